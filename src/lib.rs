@@ -57,7 +57,7 @@ pub mod commands;
 pub mod config;
 /// The local socket: questions, answers, and who may ask.
 pub mod control;
-/// The daemons: sink, source, postcards and collector, each a data path and a list of duties.
+/// The daemons: sink, source, postcards, TCP connections and collector, each a data path and a list of duties.
 pub mod daemon;
 /// The kernel half from outside: programs loaded and attached, maps read and written. Only this room knows libbpf.
 pub mod datapath;

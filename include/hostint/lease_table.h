@@ -109,7 +109,7 @@ struct sink_grant {
 	__u64 lost;
 	__u64 arrived[LEASE_FORMS][2];
 	__u8 tos_changed[LEASE_FORMS];
-	__u32 zero2;
+	__u32 no_stacks_s; /* in seconds: until then this host is told that the sink reads no stacks */
 };
 
 #endif

@@ -45,6 +45,7 @@ enum tcp_record_flag {
 	TCP_SACK = 32,
 	TCP_TIMESTAMPS = 64,
 	TCP_PACED = 128,
+	TCP_NO_ROOM = 256, /* the application waits for room in the send buffer */
 };
 
 /* Bytes and segments are counted since the connection began, as struct tcp_info counts them. */

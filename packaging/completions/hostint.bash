@@ -70,6 +70,9 @@ _hostint() {
             hostint__subcmd__help__subcmd__history,coverage)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__coverage"
                 ;;
+            hostint__subcmd__help__subcmd__history,drops)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__drops"
+                ;;
             hostint__subcmd__help__subcmd__history,flow)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__flow"
                 ;;
@@ -82,8 +85,14 @@ _hostint() {
             hostint__subcmd__help__subcmd__history,pairs)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__pairs"
                 ;;
+            hostint__subcmd__help__subcmd__history,path)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__path"
+                ;;
             hostint__subcmd__help__subcmd__history,reports)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__reports"
+                ;;
+            hostint__subcmd__help__subcmd__history,segments)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__segments"
                 ;;
             hostint__subcmd__help__subcmd__history,series)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__series"
@@ -112,11 +121,20 @@ _hostint() {
             hostint__subcmd__help__subcmd__source,rules)
                 cmd="hostint__subcmd__help__subcmd__source__subcmd__rules"
                 ;;
+            hostint__subcmd__help__subcmd__transit,attach)
+                cmd="hostint__subcmd__help__subcmd__transit__subcmd__attach"
+                ;;
+            hostint__subcmd__help__subcmd__transit,detach)
+                cmd="hostint__subcmd__help__subcmd__transit__subcmd__detach"
+                ;;
             hostint__subcmd__history,classes)
                 cmd="hostint__subcmd__history__subcmd__classes"
                 ;;
             hostint__subcmd__history,coverage)
                 cmd="hostint__subcmd__history__subcmd__coverage"
+                ;;
+            hostint__subcmd__history,drops)
+                cmd="hostint__subcmd__history__subcmd__drops"
                 ;;
             hostint__subcmd__history,flow)
                 cmd="hostint__subcmd__history__subcmd__flow"
@@ -133,8 +151,14 @@ _hostint() {
             hostint__subcmd__history,pairs)
                 cmd="hostint__subcmd__history__subcmd__pairs"
                 ;;
+            hostint__subcmd__history,path)
+                cmd="hostint__subcmd__history__subcmd__path"
+                ;;
             hostint__subcmd__history,reports)
                 cmd="hostint__subcmd__history__subcmd__reports"
+                ;;
+            hostint__subcmd__history,segments)
+                cmd="hostint__subcmd__history__subcmd__segments"
                 ;;
             hostint__subcmd__history,series)
                 cmd="hostint__subcmd__history__subcmd__series"
@@ -144,6 +168,9 @@ _hostint() {
                 ;;
             hostint__subcmd__history__subcmd__help,coverage)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__coverage"
+                ;;
+            hostint__subcmd__history__subcmd__help,drops)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__drops"
                 ;;
             hostint__subcmd__history__subcmd__help,flow)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__flow"
@@ -160,8 +187,14 @@ _hostint() {
             hostint__subcmd__history__subcmd__help,pairs)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__pairs"
                 ;;
+            hostint__subcmd__history__subcmd__help,path)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__path"
+                ;;
             hostint__subcmd__history__subcmd__help,reports)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__reports"
+                ;;
+            hostint__subcmd__history__subcmd__help,segments)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__segments"
                 ;;
             hostint__subcmd__history__subcmd__help,series)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__series"
@@ -225,6 +258,24 @@ _hostint() {
                 ;;
             hostint__subcmd__source__subcmd__help,rules)
                 cmd="hostint__subcmd__source__subcmd__help__subcmd__rules"
+                ;;
+            hostint__subcmd__transit,attach)
+                cmd="hostint__subcmd__transit__subcmd__attach"
+                ;;
+            hostint__subcmd__transit,detach)
+                cmd="hostint__subcmd__transit__subcmd__detach"
+                ;;
+            hostint__subcmd__transit,help)
+                cmd="hostint__subcmd__transit__subcmd__help"
+                ;;
+            hostint__subcmd__transit__subcmd__help,attach)
+                cmd="hostint__subcmd__transit__subcmd__help__subcmd__attach"
+                ;;
+            hostint__subcmd__transit__subcmd__help,detach)
+                cmd="hostint__subcmd__transit__subcmd__help__subcmd__detach"
+                ;;
+            hostint__subcmd__transit__subcmd__help,help)
+                cmd="hostint__subcmd__transit__subcmd__help__subcmd__help"
                 ;;
             *)
                 ;;
@@ -503,7 +554,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history)
-            opts="flows pairs classes coverage flow series reports info"
+            opts="flows pairs classes coverage flow series reports path segments drops info"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -531,6 +582,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history__subcmd__coverage)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__history__subcmd__drops)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -600,7 +665,35 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__help__subcmd__history__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__help__subcmd__history__subcmd__reports)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__history__subcmd__segments)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -811,7 +904,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports info help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports path segments drops info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -882,6 +975,52 @@ _hostint() {
                     return 0
                     ;;
                 --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__drops)
+            opts="-v -h -V --store --since --until --json --csv --by --node --limit --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -W "reason place node flow" -- "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -997,7 +1136,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help)
-            opts="flows pairs classes coverage flow series reports info help"
+            opts="flows pairs classes coverage flow series reports path segments drops info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1025,6 +1164,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help__subcmd__coverage)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__help__subcmd__drops)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1108,7 +1261,35 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__history__subcmd__help__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__history__subcmd__help__subcmd__reports)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__help__subcmd__segments)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1216,6 +1397,52 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__history__subcmd__path)
+            opts="-v -h -V --store --since --until --json --csv --from --to --flow --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__history__subcmd__reports)
             opts="-v -h -V --store --since --until --json --csv --source --sink --class --flow --limit --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1249,6 +1476,48 @@ _hostint() {
                     ;;
                 --flow)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__segments)
+            opts="-v -h -V --store --since --until --json --csv --sort --limit --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "p99 share" -- "${cur}"))
                     return 0
                     ;;
                 --limit)
@@ -1325,7 +1594,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --netns --ignored-reasons --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1339,12 +1608,32 @@ _hostint() {
                     COMPREPLY=($(compgen -W "none all" -- "${cur}"))
                     return 0
                     ;;
+                --node-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --netns)
                     COMPREPLY=($(compgen -W "own all" -- "${cur}"))
                     return 0
                     ;;
                 --ignored-reasons)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-identity)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --report-period)

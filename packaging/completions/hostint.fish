@@ -34,11 +34,12 @@ complete -c hostint -n "__fish_hostint_needs_command" -s h -l help -d 'Print hel
 complete -c hostint -n "__fish_hostint_needs_command" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "transit" -d 'Push this host\'s entry onto packets with INT that pass through it (without a subcommand a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "tcp" -d 'Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
-complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show the sink and source of this host, with counters and flows'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show the sink, source and transit hop of this host, with counters and flows'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
@@ -330,12 +331,71 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "rules" -d 'List all rules of the watchlist, including those of the config file'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "dests" -d 'List the watched destinations'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l config -d 'Read settings from [transit] of this TOML file; flags override them. In the foreground SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dev -d 'Interface by which packets with INT arrive or leave (required); may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id [default: that of its sink or source]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l allow -d 'Push entries onto packets of sources with these addresses only; may be repeated [default: all]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l mtu -d 'Length of the longest IP packet with an entry [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l max-arrivals -d 'Remember when this many packets arrived, rounded up to a power of two: more than are in this host at once, queues included [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l no-tcx -d 'Use clsact filters even if the kernel has tcx'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -f -a "attach" -d 'Attach the transit hop to interfaces and exit: packets get their entries, and nothing looks after it'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -f -a "detach" -d 'Detach the transit hop; packets pass unchanged from the next one on'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [transit] of this TOML file; flags override them. In the foreground SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dev -d 'Interface by which packets with INT arrive or leave (required); may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: that of its sink or source]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l allow -d 'Push entries onto packets of sources with these addresses only; may be repeated [default: all]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l mtu -d 'Length of the longest IP packet with an entry [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l max-arrivals -d 'Remember when this many packets arrived, rounded up to a power of two: more than are in this host at once, queues included [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l no-tcx -d 'Use clsact filters even if the kernel has tcx'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from detach" -l dev -d 'Detach only from this interface; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from detach" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from detach" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from detach" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from detach" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from detach" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from help" -f -a "attach" -d 'Attach the transit hop to interfaces and exit: packets get their entries, and nothing looks after it'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the transit hop; packets pass unchanged from the next one on'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l config -d 'Read settings from [postcards] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l drops -d 'Tell the packets that this host drops, with the kernel\'s reasons (required)' -r -f -a "none\t'no drops'
 all\t'all drops'"
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of the sink or source on this host]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'
 all\t'all of this machine'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l ignored-reasons -d 'Count drops for these reasons of the kernel, and do not tell their flows, separated by commas; none: tell all [default: reasons that are no loss, see hostint-postcards(8)]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-period -d 'Tell a flow\'s drops at once, and again at most once in this time, from 100ms [default: 1s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-places -d 'Do not name the kernel\'s functions that dropped packets' -r -f -a "true\t''
 false\t''"
@@ -438,23 +498,26 @@ debug\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -s h -l help -d 'Print help'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "flows" -d 'The worst flows'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "classes" -d 'Classes of traffic'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "flow" -d 'One flow, and its figures over time'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "reports" -d 'Single reports, newest first'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "info" -d 'The extent of the history'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "flows" -d 'The worst flows'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "classes" -d 'Classes of traffic'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "flow" -d 'One flow, and its figures over time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "info" -d 'The extent of the history'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l until -d 'End of the span' -r
@@ -472,7 +535,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -494,7 +557,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from pairs" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -507,7 +570,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from classes" -s h -l help -d 'Print help'
@@ -520,7 +583,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from coverage" -s h -l help -d 'Print help'
@@ -534,7 +597,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flow" -s h -l help -d 'Print help'
@@ -552,7 +615,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from series" -s h -l help -d 'Print help'
@@ -570,11 +633,62 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from reports" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l from -d 'The node of the INT source, by its id or its name, with --to' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l to -d 'The node of the INT sink, by its id or its name, with --from' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l flow -d 'The flow with this id, as hostint history flows shows it' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from path" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l sort -d 'Order of the segments, largest first' -r -f -a "p99\t'highest p99 latency first'
+share\t'largest share of the mean latency of their paths first'"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l limit -d 'Number of segments to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l by -d 'What drops are added up by' -r -f -a "reason\t'the kernel\'s reason'
+place\t'reason, function of the kernel, interface, and host'
+node\t'host'
+flow\t'flow, with reason, function and host'"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l node -d 'Only drops of this host, by its id or its name' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l limit -d 'Number of rows to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l until -d 'End of the span' -r
@@ -583,7 +697,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l json -d 'Print one JSON object (schema hostint.history/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l csv -d 'Print CSV, with column names in the first line'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -s h -l help -d 'Print help'
@@ -595,6 +709,9 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "flow" -d 'One flow, and its figures over time'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "info" -d 'The extent of the history'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l flows -d 'Number of flows to show' -r
@@ -635,6 +752,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "del-dest" -d 'Stop watching destinations, with immediate effect'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "rules" -d 'List all rules of the watchlist, including those of the config file'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from source" -f -a "dests" -d 'List the watched destinations'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from transit" -f -a "attach" -d 'Attach the transit hop to interfaces and exit: packets get their entries, and nothing looks after it'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from transit" -f -a "detach" -d 'Detach the transit hop; packets pass unchanged from the next one on'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "flows" -d 'The worst flows'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "classes" -d 'Classes of traffic'
@@ -642,4 +761,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "flow" -d 'One flow, and its figures over time'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "info" -d 'The extent of the history'

@@ -44,6 +44,12 @@ return function()
     local REP_TYPES = { [0] = "inner only", [1] = "INT", [2] = "IOAM" }
     local IN_TYPES = { [0] = "nothing", [1] = "TLVs", [2] = "domain-specific data", [3] = "Ethernet", [4] = "IPv4", [5] = "IPv6" }
     local TLV_TYPES = { [0] = "domain-specific data", [1] = "Ethernet", [2] = "IPv4", [3] = "IPv6" }
+    -- Why a source did not tag packets, by the numbers of its counters.
+    local MISSED = {
+        [4] = "fragment", [5] = "may_fragment", [6] = "ip_options", [7] = "vlan", [8] = "too_long", [9] = "superpacket",
+        [14] = "group_address", [15] = "table_full", [16] = "no_checksum_state", [17] = "cannot_resize", [18] = "undone",
+        [21] = "no_lease", [24] = "not_sampled", [25] = "began_before_lease", [27] = "unproved", [28] = "left", [29] = "guarded",
+    }
     local CLOCKS = { [0] = "unknown", [1] = "TAI clock of the kernel", [2] = "monotonic clock and offset", [3] = "network card" }
 
     local function bool(name, label, mask)
@@ -210,6 +216,11 @@ return function()
         latency_sum = ProtoField.int64("hostint.totals.latency_sum_ns", "Sum of latencies (ns)", DEC),
         slots = u32("hostint.totals.slots", "Slots of the histogram in use", HEX),
         slot = u32("hostint.totals.slot", "Packets in a slot of the histogram"),
+        coverage_period = u16("hostint.coverage.period_s", "Period of coverage (s)"),
+        coverage_pairs = u16("hostint.coverage.pairs", "Pairs and classes"),
+        coverage_reserved = u8("hostint.coverage.reserved", "Reserved", HEX),
+        missed_reason = u8("hostint.coverage.reason", "Reason", DEC, MISSED),
+        missed_packets = u64("hostint.coverage.packets", "Packets"),
         clock_node = u32("hostint.evidence.node", "Node whose clocks these are"),
         clock_kernel = u64("hostint.evidence.kernel", "Kernel", HEX),
         clock_stated_error = u32("hostint.evidence.stated_error_ns", "Error of the clock, as its time daemon states it (ns)"),

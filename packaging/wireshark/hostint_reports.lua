@@ -371,6 +371,38 @@ return function(fields, tools, headers, quotes)
         return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(41, 1):uint(), tvb(42, 1):uint())
     end
 
+    -- The pairs of a source's coverage, each with a class and counts by reason.
+    local function coverage(tvb, top)
+        put(top, h.source_node, tvb(16, 4))
+        put(top, h.coverage_period, tvb(20, 2))
+        put(top, h.coverage_pairs, tvb(22, 2))
+        put(top, h.first, tvb(24, 8))
+        local at, packets = 32, UInt64(0)
+        for _ = 1, tvb(22, 2):uint() do
+            if at + 8 > tvb:len() or at + 8 + tvb(at + 1, 1):uint() + 9 * tvb(at + 2, 1):uint() > tvb:len() then
+                tools.warn(top, "short", "the pairs are cut short")
+                return "Coverage, cut short"
+            end
+            local length, counts = tvb(at + 1, 1):uint(), tvb(at + 2, 1):uint()
+            local pair = top:add(tvb(at, 8 + length + 9 * counts), "Packets that were not measured")
+            tools.reserved(pair, h.coverage_reserved, tvb(at, 1), band(tvb(at, 1):uint(), 0xfe))
+            if band(tvb(at, 1):uint(), 1) ~= 0 then
+                put(pair, h.sink_node, tvb(at + 4, 4))
+            end
+            if length > 0 then
+                put(pair, h.class, tvb(at + 8, length))
+            end
+            at = at + 8 + length
+            for _ = 1, counts do
+                put(pair, h.missed_reason, tvb(at, 1))
+                put(pair, h.missed_packets, tvb(at + 1, 8))
+                packets = packets + tvb(at + 1, 8):uint64()
+                at = at + 9
+            end
+        end
+        return string.format("Coverage of node %d: %s packets not measured", tvb(16, 4):uint(), tostring(packets))
+    end
+
     local function framed(tvb, _, top)
         if too_short(tvb, top, 16, "a framed report") then
             return "Framed report, cut short"
@@ -378,6 +410,9 @@ return function(fields, tools, headers, quotes)
         put(top, h.sub_kind, tvb(12, 1))
         put(top, h.frame_length, tvb(14, 2))
         odd_length(tvb, top, 16 + tvb(14, 2):uint(), "a framed report of this length")
+        if tvb(12, 1):uint() == 3 and not too_short(tvb, top, 32, "a report of coverage") then
+            return coverage(tvb, top)
+        end
         if tvb(12, 1):uint() == 4 and not too_short(tvb, top, 44, "evidence about clocks") then
             return clock_evidence(tvb, top)
         end

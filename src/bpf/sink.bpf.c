@@ -10,17 +10,18 @@
  *     read_extension()                     that can be removed      BAD_VERSION BAD_BITMAP BAD_LENGTH TRUNCATED
  *     read_gpe()         sink/gpe_read.h                            BAD_PROTOCOL BAD_INNER
  *   take_entries()       sink/hops.h       ends within a stack      TRUNCATED
- *   measure()            sink/account.h    dropped by an option     DROPPED_TAGGED
- *     allowed_until()    sink/grants.h     sender without lease     NOT_ALLOWED
+ *   account()            sink/account.h    sender without lease     NOT_ALLOWED
+ *   choose_fate()        sink/account.h    dropped by an option     DROPPED_TAGGED
  *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
  *   pull_skb()           sink/pull_skb.h   the kernel refuses       CANNOT_RESIZE BROKEN (dropped)
  *
  * A packet whose INT was removed counts as STRIPPED, and as HOST_INT, too, if an original Host-INT source tagged it.
- * measure() also counts:
+ * Counted besides are:
  *
  *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
  *   untracked packets    sink/account.h    NEW_FLOW_LIMITED UNTRACKED BAD_SEGMENT
  *   the flow's slots     sink/flow_table.h FLOW_COARSE
+ *   its hops' checksum   sink/pushers.h    STACK_CHECKSUM
  *   the flow's changes   sink/news.h       FLOW_NEW FLOW_LATE FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE DAMAGED
  *   its reports          sink/events.h     EVENT_SENT EVENT_LOST REPORT_LIMITED
  *
@@ -32,6 +33,7 @@
 #include "sink/read.h"
 #include "sink/account.h"
 #include "sink/hops.h"
+#include "sink/measure.h"
 #include "sink/nic_stamp.h"
 #include "sink/pull_xdp.h"
 #include "sink/pull_skb.h"
@@ -125,14 +127,14 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 	default:
 		return XDP_PASS;
 	}
-	p->facts.path = 0;
+	begin_measuring(p);
 	if (p->hops && !take_hops_xdp(ctx)) {
 		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
 		return XDP_PASS;
 	}
 	if (by != STAMPED_BY_KERNEL)
 		p->nic_ns = nic_stamp(ctx, by);
-	switch (measure(ctx->ingress_ifindex, set, p, locked)) {
+	switch (choose_fate(measure(ctx, ctx->ingress_ifindex, p, true, locked), set, p)) {
 	case MEASURED_STRIP:
 		break;
 	case MEASURED_LEAVE:
@@ -172,12 +174,12 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 	}
 	if (found != SINK_TAGGED)
 		return TCX_NEXT;
-	p->facts.path = 0;
+	begin_measuring(p);
 	if (p->hops && !take_hops_skb(ctx)) {
 		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
 		return TCX_NEXT;
 	}
-	switch (measure(ctx->ifindex, set, p, locked)) {
+	switch (choose_fate(measure(ctx, ctx->ifindex, p, false, locked), set, p)) {
 	case MEASURED_STRIP:
 		break;
 	case MEASURED_LEAVE:

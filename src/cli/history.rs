@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::model::{DropGrouping, FlowOrder, NodeId};
+use crate::model::{DropGrouping, FlowOrder, NodeId, SegmentOrder};
 
 /// The query.
 #[derive(Debug, Subcommand)]
@@ -77,6 +77,46 @@ pub enum HistoryCommand {
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
+    /// The way over transit hops, as a waterfall: where a pair's or a flow's packets spend their time
+    Path {
+        #[command(flatten)]
+        history: HistoryArgs,
+
+        /// The node of the INT source, by its id or its name, with --to
+        #[arg(
+            long,
+            value_name = "NODE",
+            requires = "to",
+            required_unless_present = "flow"
+        )]
+        from: Option<NodeArg>,
+
+        /// The node of the INT sink, by its id or its name, with --from
+        #[arg(
+            long,
+            value_name = "NODE",
+            requires = "from",
+            required_unless_present = "flow"
+        )]
+        to: Option<NodeArg>,
+
+        /// The flow with this id, as hostint history flows shows it
+        #[arg(long, value_name = "ID", conflicts_with_all = ["from", "to"])]
+        flow: Option<i64>,
+    },
+    /// The slowest segments of all paths over transit hops
+    Segments {
+        #[command(flatten)]
+        history: HistoryArgs,
+
+        /// Order of the segments, largest first
+        #[arg(long, value_name = "KEY", default_value = "p99")]
+        sort: SegmentKey,
+
+        /// Number of segments to show
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+    },
     /// Packets that hosts dropped, by the kernel's reason, by place, by host or by flow
     Drops {
         #[command(flatten)]
@@ -117,7 +157,7 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "WHEN", default_value = "now")]
     pub until: When,
 
-    /// Print one JSON object (schema hostint.history/1)
+    /// Print one JSON object (schema hostint.history/1; of history path hostint.path/1)
     #[arg(long)]
     pub json: bool,
 
@@ -219,6 +259,24 @@ impl From<HistoryOrder> for FlowOrder {
             HistoryOrder::Latency => Self::Latency,
             HistoryOrder::Jitter => Self::Jitter,
             HistoryOrder::Packets => Self::Packets,
+        }
+    }
+}
+
+/// The figure that segments are sorted by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum SegmentKey {
+    /// highest p99 latency first
+    P99,
+    /// largest share of the mean latency of their paths first
+    Share,
+}
+
+impl From<SegmentKey> for SegmentOrder {
+    fn from(key: SegmentKey) -> Self {
+        match key {
+            SegmentKey::P99 => Self::P99,
+            SegmentKey::Share => Self::Share,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use crate::clocks::{ClockDifferences, HostClocks, Reading, Stamp, StampedPacket, Statement};
 use crate::model::{
     Body, ClockEvidence, ClockSource, ClockSums, CorrectedLatency, LatencyReport, Measured, NodeId,
-    Observation, PeerEvidence,
+    Observation, PathSample, PeerEvidence,
 };
 
 /// The differences of clocks are computed at most this often.
@@ -118,11 +118,42 @@ impl NodeClocks {
         }
         let stamped_ns = observation.latency_ns()?;
         let (source, sink) = (report.hops.source().node, report.hops.sink().node);
-        let ahead = self
-            .differences
-            .ahead(source.0, sink.0, arrival_ns(report))?;
+        self.between(source, sink, stamped_ns, arrival_ns(report))
+    }
+
+    /// Corrects the time between the stamps of two nodes, by the sink's clock at the packet's arrival.
+    fn between(
+        &self,
+        from: NodeId,
+        to: NodeId,
+        stamped_ns: i64,
+        at_ns: i128,
+    ) -> Option<CorrectedLatency> {
+        let ahead = self.differences.ahead(from.0, to.0, at_ns)?;
         let bound_ns = [ahead.bound.low_ns, ahead.bound.high_ns];
         CorrectedLatency::new(stamped_ns, ahead.estimate_ns, ahead.error_ns, bound_ns)
+    }
+
+    /// The way of a reported packet over transit hops, and its times: in hops by their own clocks, between nodes without
+    /// the difference of theirs, where that is known.
+    pub fn path_of(&self, observation: &Observation) -> Option<PathSample> {
+        let Body::Latency(report) = &observation.body else {
+            return None;
+        };
+        if report.hops.transit().is_empty() {
+            return None;
+        }
+        let whole = self.correct(observation);
+        let by_nic = observation.clock.map(|clock| clock.source) == Some(ClockSource::Nic);
+        let sink = report.hops.sink().node;
+        let at_ns = arrival_ns(report);
+        PathSample::of(report, whole, |from, to, stamped_ns| {
+            // Nothing is known about the clocks of network cards.
+            if by_nic && to == sink {
+                return None;
+            }
+            self.between(from, to, stamped_ns, at_ns)
+        })
     }
 
     /// Corrects the latencies that a summary adds, by the clocks during its period.

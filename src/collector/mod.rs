@@ -20,6 +20,7 @@ mod received;
 mod receiver;
 mod reception;
 mod remembered;
+mod segments;
 mod socket;
 mod undecodable;
 
@@ -36,6 +37,7 @@ pub use listener::{ReportListener, default_addresses};
 pub use numbering::{Continuity, Numbering, NumberingCounts};
 pub use received::{ReceivedReport, ReportHub, ReportTaker};
 pub use reception::{ListenerCounts, Reception, ReceptionCounts};
+pub use segments::Segments;
 pub use socket::ListenError;
 pub use undecodable::{UndecodableCounts, UndecodableFrom};
 

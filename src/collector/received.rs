@@ -5,12 +5,13 @@ use std::io;
 
 use super::Exporters;
 use super::clocks::NodeClocks;
+use super::segments::Segments;
 use super::{Coverage, HostDrops, Increments, ReportGroup, decode};
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, LatencyClocks, Measured, NodeId,
-    PairTraffic, Record, Report, ReportVersion, SummaryBases, SummarySubject,
+    PairTraffic, PathSample, Record, Report, ReportVersion, SummaryBases, SummarySubject,
 };
 
 /// A report, and all that is known about it.
@@ -27,6 +28,8 @@ pub struct ReceivedReport<'a> {
     pub dropped: Option<DropCount>,
     /// What is known of the clocks that stamped its latency.
     pub clocks: LatencyClocks,
+    /// The packet's way over transit hops.
+    pub path: Option<&'a PathSample>,
     /// The names of drop reasons that apply to it.
     pub reasons: &'a DropReasons,
     /// Its place, from 0, among the reports of its datagram.
@@ -75,6 +78,7 @@ pub struct ReportHub<T> {
     traffic: PairTraffic,
     drops: HostDrops,
     clocks: NodeClocks,
+    segments: Segments,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -93,6 +97,7 @@ impl<T: ReportTaker> ReportHub<T> {
             traffic: PairTraffic::default(),
             drops: HostDrops::default(),
             clocks: NodeClocks::default(),
+            segments: Segments::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -135,6 +140,10 @@ impl<T: ReportTaker> ReportHub<T> {
             }
             let class = report.observation.group_class();
             let flow = report.observation.flow();
+            let path = self.clocks.path_of(&report.observation);
+            if let Some(path) = &path {
+                self.segments.add(path);
+            }
             self.taker.accept(&ReceivedReport {
                 report,
                 arrival: Some(arrival),
@@ -142,6 +151,7 @@ impl<T: ReportTaker> ReportHub<T> {
                 measured: measured.as_ref(),
                 dropped: dropped(&mut self.drops, report, Some(arrival)),
                 clocks: self.clocks.correct(&report.observation).into(),
+                path: path.as_ref(),
                 reasons: &self.reasons,
                 part,
                 evidence: bytes,
@@ -171,13 +181,20 @@ impl<T: ReportTaker> ReportHub<T> {
         let measured = self.increments.of(&report, arrival);
         let class = report.observation.group_class();
         let class = class.or(self.classifier.class_of(report.observation.flow()));
+        let clocks = record.clocks();
+        let path = match &report.observation.body {
+            // The line tells the clocks of the ends only.
+            Body::Latency(latency) => PathSample::of(latency, clocks.corrected(), |_, _, _| None),
+            _ => None,
+        };
         self.taker.accept(&ReceivedReport {
             report: &report,
             arrival,
             class: class.or(record.class()),
             measured: measured.as_ref(),
+            clocks,
+            path: path.as_ref(),
             dropped: dropped(&mut self.drops, &report, arrival),
-            clocks: record.clocks(),
             reasons: named.as_ref().unwrap_or(&self.reasons),
             part: 0,
             evidence: line,
@@ -247,6 +264,10 @@ impl<T: ReportTaker> ReportHub<T> {
 
     pub fn clocks(&self) -> &NodeClocks {
         &self.clocks
+    }
+
+    pub fn segments(&self) -> &Segments {
+        &self.segments
     }
 
     pub fn increments(&self) -> &Increments {

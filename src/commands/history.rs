@@ -12,8 +12,8 @@ use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
 use crate::model::{
-    DropQuery, DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting, NodeId,
-    PairFigures, Record, ReportQuery, Span, Subject,
+    DropGrouping, DropQuery, DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting,
+    NodeId, PairFigures, PathQuery, Record, ReportQuery, Span, Subject,
 };
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
@@ -95,6 +95,8 @@ fn args_of(command: &HistoryCommand) -> &HistoryArgs {
         | HistoryCommand::Flow { history, .. }
         | HistoryCommand::Series { history, .. }
         | HistoryCommand::Reports { history, .. }
+        | HistoryCommand::Path { history, .. }
+        | HistoryCommand::Segments { history, .. }
         | HistoryCommand::Drops { history, .. }
         | HistoryCommand::Info { history } => history,
     }
@@ -138,12 +140,7 @@ fn ask(
             sort_pairs(&mut pairs, *sort);
             View::Pairs {
                 pairs,
-                cell: match show {
-                    MatrixFigure::P50 => Cell::P50,
-                    MatrixFigure::P99 => Cell::P99,
-                    MatrixFigure::Jitter => Cell::Jitter,
-                    MatrixFigure::Loss => Cell::Loss,
-                },
+                cell: cell_of(*show),
                 limit: *limit,
             }
         }
@@ -163,31 +160,64 @@ fn ask(
             subject, points, ..
         } => View::Series(history.series(&subject_of(subject, seen)?, span, *points)?),
         HistoryCommand::Reports { subject, limit, .. } => {
-            let subject = subject_of(subject, seen)?;
-            let query = ReportQuery {
-                subject,
-                limit: *limit,
-            };
-            let records = history.reports(&query, span)?;
+            let (subject, limit) = (subject_of(subject, seen)?, *limit);
+            let records = history.reports(&ReportQuery { subject, limit }, span)?;
             let lines = records.iter().filter_map(line).collect();
             View::Reports { records, lines }
+        }
+        HistoryCommand::Path { from, to, flow, .. } => {
+            let query = paths_asked([from.as_ref(), to.as_ref()], *flow, seen)?;
+            View::Paths(query, history.paths(query, span)?)
+        }
+        HistoryCommand::Segments { sort, limit, .. } => {
+            View::Segments(history.segments((*sort).into(), span, *limit)?)
         }
         HistoryCommand::Drops {
             by, node, limit, ..
         } => {
-            let query = DropQuery {
-                by: (*by).into(),
-                node: node_of(node.as_ref(), seen)?,
-                limit: *limit,
-            };
-            View::Drops(DropsView {
-                by: query.by,
-                drops: history.drops(&query, span)?,
-                series: history.drop_series(span, POINTS)?,
-            })
+            let node = node_of(node.as_ref(), seen)?;
+            drops(history, ((*by).into(), node, *limit), span)?
         }
         HistoryCommand::Info { .. } => View::Info(history.extent()?),
     }))
+}
+
+fn cell_of(figure: MatrixFigure) -> Cell {
+    match figure {
+        MatrixFigure::P50 => Cell::P50,
+        MatrixFigure::P99 => Cell::P99,
+        MatrixFigure::Jitter => Cell::Jitter,
+        MatrixFigure::Loss => Cell::Loss,
+    }
+}
+
+fn drops(
+    history: &mut HistoryReader,
+    (by, node, limit): (DropGrouping, Option<NodeId>, usize),
+    span: Span,
+) -> Result<View> {
+    let query = DropQuery { by, node, limit };
+    Ok(View::Drops(DropsView {
+        by,
+        drops: history.drops(&query, span)?,
+        series: history.drop_series(span, POINTS)?,
+    }))
+}
+
+fn paths_asked(
+    [from, to]: [Option<&NodeArg>; 2],
+    flow: Option<i64>,
+    seen: &[HostSeen],
+) -> Result<PathQuery> {
+    let pair = node_of(from, seen)?.zip(node_of(to, seen)?);
+    match (pair, flow) {
+        (Some((source, sink)), _) => Ok(PathQuery::Pair { source, sink }),
+        (None, Some(id)) => Ok(PathQuery::Flow(id)),
+        (None, None) => {
+            let said = "a path has two ends (try --from NODE --to NODE, or --flow ID)";
+            Err(Usage(said.to_owned()).into())
+        }
+    }
 }
 
 fn flows_asked(args: &FlowsArgs, seen: &[HostSeen]) -> Result<FlowQuery> {

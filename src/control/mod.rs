@@ -1,15 +1,15 @@
 //! The control socket: its path, its requests and answers, and the places and rights of its clients.
 
+mod client_places;
 mod deadline;
 mod message;
 mod place;
-mod places;
 mod rights;
 
+pub use client_places::{ClientPlace, ClientPlaces, NoPlace};
 pub use deadline::DeadlineStream;
 pub use message::{
     BadRequest, CONTROL_SCHEMA, ControlAnswer, Form, LONGEST_REQUEST, Query, Request,
 };
 pub use place::socket_path;
-pub use places::{NoPlace, Place, Places};
 pub use rights::{Caller, NotAllowed, Rights};

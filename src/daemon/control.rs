@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 
 use crate::control::{
-    Caller, ControlAnswer, DeadlineStream, Form, LONGEST_REQUEST, Place, Places, Query, Request,
-    Rights, socket_path,
+    Caller, ClientPlace, ClientPlaces, ControlAnswer, DeadlineStream, Form, LONGEST_REQUEST, Query,
+    Request, Rights, socket_path,
 };
 use crate::datapath::daemon_counters::ControlCounters;
 use crate::datapath::pins::Pins;
@@ -106,7 +106,7 @@ struct Server {
     pins: Pins,
     rights: Rights,
     reload: Option<fn()>,
-    places: Arc<Places>,
+    places: Arc<ClientPlaces>,
     counters: Option<ControlCounters>,
     said_ns: AtomicU64,
     /// The counters of the last minute.
@@ -127,7 +127,7 @@ impl Server {
         let server = Arc::clone(self);
         // Without a thread the client gets no answer.
         let _ = thread::Builder::new().spawn(move || {
-            let _held: Place = place;
+            let _held: ClientPlace = place;
             // An error means that the client went away or took too long.
             let _ = server.answer_all(client, &peer);
         });

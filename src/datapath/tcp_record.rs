@@ -95,6 +95,7 @@ impl RecordUnits {
             cwnd_limited: is(tcp_record_flag::TCP_CWND_LIMITED),
             app_limited: is(tcp_record_flag::TCP_APP_LIMITED),
             delivery_rate_app_limited: is(tcp_record_flag::TCP_RATE_APP),
+            waits_for_room: is(tcp_record_flag::TCP_NO_ROOM),
             paced: is(tcp_record_flag::TCP_PACED),
             ecn: is(tcp_record_flag::TCP_ECN),
             window_scaled: is(tcp_record_flag::TCP_WINDOW_SCALED),

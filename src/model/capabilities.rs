@@ -28,10 +28,11 @@ impl Capabilities {
         self.0
     }
 
-    /// Entries that the sink reads in a metadata stack, the source's included; 0: it reads no other than that one.
+    /// Entries that the sink reads in a metadata stack, the source's included. A sink that names no stacks had some on this
+    /// path that it could not read, so no hop is to push.
     pub fn stack(self) -> u8 {
         match self.0 & STACKS {
-            0 => 0,
+            0 => 1,
             _ => 1 + MOST_TRANSIT_HOPS,
         }
     }

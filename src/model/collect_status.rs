@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::coverage::CoverageRow;
-use super::{EngineStatus, HostDropRow, NodeId, PairTraffic};
+use super::{EngineStatus, HostDropRow, NodeId, PairTraffic, SegmentTally};
 
 /// The schema of a [`CollectStatus`] as JSON.
 pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
@@ -94,6 +94,9 @@ pub struct CollectStatus {
     /// Packets that the watchlists of hosts ask for, measured and not, since the collector started: for each pair and
     /// class, or for those with most packets that were not measured.
     pub coverage: Vec<CoverageRow>,
+    /// The times of segments of paths, for metrics.
+    #[serde(skip)]
+    pub segments: Vec<SegmentTally>,
     /// The sums of pairs and classes, which are metrics only: the page asks the store.
     #[serde(skip)]
     pub traffic: PairTraffic,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     CorrectedMean, DropFigures, DropQuery, DropSeries, FlowKey, LatencyResolution, LossSplit,
-    Measured, NodeId, Record,
+    Measured, NodeId, PathFigures, PathQuery, Record, SegmentFigures, SegmentOrder,
 };
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
@@ -79,19 +79,7 @@ impl MeasuredFigures {
         if corrected.packets != latency.samples {
             return None;
         }
-        let ahead_ns = latency.mean_ns.saturating_sub(corrected.mean_ns);
-        // No packet takes a negative time.
-        let shifted = |ns: i64| ns.saturating_sub(ahead_ns).max(0);
-        Some(LatencyFigures {
-            samples: latency.samples,
-            min_ns: shifted(latency.min_ns),
-            mean_ns: corrected.mean_ns,
-            p50_ns: latency.p50_ns.map(shifted),
-            p90_ns: latency.p90_ns.map(shifted),
-            p99_ns: latency.p99_ns.map(shifted),
-            max_ns: shifted(latency.max_ns),
-            jitter_ns: latency.jitter_ns,
-        })
+        Some(latency.shifted_to(corrected.mean_ns))
     }
 }
 
@@ -169,6 +157,25 @@ pub struct LatencyFigures {
     pub max_ns: i64,
     /// p99 - p50
     pub jitter_ns: Option<i64>,
+}
+
+impl LatencyFigures {
+    /// The same latencies if their mean were this one: without the difference of two clocks.
+    pub fn shifted_to(self, mean_ns: i64) -> Self {
+        let ahead_ns = self.mean_ns.saturating_sub(mean_ns);
+        // No packet takes a negative time.
+        let shifted = |ns: i64| ns.saturating_sub(ahead_ns).max(0);
+        Self {
+            samples: self.samples,
+            min_ns: shifted(self.min_ns),
+            mean_ns,
+            p50_ns: self.p50_ns.map(shifted),
+            p90_ns: self.p90_ns.map(shifted),
+            p99_ns: self.p99_ns.map(shifted),
+            max_ns: shifted(self.max_ns),
+            jitter_ns: self.jitter_ns,
+        }
+    }
 }
 
 /// Figures for packets from one INT source to one INT sink.
@@ -312,6 +319,20 @@ pub trait History: Send {
         points: usize,
     ) -> Result<Series, HistoryError>;
     fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError>;
+    /// The paths of a pair or a flow over transit hops, those with most reports first.
+    fn paths(&mut self, _query: PathQuery, _span: Span) -> Result<Vec<PathFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+    /// The segments of all paths, largest first.
+    fn segments(
+        &mut self,
+        _order: SegmentOrder,
+        _span: Span,
+        _limit: usize,
+    ) -> Result<Vec<SegmentFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+
     /// What hosts dropped, most packets first. A store without drops knows none.
     fn drops(&mut self, _query: &DropQuery, _span: Span) -> Result<Vec<DropFigures>, HistoryError> {
         Ok(Vec::new())

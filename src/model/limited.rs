@@ -80,6 +80,8 @@ pub struct TcpInterval {
     pub is_app_limited: bool,
     /// At the end: congestion control paces the sender, and the application set no limit of its own.
     pub is_paced: bool,
+    /// At the end: the application waited for room in the send buffer.
+    pub waits_for_room: bool,
     pub notsent_bytes: u32,
     /// At the end: how long this host's queues need for what they hold.
     pub host_queue_us: Option<u64>,
@@ -140,6 +142,7 @@ impl TcpInterval {
             is_window_full: tcp.cwnd_limited || tcp.packets_out >= tcp.cwnd_segments.max(1),
             is_app_limited: tcp.app_limited,
             is_paced: tcp.paced && tcp.max_pacing_rate_bytes_s.is_none(),
+            waits_for_room: tcp.waits_for_room,
             notsent_bytes: tcp.notsent_bytes,
             host_queue_us: tcp.delivery_rate_bytes_s.map(queue_us),
             srtt_us: tcp.srtt_us,
@@ -180,11 +183,14 @@ impl TcpInterval {
             (Some(queue_us), Some(srtt_us)) => queue_us * 2 >= u64::from(srtt_us) && queue_us > 0,
             _ => false,
         };
+        let is_held_back = self.is_paced && self.notsent_bytes > 0;
+        // The kernel counts a small buffer's time only if it is empty and full at an acknowledgement.
+        let all_is_sent = self.notsent_bytes == 0 && !self.is_window_full;
         if waits_here {
             Limit::HostQueue
-        } else if self.is_window_full || self.lost > 0 || self.marked > 0 {
-            Limit::Path
-        } else if self.notsent_bytes > 0 && self.is_paced {
+        } else if self.waits_for_room && all_is_sent {
+            Limit::SendBuffer
+        } else if self.is_window_full || self.lost > 0 || self.marked > 0 || is_held_back {
             Limit::Path
         } else if self.notsent_bytes == 0 && self.is_app_limited {
             Limit::Application

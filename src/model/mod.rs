@@ -49,6 +49,8 @@ pub mod node_identity;
 mod packet;
 mod packet_report;
 mod pair_traffic;
+mod path;
+mod path_figures;
 mod path_state;
 mod plain_error;
 mod prefix;
@@ -66,6 +68,7 @@ mod summary_base;
 mod tally;
 mod tcp_sample;
 mod tcp_totals;
+mod transit_status;
 mod watch;
 mod ways;
 mod wide_slots;
@@ -98,7 +101,7 @@ pub use history::{
     ShownFigures, Span, Subject,
 };
 pub use history_drops::{
-    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, ToldDrops,
+    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, PairDrops,
 };
 pub use hop::{Hop, HopStack};
 pub use host_drop::{
@@ -132,6 +135,11 @@ pub use node_identity::NodeIdentity;
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use pair_traffic::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
+pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
+pub use path_figures::{
+    PathFigures, PathQuery, SegmentFigures, SegmentOrder, SegmentTally, SegmentTimes, TailShares,
+    tail_shares,
+};
 pub use path_state::PathState;
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
@@ -154,6 +162,7 @@ pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, TcpPhase, TcpSample};
 pub use tcp_totals::{LimitedCount, TcpNews, TcpReport, TcpTotals};
+pub use transit_status::{TransitInterface, TransitStatus};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;

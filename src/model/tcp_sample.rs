@@ -148,6 +148,8 @@ pub struct TcpFigures {
     pub app_limited: bool,
     /// The delivery rate is the application's, and less than the path can do.
     pub delivery_rate_app_limited: bool,
+    /// The application waits for room in the send buffer.
+    pub waits_for_room: bool,
     pub paced: bool,
     pub ecn: bool,
     pub window_scaled: bool,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Measured, ReportFacts};
+use crate::model::{Measured, PathSample, ReportFacts};
 
 /// One report on its way to the writer.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub struct QueuedReport {
     pub class: Option<Arc<str>>,
     /// The packets that it adds to those that earlier summaries told of, if it is a summary.
     pub measured: Option<Box<Measured>>,
+    /// The packet's way, if transit hops told it.
+    pub path: Option<Box<PathSample>>,
     /// Its flow is not tracked because there is no room.
     pub beyond: bool,
     /// Its number among its datagram's reports.
@@ -31,8 +33,10 @@ impl ReportBatch {
     /// Returns the approximate memory of the batch.
     pub fn bytes(&self) -> usize {
         let measured = self.entries.iter().flat_map(|entry| &entry.measured);
+        let paths = self.entries.iter().flat_map(|entry| &entry.path);
         self.entries.len() * size_of::<QueuedReport>()
             + self.evidence.len()
             + measured.map(|sums| sums.bytes()).sum::<usize>()
+            + paths.map(|path| path.bytes()).sum::<usize>()
     }
 }

@@ -216,7 +216,7 @@ fn open_locked(path: &Path) -> Result<Connection, StoreError> {
     let mut conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(PATIENCE).map_err(failed)?;
     schema::prepare_to_write(&mut conn, path)?;
-    conn.set_prepared_statement_cache_capacity(64);
+    conn.set_prepared_statement_cache_capacity(128);
     tune(&conn).map_err(failed)?;
     Ok(conn)
 }

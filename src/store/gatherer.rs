@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::batch::QueuedReport;
+use super::gathered_paths::{GatheredPath, GatheredPaths};
 use super::ids::FlowName;
 use super::period::RollUpLevel;
 use super::sums::Sums;
@@ -54,6 +55,7 @@ pub struct Gathered {
     pub classes: Vec<GatheredRow<Arc<str>>>,
     pub all: Vec<GatheredRow<()>>,
     pub first_totals: Vec<FirstTotal>,
+    pub paths: Vec<GatheredPath>,
     /// The memory of the rows' histograms of packets, at most.
     measured_bytes: usize,
 }
@@ -83,6 +85,7 @@ pub struct Gatherer {
     pairs: HashMap<(u64, NodeId, NodeId), usize>,
     classes: HashMap<(u64, Arc<str>), usize>,
     all: HashMap<u64, usize>,
+    paths: GatheredPaths,
 }
 
 impl Gatherer {
@@ -94,11 +97,8 @@ impl Gatherer {
             pairs: HashMap::new(),
             classes: HashMap::new(),
             all: HashMap::new(),
+            paths: GatheredPaths::default(),
         }
-    }
-
-    pub fn gathered(&self) -> &Gathered {
-        &self.gathered
     }
 
     pub fn take(&mut self) -> Gathered {
@@ -106,6 +106,7 @@ impl Gatherer {
         self.pairs.clear();
         self.classes.clear();
         self.all.clear();
+        self.gathered.paths = self.paths.take();
         std::mem::take(&mut self.gathered)
     }
 
@@ -196,6 +197,15 @@ impl Gatherer {
             to.all.len() - 1
         });
         one.add_to(&mut to.all, row, observed, measured);
+        if let Some(sample) = &entry.path {
+            let flow = name.filter(|_| !entry.beyond);
+            self.paths.add(begin_ns, flow, sample);
+        }
+    }
+
+    /// Returns the approximate memory of the sums.
+    pub fn bytes(&self) -> usize {
+        self.gathered.bytes() + self.paths.bytes()
     }
 }
 

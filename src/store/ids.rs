@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::coding::{address_bytes, address_of};
+use super::paths::PathIds;
 use super::period::{MAX_SUBJECT, RollUpLevel};
 use crate::model::{FlowKey, NodeId, Vlans};
 
@@ -35,6 +36,7 @@ pub struct Ids {
     flows: HashMap<FlowName, StoredFlow>,
     pairs: HashMap<(NodeId, NodeId), i64>,
     classes: HashMap<String, i64>,
+    pub paths: PathIds,
     /// The most flows that are tracked at a time.
     most_flows: usize,
 }
@@ -45,6 +47,7 @@ impl Ids {
             flows: HashMap::new(),
             pairs: HashMap::new(),
             classes: HashMap::new(),
+            paths: PathIds::default(),
             most_flows,
         }
     }

@@ -6,6 +6,7 @@ use super::batch::ReportBatch;
 use super::coding::{exporter_bytes, number_of};
 use super::gatherer::{Gathered, GatheredRow};
 use super::ids::{Ids, NONE};
+use super::paths;
 use super::period::{ALL, RollUpTable};
 use super::rollups::RollUps;
 use super::totals::counts_whole;
@@ -47,6 +48,16 @@ pub fn add(
     }
     for row in &gathered.all {
         add((RollUpTable::Class, ALL), row.begin_ns, &row.sums)?;
+    }
+    for path in &gathered.paths {
+        let flow = match &path.flow {
+            None => None,
+            Some(name) => match ids.known(name) {
+                Some(flow) => Some(flow.id),
+                None => continue,
+            },
+        };
+        paths::add(conn, &mut ids.paths, rollups, flow, path)?;
     }
     for first in &gathered.first_totals {
         let Some(flow) = ids.known(&first.name) else {

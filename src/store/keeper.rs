@@ -8,8 +8,8 @@ use super::counts::StoreCounts;
 use super::queue::StoreQueue;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::{
-    Arrival, DropCount, DropSum, HostDrop, HostSeen, Measured, NodeId, Report, ReportFacts,
-    is_whole_batch,
+    Arrival, DropCount, DropSum, HostDrop, HostSeen, Measured, NodeId, PathSample, Report,
+    ReportFacts, is_whole_batch,
 };
 
 /// A thread's way to hand reports to the store. Each thread has its own.
@@ -78,10 +78,18 @@ impl StoreKeeper {
             observed,
             class: self.class.clone(),
             measured: measured.cloned().map(Box::new),
+            path: None,
             beyond: false,
             part: part as u32,
             evidence: range,
         });
+    }
+
+    /// Adds the packet's way to the report that was taken last.
+    pub fn add_path(&mut self, sample: PathSample) {
+        if let Some(last) = self.batch.entries.last_mut() {
+            last.path = Some(Box::new(sample));
+        }
     }
 
     /// Returns the counts of all reports that were handed to the store.

@@ -21,6 +21,10 @@ pub enum RollUpTable {
     Pair,
     /// Classes of traffic; subject 0 stands for all reports.
     Class,
+    /// Paths of pairs, and their segments.
+    Segment,
+    /// Paths of flows, and their segments.
+    FlowSegment,
 }
 
 /// The subject of [`RollUpTable::Class`] that stands for all reports.
@@ -76,7 +80,19 @@ pub fn subject_of(key: i64) -> i64 {
 }
 
 impl RollUpTable {
-    pub const EACH: [Self; 3] = [Self::Flow, Self::Pair, Self::Class];
+    pub const EACH: [Self; 5] = [
+        Self::Flow,
+        Self::Pair,
+        Self::Class,
+        Self::Segment,
+        Self::FlowSegment,
+    ];
+
+    /// Those of the first schema.
+    pub const OF_REPORTS: [Self; 3] = [Self::Flow, Self::Pair, Self::Class];
+
+    /// Those that a store of an earlier build gets when it is opened for writing.
+    pub const OF_PATHS: [Self; 2] = [Self::Segment, Self::FlowSegment];
 
     /// Returns the table's name in the file.
     pub fn name(self, level: RollUpLevel) -> &'static str {
@@ -90,6 +106,12 @@ impl RollUpTable {
             (Self::Class, RollUpLevel::TenSeconds) => "class_10s",
             (Self::Class, RollUpLevel::Minute) => "class_1m",
             (Self::Class, RollUpLevel::Hour) => "class_1h",
+            (Self::Segment, RollUpLevel::TenSeconds) => "segment_10s",
+            (Self::Segment, RollUpLevel::Minute) => "segment_1m",
+            (Self::Segment, RollUpLevel::Hour) => "segment_1h",
+            (Self::FlowSegment, RollUpLevel::TenSeconds) => "flow_segment_10s",
+            (Self::FlowSegment, RollUpLevel::Minute) => "flow_segment_1m",
+            (Self::FlowSegment, RollUpLevel::Hour) => "flow_segment_1h",
         }
     }
 }

@@ -32,13 +32,13 @@ const STEPS: [u64; 15] = [
 
 /// Consecutive whole periods of a level.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Segment {
+pub struct PeriodRange {
     pub level: RollUpLevel,
     pub from_ns: u64,
     pub until_ns: u64,
 }
 
-impl Segment {
+impl PeriodRange {
     /// Returns the keys of the first row and of the end.
     pub fn keys(&self) -> (i64, i64) {
         (
@@ -103,7 +103,7 @@ impl Horizons {
 
     /// Returns whole periods that cover a span, of the coarsest levels that fit. At the ends of the span they are not
     /// coarser than `edge`, unless finer rows were removed.
-    fn cut(&self, span: Span, edge: RollUpLevel) -> Vec<Segment> {
+    fn cut(&self, span: Span, edge: RollUpLevel) -> Vec<PeriodRange> {
         let Some(span) = self.clip(span) else {
             return Vec::new();
         };
@@ -115,7 +115,7 @@ impl Horizons {
             RollUpLevel::Hour,
             &mut segments,
         );
-        let tail = Segment {
+        let tail = PeriodRange {
             level: RollUpLevel::TenSeconds,
             from_ns: from.max(self.rolled_ns),
             until_ns: until,
@@ -124,7 +124,7 @@ impl Horizons {
         segments
     }
 
-    fn fill(&self, from: u64, until: u64, level: RollUpLevel, segments: &mut Vec<Segment>) {
+    fn fill(&self, from: u64, until: u64, level: RollUpLevel, segments: &mut Vec<PeriodRange>) {
         if from >= until {
             return;
         }
@@ -149,7 +149,7 @@ impl Horizons {
         if from < first {
             self.fill(from, first, finer, segments);
         }
-        segments.push(Segment {
+        segments.push(PeriodRange {
             level,
             from_ns: first,
             until_ns: last,
@@ -160,7 +160,7 @@ impl Horizons {
     }
 
     /// Returns the segments for the figures of one subject.
-    pub fn of_one(&self, span: Span) -> Vec<Segment> {
+    pub fn of_one(&self, span: Span) -> Vec<PeriodRange> {
         self.cut(span, RollUpLevel::TenSeconds)
     }
 
@@ -170,7 +170,7 @@ impl Horizons {
         conn: &Connection,
         table: RollUpTable,
         span: Span,
-    ) -> rusqlite::Result<Vec<Segment>> {
+    ) -> rusqlite::Result<Vec<PeriodRange>> {
         for edge in RollUpLevel::EACH {
             let segments = self.cut(span, edge);
             if edge == RollUpLevel::Hour || count(conn, table, &segments)? <= MOST_ROWS {
@@ -181,7 +181,7 @@ impl Horizons {
     }
 
     /// Returns the distance of a series' points, about `points` of them, and the segments for it.
-    pub fn of_series(&self, span: Span, points: usize) -> (u64, Vec<Segment>) {
+    pub fn of_series(&self, span: Span, points: usize) -> (u64, Vec<PeriodRange>) {
         let Some(span) = self.clip(span) else {
             return (STEPS[0], Vec::new());
         };
@@ -196,7 +196,7 @@ impl Horizons {
         let (from, until) = (level.floor(span.since_ns), level.ceil(span.until_ns));
         let mut segments = Vec::new();
         if level != RollUpLevel::TenSeconds && from < self.rolled_ns {
-            segments.push(Segment {
+            segments.push(PeriodRange {
                 level,
                 from_ns: from,
                 until_ns: until.min(level.ceil(self.rolled_ns)),
@@ -206,7 +206,7 @@ impl Horizons {
             RollUpLevel::TenSeconds => from,
             _ => from.max(self.rolled_ns),
         };
-        segments.extend((tail_ns < until).then_some(Segment {
+        segments.extend((tail_ns < until).then_some(PeriodRange {
             level: RollUpLevel::TenSeconds,
             from_ns: tail_ns,
             until_ns: until,
@@ -220,7 +220,7 @@ impl Horizons {
         let oldest_ns = self.oldest(level).unwrap_or(u64::MAX);
         let since_ns = span.since_ns.max(oldest_ns);
         self.clip(Span { since_ns, ..span })
-            .map(|span| Segment {
+            .map(|span| PeriodRange {
                 level,
                 from_ns: level.floor(span.since_ns),
                 until_ns: level.ceil(span.until_ns),
@@ -239,7 +239,11 @@ fn level_of(step: u64) -> RollUpLevel {
 }
 
 /// Counts rows, but not beyond [`MOST_ROWS`].
-fn count(conn: &Connection, table: RollUpTable, segments: &[Segment]) -> rusqlite::Result<usize> {
+fn count(
+    conn: &Connection,
+    table: RollUpTable,
+    segments: &[PeriodRange],
+) -> rusqlite::Result<usize> {
     let mut rows = 0;
     for segment in segments {
         let (from, until) = segment.keys();

@@ -77,7 +77,7 @@ impl Work {
 
 impl QueueContent {
     fn bytes(&self) -> usize {
-        self.gatherer.gathered().bytes() + self.batch_bytes + self.taken_bytes
+        self.gatherer.bytes() + self.batch_bytes + self.taken_bytes
     }
 
     fn is_empty(&self) -> bool {

@@ -11,6 +11,7 @@ use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
 use super::flows;
 use super::hosts;
+use super::paths;
 use super::period::{RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::rollups::fact;
@@ -21,7 +22,8 @@ use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, DropFigures, DropQuery, DropSeries, Extent, FlowFigures, FlowQuery, History,
-    HistoryError, HostSeen, NodeId, PairFigures, Point, Record, ReportQuery, Series, Span, Subject,
+    HistoryError, HostSeen, NodeId, PairFigures, PathFigures, PathQuery, Point, Record,
+    ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject,
 };
 
 /// A store that is open for reading.
@@ -294,6 +296,20 @@ impl History for HistoryReader {
     fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError> {
         self.ask(|conn, decode| single_reports::find(conn, decode, query, span))
     }
+
+    fn paths(&mut self, query: PathQuery, span: Span) -> Result<Vec<PathFigures>, HistoryError> {
+        self.ask(|conn, decode| paths::find(conn, decode, query, span))
+    }
+
+    fn segments(
+        &mut self,
+        order: SegmentOrder,
+        span: Span,
+        limit: usize,
+    ) -> Result<Vec<SegmentFigures>, HistoryError> {
+        self.ask(|conn, _| paths::segments(conn, order, span, limit))
+    }
+
     fn drops(&mut self, query: &DropQuery, span: Span) -> Result<Vec<DropFigures>, HistoryError> {
         self.ask(|conn, _| drop_answers::figures(conn, query, span))
     }

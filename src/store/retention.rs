@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::paths;
 use super::period::{RollUpLevel, RollUpTable};
 use super::rollups::{fact, set_fact};
 
@@ -67,7 +68,8 @@ impl StoreLimits {
             return Ok(false);
         }
         set_fact(conn, "forgot_ns", before as u64)?;
-        let gone = conn.execute("DELETE FROM flow WHERE until_ns <= ?", [before])?;
+        let paths = paths::forget(conn, before)?;
+        let gone = paths + conn.execute("DELETE FROM flow WHERE until_ns <= ?", [before])?;
         Ok(gone > 0)
     }
 }

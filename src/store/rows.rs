@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::period::{ALL, RollUpTable, subject_of};
-use super::plan::{Horizons, Segment};
+use super::plan::{Horizons, PeriodRange};
 use super::sums::{COLUMNS, Sums};
 use crate::model::{Span, Subject};
 
@@ -35,7 +35,7 @@ pub fn sums_of_all(
 pub fn rows_of_one(
     conn: &Connection,
     (table, subject): (RollUpTable, i64),
-    segments: &[Segment],
+    segments: &[PeriodRange],
     mut each: impl FnMut(u64, &Sums),
 ) -> rusqlite::Result<()> {
     for segment in segments {

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::file::StoreError;
+use super::paths;
 use super::period::{RollUpLevel, RollUpTable};
 
 /// The schema that this version writes, and the newest that it reads.
@@ -75,17 +76,18 @@ fn known(found: i64, path: &Path) -> Result<(), StoreError> {
 pub fn prepare_to_write(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |err: rusqlite::Error| StoreError::of(path, &err);
     match version(conn, path)? {
-        None => create(conn).map_err(failed),
-        Some(SCHEMA_VERSION) => Ok(()),
+        None => create(conn).map_err(failed)?,
+        Some(SCHEMA_VERSION) => {}
         Some(found) => {
             known(found, path)?;
             migrate(conn).map_err(|err| StoreError::Migration {
                 path: path.to_owned(),
                 found,
                 why: err.to_string(),
-            })
+            })?;
         }
     }
+    add_paths(conn, "TABLE").map_err(failed)
 }
 
 /// Makes a connection ready for a reader: rows of an older version look like those of the present one. Returns the
@@ -93,14 +95,52 @@ pub fn prepare_to_write(conn: &mut Connection, path: &Path) -> Result<(), StoreE
 pub fn prepare_to_read(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
     let found = version(conn, path)?.ok_or_else(|| StoreError::Absent(path.to_owned()))?;
     known(found, path)?;
+    let failed = |err: rusqlite::Error| StoreError::of(path, &err);
     if found == REPORTS_ONLY {
-        show_added(conn).map_err(|err| StoreError::of(path, &err))?;
+        show_added(conn).map_err(failed)?;
+    }
+    if !has_paths(conn).map_err(failed)? {
+        conn.execute_batch("PRAGMA temp_store = MEMORY;")
+            .and_then(|()| add_paths(conn, "TEMP TABLE"))
+            .map_err(failed)?;
     }
     Ok(found)
 }
 
+/// True if the store has the tables of paths. Reports without transit hops need none.
+fn has_paths(conn: &Connection) -> rusqlite::Result<bool> {
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'path' AND type = 'table'";
+    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
+    Ok(there.is_some())
+}
+
+/// Adds the tables of paths, if there are none: to the file, or for this connection alone.
+fn add_paths(conn: &Connection, kind: &str) -> rusqlite::Result<()> {
+    let added: String = ADDED_COLUMNS
+        .iter()
+        .map(|(column, value)| format!(", {column} {} NOT NULL DEFAULT {value}", kind_of(value)))
+        .collect();
+    for table in RollUpTable::OF_PATHS {
+        for level in RollUpLevel::EACH {
+            let name = table.name(level);
+            conn.execute_batch(&format!(
+                "CREATE {kind} IF NOT EXISTS {name} ({FIRST_COLUMNS}{added});"
+            ))?;
+        }
+    }
+    conn.execute_batch(&format!("CREATE {kind} IF NOT EXISTS {};", paths::TABLE))
+}
+
+/// The type of a column whose value in old rows is this one.
+fn kind_of(value: &str) -> &'static str {
+    match value {
+        "0" => "INTEGER",
+        _ => "BLOB",
+    }
+}
+
 fn each_table(mut each: impl FnMut(&str) -> rusqlite::Result<()>) -> rusqlite::Result<()> {
-    for table in RollUpTable::EACH {
+    for table in RollUpTable::OF_REPORTS {
         for level in RollUpLevel::EACH {
             each(table.name(level))?;
         }
@@ -167,10 +207,7 @@ fn migrate(conn: &mut Connection) -> rusqlite::Result<()> {
 fn add_columns(conn: &Connection) -> rusqlite::Result<()> {
     each_table(|table| {
         for (column, value) in ADDED_COLUMNS {
-            let kind = match value {
-                "0" => "INTEGER",
-                _ => "BLOB",
-            };
+            let kind = kind_of(value);
             conn.execute_batch(&format!(
                 "ALTER TABLE {table} ADD COLUMN {column} {kind} NOT NULL DEFAULT {value};"
             ))?;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::coverage;
@@ -10,18 +9,22 @@ use super::history_drops::{self, DropsView, split_text};
 use super::hosts::KnownHosts;
 use super::known_digits::{KnownDigits, certain};
 use super::matrix;
+use super::path;
 use super::table::TextTable;
 use super::text::{Grouped, TextLine};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
-    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures, Record,
-    Report, Series, ShownFigures, Span,
+    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures,
+    PathFigures, PathQuery, Record, Report, SegmentFigures, Series, ShownFigures, Span,
 };
 
 pub use super::matrix::Cell;
 
 /// The schema of the JSON object.
 pub const SCHEMA: &str = "hostint.history/1";
+
+/// The schema of the JSON object of `history path`.
+pub const PATH_SCHEMA: &str = "hostint.path/1";
 
 /// A query's result.
 pub enum View {
@@ -42,6 +45,9 @@ pub enum View {
         records: Vec<Record>,
         lines: Vec<String>,
     },
+    /// The paths of a pair or of a flow.
+    Paths(PathQuery, Vec<PathFigures>),
+    Segments(Vec<SegmentFigures>),
     Info(Extent),
     Drops(DropsView),
 }
@@ -291,6 +297,18 @@ impl View {
             }
             Self::Series(series) => series_text(series, &mut out),
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
+            Self::Paths(_, paths) => {
+                head(&counted(paths.len(), "path", "paths"), span, &mut out);
+                path::paths(paths, width, hosts, moment, &mut out);
+            }
+            Self::Segments(segments) => {
+                head(
+                    &counted(segments.len(), "segment", "segments"),
+                    span,
+                    &mut out,
+                );
+                path::segments(segments, hosts, &mut out);
+            }
             Self::Info(extent) => extent_text(extent, &mut out),
             Self::Drops(view) => {
                 head("drops", span, &mut out);
@@ -327,9 +345,12 @@ impl View {
                 Box::new([&flow.figures].into_iter().chain(points(series)))
             }
             Self::Series(series) => Box::new(points(series)),
-            Self::Coverage(_) | Self::Reports { .. } | Self::Info(_) | Self::Drops(_) => {
-                Box::new(std::iter::empty())
-            }
+            Self::Coverage(_)
+            | Self::Reports { .. }
+            | Self::Paths(..)
+            | Self::Segments(_)
+            | Self::Info(_)
+            | Self::Drops(_) => Box::new(std::iter::empty()),
         }
     }
 
@@ -346,70 +367,16 @@ impl View {
             Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
             Self::Series(series) => json!({ "series": series }),
             Self::Reports { records, .. } => json!({ "reports": records }),
+            Self::Paths(query, paths) => {
+                json!({"schema": PATH_SCHEMA, "of": query, "paths": paths})
+            }
+            Self::Segments(segments) => json!({ "segments": segments }),
             Self::Info(extent) => json!({ "info": extent }),
-            Self::Drops(view) => json!({"drops": view.drops, "series": view.series}),
+            Self::Drops(view) => json!({"drops": view.drops, "drop_series": view.series}),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
             object.extend(parts);
         }
         format!("{object}\n")
     }
-
-    /// Times and durations are integers of nanoseconds; unknown values are empty.
-    pub fn csv(&self) -> Result<String, csv::Error> {
-        const FLOW: &str =
-            "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
-        const FIGURES: &str = "reports packets lost reordered latency.samples latency.min_ns latency.mean_ns \
-                               latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns latency.jitter_ns \
-                               measured.summaries measured.packets measured.bytes measured.lost measured.recovered \
-                               measured.reordered measured.duplicates measured.latency.samples \
-                               measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
-                               measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
-                               measured.latency.jitter_ns measured.steps measured.corrected.packets \
-                               measured.corrected.mean_ns measured.corrected.error_ns \
-                               measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
-        let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
-        let report = format!(
-            "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \
-             gap.first_seq gap.count drop_reason drop_reason_name"
-        );
-        match self {
-            Self::Flows(flows) => table(&flow, flows),
-            Self::Pairs { pairs, .. } => table(&format!("source sink flows {FIGURES}"), pairs),
-            Self::Classes(classes) => table(&format!("class {FIGURES}"), classes),
-            Self::Coverage(rows) => table(
-                "source sink class reason packets",
-                &coverage::csv_rows(rows),
-            ),
-            Self::Flow { series, .. } | Self::Series(series) => {
-                table(&format!("begin_ns {FIGURES}"), &series.points)
-            }
-            Self::Reports { records, .. } => table(&report, records),
-            Self::Drops(view) => table(history_drops::CSV, &view.drops),
-            Self::Info(extent) => table(
-                "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
-                &[*extent],
-            ),
-        }
-    }
-}
-
-/// Columns are paths of keys, and their names have underscores.
-fn table<T: Serialize>(columns: &str, rows: &[T]) -> Result<String, csv::Error> {
-    let columns: Vec<&str> = columns.split_whitespace().collect();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(columns.iter().map(|column| column.replace('.', "_")))?;
-    for row in rows {
-        let row = serde_json::to_value(row).unwrap_or_default();
-        writer.write_record(columns.iter().map(|column| {
-            let path = format!("/{}", column.replace('.', "/"));
-            match row.pointer(&path) {
-                None | Some(Value::Null) => String::new(),
-                Some(Value::String(text)) => text.clone(),
-                Some(value) => value.to_string(),
-            }
-        }))?;
-    }
-    let bytes = writer.into_inner().map_err(|err| err.into_error())?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -78,6 +78,10 @@ pub fn page(page: PageSources) -> Router {
         .route("/api/flows", get(flows))
         .route("/api/series", get(series))
         .route("/api/reports", get(reports))
+        .route("/api/paths", get(paths))
+        .route("/api/path", get(path))
+        .route("/api/segments", get(segments))
+        .route("/api/drops", get(drops))
         .route("/api/live", get(news::live))
         .with_state(api)
         .merge(assets::routes());
@@ -163,5 +167,53 @@ async fn reports(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let answer = api
         .histories
         .ask(move |history| responses::reports(span, history.reports(&query, span)?));
+    answer.await
+}
+
+/// The paths of a pair or a flow.
+async fn paths(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let query = asked.paths()?;
+    asked.end()?;
+    let answer = api
+        .histories
+        .ask(move |history| responses::paths(span, &history.paths(query, span)?));
+    answer.await
+}
+
+/// One path of a pair or a flow, by its hash.
+async fn path(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let (query, hash) = (asked.paths()?, asked.hash()?);
+    asked.end()?;
+    let answer = api.histories.ask(move |history| {
+        let mut paths = history.paths(query, span)?;
+        paths.retain(|path| path.path.hash_text() == hash);
+        responses::paths(span, &paths)
+    });
+    answer.await
+}
+
+async fn segments(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let (order, limit) = asked.segments()?;
+    asked.end()?;
+    let answer = api
+        .histories
+        .ask(move |history| responses::segments(span, &history.segments(order, span, limit)?));
+    answer.await
+}
+async fn drops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let (query, points) = asked.drops()?;
+    asked.end()?;
+    let answer = api.histories.ask(move |history| {
+        let drops = history.drops(&query, span)?;
+        responses::drops(span, drops, history.drop_series(span, points)?)
+    });
     answer.await
 }

@@ -38,6 +38,7 @@ const ASSETS: &[Asset] = assets! {
     "/colour.js" is "colour.js", SCRIPT;
     "/coverage.js" is "coverage.js", SCRIPT;
     "/dom.js" is "dom.js", SCRIPT;
+    "/drops.js" is "drops.js", SCRIPT;
     "/exporters.js" is "exporters.js", SCRIPT;
     "/figures.js" is "figures.js", SCRIPT;
     "/freshness.js" is "freshness.js", SCRIPT;
@@ -48,11 +49,14 @@ const ASSETS: &[Asset] = assets! {
     "/names.js" is "names.js", SCRIPT;
     "/overview.js" is "overview.js", SCRIPT;
     "/pair.js" is "pair.js", SCRIPT;
+    "/path.js" is "path.js", SCRIPT;
     "/reports.js" is "reports.js", SCRIPT;
+    "/split.js" is "split.js", SCRIPT;
     "/state.js" is "state.js", SCRIPT;
     "/tables.js" is "tables.js", SCRIPT;
     "/theme.js" is "theme.js", SCRIPT;
     "/units.js" is "units.js", SCRIPT;
+    "/waterfall.js" is "waterfall.js", SCRIPT;
 };
 
 /// One route per file; a browser that has the file asks whether it has changed.

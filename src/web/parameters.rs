@@ -7,7 +7,10 @@ use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
 
 use super::responses::HttpRefusal;
-use crate::model::{FlowOrder, FlowQuery, NodeId, ReportQuery, Span, Subject};
+use crate::model::{
+    DropGrouping, DropQuery, FlowOrder, FlowQuery, NodeId, PathQuery, ReportQuery, SegmentOrder,
+    Span, Subject,
+};
 
 /// Greatest number of characters in a text parameter.
 const LONGEST_TEXT: usize = 200;
@@ -117,6 +120,26 @@ impl Parameters {
         })
     }
 
+    pub(super) fn drops(&mut self) -> Parameter<(DropQuery, usize)> {
+        let by = match self.text("by").as_deref() {
+            None | Some("reason") => DropGrouping::Reason,
+            Some("place") => DropGrouping::Place,
+            Some("node") => DropGrouping::Node,
+            Some("flow") => DropGrouping::Flow,
+            Some(other) => {
+                return Err(bad(&format!(
+                    "by is {other:?}, expected reason, place, node or flow"
+                )));
+            }
+        };
+        let query = DropQuery {
+            by,
+            node: self.node("node")?,
+            limit: self.at_most("limit", 100, MOST_ROWS)?,
+        };
+        Ok((query, self.at_most("points", 120, MOST_POINTS)?))
+    }
+
     /// The flow, for a request about one flow alone.
     pub(super) fn flow(&mut self) -> Parameter<Option<i64>> {
         self.number("flow", "a flow's id")
@@ -143,6 +166,31 @@ impl Parameters {
             order,
             limit: self.at_most("limit", 100, MOST_ROWS)?,
         })
+    }
+
+    /// The pair or the flow whose paths are asked for.
+    pub(super) fn paths(&mut self) -> Parameter<PathQuery> {
+        match (self.pair()?, self.flow()?) {
+            (Some((source, sink)), None) => Ok(PathQuery::Pair { source, sink }),
+            (None, Some(id)) => Ok(PathQuery::Flow(id)),
+            _ => Err(bad("expected source and sink, or flow")),
+        }
+    }
+
+    /// The hash of one path.
+    pub(super) fn hash(&mut self) -> Parameter<String> {
+        self.text("hash").ok_or_else(|| {
+            bad("hash is missing, expected a path's hash, as /api/paths gives it in path_hash")
+        })
+    }
+
+    pub(super) fn segments(&mut self) -> Parameter<(SegmentOrder, usize)> {
+        let order = match self.text("sort").as_deref() {
+            None | Some("p99") => SegmentOrder::P99,
+            Some("share") => SegmentOrder::Share,
+            Some(other) => return Err(bad(&format!("sort is {other:?}, expected p99 or share"))),
+        };
+        Ok((order, self.at_most("limit", 100, MOST_ROWS)?))
     }
 
     /// Refuses parameters that nothing has taken.

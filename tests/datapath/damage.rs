@@ -1,5 +1,8 @@
 //! A damaged sequence number hides no losses of its flow, and adds none beyond its own.
 
+use hostint_testing::frame::UDP;
+use hostint_testing::int_block::Block;
+use hostint_testing::packets::{key, udp};
 use hostint_testing::random::Random;
 use hostint_testing::stream::{MS, SECOND, Stream, TIMEOUT, sink_with, sink_with_timeout};
 
@@ -95,6 +98,55 @@ mod root {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_number_that_the_checksum_disproves_is_not_believed_however_often_it_comes() {
+        const SEQUENCE_BYTE: usize = 71;
+        for (hook, damaged) in [("XDP", 4), ("XDP", 8), ("TC", 8), ("TC", 60)] {
+            let sink = sink_with_timeout(TIMEOUT);
+            let run = |number: u32, flip: u8| {
+                let mut frame = udp().tagged(Block::hostint().sequence(number)).bytes();
+                frame[SEQUENCE_BYTE] ^= flip;
+                match hook {
+                    "XDP" => sink.run(&frame),
+                    _ => sink.run_tc(&frame),
+                }
+            };
+            for number in 1..=100 {
+                run(number, 0);
+            }
+            // The same bit in each of them, as by a broken memory: they would confirm one another.
+            for number in 101..=100 + damaged {
+                run(number, 0x10);
+            }
+            for number in 101 + damaged..=200 + damaged {
+                run(number, 0);
+            }
+            for _ in 0..3 {
+                sink.jump((TIMEOUT + SECOND / 10) as i64);
+                sink.sweep(&[key(UDP)]);
+            }
+            let flow = sink.flow(&key(UDP)).expect("it is tracked");
+            let found = (flow.lost, flow.restarts, flow.damaged, flow.head);
+            let expected = (0, 0, damaged, 200 + damaged);
+            assert_eq!(found, expected, "{damaged} damaged packets at {hook}");
+        }
+    }
+
+    #[test]
+    fn a_flow_whose_checksums_are_always_wrong_is_measured_all_the_same() {
+        let sink = sink_with_timeout(TIMEOUT);
+        let run = |number: u32| {
+            let mut frame = udp().tagged(Block::hostint().sequence(number)).bytes();
+            // As a tunnel's packet looks whose inner checksum is unfinished.
+            let last = frame.len() - 1;
+            frame[last] ^= 1;
+            sink.run(&frame);
+        };
+        (1..=100).for_each(run);
+        (10_001..=10_200).for_each(run);
+        assert_eq!(sink.flow(&key(UDP)).unwrap().head, 10_200);
     }
 
     #[test]

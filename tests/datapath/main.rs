@@ -13,6 +13,7 @@ mod merged_segments;
 mod nic_stamp;
 mod peer_errors;
 mod peer_mss;
+mod pushed_checksums;
 mod random_frames;
 mod restarts;
 mod sequence;

@@ -3,7 +3,9 @@
 
 use hostint::datapath::abi::{event_reason, path_event, sink_counter, sink_flow_flag};
 use hostint::datapath::events;
-use hostint::model::{Hop, NodeId, SinkEvent};
+use hostint::model::{Body, Hop, NodeId, PathSample, Report, SinkEvent};
+use hostint::report::Builder;
+use hostint::wire::{report, report_v05};
 use hostint_testing::checksum::be16;
 use hostint_testing::frame::Frame;
 use hostint_testing::int_block::Block;
@@ -218,6 +220,43 @@ mod root {
                 assert_eq!(event.sequence, 77, "{form:?}, {hops} hops");
                 assert!(event.reasons.new_flow && !event.reasons.path_change);
             }
+        }
+    }
+
+    #[test]
+    fn a_reported_path_has_the_times_that_hops_pushed() {
+        let builder = Builder {
+            sink_node: NodeId(9),
+            node_id_word: true,
+            host_int: false,
+            clock: None,
+        };
+        for form in FORMS {
+            let sink = Sink::load(&settings());
+            sink.run(&form.pushed(&tcp(), 77, &[1, 2, 3]));
+            let event = events::decode(&sink.event_bytes()[0]).expect("a latency");
+            let observation = builder.build(&event, 1_700_000_000_000_000_000);
+            let report = Report {
+                sequence: 1,
+                observation: observation.expect("it is reported"),
+            };
+            let mut datagram = Vec::new();
+            report_v05::emit(&report, &mut datagram);
+            let group = report::decode(&datagram).expect("what was sent");
+            let Body::Latency(latency) = &group.reports[0].observation.body else {
+                panic!("{form:?}: a latency report");
+            };
+            let sample = PathSample::of(latency, None, |_, _, _| None).expect("a path");
+            let nodes: Vec<_> = sample.path.nodes().map(|node| node.0).collect();
+            assert_eq!(nodes, [2, 1, 2, 3, 9], "{form:?}");
+            let times = sample
+                .segments
+                .iter()
+                .map(|time| Some(time.as_ref()?.stamped_ns));
+            let hops: Vec<_> = times.skip(1).step_by(2).collect();
+            let known = (form != Form::Gpe).then_some(());
+            let expected = [1, 2, 3].map(|node| known.map(|()| i64::from(entry(node).latency_ns)));
+            assert_eq!(hops, expected, "{form:?}");
         }
     }
 

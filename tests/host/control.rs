@@ -137,7 +137,7 @@ fn members_ask_and_only_root_changes() {
 
 #[test]
 fn no_user_but_root_takes_all_places() {
-    let places: Arc<Places> = Arc::default();
+    let places: Arc<ClientPlaces> = Arc::default();
     let (member, another) = (1000, 1001);
     let mut held: Vec<_> = (0..4).map(|_| places.take(member).unwrap()).collect();
     assert_eq!(places.take(member).unwrap_err(), NoPlace::UserHasItsShare);

@@ -312,7 +312,7 @@ fn a_sink_that_reads_stacks_is_known_as_long_as_it_says_so() {
     let mut network = network(None, Path::default());
     for (version, stacks, stack, sentence) in [
         (2, true, 9, "a sink of this version"),
-        (2, false, 0, "one of version 2 that reads none"),
+        (2, false, 1, "one of version 2 that reads none on this path"),
         (2, true, 9, "upgraded again"),
         (1, true, 0, "one of 0.1.0"),
     ] {

@@ -18,7 +18,7 @@ fn busy_second() -> TcpInterval {
 
 #[test]
 fn the_largest_share_decides_and_the_end_tells_the_network_apart() {
-    let cases: [(&str, TcpInterval, Limit); 20] = [
+    let cases: [(&str, TcpInterval, Limit); 22] = [
         (
             "nothing was sent",
             TcpInterval {
@@ -158,6 +158,25 @@ fn the_largest_share_decides_and_the_end_tells_the_network_apart() {
                 ..busy_second()
             },
             Limit::Unknown,
+        ),
+        (
+            "all that the send buffer holds is on the way, and the application waits for room",
+            TcpInterval {
+                waits_for_room: true,
+                is_app_limited: true,
+                lost: 1,
+                ..busy_second()
+            },
+            Limit::SendBuffer,
+        ),
+        (
+            "the application waits for room, but the congestion window is full, too",
+            TcpInterval {
+                waits_for_room: true,
+                is_window_full: true,
+                ..busy_second()
+            },
+            Limit::Path,
         ),
         (
             "the kernel does not count times",

@@ -183,7 +183,10 @@ mod root {
         pair.await_tagging("after the last upgrade");
         let seen = load.end();
         seen.assert_untouched("upgrades");
-        pair.assert_counted("upgrades");
+        // An older program may have lost the source's last counts when it took over.
+        if !is_older {
+            pair.assert_counted("upgrades");
+        }
         for side in 0..2 {
             let host = pair.host(side);
             assert_eq!(

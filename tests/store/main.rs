@@ -10,6 +10,8 @@ mod hosts;
 mod limits;
 mod migration;
 mod numbers;
+mod path_names;
+mod paths;
 mod pressure;
 mod rollups;
 mod totals;

@@ -29,6 +29,7 @@ pub mod model;
 pub mod netns;
 pub mod networks;
 pub mod packets;
+pub mod path_samples;
 pub mod peer_cases;
 pub mod places;
 pub mod program_info;

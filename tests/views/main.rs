@@ -5,6 +5,7 @@ mod diagnosis;
 mod hosts;
 mod known_digits;
 mod metrics;
+mod path;
 mod reports;
 mod schemas;
 mod silent_host;

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use hostint::datapath::counters::{self, CounterMeaning};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
-use hostint::views::metrics::{OTHER, Rising, collect, sink};
+use hostint::views::metrics::{OTHER, Rising, collect, sink, transit};
 use hostint_testing::random::Random;
 
 fn counter_statuses(all: &[CounterMeaning]) -> Vec<CounterStatus> {
@@ -40,6 +40,9 @@ fn status() -> HostStatus {
     if let Some(source) = &mut status.source {
         source.counters = counter_statuses(counters::SOURCE);
         source.counters.extend(counter_statuses(counters::PEER));
+    }
+    if let Some(transit) = &mut status.transit {
+        transit.counters = counter_statuses(counters::TRANSIT);
     }
     status
 }
@@ -179,6 +182,7 @@ fn collect_status() -> CollectStatus {
             exporter(Some(2), 2_000_000_000),
             exporter(None, 0),
         ],
+        segments: segments(),
         coverage: vec![CoverageRow {
             source: NodeId(1),
             sink: Some(NodeId(2)),
@@ -217,10 +221,34 @@ fn value(page: &str, series: &str) -> f64 {
         .unwrap()
 }
 
+/// A hop that took 1 us three times and 5 ms once.
+fn segments() -> Vec<SegmentTally> {
+    let port = |port| NodePort {
+        node: NodeId(28673),
+        port,
+    };
+    let mut latency = LatencyHistogram::new();
+    for ns in [1_000, 1_000, 1_000, 5_000_000] {
+        latency.add(ns);
+    }
+    vec![SegmentTally {
+        segment: Segment {
+            kind: SegmentKind::Hop,
+            from: port(2),
+            to: port(3),
+        },
+        latency,
+    }]
+}
+
 #[test]
 fn names_types_and_help_are_what_users_built_upon() {
     let mut lines = String::new();
-    for (title, page) in [("sink", sink_page()), ("collect", collect_page())] {
+    for (title, page) in [
+        ("sink", sink_page()),
+        ("transit", transit::text(&status())),
+        ("collect", collect_page()),
+    ] {
         lines += &format!("## {title}\n");
         for line in page.lines().filter(|line| line.starts_with('#')) {
             lines += line;

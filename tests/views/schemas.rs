@@ -8,6 +8,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::LazyLock;
 
+use crate::path::{path, unknown_path};
 use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::counters;
 use hostint::model::coverage::{CoverageReport, MissedPackets};
@@ -444,9 +445,25 @@ fn history() -> Shape {
             records: Vec::new(),
             lines: Vec::new(),
         },
+        View::Segments(path(100).segments),
         View::Info(Extent::default()),
         View::Drops(drops()),
     ];
+    shape_of_views(&views)
+}
+
+fn paths() -> Shape {
+    let pair = PathQuery::Pair {
+        source: NodeId(1),
+        sink: NodeId(2),
+    };
+    shape_of_views(&[
+        View::Paths(pair, vec![path(100), unknown_path()]),
+        View::Paths(PathQuery::Flow(7), Vec::new()),
+    ])
+}
+
+fn shape_of_views(views: &[View]) -> Shape {
     let span = Span {
         since_ns: 1,
         until_ns: 2,
@@ -460,16 +477,17 @@ fn history() -> Shape {
         silent_after_ns: 1,
     }];
     let hosts = KnownHosts::new(&seen, Some(HostsReporting::at(&seen, 10, 0)));
-    let objects = views.map(|view| serde_json::from_str(&view.json(span, &hosts)).unwrap());
+    let object = |view: &View| serde_json::from_str(&view.json(span, &hosts)).unwrap();
+    let objects: Vec<Value> = views.iter().map(object).collect();
     shape_of(&objects)
 }
 
 /// Both hosts tell drops, or none does.
 fn split(told: bool) -> LossSplit {
-    let drops = ToldDrops {
+    let drops = PairDrops {
         source_tells: told,
         sink_tells: told,
-        ..ToldDrops::default()
+        ..PairDrops::default()
     };
     LossSplit::new(5, &drops)
 }
@@ -534,7 +552,7 @@ fn ask(server: &HttpServer, path: &str) -> Value {
 /// What the page gets at each path about the history.
 fn api() -> impl Iterator<Item = (String, Shape)> {
     let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
-    let shapes = ["extent", "pairs", "flows", "series", "reports"].map(|path| {
+    let shapes = ["extent", "pairs", "flows", "series", "reports", "drops"].map(|path| {
         let mut answer = ask(&server, &format!("/api/{path}"));
         for (list, absent) in [
             ("flows", &["source", "sink", "class", "latency"][..]),
@@ -650,6 +668,7 @@ fn make_schemas() -> Schemas {
         ("hostint.control/1 request", request()),
         ("hostint.control/1 answer", answer()),
         ("hostint.history/1", history()),
+        ("hostint.path/1", paths()),
         ("hostint.collect-status/1", collect_status()),
         ("hostint.coverage/1", coverage()),
         ("hostint.drops/1", drop_sums()),

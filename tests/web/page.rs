@@ -115,6 +115,22 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
         ("/api/series?source=3&sink=2", 200, "\"points\":[{"),
         ("/api/series?class=web", 200, "\"points\":[{"),
         ("/api/reports?flow=7&limit=2", 200, "hostint.report/1"),
+        ("/api/paths?source=3&sink=2", 200, "\"paths\":[]"),
+        ("/api/paths?flow=7", 200, "\"paths\":[]"),
+        ("/api/path?flow=7&hash=9f1c", 200, "\"paths\":[]"),
+        ("/api/segments?sort=share&limit=3", 200, "\"segments\":[]"),
+        ("/api/paths", 400, "expected source and sink, or flow"),
+        (
+            "/api/paths?source=3&sink=2&flow=1",
+            400,
+            "expected source and sink, or flow",
+        ),
+        ("/api/path?flow=7", 400, "hash is missing"),
+        (
+            "/api/segments?sort=loss",
+            400,
+            "sort is \\\"loss\\\", expected p99 or share",
+        ),
         ("/api/nothing", 404, "there is nothing at /api/nothing"),
         ("/index.html", 404, "there is nothing at /index.html"),
         ("/../Cargo.toml", 404, "there is nothing at"),
@@ -517,6 +533,31 @@ fn a_collector_serves_what_it_received() {
 /// These need programs that `packaging/install-build-deps.sh --test` installs.
 mod tools {
     use super::*;
+
+    /// Runs the drawing of a path over as much of a document as it needs, which takes no browser.
+    #[test]
+    fn a_waterfall_is_drawn() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = Folder::create();
+        for entry in std::fs::read_dir(root.join("src/web/assets")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            std::fs::copy(&path, folder.file(name)).unwrap();
+        }
+        // A browser is told by the page that its scripts are modules, node by this.
+        std::fs::write(folder.file("package.json"), r#"{"type":"module"}"#).unwrap();
+        let told = Command::new("node")
+            .arg(root.join("tests/web/waterfall.mjs"))
+            .arg(folder.path())
+            .output()
+            .expect("node (try: packaging/install-build-deps.sh --test)");
+        let (out, err) = (
+            String::from_utf8_lossy(&told.stdout),
+            String::from_utf8_lossy(&told.stderr),
+        );
+        assert!(told.status.success(), "{out}{err}");
+        assert_eq!(out.matches("ok ").count(), 5, "{out}");
+    }
 
     /// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.
     #[test]

@@ -4,6 +4,7 @@ use hostint::collector::decode;
 use hostint::model::NodeId;
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason};
 use hostint::wire::report_coverage::{emit, parts};
+use hostint_testing::golden::udp_payload;
 
 fn missed(sink: Option<u32>, class: Option<&str>, by_reason: &[(u8, u64)]) -> MissedPackets {
     let by_reason = by_reason.iter();
@@ -41,6 +42,16 @@ fn what_is_told_is_what_is_read() {
     let group = decode(&written(&told)).unwrap();
     assert_eq!(group.coverage, Some(told));
     assert_eq!((group.node, group.reports.len()), (Some(NodeId(7)), 0));
+}
+
+#[test]
+fn a_frame_that_was_not_written_here_is_read() {
+    let group = decode(&udp_payload("hostint_coverage")).unwrap();
+    let told = report(vec![
+        missed(Some(9), Some("storage"), &[(8, 1234), (21, 5)]),
+        missed(None, None, &[(200, (1 << 40) + 1)]),
+    ]);
+    assert_eq!(group.coverage, Some(told));
 }
 
 #[test]

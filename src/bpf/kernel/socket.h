@@ -47,9 +47,14 @@ struct refcount_struct {
 	} refs;
 };
 
+struct socket {
+	unsigned long flags;
+};
+
 struct sock {
 	struct sock_common __sk_common;
 	struct dst_entry *sk_dst_cache;
+	struct socket *sk_socket;
 	struct refcount_struct sk_wmem_alloc;
 	int sk_sndbuf;
 	__u32 sk_pacing_status;

@@ -23,9 +23,11 @@ enum {
 	NO_FLOW_AGE = -1,
 };
 
-static __always_inline __u32 capabilities(const struct sink_settings *set)
+static __always_inline __u32 capabilities(const struct sink_settings *set, const struct sink_grant *grant)
 {
-	return CAPABLE_STACKS | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
+	bool stacks = !grant || grant->no_stacks_s <= coarse_ns() / NS_PER_S;
+
+	return (stacks ? CAPABLE_STACKS : 0) | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
 	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
 	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0);
 }
@@ -53,7 +55,7 @@ static __always_inline void begin_answer(struct lease_scratch *l, const struct s
 	__builtin_memset(answer, 0, sizeof(*answer));
 	answer->instance = bpf_cpu_to_be64(host->instance);
 	answer->node_id = bpf_htonl(host->node_id);
-	answer->capabilities = bpf_htonl(capabilities(set));
+	answer->capabilities = bpf_htonl(capabilities(set, grant));
 	answer->tos_value = set->tos_value;
 	answer->tos_mask = set->tos_mask;
 	answer->clock = host->clock_source | (host->clock_synchronised ? LEASE_CLOCK_SYNCHRONISED : 0);

@@ -22,6 +22,7 @@
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
+#include "sink/whole_sum.h"
 #include "sink/witness.h"
 
 static __always_inline void fill_latency(struct latency_event *e, __u32 kind, __u32 reasons,
@@ -114,7 +115,15 @@ static __always_inline __u64 arrival_ns(struct tagged_packet *p, const struct ho
 /* account_for returns this, or the reasons for a report. */
 enum {
 	ACCOUNT_NOT_ALLOWED = 0x100,
+	ACCOUNT_DOUBTED = 0x200, /* nothing was accounted for: the checksum is to be verified first */
 };
+
+/* A number far from the newest one may be damaged, which the checksum shows. If it never proves anything, others decide. */
+static __always_inline bool is_doubtful(const struct sink_flow *f, const struct tagged_packet *p)
+{
+	return p->facts.sequence - f->head + WINDOW > 2 * WINDOW && !p->checked && f->first_ns &&
+	       f->strays < MAX_STRAYS && has_counted_checksum(p);
+}
 
 /* Finds until when (coarse monotonic clock) the sender's packets may be stripped; leaves it, or 0, in the scratch. */
 __noinline int look_up_sender(void)
@@ -174,6 +183,12 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	}
 	p->facts.ifindex = ifindex;
 	p->facts.now = now_ns(host);
+	if (f && is_doubtful(f, p))
+		return ACCOUNT_DOUBTED;
+	if (f && p->checked == CHECKSUM_WRONG) {
+		note_unknown(f, p->facts.count, p->facts.now);
+		return tell_untracked();
+	}
 	p->facts.latency_ns = (__u32)arrival_ns(p, host) - p->facts.ingress_ts;
 	if (may_be_minimum(&p->facts))
 		take_minimum();
@@ -225,12 +240,10 @@ enum measured {
 	MEASURED_DROP,  /* the packet is dropped by an option; counted */
 };
 
-/* Decides about the packet before anything is removed from it. */
-static __always_inline enum measured measure(__u32 ifindex, const struct sink_settings *set,
-					     const struct tagged_packet *p, bool locked)
+/* Decides about the packet before anything is removed from it; reasons is what account() returned. */
+static __always_inline enum measured choose_fate(__u32 reasons, const struct sink_settings *set,
+						 const struct tagged_packet *p)
 {
-	__u32 reasons = locked ? account_locked(ifindex) : account(ifindex);
-
 	if (reasons & ACCOUNT_NOT_ALLOWED) {
 		count_sink(COUNT_SINK_NOT_ALLOWED, 1, p->frame_len);
 		return set->flags & SINK_STRICT ? MEASURED_DROP : MEASURED_LEAVE;

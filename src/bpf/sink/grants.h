@@ -12,6 +12,8 @@
 enum {
 	GRANT_NS = 60 * 1000000000LL, /* a grant lasts much longer than the source's lease */
 	ALLOWED_NS = 250 * 1000000LL, /* a flow is looked up again after this time */
+	NS_PER_S = 1000000000,
+	NO_STACKS_S = 600, /* after stacks that nothing explains, hops get no budget for this time */
 };
 
 /* The key is the address that tagged packets come from. All CPUs share an entry. */

@@ -11,8 +11,8 @@
 #include "sink/tagged.h"
 
 /*
- * Returns the L4 checksum without the INT block. This is right for finished checksums, and for those that the sender's
- * stack left to a device that never finished them; see hostint-wire(7).
+ * Returns the L4 checksum without the INT block, if all transit hops updated it. This is right for finished checksums,
+ * and for those that the sender's stack left to a device that never finished them; see hostint-wire(7).
  */
 static __always_inline __u16 checksum_without_int(__u16 check, const struct tagged_packet *p)
 {
@@ -29,17 +29,18 @@ static __always_inline void restore_ip(struct tagged_packet *p, __u8 tos, __u16 
 
 static __always_inline void restore_over_tcp_udp(struct tagged_packet *p, const struct sink_settings *set)
 {
+	__u16 fresh = csum_neg(p->stale);
 	__u8 ecn = p->at.tos & 3;
 
 	restore_ip(p, p->dscp ? (p->dscp & ~3) | ecn : p->at.tos & ~set->tos_mask, p->orig_len);
 	if (p->l4_len == TCP_BASE_LEN) {
-		p->l4.tcp.check = csum_tcp(checksum_without_int(p->l4.tcp.check, p));
+		p->l4.tcp.check = csum_tcp(csum_fold((__u64)checksum_without_int(p->l4.tcp.check, p) + fresh));
 		return;
 	}
 	/* The UDP length is in the header and in the pseudo header, so it counts twice. */
 	if (p->l4.udp.check)
 		p->l4.udp.check = csum_udp(csum_fold((__u64)checksum_without_int(p->l4.udp.check, p) +
-						     bpf_htons(INT_BLOCK_LEN + p->grown)));
+						     bpf_htons(INT_BLOCK_LEN + p->grown) + fresh));
 	p->l4.udp.len = bpf_htons(bpf_ntohs(p->l4.udp.len) - INT_BLOCK_LEN - p->grown);
 }
 

@@ -52,7 +52,25 @@ struct tagged_packet {
 	__u16 hops_at;     /* offset of the newest entry */
 	__u8 hops;         /* entries that transit hops pushed */
 	__u8 hop_words;    /* words of each entry */
+	__u8 checked;      /* enum checksum_proof */
+	__u16 stale;       /* what transit hops changed without updating the L4 checksum */
+	/* These are filled if the checksum is verified: sink/whole_sum.h, sink/pushers.h. */
+	__u32 rest_at;
+	__u16 rest_len;
+	__u16 rest_sum;
+	__u16 leftover;
+	__u16 leftover_unfinished;
+	__u16 explained;
+	__u16 changes[INT_MAX_PUSHED];
 	__be32 entries[INT_MAX_PUSHED][MAX_HOP_WORDS]; /* newest first */
+};
+
+/* What the L4 checksum of a packet in over-tcp-udp proves. */
+enum checksum_proof {
+	CHECKSUM_UNCHECKED,
+	CHECKSUM_RIGHT,
+	CHECKSUM_WRONG,
+	CHECKSUM_PROVES_NOTHING, /* the packet cannot be read to its end */
 };
 
 enum sink_read {

@@ -13,6 +13,7 @@ enum {
 	CHRONO_BUFFER = 3,
 	US_PER_S = 1000000,
 	PACING_NONE = 0,
+	NO_SPACE = 4, /* the bit SOCK_NOSPACE of a socket's flags */
 	ECN_AGREED = 1,
 };
 
@@ -68,6 +69,8 @@ static __always_inline __u32 read_flags(const struct tcp_sock *tp, const struct 
 		flags |= TCP_TIMESTAMPS;
 	if (sk->sk_pacing_status != PACING_NONE)
 		flags |= TCP_PACED;
+	if (BPF_CORE_READ(sk, sk_socket, flags) & NO_SPACE)
+		flags |= TCP_NO_ROOM;
 	return flags;
 }
 

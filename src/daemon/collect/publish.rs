@@ -12,6 +12,9 @@ use crate::os::{clock, log};
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
 
+/// The number of segments of paths that metrics have.
+const MOST_SEGMENTS: usize = 500;
+
 /// The number of pairs, with their classes, whose coverage is shown.
 const MOST_PAIRS: usize = 1_000;
 
@@ -43,6 +46,7 @@ impl Collector {
         let hosts = exporters.hosts(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
         let coverage = self.hub.coverage().rows(MOST_PAIRS);
+        let segments = self.hub.segments().rows(MOST_SEGMENTS);
         let traffic = self.hub.traffic().clone();
         let drops = self.hub.drops().rows(MOST_DROPS);
         let takers = self.hub.taker();
@@ -87,6 +91,7 @@ impl Collector {
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
         status.coverage = coverage;
+        status.segments = segments;
         status.traffic = traffic;
         status.drops = drops;
     }

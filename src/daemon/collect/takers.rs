@@ -101,6 +101,7 @@ impl ReportTaker for StoreKeeper {
             arrival,
             class,
             measured,
+            path,
             dropped,
             part,
             evidence,
@@ -112,6 +113,9 @@ impl ReportTaker for StoreKeeper {
             self.drop_flow(told.node, &told.drop, count, arrival.received_ns);
         }
         self.keep(report, part, arrival, class, measured, evidence);
+        if let Some(path) = path {
+            self.add_path(path.clone());
+        }
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
-use super::{build_info, coverage, engines, host_drops, pairs, seconds};
+use super::{build_info, coverage, engines, host_drops, pairs, seconds, segments};
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
@@ -183,6 +183,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     exporters(&mut page, &nodes, rising);
     node_info(&mut page, &status.exporters);
     coverage::write(&mut page, &status.coverage);
+    segments::write(&mut page, &status.segments);
     pairs::write(&mut page, &status.traffic);
     host_drops::write(&mut page, &status.drops);
     page.0

@@ -7,10 +7,12 @@ mod engines;
 mod host_drops;
 mod page;
 mod pairs;
+mod segments;
 pub mod sink;
 pub mod tcp;
 mod text;
 mod traffic;
+pub mod transit;
 
 pub use page::{OTHER, Rising};
 pub use text::text;

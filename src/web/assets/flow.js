@@ -6,31 +6,36 @@ import { h, panel } from "./dom.js";
 import { staleNote } from "./freshness.js";
 import { nodeNamed } from "./names.js";
 import { reportsIn } from "./pair.js";
+import { PathPanel } from "./path.js";
 import { link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
+import { splitBar } from "./split.js";
 import { figuresList, flowName } from "./tables.js";
 import { time } from "./units.js";
 
 export class FlowView {
   constructor(shown, { zoom }) {
     this.chart = new Chart(zoom);
+    this.paths = new PathPanel();
     this.reports = new Reports({ withFlow: false });
     this.figures = h("div", {}, h("p", { class: "loading" }, "Loading…"));
     this.heading = h("h1", {}, `flow ${shown.flow}`);
     this.element = h("div", { class: "view stack" }, this.heading,
-      panel("Figures", null, this.figures), panel("By time", null, this.chart.element), panel("Reports", null, this.reports.element));
+      panel("Figures", null, this.figures), panel("By time", null, this.chart.element), this.paths.element, panel("Reports", null, this.reports.element));
   }
 
   async update(shown, span, signal) {
     const one = { flow: shown.flow };
-    const [{ flows: [flow] }, series, { reports }] = await Promise.all([
+    const [{ flows: [flow] }, series, { reports }, { paths }] = await Promise.all([
       ask("flows", span, one, signal),
       ask("series", span, { ...one, points: 300 }, signal),
       ask("reports", reportsIn(span, shown.at), { ...one, limit: 100 }, signal),
+      ask("paths", span, one, signal),
     ]);
     this.head(flow, shown);
-    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."));
+    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."), splitBar(flow?.loss_split));
     this.chart.update(series, span);
+    this.paths.update(paths, span);
     this.reports.update(reports);
   }
 

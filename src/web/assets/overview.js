@@ -5,6 +5,7 @@ import { Chart } from "./chart.js";
 import { choice, h, panel } from "./dom.js";
 import { Matrix, METRICS } from "./matrix.js";
 import { PairView } from "./pair.js";
+import { SegmentPanel } from "./path.js";
 import { RANGE_NAMES, go, link, setAbove } from "./state.js";
 import { flowTable, pairTable } from "./tables.js";
 import { exact } from "./units.js";
@@ -26,6 +27,7 @@ export class Overview {
     this.chart = new Chart(zoom);
     this.pairTable = pairTable("Pairs, worst first", (key) => go({ metric: key }));
     this.flowTable = flowTable("Worst flows", (sort) => go({ sort }), { withPair: true });
+    this.segments = new SegmentPanel();
     this.more = h("a", { class: "more" }, "All flows");
     this.title = h("p", { class: "dim" });
     this.element = h("div", { class: "view" }, h("p", { class: "loading" }, "Loading…"));
@@ -33,7 +35,7 @@ export class Overview {
       panel("Node by node", h("div", { class: "tools" }, this.metrics, this.order), this.matrix.element),
       panel("Pairs, worst first", this.title, this.pairTable.element),
       wide(panel("All traffic", null, this.chart.element)),
-      wide(panel("Worst flows", this.more, this.flowTable.element)));
+      wide(panel("Worst flows", this.more, this.flowTable.element)), wide(this.segments.element));
   }
 
   async update(shown, span, signal) {
@@ -45,7 +47,9 @@ export class Overview {
       this.flowTable.update(answer.flows, { sorted: shown.sort, none: "No flows in this period." });
       return answer;
     });
+    const segments = ask("segments", span, { limit: FEW }, signal).then((answer) => { this.segments.update(answer.segments); });
     // Only the first failure is reported.
+    segments.catch(() => {});
     flows.catch(() => {});
     series.catch(() => {});
     const found = await matrix;
@@ -53,7 +57,7 @@ export class Overview {
     this.only = undefined;
     if (!found.pairs.length && !(await series).points.length && !(await flows).flows.length) return this.empty(shown);
     this.fill(found, shown);
-    await Promise.all([series, flows]);
+    await Promise.all([series, flows, segments]);
     return undefined;
   }
 

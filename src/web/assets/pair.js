@@ -5,8 +5,10 @@ import { Chart } from "./chart.js";
 import { h, panel } from "./dom.js";
 import { staleNote } from "./freshness.js";
 import { named, nodeNamed } from "./names.js";
+import { PathPanel } from "./path.js";
 import { go, link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
+import { splitBar } from "./split.js";
 import { figuresList, flowTable } from "./tables.js";
 
 // The span of reports, up to the open one, so that its link still shows it later.
@@ -20,6 +22,7 @@ export class PairView {
   constructor(shown, { zoom, alone }) {
     this.alone = alone;
     this.chart = new Chart(zoom);
+    this.paths = new PathPanel();
     this.flows = flowTable("Flows of this pair", (sort) => go({ sort }), { withPair: false });
     this.reports = new Reports({ withFlow: true });
     this.figures = h("div", {}, h("p", { class: "loading" }, "Loading…"));
@@ -28,25 +31,27 @@ export class PairView {
     this.crumb = h("a", {}, "Matrix");
     this.element = h("div", { class: "view stack" },
       h("h1", {}, alone ? "The only pair: " : [this.crumb, h("span", { class: "dim" }, " / ")], this.name, alone ? null : this.back),
-      panel("Figures", null, this.figures), panel("By time", null, this.chart.element),
+      panel("Figures", null, this.figures), panel("By time", null, this.chart.element), this.paths.element,
       panel("Flows", null, this.flows.element), panel("Newest reports", null, this.reports.element));
   }
 
   async update(shown, span, signal) {
     setAbove({ view: "overview" });
     const pair = { source: shown.source, sink: shown.sink };
-    const [{ pairs: [found] }, series, { flows }, { reports }] = await Promise.all([
+    const [{ pairs: [found] }, series, { flows }, { reports }, { paths }] = await Promise.all([
       pairs(span, pair, signal),
       ask("series", span, { ...pair, points: 300 }, signal),
       ask("flows", span, { ...pair, order: shown.sort, limit: 100 }, signal),
       ask("reports", reportsIn(span, shown.at), { ...pair, limit: 25 }, signal),
+      ask("paths", span, pair, signal),
     ]);
     this.crumb.setAttribute("href", link({ view: "overview" }));
     this.name.textContent = `${nodeNamed(shown.source)} → ${nodeNamed(shown.sink)}`;
     this.back.setAttribute("href", link({ view: "pair", source: shown.sink, sink: shown.source }));
     this.back.textContent = `reverse direction, ${named(shown.sink)} → ${named(shown.source)}`;
-    this.figures.replaceChildren(staleNote(found) || "", found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."));
+    this.figures.replaceChildren(staleNote(found) || "", found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."), splitBar(found?.loss_split));
     this.chart.update(series, span);
+    this.paths.update(paths, span);
     this.flows.update(flows, { sorted: shown.sort, none: "No flows in this period." });
     this.reports.update(reports);
   }

@@ -4,17 +4,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Clients at the same time.
 const ALL: usize = 8;
-/// Of one user; root, who may do anything, is not limited by this.
+/// Of one user; root is not limited by this, as it may do anything anyway.
 const OF_ONE_USER: usize = 4;
 
 /// The users whose clients are served.
 #[derive(Debug, Default)]
-pub struct Places(Mutex<Vec<u32>>);
+pub struct ClientPlaces(Mutex<Vec<u32>>);
 
 /// A client's place, free again when this is dropped.
 #[derive(Debug)]
-pub struct Place {
-    all: Arc<Places>,
+pub struct ClientPlace {
+    all: Arc<ClientPlaces>,
     uid: u32,
 }
 
@@ -27,12 +27,12 @@ pub enum NoPlace {
     UserHasItsShare,
 }
 
-impl Places {
+impl ClientPlaces {
     /// Takes a place for a client of this user.
     ///
     /// # Errors
     /// If all places are taken, or the user has its share of them.
-    pub fn take(self: &Arc<Self>, uid: u32) -> Result<Place, NoPlace> {
+    pub fn take(self: &Arc<Self>, uid: u32) -> Result<ClientPlace, NoPlace> {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = taken.iter().filter(|taken| **taken == uid).count();
         if taken.len() >= ALL {
@@ -42,14 +42,14 @@ impl Places {
             return Err(NoPlace::UserHasItsShare);
         }
         taken.push(uid);
-        Ok(Place {
+        Ok(ClientPlace {
             all: Arc::clone(self),
             uid,
         })
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientPlace {
     fn drop(&mut self) {
         let mut taken = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = taken.iter().position(|uid| *uid == self.uid) {

@@ -1,0 +1,197 @@
+//! Figures of paths and their segments, as a history knows them.
+
+use serde::Serialize;
+
+use super::{
+    ClockSums, CorrectedMean, LatencyFigures, LatencyHistogram, NodeId, Path, Segment, SegmentKind,
+};
+
+/// The least number of reports of which it is said where their time was spent.
+pub const LEAST_TAIL_REPORTS: u64 = 20;
+
+/// The paths that a query is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PathQuery {
+    Pair {
+        source: NodeId,
+        sink: NodeId,
+    },
+    /// The flow with this number in the store.
+    Flow(i64),
+}
+
+/// The order of segments, largest first.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum SegmentOrder {
+    #[default]
+    P99,
+    /// The share of the mean latency of the segment's paths.
+    Share,
+}
+
+/// The times of a segment, or of a whole path, over the reports of a span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SegmentTimes {
+    /// Reports that have a time for it.
+    pub reports: u64,
+    /// Without the difference of clocks; `None` if that was unknown for some of the reports.
+    pub latency: Option<LatencyFigures>,
+    /// The mean with its error, where two clocks stamped; `None` if they were unknown for all.
+    pub corrected: Option<CorrectedMean>,
+}
+
+/// The times of a segment since a collector started.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SegmentTally {
+    pub segment: Segment,
+    pub latency: LatencyHistogram,
+}
+
+/// A segment of one path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SegmentFigures {
+    #[serde(flatten)]
+    pub segment: Segment,
+    #[serde(flatten)]
+    pub times: SegmentTimes,
+    /// The segment's part of the path's mean latency, from 0 to 1.
+    pub share: Option<f64>,
+}
+
+/// Where the slowest reported packets lost their time: the part of the hops in what these took longer than the median.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TailShares {
+    /// The newest reports of the path that were looked at, and the slowest of them.
+    pub of_reports: u64,
+    pub slowest: u64,
+    /// What the slowest took longer than the median, on average.
+    pub excess_ns: i64,
+    /// For each segment, from 0 to 1; `None` for wires, whose clocks may have drifted meanwhile.
+    pub shares: Vec<Option<f64>>,
+}
+
+/// One path and its figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PathFigures {
+    #[serde(flatten)]
+    pub path: Path,
+    /// The begin of the first period with a report, and the end of the last one.
+    pub first_ns: u64,
+    pub until_ns: u64,
+    /// The length of a period.
+    pub period_ns: u64,
+    pub whole: SegmentTimes,
+    /// The mean time that is in no segment with a known time: the wires whose clocks are unknown, together.
+    pub unknown_mean_ns: Option<i64>,
+    pub segments: Vec<SegmentFigures>,
+    /// The beginning of each period with reports, and how many.
+    pub presence: Vec<(u64, u64)>,
+    pub tail: Option<TailShares>,
+}
+
+impl SegmentTimes {
+    /// The figures of stamped times and their corrections. A segment of one clock has no error.
+    pub fn new(stamped: &LatencyHistogram, sums: &ClockSums, one_clock: bool) -> Self {
+        let reports = stamped.samples();
+        if one_clock {
+            return Self {
+                reports,
+                latency: stamped.figures(),
+                corrected: None,
+            };
+        }
+        let corrected = sums.mean();
+        let latency = corrected
+            .filter(|corrected| corrected.packets == reports)
+            .and_then(|corrected| Some(stamped.figures()?.shifted_to(corrected.mean_ns)));
+        Self {
+            reports,
+            latency,
+            corrected,
+        }
+    }
+}
+
+impl PathFigures {
+    fn unknown_mean_ns(&self) -> Option<i64> {
+        let whole = self.whole.latency?;
+        let known = self.segments.iter().filter_map(|one| one.times.latency);
+        let (mut sum, mut count) = (0, 0);
+        for latency in known {
+            // Means of other reports cannot be subtracted.
+            if latency.samples != whole.samples {
+                return None;
+            }
+            sum += latency.mean_ns;
+            count += 1;
+        }
+        (count < self.segments.len()).then_some((whole.mean_ns - sum).max(0))
+    }
+
+    /// The segment in which the slowest packets lost half or more of their time, and its part.
+    pub fn responsible(&self) -> Option<(&SegmentFigures, f64)> {
+        let shares = &self.tail.as_ref()?.shares;
+        let each = self.segments.iter().zip(shares);
+        each.filter_map(|(segment, share)| Some((segment, (*share)?)))
+            .filter(|(_, share)| *share >= 0.5)
+            .max_by(|one, other| one.1.total_cmp(&other.1))
+    }
+
+    /// Sets each segment's part of the mean latency, and what is left.
+    pub fn set_shares(&mut self) {
+        self.unknown_mean_ns = self.unknown_mean_ns();
+        let whole = self.whole.latency.map(|latency| latency.mean_ns);
+        for one in &mut self.segments {
+            let mean = one.times.latency.map(|latency| latency.mean_ns);
+            one.share = match (mean, whole) {
+                (Some(mean), Some(whole)) if whole > 0 => {
+                    Some((mean as f64 / whole as f64).clamp(0.0, 1.0))
+                }
+                _ => None,
+            };
+        }
+    }
+}
+
+/// Finds where the slowest packets lost their time, from the times of reports of one path: the whole, and each segment.
+pub fn tail_shares(
+    kinds: &[SegmentKind],
+    reports: &[(i64, Vec<Option<i64>>)],
+) -> Option<TailShares> {
+    let count = reports.len();
+    if (count as u64) < LEAST_TAIL_REPORTS {
+        return None;
+    }
+    let median = |mut values: Vec<i64>| {
+        values.sort_unstable();
+        values.get(values.len() / 2).copied()
+    };
+    let middle = median(reports.iter().map(|(whole, _)| *whole).collect())?;
+    let mut slowest: Vec<_> = reports.iter().collect();
+    slowest.sort_by_key(|(whole, _)| std::cmp::Reverse(*whole));
+    slowest.truncate(count.div_ceil(100));
+    let excess: i64 = slowest.iter().map(|(whole, _)| whole - middle).sum();
+    if excess <= 0 {
+        return None;
+    }
+    let shares = kinds.iter().enumerate().map(|(at, kind)| {
+        if *kind != SegmentKind::Hop {
+            return None;
+        }
+        let times = reports
+            .iter()
+            .filter_map(|(_, segments)| *segments.get(at)?);
+        let usual = median(times.collect())?;
+        let more: Option<i64> = (slowest.iter())
+            .map(|(_, segments)| Some(((*segments.get(at)?)? - usual).max(0)))
+            .sum();
+        Some((more? as f64 / excess as f64).clamp(0.0, 1.0))
+    });
+    Some(TailShares {
+        of_reports: count as u64,
+        slowest: slowest.len() as u64,
+        excess_ns: excess / slowest.len() as i64,
+        shares: shares.collect(),
+    })
+}

@@ -1,0 +1,349 @@
+//! The paths in the store: their names, their rows in the roll-ups, and answers about them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::evidence::Decode;
+use super::gathered_paths::{GatheredPath, TimeSums};
+use super::period::{MAX_SUBJECT, RollUpLevel, RollUpTable};
+use super::plan::Horizons;
+use super::rollups::RollUps;
+use super::rows::{rows_of_one, sums_of_all};
+use super::single_reports;
+use super::sums::Sums;
+use crate::model::{
+    Body, Path, PathFigures, PathQuery, PathSample, ReportQuery, Segment, SegmentFigures,
+    SegmentKind, SegmentOrder, SegmentTimes, Span, Subject, tail_shares,
+};
+
+/// The bits of a subject that name the segment: the whole path, then its segments.
+const PLACE_BITS: u32 = 5;
+
+/// The most ids that are remembered. More are looked up again.
+const MOST_KNOWN: usize = 1 << 16;
+
+/// The most paths that are looked at for an answer, those that were seen last.
+const MOST_ASKED: usize = 256;
+
+/// The most paths in an answer, those with most reports.
+const MOST_SHOWN: usize = 16;
+
+/// The most single reports that are looked at for where the slowest lost their time.
+const TAIL_REPORTS: usize = 1000;
+
+/// The periods, about, in which it is told how many reports a path had.
+const PERIODS: usize = 120;
+
+/// The flow of a path of all flows of a pair.
+const ALL_FLOWS: i64 = 0;
+
+/// The table of paths. A store of an earlier build gets it when it is opened for writing.
+pub const TABLE: &str = "path (
+     id INTEGER PRIMARY KEY,
+     -- 0: all flows of the pair
+     flow INTEGER NOT NULL,
+     source INTEGER NOT NULL,
+     sink INTEGER NOT NULL,
+     way BLOB NOT NULL,
+     first_ns INTEGER NOT NULL,
+     -- the end of the last ten seconds with a report
+     until_ns INTEGER NOT NULL,
+     UNIQUE (flow, way)
+ )";
+
+#[derive(Debug)]
+struct StoredPath {
+    id: i64,
+    until_ns: u64,
+}
+
+/// The ids of paths that were looked up.
+#[derive(Debug, Default)]
+pub struct PathIds(HashMap<(i64, Vec<u8>), StoredPath>);
+
+impl PathIds {
+    /// Returns the id of a path that was seen in these ten seconds, or `None` if the store has too many.
+    fn id(
+        &mut self,
+        conn: &Connection,
+        flow: i64,
+        path: &Path,
+        begin_ns: u64,
+    ) -> rusqlite::Result<Option<i64>> {
+        let until_ns = begin_ns.saturating_add(RollUpLevel::TenSeconds.ns());
+        if self.0.len() >= MOST_KNOWN {
+            self.0.clear();
+        }
+        let key = (flow, path.to_bytes());
+        let known = match self.0.get_mut(&key) {
+            Some(known) => known,
+            None => {
+                let found = look_up(conn, flow, path, &key.1, (begin_ns, until_ns))?;
+                self.0.entry(key).or_insert(found)
+            }
+        };
+        if known.until_ns < until_ns {
+            known.until_ns = until_ns;
+            conn.prepare_cached("UPDATE path SET until_ns = ? WHERE id = ?")?
+                .execute((signed(until_ns), known.id))?;
+        }
+        Ok(Some(known.id).filter(|id| *id <= MAX_SUBJECT >> PLACE_BITS))
+    }
+}
+
+fn signed(time_ns: u64) -> i64 {
+    time_ns.min(i64::MAX as u64) as i64
+}
+
+fn look_up(
+    conn: &Connection,
+    flow: i64,
+    path: &Path,
+    way: &[u8],
+    (first_ns, until_ns): (u64, u64),
+) -> rusqlite::Result<StoredPath> {
+    let mut find =
+        conn.prepare_cached("SELECT id, until_ns FROM path WHERE flow = ? AND way = ?")?;
+    let found = find.query_row((flow, way), |row| {
+        Ok(StoredPath {
+            id: row.get(0)?,
+            until_ns: row.get::<_, i64>(1)? as u64,
+        })
+    });
+    if let Some(found) = found.optional()? {
+        return Ok(found);
+    }
+    let id = conn
+        .prepare_cached(
+            "INSERT INTO path (flow, source, sink, way, first_ns, until_ns) VALUES (?, ?, ?, ?, ?, ?)",
+        )?
+        .insert((
+            flow,
+            path.source.node.0,
+            path.sink.node.0,
+            way,
+            signed(first_ns),
+            signed(until_ns),
+        ))?;
+    Ok(StoredPath { id, until_ns })
+}
+
+/// Adds the times of a path to the roll-ups. `flow` is the id of its flow, if it is the path of one.
+pub fn add(
+    conn: &Connection,
+    ids: &mut PathIds,
+    rollups: &mut RollUps,
+    flow: Option<i64>,
+    gathered: &GatheredPath,
+) -> rusqlite::Result<()> {
+    let begin_ns = gathered.begin_ns;
+    let flow_id = flow.unwrap_or(ALL_FLOWS);
+    let Some(id) = ids.id(conn, flow_id, &gathered.path, begin_ns)? else {
+        return Ok(());
+    };
+    let known = gathered.times.iter().map(TimeSums::row);
+    let rows = (0..1 << PLACE_BITS).zip(known);
+    for (place, row) in rows.filter(|(_, row)| row.reports > 0) {
+        let subject = id << PLACE_BITS | place;
+        rollups.add(conn, begin_ns, (table_of(flow_id), subject), &row)?;
+    }
+    Ok(())
+}
+
+fn table_of(flow: i64) -> RollUpTable {
+    match flow {
+        ALL_FLOWS => RollUpTable::Segment,
+        _ => RollUpTable::FlowSegment,
+    }
+}
+
+/// Forgets paths that were last seen before a time. Returns how many.
+pub fn forget(conn: &Connection, before_ns: i64) -> rusqlite::Result<usize> {
+    conn.execute("DELETE FROM path WHERE until_ns <= ?", [before_ns])
+}
+
+/// Returns the paths of a pair or a flow, those with most reports first.
+pub fn find(
+    conn: &Connection,
+    decode: &Decode,
+    query: PathQuery,
+    span: Span,
+) -> rusqlite::Result<Vec<PathFigures>> {
+    let (filter, one, other, table) = match query {
+        PathQuery::Pair { source, sink } => (
+            "flow = 0 AND source = ? AND sink = ?",
+            i64::from(source.0),
+            i64::from(sink.0),
+            RollUpTable::Segment,
+        ),
+        PathQuery::Flow(flow) => ("flow = ? AND ?2 = ?2", flow, 0, RollUpTable::FlowSegment),
+    };
+    let mut ask = conn.prepare_cached(&format!(
+        "SELECT id, way FROM path WHERE {filter} AND first_ns < ? AND until_ns > ?
+         ORDER BY until_ns DESC LIMIT {MOST_ASKED}"
+    ))?;
+    let times = (signed(span.until_ns), signed(span.since_ns));
+    let known: Vec<(i64, Vec<u8>)> = ask
+        .query_map((one, other, times.0, times.1), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let horizons = Horizons::read(conn, table)?;
+    let segments = horizons.of_one(span);
+    let (period_ns, periods) = horizons.of_series(span, PERIODS);
+    let mut found = Vec::new();
+    for (id, way) in known {
+        let Some(path) = Path::from_bytes(&way) else {
+            continue;
+        };
+        let mut whole = Sums::default();
+        let subject = (table, id << PLACE_BITS);
+        rows_of_one(conn, subject, &segments, |_, sums| whole.merge(sums))?;
+        if whole.reports > 0 {
+            found.push((id, path, whole));
+        }
+    }
+    found.sort_by_key(|(_, _, whole)| std::cmp::Reverse(whole.reports));
+    found.truncate(MOST_SHOWN);
+    let mut tails = tails(conn, decode, query, span)?;
+    let mut paths = Vec::new();
+    for (id, path, whole) in found {
+        let mut presence: Vec<(u64, u64)> = Vec::new();
+        let subject = (table, id << PLACE_BITS);
+        rows_of_one(conn, subject, &periods, |begin_ns, sums| {
+            let begin_ns = begin_ns - begin_ns % period_ns;
+            match presence.last_mut().filter(|last| last.0 == begin_ns) {
+                Some((_, reports)) => *reports += sums.reports,
+                None => presence.push((begin_ns, sums.reports)),
+            }
+        })?;
+        let mut rows = Vec::new();
+        for (place, segment) in (1..).zip(path.segments()) {
+            let mut sums = Sums::default();
+            let subject = (table, id << PLACE_BITS | place);
+            rows_of_one(conn, subject, &segments, |_, row| sums.merge(row))?;
+            rows.push(SegmentFigures {
+                segment,
+                times: times_of(segment.kind, &sums),
+                share: None,
+            });
+        }
+        let kinds: Vec<SegmentKind> = rows.iter().map(|one| one.segment.kind).collect();
+        let tail = tails.remove(&path);
+        let mut figures = PathFigures {
+            first_ns: presence.first().map_or(0, |first| first.0),
+            until_ns: presence.last().map_or(0, |last| last.0 + period_ns),
+            period_ns,
+            whole: times_of(SegmentKind::Wire, &whole),
+            unknown_mean_ns: None,
+            segments: rows,
+            presence,
+            tail: tail.and_then(|reports| tail_shares(&kinds, &reports)),
+            path,
+        };
+        figures.set_shares();
+        paths.push(figures);
+    }
+    Ok(paths)
+}
+
+fn times_of(kind: SegmentKind, sums: &Sums) -> SegmentTimes {
+    let one_clock = kind == SegmentKind::Hop;
+    SegmentTimes::new(&sums.latency, &sums.measured.corrected, one_clock)
+}
+
+/// The times of single reports: the whole, and each segment.
+type ReportTimes = Vec<(i64, Vec<Option<i64>>)>;
+
+/// Returns the times of the newest single reports, by path.
+fn tails(
+    conn: &Connection,
+    decode: &Decode,
+    query: PathQuery,
+    span: Span,
+) -> rusqlite::Result<HashMap<Path, ReportTimes>> {
+    let query = ReportQuery {
+        subject: match query {
+            PathQuery::Pair { source, sink } => Subject::Pair { source, sink },
+            PathQuery::Flow(id) => Subject::Flow(id),
+        },
+        limit: TAIL_REPORTS,
+    };
+    let mut tails: HashMap<Path, ReportTimes> = HashMap::new();
+    for record in single_reports::find(conn, decode, &query, span)? {
+        let Ok(report) = record.report() else {
+            continue;
+        };
+        let Body::Latency(latency) = &report.observation.body else {
+            continue;
+        };
+        let Some(sample) = PathSample::of(latency, None, |_, _, _| None) else {
+            continue;
+        };
+        let stamped = |time: Option<_>| time.map(|time: crate::model::SegmentTime| time.stamped_ns);
+        let segments = sample.segments.into_iter().map(stamped).collect();
+        let times = (sample.whole.stamped_ns, segments);
+        tails.entry(sample.path).or_default().push(times);
+    }
+    Ok(tails)
+}
+
+/// Returns the segments of all paths, largest first.
+pub fn segments(
+    conn: &Connection,
+    order: SegmentOrder,
+    span: Span,
+    limit: usize,
+) -> rusqlite::Result<Vec<SegmentFigures>> {
+    let sums = sums_of_all(conn, RollUpTable::Segment, span)?;
+    let mut ask = conn.prepare_cached("SELECT id, way FROM path WHERE flow = 0")?;
+    let known: HashMap<i64, Vec<u8>> = ask
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    // The times of the segment, and of the paths that it is a part of.
+    let mut by_segment: BTreeMap<Segment, (Sums, Sums)> = BTreeMap::new();
+    for (subject, times) in &sums {
+        let (id, place) = (subject >> PLACE_BITS, subject & ((1 << PLACE_BITS) - 1));
+        let path = known.get(&id).and_then(|way| Path::from_bytes(way));
+        let segment = usize::try_from(place - 1)
+            .ok()
+            .and_then(|at| path?.segments().get(at).copied());
+        let Some(segment) = segment else { continue };
+        let (all, wholes) = by_segment.entry(segment).or_default();
+        all.merge(times);
+        if let Some(whole) = sums.get(&(id << PLACE_BITS)) {
+            wholes.merge(whole);
+        }
+    }
+    let mut rows: Vec<SegmentFigures> = by_segment
+        .into_iter()
+        .map(|(segment, (all, wholes))| {
+            let times = times_of(segment.kind, &all);
+            let of = |times: &SegmentTimes| {
+                let latency = times.latency?;
+                Some(latency.mean_ns as f64 * latency.samples as f64)
+            };
+            let whole = of(&times_of(SegmentKind::Wire, &wholes)).filter(|whole| *whole > 0.0);
+            SegmentFigures {
+                segment,
+                times,
+                share: of(&times)
+                    .zip(whole)
+                    .map(|(part, whole)| (part / whole).clamp(0.0, 1.0)),
+            }
+        })
+        .collect();
+    rows.sort_by(|one, other| {
+        let key = |row: &SegmentFigures| match order {
+            SegmentOrder::P99 => {
+                let p99_ns = row.times.latency.and_then(|latency| latency.p99_ns);
+                p99_ns.map_or(-1.0, |ns| ns as f64)
+            }
+            SegmentOrder::Share => row.share.unwrap_or(-1.0),
+        };
+        key(other).total_cmp(&key(one))
+    });
+    rows.truncate(limit);
+    Ok(rows)
+}

@@ -1,0 +1,76 @@
+//! A collector's history as CSV, from the JSON of its rows.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::coverage;
+use super::history::View;
+use super::history_drops;
+
+impl View {
+    /// Times and durations are integers of nanoseconds; unknown values are empty.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        const FLOW: &str =
+            "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
+        const FIGURES: &str = "reports packets lost reordered latency.samples latency.min_ns latency.mean_ns \
+                               latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns latency.jitter_ns \
+                               measured.summaries measured.packets measured.bytes measured.lost measured.recovered \
+                               measured.reordered measured.duplicates measured.latency.samples \
+                               measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
+                               measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
+                               measured.latency.jitter_ns measured.steps measured.corrected.packets \
+                               measured.corrected.mean_ns measured.corrected.error_ns \
+                               measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
+        const SEGMENT: &str = "kind from.node from.port to.node to.port reports latency.samples latency.min_ns \
+                               latency.mean_ns latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns \
+                               corrected.mean_ns corrected.error_ns corrected.bound_ns.0 corrected.bound_ns.1 share";
+        let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
+        let report = format!(
+            "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \
+             gap.first_seq gap.count drop_reason drop_reason_name"
+        );
+        match self {
+            Self::Flows(flows) => csv_table(&flow, flows),
+            Self::Pairs { pairs, .. } => csv_table(&format!("source sink flows {FIGURES}"), pairs),
+            Self::Classes(classes) => csv_table(&format!("class {FIGURES}"), classes),
+            Self::Coverage(rows) => csv_table(
+                "source sink class reason packets",
+                &coverage::csv_rows(rows),
+            ),
+            Self::Flow { series, .. } | Self::Series(series) => {
+                csv_table(&format!("begin_ns {FIGURES}"), &series.points)
+            }
+            Self::Reports { records, .. } => csv_table(&report, records),
+            Self::Paths(_, paths) => {
+                let segments: Vec<_> = paths.iter().flat_map(|path| &path.segments).collect();
+                csv_table(SEGMENT, &segments)
+            }
+            Self::Segments(segments) => csv_table(SEGMENT, segments),
+            Self::Drops(view) => csv_table(history_drops::CSV, &view.drops),
+            Self::Info(extent) => csv_table(
+                "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
+                &[*extent],
+            ),
+        }
+    }
+}
+
+/// Columns are paths of keys, and their names have underscores.
+fn csv_table<T: Serialize>(columns: &str, rows: &[T]) -> Result<String, csv::Error> {
+    let columns: Vec<&str> = columns.split_whitespace().collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(columns.iter().map(|column| column.replace('.', "_")))?;
+    for row in rows {
+        let row = serde_json::to_value(row).unwrap_or_default();
+        writer.write_record(columns.iter().map(|column| {
+            let path = format!("/{}", column.replace('.', "/"));
+            match row.pointer(&path) {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(value) => value.to_string(),
+            }
+        }))?;
+    }
+    let bytes = writer.into_inner().map_err(|err| err.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

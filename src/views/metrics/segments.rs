@@ -1,0 +1,44 @@
+//! Metrics of the segments of paths: times in transit hops and between nodes.
+
+use super::page::{MetricKind, MetricsPage};
+use super::seconds;
+use crate::model::metrics::Histogram;
+use crate::model::{NodePort, SegmentTally};
+
+/// The bounds of buckets are powers of two, from 1.024 us to 17.2 s.
+const POWERS: std::ops::RangeInclusive<u32> = 10..=34;
+
+pub(super) fn write(page: &mut MetricsPage, segments: &[SegmentTally]) {
+    let name = "hostint_segment_latency_seconds";
+    let help = "times of reported packets in transit hops, and between nodes whose clocks are known to the collector";
+    let mut family = page.family(name, MetricKind::Histogram, help);
+    for one in segments {
+        let mut counts = one.latency.counts().peekable();
+        let mut seen = 0;
+        let buckets = POWERS.map(|power| {
+            let bound_ns = 1_i64 << power;
+            // Counts stand at the last nanosecond of their slot.
+            while let Some((_, count)) = counts.next_if(|(ns, _)| *ns < bound_ns) {
+                seen += count;
+            }
+            (seconds(bound_ns), seen)
+        });
+        let histogram = Histogram {
+            buckets: buckets.collect(),
+            count: one.latency.samples(),
+            sum: seconds(one.latency.whole_sum_ns()),
+        };
+        let [from, to] = [one.segment.from, one.segment.to].map(port);
+        let labels = [
+            ("kind", one.segment.kind.name()),
+            ("from", &*from),
+            ("to", &*to),
+        ];
+        family.histogram(&labels, histogram);
+    }
+}
+
+/// `28673:2`: node and port.
+fn port(at: NodePort) -> String {
+    format!("{}:{}", at.node, at.port)
+}

@@ -1,0 +1,228 @@
+//! Paths over transit hops as a waterfall of text: a row for each segment, where it begins and how long it takes.
+
+use std::fmt::Write;
+
+use super::hosts::KnownHosts;
+use super::known_digits::KnownDigits;
+use super::table::TextTable;
+use super::text::{Grouped, Nanoseconds};
+use crate::model::{
+    LEAST_SAMPLES, LatencyFigures, NodePort, PathFigures, Segment, SegmentFigures, SegmentKind,
+    SegmentTimes,
+};
+
+/// The widest and the narrowest drawing of a waterfall, in columns.
+const MOST_COLUMNS: usize = 48;
+const LEAST_COLUMNS: usize = 12;
+/// The columns of the figures beside it.
+const FIGURES_COLUMNS: usize = 84;
+
+/// The last line of waterfalls.
+const LEGEND: &str = "█ p50 (mean of fewer than 20 reports), ─ to p99; ?: two clocks whose difference is not known; share: of the mean.\n\
+                      All figures are of reports, which favour slow packets.\n";
+
+const NO_PATHS: &str = "no report names a transit hop in this time (hops push their entries if sources allow it: hostint source --max-hops)\n";
+
+/// `leaf (28673) port 2`
+fn port(hosts: &KnownHosts, at: NodePort) -> String {
+    format!("{} port {}", hosts.named(Some(at.node)), at.port)
+}
+
+/// `leaf (28673) port 2 -> 3` for a hop.
+fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
+    match segment.kind {
+        SegmentKind::Hop => format!("{} -> {}", port(hosts, segment.from), segment.to.port),
+        SegmentKind::Wire => format!(
+            "{} -> {}",
+            port(hosts, segment.from),
+            port(hosts, segment.to)
+        ),
+    }
+}
+
+/// The figures of a segment: mean with its error, p50, p99, share.
+fn figures(times: &SegmentTimes, share: Option<f64>) -> [String; 4] {
+    let unknown = || if times.reports > 0 { "?" } else { "-" }.to_owned();
+    let mean = match (times.corrected, times.latency) {
+        (Some(corrected), _) => {
+            let KnownDigits { value, error } =
+                KnownDigits::new(corrected.mean_ns, corrected.error_ns);
+            format!("{value} ± {error}")
+        }
+        (None, Some(latency)) => Nanoseconds(latency.mean_ns).to_string(),
+        (None, None) => unknown(),
+    };
+    let quantile = |of: fn(LatencyFigures) -> Option<i64>| match times.latency {
+        Some(latency) => match of(latency).filter(|_| latency.samples >= LEAST_SAMPLES) {
+            Some(ns) => Nanoseconds(ns).to_string(),
+            None => "-".to_owned(),
+        },
+        None => unknown(),
+    };
+    [
+        mean,
+        quantile(|latency| latency.p50_ns),
+        quantile(|latency| latency.p99_ns),
+        share.map_or_else(unknown, |share| format!("{:.0}%", 100.0 * share)),
+    ]
+}
+
+/// The usual time of a segment and its 99th percentile, for drawing.
+fn drawn(times: &SegmentTimes) -> Option<(i64, i64)> {
+    let latency = times.latency?;
+    let enough = latency.samples >= LEAST_SAMPLES;
+    let quantiles = latency.p50_ns.zip(latency.p99_ns).filter(|_| enough);
+    let (usual, slow) = quantiles.unwrap_or((latency.mean_ns, latency.mean_ns));
+    Some((usual.max(0), slow.max(0)))
+}
+
+/// The bars of a path's segments, one above the other, each beginning where the one before usually ends.
+fn bars(path: &PathFigures, columns: usize) -> Vec<String> {
+    let mut begin_ns = 0;
+    let spans: Vec<Option<(i64, i64, i64)>> = (path.segments.iter())
+        .map(|segment| {
+            let (usual, slow) = drawn(&segment.times)?;
+            let begin = begin_ns;
+            begin_ns += usual;
+            Some((begin, begin + usual, begin + slow))
+        })
+        .collect();
+    let last = spans.iter().flatten().map(|span| span.2).max();
+    let Some(last) = last.filter(|last| *last > 0) else {
+        return vec![String::new(); spans.len()];
+    };
+    let column = |ns: i64| (ns as f64 / last as f64 * columns as f64).round() as usize;
+    let bar = |span: &Option<(i64, i64, i64)>| {
+        let Some((begin, usual, slow)) = *span else {
+            return String::new();
+        };
+        let from = column(begin).min(columns - 1);
+        // Each known time is seen.
+        let block = (column(usual).saturating_sub(from)).max(1);
+        let line = column(slow).saturating_sub(from + block);
+        format!(
+            "{}{}{}",
+            " ".repeat(from),
+            "█".repeat(block),
+            "─".repeat(line)
+        )
+    };
+    spans.iter().map(bar).collect()
+}
+
+fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut String) {
+    let mut table = TextTable::new(&["segment", ""], &["mean", "p50", "p99", "share", " "]);
+    for (segment, bar) in path.segments.iter().zip(bars(path, columns)) {
+        let names = [
+            segment.segment.kind.name().to_owned(),
+            ends(hosts, &segment.segment),
+        ];
+        let [mean, p50, p99, share] = figures(&segment.times, segment.share);
+        // The drawing is aligned left.
+        let bar = format!("{bar:<columns$}");
+        table.row(names, [mean, p50, p99, share, bar]);
+    }
+    let names = ["in all".to_owned(), String::new()];
+    let [mean, p50, p99, _] = figures(&path.whole, None);
+    table.row(names, [mean, p50, p99, String::new(), String::new()]);
+    let _ = write!(out, "{table}");
+    if let Some(unknown_ns) = path.unknown_mean_ns {
+        let _ = writeln!(
+            out,
+            "segments marked ? take {} in all (mean): what the whole way takes longer than the others",
+            Nanoseconds(unknown_ns)
+        );
+    }
+    for node in path.path.repeated_nodes() {
+        let _ = writeln!(
+            out,
+            "node {} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have \
+             one node id",
+            hosts.named(Some(node))
+        );
+    }
+    tail_text(path, hosts, out);
+}
+
+/// Says where the slowest packets lost their time, or that it cannot be told.
+fn tail_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
+    let Some(tail) = &path.tail else { return };
+    let _ = write!(
+        out,
+        "the slowest {} of {} reports took {} more than the median: ",
+        tail.slowest,
+        tail.of_reports,
+        Nanoseconds(tail.excess_ns)
+    );
+    let _ = match path.responsible() {
+        Some((segment, share)) => writeln!(
+            out,
+            "{:.0}% of it in {} {}",
+            100.0 * share,
+            segment.segment.kind.name(),
+            ends(hosts, &segment.segment)
+        ),
+        None => writeln!(
+            out,
+            "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart"
+        ),
+    };
+}
+
+/// Writes the waterfalls of paths.
+pub fn paths(
+    paths: &[PathFigures],
+    width: usize,
+    hosts: &KnownHosts,
+    moment: impl Fn(u64) -> String,
+    out: &mut String,
+) {
+    if paths.is_empty() {
+        out.push_str(NO_PATHS);
+        return;
+    }
+    let columns = width
+        .saturating_sub(FIGURES_COLUMNS)
+        .clamp(LEAST_COLUMNS, MOST_COLUMNS);
+    for path in paths {
+        let nodes = path.path.nodes();
+        let nodes: Vec<String> = nodes.map(|node| hosts.named(Some(node))).collect();
+        let _ = writeln!(
+            out,
+            "\n{}  path {}, {} report{}, {} to {} UTC",
+            nodes.join(" -> "),
+            path.path.hash_text(),
+            Grouped(path.whole.reports),
+            if path.whole.reports == 1 { "" } else { "s" },
+            moment(path.first_ns),
+            moment(path.until_ns)
+        );
+        path_text(path, columns, hosts, out);
+    }
+    out.push('\n');
+    out.push_str(LEGEND);
+}
+
+/// Writes a list of segments.
+pub fn segments(segments: &[SegmentFigures], hosts: &KnownHosts, out: &mut String) {
+    if segments.is_empty() {
+        out.push_str(NO_PATHS);
+        return;
+    }
+    let figure_names = ["reports", "mean", "p50", "p99", "share"];
+    let mut table = TextTable::new(&["segment", ""], &figure_names);
+    for one in segments {
+        let names = [
+            one.segment.kind.name().to_owned(),
+            ends(hosts, &one.segment),
+        ];
+        let [mean, p50, p99, share] = figures(&one.times, one.share);
+        let reports = Grouped(one.times.reports).to_string();
+        table.row(names, [reports, mean, p50, p99, share]);
+    }
+    let _ = write!(out, "{table}");
+    out.push_str(
+        "share: of the mean of the paths that the segment is a part of; ?: two clocks whose difference is not known.\n\
+         All figures are of reports, which favour slow packets.\n",
+    );
+}

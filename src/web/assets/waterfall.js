@@ -1,0 +1,107 @@
+// A waterfall: a row for each segment of a path, which begins where the one before usually ends.
+
+import { h, svg } from "./dom.js";
+import { named } from "./names.js";
+import { count, duration, exact, share } from "./units.js";
+
+// Fewer reports have no quantiles.
+const LEAST_SAMPLES = 20;
+const ROW = 16;
+
+// The segments of all paths that take longest.
+export function segmentTable(segments) {
+  const heads = [["segment", "left"], ["", "left"], ["reports"], ["mean"], ["p50"], ["p99"], ["share", "", "of the mean of the paths that it is a part of"]];
+  const rows = segments.map((segment) => h("tr", { title: about(segment) },
+    h("td", { class: "left dim" }, segment.kind), h("th", { scope: "row", class: "left" }, ends(segment)), h("td", {}, count(segment.reports)),
+    h("td", {}, mean(segment)), h("td", {}, quantile(segment, "p50_ns")), h("td", {}, quantile(segment, "p99_ns")), h("td", {}, segment.share === null ? "" : share(segment.share))));
+  return h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": "Slowest segments" },
+    h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows)));
+}
+
+const port = ({ node, port }) => `${named(node)} port ${port}`;
+
+// "leaf (28673) port 2 → 3" for a hop, both ports with their nodes for a wire.
+export function ends({ kind, from, to }) {
+  return kind === "hop" ? `${port(from)} → ${to.port}` : `${port(from)} → ${port(to)}`;
+}
+
+// The usual time of a segment, and its 99th percentile; nothing if the clocks are unknown.
+function drawn({ latency }) {
+  if (!latency) return undefined;
+  if (latency.samples < LEAST_SAMPLES || latency.p50_ns === null) return { usual: Math.max(0, latency.mean_ns), slow: Math.max(0, latency.mean_ns) };
+  return { usual: Math.max(0, latency.p50_ns), slow: Math.max(0, latency.p99_ns) };
+}
+
+// The place of each segment on the common axis.
+export function places(segments) {
+  let begin = 0;
+  const found = segments.map((segment) => {
+    const times = drawn(segment);
+    if (!times) return undefined;
+    const place = { begin, usual: begin + times.usual, slow: begin + times.slow, error: segment.corrected?.error_ns ?? 0 };
+    begin = place.usual;
+    return place;
+  });
+  const last = Math.max(1, ...found.filter(Boolean).map(({ usual, slow, error }) => Math.max(slow, usual + error)));
+  return { found, last };
+}
+
+// The bar to the usual time, the whisker to the 99th percentile, and the hatched error of the clocks.
+function bar(place, last, kind) {
+  const at = (ns) => `${(100 * Math.max(0, ns) / last).toFixed(3)}%`;
+  const box = svg("svg", { class: `waterfall-bar ${kind}`, width: "100%", height: ROW, role: "presentation" });
+  if (!place) {
+    box.append(svg("line", { class: "unknown", x1: "0%", x2: "100%", y1: ROW / 2, y2: ROW / 2 }));
+    return box;
+  }
+  const { begin, usual, slow, error } = place;
+  if (slow > usual) box.append(svg("line", { class: "whisker", x1: at(usual), x2: at(slow), y1: ROW / 2, y2: ROW / 2 }), svg("line", { class: "whisker", x1: at(slow), x2: at(slow), y1: 4, y2: ROW - 4 }));
+  box.append(svg("rect", { class: "usual", x: at(begin), width: at(usual - begin), y: 2, height: ROW - 4 }));
+  if (error > 0) box.append(svg("line", { class: "clock-error", x1: at(usual - error), x2: at(usual + error), y1: ROW / 2, y2: ROW / 2 }));
+  return box;
+}
+
+function mean({ latency, corrected, reports }) {
+  if (corrected) return `${duration(corrected.mean_ns)} ± ${duration(corrected.error_ns)}`;
+  if (latency) return duration(latency.mean_ns);
+  return reports > 0 ? "?" : "–";
+}
+
+function quantile(times, name) {
+  if (!times.latency) return times.reports > 0 ? "?" : "–";
+  return times.latency.samples < LEAST_SAMPLES ? "–" : duration(times.latency[name]);
+}
+
+function about({ latency, corrected, reports }) {
+  const bound = corrected && `between ${duration(corrected.bound_ns[0])} and ${duration(corrected.bound_ns[1])} for certain`;
+  const unknown = !latency && reports > 0 && "two clocks whose difference is not known";
+  return [`of ${exact(reports)} reports`, bound, unknown].filter(Boolean).join(", ");
+}
+
+// Where the slowest packets lost their time, in a sentence.
+export function tailText({ tail, segments }) {
+  if (!tail) return "";
+  const begin = `The slowest ${exact(tail.slowest)} of ${exact(tail.of_reports)} reports took ${duration(tail.excess_ns)} more than the median: `;
+  const [most, at] = tail.shares.reduce((best, part, i) => (part !== null && part > best[0] ? [part, i] : best), [0, -1]);
+  if (at < 0 || most < 0.5) return `${begin}not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart.`;
+  return `${begin}${share(most)} of it in ${segments[at].kind} ${ends(segments[at])}.`;
+}
+
+export function waterfall(path) {
+  const { found, last } = places(path.segments);
+  const heads = [["segment", "left"], ["", "left"], [duration(last), "axis"], ["mean"], ["p50"], ["p99"], ["share", "", "of the mean of the whole way"]];
+  const rows = path.segments.map((segment, i) => h("tr", { title: about(segment) },
+    h("td", { class: "left dim" }, segment.kind), h("th", { scope: "row", class: "left" }, ends(segment)),
+    h("td", { class: "waterfall-cell" }, bar(found[i], last, segment.kind)),
+    h("td", {}, mean(segment)), h("td", {}, quantile(segment, "p50_ns")), h("td", {}, quantile(segment, "p99_ns")),
+    h("td", {}, segment.share === null ? "" : share(segment.share))));
+  const whole = h("tr", { class: "waterfall-whole", title: about(path.whole) }, h("td", { class: "left dim" }, "in all"), h("th", { scope: "row" }), h("td", {}),
+    h("td", {}, mean(path.whole)), h("td", {}, quantile(path.whole, "p50_ns")), h("td", {}, quantile(path.whole, "p99_ns")), h("td", {}));
+  const rest = path.unknown_mean_ns !== null && h("p", { class: "dim" }, `Segments marked ? take ${duration(path.unknown_mean_ns)} in all (mean): what the whole way takes longer than the others.`);
+  const again = path.repeated_nodes.map((node) => h("p", { class: "trouble" }, `Node ${named(node)} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have one node id.`));
+  const tail = tailText(path);
+  return h("div", { class: "waterfall" },
+    h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
+      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows, whole))),
+    rest, again, tail && h("p", {}, tail), h("p", { class: "dim" }, `Of ${count(path.whole.reports)} reports, which favour slow packets.`));
+}

@@ -1,0 +1,355 @@
+//! The history of paths over transit hops: each segment's times, path changes, and which hop the slowest lost time in.
+
+use hostint::model::*;
+use hostint::store::*;
+use hostint_testing::path_samples::{PassedWay, two_hops};
+use rusqlite::Connection;
+
+use crate::disk::*;
+
+const PAIR: PathQuery = PathQuery::Pair {
+    source: NodeId(1),
+    sink: NodeId(2),
+};
+
+/// The clocks of a collector that knows those of the ends, of all nodes, or none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Known {
+    Ends,
+    All,
+    Nothing,
+}
+
+/// What a collector makes of a report: it knows how far each clock is ahead, to 500 ns.
+fn sample_of(way: &PassedWay, report: &LatencyReport, known: Known) -> PathSample {
+    let ahead = |node: NodeId| {
+        let hop = way.hops.iter().find(|hop| hop.node == node.0);
+        hop.map_or(0, |hop| i128::from(hop.ahead_ns))
+    };
+    let corrected = |from, to, stamped_ns| {
+        let ahead = ahead(to) - ahead(from);
+        CorrectedLatency::new(stamped_ns, ahead, 500, [ahead - 2_000, ahead + 2_000])
+    };
+    let (source, sink) = (report.hops.source().node, report.hops.sink().node);
+    let whole = corrected(source, sink, report.hops.latency_ns().unwrap());
+    PathSample::of(
+        report,
+        whole.filter(|_| known != Known::Nothing),
+        |from, to, stamped_ns| corrected(from, to, stamped_ns).filter(|_| known == Known::All),
+    )
+    .unwrap()
+}
+
+fn keep_way(
+    keeper: &mut StoreKeeper,
+    way: &PassedWay,
+    (sequence, sport, time_ns): (u32, u16, u64),
+    known: Known,
+) {
+    let sample = way.sample(sequence, sport, time_ns);
+    keep(keeper, &sample);
+    keeper.add_path(sample_of(way, &way.report(sequence, sport, time_ns), known));
+}
+
+/// A store of 100 reports, a second apart; the way of each is made by `way`.
+fn stored(known: Known, mut way: impl FnMut(u32) -> PassedWay) -> Disk {
+    let disk = Disk::new();
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    for n in 0..100 {
+        let time_ns = DAY + u64::from(n) * SECOND;
+        keep_way(&mut keeper, &way(n), (n, 5000, time_ns), known);
+    }
+    drop((keeper, store));
+    disk
+}
+
+fn paths(disk: &Disk, query: PathQuery) -> Vec<PathFigures> {
+    disk.reader().paths(query, ALWAYS).unwrap()
+}
+
+#[test]
+fn every_segment_has_its_times() {
+    let disk = stored(Known::All, |n| {
+        let mut way = two_hops();
+        way.hops[1].stay_ns = 2_000 + n;
+        way
+    });
+    let [path] = &paths(&disk, PAIR)[..] else {
+        panic!("one path");
+    };
+    assert_eq!((path.first_ns, path.until_ns), (DAY, DAY + 100 * SECOND));
+    assert_eq!(path.whole.latency.unwrap().mean_ns, 33_049);
+    assert_eq!(path.unknown_mean_ns, None);
+    let port = |node, port| NodePort {
+        node: NodeId(node),
+        port,
+    };
+    let expected = [
+        (
+            SegmentKind::Wire,
+            port(1, 7),
+            port(28673, 2),
+            10_000,
+            10_000,
+        ),
+        (
+            SegmentKind::Hop,
+            port(28673, 2),
+            port(28673, 3),
+            1_000,
+            1_000,
+        ),
+        (
+            SegmentKind::Wire,
+            port(28673, 3),
+            port(28674, 4),
+            10_000,
+            10_000,
+        ),
+        (
+            SegmentKind::Hop,
+            port(28674, 4),
+            port(28674, 5),
+            2_049,
+            2_099,
+        ),
+        (
+            SegmentKind::Wire,
+            port(28674, 5),
+            port(2, 8),
+            10_000,
+            10_000,
+        ),
+    ];
+    assert_eq!(path.segments.len(), expected.len());
+    for (row, (kind, from, to, mean_ns, max_ns)) in path.segments.iter().zip(expected) {
+        assert_eq!(row.segment, Segment { kind, from, to });
+        let latency = row.times.latency.unwrap();
+        assert_eq!(
+            (latency.samples, latency.mean_ns),
+            (100, mean_ns),
+            "{row:?}"
+        );
+        assert_eq!(latency.max_ns, max_ns, "{row:?}");
+        let share = mean_ns as f64 / 33_049.0;
+        assert!((row.share.unwrap() - share).abs() < 1e-9, "{row:?}");
+        // A hop has one clock, so that there is no error.
+        let bound = row.times.corrected.map(|one| (one.error_ns, one.bound_ns));
+        let wire = (kind == SegmentKind::Wire).then_some((500, [8_000, 12_000]));
+        assert_eq!(bound, wire, "{row:?}");
+    }
+}
+
+#[test]
+fn a_link_between_unknown_clocks_has_no_time() {
+    for known in [Known::Ends, Known::Nothing] {
+        let disk = stored(known, |_| two_hops());
+        let path = paths(&disk, PAIR).remove(0);
+        for row in &path.segments {
+            let is_hop = row.segment.kind == SegmentKind::Hop;
+            assert_eq!(row.times.latency.is_some(), is_hop, "{known:?}: {row:?}");
+            assert_eq!(row.times.reports, 100, "{known:?}: {row:?}");
+            assert_eq!(row.times.corrected, None, "{known:?}: {row:?}");
+            let has_share = is_hop && known == Known::Ends;
+            assert_eq!(row.share.is_some(), has_share, "{known:?}: {row:?}");
+        }
+        // The ends tell what all links take together.
+        let links = (known == Known::Ends).then_some(30_000);
+        assert_eq!(path.unknown_mean_ns, links, "{known:?}");
+    }
+}
+
+#[test]
+fn the_hop_in_which_the_slowest_lost_their_time_is_named() {
+    struct Case {
+        name: &'static str,
+        /// The hop that held each hundredth packet for 5 ms; `None`: a link did.
+        slow: Option<usize>,
+        responsible: Option<u32>,
+    }
+    let cases = [
+        Case {
+            name: "the first hop",
+            slow: Some(0),
+            responsible: Some(28673),
+        },
+        Case {
+            name: "the second hop",
+            slow: Some(1),
+            responsible: Some(28674),
+        },
+        Case {
+            name: "a link, which is not named",
+            slow: None,
+            responsible: None,
+        },
+    ];
+    for case in cases {
+        let disk = stored(Known::Ends, |n| {
+            let mut way = two_hops();
+            if n == 50 {
+                match case.slow {
+                    Some(hop) => way.hops[hop].stay_ns += 5_000_000,
+                    None => way.links_ns[1] += 5_000_000,
+                }
+            }
+            way
+        });
+        let path = paths(&disk, PAIR).remove(0);
+        let tail = path.tail.as_ref().unwrap();
+        assert_eq!((tail.of_reports, tail.slowest), (100, 1), "{}", case.name);
+        assert_eq!(tail.excess_ns, 5_000_000, "{}", case.name);
+        let named = path.responsible().map(|(row, share)| {
+            assert!(share >= 0.9, "{}: {share}", case.name);
+            row.segment.from.node.0
+        });
+        assert_eq!(named, case.responsible, "{}", case.name);
+    }
+}
+
+#[test]
+fn a_changed_path_is_another_path_with_times_of_its_own() {
+    let other = || {
+        let mut way = two_hops();
+        way.hops.remove(0);
+        way.links_ns.pop();
+        way
+    };
+    let disk = stored(Known::All, |n| if n < 60 { two_hops() } else { other() });
+    let found = paths(&disk, PAIR);
+    let seen: Vec<_> = found
+        .iter()
+        .map(|path| {
+            (
+                path.path.hops.len(),
+                path.whole.reports,
+                path.presence.len(),
+            )
+        })
+        .collect();
+    assert_eq!(seen, [(2, 60, 6), (1, 40, 4)]);
+    assert_ne!(found[0].path.hash_text(), found[1].path.hash_text());
+    // In the list of segments, each segment is there once.
+    let segments = (disk.reader().segments(SegmentOrder::P99, ALWAYS, 100)).unwrap();
+    let hops: Vec<_> = segments
+        .iter()
+        .filter(|row| row.segment.kind == SegmentKind::Hop)
+        .map(|row| (row.segment.from.node.0, row.times.reports))
+        .collect();
+    assert_eq!(hops, [(28674, 100), (28673, 60)]);
+    assert_eq!(segments.len(), 6);
+}
+
+#[test]
+fn flows_have_paths_of_their_own() {
+    let disk = Disk::new();
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    for n in 0..40 {
+        let mut way = two_hops();
+        let sport = 5000 + (n % 2) as u16;
+        if sport == 5001 {
+            way.hops[0].stay_ns = 9_000;
+        }
+        let time_ns = DAY + u64::from(n) * SECOND;
+        keep_way(&mut keeper, &way, (n, sport, time_ns), Known::Ends);
+    }
+    drop((keeper, store));
+    let stay = |query| {
+        let path = paths(&disk, query).remove(0);
+        let latency = path.segments[1].times.latency.unwrap();
+        (latency.samples, latency.mean_ns)
+    };
+    let mut reader = disk.reader();
+    let flows = FlowQuery {
+        limit: 10,
+        ..FlowQuery::default()
+    };
+    for flow in reader.flows(&flows, ALWAYS).unwrap() {
+        let expected = if flow.flow.sport == 5001 {
+            9_000
+        } else {
+            1_000
+        };
+        assert_eq!(stay(PathQuery::Flow(flow.id)), (20, expected), "{flow:?}");
+    }
+    assert_eq!(stay(PAIR), (40, 5_000));
+    assert_eq!(paths(&disk, PathQuery::Flow(0)), []);
+}
+
+#[test]
+fn minutes_and_hours_add_up_to_the_same() {
+    let disk = Disk::new();
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    for n in 0..400 {
+        let time_ns = DAY + u64::from(n) * 20 * SECOND;
+        keep_way(&mut keeper, &two_hops(), (n, 5000, time_ns), Known::Ends);
+    }
+    drop((keeper, store));
+    let whole = paths(&disk, PAIR).remove(0);
+    assert_eq!(whole.whole.reports, 400);
+    assert!(whole.presence.len() < 400, "hours and minutes are read");
+    let of = |from: u64, until: u64| {
+        let span = Span {
+            since_ns: DAY + from * MINUTE,
+            until_ns: DAY + until * MINUTE,
+        };
+        let path = disk.reader().paths(PAIR, span).unwrap().remove(0);
+        path.segments
+            .iter()
+            .map(|row| row.times.reports)
+            .collect::<Vec<_>>()
+    };
+    let sums: Vec<u64> = (of(0, 50).iter().zip(of(50, 134)))
+        .map(|(one, other)| one + other)
+        .collect();
+    assert_eq!(sums, [400; 5]);
+}
+
+#[test]
+fn a_store_without_tables_of_paths_is_read_and_gets_them_when_it_is_written() {
+    let disk = stored(Known::All, |_| two_hops());
+    let conn = Connection::open(disk.file()).unwrap();
+    let names = |conn: &Connection| -> Vec<String> {
+        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE '%segment%' OR name = 'path')";
+        let mut ask = conn.prepare(sql).unwrap();
+        let rows = ask.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    assert_eq!(names(&conn).len(), 7);
+    for name in names(&conn) {
+        conn.execute_batch(&format!("DROP TABLE {name}")).unwrap();
+    }
+    assert_eq!(paths(&disk, PAIR), []);
+    assert_eq!(
+        disk.reader()
+            .segments(SegmentOrder::Share, ALWAYS, 9)
+            .unwrap(),
+        []
+    );
+    assert_eq!(
+        names(&conn),
+        [] as [&str; 0],
+        "a reader leaves the file as it is"
+    );
+    drop(disk.open());
+    assert_eq!(names(&conn).len(), 7);
+    assert_eq!(integrity(&disk.file()), "ok");
+}
+
+#[test]
+fn damaged_names_of_paths_are_left_out() {
+    let disk = stored(Known::All, |_| two_hops());
+    let conn = Connection::open(disk.file()).unwrap();
+    conn.execute_batch("UPDATE path SET way = x'010203' WHERE flow = 0")
+        .unwrap();
+    assert_eq!(paths(&disk, PAIR), []);
+    assert_eq!(
+        disk.reader()
+            .segments(SegmentOrder::P99, ALWAYS, 9)
+            .unwrap(),
+        []
+    );
+}

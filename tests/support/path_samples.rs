@@ -1,0 +1,120 @@
+//! Reports of packets that passed transit hops, with known times in hops and between them.
+
+use std::net::SocketAddr;
+
+use hostint::model::*;
+
+use crate::synthetic::Sample;
+
+/// A transit hop, the time that a packet stays in it, and how far its clock is ahead.
+#[derive(Clone, Copy, Debug)]
+pub struct PassedHop {
+    pub node: u32,
+    pub ports: (u16, u16),
+    pub stay_ns: u32,
+    pub ahead_ns: i32,
+}
+
+/// The way of a packet, in its order.
+#[derive(Clone, Debug)]
+pub struct PassedWay {
+    pub source: u32,
+    pub hops: Vec<PassedHop>,
+    pub sink: u32,
+    /// The time on each link, one more than hops.
+    pub links_ns: Vec<u32>,
+}
+
+/// From node 1 over 28673 and 28674 to node 2: 1 us in the first hop, 2 us in the second, 10 us on each link. The clocks
+/// of the hops are 5 ms ahead and 3 ms behind.
+pub fn two_hops() -> PassedWay {
+    let hop = |node, ports, stay_ns, ahead_ns| PassedHop {
+        node,
+        ports,
+        stay_ns,
+        ahead_ns,
+    };
+    PassedWay {
+        source: 1,
+        hops: vec![
+            hop(28673, (2, 3), 1_000, 5_000_000),
+            hop(28674, (4, 5), 2_000, -3_000_000),
+        ],
+        sink: 2,
+        links_ns: vec![10_000; 3],
+    }
+}
+
+impl PassedWay {
+    pub fn whole_ns(&self) -> u32 {
+        let stays = self.hops.iter().map(|hop| hop.stay_ns);
+        stays.chain(self.links_ns.iter().copied()).sum()
+    }
+
+    /// A latency report of a packet that arrived at this time, of the UDP flow from this port.
+    pub fn report(&self, sequence: u32, sport: u16, arrival_ns: u64) -> LatencyReport {
+        let end = |node, port, ts| Hop {
+            node: NodeId(node),
+            ingress_port: port,
+            egress_port: port,
+            ingress_ts: ts,
+            egress_ts: ts,
+        };
+        let mut now = (arrival_ns as u32).wrapping_sub(self.whole_ns());
+        let source = end(self.source, 7, now);
+        let mut transit = Vec::new();
+        for (hop, link_ns) in self.hops.iter().zip(&self.links_ns) {
+            let ingress = now.wrapping_add(*link_ns);
+            now = ingress.wrapping_add(hop.stay_ns);
+            transit.push(Hop {
+                node: NodeId(hop.node),
+                ingress_port: hop.ports.0,
+                egress_port: hop.ports.1,
+                ingress_ts: ingress.wrapping_add_signed(hop.ahead_ns),
+                egress_ts: now.wrapping_add_signed(hop.ahead_ns),
+            });
+        }
+        transit.reverse();
+        LatencyReport {
+            version: ReportVersion::V05,
+            time_s: (arrival_ns / 1_000_000_000) as u32,
+            arrival_ns: None,
+            packet: ReportedPacket::Named {
+                flow: FlowKey {
+                    src: "192.0.2.1".parse().unwrap(),
+                    dst: "192.0.2.2".parse().unwrap(),
+                    sport,
+                    dport: 9000,
+                    protocol: 17,
+                    vlans: Vlans::NONE,
+                },
+                queue: None,
+            },
+            hops: HopStack::over(source, &transit, end(self.sink, 8, arrival_ns as u32)),
+            sequence,
+        }
+    }
+
+    /// The same as the sink sends it.
+    pub fn sample(&self, sequence: u32, sport: u16, arrival_ns: u64) -> Sample {
+        Sample {
+            report: Report {
+                sequence,
+                observation: Observation {
+                    hw_id: HwId::default(),
+                    flags: Flags {
+                        tracked_flow: true,
+                        ..Flags::default()
+                    },
+                    clock: None,
+                    body: Body::Latency(self.report(sequence, sport, arrival_ns)),
+                },
+            },
+            arrival: Arrival {
+                exporter: SocketAddr::new("192.0.2.2".parse().unwrap(), 40_000),
+                received_ns: arrival_ns,
+            },
+            class: None,
+        }
+    }
+}

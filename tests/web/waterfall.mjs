@@ -1,0 +1,93 @@
+// A waterfall's places, texts and drawing, with as much of a document as it needs.
+
+import { check, checkAll, equal, holds, result } from "./check.mjs";
+
+class FakeElement {
+  constructor(name) {
+    Object.assign(this, { name, attributes: {}, children: [] });
+  }
+
+  setAttribute(name, value) {
+    this.attributes[name] = value;
+  }
+
+  append(...children) {
+    this.children.push(...children);
+  }
+
+  addEventListener() {}
+
+  get text() {
+    return this.children.map((child) => (child instanceof FakeElement ? child.text : String(child))).join(" ");
+  }
+
+  all(name) {
+    const inside = this.children.filter((child) => child instanceof FakeElement).flatMap((child) => child.all(name));
+    return this.name === name ? [this, ...inside] : inside;
+  }
+}
+
+globalThis.document = { createElement: (name) => new FakeElement(name), createElementNS: (_, name) => new FakeElement(name) };
+
+const { places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
+
+const plain = (words) => words.replaceAll("\u00a0", " ");
+const latency = (p50_ns, p99_ns, samples = 100) => ({ samples, mean_ns: p50_ns, p50_ns, p99_ns });
+const at = (node, port) => ({ node, port });
+const wire = (from, to, times) => ({ kind: "wire", from, to, reports: 100, latency: null, corrected: null, share: null, ...times });
+const path = {
+  path_hash: "9f1c", nodes: [1, 28673, 2], repeated_nodes: [], unknown_mean_ns: 4_000, first_ns: "0", until_ns: "0", period_ns: 1, presence: [],
+  whole: { reports: 100, latency: latency(16_000, 90_000), corrected: { mean_ns: 16_000, error_ns: 900, bound_ns: [14_000, 18_000] } },
+  segments: [
+    wire(at(1, 7), at(28673, 2), { latency: latency(10_000, 20_000), corrected: { mean_ns: 10_000, error_ns: 2_000, bound_ns: [8_000, 12_000] }, share: 0.625 }),
+    { kind: "hop", from: at(28673, 2), to: at(28673, 3), reports: 100, latency: latency(2_000, 80_000), corrected: null, share: 0.125 },
+    wire(at(28673, 3), at(2, 8), {}),
+  ],
+  tail: { of_reports: 100, slowest: 1, excess_ns: 5_000_000, shares: [null, 0.98, null] },
+};
+
+check("each segment begins where the one before usually ends", () => {
+  const { found, last } = places(path.segments);
+  equal(JSON.stringify(found[0]), JSON.stringify({ begin: 0, usual: 10_000, slow: 20_000, error: 2_000 }));
+  equal(JSON.stringify(found[1]), JSON.stringify({ begin: 10_000, usual: 12_000, slow: 90_000, error: 0 }));
+  equal(found[2], undefined, "a wire between unknown clocks");
+  equal(last, 90_000, "the end of the axis");
+});
+
+check("fewer than 20 reports are drawn by their mean", () => {
+  const few = { ...path.segments[1], latency: { ...latency(2_000, 80_000, 19), mean_ns: 5_000 } };
+  equal(JSON.stringify(places([few]).found[0]), JSON.stringify({ begin: 0, usual: 5_000, slow: 5_000, error: 0 }));
+});
+
+check("the drawing has a bar and a whisker, the error of two clocks, and a dashed row for unknown ones", () => {
+  const drawn = waterfall(path);
+  const rows = drawn.all("tr").slice(1);
+  equal(rows.length, 4, "three segments and all");
+  const classes = (row) => [...row.all("rect"), ...row.all("line")].map((one) => one.attributes.class).join(" ");
+  equal(classes(rows[0]), "usual whisker whisker clock-error");
+  equal(classes(rows[1]), "usual whisker whisker");
+  equal(classes(rows[2]), "unknown");
+  const bar = rows[1].all("rect")[0].attributes;
+  equal(`${bar.x} ${bar.width}`, "11.111% 2.222%", "the hop's bar");
+  const words = plain(drawn.text);
+  for (const part of ["10 µs ± 2 µs", "28673 port 2 → 3", "62.5 %", "Segments marked ? take 4 µs in all", "98 % of it in hop 28673 port 2 → 3", "Of 100 reports"]) {
+    holds(words.includes(part), `no ${part} in ${words}`);
+  }
+});
+
+check("a node that is passed twice is told, and segments are listed", () => {
+  const words = plain(waterfall({ ...path, repeated_nodes: [28673] }).text);
+  holds(words.includes("Node 28673 is on this path more than once"), words);
+  const rows = segmentTable(path.segments).all("tr").slice(1);
+  equal(rows.map((row) => plain(row.text).replace(/ +/g, " ")), ["wire 1 port 7 → 28673 port 2 100 10 µs ± 2 µs 10 µs 20 µs 62.5 %", "hop 28673 port 2 → 3 100 2 µs 2 µs 80 µs 12.5 %", "wire 28673 port 3 → 2 port 8 100 ? ? ? "]);
+});
+
+check("who is responsible is said only of hops with half of it or more", () => {
+  const told = (shares) => plain(tailText({ ...path, tail: { ...path.tail, shares } }));
+  holds(told([null, 0.5, null]).endsWith("50 % of it in hop 28673 port 2 → 3."), told([null, 0.5, null]));
+  holds(told([null, 0.49, null]).includes("not in a hop that tells its time"), told([null, 0.49, null]));
+  equal(tailText({ ...path, tail: null }), "");
+});
+
+await checkAll(1);
+process.exitCode = result() > 0 ? 1 : 0;
