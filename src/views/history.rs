@@ -11,7 +11,7 @@ use super::known_digits::{KnownDigits, certain};
 use super::matrix;
 use super::path;
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds, TextLine};
+use super::text::{Grouped, TextLine};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures,
