@@ -21,7 +21,7 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo demo-figures test test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-vm test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-figures test test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-vm test-packages source-packages test-systemd \
 	lint audit man bench fuzz install sbom deb rpm reproducible need-root clean
 
 all:
@@ -32,6 +32,12 @@ demo: need-root
 	packaging/install-build-deps.sh --demo
 	$(RELEASE); $(GIVE_BACK)
 	tests/demo.sh $(abspath $(BINARY))
+
+# The same with drops at three places, whose loss hostint splits.
+demo-drops: need-root
+	packaging/install-build-deps.sh --demo
+	$(RELEASE); $(GIVE_BACK)
+	tests/demo-drops.sh $(abspath $(BINARY))
 
 # Six hosts, 150 flows, a pair that loses packets and a slow path: figures of the history beside those of the sinks.
 demo-figures: need-root

@@ -2,6 +2,7 @@
 
 mod history;
 mod tcp;
+mod transit;
 mod wrong;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ pub use history::{
     FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg, SubjectArgs, When,
 };
 pub use tcp::TcpArgs;
+pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
 
 use crate::config::{
     CollectOptions, ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions, TimeSpan,
@@ -100,6 +102,9 @@ pub enum Command {
     Sink(Box<SinkArgs>),
     /// Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)
     Source(Box<SourceArgs>),
+    /// Push this host's entry onto packets with INT that pass through it (without a subcommand a daemon, in the
+    /// foreground)
+    Transit(Box<TransitArgs>),
     /// Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)
     Postcards(Box<PostcardsArgs>),
     /// Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)
@@ -109,7 +114,7 @@ pub enum Command {
     /// Query the history that a collector keeps, while it runs or later
     #[command(subcommand)]
     History(HistoryCommand),
-    /// Show the sink and source of this host, with counters and flows
+    /// Show the sink, source and transit hop of this host, with counters and flows
     Status(StatusArgs),
 }
 

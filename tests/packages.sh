@@ -65,7 +65,7 @@ files() {
 # What a user has after installation, whichever package it was.
 check_installed() {
 	in_root hostint --version | has '^hostint [0-9]' || fail "$1: hostint does not run"
-	for page in 8/hostint 8/hostint-sink 8/hostint-source 8/hostint-postcards 8/hostint-tcp 8/hostint-collect 8/hostint-status 5/hostint.toml 7/hostint-wire \
+	for page in 8/hostint 8/hostint-sink 8/hostint-source 8/hostint-transit 8/hostint-postcards 8/hostint-tcp 8/hostint-collect 8/hostint-status 5/hostint.toml 7/hostint-wire \
 		7/hostint-networks 7/hostint-sizing 7/hostint-from-host-int; do
 		in_root sh -c "zcat /usr/share/man/man${page%/*}/${page#*/}.${page%/*}.gz" | has hostint || fail "$1: no page $page"
 	done
@@ -75,7 +75,7 @@ check_installed() {
 		ls "$root"$file >/dev/null || fail "$1: no $file"
 	done
 	find "$root"/usr/share/zsh -name _hostint | has . || fail "$1: no completion for zsh"
-	for unit in hostint-sink hostint-source hostint-source@eth0 hostint-postcards hostint-tcp hostint-collect; do
+	for unit in hostint-sink hostint-source hostint-source@eth0 hostint-transit hostint-postcards hostint-tcp hostint-collect; do
 		in_root systemd-analyze --man=no verify "$unit.service" || fail "$1: $unit.service is wrong"
 	done
 	zcat -f "$root"/usr/share/doc/hostint/hostint.cdx.json* | python3 -c '

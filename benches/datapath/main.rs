@@ -1,5 +1,5 @@
-//! What INT costs on this machine: `cargo bench --bench datapath -- [cost] [rate] [throughput] [latency] [curve] [watchlist]
-//! [leases] [profile]`, as root. Without a name all but the profile, which needs perf.
+//! What INT costs on this machine: `cargo bench --bench datapath -- [cost] [transit] [rate] [throughput] [latency]
+//! [curve] [watchlist] [leases] [profile]`, as root. Without a name all but the profile, which needs perf.
 
 mod cost;
 mod curve;
@@ -13,10 +13,12 @@ mod rate;
 mod rounds;
 mod senders;
 mod throughput;
+mod transit;
 mod watchlist;
 
-const SECTIONS: [(&str, fn()); 8] = [
+const SECTIONS: [(&str, fn()); 9] = [
     ("cost", cost::run),
+    ("transit", transit::run),
     ("rate", rate::run),
     ("throughput", throughput::run),
     ("latency", latency::run),
@@ -37,7 +39,7 @@ fn main() {
         .find(|name| SECTIONS.iter().all(|(section, _)| section != name));
     if let Some(name) = unknown {
         eprintln!(
-            "no section {name}: cost, rate, throughput, latency, curve, watchlist, leases or profile"
+            "no section {name}: cost, transit, rate, throughput, latency, curve, watchlist, leases or profile"
         );
         std::process::exit(2);
     }

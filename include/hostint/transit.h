@@ -3,8 +3,6 @@
 #ifndef HOSTINT_TRANSIT_H
 #define HOSTINT_TRANSIT_H
 
-#include "hostint/abi.h"
-
 enum transit_limit {
 	TRANSIT_PREFIXES = 4096,  /* prefixes of sources whose packets get an entry */
 	TRANSIT_ARRIVALS = 65536, /* arrivals that are remembered, unless the user says otherwise; a power of two */
@@ -24,7 +22,7 @@ struct transit_info {
 	__u32 only_allowed; /* 1: only sources in the list of prefixes get entries */
 	__u32 cuts_tunnels; /* 1: the device may cut superpackets in tunnels, which then get no entry */
 	__u32 zero;
-	__u8 dev[DEV_NAME_SIZE];
+	__u8 dev[16]; /* the interface's name, NUL-terminated */
 };
 
 #endif

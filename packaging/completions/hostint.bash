@@ -121,6 +121,12 @@ _hostint() {
             hostint__subcmd__help__subcmd__source,rules)
                 cmd="hostint__subcmd__help__subcmd__source__subcmd__rules"
                 ;;
+            hostint__subcmd__help__subcmd__transit,attach)
+                cmd="hostint__subcmd__help__subcmd__transit__subcmd__attach"
+                ;;
+            hostint__subcmd__help__subcmd__transit,detach)
+                cmd="hostint__subcmd__help__subcmd__transit__subcmd__detach"
+                ;;
             hostint__subcmd__history,classes)
                 cmd="hostint__subcmd__history__subcmd__classes"
                 ;;
@@ -252,6 +258,24 @@ _hostint() {
                 ;;
             hostint__subcmd__source__subcmd__help,rules)
                 cmd="hostint__subcmd__source__subcmd__help__subcmd__rules"
+                ;;
+            hostint__subcmd__transit,attach)
+                cmd="hostint__subcmd__transit__subcmd__attach"
+                ;;
+            hostint__subcmd__transit,detach)
+                cmd="hostint__subcmd__transit__subcmd__detach"
+                ;;
+            hostint__subcmd__transit,help)
+                cmd="hostint__subcmd__transit__subcmd__help"
+                ;;
+            hostint__subcmd__transit__subcmd__help,attach)
+                cmd="hostint__subcmd__transit__subcmd__help__subcmd__attach"
+                ;;
+            hostint__subcmd__transit__subcmd__help,detach)
+                cmd="hostint__subcmd__transit__subcmd__help__subcmd__detach"
+                ;;
+            hostint__subcmd__transit__subcmd__help,help)
+                cmd="hostint__subcmd__transit__subcmd__help__subcmd__help"
                 ;;
             *)
                 ;;

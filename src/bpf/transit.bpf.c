@@ -4,15 +4,16 @@
  *
  * These are the steps of a packet, in order, and the counters (COUNT_TRANSIT_...) of packets that get no entry there:
  *
- *   has_no_mark()     int/plain.h         cannot have INT              not counted
- *   find_stack()      transit/find.h      has no stack that a hop      FOREIGN_MARK FRAGMENT IP_OPTIONS TRUNCATED
- *                                         may change                   BAD_SHIM BAD_VERSION BAD_BITMAP BAD_LENGTH
- *   note_arrival()    transit/arrivals.h  at ingress: that is all      (ARRIVED)
- *   is_allowed()      below               its source is not allowed    NOT_ALLOWED
- *                                         this host is in the stack    OWN_HOP
- *                                         the source left no budget    NO_BUDGET (sets E)
- *   has_room()        transit/room.h      would be too long            TOO_LONG SUPERPACKET (both set M)
- *   push_entry()      transit/push.h      the kernel refuses           CANNOT_RESIZE UNDONE DROPPED
+ *   has_no_mark()       int/plain.h         cannot have INT              not counted
+ *   find_stack()        transit/find.h      has no stack that a hop      FOREIGN_MARK FRAGMENT IP_OPTIONS TRUNCATED
+ *                                           may change                   BAD_SHIM BAD_VERSION BAD_BITMAP BAD_LENGTH
+ *   remember_arrival()  transit/arrivals.h  at ingress: that is all      (ARRIVED)
+ *   is_allowed()        below               its source is not allowed    NOT_ALLOWED
+ *   hop()               below               this host is in the stack    OWN_HOP
+ *                                           cannot be changed safely     SUPERPACKET
+ *                                           the source left no budget    NO_BUDGET (sets E)
+ *   has_room()          transit/room.h      would be too long            TOO_LONG (sets M)
+ *   push_entry()        transit/push.h      the kernel refuses           CANNOT_RESIZE UNDONE DROPPED
  *
  * A packet with a new entry counts as PUSHED, and as NO_ARRIVAL, too, if the time of its arrival is not known. Packets of
  * this host itself pass through no hop. All others leave as they came; DROPPED ones would have been corrupt.
@@ -32,7 +33,7 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-static __always_inline bool is_plain(struct __sk_buff *ctx)
+static __always_inline bool has_no_int(struct __sk_buff *ctx)
 {
 	const struct int_marks marks = {
 		.tos_value = tos_value,
@@ -90,12 +91,17 @@ __noinline int hop(struct __sk_buff *ctx)
 		return leave_passing(p, COUNT_TRANSIT_NOT_ALLOWED);
 	if (p->newest_node == bpf_htonl(host->node_id))
 		return leave_passing(p, COUNT_TRANSIT_OWN_HOP);
+	/*
+	 * Superpackets that are not in a tunnel are packets with a block each, merged on the path. Their checksums, and
+	 * those of tunnels that have some, are finished when they are cut, so nothing in front may change.
+	 */
+	if (ctx->gso_size && (!p->is_gpe || p->is_summed))
+		return leave_passing(p, COUNT_TRANSIT_SUPERPACKET);
 	if (!p->budget) {
 		say_no_budget(ctx, p);
 		return leave_passing(p, COUNT_TRANSIT_NO_BUDGET);
 	}
-	/* Superpackets that are not in a tunnel are packets with a block each, merged on the path. */
-	if (ctx->gso_size && (cuts_tunnels || !p->is_gpe)) {
+	if (ctx->gso_size && cuts_tunnels) {
 		say_no_room(ctx, p);
 		return leave_passing(p, COUNT_TRANSIT_SUPERPACKET);
 	}
@@ -114,12 +120,12 @@ int transit_in(struct __sk_buff *ctx)
 	const struct host_settings *host = get_host_settings();
 	struct passing_packet *p;
 
-	if (is_plain(ctx))
+	if (has_no_int(ctx))
 		return TCX_NEXT;
 	p = passing();
 	if (!host || !p || find_readable(ctx, p) != TRANSIT_FOUND)
 		return TCX_NEXT;
-	note_arrival(p, now_ns(host));
+	remember_arrival(p, now_ns(host));
 	count_transit(COUNT_TRANSIT_ARRIVED, ctx->gso_segs > 1 ? ctx->gso_segs : 1, p->frame_len);
 	return TCX_NEXT;
 }
@@ -130,7 +136,7 @@ int transit_out(struct __sk_buff *ctx)
 {
 	struct passing_packet *p;
 
-	if (!ctx->ingress_ifindex || is_plain(ctx))
+	if (!ctx->ingress_ifindex || has_no_int(ctx))
 		return TCX_NEXT;
 	p = passing();
 	if (!p)

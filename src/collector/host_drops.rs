@@ -25,7 +25,7 @@ type Sender = (IpAddr, NodeId);
 
 /// Counts that a host told last, since an epoch.
 #[derive(Debug)]
-struct LastTold {
+struct LastSum {
     epoch_ns: u64,
     count: DropCount,
     seen_ns: u64,
@@ -33,7 +33,7 @@ struct LastTold {
 
 /// The last counts of each subject, in bounded memory.
 #[derive(Debug)]
-struct LastCounts<K>(HashMap<(Sender, K), LastTold>);
+struct LastCounts<K>(HashMap<(Sender, K), LastSum>);
 
 impl<K> Default for LastCounts<K> {
     fn default() -> Self {
@@ -50,7 +50,7 @@ impl<K: Eq + Hash> LastCounts<K> {
         count: DropCount,
         now_ns: u64,
     ) -> Option<DropCount> {
-        let told = LastTold {
+        let told = LastSum {
             epoch_ns,
             count,
             seen_ns: now_ns,

@@ -9,6 +9,7 @@ mod sink;
 mod source;
 mod status;
 mod tcp;
+mod transit;
 mod watch;
 
 use anyhow::Result;
@@ -22,6 +23,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
     match &cli.command {
         Command::Sink(args) => sink::run(bpffs, args),
         Command::Source(args) => source::run(bpffs, args),
+        Command::Transit(args) => transit::run(bpffs, args),
         Command::Postcards(args) => postcards::run(bpffs, args),
         Command::Tcp(args) => tcp::run(args),
         Command::Collect(args) => collect::run(args),

@@ -5,16 +5,18 @@ use std::sync::LazyLock;
 use clap::Command;
 
 use super::definition::{command_of, names_of};
-use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, WATCH, shown_table};
+use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT, WATCH, shown_table};
 use super::{
-    CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions, WatchOptions,
+    CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions, TransitOptions,
+    WatchOptions,
 };
 
 /// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
-static READERS: LazyLock<[(&'static str, Command); 6]> = LazyLock::new(|| {
+static READERS: LazyLock<[(&'static str, Command); 7]> = LazyLock::new(|| {
     [
         (SINK, command_of::<SinkOptions>()),
         (SOURCE, command_of::<SourceOptions>()),
+        (TRANSIT, command_of::<TransitOptions>()),
         (POSTCARDS, command_of::<PostcardsOptions>()),
         (TCP, command_of::<TcpOptions>()),
         (COLLECT, command_of::<CollectOptions>()),
@@ -43,5 +45,9 @@ pub fn tables_with(key: &str) -> Option<String> {
         .iter()
         .filter(|(_, command)| names_of(command).any(|one| one == key));
     let names: Vec<String> = with.map(|(table, _)| shown_table(table)).collect();
-    (!names.is_empty()).then(|| names.join(" and "))
+    match &names[..] {
+        [] => None,
+        [only] => Some(only.clone()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
+    }
 }

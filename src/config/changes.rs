@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::File;
 use super::table::TableEntry;
-use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, WATCH};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, TRANSIT, WATCH};
 
 impl File {
     /// Whether the file configures sources or their watchlist.
@@ -24,6 +24,7 @@ impl File {
             parts.push(match *table {
                 SINK => on(SINK, &self.sink.options.dev),
                 SOURCE => on(SOURCE, &self.source.options.dev),
+                TRANSIT => on(TRANSIT, &self.transit.options.dev),
                 POSTCARDS => POSTCARDS.to_owned(),
                 TCP => TCP.to_owned(),
                 COLLECT => match &self.collect.options.listen[..] {
@@ -53,6 +54,7 @@ impl File {
             let mut keys = match *name {
                 SINK => changed_keys(&self.sink.entries, &before.sink.entries),
                 SOURCE => changed_keys(&self.source.entries, &before.source.entries),
+                TRANSIT => changed_keys(&self.transit.entries, &before.transit.entries),
                 POSTCARDS => changed_keys(&self.postcards.entries, &before.postcards.entries),
                 TCP => changed_keys(&self.tcp.entries, &before.tcp.entries),
                 _ => Vec::new(),

@@ -14,15 +14,18 @@ use super::definition::command_of;
 use super::lines::LineIndex;
 use super::mistake::{ConfigError, Fault, Mistake, in_order};
 use super::names_table;
+use super::one_node;
 use super::sink::SinkConfig;
 use super::source::SourceSetup;
 use super::syntax;
 use super::table::{SettingsTable, TableReader, nearest, plain};
-use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TABLES, TCP, WATCH, shown_table};
+use super::table_name::{
+    COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH, shown_table,
+};
 use super::value::kind_of;
 use super::{
     CollectConfig, CollectOptions, PostcardsConfig, PostcardsOptions, SinkOptions, SourceOptions,
-    TcpConfig, TcpOptions, WatchOptions,
+    TcpConfig, TcpOptions, TransitOptions, TransitSetup, WatchOptions,
 };
 use crate::model::{NodeId, PlainError, WatchRule};
 
@@ -101,6 +104,17 @@ settings!(
 );
 
 settings!(
+    TransitOptions,
+    TransitSetup,
+    TRANSIT,
+    transit,
+    [
+        "hostint transit attach --dev eth0,eth1 --node-id 7",
+        "hostint transit --config /etc/hostint/hostint.toml",
+        "hostint transit detach",
+    ]
+);
+settings!(
     PostcardsOptions,
     PostcardsConfig,
     POSTCARDS,
@@ -130,6 +144,7 @@ pub struct File {
     pub path: PathBuf,
     pub sink: SettingsTable<SinkOptions>,
     pub source: SettingsTable<SourceOptions>,
+    pub transit: SettingsTable<TransitOptions>,
     pub postcards: SettingsTable<PostcardsOptions>,
     pub tcp: SettingsTable<TcpOptions>,
     pub collect: SettingsTable<CollectOptions>,
@@ -168,6 +183,7 @@ impl File {
             path: path.to_owned(),
             sink: SettingsTable::empty(SINK),
             source: SettingsTable::empty(SOURCE),
+            transit: SettingsTable::empty(TRANSIT),
             postcards: SettingsTable::empty(POSTCARDS),
             tcp: SettingsTable::empty(TCP),
             collect: SettingsTable::empty(COLLECT),
@@ -239,6 +255,7 @@ impl File {
                 match table {
                     SINK => self.sink = reader().read(keys, lines, mistakes),
                     SOURCE => self.source = reader().read(keys, lines, mistakes),
+                    TRANSIT => self.transit = reader().read(keys, lines, mistakes),
                     POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
                     TCP => self.tcp = reader().read(keys, lines, mistakes),
                     NAMES => self.names = names_table::read(keys, lines, mistakes),
@@ -258,7 +275,7 @@ impl File {
                     (Some(near), _) => format!("did you mean {}?", shown_table(near)),
                     (None, Some(tables)) => format!("it belongs to {tables}"),
                     (None, None) => {
-                        "expected [sink], [source], [postcards], [tcp], [collect], [names] or [[watch]]"
+                        "expected [sink], [source], [transit], [postcards], [tcp], [collect], [names] or [[watch]]"
                             .to_owned()
                     }
                 };
@@ -335,28 +352,6 @@ impl File {
         table.locate(Some(&self.path.display().to_string()), |_| None, faults)
     }
 
-    /// Mistakes between tables.
-    pub fn check_together(&self) -> Vec<Mistake> {
-        let (Some(sink), Some(source)) = (self.sink.options.node_id, self.source.options.node_id)
-        else {
-            return Vec::new();
-        };
-        let entry = self.source.entries.get("node-id");
-        if sink == source {
-            return Vec::new();
-        }
-        vec![Mistake {
-            file: Some(self.path.display().to_string()),
-            line: entry.map(|entry| entry.line),
-            table: Some(SOURCE.to_owned()),
-            key: Some("node-id".to_owned()),
-            message: format!(
-                "{source} differs from the sink's node id {sink}, but a host has one node id (try to leave it out here)"
-            ),
-            ..Mistake::default()
-        }]
-    }
-
     /// Reads a file that has no mistakes.
     ///
     /// # Errors
@@ -375,10 +370,11 @@ impl File {
     pub fn check_tables(&self, mistakes: &mut Vec<Mistake>) {
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
+        mistakes.extend(self.check_table::<TransitOptions>());
         mistakes.extend(self.check_table::<PostcardsOptions>());
         mistakes.extend(self.check_table::<TcpOptions>());
         mistakes.extend(self.check_table::<CollectOptions>());
-        mistakes.extend(self.check_together());
+        mistakes.extend(one_node::check(self));
         in_order(mistakes);
     }
 }

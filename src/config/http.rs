@@ -8,7 +8,8 @@ use super::place::port_of;
 pub const SINK_HTTP_PORT: u16 = 13276;
 pub const COLLECT_HTTP_PORT: u16 = 13277;
 pub const POSTCARDS_HTTP_PORT: u16 = 13278;
-pub const TCP_HTTP_PORT: u16 = 13279;
+pub const TRANSIT_HTTP_PORT: u16 = 13279;
+pub const TCP_HTTP_PORT: u16 = 13280;
 
 pub(super) fn check_http(given: Option<&str>, default_port: u16, faults: &mut Vec<Fault>) {
     let Some(text) = given else {

@@ -22,6 +22,7 @@ mod mistake;
 mod names_table;
 mod node_name;
 mod number;
+mod one_node;
 mod origin;
 mod otlp;
 mod overrides;
@@ -45,6 +46,7 @@ mod syntax;
 mod table;
 mod table_name;
 mod tcp;
+mod transit;
 mod url;
 mod value;
 mod variable;
@@ -59,7 +61,9 @@ pub use duration::TimeSpan;
 pub use engines::{EngineOptions, EnginesConfig};
 pub use file::{CommandSettings, File, MAX_RULES};
 pub use heading::ESSENTIALS;
-pub use http::{COLLECT_HTTP_PORT, POSTCARDS_HTTP_PORT, SINK_HTTP_PORT, TCP_HTTP_PORT};
+pub use http::{
+    COLLECT_HTTP_PORT, POSTCARDS_HTTP_PORT, SINK_HTTP_PORT, TCP_HTTP_PORT, TRANSIT_HTTP_PORT,
+};
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
 pub use key::read_key;
@@ -82,8 +86,9 @@ pub use source::{SourceConfig, SourceHook, SourceOptions, SourceSetup, room};
 pub use source_encapsulation::SourceEncapsulation;
 pub use store::{StoreConfig, StoreOptions, StorePlace};
 pub use table::{SettingsTable, TableEntry};
-pub use table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, WATCH};
+pub use table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, TRANSIT, WATCH};
 pub use tcp::{TcpConfig, TcpOptions, TcpReportChoice};
+pub use transit::{TransitConfig, TransitOptions, TransitSetup};
 pub use variable::{variable, variables};
 pub use watch::WatchOptions;
 

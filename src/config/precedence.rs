@@ -4,11 +4,14 @@ use std::path::Path;
 
 use super::file::{CommandSettings, File};
 use super::mistake::{ConfigError, in_order};
+use super::one_node;
 use super::overrides::Overrides;
 use super::source::SourceSetup;
 use super::table::SettingsTable;
-use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP};
-use super::{CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions};
+use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT};
+use super::{
+    CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions, TransitOptions,
+};
 
 /// Checked settings, and the file that they came from, if there was one.
 #[derive(Clone, Debug)]
@@ -71,6 +74,9 @@ pub fn settle<O: CommandSettings>(
     if O::TABLE != SOURCE {
         mistakes.extend(file.check_others_table::<SourceOptions>());
     }
+    if O::TABLE != TRANSIT {
+        mistakes.extend(file.check_others_table::<TransitOptions>());
+    }
     if O::TABLE != POSTCARDS {
         mistakes.extend(file.check_others_table::<PostcardsOptions>());
     }
@@ -80,7 +86,7 @@ pub fn settle<O: CommandSettings>(
     if O::TABLE != COLLECT {
         mistakes.extend(file.check_others_table::<CollectOptions>());
     }
-    mistakes.extend(file.check_together());
+    mistakes.extend(one_node::check(&file));
     let config = checked
         .map_err(|faults| {
             let table = O::table(&file);

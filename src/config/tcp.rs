@@ -45,7 +45,7 @@ pub struct TcpOptions {
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_endings: Option<u32>,
 
-    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without
+    /// Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13280, without
     /// authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
     #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
     pub http: Option<String>,

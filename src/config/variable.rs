@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use super::duration::TimeSpan;
 use super::source::SHORTEST_IDLE;
-use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP};
+use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT};
 use super::{HookChoice, SourceEncapsulation, SourceHook};
 use crate::model::Encapsulation;
 
@@ -21,10 +21,18 @@ fn own_variable(table: &str, flag: &str) -> String {
 }
 
 /// All variables that can set a flag.
-pub fn variables(flag: &str) -> [String; 6] {
-    let [sink, source, postcards, tcp, collect] =
-        [SINK, SOURCE, POSTCARDS, TCP, COLLECT].map(|table| own_variable(table, flag));
-    [sink, source, postcards, tcp, collect, variable(flag)]
+pub fn variables(flag: &str) -> [String; 7] {
+    let [sink, source, transit, postcards, tcp, collect] =
+        [SINK, SOURCE, TRANSIT, POSTCARDS, TCP, COLLECT].map(|table| own_variable(table, flag));
+    [
+        sink,
+        source,
+        transit,
+        postcards,
+        tcp,
+        collect,
+        variable(flag),
+    ]
 }
 
 /// The variable that sets a command's flag: its own if it is set, or else the shared one. A shared value that only

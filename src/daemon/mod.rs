@@ -1,9 +1,9 @@
-//! The daemons: sink, source, postcards, TCP connections and collector, each a list of duties around its data path.
+//! The daemons: sink, source, transit hop, postcards, TCP connections and collector, each a list of duties around its data
+//! path.
 //!
-//! A daemon is a state (`SinkDaemon`, `SourceDaemon`, `PostcardsDaemon`, `TcpDaemon`,
-//! `Collector`) and a list of [duties](duty). Its loop does three
-//! things: it moves what is new along the data path, gives each duty that is due a turn, and looks whether it is to
-//! end. A new duty is a file that implements [`duty::Duty`] and a line in the list of each daemon that has it:
+//! A daemon is a state (`SinkDaemon`, `SourceDaemon`, `TransitDaemon`, `PostcardsDaemon`, `TcpDaemon`, `Collector`) and a
+//! list of [duties](duty). Its loop does three things: it moves what is new along the data path, gives each duty that is
+//! due a turn, and looks whether it is to end. A new duty is a file that implements [`duty::Duty`] and a line in the list of each daemon that has it:
 //!
 //! ```text
 //! let mut duties = Duties::default().with(KeepLeases).with(FollowClock)…;
@@ -21,10 +21,9 @@
 //! (`duties`) ask for no more of the state than a trait says: [`on_host::OnHost`], [`signs::ShowsSigns`]. A duty has
 //! no clock of its own: `turn` is given the time, so a test turns it with any.
 //!
-//! The next roles fit in the same way. A transit hop is a state that implements `OnHost`, with its program's
-//! settings, and a list: signs, attachments, reload, clock, counters, and the walk over its own table. Several roles in one process are several (state, list) pairs
-//! in one loop: signals, the control socket and HTTP belong to the process and not to a role, the wait for events is
-//! the shortest of theirs, and each role's `finish` runs at the end.
+//! Several roles in one process are several (state, list) pairs in one loop: signals, the control socket and HTTP belong
+//! to the process and not to a role, the wait for events is the shortest of theirs, and each role's `finish` runs at the
+//! end.
 
 pub mod collect;
 mod collectors;
@@ -47,4 +46,5 @@ pub mod source;
 mod state_line;
 pub mod tcp;
 mod tells_collectors;
+pub mod transit;
 mod troubles;

@@ -1,4 +1,4 @@
-//! What daemons on a measured host share, whatever their role: sink, source, and later transit hop and postcards.
+//! What daemons on a measured host share, whatever their role: sink, source and transit hop.
 
 use std::io;
 use std::time::Instant;

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use super::abi::{counter, daemon_counter, peer_counter, sink_counter, source_counter};
+use super::abi::{
+    counter, daemon_counter, peer_counter, sink_counter, source_counter, transit_counter,
+};
 use super::handover::{self, FormerCounts};
 use super::maps::Map;
 use super::pins::Pins;
@@ -115,6 +117,29 @@ pub const PEER: &[CounterMeaning] = meanings! { peer_counter:
     COUNT_PEER_ICMP_TOO_SHORT "icmp_too_short" "ICMP errors that quote too little of a tagged packet: passed untouched",
     COUNT_PEER_ICMP_MTU_TOO_SMALL "icmp_mtu_too_small" "ICMP errors whose MTU has no room for INT: passed untouched",
     COUNT_PEER_CANNOT_WRITE "peer_cannot_write" "kernel refused to let an answer be changed: passed untouched",
+};
+
+/// The transit hop's counters.
+pub const TRANSIT: &[CounterMeaning] = meanings! { transit_counter:
+    COUNT_TRANSIT_ARRIVED "arrived" "packets with INT that came in",
+    COUNT_TRANSIT_PUSHED "pushed" "packets that left with an entry of this hop",
+    COUNT_TRANSIT_NO_ARRIVAL "no_arrival" "entries without the time of arrival: too many packets at once (--max-arrivals)",
+    COUNT_TRANSIT_NO_BUDGET "no_budget" "the source lets no more hops push (its --max-hops): passed without entry",
+    COUNT_TRANSIT_TOO_LONG "too_long" "no room for an entry below the MTU: passed without entry",
+    COUNT_TRANSIT_SUPERPACKET "superpacket" "superpackets that would be cut wrongly, or were merged on the path: passed without entry",
+    COUNT_TRANSIT_NOT_ALLOWED "not_allowed" "from a source that is not allowed (--allow): passed untouched",
+    COUNT_TRANSIT_OWN_HOP "own_hop" "this node's entry is the newest one already: passed untouched",
+    COUNT_TRANSIT_FOREIGN_MARK "foreign_mark" "DSCP mark or port without INT behind it: passed untouched",
+    COUNT_TRANSIT_TRUNCATED "truncated" "too short for the INT that it announces: passed untouched",
+    COUNT_TRANSIT_BAD_SHIM "bad_shim" "INT of another kind (type, flags or length): passed untouched",
+    COUNT_TRANSIT_BAD_VERSION "bad_version" "INT of another version or hop count: passed untouched",
+    COUNT_TRANSIT_BAD_BITMAP "bad_bitmap" "INT with other instructions: passed untouched",
+    COUNT_TRANSIT_BAD_LENGTH "bad_length" "IP, UDP or TCP length disagrees with INT: passed untouched",
+    COUNT_TRANSIT_FRAGMENT "fragment" "marked fragment: passed untouched",
+    COUNT_TRANSIT_IP_OPTIONS "ip_options" "INT behind IP options or extension headers that hops do not read: passed untouched",
+    COUNT_TRANSIT_CANNOT_RESIZE "cannot_resize" "kernel refused to make room: passed without entry",
+    COUNT_TRANSIT_UNDONE "undone" "entry could not be written, packet restored",
+    COUNT_TRANSIT_DROPPED "dropped" "packet could not be restored and was dropped",
 };
 
 /// The daemon's counters.

@@ -7,12 +7,19 @@ use std::path::{Path, PathBuf};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 
 use super::abi::{Abi, bytes_of, counter, read_from};
-use super::map_names::{FORMER_COUNTERS, PEER_COUNTERS, SINK_COUNTERS, SOURCE_COUNTERS};
+use super::map_names::{
+    FORMER_COUNTERS, PEER_COUNTERS, SINK_COUNTERS, SOURCE_COUNTERS, TRANSIT_COUNTERS,
+};
 use super::maps::Map;
 use super::pins::{Pins, remove};
 
 /// The maps of counters that go on, each with its role's number in the map of former counts.
-const COUNTERS: [(&str, u32); 3] = [(SINK_COUNTERS, 1), (SOURCE_COUNTERS, 2), (PEER_COUNTERS, 3)];
+const COUNTERS: [(&str, u32); 4] = [
+    (SINK_COUNTERS, 1),
+    (SOURCE_COUNTERS, 2),
+    (PEER_COUNTERS, 3),
+    (TRANSIT_COUNTERS, 4),
+];
 
 /// The counts of former versions.
 pub struct FormerCounts(Map<u32, counter>);

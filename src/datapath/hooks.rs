@@ -14,8 +14,8 @@ use crate::os::rtnetlink;
 /// The watcher of interfaces without a sink, whose links are not pinned.
 const WATCHER: &str = "sink_astray";
 
-/// The beginning of the names of the source's programs.
-const SOURCE_PREFIX: &str = "source_";
+/// The beginnings of the names of programs that filters may hold: the source's, and those of the transit hop.
+const FILTER_PREFIXES: [&str; 2] = ["source_", "transit_"];
 
 /// The most programs on one hook that are listed; no host should have as many.
 const MOST: usize = 64;
@@ -73,9 +73,11 @@ pub fn occupants(ifindex: u32, pins: Option<&Pins>) -> io::Result<(Vec<Occupant>
         let name = program_name(id);
         // No pin tells of filters. The kernel gives hostint's priority to filters of other tools that ask for none.
         let by_hostint = u32::from(filter.priority) == PRIORITY
-            && name
-                .as_ref()
-                .is_some_and(|name| name.starts_with(SOURCE_PREFIX));
+            && name.as_ref().is_some_and(|name| {
+                FILTER_PREFIXES
+                    .iter()
+                    .any(|prefix| name.starts_with(prefix))
+            });
         add(hook, id, name.or(filter.name), by_hostint);
     }
     Ok((found, tcx))

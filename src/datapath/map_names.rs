@@ -37,6 +37,14 @@ pub const PEER_COUNTERS: &str = "peer_counters";
 /// The SYNs whose MSS a peer program lowered.
 pub const PEER_SYNS: &str = "peer_syns";
 
+pub const TRANSIT_COUNTERS: &str = "transit_counters";
+/// The settings of each attachment of the transit hop.
+pub const TRANSIT_INFO: &str = "transit_info";
+/// The prefixes of sources whose packets get an entry, where not all do.
+pub const TRANSIT_ALLOW: &str = "transit_allow";
+/// When packets arrived.
+pub const TRANSIT_ARRIVALS: &str = "transit_arrivals";
+
 pub const WATCH_STATE: &str = "watch_state";
 pub const WATCH_PLACES4: &str = "watch_places4";
 pub const WATCH_PLACES6: &str = "watch_places6";
@@ -84,4 +92,12 @@ pub const SOURCE_MAPS: [&str; 15] = [
     SOURCE_MISSED,
     PEER_COUNTERS,
     PEER_SYNS,
+];
+
+/// The maps that are removed with the last attachment of the transit hop.
+pub const TRANSIT_MAPS: [&str; 4] = [
+    TRANSIT_COUNTERS,
+    TRANSIT_INFO,
+    TRANSIT_ALLOW,
+    TRANSIT_ARRIVALS,
 ];

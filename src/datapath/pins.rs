@@ -153,16 +153,12 @@ impl Pins {
     /// Keeps other daemons from serving this host while the result lives; the kernel releases the lock even if the
     /// process is killed. Returns `None` if another daemon serves this host already.
     pub fn lock(&self) -> io::Result<Option<PinsLock>> {
-        let end = Instant::now() + LOOKING;
-        loop {
-            let folder = File::open(&self.folder)?;
-            match Flock::lock(folder, FlockArg::LockExclusiveNonblock) {
-                Ok(lock) => return Ok(Some(lock)),
-                Err((_, Errno::EWOULDBLOCK)) if Instant::now() < end => thread::sleep(LOOKING / 10),
-                Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
-                Err((_, err)) => return Err(err.into()),
-            }
-        }
+        lock(&self.folder)
+    }
+
+    /// The same among daemons of the transit hop, which run beside those of sink and source.
+    pub fn lock_transit(&self) -> io::Result<Option<PinsLock>> {
+        lock(&self.folder.join(maps_of(ABI_VERSION)))
     }
 
     /// Returns whether a daemon serves this host. The look takes the daemon's lock for a moment if none holds it.
@@ -238,6 +234,19 @@ impl Pins {
     /// Returns the folder of this host's pins.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+}
+
+/// Takes the lock of a folder, unless another process holds it for longer than for a look.
+fn lock(folder: &Path) -> io::Result<Option<PinsLock>> {
+    let end = Instant::now() + LOOKING;
+    loop {
+        match Flock::lock(File::open(folder)?, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(Some(lock)),
+            Err((_, Errno::EWOULDBLOCK)) if Instant::now() < end => thread::sleep(LOOKING / 10),
+            Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
+            Err((_, err)) => return Err(err.into()),
+        }
     }
 }
 

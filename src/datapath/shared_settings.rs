@@ -3,7 +3,7 @@
 use std::io;
 
 use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings};
-use super::map_names::HOST_SETTINGS;
+use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
@@ -16,6 +16,17 @@ const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
 
 /// Answers tell how the clock was steered for this time after the daemon looked.
 const STEERING_TOLD_NS: u64 = 3_000_000_000;
+
+/// The map of each role that shares the settings, which is there while the role is set up.
+const ROLES: [&str; 3] = [SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO];
+
+/// Removes the settings' pin once no role is left on this host.
+pub fn forget_if_unused(pins: &Pins) -> io::Result<()> {
+    if ROLES.iter().any(|map| pins.map(map).exists()) {
+        return Ok(());
+    }
+    pins.remove_maps(&[HOST_SETTINGS])
+}
 
 /// Returns the clock that stamps packets according to the settings.
 pub fn clock_state(settings: &host_settings) -> ClockState {

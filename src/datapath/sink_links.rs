@@ -9,7 +9,7 @@ use super::abi::{sink_flag, sink_settings};
 use super::links::{Link, remove_link};
 use super::map_names::{HOST_SETTINGS, SINK_MAPS, SINK_SETTINGS};
 use super::pins::Pins;
-use super::{handover, source_links};
+use super::{handover, shared_settings, source_links};
 use crate::config::SinkHook;
 
 /// Returns a hook's name in pins.
@@ -115,9 +115,7 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     if !left {
         pins.remove_maps(&SINK_MAPS)?;
         handover::forget_if_unused(pins)?;
-        if !source_links::is_loaded(pins) {
-            pins.remove_maps(&[HOST_SETTINGS])?;
-        }
+        shared_settings::forget_if_unused(pins)?;
     }
     Ok(detached)
 }

@@ -9,8 +9,8 @@ use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, SOURCE_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
 use super::source::{clsact_filter, hook_of, leave_behind, role};
-use super::source_settings::{config_of, dev_of, name_bytes, tagging_of};
-use super::{clsact, handover, peer, stage};
+use super::source_settings::{config_of, name_bytes, name_of, tagging_of};
+use super::{clsact, handover, peer, shared_settings, stage};
 use crate::config::{SourceConfig, SourceHook};
 use crate::model::{Encapsulation, Encapsulations, Marks};
 use crate::os::netdev;
@@ -152,7 +152,7 @@ pub fn inspect(pins: &Pins) -> io::Result<Vec<SourceAttachment>> {
             continue;
         };
         let name = netdev::name_of(key.ifindex);
-        let mut dev = dev_of(&info);
+        let mut dev = name_of(&info.dev);
         if dev.is_empty() {
             // A version that did not record the name attached it.
             dev = name.clone().unwrap_or_default();
@@ -280,9 +280,7 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     if !left && (devs.is_empty() || !detached.is_empty()) {
         pins.remove_maps(&SOURCE_MAPS)?;
         handover::forget_if_unused(pins)?;
-        if !pins.map(SINK_SETTINGS).exists() {
-            pins.remove_maps(&[HOST_SETTINGS])?;
-        }
+        shared_settings::forget_if_unused(pins)?;
     }
     Ok(detached)
 }

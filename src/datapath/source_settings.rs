@@ -92,10 +92,10 @@ pub(super) fn name_bytes(dev: &str) -> [u8; DEV_NAME_SIZE] {
     bytes
 }
 
-/// Returns the name that an attachment's interface had when it was attached.
-pub fn dev_of(info: &source_info) -> String {
-    let end = info.dev.iter().position(|byte| *byte == 0).unwrap_or(0);
-    String::from_utf8_lossy(&info.dev[..end]).into_owned()
+/// Returns an interface's name that settings stored.
+pub(super) fn name_of(bytes: &[u8; DEV_NAME_SIZE]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(0);
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
 /// Returns the encapsulations and marks that an attachment may use.

@@ -1,4 +1,4 @@
-//! The sink and the source of this host: read or asked for, changed, and what to try when that fails.
+//! The sink, the source and the transit hop of this host: read or asked for, changed, and what to try when that fails.
 //!
 //! Nothing here loops and nothing prints: `commands` prints what these functions return, and `daemon` calls them
 //! again and again.
@@ -12,3 +12,4 @@ pub mod preflight;
 pub mod sink;
 pub mod source;
 pub mod state;
+pub mod transit;

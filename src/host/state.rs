@@ -10,7 +10,7 @@ use super::ask;
 use crate::control::{ControlAnswer, Form, Query};
 use crate::datapath::flow_status::{FlowSelection, VisitFlow};
 use crate::datapath::pins::Pins;
-use crate::datapath::{settings_status, sink_status, source_status};
+use crate::datapath::{settings_status, sink_status, source_status, transit_status};
 use crate::model::{FlowSort, HostStatus, RecentCounts, STATUS_SCHEMA};
 use crate::views::diagnosis::diagnose;
 
@@ -23,6 +23,13 @@ pub struct StatusQuery {
 }
 
 impl StatusQuery {
+    /// The state without single flows and peers.
+    pub const NO_FLOWS: Self = Self {
+        flows: 0,
+        peers: 0,
+        sort: FlowSort::Loss,
+    };
+
     /// The same question as the daemon understands it.
     pub fn to_question(self, form: Form, all: bool) -> Query {
         Query {
@@ -82,6 +89,7 @@ fn read_here(
             clock: None,
             sink: None,
             source: None,
+            transit: None,
             why: Vec::new(),
         }),
     }
@@ -110,6 +118,7 @@ pub fn read_and_visit(
         clock: host.as_ref().and_then(|host| host.clock.clone()),
         sink: sink_status::read(pins, flows, visit)?,
         source: source_status::read(pins)?,
+        transit: transit_status::read(pins)?,
         why: Vec::new(),
     };
     // The diagnosis needs all peers.
@@ -133,6 +142,10 @@ pub fn runs(status: &HostStatus) -> bool {
             .source
             .as_ref()
             .is_some_and(|source| !source.attachments.is_empty())
+        || status
+            .transit
+            .as_ref()
+            .is_some_and(|transit| !transit.interfaces.is_empty())
 }
 
 fn is_denied(err: &anyhow::Error) -> bool {

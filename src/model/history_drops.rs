@@ -88,7 +88,7 @@ pub struct LossSplit {
 
 /// The drops of both hosts of a flow or a pair.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct ToldDrops {
+pub struct PairDrops {
     pub source_tells: bool,
     pub sink_tells: bool,
     pub behind_tag: u64,
@@ -100,7 +100,7 @@ pub struct ToldDrops {
 }
 
 impl LossSplit {
-    pub fn new(lost: u64, told: &ToldDrops) -> Self {
+    pub fn new(lost: u64, told: &PairDrops) -> Self {
         let source_host = told.source_tells.then_some(told.behind_tag.min(lost));
         let left = lost - source_host.unwrap_or(0);
         let sink_host = told.sink_tells.then_some(told.before_strip.min(left));

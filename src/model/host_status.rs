@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
 use super::interned_name::{self, InternedName};
-use super::{FlowKey, Lease, NodeId, Reason};
+use super::{FlowKey, Lease, NodeId, Reason, TransitStatus};
 
 /// The schema of a `HostStatus` as JSON.
 pub const STATUS_SCHEMA: &str = "hostint.status/1";
@@ -19,6 +19,8 @@ pub struct HostStatus {
     pub clock: Option<ClockStatus>,
     pub sink: Option<SinkStatus>,
     pub source: Option<SourceStatus>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transit: Option<TransitStatus>,
     /// Why packets are not tagged, not stripped or not measured, as far as counters show.
     pub why: Vec<Reason>,
 }

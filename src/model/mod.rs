@@ -68,6 +68,7 @@ mod summary_base;
 mod tally;
 mod tcp_sample;
 mod tcp_totals;
+mod transit_status;
 mod watch;
 mod ways;
 mod wide_slots;
@@ -100,7 +101,7 @@ pub use history::{
     ShownFigures, Span, Subject,
 };
 pub use history_drops::{
-    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, ToldDrops,
+    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, PairDrops,
 };
 pub use hop::{Hop, HopStack};
 pub use host_drop::{
@@ -161,6 +162,7 @@ pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, TcpPhase, TcpSample};
 pub use tcp_totals::{LimitedCount, TcpNews, TcpReport, TcpTotals};
+pub use transit_status::{TransitInterface, TransitStatus};
 pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;

@@ -10,6 +10,8 @@ use super::interned_name::{self, InternedName};
 pub enum ReasonTopic {
     /// Watched packets leave without INT.
     Tagging,
+    /// Packets with INT leave without an entry of this transit hop.
+    Pushing,
     /// Packets with INT are not stripped on this host.
     Stripping,
     /// Packets are stripped, but not measured or reported.

@@ -18,6 +18,9 @@ const FEATURE_NAMES: u32 = 4;
 const NAME_LEN: usize = 32;
 const DRIVER_INFO_LEN: usize = 196;
 
+/// The feature that cuts superpackets in UDP tunnels.
+pub const CUTS_TUNNELS: &str = "tx-udp_tnl-segmentation";
+
 /// The feature that merges received packets before the network stack.
 pub const GRO: &str = "rx-gro";
 

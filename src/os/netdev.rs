@@ -7,8 +7,12 @@ use nix::libc;
 use nix::net::if_::{if_indextoname, if_nametoindex};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
 
 use super::log;
+
+/// The kernel stacks no more interfaces than this.
+const DEEPEST_STACK: u8 = 8;
 
 /// Returns an interface's index.
 pub fn index_of(name: &str) -> io::Result<u32> {
@@ -67,6 +71,27 @@ pub fn is_ethernet(name: &str) -> io::Result<bool> {
     // SAFETY: SIOCGIFHWADDR fills this member.
     let family = unsafe { answer.ifr_ifru.ifru_hwaddr.sa_family };
     Ok(family == libc::ARPHRD_ETHER || family == libc::ARPHRD_LOOPBACK)
+}
+
+/// Returns the devices behind an interface that have hardware: itself, or those below a bond, a VLAN or a bridge.
+pub fn hardware_behind(name: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    add_hardware(name, &mut found, DEEPEST_STACK);
+    found
+}
+
+fn add_hardware(name: &str, found: &mut Vec<String>, depth: u8) {
+    let folder = Path::new("/sys/class/net").join(name);
+    if folder.join("device").exists() {
+        found.push(name.to_owned());
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|_| depth > 0) {
+        let entry = entry.file_name().to_string_lossy().into_owned();
+        if let Some(lower) = entry.strip_prefix("lower_") {
+            add_hardware(lower, found, depth - 1);
+        }
+    }
 }
 
 /// Returns the length of the longest IP packet that the interface takes.

@@ -9,7 +9,7 @@ use super::ids::{name_bytes, name_of};
 use super::period::RollUpLevel;
 use crate::model::{
     DropCount, DropFigures, DropGrouping, DropPoint, DropPosition, DropQuery, DropSeries,
-    FlowFigures, FlowKey, LossSplit, NodeId, PairFigures, Span, ToldDrops,
+    FlowFigures, FlowKey, LossSplit, NodeId, PairDrops, PairFigures, Span,
 };
 
 /// The sums over a column of counts. They end at the greatest number, because hosts may tell anything.
@@ -143,7 +143,7 @@ fn tells(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> 
 
 /// A flow's drops by the source, the sink, or others; adds them to `told`.
 fn add(
-    told: &mut ToldDrops,
+    told: &mut PairDrops,
     (source, sink): (NodeId, NodeId),
     (node, position, tagged_by): (i64, i64, i64),
     segments: u64,
@@ -202,7 +202,7 @@ pub fn split_flow(conn: &Connection, flow: &mut FlowFigures, span: Span) -> rusq
 }
 
 /// `None` if nothing was lost or dropped, or if no host tells drops.
-fn split(lost: u64, told: &ToldDrops) -> Option<LossSplit> {
+fn split(lost: u64, told: &PairDrops) -> Option<LossSplit> {
     let split = LossSplit::new(lost, told);
     let is_empty = lost == 0 && split.unsplit == 0 && split.behind_strip == 0;
     let is_told = told.source_tells || told.sink_tells || split.between > 0;
@@ -215,7 +215,7 @@ fn of_flow(
     flow: &FlowKey,
     pair: (NodeId, NodeId),
     span: Span,
-) -> rusqlite::Result<ToldDrops> {
+) -> rusqlite::Result<PairDrops> {
     let mut told = begin(conn, pair, span)?;
     if !exist(conn)? {
         return Ok(told);
@@ -233,20 +233,20 @@ fn of_flow(
     Ok(told)
 }
 
-fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ToldDrops> {
+fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<PairDrops> {
     if !exist(conn)? {
-        return Ok(ToldDrops::default());
+        return Ok(PairDrops::default());
     }
-    Ok(ToldDrops {
+    Ok(PairDrops {
         source_tells: tells(conn, pair.0, span)?,
         sink_tells: tells(conn, pair.1, span)?,
-        ..ToldDrops::default()
+        ..PairDrops::default()
     })
 }
 
 /// What hosts told of a pair: the drops of all flows that the pair measured. Drops of the source host behind its tag that
 /// belong to no flow of any pair may be this pair's.
-fn of_pair(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ToldDrops> {
+fn of_pair(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<PairDrops> {
     let mut told = begin(conn, pair, span)?;
     if !exist(conn)? {
         return Ok(told);

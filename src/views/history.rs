@@ -372,7 +372,7 @@ impl View {
             }
             Self::Segments(segments) => json!({ "segments": segments }),
             Self::Info(extent) => json!({ "info": extent }),
-            Self::Drops(view) => json!({"drops": view.drops, "series": view.series}),
+            Self::Drops(view) => json!({"drops": view.drops, "drop_series": view.series}),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
             object.extend(parts);

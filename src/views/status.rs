@@ -5,7 +5,9 @@ use std::fmt;
 
 use super::text::{Grouped, Nanoseconds};
 use super::{collectors, diagnosis, grants, peers};
-use crate::model::{Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus};
+use crate::model::{
+    Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus, TransitStatus,
+};
 
 /// Displays the state; counters that are 0 are shown only with `all`.
 #[derive(Clone, Copy, Debug)]
@@ -274,6 +276,33 @@ fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::
     counters(f, &source.counters, all)
 }
 
+fn transit(f: &mut fmt::Formatter<'_>, transit: &TransitStatus, all: bool) -> fmt::Result {
+    writeln!(f, "transit hop:")?;
+    for at in &transit.interfaces {
+        write!(
+            f,
+            "  {:<15} {}  dscp {:#04x}/{:#04x}, extension port {}, {} arrivals",
+            at.dev,
+            if at.attached { at.mode } else { "NOT ATTACHED" },
+            at.dscp_value,
+            at.dscp_mask,
+            at.extension_port,
+            Grouped(at.arrivals_max.into())
+        )?;
+        if let Some(mtu) = at.mtu {
+            write!(f, ", mtu {mtu}")?;
+        }
+        if at.only_allowed {
+            write!(f, ", only allowed sources")?;
+        }
+        if !at.superpackets {
+            write!(f, ", no superpackets")?;
+        }
+        writeln!(f)?;
+    }
+    counters(f, &transit.counters, all)
+}
+
 impl fmt::Display for StatusText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(node) = self.status.node_id {
@@ -294,6 +323,9 @@ impl fmt::Display for StatusText<'_> {
         }
         if let Some(status) = &self.status.source {
             source(f, status, self.all)?;
+        }
+        if let Some(status) = &self.status.transit {
+            transit(f, status, self.all)?;
         }
         if let Some(status) = &self.status.sink {
             sink(f, status, self.all)?;

@@ -81,6 +81,7 @@ pub fn page(page: PageSources) -> Router {
         .route("/api/paths", get(paths))
         .route("/api/path", get(path))
         .route("/api/segments", get(segments))
+        .route("/api/drops", get(drops))
         .route("/api/live", get(news::live))
         .with_state(api)
         .merge(assets::routes());
@@ -203,5 +204,16 @@ async fn segments(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let answer = api
         .histories
         .ask(move |history| responses::segments(span, &history.segments(order, span, limit)?));
+    answer.await
+}
+async fn drops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let (query, points) = asked.drops()?;
+    asked.end()?;
+    let answer = api.histories.ask(move |history| {
+        let drops = history.drops(&query, span)?;
+        responses::drops(span, drops, history.drop_series(span, points)?)
+    });
     answer.await
 }

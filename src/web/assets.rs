@@ -38,6 +38,7 @@ const ASSETS: &[Asset] = assets! {
     "/colour.js" is "colour.js", SCRIPT;
     "/coverage.js" is "coverage.js", SCRIPT;
     "/dom.js" is "dom.js", SCRIPT;
+    "/drops.js" is "drops.js", SCRIPT;
     "/exporters.js" is "exporters.js", SCRIPT;
     "/figures.js" is "figures.js", SCRIPT;
     "/freshness.js" is "freshness.js", SCRIPT;
@@ -50,6 +51,7 @@ const ASSETS: &[Asset] = assets! {
     "/pair.js" is "pair.js", SCRIPT;
     "/path.js" is "path.js", SCRIPT;
     "/reports.js" is "reports.js", SCRIPT;
+    "/split.js" is "split.js", SCRIPT;
     "/state.js" is "state.js", SCRIPT;
     "/tables.js" is "tables.js", SCRIPT;
     "/theme.js" is "theme.js", SCRIPT;

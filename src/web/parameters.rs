@@ -8,7 +8,8 @@ use axum::http::{StatusCode, Uri};
 
 use super::responses::HttpRefusal;
 use crate::model::{
-    FlowOrder, FlowQuery, NodeId, PathQuery, ReportQuery, SegmentOrder, Span, Subject,
+    DropGrouping, DropQuery, FlowOrder, FlowQuery, NodeId, PathQuery, ReportQuery, SegmentOrder,
+    Span, Subject,
 };
 
 /// Greatest number of characters in a text parameter.
@@ -117,6 +118,26 @@ impl Parameters {
             subject: self.subject()?,
             limit: self.at_most("limit", 100, MOST_ROWS)?,
         })
+    }
+
+    pub(super) fn drops(&mut self) -> Parameter<(DropQuery, usize)> {
+        let by = match self.text("by").as_deref() {
+            None | Some("reason") => DropGrouping::Reason,
+            Some("place") => DropGrouping::Place,
+            Some("node") => DropGrouping::Node,
+            Some("flow") => DropGrouping::Flow,
+            Some(other) => {
+                return Err(bad(&format!(
+                    "by is {other:?}, expected reason, place, node or flow"
+                )));
+            }
+        };
+        let query = DropQuery {
+            by,
+            node: self.node("node")?,
+            limit: self.at_most("limit", 100, MOST_ROWS)?,
+        };
+        Ok((query, self.at_most("points", 120, MOST_POINTS)?))
     }
 
     /// The flow, for a request about one flow alone.

@@ -1,5 +1,6 @@
 //! Responses of the API as JSON; times and durations are integers of nanoseconds.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,8 +13,8 @@ use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::model::{
-    CollectStatus, Extent, FlowFigures, HistoryError, LatencyFigures, NodeId, PairFigures,
-    PathFigures, Record, SegmentFigures, Series, Span,
+    CollectStatus, DropFigures, DropSeries, Extent, FlowFigures, HistoryError, LatencyFigures,
+    LossSplit, NodeId, PairFigures, PathFigures, Record, SegmentFigures, Series, Span,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -168,6 +169,19 @@ pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, Histo
     answer(Some(span), Reports { reports })
 }
 
+pub(super) fn drops(
+    span: Span,
+    drops: Vec<DropFigures>,
+    series: DropSeries,
+) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct Drops {
+        drops: Vec<DropFigures>,
+        series: DropSeries,
+    }
+    answer(Some(span), Drops { drops, series })
+}
+
 /// Values, or an empty array.
 struct ValuesOrNone<const N: usize>(Option<[Option<i64>; N]>);
 
@@ -308,7 +322,11 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
         pairs: Vec<PairRow>,
         /// The time of the last report of each pair, in the same order.
         last_ns: Vec<Option<u64>>,
+        /// The loss of pairs by the hosts that dropped the packets, by "source>sink"; of those that have it.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        loss_splits: BTreeMap<String, LossSplit>,
     }
+    let key = |pair: &PairFigures| format!("{}>{}", pair.source, pair.sink);
     let total = pairs.len();
     if total > MOST_PAIRS {
         pairs.sort_unstable_by_key(|pair| std::cmp::Reverse(pair.figures.reports));
@@ -319,6 +337,10 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
         row: PAIR_ROW,
         pairs: pairs.iter().map(PairRow::from).collect(),
         last_ns: pairs.iter().map(|pair| pair.last_ns).collect(),
+        loss_splits: pairs
+            .iter()
+            .filter_map(|pair| Some((key(pair), pair.loss_split?)))
+            .collect(),
     };
     answer(Some(span), pairs)
 }

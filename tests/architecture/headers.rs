@@ -20,6 +20,7 @@ const ROOMS: [(&str, &[&str]); 10] = [
     ("tcp", &["kernel", "watch"]),
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),
+    ("transit", &["kernel", "packet", "int"]),
     ("lease", &["kernel", "packet", "watch", "source", "sink"]),
     (
         "peer",
@@ -225,7 +226,11 @@ fn each_name_has_one_home() {
 fn the_map_of_a_packets_way_names_every_counter() {
     let all = files();
     let counters = definitions(&all["include/hostint/count.h"]);
-    for (program, prefix) in [("source", "COUNT_SOURCE_"), ("sink", "COUNT_SINK_")] {
+    for (program, prefix) in [
+        ("source", "COUNT_SOURCE_"),
+        ("sink", "COUNT_SINK_"),
+        ("transit", "COUNT_TRANSIT_"),
+    ] {
         let source = &all[&format!("src/bpf/{program}.bpf.c")];
         let (map, _) = source.text.split_once("*/").unwrap();
         let named: BTreeSet<&str> = map

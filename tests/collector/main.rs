@@ -4,6 +4,7 @@ mod captures;
 mod clocks;
 mod coverage;
 mod exporters;
+mod host_drops;
 mod identities;
 mod increments;
 mod listener;

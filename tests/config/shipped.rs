@@ -63,6 +63,7 @@ fn the_shipped_file_sets_nothing_and_is_right() {
     for entries in [
         &file.sink.entries,
         &file.source.entries,
+        &file.transit.entries,
         &file.postcards.entries,
         &file.tcp.entries,
         &file.collect.entries,

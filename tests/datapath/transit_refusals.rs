@@ -130,18 +130,19 @@ mod root {
     }
 
     #[test]
-    fn merged_packets_and_those_that_a_device_would_cut_wrongly_get_no_entry() {
-        for (sentence, cuts_tunnels, frame) in [
+    fn superpackets_that_cannot_be_changed_safely_get_no_entry() {
+        let tunnel = in_gpe(&tcp().payload(900), 0, 0x0c);
+        let mut summed = tunnel.clone();
+        summed[40] = 0x12;
+        for (sentence, cuts_tunnels, frame, says_so) in [
             (
                 "merged on the path",
                 false,
                 tcp().tagged(asking(int())).payload(900).bytes(),
+                false,
             ),
-            (
-                "cut by the device",
-                true,
-                in_gpe(&tcp().payload(900), 0, 0x0c),
-            ),
+            ("a tunnel with a checksum", false, summed, false),
+            ("cut by the device", true, tunnel, true),
         ] {
             let hop = hop(&Options {
                 cuts_tunnels,
@@ -149,6 +150,7 @@ mod root {
             });
             let left = hop.leave_superpacket(&frame, 300, 3).bytes;
             assert_eq!(left.len(), frame.len(), "{sentence}");
+            assert_eq!(left != frame, says_so, "{sentence}: M");
             let counted = [(count::COUNT_TRANSIT_SUPERPACKET, 1, frame.len() as u64)];
             assert_counted(&hop, &counted, sentence);
         }

@@ -3,6 +3,7 @@
 mod classes;
 mod histogram;
 mod limited;
+mod loss_split;
 mod missed_tally;
 mod prefix;
 mod tally;

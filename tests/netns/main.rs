@@ -53,6 +53,7 @@ mod root {
     mod superpackets;
     mod tcp;
     mod traffic;
+    mod transit;
     mod trust;
     mod watch;
     mod watchlist;

@@ -185,7 +185,15 @@ impl Synthetic {
         figures.measured = figures.measured.filter(|_| chance((id, "told")) < 0.8);
         let class = ["web", "database", "storage"].get((chance(("class", id)) * 4.0) as usize);
         FlowFigures {
-            loss_split: None,
+            loss_split: Some(LossSplit {
+                lost: 150,
+                source_host: Some(100),
+                sink_host: Some(0),
+                network: Some(50),
+                between: 50,
+                unsplit: 0,
+                behind_strip: 20,
+            }),
             id: id as i64,
             flow: self.key(id),
             source: Some(NodeId(source)),
@@ -488,5 +496,51 @@ impl History for Synthetic {
             .take(query.limit)
             .map(|at| self.report(id, at % 1_000_000, at * step + 123))
             .collect())
+    }
+
+    fn drops(&mut self, query: &DropQuery, span: Span) -> Result<Vec<DropFigures>, HistoryError> {
+        if self.nodes == 0 {
+            return Ok(Vec::new());
+        }
+        let flow = self.flow_at(0, span).flow;
+        let drop = |reason: &str, place: &str, position, packets| DropFigures {
+            node: Some(NodeId(1)),
+            reason: Some(reason.to_owned()),
+            place: Some(place.to_owned()),
+            interface: Some("eth1".to_owned()),
+            flow: (query.by == DropGrouping::Flow).then_some(flow),
+            position: Some(position),
+            count: DropCount {
+                packets,
+                segments: packets,
+                bytes: 1000 * packets,
+            },
+            ..DropFigures::default()
+        };
+        let behind = (DropPosition::BehindTag, DropPosition::BehindStrip);
+        let mut all = vec![
+            drop("QDISC_DROP", "__dev_queue_xmit", behind.0, 186),
+            drop("SOCKET_RCVBUFF", "udp_queue_rcv_one_skb", behind.1, 20),
+        ];
+        all.truncate(query.limit);
+        Ok(all)
+    }
+
+    fn drop_series(&mut self, span: Span, points: usize) -> Result<DropSeries, HistoryError> {
+        let period_ns = period_of(span, points);
+        let begin = span.until_ns - span.until_ns % period_ns;
+        let point = |reason: &str, ago, packets| DropPoint {
+            begin_ns: begin - ago * period_ns,
+            reason: reason.to_owned(),
+            packets,
+        };
+        Ok(DropSeries {
+            period_ns,
+            points: vec![
+                point("QDISC_DROP", 3, 100),
+                point("SOCKET_RCVBUFF", 3, 20),
+                point("QDISC_DROP", 1, 86),
+            ],
+        })
     }
 }

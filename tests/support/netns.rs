@@ -423,6 +423,13 @@ impl Drop for Lab {
             let _ = host.try_hostint("sink detach");
         }
         let extra = self.extra.borrow();
+        for ns in [&self.m.ns].into_iter().chain(extra.iter()) {
+            let host = Host {
+                ns: ns.clone(),
+                ..self.m.clone()
+            };
+            let _ = host.try_hostint("transit detach");
+        }
         for ns in [&self.a.ns, &self.m.ns, &self.b.ns]
             .into_iter()
             .chain(extra.iter())

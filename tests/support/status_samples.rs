@@ -22,6 +22,7 @@ pub fn all() -> [HostStatus; 3] {
         }),
         sink: Some(sink()),
         source: Some(source()),
+        transit: Some(transit()),
         why: reasons(),
         ..nothing()
     };
@@ -36,14 +37,40 @@ pub fn nothing() -> HostStatus {
         clock: None,
         sink: None,
         source: None,
+        transit: None,
         why: Vec::new(),
+    }
+}
+
+/// A transit hop on two interfaces, one of which lost its programs.
+pub fn transit() -> TransitStatus {
+    let interface = |dev: &str, attached| TransitInterface {
+        dev: dev.to_owned(),
+        attached,
+        mode: "tcx",
+        dscp_value: 1,
+        dscp_mask: 1,
+        extension_port: 33_122,
+        mtu: (!attached).then_some(1_400),
+        only_allowed: !attached,
+        arrivals_max: 65_536,
+        superpackets: attached,
+    };
+    TransitStatus {
+        interfaces: vec![interface("eth0", true), interface("eth1", false)],
+        counters: vec![CounterStatus {
+            name: "pushed",
+            text: "packets that left with an entry of this hop",
+            packets: 8_000,
+            bytes: 1_000_000,
+        }],
     }
 }
 
 /// One of each topic and severity, with a counter or without.
 pub fn reasons() -> Vec<Reason> {
     use ReasonSeverity::{Dropped, Missed, Note, Stopped};
-    use ReasonTopic::{Measuring, Stripping, Tagging};
+    use ReasonTopic::{Measuring, Pushing, Stripping, Tagging};
     let reason = |topic, severity, count: Option<u64>| Reason {
         topic,
         severity,
@@ -56,6 +83,7 @@ pub fn reasons() -> Vec<Reason> {
     };
     vec![
         reason(Tagging, Stopped, None),
+        reason(Pushing, Missed, Some(1)),
         reason(Stripping, Dropped, Some(1)),
         reason(Measuring, Missed, Some(1)),
         reason(Measuring, Note, Some(1)),

@@ -5,16 +5,20 @@ use std::collections::BTreeSet;
 
 use clap::CommandFactory;
 use hostint::cli::Cli;
-use hostint::datapath::abi::{daemon_counter, peer_counter, sink_counter, source_counter};
+use hostint::datapath::abi::{
+    daemon_counter, peer_counter, sink_counter, source_counter, transit_counter,
+};
 use hostint::datapath::counters;
 use hostint::model::*;
-use hostint::views::diagnosis::counters::{CounterReason, DAEMON, NO_REASON, SINK, SOURCE};
+use hostint::views::diagnosis::counters::{
+    CounterReason, DAEMON, NO_REASON, SINK, SOURCE, TRANSIT,
+};
 use hostint::views::diagnosis::diagnose;
 use hostint::views::status::StatusText;
 use hostint_testing::status_samples;
 
 fn rows() -> impl Iterator<Item = &'static CounterReason> {
-    SOURCE.iter().chain(SINK).chain(DAEMON)
+    SOURCE.iter().chain(TRANSIT).chain(SINK).chain(DAEMON)
 }
 
 #[test]
@@ -31,6 +35,12 @@ fn every_counter_has_words_or_needs_none() {
             counters::PEER,
             peer_counter::COUNT_PEER_MAX.0,
             SOURCE,
+        ),
+        (
+            "transit",
+            counters::TRANSIT,
+            transit_counter::COUNT_TRANSIT_MAX.0,
+            TRANSIT,
         ),
         ("sink", counters::SINK, sink_counter::COUNT_SINK_MAX.0, SINK),
         (
@@ -63,6 +73,7 @@ fn every_reason_has_its_counter() {
     let known: BTreeSet<&str> = [
         counters::SOURCE,
         counters::PEER,
+        counters::TRANSIT,
         counters::SINK,
         counters::DAEMON,
     ]
@@ -167,6 +178,7 @@ fn host(source: Option<SourceStatus>, sink: Option<SinkStatus>) -> HostStatus {
     HostStatus {
         sink,
         source,
+        transit: None,
         ..status_samples::nothing()
     }
 }

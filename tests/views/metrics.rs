@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use hostint::datapath::counters::{self, CounterMeaning};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
-use hostint::views::metrics::{OTHER, Rising, collect, sink};
+use hostint::views::metrics::{OTHER, Rising, collect, sink, transit};
 use hostint_testing::random::Random;
 
 fn counter_statuses(all: &[CounterMeaning]) -> Vec<CounterStatus> {
@@ -40,6 +40,9 @@ fn status() -> HostStatus {
     if let Some(source) = &mut status.source {
         source.counters = counter_statuses(counters::SOURCE);
         source.counters.extend(counter_statuses(counters::PEER));
+    }
+    if let Some(transit) = &mut status.transit {
+        transit.counters = counter_statuses(counters::TRANSIT);
     }
     status
 }
@@ -241,7 +244,11 @@ fn segments() -> Vec<SegmentTally> {
 #[test]
 fn names_types_and_help_are_what_users_built_upon() {
     let mut lines = String::new();
-    for (title, page) in [("sink", sink_page()), ("collect", collect_page())] {
+    for (title, page) in [
+        ("sink", sink_page()),
+        ("transit", transit::text(&status())),
+        ("collect", collect_page()),
+    ] {
         lines += &format!("## {title}\n");
         for line in page.lines().filter(|line| line.starts_with('#')) {
             lines += line;

@@ -484,10 +484,10 @@ fn shape_of_views(views: &[View]) -> Shape {
 
 /// Both hosts tell drops, or none does.
 fn split(told: bool) -> LossSplit {
-    let drops = ToldDrops {
+    let drops = PairDrops {
         source_tells: told,
         sink_tells: told,
-        ..ToldDrops::default()
+        ..PairDrops::default()
     };
     LossSplit::new(5, &drops)
 }
@@ -552,7 +552,7 @@ fn ask(server: &HttpServer, path: &str) -> Value {
 /// What the page gets at each path about the history.
 fn api() -> impl Iterator<Item = (String, Shape)> {
     let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
-    let shapes = ["extent", "pairs", "flows", "series", "reports"].map(|path| {
+    let shapes = ["extent", "pairs", "flows", "series", "reports", "drops"].map(|path| {
         let mut answer = ask(&server, &format!("/api/{path}"));
         for (list, absent) in [
             ("flows", &["source", "sink", "class", "latency"][..]),

@@ -380,7 +380,7 @@ fn refusals_name_what_is_wrong() {
         ),
         (
             with(0, 8),
-            "report kind (NProto) 8, expected 0 to 7, 14 or 15",
+            "report kind (NProto) 8, expected 0 to 7, 10, 14 or 15",
         ),
         (
             report[..91].to_vec(),

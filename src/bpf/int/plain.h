@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Recognises most packets without INT by a few instructions. Packets with VLAN tags, options or extension headers are
- * left to those who read all headers.
+ * left to the functions that read all headers.
  */
 #ifndef HOSTINT_INT_PLAIN_H
 #define HOSTINT_INT_PLAIN_H

@@ -16,7 +16,6 @@
 #include "source/look.h"
 #include "source/missed.h"
 #include "source/outgoing.h"
-#include "source/queue.h"
 
 enum tag_plan {
 	PLAN_LEAVE, /* counted */

@@ -29,7 +29,7 @@ static __always_inline volatile __u64 *arrival_slot(const struct passing_packet 
 	return bpf_map_lookup_elem(&transit_arrivals, &index);
 }
 
-static __always_inline void note_arrival(const struct passing_packet *p, __u64 now)
+static __always_inline void remember_arrival(const struct passing_packet *p, __u64 now)
 {
 	volatile __u64 *slot = arrival_slot(p);
 

@@ -8,7 +8,6 @@
 #include "hostint/wire.h"
 #include "kernel/clock.h"
 #include "kernel/features.h"
-#include "packet/headers.h"
 #include "transit/arrivals.h"
 #include "transit/passing.h"
 

@@ -156,6 +156,7 @@ static __always_inline enum transit_find find_gpe(void *data, void *end, struct 
 	p->head_len = GPE_HEAD_LEN;
 	p->entry_len = entry_len;
 	p->is_gpe = true;
+	p->is_summed = !!head->udp.check;
 	return TRANSIT_FOUND;
 }
 

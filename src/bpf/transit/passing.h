@@ -30,6 +30,7 @@ struct passing_packet {
 	__u8 budget;     /* entries that may still be pushed */
 	bool had_budget; /* the source left some, so the sink knows what hops write */
 	bool is_gpe;
+	bool is_summed; /* vxlan-gpe: the outer UDP header has a checksum */
 	bool is_arrival_known;
 	__be32 entry[ENTRY_WORDS]; /* its end is 0 if entries are shorter */
 	/* The headers up to the newest entry, and the new one. Offsets that the verifier cannot follow stay within. */

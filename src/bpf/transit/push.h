@@ -8,7 +8,6 @@
 #include "hostint/wire.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
-#include "packet/layout.h"
 #include "packet/vlan_aside.h"
 #include "transit/counters.h"
 #include "transit/exceeded.h"

@@ -134,12 +134,12 @@ impl TellsCollectors for PostcardsDaemon {
 pub struct TellSums {
     epoch_ns: u64,
     turns: u64,
-    last: HashMap<DropSubject, Told>,
+    last: HashMap<DropSubject, ToldSum>,
 }
 
 /// A sum that was told, and how many times since it changed.
 #[derive(Default)]
-struct Told {
+struct ToldSum {
     count: DropCount,
     times: u8,
 }
@@ -158,7 +158,7 @@ impl TellSums {
     fn is_due(&mut self, sum: &DropSum, all: bool) -> bool {
         let told = self.last.entry(sum.subject.clone()).or_default();
         if told.count != sum.count {
-            *told = Told {
+            *told = ToldSum {
                 count: sum.count,
                 times: 0,
             };

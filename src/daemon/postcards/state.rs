@@ -62,6 +62,17 @@ impl PostcardsDaemon {
         Ok(())
     }
 
+    /// Tells collectors again what these flows told last.
+    pub fn repeat(&mut self, mut drops: Vec<HostDrop>) -> Result<()> {
+        if self.plan.config.collectors.is_empty() {
+            return Ok(());
+        }
+        self.names.name(&mut drops);
+        self.host.place(&mut drops)?;
+        self.report(&drops);
+        Ok(())
+    }
+
     /// All counts since the program was attached.
     pub fn totals(&mut self) -> Result<DropTotals> {
         let places = self.program.places(&self.names.reasons)?;

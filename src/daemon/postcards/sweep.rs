@@ -43,15 +43,18 @@ fn tell_all(daemon: &mut PostcardsDaemon) -> Result<()> {
     let idle = SHORTEST_IDLE.max(period.saturating_mul(IDLE_PERIODS));
     let idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
     let mut present: HashSet<DropId> = HashSet::new();
-    let mut news = Vec::new();
+    let (mut news, mut again) = (Vec::new(), Vec::new());
     daemon.program.sweep(idle_ns, |drop| {
         present.insert(drop.id());
         if daemon.told.news(&drop) > 0 {
             news.push(drop);
+        } else if daemon.told.repeat(&drop) {
+            again.push(drop);
         }
     })?;
     daemon.told.keep(|id| present.contains(id));
     // If there are too many, those with most packets come first.
     news.sort_by_key(|drop| std::cmp::Reverse(daemon.told.news(drop)));
-    daemon.tell(news)
+    daemon.tell(news)?;
+    daemon.repeat(again)
 }

@@ -7,11 +7,20 @@ use crate::model::{DropId, HostDrop};
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// What a flow told last is told to collectors this many times more, in case that a datagram is lost.
+const REPEATS: u8 = 2;
+
+/// What was told of a flow last, and how many times it was repeated.
+struct ToldFlow {
+    packets: u64,
+    repeats: u8,
+}
+
 /// The packets of each flow that were told, and the rate of telling.
 pub struct ToldDrops {
     /// The most in a second; 0: no limit.
     most: u64,
-    flows: HashMap<DropId, u64>,
+    flows: HashMap<DropId, ToldFlow>,
     second: Option<Instant>,
     in_second: u64,
     /// Flows told since the beginning.
@@ -38,7 +47,7 @@ impl ToldDrops {
 
     /// Packets that were not told yet.
     pub fn news(&self, drop: &HostDrop) -> u64 {
-        let told = self.flows.get(&drop.id()).copied().unwrap_or_default();
+        let told = self.flows.get(&drop.id()).map_or(0, |told| told.packets);
         // A record that was forgotten and began anew has fewer packets.
         match drop.count.packets.checked_sub(told) {
             Some(news) => news,
@@ -64,8 +73,25 @@ impl ToldDrops {
         }
         self.in_second += 1;
         self.told += 1;
-        self.flows.insert(drop.id(), drop.count.packets);
+        let told = ToldFlow {
+            packets: drop.count.packets,
+            repeats: 0,
+        };
+        self.flows.insert(drop.id(), told);
         true
+    }
+
+    /// Returns true if a flow without news is to be repeated, and notes that it is.
+    pub fn repeat(&mut self, drop: &HostDrop) -> bool {
+        let told = self.flows.get_mut(&drop.id());
+        let told = told.filter(|told| told.packets == drop.count.packets);
+        match told.filter(|told| told.repeats < REPEATS) {
+            Some(told) => {
+                told.repeats += 1;
+                true
+            }
+            None => false,
+        }
     }
 
     /// Forgets the flows that are gone from the table.

@@ -6,7 +6,7 @@ use super::message::Flow;
 use crate::model;
 
 #[derive(Clone, PartialEq, Message)]
-pub struct HostDrop {
+pub struct HostDropMessage {
     #[prost(message, optional, tag = "1")]
     pub flow_before_nat: Option<Flow>,
     #[prost(uint32, tag = "2")]
@@ -55,7 +55,7 @@ pub struct HostDrop {
     pub superpacket: bool,
 }
 
-impl From<model::HostDrop> for HostDrop {
+impl From<model::HostDrop> for HostDropMessage {
     fn from(drop: model::HostDrop) -> Self {
         Self {
             flow_before_nat: drop.flow_before_nat.map(Into::into),

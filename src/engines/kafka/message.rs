@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-pub use super::drops::HostDrop;
+pub use super::drops::HostDropMessage;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
@@ -89,7 +89,7 @@ pub struct Report {
     #[prost(message, optional, tag = "41")]
     pub added: Option<Added>,
     #[prost(message, optional, boxed, tag = "50")]
-    pub host_drop: Option<Box<HostDrop>>,
+    pub host_drop: Option<Box<HostDropMessage>>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -50,14 +50,21 @@ impl Subjects {
             self.findings.push(Finding::ok("config", found));
         }
         let (sink, source) = (&file.sink.options, &file.source.options);
-        self.devs.extend_from_slice(&sink.dev);
-        let others = source.dev.iter().filter(|dev| !sink.dev.contains(dev));
-        self.devs.extend(others.cloned());
+        let transit = &file.transit.options;
+        for dev in sink.dev.iter().chain(&source.dev).chain(&transit.dev) {
+            if !self.devs.contains(dev) {
+                self.devs.push(dev.clone());
+            }
+        }
         self.collectors.clone_from(&sink.collector);
         let others = source.collector.iter();
         let others = others.filter(|one| !sink.collector.contains(one));
         self.collectors.extend(others.cloned());
-        let ports = [sink.extension_port, source.extension_port];
+        let ports = [
+            sink.extension_port,
+            source.extension_port,
+            transit.extension_port,
+        ];
         self.extension_ports.extend(ports.into_iter().flatten());
         let mut keys: Vec<_> = [&sink.lease_key, &source.lease_key]
             .into_iter()

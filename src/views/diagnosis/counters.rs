@@ -55,6 +55,27 @@ pub const SOURCE: &[CounterReason] = rows! {
     "peer_cannot_write" Tagging Missed "answer" "that the kernel did not let hostint change (an MSS to be clamped, an ICMP error to be translated)" "check whether memory is short (dmesg)",
 };
 
+/// Counters of the transit hop.
+pub const TRANSIT: &[CounterReason] = rows! {
+    "too_long" Pushing Missed "packet" "without room for an entry" "raise the interface's MTU, or compare --max-hops of the source with the hops on the path",
+    "superpacket" Pushing Missed "superpacket" "that would be cut wrongly, or was merged on the path" "turn tx-udp_tnl-segmentation of the interface off (ethtool -K), then attach again",
+    "no_arrival" Pushing Missed "packet" "with an entry that lacks the time of arrival" "attach to the interface by which they arrive, or with a larger --max-arrivals",
+    "cannot_resize" Pushing Missed "packet" "that the kernel refused to enlarge" "check whether memory is short (dmesg)",
+    "undone" Pushing Missed "packet" "restored, because the entry could not be written" "check whether memory is short (dmesg)",
+    "dropped" Pushing Dropped "packet" "dropped, because neither pushing nor restoring worked" "check whether memory is short (dmesg); detach the transit hop if it continues",
+    "not_allowed" Pushing Note "packet" "of a source that is not allowed" "nothing to do, or add its address to --allow",
+    "no_budget" Pushing Note "packet" "onto which no more hops may push" "nothing to do, or raise --max-hops at the source",
+    "own_hop" Pushing Note "packet" "with an entry of this node already" "nothing to do, or find the host with the same node id",
+    "foreign_mark" Pushing Note "packet" "with the mark but without INT" "nothing to do; if there are many, choose another --dscp-value",
+    "truncated" Pushing Note "packet" "too short for the INT that it announces" "find the sender (tcpdump)",
+    "bad_shim" Pushing Note "packet" "with INT of another kind" "find the sender (tcpdump)",
+    "bad_version" Pushing Note "packet" "with INT of another version or hop count" "find the sender (tcpdump)",
+    "bad_bitmap" Pushing Note "packet" "with other INT instructions" "find the sender (tcpdump)",
+    "bad_length" Pushing Note "packet" "whose lengths disagree with its INT" "find the sender (tcpdump)",
+    "fragment" Pushing Note "fragment" "with the mark" "find the router that fragments packets with INT",
+    "ip_options" Pushing Note "packet" "behind IP options or extension headers that hops do not read" "nothing to do",
+};
+
 /// Counters of the sink.
 pub const SINK: &[CounterReason] = rows! {
     "not_allowed" Stripping Missed "packet" "tagged by a host without a lease, passed on with INT" "for sources with --static and sources of Host-INT, start the sink with --allow PREFIX; otherwise compare --lease-key",
@@ -115,6 +136,8 @@ pub const NO_REASON: &[&str] = &[
     "nic_stamped",
     "probe",
     "tagged",
+    "arrived",
+    "pushed",
     "unwatched",
     "excluded",
     "not_sampled",

@@ -5,11 +5,11 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use counters::{CounterReason, DAEMON, SINK, SOURCE};
+use counters::{CounterReason, DAEMON, SINK, SOURCE, TRANSIT};
 
 use crate::model::{
     Attachment, HostStatus, LeaseState, PeerStatus, Reason, ReasonSeverity, ReasonTopic,
-    RecentCounts, SinkStatus, SourceStatus,
+    RecentCounts, SinkStatus, SourceStatus, TransitStatus,
 };
 
 pub use text::write;
@@ -30,6 +30,9 @@ pub fn diagnose(status: &HostStatus, recent: Option<&RecentCounts>) -> Vec<Reaso
             of_counter(&mut found, row, counter.map_or(0, |one| one.packets), grew);
         }
     }
+    if let Some(transit) = &status.transit {
+        of_transit(&mut found, transit);
+    }
     if let Some(sink) = &status.sink {
         of_sink(&mut found, sink);
         for row in SINK {
@@ -44,7 +47,7 @@ pub fn diagnose(status: &HostStatus, recent: Option<&RecentCounts>) -> Vec<Reaso
         }
         if sink.settings.strict {
             for reason in &mut found {
-                if reason.counter == Some("not_allowed") {
+                if reason.topic == ReasonTopic::Stripping && reason.counter == Some("not_allowed") {
                     reason.severity = ReasonSeverity::Dropped;
                     reason.text = reason
                         .text
@@ -103,6 +106,27 @@ fn devs<'a>(attachments: impl IntoIterator<Item = &'a Attachment>) -> String {
     let mut names: Vec<&str> = attachments.into_iter().map(|at| at.dev.as_str()).collect();
     names.dedup();
     names.join(", ")
+}
+
+fn of_transit(found: &mut Vec<Reason>, transit: &TransitStatus) {
+    for at in transit.interfaces.iter().filter(|at| !at.attached) {
+        found.push(stopped(
+            ReasonTopic::Pushing,
+            format!("the transit hop is no longer attached to {}", at.dev),
+            "attach it again, or let hostint transit look after it",
+        ));
+    }
+    if let [only] = &transit.interfaces[..] {
+        found.push(stopped(
+            ReasonTopic::Pushing,
+            format!("the transit hop is attached to {} alone", only.dev),
+            "attach it to the interfaces by which packets arrive and to those by which they leave (--dev eth0,eth1)",
+        ));
+    }
+    for row in TRANSIT {
+        let counter = transit.counters.iter().find(|one| one.name == row.counter);
+        of_counter(found, row, counter.map_or(0, |one| one.packets), None);
+    }
 }
 
 fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {

@@ -15,6 +15,7 @@ pub fn write(f: &mut fmt::Formatter<'_>, reasons: &[Reason], all: bool) -> fmt::
                 "why packets are not {}:",
                 match reason.topic {
                     ReasonTopic::Tagging => "tagged",
+                    ReasonTopic::Pushing => "given an entry by the transit hop",
                     ReasonTopic::Stripping => "stripped",
                     ReasonTopic::Measuring => "measured or reported",
                 }

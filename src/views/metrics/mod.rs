@@ -12,6 +12,7 @@ pub mod sink;
 pub mod tcp;
 mod text;
 mod traffic;
+pub mod transit;
 
 pub use page::{OTHER, Rising};
 pub use text::text;

@@ -40,7 +40,7 @@ pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> 
     page.0
 }
 
-fn host(page: &mut MetricsPage, status: &HostStatus) {
+pub(super) fn host(page: &mut MetricsPage, status: &HostStatus) {
     if let Some(node) = status.node_id {
         page.family(
             "hostint_node_info",
@@ -89,7 +89,7 @@ fn host(page: &mut MetricsPage, status: &HostStatus) {
 
 /// Each counter is a metric. It counts packets, numbers or flows, or a part of another counter's, over all runs of the
 /// daemon.
-fn counters(page: &mut MetricsPage, role: &str, counters: &[CounterStatus]) {
+pub(super) fn counters(page: &mut MetricsPage, role: &str, counters: &[CounterStatus]) {
     for counter in counters {
         let name = format!("hostint_{role}_{}_total", counter.name);
         page.older(&name, MetricKind::Counter, counter.text)

@@ -219,6 +219,7 @@ pub fn why(watch: &Watch, width: usize) -> Vec<Line<'static>> {
         if topic.replace(reason.topic) != Some(reason.topic) {
             let head = match reason.topic {
                 ReasonTopic::Tagging => "why packets are not tagged",
+                ReasonTopic::Pushing => "why packets are not given an entry by the transit hop",
                 ReasonTopic::Stripping => "why packets are not stripped",
                 ReasonTopic::Measuring => "why packets are not measured or reported",
             };

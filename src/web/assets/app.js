@@ -2,6 +2,7 @@
 
 import { NoAnswer, extent, receiveNews, ms, now, parse, spanOf, status } from "./api.js";
 import { choice, h, say } from "./dom.js";
+import { DropsView } from "./drops.js";
 import { ExportersView, troubles } from "./exporters.js";
 import { hostsLine, learn } from "./freshness.js";
 import { FlowView } from "./flow.js";
@@ -13,7 +14,7 @@ import { learnNames } from "./names.js";
 import { RANGES, RANGE_NAMES, go, link, onChange, state, up } from "./state.js";
 import { bytes, count, time } from "./units.js";
 
-const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, exporters: ExportersView };
+const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, drops: DropsView, exporters: ExportersView };
 
 // The fraction of the shown period after which it is requested again.
 const PART = 1 / 400;
@@ -78,7 +79,7 @@ function mark(shown) {
   const search = find("search").elements.q;
   if (document.activeElement !== search) search.value = shown.view === "flows" ? shown.q : "";
   if (shown.range === "custom") fillCustom(Number(shown.since), Number(shown.until));
-  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", exporters: "exporters" };
+  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", drops: "drops", exporters: "exporters" };
   document.title = `${titles[shown.view]} · hostint`;
   markLive();
 }

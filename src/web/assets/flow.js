@@ -9,6 +9,7 @@ import { reportsIn } from "./pair.js";
 import { PathPanel } from "./path.js";
 import { link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
+import { splitBar } from "./split.js";
 import { figuresList, flowName } from "./tables.js";
 import { time } from "./units.js";
 
@@ -32,7 +33,7 @@ export class FlowView {
       ask("paths", span, one, signal),
     ]);
     this.head(flow, shown);
-    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."));
+    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."), splitBar(flow?.loss_split));
     this.chart.update(series, span);
     this.paths.update(paths, span);
     this.reports.update(reports);

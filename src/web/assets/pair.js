@@ -8,6 +8,7 @@ import { named, nodeNamed } from "./names.js";
 import { PathPanel } from "./path.js";
 import { go, link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
+import { splitBar } from "./split.js";
 import { figuresList, flowTable } from "./tables.js";
 
 // The span of reports, up to the open one, so that its link still shows it later.
@@ -48,7 +49,7 @@ export class PairView {
     this.name.textContent = `${nodeNamed(shown.source)} → ${nodeNamed(shown.sink)}`;
     this.back.setAttribute("href", link({ view: "pair", source: shown.sink, sink: shown.source }));
     this.back.textContent = `reverse direction, ${named(shown.sink)} → ${named(shown.source)}`;
-    this.figures.replaceChildren(staleNote(found) || "", found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."));
+    this.figures.replaceChildren(staleNote(found) || "", found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."), splitBar(found?.loss_split));
     this.chart.update(series, span);
     this.paths.update(paths, span);
     this.flows.update(flows, { sorted: shown.sort, none: "No flows in this period." });

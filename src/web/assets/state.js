@@ -32,7 +32,7 @@ export function read(hash) {
     Object.assign(state, { view: "pair", source: parts[1], sink: parts[2] });
   } else if (parts[0] === "flow" && number(parts[1])) {
     Object.assign(state, { view: "flow", flow: parts[1] });
-  } else if (parts[0] === "flows" || parts[0] === "exporters") {
+  } else if (["flows", "drops", "exporters"].includes(parts[0])) {
     state.view = parts[0];
   }
   if (state.range === "custom" && !(Number(state.since) < Number(state.until))) state.range = USUAL.range;
@@ -46,6 +46,7 @@ export function write(state) {
     pair: `/pair/${state.source}/${state.sink}`,
     flow: `/flow/${state.flow}`,
     flows: "/flows",
+    drops: "/drops",
     exporters: "/exporters",
   }[state.view];
   const query = new URLSearchParams();

@@ -158,7 +158,7 @@ fn totals(totals: &proto::Totals) -> FlowTotals {
     }
 }
 
-fn host_drop(drop: &proto::HostDrop, of: Option<&proto::Flow>) -> HostDrop {
+fn host_drop(drop: &proto::HostDropMessage, of: Option<&proto::Flow>) -> HostDrop {
     HostDrop {
         flow: of.map(flow).unwrap(),
         flow_before_nat: drop.flow_before_nat.as_ref().map(flow),

@@ -12,14 +12,13 @@ use crate::exchange::exchange_udp;
 /// Datagrams of this length are dropped by the router.
 const ROUTER_DROPS: usize = 700;
 
-/// Packets of this priority are dropped by the source host's queue.
-const QUEUE_DROPS: i32 = 6;
+/// Packets of this priority, which names a class of the source host's queue, are dropped there.
+const QUEUE_DROPS: i32 = 0x1_0002;
 
 fn set_up(lab: &Lab) {
-    lab.a.sh(
-        "tc qdisc add dev a0 root handle 1: prio bands 2 priomap 0 0 0 0 0 0 1 0 0 0 0 0 0 0 0 0
-         tc qdisc add dev a0 parent 1:2 handle 2: pfifo limit 0",
-    );
+    lab.a.sh("tc qdisc add dev a0 root handle 1: htb
+         tc class add dev a0 parent 1: classid 1:2 htb rate 1gbit
+         tc qdisc add dev a0 parent 1:2 handle 2: pfifo limit 0");
     lab.m.sh(
         "nft add table ip lab; nft 'add chain ip lab f { type filter hook forward priority 0; }'
          nft add rule ip lab f iifname m0 meta length 700-900 drop",

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 use hostint_testing::scratch::Folder;
 use nix::sys::signal::Signal;
 use nix::sys::socket::{setsockopt, sockopt};
@@ -493,6 +493,72 @@ fn rules_choose_connections_and_may_change() {
     );
 }
 
+/// A view of the cgroup2 hierarchy, and a cgroup of the test's own in it.
+struct Cgroup {
+    mount: Folder,
+    name: String,
+}
+
+impl Cgroup {
+    fn create() -> Self {
+        let mount = Folder::create();
+        let name = format!("hi{}", std::process::id());
+        let path = mount.path().display();
+        sh(&format!(
+            "mount -t cgroup2 none {path}; mkdir -p {path}/{name}/inner"
+        ));
+        Self { mount, name }
+    }
+
+    fn path(&self, below: &str) -> String {
+        self.mount.name(&format!("{}{below}", self.name))
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let (path, mount) = (self.path(""), self.mount.path().display());
+        // A process that just ended may still be there.
+        await_that("the cgroup is empty", || {
+            sh(&format!("rmdir {path}/inner 2>/dev/null || true"));
+            !std::path::Path::new(&format!("{path}/inner")).exists()
+        });
+        sh(&format!("rmdir {path}; umount {mount}"));
+    }
+}
+
+#[test]
+fn a_cgroup_chooses_sockets_of_it_and_below_it() {
+    let lab = Lab::new();
+    let cgroup = Cgroup::create();
+    let listener = lab.b.enter(|| TcpListener::bind("10.9.2.1:7001")).unwrap();
+    let (_outside, _server, outside) = connect(&lab.a, &lab.b, "10.9.2.1:7002");
+    let script = format!(
+        "echo $$ > {}/cgroup.procs; exec python3 -c 'import socket
+client = socket.create_connection((\"10.9.2.1\", 7001))
+client.recv(1)'",
+        cgroup.path("/inner")
+    );
+    let mut inside = lab.a.command("sh", &["-c", &script]).spawn().unwrap();
+    let (server, peer) = listener.accept().unwrap();
+    for below in ["", "/inner"] {
+        let daemon = watch(&lab.a, &format!("--cgroup {}", cgroup.path(below)));
+        await_that_or(
+            || !told(&daemon, peer.port()).is_empty(),
+            || format!("{below}: {}\n{}", daemon.stdout(), daemon.stderr()),
+        );
+        assert!(told(&daemon, outside).is_empty(), "{}", daemon.stdout());
+    }
+    drop(server);
+    inside.wait().unwrap();
+    let output = lab.a.try_hostint("tcp --once --cgroup /proc");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        text.contains("no folder of a cgroup2 file system"),
+        "{text}"
+    );
+}
+
 /// The ids of the BPF programs that a process holds.
 fn programs_of(pid: u64) -> Vec<u32> {
     let files = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).unwrap();
@@ -532,7 +598,7 @@ fn metrics_sum_up_all_connections() {
     let (mut client, mut server, _) = connect(&lab.a, &lab.b, "10.9.2.1:7001");
     client.write_all(&[7; 1000]).unwrap();
     server.read_exact(&mut [0; 1000]).unwrap();
-    let page = || super::metrics::get(&lab.a, 13279, "/metrics").1;
+    let page = || super::metrics::get(&lab.a, 13280, "/metrics").1;
     let value = |name: &str| -> u64 {
         let page = page();
         let mut lines = page.lines();

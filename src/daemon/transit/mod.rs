@@ -1,0 +1,115 @@
+//! The transit hop's daemon: it keeps the programs attached, follows the clock, and shows counters. Packets get their
+//! entries from the kernel half alone.
+//!
+//! ```text
+//! each turn of the loop:  duties: signs · attachments · reload · clock
+//! ```
+
+mod attachments;
+mod clock;
+mod plan;
+mod reload;
+mod state;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use self::attachments::LookAfterHop;
+use self::clock::FollowClockAlone;
+use self::plan::TransitPlan;
+use self::reload::ReloadTransit;
+use self::state::TransitDaemon;
+use super::duty::Duties;
+use super::http;
+use super::on_host::HostSide;
+use super::privileges::give_up_all_but;
+use super::signs::{GiveSigns, Signs};
+use crate::cli::TransitServeArgs;
+use crate::config::TRANSIT_HTTP_PORT;
+use crate::datapath::pins::{Pins, PinsLock};
+use crate::datapath::transit::Transit;
+use crate::host::{self, pins, state as host_state};
+use crate::os::{log, privileges, signals};
+use crate::views;
+use crate::web::{self, CachedText, HttpListener, HttpServer};
+
+/// The time between two turns of the loop.
+const WAIT: Duration = Duration::from_millis(50);
+
+/// Attaches the transit hop, and leaves it alone.
+pub fn attach(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
+    let plan = TransitPlan::make(args)?;
+    let pins = pins::make(bpffs)?;
+    attach_all(&pins, &plan).map(drop)
+}
+
+fn attach_all(pins: &Pins, plan: &TransitPlan) -> Result<Transit> {
+    let _changing = pins.change()?;
+    let transit = host::transit::attach(pins, &plan.setup)?;
+    host::transit::adopt(pins, &plan.setup.devs)?;
+    Ok(transit)
+}
+
+/// Attaches the transit hop, and looks after it until a signal ends that.
+pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
+    give_up_all_but(&privileges::BEGIN)?;
+    let plan = TransitPlan::make(args)?;
+    let http = http::bind(plan.setup.http.as_deref(), TRANSIT_HTTP_PORT)?;
+    let pins = pins::make(bpffs)?;
+    let _lock = lock(&pins)?;
+    let transit = attach_all(&pins, &plan)?;
+    give_up_all_but(&privileges::STEADY)?;
+    signals::install().context("cannot handle signals")?;
+    if args.config.is_some() {
+        signals::reload_on_hangup().context("cannot handle signals")?;
+    }
+    let mut daemon = TransitDaemon {
+        side: HostSide::new(pins, None),
+        transit,
+        plan,
+        signs: Signs::from_env(),
+    };
+    let _server = match http {
+        Some(listener) => Some(serve(listener, &daemon)?),
+        None => None,
+    };
+    let mut duties = Duties::default()
+        .with(GiveSigns::default())
+        .with(LookAfterHop::start())
+        .with(ReloadTransit::new(args))
+        .with(FollowClockAlone);
+    daemon.signs.notify.ready();
+    while !signals::ending() {
+        duties.turn(&mut daemon, Instant::now());
+        std::thread::park_timeout(WAIT);
+    }
+    duties.finish(&mut daemon);
+    log::info("ended; the transit hop is still attached (hostint transit detach ends that)");
+    Ok(())
+}
+
+/// Serves metrics and health from now on.
+fn serve(listener: HttpListener, daemon: &TransitDaemon) -> Result<HttpServer> {
+    let pins = daemon.side.pins.clone();
+    let read = move || {
+        host_state::read(&pins, host_state::StatusQuery::NO_FLOWS, None)
+            .map(|status| views::metrics::transit::text(&status))
+            .map_err(|err| format!("{err:#}"))
+    };
+    let text = CachedText::start("metrics", read).context("cannot begin to read metrics")?;
+    let routes = daemon.signs.health.routes().merge(web::metrics(text));
+    http::serve(listener, routes)
+}
+
+/// Keeps a second daemon from looking after this host's transit hop.
+fn lock(pins: &Pins) -> Result<PinsLock> {
+    match pins
+        .lock_transit()
+        .context("cannot lock this host's pins")?
+    {
+        Some(lock) => Ok(lock),
+        None => bail!("another hostint transit serves this host already (try hostint status)"),
+    }
+}

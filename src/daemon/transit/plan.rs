@@ -1,0 +1,26 @@
+//! The plan of a transit hop: settings that are read and checked; nothing is changed yet.
+
+use anyhow::Result;
+
+use crate::cli::TransitServeArgs;
+use crate::config::{File, Settled, TransitSetup, settle};
+use crate::host::transit::check_devs;
+
+/// All that is known before a transit hop is attached, or goes on with other settings.
+pub struct TransitPlan {
+    pub setup: TransitSetup,
+    pub file: Option<File>,
+}
+
+impl TransitPlan {
+    /// # Errors
+    /// If the hop could not do what the plan says.
+    pub fn make(args: &TransitServeArgs) -> Result<Self> {
+        let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        check_devs(&config.devs)?;
+        Ok(Self {
+            setup: config,
+            file,
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! The transit hop of this host as `hostint status` shows it, from what is pinned.
+
+use std::io;
+
+use super::counters;
+use super::map_names::TRANSIT_COUNTERS;
+use super::pins::Pins;
+use super::sink_status::read_counters;
+use super::transit_links::{self, TransitAttachment};
+use crate::model::{TransitInterface, TransitStatus};
+
+/// Reads the transit hop's state, if there is one.
+pub fn read(pins: &Pins) -> io::Result<Option<TransitStatus>> {
+    if !transit_links::is_loaded(pins) {
+        return Ok(None);
+    }
+    let attached = transit_links::inspect(pins)?;
+    Ok(Some(TransitStatus {
+        interfaces: attached.into_iter().map(interface_status).collect(),
+        counters: read_counters(pins, TRANSIT_COUNTERS, counters::TRANSIT)?,
+    }))
+}
+
+fn interface_status(seen: TransitAttachment) -> TransitInterface {
+    let config = seen.config();
+    TransitInterface {
+        attached: seen.alive,
+        mode: if config.no_tcx { "clsact" } else { "tcx" },
+        dscp_value: config.mark.tos_value() >> 2,
+        dscp_mask: config.mark.tos_mask() >> 2,
+        extension_port: config.extension_port,
+        mtu: config.mtu,
+        only_allowed: config.allow.is_some(),
+        arrivals_max: seen.info.arrivals,
+        superpackets: seen.info.cuts_tunnels == 0,
+        dev: seen.name.unwrap_or(seen.dev),
+    }
+}

@@ -1,0 +1,174 @@
+//! The transit hop of this host: attached, looked after and detached.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::advice::{Usage, advise};
+use super::{events, pins};
+use crate::config::{TransitConfig, TransitSetup};
+use crate::datapath::links::AttachedBy;
+use crate::datapath::pins::Pins;
+use crate::datapath::transit::Transit;
+use crate::datapath::transit_links::{self, TransitAttachment};
+use crate::datapath::{settings_status, sink_links, source_links};
+use crate::model::NodeId;
+use crate::os::{log, netdev};
+
+/// The node id that is given, or that of the sink or source of this host.
+///
+/// # Errors
+/// If there is none, or if they differ: a host has one node id.
+pub fn choose_node(pins: &Pins, config: &TransitConfig) -> Result<NodeId> {
+    let others_run = sink_links::is_attached(pins).context("cannot look for the sink")?
+        || source_links::is_loaded(pins);
+    let known = match others_run {
+        true => settings_status::node_id(pins)?.filter(|node| node.0 != 0),
+        false => None,
+    };
+    match (config.node_id, known) {
+        (Some(node), Some(known)) if node != known => Err(Usage(format!(
+            "node id {node} differs from this host's, which is {known} (try to leave --node-id out)"
+        ))
+        .into()),
+        (Some(node), _) | (None, Some(node)) => Ok(node),
+        (None, None) => Err(Usage("no node id given (try --node-id 7)".into()).into()),
+    }
+}
+
+/// Checks that INT can be found in the packets of these interfaces.
+///
+/// # Errors
+/// If there is no such interface, or its packets have no Ethernet header.
+pub fn check_devs(devs: &[String]) -> Result<()> {
+    for dev in devs {
+        let ethernet = netdev::is_ethernet(dev)
+            .map_err(advise)
+            .with_context(|| format!("cannot use interface {dev}"))?;
+        if !ethernet {
+            bail!("cannot use interface {dev}: its packets have no Ethernet header");
+        }
+    }
+    Ok(())
+}
+
+/// Attaches the hop to all interfaces of the setup, or replaces the programs there: all of them, or none. Returns the
+/// programs of the last one.
+///
+/// # Errors
+/// If one of them cannot be attached; those before it have their old settings again then, or none.
+pub fn attach(pins: &Pins, setup: &TransitSetup) -> Result<Transit> {
+    let config = &setup.transit;
+    let node = choose_node(pins, config)?;
+    let before = transit_links::inspect(pins).context("cannot look for the transit hop")?;
+    let mut last = None;
+    for (i, dev) in setup.devs.iter().enumerate() {
+        match attach_dev(pins, dev, config, node) {
+            Ok(transit) => last = Some(transit),
+            Err(err) => {
+                go_back(pins, &before, &setup.devs[..i]);
+                return Err(err);
+            }
+        }
+    }
+    last.context("cannot attach the transit hop: no interface is given (try --dev eth0,eth1)")
+}
+
+fn attach_dev(pins: &Pins, dev: &str, config: &TransitConfig, node: NodeId) -> Result<Transit> {
+    let transit = Transit::load(pins, dev, config)
+        .map_err(advise)
+        .context("cannot load the transit hop's kernel programs")?;
+    let host = &transit.host;
+    host.refresh_clock().context("cannot set the clock")?;
+    host.set_node_id(node).context("cannot set the node id")?;
+    if let Some(prefixes) = config.allow.as_ref().filter(|allow| !allow.is_empty()) {
+        transit
+            .allow(prefixes)
+            .context("cannot set the list of allowed sources")?;
+    }
+    let mode = match transit
+        .attach(pins, dev, config)
+        .map_err(advise)
+        .with_context(|| format!("cannot attach the transit hop to {dev}"))?
+    {
+        AttachedBy::Link => "tcx",
+        AttachedBy::Clsact => "clsact",
+    };
+    let line = format!("transit hop attached to {dev} ({mode}), node id {node}");
+    events::attached("transit", dev, mode, node, line);
+    Ok(transit)
+}
+
+/// Gives these interfaces the attachments that they had before, and the others none.
+fn go_back(pins: &Pins, before: &[TransitAttachment], devs: &[String]) {
+    for dev in devs {
+        let known = before.iter().find(|seen| seen.name.as_ref() == Some(dev));
+        let back = match known {
+            Some(seen) => reattach(pins, dev, &seen.config()),
+            None => detach_links(pins, std::slice::from_ref(dev)).map(drop),
+        };
+        if let Err(err) = back {
+            log::error(format_args!("cannot go back: {err:#}"));
+        }
+    }
+    if before.is_empty() {
+        let _ = transit_links::detach(pins, &[]);
+    }
+}
+
+fn reattach(pins: &Pins, dev: &str, config: &TransitConfig) -> Result<()> {
+    let node = settings_status::node_id(pins)?.unwrap_or(NodeId(0));
+    attach_dev(pins, dev, config, node).map(drop)
+}
+
+/// Makes an attachment anew by its settings, where its interface is now.
+pub fn repair(pins: &Pins, dev: &str, seen: &TransitAttachment) -> Result<()> {
+    reattach(pins, dev, &seen.config())?;
+    if netdev::index_of(dev).is_ok_and(|index| index != seen.ifindex) {
+        transit_links::forget(pins, seen)?;
+    }
+    Ok(())
+}
+
+/// Takes over the attachments of another version of hostint: those that are not attached anew are replaced in place.
+pub fn adopt(pins: &Pins, devs: &[String]) -> Result<()> {
+    if !pins.other_versions()?.is_empty() {
+        for seen in transit_links::inspect(pins)? {
+            let Some(dev) = seen.name.as_ref().filter(|dev| !devs.contains(dev)) else {
+                continue;
+            };
+            reattach(pins, dev, &seen.config())?;
+        }
+    }
+    transit_links::take_over(pins).context("cannot take over from another version")
+}
+
+/// Detaches the hop from these interfaces, from all if none is named, and returns which they were.
+pub fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<Vec<String>> {
+    let Some(pins) = pins::find(bpffs)? else {
+        return Ok(Vec::new());
+    };
+    let _changing = pins
+        .change()
+        .map_err(advise)
+        .context("cannot detach the transit hop")?;
+    detach_links(&pins, devs)
+}
+
+/// Detaches the hop from these interfaces; from none if none is named.
+pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
+    if devs.is_empty() {
+        return Ok(());
+    }
+    detach_links(pins, devs).map(drop)
+}
+
+fn detach_links(pins: &Pins, devs: &[String]) -> Result<Vec<String>> {
+    let detached = transit_links::detach(pins, devs)
+        .map_err(advise)
+        .context("cannot detach the transit hop")?;
+    for dev in &detached {
+        events::detached("transit", dev);
+    }
+    Ok(detached)
+}
