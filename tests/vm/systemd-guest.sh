@@ -61,6 +61,7 @@ ip -n peer link set lo up
 cat >/etc/hostint/hostint.toml <<CONF
 [sink]
 dev = ["v0"]
+hook = "xdp"
 node-id = 2
 collector = ["127.0.0.1"]
 http = "127.0.0.1"
