@@ -1,5 +1,5 @@
-//! What clocks cost a collector: `cargo bench --bench clocks`. Simulated nodes tell each second what they know, of so many
-//! peers each; the figures are CPU time of one thread.
+//! What clocks cost a collector: `cargo bench --bench clocks`. Simulated nodes tell each second what they know of their
+//! peers; the figures are CPU time of one thread.
 
 use hostint::clocks::{ClockDifferences, HostClocks, Reading, Stamp, StampedPacket, Statement};
 use hostint::os::clock;

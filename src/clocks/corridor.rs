@@ -4,7 +4,7 @@ use super::drift::Drift;
 use super::interval::ClockInterval;
 use super::link::{ClockLink, RawMinimum};
 
-/// The search for the skew ends after so many steps, each of which leaves two thirds: below a nanosecond in a minute.
+/// The steps of the search for the skew. Each leaves two thirds: at the end it is below a nanosecond in a minute.
 const STEPS: u32 = 45;
 
 /// The estimated difference of two raw clocks at one moment.

@@ -95,7 +95,7 @@ fn any(crystal_ppb: i64) -> impl Fn(&mut Random) -> ([Habits; 2], [Path; 2]) {
     }
 }
 
-/// The first crystal is too fast by so much, the second too slow, all the time.
+/// The first crystal is too fast by this, the second too slow, all the time.
 fn apart(random: &mut Random, crystal_ppb: i64) -> [Habits; 2] {
     [crystal_ppb, -crystal_ppb].map(|crystal_ppb| Habits {
         is_steady: true,
