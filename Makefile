@@ -134,7 +134,7 @@ test-systemd: deb
 
 # What a packet costs and what traffic loses by it; BENCHMARKS.md explains the tables.
 bench: need-root
-	cargo bench --locked --bench datapath --bench sweep --bench collect --bench scrape --bench reports --bench store \
+	cargo bench --locked --bench datapath --bench sweep --bench collect --bench clocks --bench scrape --bench reports --bench store \
 		--bench sizing --bench engines; $(GIVE_BACK)
 
 fuzz:

@@ -4,8 +4,8 @@ use super::drift::Drift;
 use super::interval::ClockInterval;
 use super::link::{ClockLink, RawMinimum};
 
-/// The search for the skew ends after this many halvings: far below a nanosecond in a minute.
-const HALVINGS: u32 = 80;
+/// The search for the skew ends after so many steps, each of which leaves two thirds: below a nanosecond in a minute.
+const STEPS: u32 = 45;
 
 /// The estimated difference of two raw clocks at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +50,7 @@ pub fn corridor(link: &ClockLink, moment: ClockInterval, drift: Drift) -> Option
     let width = |slope: f64| forward.least_above(slope) + reverse.least_above(-slope);
     let most = f64::from(drift.ppb()) / 1e9;
     let (mut low, mut high) = (-most, most);
-    for _ in 0..HALVINGS {
+    for _ in 0..STEPS {
         let (first, second) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         if width(first) < width(second) {
             low = first;

@@ -6,8 +6,10 @@ use super::drift::Drift;
 use super::link::ClockLink;
 use super::mesh::Bounds;
 
-/// Rounds of least squares, each weighted by the residuals of the one before.
+/// The most rounds of least squares, each weighted by the residuals of the one before.
 const ROUNDS: usize = 30;
+/// They end when a round moves no host by more than this.
+const SETTLED_NS: f64 = 5.0;
 /// A residual below this counts as this.
 const LEAST_RESIDUAL_NS: f64 = 10.0;
 /// A corridor narrower than this weighs no more.
@@ -72,7 +74,16 @@ pub fn estimates(
             _ => one.weight / one.residual_ns(&solution).max(LEAST_RESIDUAL_NS),
         });
         let weights: Vec<f64> = weights.collect();
-        solution = least_squares(&known, &weights, first, hosts);
+        let next = least_squares(&known, &weights, first, hosts);
+        let moves = solution
+            .iter()
+            .zip(&next)
+            .map(|(old, new)| (old - new).abs());
+        let moved_ns = moves.fold(0.0, f64::max);
+        solution = next;
+        if moved_ns < SETTLED_NS {
+            break;
+        }
     }
     let clipped = |(host, base): (usize, Option<i128>)| {
         let rounded = solution[host].round() as i128;
