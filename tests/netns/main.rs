@@ -43,6 +43,7 @@ mod root {
     mod repairs;
     mod report_formats;
     mod reports;
+    mod restarts;
     mod rotation;
     mod schemas;
     mod six_nodes;
