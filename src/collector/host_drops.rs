@@ -21,6 +21,9 @@ const ALL_TOLD_NS: u64 = 130 * NS_PER_S;
 /// The time by which the clock of a host may differ from this one.
 const SLACK_NS: u64 = 2 * NS_PER_S;
 
+/// Beginnings that differ by less are one: hosts read two clocks for each, not at the same moment.
+const SAME_NS: u64 = NS_PER_S / 10;
+
 type Sender = (IpAddr, NodeId);
 
 /// Counts that a host told last, since an epoch.
@@ -55,13 +58,12 @@ impl<K: Eq + Hash> LastCounts<K> {
             count,
             seen_ns: now_ns,
         };
+        let is_same = |last: &LastSum| epoch_ns.abs_diff(last.epoch_ns) < SAME_NS;
         let more = match self.0.get(&key) {
-            Some(last) if epoch_ns < last.epoch_ns => return None,
             // A datagram may be late.
-            Some(last) if epoch_ns == last.epoch_ns && count.packets < last.count.packets => {
-                return None;
-            }
-            Some(last) if epoch_ns == last.epoch_ns => Some(count.since(last.count)),
+            Some(last) if is_same(last) && count.packets < last.count.packets => return None,
+            Some(last) if is_same(last) => Some(count.since(last.count)),
+            Some(last) if epoch_ns < last.epoch_ns => return None,
             Some(_) => Some(count),
             None => {
                 if self.0.len() >= MOST {

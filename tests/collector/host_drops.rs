@@ -101,6 +101,18 @@ fn a_flow_adds_what_it_did_not_tell_before() {
 }
 
 #[test]
+fn a_beginning_that_is_told_some_nanoseconds_apart_is_one() {
+    let mut drops = started();
+    let told = [(0, 1, Some(1)), (700, 100, Some(99)), (-300, 101, Some(1))];
+    for (apart_ns, packets, expected) in told {
+        let mut report = flow(1, packets);
+        report.drop.first_ns = report.drop.first_ns.wrapping_add_signed(apart_ns);
+        let added = drops.flow(&report, arrival(20));
+        assert_eq!(added, expected.map(count), "{apart_ns} ns apart");
+    }
+}
+
+#[test]
 fn sums_count_once_whatever_is_repeated_and_whenever_a_host_starts_again() {
     let mut drops = started();
     let shown = |drops: &HostDrops| -> Vec<(String, u64)> {
