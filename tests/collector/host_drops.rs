@@ -59,9 +59,12 @@ fn started() -> HostDrops {
     drops
 }
 
+/// A sentence; when the flow began and what it tells, report by report; and what each adds.
+type Growing = (&'static str, &'static [(i64, u64)], &'static [Option<u64>]);
+
 #[test]
 fn a_flow_adds_what_it_did_not_tell_before() {
-    let cases: [(&str, &[(i64, u64)], &[Option<u64>]); 6] = [
+    let cases: [Growing; 6] = [
         (
             "counts that grow",
             &[(1, 1), (1, 5), (1, 9)],

@@ -59,7 +59,6 @@ mod root {
             [
                 differing("shim of another type", shim, 0, 1),
                 differing("a shim that is one word longer", shim, 2, 10),
-                differing("unknown flag 0x20", shim, 1, 0xe0),
                 differing("unknown flag 0x10", shim, 1, 0x90),
                 differing("INT v1.0", version, 4, 0x10),
                 differing("a copy", version, 4, 0x02),
