@@ -14,6 +14,7 @@
  * One of the three programs is loaded, by what the kernel's tracepoint tells.
  */
 #include "kernel/kernel.h"
+#include "hostint/abi.h"
 #include "hostint/drop.h"
 #include "drop/counts.h"
 #include "drop/flow_of.h"
@@ -29,44 +30,43 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 {
 	const struct drop_settings *set = get_drop_settings();
 	struct drop_place_key at = { .place = place, .reason = reason };
-	struct drop_key key = { .reason = reason };
+	struct dropped_packet p = { .key.reason = reason, .place = place };
 	__u32 slot = reason_slot(reason);
 	struct drop_headers headers;
-	struct drop_int found = {};
-	struct drop_origin from;
-	struct drop_size size;
 	bool is_ignored, has_flow;
 
 	if (!set)
 		return 0;
-	find_origin(skb, rx_sk, &from);
-	if (set->netns && from.netns != set->netns)
+	p.key.flow = set->no_flow;
+	p.found.tagged = p.found.source_node = p.found.sequence = set->no_flow.layers;
+	p.found.outer_port = set->no_flow.sport;
+	find_origin(skb, rx_sk, &p.from);
+	if (set->netns && p.from.netns != set->netns)
 		return 0;
-	find_size(skb, &size);
-	at.ifindex = key.ifindex = from.ifindex;
-	at.netns = key.netns = from.netns;
+	find_size(skb, &p.size);
+	at.ifindex = p.key.ifindex = p.from.ifindex;
+	at.netns = p.key.netns = p.from.netns;
 	is_ignored = has_slot(set->ignored, slot);
-	has_flow = !is_ignored && read_flow(skb, set, &headers, &key.flow, &found);
-	at.tagged = key.tagged = found.tagged;
-	at.source_node = key.source_node = found.source_node;
-	if (!count_place(&at, &size))
-		count_reason(slot, &size);
+	has_flow = !is_ignored && read_flow(skb, set, &headers, &p.key.flow, &p.found);
+	at.tagged = p.key.tagged = p.found.tagged;
+	at.source_node = p.key.source_node = p.found.source_node;
+	if (!count_place(&at, &p.size))
+		count_reason(slot, &p.size);
 	if (is_ignored) {
-		count_drop(COUNT_DROP_IGNORED, &size);
+		count_drop(COUNT_DROP_IGNORED, &p.size);
 		return 0;
 	}
 	if (!has_flow) {
-		count_drop(COUNT_DROP_NO_FLOW, &size);
+		count_drop(COUNT_DROP_NO_FLOW, &p.size);
 		return 0;
 	}
-	if ((has_slot(set->ignored_groups, slot) && is_multicast(&key.flow)) ||
+	if ((has_slot(set->ignored_groups, slot) && is_multicast(&p.key.flow)) ||
 	    (has_slot(set->ignored_acks, slot) &&
-	     is_bare_ack(&headers, &key.flow, size.bytes - (headers.at - skb->network_header)))) {
-		count_drop(COUNT_DROP_IGNORED, &size);
+	     is_bare_ack(&headers, &p.key.flow, p.size.bytes - (headers.at - skb->network_header)))) {
+		count_drop(COUNT_DROP_IGNORED, &p.size);
 		return 0;
 	}
-	count_flow(&key, skb, &from, &found, &size, place, set);
-	return 0;
+	return count_flow(&p, skb, set);
 }
 
 /* Before 5.17 the kernel gives no reason. */

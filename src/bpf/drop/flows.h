@@ -89,6 +89,15 @@ static __always_inline void add_to_flow(struct drop_flow *flow, struct sk_buff *
 		flow->flags |= DROP_SUPERPACKET;
 }
 
+/* What is known of a dropped packet that belongs to a flow. */
+struct dropped_packet {
+	struct drop_key key;
+	struct drop_int found;
+	struct drop_origin from;
+	struct drop_size size;
+	__u64 place; /* address of the code */
+};
+
 static __always_inline void send_drop(const struct drop_key *key, const struct drop_flow *flow,
 				      const struct drop_size *size)
 {
@@ -106,63 +115,63 @@ static __always_inline void send_drop(const struct drop_key *key, const struct d
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void begin_drops(struct drop_key *key, struct sk_buff *skb, const struct drop_origin *from,
-					const struct drop_int *found, const struct drop_size *size, __u64 place,
-					__u64 now)
+static __always_inline void begin_drops(const struct dropped_packet *p, struct sk_buff *skb, __u64 now)
 {
-	struct net_device *dev = from->dev;
+	struct net_device *dev = p->from.dev;
 	struct drop_flow flow = {
 		.packets = 1,
-		.segments = size->segments,
-		.bytes = size->bytes,
+		.segments = p->size.segments,
+		.bytes = p->size.bytes,
 		.first_ns = now,
 		.last_ns = now,
-		.place = place,
-		.cgroup = cgroup_of(from->sk),
+		.place = p->place,
+		.cgroup = cgroup_of(p->from.sk),
 		.in_ifindex = skb->skb_iif,
 		.age_ns = age_of(skb, now),
 		.queue_packets = BPF_CORE_READ(dev, qdisc, q.qlen),
 		.queue_bytes = BPF_CORE_READ(dev, qdisc, qstats.backlog),
-		.flags = size->segments > 1 ? DROP_SUPERPACKET : 0,
-		.sequence = found->sequence,
+		.flags = p->size.segments > 1 ? DROP_SUPERPACKET : 0,
+		.sequence = p->found.sequence,
 	};
 
-	if (dev && from->ifindex != flow.in_ifindex)
-		flow.out_ifindex = from->ifindex;
-	find_before_nat(skb, &key->flow, found->outer_port, &flow.before_nat);
-	if (bpf_map_update_elem(&drop_flows, key, &flow, BPF_NOEXIST)) {
+	if (dev && p->from.ifindex != flow.in_ifindex)
+		flow.out_ifindex = p->from.ifindex;
+	find_before_nat(skb, &p->key.flow, p->found.outer_port, &flow.before_nat);
+	if (bpf_map_update_elem(&drop_flows, &p->key, &flow, BPF_NOEXIST)) {
 		/* Another CPU began the flow, or there was no memory. */
-		struct drop_flow *begun = bpf_map_lookup_elem(&drop_flows, key);
+		struct drop_flow *begun = bpf_map_lookup_elem(&drop_flows, &p->key);
 
 		if (begun)
-			add_to_flow(begun, skb, size, now);
+			add_to_flow(begun, skb, &p->size, now);
 		else
-			count_drop(COUNT_DROP_FLOW_LIMITED, size);
+			count_drop(COUNT_DROP_FLOW_LIMITED, &p->size);
 		return;
 	}
-	send_drop(key, &flow, size);
+	send_drop(&p->key, &flow, &p->size);
 }
 
-/* Counts the packet for its flow. A new flow takes a token, or else it is counted by reason and place alone. */
-static __always_inline void count_flow(struct drop_key *key, struct sk_buff *skb, const struct drop_origin *from,
-				       const struct drop_int *found, const struct drop_size *size, __u64 place,
-				       const struct drop_settings *set)
+/*
+ * Counts the packet for its flow. A new flow takes a token, or else it is counted by reason and place alone. A function
+ * of its own, so that its variables take no room on the stack beside those of find_measured().
+ */
+static __noinline int count_flow(const struct dropped_packet *p, struct sk_buff *skb, const struct drop_settings *set)
 {
-	struct drop_flow *flow = bpf_map_lookup_elem(&drop_flows, key);
+	struct drop_flow *flow = bpf_map_lookup_elem(&drop_flows, &p->key);
 	__u64 now = bpf_ktime_get_ns(), *full_ns;
 	struct token_rate rate;
 
 	if (flow) {
-		add_to_flow(flow, skb, size, now);
-		return;
+		add_to_flow(flow, skb, &p->size, now);
+		return 0;
 	}
 	rate.interval_ns = set->new_flow_interval_ns;
 	rate.burst_ns = set->new_flow_burst_ns;
 	full_ns = single_value(&drop_tokens);
 	if (full_ns && take_token(full_ns, &rate, now))
-		begin_drops(key, skb, from, found, size, place, now);
+		begin_drops(p, skb, now);
 	else
-		count_drop(COUNT_DROP_FLOW_LIMITED, size);
+		count_drop(COUNT_DROP_FLOW_LIMITED, &p->size);
+	return 0;
 }
 
 #endif

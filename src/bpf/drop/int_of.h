@@ -51,10 +51,11 @@ static __always_inline void read_extension_drop(struct drop_headers *h, struct f
 }
 
 /* Reads UDP | INT | original IP packet. Of a superpacket, the number is that of its first segment. */
-static __always_inline void read_gpe_drop(struct drop_headers *h, struct flow_key *key, struct drop_int *found)
+static __always_inline void read_gpe_drop(const struct drop_settings *set, struct drop_headers *h, struct flow_key *key,
+					  struct drop_int *found)
 {
 	__u32 at = h->at + UDP_LEN, more, entry, grown;
-	struct flow_key inner = {};
+	struct flow_key inner = set->no_flow;
 	struct drop_headers in = *h;
 	__be32 node, sequence;
 	struct gpe_block b;
@@ -87,7 +88,7 @@ static __noinline int find_measured(const struct drop_settings *set, struct drop
 	__u32 protocol = key->layers;
 
 	if (protocol == DROP_UDP && key->dport == bpf_htons(GPE_PORT)) {
-		read_gpe_drop(h, key, found);
+		read_gpe_drop(set, h, key, found);
 	} else if (protocol == DROP_UDP && key->dport == set->extension_port) {
 		read_extension_drop(h, key, found);
 	} else if (set->tos_mask && (h->tos & set->tos_mask) == set->tos_value) {
