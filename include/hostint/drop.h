@@ -19,8 +19,6 @@ struct drop_settings {
 	__u64 ignored_acks[DROP_IGNORED_WORDS];   /* the same, of TCP segments that only acknowledge */
 	__u64 new_flow_interval_ns;               /* as in token_rate, for each CPU */
 	__u64 new_flow_burst_ns;
-	/* Zeros of which the verifier knows no value: keys that begin as copies let it walk fewer ways. */
-	struct flow_key no_flow;
 	__u32 netns; /* inode of the network namespace whose drops count; 0: all */
 	__be16 extension_port;
 	__u8 tos_value; /* DSCP mark of over-tcp-udp at its place in the ToS byte */

@@ -14,8 +14,9 @@
  * One of the three programs is loaded, by what the kernel's tracepoint tells.
  */
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
 #include "hostint/drop.h"
+#include "kernel/single_value.h"
+#include "kernel/token.h"
 #include "drop/counts.h"
 #include "drop/flow_of.h"
 #include "drop/flows.h"
@@ -25,6 +26,30 @@
 #include "drop/size.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
+
+/*
+ * Counts the packet for its flow. A new flow takes a token, or else it is counted by reason and place alone. A function
+ * of its own, so that its variables take no room on the stack beside those of find_measured().
+ */
+static __noinline int count_flow(const struct dropped_packet *p, struct sk_buff *skb, const struct drop_settings *set)
+{
+	struct drop_flow *flow = bpf_map_lookup_elem(&drop_flows, &p->key);
+	__u64 now = bpf_ktime_get_ns(), *full_ns;
+	struct token_rate rate;
+
+	if (flow) {
+		add_to_flow(flow, skb, &p->size, now);
+		return 0;
+	}
+	rate.interval_ns = set->new_flow_interval_ns;
+	rate.burst_ns = set->new_flow_burst_ns;
+	full_ns = single_value(&drop_tokens);
+	if (full_ns && take_token(full_ns, &rate, now))
+		begin_drops(p, skb, now);
+	else
+		count_drop(COUNT_DROP_FLOW_LIMITED, &p->size);
+	return 0;
+}
 
 static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reason, struct sock *rx_sk)
 {
@@ -37,9 +62,6 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 
 	if (!set)
 		return 0;
-	p.key.flow = set->no_flow;
-	p.found.tagged = p.found.source_node = p.found.sequence = set->no_flow.layers;
-	p.found.outer_port = set->no_flow.sport;
 	find_origin(skb, rx_sk, &p.from);
 	if (set->netns && p.from.netns != set->netns)
 		return 0;

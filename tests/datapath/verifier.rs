@@ -20,20 +20,13 @@ mod root {
     /// What the verifier may walk at most: a tenth of what it would.
     const BUDGET: u32 = 100_000;
 
-    /// The programs that see drops read two stacks of headers, and a socket that may be one of two.
-    const DROP_BUDGET: u32 = 200_000;
-
     fn check(name: &str, program: &impl AsFd) {
-        check_within(BUDGET, name, program);
-    }
-
-    fn check_within(budget: u32, name: &str, program: &impl AsFd) {
         // 0 before 5.16, which does not say.
         let walked = hostint_testing::program_info::of(program).verified_insns;
         println!("{name}: {walked} instructions verified");
         assert!(
-            walked <= budget,
-            "{name}: {walked} instructions verified, {budget} are the budget"
+            walked <= BUDGET,
+            "{name}: {walked} instructions verified, {BUDGET} are the budget"
         );
     }
 
@@ -152,7 +145,7 @@ mod root {
             ("see_drop_with_socket", 4, &skel.progs.see_drop_with_socket),
         ];
         for (name, _, program) in programs.iter().filter(|(_, needs, _)| *needs <= told) {
-            check_within(DROP_BUDGET, name, *program);
+            check(name, *program);
         }
     }
 

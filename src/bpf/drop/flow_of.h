@@ -139,25 +139,6 @@ static __always_inline bool find_ipv6_flow(struct drop_headers *h, struct flow_k
 	return true;
 }
 
-/*
- * Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. The headers are
- * then at the transport header.
- */
-static __always_inline bool read_outer_flow(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
-{
-	h->head = skb->head;
-	h->at = skb->network_header;
-	h->end = skb->tail;
-	switch (bpf_ntohs(skb->protocol)) {
-	case DROP_ETH_IPV4:
-		return find_ipv4_flow(h, key);
-	case DROP_ETH_IPV6:
-		return find_ipv6_flow(h, key);
-	default:
-		return false;
-	}
-}
-
 /* True for a TCP segment of this many bytes from the transport header on that only acknowledges. */
 static __always_inline bool is_bare_ack(const struct drop_headers *h, const struct flow_key *key, __u32 bytes)
 {

@@ -6,8 +6,6 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/drop.h"
-#include "kernel/single_value.h"
-#include "kernel/token.h"
 #include "drop/counts.h"
 #include "drop/int_of.h"
 #include "drop/nat.h"
@@ -148,30 +146,6 @@ static __always_inline void begin_drops(const struct dropped_packet *p, struct s
 		return;
 	}
 	send_drop(&p->key, &flow, &p->size);
-}
-
-/*
- * Counts the packet for its flow. A new flow takes a token, or else it is counted by reason and place alone. A function
- * of its own, so that its variables take no room on the stack beside those of find_measured().
- */
-static __noinline int count_flow(const struct dropped_packet *p, struct sk_buff *skb, const struct drop_settings *set)
-{
-	struct drop_flow *flow = bpf_map_lookup_elem(&drop_flows, &p->key);
-	__u64 now = bpf_ktime_get_ns(), *full_ns;
-	struct token_rate rate;
-
-	if (flow) {
-		add_to_flow(flow, skb, &p->size, now);
-		return 0;
-	}
-	rate.interval_ns = set->new_flow_interval_ns;
-	rate.burst_ns = set->new_flow_burst_ns;
-	full_ns = single_value(&drop_tokens);
-	if (full_ns && take_token(full_ns, &rate, now))
-		begin_drops(p, skb, now);
-	else
-		count_drop(COUNT_DROP_FLOW_LIMITED, &p->size);
-	return 0;
 }
 
 #endif

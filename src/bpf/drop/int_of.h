@@ -18,6 +18,26 @@ struct drop_int {
 	__be16 outer_port; /* destination of the header in front of INT; 0: the flow's own header is in front */
 };
 
+/*
+ * Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. The headers are
+ * then at the transport header. A function of its own, so that its variables take no room on the stack for longer: 5.10
+ * to 6.12 allow 512 bytes for a function and what it calls.
+ */
+static __noinline int read_outer_flow(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
+{
+	h->head = skb->head;
+	h->at = skb->network_header;
+	h->end = skb->tail;
+	switch (bpf_ntohs(skb->protocol)) {
+	case DROP_ETH_IPV4:
+		return find_ipv4_flow(h, key);
+	case DROP_ETH_IPV6:
+		return find_ipv6_flow(h, key);
+	default:
+		return false;
+	}
+}
+
 /* Reads a block of INT v0.5; entries that transit hops pushed stand behind its first 12 bytes. Returns its length. */
 static __always_inline __u32 read_block(const struct drop_headers *h, __u32 at, struct int_block *b,
 					struct drop_int *found)
@@ -51,26 +71,27 @@ static __always_inline void read_extension_drop(struct drop_headers *h, struct f
 }
 
 /* Reads UDP | INT | original IP packet. Of a superpacket, the number is that of its first segment. */
-static __always_inline void read_gpe_drop(const struct drop_settings *set, struct drop_headers *h, struct flow_key *key,
-					  struct drop_int *found)
+static __always_inline void read_gpe_drop(struct drop_headers *h, struct flow_key *key, struct drop_int *found)
 {
 	__u32 at = h->at + UDP_LEN, more, entry, grown;
-	struct flow_key inner = set->no_flow;
+	struct flow_key inner = {};
 	struct drop_headers in = *h;
 	__be32 node, sequence;
-	struct gpe_block b;
+	/* The rest of the block is not read. */
+	__u64 head[(GPE_HEAD_LEN + 7) / 8];
+	struct gpe_block *b = (void *)head;
 	bool is_whole;
 
-	if (!read_at(h, at, &b, GPE_HEAD_LEN) || check_gpe_block(&b) != INT_VALID)
+	if (!read_at(h, at, head, GPE_HEAD_LEN) || check_gpe_block(b) != INT_VALID)
 		return;
-	more = gpe_more(&b);
+	more = gpe_more(b);
 	entry = GPE_HOP_WORDS * 4 + more;
-	grown = more + gpe_stack_len(&b) - entry;
+	grown = more + gpe_stack_len(b) - entry;
 	if (!read_at(h, at + grown - more + __builtin_offsetof(struct gpe_block, node_id), &node, sizeof(node)) ||
 	    !read_at(h, at + grown + __builtin_offsetof(struct gpe_block, sequence), &sequence, sizeof(sequence)))
 		return;
 	in.at = at + GPE_BLOCK_LEN + grown;
-	is_whole = b.next == GPE_NEXT_IPV4 ? find_ipv4_flow(&in, &inner) : find_ipv6_flow(&in, &inner);
+	is_whole = b->next == GPE_NEXT_IPV4 ? find_ipv4_flow(&in, &inner) : find_ipv6_flow(&in, &inner);
 	if (!is_whole)
 		return;
 	found->tagged = 1;
@@ -88,7 +109,7 @@ static __noinline int find_measured(const struct drop_settings *set, struct drop
 	__u32 protocol = key->layers;
 
 	if (protocol == DROP_UDP && key->dport == bpf_htons(GPE_PORT)) {
-		read_gpe_drop(set, h, key, found);
+		read_gpe_drop(h, key, found);
 	} else if (protocol == DROP_UDP && key->dport == set->extension_port) {
 		read_extension_drop(h, key, found);
 	} else if (set->tos_mask && (h->tos & set->tos_mask) == set->tos_value) {

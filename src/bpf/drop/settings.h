@@ -4,7 +4,6 @@
 #define HOSTINT_DROP_SETTINGS_H
 
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
 #include "hostint/drop.h"
 #include "kernel/single_value.h"
 
