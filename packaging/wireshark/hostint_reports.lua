@@ -240,10 +240,13 @@ return function(fields, tools, headers, quotes)
 
     local TOTALS_BYTES, DISTRIBUTION_BYTES = 88, 48
 
-    -- A number in groups of seven bits, lowest first; returns it and the place behind it.
+    -- A number in groups of seven bits, lowest first; returns it and the place behind it, or nil if it does not end.
     local function varint(tvb, at)
         local value, shift = 0, 1
         repeat
+            if at >= tvb:len() then
+                return nil, at
+            end
             local byte = tvb(at, 1):uint()
             value, shift, at = value + byte % 128 * shift, shift * 128, at + 1
         until byte < 128
@@ -274,6 +277,10 @@ return function(fields, tools, headers, quotes)
             local begin, ahead, count = place, nil, nil
             ahead, place = varint(tvb, place)
             count, place = varint(tvb, place)
+            if not ahead or not count then
+                tools.warn(all, "short", "the slots are cut short")
+                return
+            end
             slot = slot + ahead
             local bound = slot_bound(slot)
             local text = (bound < 0 and "-" or "") .. tools.duration(math.abs(bound))
