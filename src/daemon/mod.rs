@@ -44,6 +44,7 @@ pub mod signs;
 pub mod sink;
 pub mod source;
 mod state_line;
+mod stdout_lines;
 pub mod tcp;
 mod tells_collectors;
 pub mod transit;

@@ -1,10 +1,8 @@
 //! Lines and tables on standard output.
 
-use std::io::{self, Write};
+use anyhow::Result;
 
-use anyhow::{Context, Result};
-use serde::Serialize;
-
+use crate::daemon::stdout_lines::StdoutLines;
 use crate::model::{TcpReport, TcpTotals};
 use crate::views::tcp::{TcpLine, TcpTable, TcpTotalsText};
 use crate::views::tcp_json::TcpJson;
@@ -27,7 +25,7 @@ const CLEAR: &str = "\x1b[H\x1b[2J";
 pub struct TcpLines {
     pub output: TcpOutput,
     json: bool,
-    text: Vec<u8>,
+    lines: StdoutLines,
 }
 
 impl TcpLines {
@@ -35,15 +33,15 @@ impl TcpLines {
         Self {
             output,
             json,
-            text: Vec::new(),
+            lines: StdoutLines::default(),
         }
     }
 
     /// Adds the line of a connection that has news.
     pub fn add(&mut self, report: &TcpReport) -> Result<()> {
         match (self.output, self.json) {
-            (TcpOutput::Lines, true) => self.add_json(&TcpJson::connection(report)),
-            (TcpOutput::Lines, false) => Ok(writeln!(self.text, "{}", TcpLine(report))?),
+            (TcpOutput::Lines, true) => self.lines.add_json(&TcpJson::connection(report)),
+            (TcpOutput::Lines, false) => self.lines.add(format_args!("{}\n", TcpLine(report))),
             _ => Ok(()),
         }
     }
@@ -52,29 +50,23 @@ impl TcpLines {
     pub fn add_table(&mut self, top: &[TcpReport], totals: &TcpTotals) -> Result<()> {
         if self.json {
             for report in top {
-                self.add_json(&TcpJson::connection(report))?;
+                self.lines.add_json(&TcpJson::connection(report))?;
             }
             return self.add_totals(totals);
         }
         if self.output == TcpOutput::Screen {
-            write!(self.text, "{CLEAR}")?;
+            self.lines.add(format_args!("{CLEAR}"))?;
         }
         self.add_totals(totals)?;
-        Ok(write!(self.text, "\n{}", TcpTable(top))?)
+        self.lines.add(format_args!("\n{}", TcpTable(top)))
     }
 
     /// Adds all counts.
     pub fn add_totals(&mut self, totals: &TcpTotals) -> Result<()> {
         if self.json {
-            return self.add_json(&TcpJson::totals(totals));
+            return self.lines.add_json(&TcpJson::totals(totals));
         }
-        Ok(write!(self.text, "{}", TcpTotalsText(totals))?)
-    }
-
-    fn add_json(&mut self, line: &impl Serialize) -> Result<()> {
-        serde_json::to_writer(&mut self.text, line)?;
-        self.text.push(b'\n');
-        Ok(())
+        self.lines.add(format_args!("{}", TcpTotalsText(totals)))
     }
 
     /// Writes what was added.
@@ -82,12 +74,6 @@ impl TcpLines {
     /// # Errors
     /// If nothing reads standard output any more.
     pub fn flush(&mut self) -> Result<()> {
-        if self.text.is_empty() {
-            return Ok(());
-        }
-        let mut out = io::stdout().lock();
-        let written = out.write_all(&self.text).and_then(|()| out.flush());
-        self.text.clear();
-        written.context("cannot write to standard output")
+        self.lines.flush()
     }
 }
