@@ -3,6 +3,7 @@
 mod attachments;
 mod clock;
 mod clock_evidence;
+mod config_file;
 mod coverage;
 mod identity;
 mod leases;
@@ -12,6 +13,7 @@ mod source_flows;
 pub use attachments::LookAfterAttachments;
 pub use clock::FollowClock;
 pub use clock_evidence::TellClocks;
+pub use config_file::{ReadFileAgain, ReadsFile};
 pub use coverage::TellCoverage;
 pub use identity::TellIdentity;
 pub use leases::KeepLeases;

@@ -31,7 +31,7 @@ use self::metrics::ServeTotals;
 use self::names::KernelNames;
 use self::own_host::OwnHost;
 use self::plan::PostcardsPlan;
-use self::reload::ReloadPostcards;
+use self::reload::read_again;
 use self::state::PostcardsDaemon;
 use self::sweep::TellFlows;
 use self::told::ToldDrops;
@@ -66,7 +66,7 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
         .with(TellFlows::default())
         .with(TellSums::since(clock::realtime_ns()))
         .with(TellIdentity)
-        .with(ReloadPostcards::new(args));
+        .with(read_again(args));
     if let Some(listener) = http {
         duties = duties.with(ServeTotals::start(listener, &mut daemon)?);
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use self::begin::AttachedSource;
-use self::reload::ReloadSource;
+use self::reload::read_again;
 use super::duties::{
     FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
     TellIdentity, WalkSourceFlows,
@@ -45,7 +45,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
         .with(TellCoverage::new())
         .with(KeepLeases)
         .with(LookAfterAttachments::start())
-        .with(ReloadSource::new(args))
+        .with(read_again(args))
         .with(FollowClock)
         .with(TellClocks::default())
         .with(WalkSourceFlows::new()?)

@@ -1,16 +1,13 @@
-//! Reads the config file again after a SIGHUP, and goes on with what it says now.
-
-use std::time::Instant;
+//! Goes on with what the config file says after a SIGHUP.
 
 use anyhow::Result;
 
 use super::plan::SourcePlan;
 use super::state::SourceDaemon;
 use crate::cli::SourceServeArgs;
-use crate::config::{SOURCE, WATCH};
-use crate::daemon::duty::Duty;
+use crate::config::{File, SOURCE, SourceOptions, WATCH};
+use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::leases::warn_without_key;
-use crate::daemon::reload::{Reload, say_changes, say_refusal};
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::host::source::dests::unwatch;
@@ -18,91 +15,70 @@ use crate::host::source::reconfigure::{reconfigure, refuse};
 use crate::host::source::rules::set_file_rules;
 use crate::host::source::{choose_node, leave};
 use crate::model::RuleHost;
-use crate::os::{log, signals};
+use crate::os::log;
 
-/// The duty to do so.
-pub struct ReloadSource {
-    args: SourceServeArgs,
-    reload: Reload<SourcePlan>,
+/// The duty to read the config file again after a SIGHUP.
+pub fn read_again(args: &SourceServeArgs) -> ReadFileAgain<SourceDaemon> {
+    let again = args.clone();
+    ReadFileAgain::new(args.settings.clone(), move || SourcePlan::make(&again))
 }
 
-impl ReloadSource {
-    pub fn new(args: &SourceServeArgs) -> Self {
-        let again = args.clone();
-        Self {
-            args: args.clone(),
-            reload: Reload::new(move || SourcePlan::make(&again)),
-        }
-    }
-}
+impl ReadsFile for SourceDaemon {
+    type Plan = SourcePlan;
+    type Options = SourceOptions;
+    const TABLES: &'static [&'static str] = &[SOURCE, WATCH];
 
-impl Duty<SourceDaemon> for ReloadSource {
-    fn task(&self) -> &'static str {
-        "read the config file again"
+    fn plan(&self) -> &SourcePlan {
+        &self.plan
     }
 
-    fn turn(&mut self, daemon: &mut SourceDaemon, _now: Instant) -> Result<()> {
-        if signals::reload_asked() {
-            self.reload.ask();
-        }
-        if let Some(made) = self.reload.plan_and_lock(&daemon.side.pins) {
-            match made.and_then(|(plan, _changing)| go_on(daemon, plan)) {
-                Ok(before) => say_changes(
-                    daemon.plan.file.as_ref(),
-                    before.file.as_ref(),
-                    &[SOURCE, WATCH],
-                    &self.args.settings,
-                ),
-                Err(err) => say_refusal(&err),
+    fn file(plan: &SourcePlan) -> Option<&File> {
+        plan.file.as_ref()
+    }
+
+    fn changed_pins(&self) -> Option<&Pins> {
+        Some(&self.side.pins)
+    }
+
+    /// Goes on with all of the new plan, or none: the watchlist and the programs come first, which may fail and are
+    /// undone then. Each program is replaced in place; the caller holds the right to do that. Returns the plan before.
+    fn go_on(&mut self, now: SourcePlan) -> Result<SourcePlan> {
+        change_kernel(self, &now)?;
+        let before = std::mem::replace(&mut self.plan, now);
+        let (setup, was) = (&self.plan.setup, &before.setup);
+        let key = setup.source.lease_key;
+        if key != was.source.lease_key {
+            self.source.host.set_lease_key(key)?;
+            warn_without_key(key);
+            if let Some(leases) = &mut self.side.leases {
+                leases.set_key(key);
             }
         }
-        let goes_on = self.reload.goes_on();
-        daemon.signs.notify.reload_goes_on(goes_on);
-        Ok(())
-    }
-}
-
-/// Goes on with all of the new plan, or none: the watchlist and the programs come first, which may fail and are
-/// undone then. Each program is replaced in place; the caller holds the right to do that. Returns the plan before.
-fn go_on(daemon: &mut SourceDaemon, now: SourcePlan) -> Result<SourcePlan> {
-    change_kernel(daemon, &now)?;
-    let before = std::mem::replace(&mut daemon.plan, now);
-    let (setup, was) = (&daemon.plan.setup, &before.setup);
-    let key = setup.source.lease_key;
-    if key != was.source.lease_key {
-        daemon.source.host.set_lease_key(key)?;
-        warn_without_key(key);
-        if let Some(leases) = &mut daemon.side.leases {
-            leases.set_key(key);
+        if self.plan.collectors != before.collectors {
+            self.source
+                .host
+                .set_report_ports(&self.plan.report_ports())?;
+            self.emitter.set_collectors(self.plan.collectors.clone());
         }
-    }
-    if daemon.plan.collectors != before.collectors {
-        daemon
-            .source
-            .host
-            .set_report_ports(&daemon.plan.report_ports())?;
-        daemon
-            .emitter
-            .set_collectors(daemon.plan.collectors.clone());
-    }
-    let gone: Vec<String> = was
-        .devs
-        .iter()
-        .filter(|dev| !setup.devs.contains(dev))
-        .cloned()
-        .collect();
-    let pins = &daemon.side.pins;
-    for done in [
-        leave(pins, &gone),
-        unwatch_places(pins, &before.places, &daemon.plan.places),
-    ] {
-        if let Err(err) = done {
-            log::error(format_args!(
-                "cannot give up what is no longer named: {err:#}"
-            ));
+        let gone: Vec<String> = was
+            .devs
+            .iter()
+            .filter(|dev| !setup.devs.contains(dev))
+            .cloned()
+            .collect();
+        let pins = &self.side.pins;
+        for done in [
+            leave(pins, &gone),
+            unwatch_places(pins, &before.places, &self.plan.places),
+        ] {
+            if let Err(err) = done {
+                log::error(format_args!(
+                    "cannot give up what is no longer named: {err:#}"
+                ));
+            }
         }
+        Ok(before)
     }
-    Ok(before)
 }
 
 fn change_kernel(daemon: &SourceDaemon, now: &SourcePlan) -> Result<()> {

@@ -24,7 +24,7 @@ use self::lines::{TcpLines, TcpOutput};
 use self::metrics::ServeConnections;
 use self::names::FollowRules;
 use self::plan::TcpDaemonPlan;
-use self::reload::ReloadTcp;
+use self::reload::read_again;
 use self::sample::SampleConnections;
 use self::state::TcpDaemon;
 use super::duty::Duties;
@@ -50,7 +50,7 @@ pub fn run(args: &TcpArgs) -> Result<()> {
         .with(GiveSigns::default())
         .with(SampleConnections::new(args.top))
         .with(FollowRules::start())
-        .with(ReloadTcp::new(args));
+        .with(read_again(args));
     if let Some(listener) = http {
         duties = duties.with(ServeConnections::start(listener, &mut daemon)?);
     }

@@ -1,84 +1,58 @@
-//! Reads the config file again after a SIGHUP, and goes on with what it says now.
-
-use std::time::Instant;
+//! Goes on with what the config file says after a SIGHUP.
 
 use anyhow::Result;
 
 use super::plan::TcpDaemonPlan;
 use super::state::TcpDaemon;
 use crate::cli::TcpArgs;
-use crate::config::{ConfigError, TCP, WATCH};
-use crate::daemon::duty::Duty;
-use crate::daemon::reload::{Reload, say_changes, say_refusal};
-use crate::os::signals;
+use crate::config::{ConfigError, File, TCP, TcpOptions, WATCH};
+use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 
-/// The duty to do so.
-pub struct ReloadTcp {
-    args: TcpArgs,
-    reload: Reload<TcpDaemonPlan>,
+/// The duty to read the config file again after a SIGHUP.
+pub fn read_again(args: &TcpArgs) -> ReadFileAgain<TcpDaemon> {
+    let again = args.clone();
+    ReadFileAgain::new(args.settings.clone(), move || TcpDaemonPlan::make(&again))
 }
 
-impl ReloadTcp {
-    pub fn new(args: &TcpArgs) -> Self {
-        let again = args.clone();
-        Self {
-            args: args.clone(),
-            reload: Reload::new(move || TcpDaemonPlan::make(&again)),
-        }
-    }
-}
+impl ReadsFile for TcpDaemon {
+    type Plan = TcpDaemonPlan;
+    type Options = TcpOptions;
+    const TABLES: &'static [&'static str] = &[TCP, WATCH];
 
-impl Duty<TcpDaemon> for ReloadTcp {
-    fn task(&self) -> &'static str {
-        "read the config file again"
+    fn plan(&self) -> &TcpDaemonPlan {
+        &self.plan
     }
 
-    fn turn(&mut self, daemon: &mut TcpDaemon, _now: Instant) -> Result<()> {
-        if signals::reload_asked() {
-            self.reload.ask();
-        }
-        if let Some(made) = self.reload.plan() {
-            match made.and_then(|plan| go_on(daemon, plan)) {
-                Ok(before) => say_changes(
-                    daemon.plan.file.as_ref(),
-                    before.file.as_ref(),
-                    &[TCP, WATCH],
-                    &self.args.settings,
-                ),
-                Err(err) => say_refusal(&err),
+    fn file(plan: &TcpDaemonPlan) -> Option<&File> {
+        plan.file.as_ref()
+    }
+
+    /// Goes on with all of the new plan, or none. Returns the plan before.
+    fn go_on(&mut self, now: TcpDaemonPlan) -> Result<TcpDaemonPlan> {
+        let (new, old) = (&now.config, &self.plan.config);
+        let table = format!(
+            "the table has room for {} connections, and cannot grow or shrink (try to start hostint tcp again)",
+            old.max_connections
+        );
+        let address = "the address is bound at the start (try to start hostint tcp again)";
+        for (changed, key, why) in [
+            (
+                new.max_connections != old.max_connections,
+                "max-connections",
+                &*table,
+            ),
+            (new.http != old.http, "http", address),
+        ] {
+            if changed {
+                let mistake = now.file.as_ref().map_or_else(
+                    || why.to_owned().into(),
+                    |file| file.tcp.mistake_at(&file.path, key, why.to_owned()),
+                );
+                return Err(ConfigError(vec![mistake]).into());
             }
         }
-        let goes_on = self.reload.goes_on();
-        daemon.signs.notify.reload_goes_on(goes_on);
-        Ok(())
+        self.programs.set(&now.for_programs()?)?;
+        self.connections.set_rules(&now.rules);
+        Ok(std::mem::replace(&mut self.plan, now))
     }
-}
-
-/// Goes on with all of the new plan, or none. Returns the plan before.
-fn go_on(daemon: &mut TcpDaemon, now: TcpDaemonPlan) -> Result<TcpDaemonPlan> {
-    let (new, old) = (&now.config, &daemon.plan.config);
-    let table = format!(
-        "the table has room for {} connections, and cannot grow or shrink (try to start hostint tcp again)",
-        old.max_connections
-    );
-    let address = "the address is bound at the start (try to start hostint tcp again)";
-    for (changed, key, why) in [
-        (
-            new.max_connections != old.max_connections,
-            "max-connections",
-            &*table,
-        ),
-        (new.http != old.http, "http", address),
-    ] {
-        if changed {
-            let mistake = now.file.as_ref().map_or_else(
-                || why.to_owned().into(),
-                |file| file.tcp.mistake_at(&file.path, key, why.to_owned()),
-            );
-            return Err(ConfigError(vec![mistake]).into());
-        }
-    }
-    daemon.programs.set(&now.for_programs()?)?;
-    daemon.connections.set_rules(&now.rules);
-    Ok(std::mem::replace(&mut daemon.plan, now))
 }

@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use self::attachments::LookAfterHop;
 use self::clock::FollowClockAlone;
 use self::plan::TransitPlan;
-use self::reload::ReloadTransit;
+use self::reload::read_again;
 use self::state::TransitDaemon;
 use super::duty::Duties;
 use super::http;
@@ -78,7 +78,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(LookAfterHop::start())
-        .with(ReloadTransit::new(args))
+        .with(read_again(args))
         .with(FollowClockAlone);
     daemon.signs.notify.ready();
     while !signals::ending() {

@@ -1,86 +1,66 @@
-//! Reads the config file again after a SIGHUP, and goes on with what it says now.
-
-use std::time::Instant;
+//! Goes on with what the config file says after a SIGHUP.
 
 use anyhow::Result;
 
 use super::plan::TransitPlan;
 use super::state::TransitDaemon;
 use crate::cli::TransitServeArgs;
-use crate::config::{ConfigError, TRANSIT};
-use crate::daemon::duty::Duty;
-use crate::daemon::reload::{Reload, say_changes, say_refusal};
+use crate::config::{ConfigError, File, TRANSIT, TransitOptions};
+use crate::daemon::duties::{ReadFileAgain, ReadsFile};
+use crate::datapath::pins::Pins;
 use crate::host::transit;
-use crate::os::{log, signals};
+use crate::os::log;
 
-/// The duty to do so.
-pub struct ReloadTransit {
-    args: TransitServeArgs,
-    reload: Reload<TransitPlan>,
+/// The duty to read the config file again after a SIGHUP.
+pub fn read_again(args: &TransitServeArgs) -> ReadFileAgain<TransitDaemon> {
+    let again = args.clone();
+    ReadFileAgain::new(args.settings.clone(), move || TransitPlan::make(&again))
 }
 
-impl ReloadTransit {
-    pub fn new(args: &TransitServeArgs) -> Self {
-        let again = args.clone();
-        Self {
-            args: args.clone(),
-            reload: Reload::new(move || TransitPlan::make(&again)),
-        }
-    }
-}
+impl ReadsFile for TransitDaemon {
+    type Plan = TransitPlan;
+    type Options = TransitOptions;
+    const TABLES: &'static [&'static str] = &[TRANSIT];
 
-impl Duty<TransitDaemon> for ReloadTransit {
-    fn task(&self) -> &'static str {
-        "read the config file again"
+    fn plan(&self) -> &TransitPlan {
+        &self.plan
     }
 
-    fn turn(&mut self, daemon: &mut TransitDaemon, _now: Instant) -> Result<()> {
-        if signals::reload_asked() {
-            self.reload.ask();
-        }
-        if let Some(made) = self.reload.plan_and_lock(&daemon.side.pins) {
-            match made.and_then(|(plan, _changing)| go_on(daemon, plan)) {
-                Ok(before) => say_changes(
-                    daemon.plan.file.as_ref(),
-                    before.file.as_ref(),
-                    &[TRANSIT],
-                    &self.args.settings,
-                ),
-                Err(err) => say_refusal(&err),
-            }
-        }
-        let goes_on = self.reload.goes_on();
-        daemon.signs.notify.reload_goes_on(goes_on);
-        Ok(())
+    fn file(plan: &TransitPlan) -> Option<&File> {
+        plan.file.as_ref()
     }
-}
 
-/// Goes on with all of the new plan, or none. Each program is replaced in place; the caller holds the right to do that.
-/// Returns the plan before.
-fn go_on(daemon: &mut TransitDaemon, now: TransitPlan) -> Result<TransitPlan> {
-    let (new, old) = (&now.setup, &daemon.plan.setup);
-    if new.http != old.http {
-        let why = "the address is bound when the transit hop starts (try to start it again)";
-        let mistake = now.file.as_ref().map_or_else(
-            || why.to_owned().into(),
-            |file| file.transit.mistake_at(&file.path, "http", why.to_owned()),
-        );
-        return Err(ConfigError(vec![mistake]).into());
+    fn changed_pins(&self) -> Option<&Pins> {
+        Some(&self.side.pins)
     }
-    if new != old {
-        daemon.transit = transit::attach(&daemon.side.pins, new)?;
+
+    /// Goes on with all of the new plan, or none. Each program is replaced in place; the caller holds the right to do that.
+    /// Returns the plan before.
+    fn go_on(&mut self, now: TransitPlan) -> Result<TransitPlan> {
+        let (new, old) = (&now.setup, &self.plan.setup);
+        if new.http != old.http {
+            let why = "the address is bound when the transit hop starts (try to start it again)";
+            let mistake = now.file.as_ref().map_or_else(
+                || why.to_owned().into(),
+                |file| file.transit.mistake_at(&file.path, "http", why.to_owned()),
+            );
+            return Err(ConfigError(vec![mistake]).into());
+        }
+        if new != old {
+            self.transit = transit::attach(&self.side.pins, new)?;
+        }
+        let kept = &new.devs;
+        let gone: Vec<String> = old
+            .devs
+            .iter()
+            .filter(|dev| !kept.contains(dev))
+            .cloned()
+            .collect();
+        if let Err(err) = transit::leave(&self.side.pins, &gone) {
+            log::error(format_args!(
+                "cannot give up what is no longer named: {err:#}"
+            ));
+        }
+        Ok(std::mem::replace(&mut self.plan, now))
     }
-    let kept = &new.devs;
-    let gone: Vec<String> = old
-        .devs
-        .iter()
-        .filter(|dev| !kept.contains(dev))
-        .cloned()
-        .collect();
-    if let Err(err) = transit::leave(&daemon.side.pins, &gone) {
-        log::error(format_args!(
-            "cannot give up what is no longer named: {err:#}"
-        ));
-    }
-    Ok(std::mem::replace(&mut daemon.plan, now))
 }
