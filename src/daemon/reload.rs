@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, anyhow};
 
-use crate::config::{CommandSettings, File, Overrides};
+use crate::config::{CommandSettings, ConfigError, File, Overrides, SettingsTable};
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::os::log;
 
@@ -94,6 +94,23 @@ pub fn say_changes<O: CommandSettings>(
     } else {
         log::info(format_args!("{path} applied: {}", changes.join("; ")));
     }
+}
+
+/// Refuses a plan that changes what holds from the start on: for each such key, whether it changed, and why it cannot.
+pub fn refuse_changed<O: CommandSettings>(
+    file: Option<&File>,
+    table: fn(&File) -> &SettingsTable<O>,
+    settled: &[(bool, &str, &str)],
+) -> Result<()> {
+    let Some((_, key, why)) = settled.iter().find(|(changed, ..)| *changed) else {
+        return Ok(());
+    };
+    let why = (*why).to_owned();
+    let mistake = match file {
+        Some(file) => table(file).mistake_at(&file.path, key, why),
+        None => why.into(),
+    };
+    Err(ConfigError(vec![mistake]).into())
 }
 
 /// Says why nothing was changed, a line for each reason.

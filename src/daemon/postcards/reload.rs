@@ -5,8 +5,9 @@ use anyhow::Result;
 use super::plan::PostcardsPlan;
 use super::state::PostcardsDaemon;
 use crate::cli::PostcardsArgs;
-use crate::config::{ConfigError, File, POSTCARDS, PostcardsOptions};
+use crate::config::{File, POSTCARDS, PostcardsOptions};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
+use crate::daemon::reload::refuse_changed;
 
 /// The duty to read the config file again after a SIGHUP.
 pub fn read_again(args: &PostcardsArgs) -> ReadFileAgain<PostcardsDaemon> {
@@ -36,18 +37,11 @@ impl ReadsFile for PostcardsDaemon {
             old.max_flows
         );
         let address = "the address is bound when postcards start (try to start them again)";
-        for (changed, key, why) in [
+        let settled = [
             (new.max_flows != old.max_flows, "max-flows", &*table),
             (new.http != old.http, "http", address),
-        ] {
-            if changed {
-                let mistake = now.file.as_ref().map_or_else(
-                    || why.to_owned().into(),
-                    |file| file.postcards.mistake_at(&file.path, key, why.to_owned()),
-                );
-                return Err(ConfigError(vec![mistake]).into());
-            }
-        }
+        ];
+        refuse_changed(now.file.as_ref(), |file| &file.postcards, &settled)?;
         self.host.set_node(new)?;
         self.programmed = now.for_program(&self.names.reasons)?;
         self.program.set(&self.programmed)?;

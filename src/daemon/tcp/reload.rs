@@ -5,8 +5,9 @@ use anyhow::Result;
 use super::plan::TcpDaemonPlan;
 use super::state::TcpDaemon;
 use crate::cli::TcpArgs;
-use crate::config::{ConfigError, File, TCP, TcpOptions, WATCH};
+use crate::config::{File, TCP, TcpOptions, WATCH};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
+use crate::daemon::reload::refuse_changed;
 
 /// The duty to read the config file again after a SIGHUP.
 pub fn read_again(args: &TcpArgs) -> ReadFileAgain<TcpDaemon> {
@@ -35,22 +36,15 @@ impl ReadsFile for TcpDaemon {
             old.max_connections
         );
         let address = "the address is bound at the start (try to start hostint tcp again)";
-        for (changed, key, why) in [
+        let settled = [
             (
                 new.max_connections != old.max_connections,
                 "max-connections",
                 &*table,
             ),
             (new.http != old.http, "http", address),
-        ] {
-            if changed {
-                let mistake = now.file.as_ref().map_or_else(
-                    || why.to_owned().into(),
-                    |file| file.tcp.mistake_at(&file.path, key, why.to_owned()),
-                );
-                return Err(ConfigError(vec![mistake]).into());
-            }
-        }
+        ];
+        refuse_changed(now.file.as_ref(), |file| &file.tcp, &settled)?;
         self.programs.set(&now.for_programs()?)?;
         self.connections.set_rules(&now.rules);
         Ok(std::mem::replace(&mut self.plan, now))

@@ -5,8 +5,9 @@ use anyhow::Result;
 use super::plan::TransitPlan;
 use super::state::TransitDaemon;
 use crate::cli::TransitServeArgs;
-use crate::config::{ConfigError, File, TRANSIT, TransitOptions};
+use crate::config::{File, TRANSIT, TransitOptions};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
+use crate::daemon::reload::refuse_changed;
 use crate::datapath::pins::Pins;
 use crate::host::transit;
 use crate::os::log;
@@ -38,14 +39,9 @@ impl ReadsFile for TransitDaemon {
     /// Returns the plan before.
     fn go_on(&mut self, now: TransitPlan) -> Result<TransitPlan> {
         let (new, old) = (&now.setup, &self.plan.setup);
-        if new.http != old.http {
-            let why = "the address is bound when the transit hop starts (try to start it again)";
-            let mistake = now.file.as_ref().map_or_else(
-                || why.to_owned().into(),
-                |file| file.transit.mistake_at(&file.path, "http", why.to_owned()),
-            );
-            return Err(ConfigError(vec![mistake]).into());
-        }
+        let why = "the address is bound when the transit hop starts (try to start it again)";
+        let settled = [(new.http != old.http, "http", why)];
+        refuse_changed(now.file.as_ref(), |file| &file.transit, &settled)?;
         if new != old {
             self.transit = transit::attach(&self.side.pins, new)?;
         }
