@@ -34,9 +34,9 @@ trap 'rm -f "$list"' EXIT
 cargo test --locked --no-run --test datapath 2>&1 | tee "$list" | grep -E '^(error|warning)' || true
 program=$(sed -n 's|^ *Executable tests/datapath/main.rs (\(.*\))$|\1|p' "$list")
 [ -n "$program" ] || { echo "soak.sh: the tests do not compile" >&2; exit 1; }
-# A build meanwhile does not change what the guest runs.
-cp "$program" "$dir/soak-program"
-program=$dir/soak-program
+# Neither a build nor the soak of another kernel meanwhile changes what the guest runs.
+cp "$program" "$dir/soak-program-$kernel"
+program=$dir/soak-program-$kernel
 
 # What was run least comes first.
 turns=$(for kind in idle busy; do
