@@ -54,6 +54,14 @@ printf '%b' '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xf
 	head -c 36 /dev/zero
 	printf '%b' '\x0aQDISC_DROP\0\0'
 } >corpus/decode_report/drop_sums
+# a TCP connection that a receiver limits
+{
+	printf '%b' '\x0d\x20\0\x03\0\0\0\x01\0\0\0\x01\0\0\0\x02\x02\x01\x01\0\0\x01\0\x0c'
+	head -c 272 /dev/zero
+	printf '%b' '\x01\0\x06\0\x13\x88\x13\x89\0\0\0\0'
+	printf '%b' '\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x01\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x02'
+	printf '%b' '\x05cubic\x03web'
+} | tee corpus/decode_report/connection >corpus/render_report/connection
 printf '\x01\x01\x01\x03\xfe\x02\x01\x00' >corpus/exporter_track/reordered
 printf '\x7f\x80\x00\x00\x00\x01\x01\x01\x01' >corpus/exporter_track/restarted
 printf '\x80\xff\xff\xff\xff\x01\x01\x02\xff' >corpus/exporter_track/wrapped

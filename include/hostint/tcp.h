@@ -97,7 +97,7 @@ struct tcp_record {
 	__u8 retransmits; /* timeouts since the last progress */
 	__u8 zero;
 	__u8 congestion[TCP_CONGESTION_NAME];
-	__u32 zero2;
+	__u32 segments_out; /* of all kinds, acknowledgements too */
 };
 
 /* Each enumerator is the index of a per-CPU counter. */

@@ -2714,7 +2714,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__tcp)
-            opts="-v -h -V --config --sample-period --cgroup --report --max-connections --max-endings --http --json --once --watch --top --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --node-id --sample-period --cgroup --collector --node-name --label --no-identity --report-period --report --max-connections --max-endings --max-reports --http --json --once --watch --top --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2724,11 +2724,35 @@ _hostint() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --node-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --sample-period)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-identity)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --report-period)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2741,6 +2765,10 @@ _hostint() {
                     return 0
                     ;;
                 --max-endings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-reports)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -414,13 +414,21 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s v -l verbo
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l config -d 'Read settings from [tcp] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of the sink or source on this host]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l sample-period -d 'Read the state of each connection once in this time, from 100ms [default: 1s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l cgroup -d 'Watch only sockets of this cgroup and those below it: a folder of the cgroup2 file system' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l report -d 'Tell a connection at each change, in each sample, or at its end [default: change]' -r -f -a "change\t'when it is seen first, when something else limits it, after a retransmission timeout, and when it ends'
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l report-period -d 'Report a connection to collectors at once, then once in this time, from 1s, and at its end [default: 10s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l report -d 'Print a connection at each change, in each sample, or at its end [default: change]' -r -f -a "change\t'when it is seen first, when something else limits it, after a retransmission timeout, and when it ends'
 sample\t'in each period, and when it ends'
 end\t'when it ends'"
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l max-connections -d 'Follow at most this many connections at a time [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l max-endings -d 'Tell at most this many endings a second; others are counted; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l max-reports -d 'Send collectors at most this many reports a second; the others\' turn comes later; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13280, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l once -d 'Watch connections for this time, print a table of them, and exit [default: 2s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l top -d 'With --once or --watch: the most connections to show; those with most retransmissions come first' -r

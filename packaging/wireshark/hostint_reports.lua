@@ -1,4 +1,4 @@
--- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 7, 10, 14 and 15) added to Telemetry Report v0.5.
+-- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 7, 10, 13 to 15) added to Telemetry Report v0.5.
 
 return function(fields, tools, headers, quotes)
     local M = {}
@@ -410,6 +410,39 @@ return function(fields, tools, headers, quotes)
         return string.format("Coverage of node %d: %s packets not measured", tvb(16, 4):uint(), tostring(packets))
     end
 
+    local LIMITS = { [0] = "application", "receiver", "send buffer", "host queue", "path", "not known" }
+    local NEWS = { [0] = "", "", "", ", ended", ", gone" }
+
+    local function connection(tvb, _, top)
+        local LEAST = 296 + FLOW_BYTES
+        if too_short(tvb, top, LEAST, "a report of a TCP connection") then
+            return "State of a TCP connection, cut short"
+        end
+        local flow = show_flow(top, tvb, 296, false)
+        local limit = LIMITS[tvb(17, 1):uint()] or "unknown"
+        top:add(tvb(16, 1), "News: " .. tvb(16, 1):uint())
+        top:add(tvb(17, 1), "Limited by: " .. limit)
+        top:add(tvb(24, 8), "Number of the connection: " .. tostring(tvb(24, 8):uint64()))
+        top:add(tvb(120, 8), "Bytes acknowledged: " .. tostring(tvb(120, 8):uint64()))
+        top:add(tvb(200, 4), "Smoothed round-trip time (us): " .. tvb(200, 4):uint())
+        top:add(tvb(240, 4), "Segments retransmitted: " .. tvb(240, 4):uint())
+        top:add(tvb(244, 4), "Data segments sent: " .. tvb(244, 4):uint())
+        local place = LEAST
+        for _, what in ipairs({ "Congestion control", "Class" }) do
+            local begin = place
+            local name
+            name, place = name_at(tvb, place)
+            if not name then
+                tools.warn(top, "short", "the names are cut short")
+                return "State of a TCP connection, cut short"
+            end
+            top:add(tvb(begin, place - begin), what .. ": " .. name)
+        end
+        odd_length(tvb, top, place, "a report of a TCP connection with these names")
+        return string.format("TCP connection of node %d: %s, limit %s, %d of %d segments retransmitted%s", tvb(12, 4):uint(), flow,
+            limit, tvb(240, 4):uint(), tvb(244, 4):uint(), NEWS[tvb(16, 1):uint()] or "")
+    end
+
     local function framed(tvb, _, top)
         if too_short(tvb, top, 16, "a framed report") then
             return "Framed report, cut short"
@@ -471,6 +504,6 @@ return function(fields, tools, headers, quotes)
         return at, sentence
     end
 
-    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [10] = host_drop, [14] = group_summary, [15] = framed }
+    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [10] = host_drop, [13] = connection, [14] = group_summary, [15] = framed }
     return M
 end

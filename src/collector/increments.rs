@@ -150,9 +150,11 @@ impl Increments {
         let part = match &report.observation.body {
             Body::Summary(part) => Cow::Borrowed(&**part),
             Body::FlowSummary(summary) => Cow::Owned(flow_summary::as_summary(summary)),
-            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) | Body::HostDrop(_) => {
-                return None;
-            }
+            Body::Packet(_)
+            | Body::DropSummary(_)
+            | Body::Latency(_)
+            | Body::HostDrop(_)
+            | Body::Connection(_) => return None,
         };
         let key = SubjectKey::new(arrival.map(|arrival| arrival.exporter.ip()), &part);
         let now_ns = match arrival {

@@ -25,7 +25,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Source(args) => source::run(bpffs, args),
         Command::Transit(args) => transit::run(bpffs, args),
         Command::Postcards(args) => postcards::run(bpffs, args),
-        Command::Tcp(args) => tcp::run(args),
+        Command::Tcp(args) => tcp::run(bpffs, args),
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
         Command::History(args) => history::run(args),

@@ -37,6 +37,7 @@ mod lookups;
 mod metrics_push;
 mod names;
 pub mod on_host;
+mod own_host;
 pub mod postcards;
 mod privileges;
 mod reload;

@@ -68,6 +68,7 @@ impl RecordUnits {
             lost_out: record.lost_out,
             retrans_out: record.retrans_out,
             total_retrans: record.total_retrans,
+            segments_out: record.segments_out,
             data_segments_out: record.data_segments_out,
             delivered: record.delivered,
             delivered_ce: has(F::TCP_HAS_DELIVERED_CE).then_some(record.delivered_ce),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::TcpSample;
 
@@ -43,6 +43,30 @@ impl Limit {
             Self::Path => "path",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+impl Limit {
+    /// The number on the wire.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// The limit with this name, whose words `-` or `_` joins; an unknown name is an unknown limit.
+    pub fn of_name(name: &str) -> Self {
+        let name = name.replace('_', "-");
+        let mut named = Self::ALL.into_iter().filter(|limit| limit.name() == name);
+        named.next().unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::of_name(&String::deserialize(deserializer)?))
     }
 }
 

@@ -9,7 +9,7 @@ use super::int_header::is_false;
 use super::{
     Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop, HostDrop,
     IntHeader, LatencyClocks, Metadata, NodeId, QueueDepth, Quirk, Report, ReportDomain,
-    ReportVersion, Summary, SummaryRecord, SummarySubject,
+    ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -99,6 +99,9 @@ pub struct Record {
     /// What a host dropped of the flow, with the kernel's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_drop: Option<Box<HostDrop>>,
+    /// The state of a host's TCP connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<Box<TcpReport>>,
     #[serde(flatten)]
     pub metadata: Metadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -321,6 +324,10 @@ impl Record {
             Body::HostDrop(report) => {
                 self.report_time_s = Some(report.time_s);
                 self.host_drop = Some(Box::new(report.drop.clone()));
+            }
+            Body::Connection(report) => {
+                self.report_time_s = Some(report.time_s);
+                self.connection = Some(Box::new(report.connection.clone()));
             }
             Body::Packet(report) => {
                 self.metadata = report.metadata.clone();

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use super::node_identity::printable;
 use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
 use super::{
-    Arrival, Body, ClockSource, ClockState, DropReasons, DropSummary, FirstHeader, Flags, FlowKey,
-    FlowSummary, Hop, HopStack, HostDropReport, HwId, LatencyReport, NodeId, Observation, Packet,
-    PacketReport, QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Summary,
-    SummarySubject, Transport, Vlans,
+    Arrival, Body, ClockSource, ClockState, ConnectionReport, DropReasons, DropSummary,
+    FirstHeader, Flags, FlowKey, FlowSummary, Hop, HopStack, HostDropReport, HwId, LatencyReport,
+    NodeId, Observation, Packet, PacketReport, QuotedHeaders, Record, Report, ReportVersion,
+    ReportedPacket, Summary, SummarySubject, Transport, Vlans,
 };
 
 /// Why a line is not a report.
@@ -97,6 +97,7 @@ impl Record {
             "host-drop" => self
                 .host_drop()
                 .map(|report| Body::HostDrop(Box::new(report))),
+            "tcp" => (self.connection()).map(|report| Body::Connection(Box::new(report))),
             "packet" | "local" | "drop" | "intermediate" | "ethernet" => {
                 Ok(Body::Packet(Box::new(self.packet_report())))
             }
@@ -184,6 +185,17 @@ impl Record {
             time_s: self.needed(self.report_time_s, "report_time_s")?,
             node: self.needed(self.reporter_node, "reporter_node")?,
             drop,
+        })
+    }
+
+    fn connection(&self) -> Result<ConnectionReport, BadRecord> {
+        let connection = self.connection.as_deref();
+        let mut connection = self.needed(connection.cloned(), "connection")?;
+        connection.class = connection.class.take().map(|class| printable(&class));
+        Ok(ConnectionReport {
+            time_s: self.needed(self.report_time_s, "report_time_s")?,
+            node: self.needed(self.reporter_node, "reporter_node")?,
+            connection,
         })
     }
 

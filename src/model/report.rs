@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClockState, FlowKey, FlowSummary, HopStack, HostDropReport, NodeId, PacketReport,
-    QuotedHeaders, ReportVersion, Summary, SummarySubject,
+    ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, NodeId,
+    PacketReport, QuotedHeaders, ReportVersion, Summary, SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -74,6 +74,8 @@ pub enum Body {
     Summary(Box<Summary>),
     /// NProto 10, hostint's own: packets of a flow that a host dropped.
     HostDrop(Box<HostDropReport>),
+    /// NProto 13, hostint's own: the state of a host's TCP connection.
+    Connection(Box<ConnectionReport>),
 }
 
 /// Packets missing in a flow between source and sink.
@@ -177,6 +179,7 @@ impl Observation {
                 SummarySubject::Group { .. } => "group-summary",
             },
             Body::HostDrop(_) => "host-drop",
+            Body::Connection(_) => "tcp",
         }
     }
 
@@ -192,6 +195,7 @@ impl Observation {
                 SummarySubject::Group { .. } => None,
             },
             Body::HostDrop(report) => Some(report.drop.flow),
+            Body::Connection(report) => Some(report.connection.sample.flow),
         }
     }
 
@@ -212,6 +216,7 @@ impl Observation {
             Body::FlowSummary(summary) => Some(summary.sink_node),
             Body::Summary(summary) => Some(summary.sink_node),
             Body::HostDrop(report) => Some(report.node),
+            Body::Connection(report) => Some(report.node),
         }
     }
 
@@ -221,9 +226,11 @@ impl Observation {
         match &self.body {
             Body::Latency(report) => report.hops.latency_ns(),
             Body::Packet(report) => report.latency_ns(),
-            Body::DropSummary(_) | Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) => {
-                None
-            }
+            Body::DropSummary(_)
+            | Body::FlowSummary(_)
+            | Body::Summary(_)
+            | Body::HostDrop(_)
+            | Body::Connection(_) => None,
         }
     }
 
@@ -241,7 +248,9 @@ impl Observation {
             Body::Packet(report) => report.version,
             Body::Latency(report) => report.version,
             Body::DropSummary(summary) => summary.version,
-            Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) => ReportVersion::V05,
+            Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Connection(_) => {
+                ReportVersion::V05
+            }
         }
     }
 

@@ -89,8 +89,9 @@ impl ReportFacts {
                     reordered: summary.totals.reordered,
                 };
             }
-            Body::HostDrop(_) => {
-                // Histories count packets of a flow as INT does. What hosts drop has figures of its own.
+            Body::HostDrop(_) | Body::Connection(_) => {
+                // Histories count packets of a flow as INT does. What hosts drop, and the state of their connections,
+                // have figures of their own.
                 observed.flow = None;
                 observed.shown = SequenceEvidence::Nothing;
             }
@@ -124,6 +125,7 @@ fn time_of(body: &Body, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) 
         Body::FlowSummary(summary) => summary.time_s,
         Body::Summary(summary) => summary.time_s,
         Body::HostDrop(report) => report.time_s,
+        Body::Connection(report) => report.time_s,
         Body::Packet(_) => return now_ns(),
     };
     u64::from(own_s) * NS_PER_S

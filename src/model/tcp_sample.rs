@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::FlowKey;
 
@@ -11,6 +11,16 @@ use super::FlowKey;
 pub struct CongestionControl(pub [u8; 16]);
 
 impl CongestionControl {
+    /// `None` if the kernel has no such name: it is longer than 15 bytes, or has characters that do not show.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut bytes = [0; 16];
+        let is_name = name.len() < bytes.len() && name.bytes().all(|byte| byte.is_ascii_graphic());
+        bytes
+            .get_mut(..name.len())?
+            .copy_from_slice(name.as_bytes());
+        is_name.then_some(Self(bytes))
+    }
+
     pub fn name(&self) -> &str {
         let bytes = self.0.split(|byte| *byte == 0).next().unwrap_or_default();
         std::str::from_utf8(bytes).unwrap_or_default()
@@ -20,6 +30,13 @@ impl CongestionControl {
 impl Serialize for CongestionControl {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for CongestionControl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Ok(Self::named(&name).unwrap_or_default())
     }
 }
 
@@ -42,6 +59,18 @@ impl TcpPhase {
             11 => "closing",
             _ => "unknown",
         }
+    }
+
+    fn of_name(name: &str) -> Self {
+        let phases = (0..=u8::MAX).map(Self);
+        let mut named = phases.filter(|phase| phase.name() == name);
+        named.next().unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for TcpPhase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::of_name(&String::deserialize(deserializer)?))
     }
 }
 
@@ -66,6 +95,18 @@ impl CongestionPhase {
             _ => "unknown",
         }
     }
+
+    fn of_name(name: &str) -> Self {
+        let phases = (0..=u8::MAX).map(Self);
+        let mut named = phases.filter(|phase| phase.name() == name);
+        named.next().unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for CongestionPhase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::of_name(&String::deserialize(deserializer)?))
+    }
 }
 
 impl Serialize for CongestionPhase {
@@ -75,7 +116,7 @@ impl Serialize for CongestionPhase {
 }
 
 /// The time since the connection began in which the sender was held up, by what; the kernel counts it in ticks.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct HeldUp {
     /// Data was unsent or unacknowledged.
     pub busy_us: u64,
@@ -89,7 +130,8 @@ pub struct HeldUp {
 
 /// What the kernel knows of a connection. Counts are those since it began, as `ss -ti` shows them. A field that the
 /// kernel does not have, or that has no value yet, is absent.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+#[serde(default)]
 pub struct TcpFigures {
     pub state: TcpPhase,
     pub congestion_state: CongestionPhase,
@@ -110,6 +152,8 @@ pub struct TcpFigures {
     pub lost_out: u32,
     pub retrans_out: u32,
     pub total_retrans: u32,
+    /// Segments of all kinds, acknowledgements too.
+    pub segments_out: u32,
     pub data_segments_out: u32,
     pub delivered: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,17 +202,17 @@ pub struct TcpFigures {
 }
 
 /// A connection's state, and which connection it is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct TcpSample {
     /// From this host to its peer.
     pub flow: FlowKey,
     /// Nanoseconds since the Unix epoch.
     pub time_ns: u64,
     /// When the connection was established; absent if that was before the program was attached.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_ns: Option<u64>,
     /// The id of the socket's cgroup.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<u64>,
     /// No two sockets that live at a time have the same.
     #[serde(skip)]

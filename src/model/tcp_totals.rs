@@ -1,11 +1,11 @@
 //! A connection's news, and the counts of all connections.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{LatencyHistogram, Limit, LimitedTimes, TcpSample};
+use super::{LatencyHistogram, Limit, LimitedTimes, NodeId, TcpSample};
 
 /// Why a connection is told.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpNews {
     /// It was seen for the first time.
@@ -20,20 +20,72 @@ pub enum TcpNews {
     Gone,
 }
 
+impl TcpNews {
+    /// All news, by their numbers on the wire.
+    pub const EACH: [Self; 5] = [
+        Self::Open,
+        Self::Change,
+        Self::Sample,
+        Self::End,
+        Self::Gone,
+    ];
+
+    /// The number on the wire.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::EACH.get(usize::from(number)).copied()
+    }
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Change => "change",
+            Self::Sample => "sample",
+            Self::End => "end",
+            Self::Gone => "gone",
+        }
+    }
+
+    /// True if nothing more will be told of the connection.
+    pub fn is_last(self) -> bool {
+        matches!(self, Self::End | Self::Gone)
+    }
+}
+
 /// A connection with its news.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct TcpReport {
+    /// The connection's number at its host, which no other one has.
+    #[serde(default)]
+    pub id: u64,
     pub why: TcpNews,
     pub limited: Limit,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// For how long each thing limited it, since it was seen first.
-    #[serde(rename = "limited_us", skip_serializing_if = "LimitedTimes::is_empty")]
+    #[serde(
+        default,
+        rename = "limited_us",
+        skip_serializing_if = "LimitedTimes::is_empty"
+    )]
     pub times: LimitedTimes,
     /// How often it was sampled.
     pub samples: u64,
     #[serde(flatten)]
     pub sample: TcpSample,
+}
+
+/// A report of a host about one of its connections.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ConnectionReport {
+    /// When the report was made, in whole seconds since the Unix epoch.
+    pub time_s: u32,
+    pub node: NodeId,
+    pub connection: TcpReport,
 }
 
 /// The number of open connections whose sender something limits.
@@ -60,6 +112,8 @@ pub struct TcpTotals {
     /// Endings that were not told, because of the limit, and because the ring was full.
     pub ends_limited: u64,
     pub ends_lost: u64,
+    /// Endings that collectors were not told, because too many waited.
+    pub ends_unreported: u64,
     /// Connections that are gone, and whose end was not seen.
     pub gone: u64,
     /// Samples of connections that the table had no room for.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::model::{
-    Body, FlowSummary, Hop, HostDropReport, PacketReport, Report, Summary, SummarySubject,
+    Body, ConnectionReport, FlowSummary, Hop, HostDropReport, PacketReport, Report, Summary,
+    SummarySubject, TcpReport,
 };
 
 /// Displays a report as Host-INT logs it, without the line feed.
@@ -66,6 +67,7 @@ impl fmt::Display for LogLine<'_> {
             Body::FlowSummary(summary) => summary_line(summary, f),
             Body::Summary(summary) => totals_line(summary, f),
             Body::HostDrop(report) => drop_line(report, f),
+            Body::Connection(report) => connection_line(report, f),
             Body::Packet(report) => packet_line(report, f),
         }
     }
@@ -92,6 +94,30 @@ fn drop_line(report: &HostDropReport, f: &mut fmt::Formatter<'_>) -> fmt::Result
         drop.count.packets,
         drop.count.segments,
         drop.count.bytes
+    )
+}
+
+/// As of drops.
+fn connection_line(report: &ConnectionReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let TcpReport { id, sample, .. } = &report.connection;
+    let (flow, tcp) = (&sample.flow, &sample.tcp);
+    write!(
+        f,
+        "Time: {} s Type: Connection NodeID: {} SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {} Number: {id} \
+         Limited: {} RTT: {} us Segments: {} Retransmitted: {} BytesAcked: {} BytesReceived: {}",
+        report.time_s,
+        report.node,
+        flow.src,
+        flow.dst,
+        flow.protocol,
+        flow.sport,
+        flow.dport,
+        report.connection.limited,
+        tcp.srtt_us.unwrap_or_default(),
+        tcp.data_segments_out,
+        tcp.total_retrans,
+        tcp.bytes_acked,
+        tcp.bytes_received
     )
 }
 

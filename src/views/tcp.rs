@@ -5,7 +5,7 @@ use std::fmt;
 use super::drops::counted;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use crate::model::{TcpNews, TcpReport, TcpTotals};
+use crate::model::{Limit, TcpNews, TcpReport, TcpTotals};
 
 /// Displays `12:03:04.123Z receiver     tcp 10.1.0.4:5353 > 10.9.0.1:9999  srtt 12.3 ms  ...`.
 pub struct TcpLine<'a>(pub &'a TcpReport);
@@ -16,7 +16,7 @@ fn us(time_us: u32) -> Nanoseconds {
 
 impl fmt::Display for TcpLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (report, tcp) = (self.0, &self.0.sample.tcp);
+        let report = self.0;
         let ms = report.sample.time_ns / 1_000_000;
         let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
         let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
@@ -25,47 +25,65 @@ impl fmt::Display for TcpLine<'_> {
         if let Some(class) = &report.class {
             write!(f, "  class {class}")?;
         }
-        if let Some(srtt_us) = tcp.srtt_us {
-            write!(f, "  rtt {}", us(srtt_us))?;
+        figures(report, f)
+    }
+}
+
+/// Displays `limited by receiver  rtt 12.3 ms  ...`: a connection's state behind its flow.
+pub struct TcpDetails<'a>(pub &'a TcpReport);
+
+impl fmt::Display for TcpDetails<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.limited {
+            Limit::Unknown => f.write_str("limit unknown")?,
+            limit => write!(f, "limited by {limit}")?,
         }
-        if let Some(min_us) = tcp.min_rtt_us {
-            write!(f, " (least {})", us(min_us))?;
+        figures(self.0, f)
+    }
+}
+
+fn figures(report: &TcpReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let tcp = &report.sample.tcp;
+    if let Some(srtt_us) = tcp.srtt_us {
+        write!(f, "  rtt {}", us(srtt_us))?;
+    }
+    if let Some(min_us) = tcp.min_rtt_us {
+        write!(f, " (least {})", us(min_us))?;
+    }
+    write!(f, "  sent {}", counted(tcp.bytes_sent, "byte"))?;
+    write!(f, ", received {}", Grouped(tcp.bytes_received))?;
+    if tcp.total_retrans > 0 {
+        write!(
+            f,
+            "  {} of {} retransmitted",
+            Grouped(tcp.total_retrans.into()),
+            counted(tcp.data_segments_out.into(), "segment")
+        )?;
+    }
+    if let Some(dups @ 1..) = tcp.dsack_dups {
+        write!(f, ", {} for nothing", Grouped(dups.into()))?;
+    }
+    for (bytes, what) in [
+        (tcp.notsent_bytes, "not sent"),
+        (tcp.host_queue_bytes, "in this host's queues"),
+        (tcp.unread_bytes, "not read"),
+    ] {
+        if bytes > 0 {
+            write!(f, "  {} {what}", counted(bytes.into(), "byte"))?;
         }
-        write!(f, "  sent {}", counted(tcp.bytes_sent, "byte"))?;
-        write!(f, ", received {}", Grouped(tcp.bytes_received))?;
-        if tcp.total_retrans > 0 {
-            write!(
-                f,
-                "  {} of {} retransmitted",
-                Grouped(tcp.total_retrans.into()),
-                counted(tcp.data_segments_out.into(), "segment")
-            )?;
-        }
-        if let Some(dups @ 1..) = tcp.dsack_dups {
-            write!(f, ", {} for nothing", Grouped(dups.into()))?;
-        }
-        for (bytes, what) in [
-            (tcp.notsent_bytes, "not sent"),
-            (tcp.host_queue_bytes, "in this host's queues"),
-            (tcp.unread_bytes, "not read"),
-        ] {
-            if bytes > 0 {
-                write!(f, "  {} {what}", counted(bytes.into(), "byte"))?;
+    }
+    match report.why {
+        TcpNews::Open => write!(f, "  {}", tcp.state),
+        TcpNews::Change | TcpNews::Sample => Ok(()),
+        TcpNews::Gone => f.write_str("  gone"),
+        TcpNews::End => match report.sample.begun_ns {
+            Some(begun_ns) => {
+                let lived_ns = report.sample.time_ns.saturating_sub(begun_ns);
+                let lived_ns = i64::try_from(lived_ns).unwrap_or(i64::MAX);
+                write!(f, "  ended after {}", Nanoseconds(lived_ns))
             }
-        }
-        match report.why {
-            TcpNews::Open => write!(f, "  {}", tcp.state),
-            TcpNews::Change | TcpNews::Sample => Ok(()),
-            TcpNews::Gone => f.write_str("  gone"),
-            TcpNews::End => match report.sample.begun_ns {
-                Some(begun_ns) => {
-                    let lived_ns = report.sample.time_ns.saturating_sub(begun_ns);
-                    let lived_ns = i64::try_from(lived_ns).unwrap_or(i64::MAX);
-                    write!(f, "  ended after {}", Nanoseconds(lived_ns))
-                }
-                None => f.write_str("  ended"),
-            },
-        }
+            None => f.write_str("  ended"),
+        },
     }
 }
 
@@ -153,6 +171,10 @@ impl fmt::Display for TcpTotalsText<'_> {
                 "ended and not told: beyond --max-endings",
             ),
             (totals.ends_lost, "ended and not told: the ring was full"),
+            (
+                totals.ends_unreported,
+                "ended and not told to collectors: beyond --max-reports",
+            ),
             (totals.gone, "gone, without an end that was seen"),
         ] {
             if count > 0 {

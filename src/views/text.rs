@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::drops::DropDetails;
+use super::tcp::TcpDetails;
 use crate::model::{Arrival, Body, DropReasons, Flags, FlowSummary, PacketReport, Report, Summary};
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`. The time is UTC; it
@@ -112,6 +113,10 @@ impl fmt::Display for TextLine<'_> {
             Body::Summary(summary) => totals(summary, f)?,
             Body::HostDrop(report) => {
                 write!(f, "{}  node {}", DropDetails(&report.drop), report.node)?;
+            }
+            Body::Connection(report) => {
+                let state = TcpDetails(&report.connection);
+                write!(f, "{state}  node {}", report.node)?;
             }
             Body::Packet(report) => packet(report, observation.flags, self.reasons, f)?,
         }

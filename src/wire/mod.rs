@@ -12,6 +12,7 @@ pub mod packet;
 pub mod probe;
 pub mod report;
 pub mod report_clock;
+mod report_connection;
 pub mod report_coverage;
 pub mod report_drop_totals;
 mod report_extended;

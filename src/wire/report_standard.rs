@@ -81,9 +81,11 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
             let packet = fragment::of(&summary.flow, 0, &[])?;
             (summary.sink_node, metadata, packet, MADE | GAP)
         }
-        Body::Packet(_) | Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) => {
-            return None;
-        }
+        Body::Packet(_)
+        | Body::FlowSummary(_)
+        | Body::Summary(_)
+        | Body::HostDrop(_)
+        | Body::Connection(_) => return None,
     };
     Some(PacketReport {
         version: ReportVersion::V20,

@@ -2,8 +2,8 @@
 
 use super::cursor::Cursor;
 use super::{
-    DecodeError, packet, report_extended, report_framed, report_group, report_host_drop,
-    report_hostint, report_summary,
+    DecodeError, packet, report_connection, report_extended, report_framed, report_group,
+    report_host_drop, report_hostint, report_summary,
 };
 use crate::model::{
     Body, ClockSource, ClockState, FirstHeader, Flags, HwId, Metadata, NodeId, Observation,
@@ -23,6 +23,7 @@ const KIND_EXTENDED_LATENCY: u8 = 5;
 const KIND_EXTENDED_DROP_SUMMARY: u8 = 6;
 const KIND_FLOW_SUMMARY: u8 = 7;
 const KIND_HOST_DROP: u8 = 10;
+const KIND_CONNECTION: u8 = 13;
 const KIND_GROUP_SUMMARY: u8 = 14;
 const KIND_FRAMED: u8 = 15;
 
@@ -85,13 +86,16 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             Body::FlowSummary(Box::new(summary))
         }
         KIND_HOST_DROP => Body::HostDrop(Box::new(report_host_drop::decode(datagram, timestamp)?)),
+        KIND_CONNECTION => {
+            Body::Connection(Box::new(report_connection::decode(datagram, timestamp)?))
+        }
         KIND_GROUP_SUMMARY => Body::Summary(Box::new(report_group::decode(datagram, timestamp)?)),
         KIND_FRAMED => report_framed::decode(datagram, timestamp)?,
         found => {
             return Err(DecodeError::Kind {
                 what: "report kind (NProto)",
                 found,
-                expected: "0 to 7, 10, 14 or 15",
+                expected: "0 to 7, 10, or 13 to 15",
             });
         }
     };
@@ -141,6 +145,10 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
         Body::HostDrop(drop) => {
             emit_header(KIND_HOST_DROP, report, out);
             report_host_drop::emit(drop, out);
+        }
+        Body::Connection(connection) => {
+            emit_header(KIND_CONNECTION, report, out);
+            report_connection::emit(connection, out);
         }
         Body::Summary(summary) => match &summary.subject {
             SummarySubject::Group { class } => {
@@ -198,6 +206,7 @@ fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
         Body::FlowSummary(summary) => summary.time_s,
         Body::Summary(summary) => summary.time_s,
         Body::HostDrop(report) => report.time_s,
+        Body::Connection(report) => report.time_s,
     };
     out.extend(timestamp.to_be_bytes());
 }

@@ -53,6 +53,7 @@ mod root {
     mod summaries;
     mod superpackets;
     mod tcp;
+    mod tcp_told;
     mod traffic;
     mod transit;
     mod trust;

@@ -117,7 +117,11 @@ fn as_v20(mut observation: Observation) -> Observation {
     match &mut observation.body {
         Body::Latency(report) => report.version = ReportVersion::V20,
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Packet(_) => {}
+        Body::FlowSummary(_)
+        | Body::Summary(_)
+        | Body::HostDrop(_)
+        | Body::Connection(_)
+        | Body::Packet(_) => {}
     }
     observation
 }

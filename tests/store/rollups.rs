@@ -47,9 +47,11 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
     match &sample.report.observation.body {
         Body::Latency(report) => (report.hops.source().node, report.hops.sink().node),
         Body::DropSummary(summary) => (summary.source_node, summary.sink_node),
-        Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Packet(_) => {
-            unreachable!()
-        }
+        Body::FlowSummary(_)
+        | Body::Summary(_)
+        | Body::HostDrop(_)
+        | Body::Connection(_)
+        | Body::Packet(_) => unreachable!(),
     }
 }
 

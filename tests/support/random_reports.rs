@@ -301,6 +301,93 @@ impl Random {
         }
     }
 
+    fn tcp_figures(&mut self) -> TcpFigures {
+        let word = |random: &mut Self| random.bool().then(|| random.u32());
+        let long = |random: &mut Self| random.bool().then(|| random.next());
+        let srtt_us = word(self);
+        TcpFigures {
+            state: TcpPhase([1, 2, 3, 4, 5, 7, 8, 9, 11][usize::from(self.u8() % 9)]),
+            congestion_state: CongestionPhase(self.u8() % 5),
+            congestion_control: CongestionControl::named("bbr").unwrap(),
+            srtt_us,
+            rttvar_us: srtt_us.map(|_| self.u32()),
+            min_rtt_us: word(self),
+            rto_us: self.next(),
+            cwnd_segments: self.u32(),
+            ssthresh_segments: word(self),
+            mss_bytes: self.u32(),
+            packets_out: self.u32(),
+            sacked_out: self.u32(),
+            lost_out: self.u32(),
+            retrans_out: self.u32(),
+            total_retrans: self.u32(),
+            data_segments_out: self.u32(),
+            segments_out: self.u32(),
+            delivered: self.u32(),
+            delivered_ce: word(self),
+            dsack_dups: word(self),
+            reord_seen: word(self),
+            rto_count: word(self),
+            timeouts_in_a_row: self.u8(),
+            bytes_sent: self.next(),
+            bytes_acked: self.next(),
+            bytes_received: self.next(),
+            bytes_retrans: long(self),
+            delivery_rate_bytes_s: long(self),
+            pacing_rate_bytes_s: long(self),
+            max_pacing_rate_bytes_s: long(self),
+            held_up: self.bool().then(|| HeldUp {
+                busy_us: self.next(),
+                receiver_us: self.next(),
+                buffer_us: self.next(),
+            }),
+            notsent_bytes: self.u32(),
+            unread_bytes: self.u32(),
+            host_queue_bytes: self.u32(),
+            snd_wnd_bytes: self.u32(),
+            send_buffer_bytes: self.u32(),
+            cwnd_limited: self.bool(),
+            app_limited: self.bool(),
+            delivery_rate_app_limited: self.bool(),
+            waits_for_room: self.bool(),
+            paced: self.bool(),
+            ecn: self.bool(),
+            window_scaled: self.bool(),
+            sack: self.bool(),
+            timestamps: self.bool(),
+        }
+    }
+
+    pub fn connection(&mut self) -> ConnectionReport {
+        let mut times = LimitedTimes::default();
+        for limit in Limit::ALL {
+            times.add(limit, self.next());
+        }
+        ConnectionReport {
+            time_s: self.u32(),
+            node: NodeId(self.u32()),
+            connection: TcpReport {
+                id: self.next(),
+                why: TcpNews::EACH[usize::from(self.u8() % 5)],
+                limited: Limit::ALL[usize::from(self.u8() % 6)],
+                class: self.bool().then(|| "storage".to_owned()),
+                times,
+                samples: self.next(),
+                sample: TcpSample {
+                    flow: self.flow(),
+                    time_ns: self.next(),
+                    begun_ns: self.bool().then(|| self.next()),
+                    cgroup: self.bool().then(|| self.next()),
+                    socket: 0,
+                    monotonic_ns: 0,
+                    begun_monotonic_ns: None,
+                    class: 0,
+                    tcp: self.tcp_figures(),
+                },
+            },
+        }
+    }
+
     pub fn clock(&mut self) -> ClockState {
         use ClockSource::{Nic, Realtime, Tai, Unknown};
         ClockState {
@@ -311,12 +398,13 @@ impl Random {
 
     pub fn report(&mut self) -> Report {
         let tracked_flow = self.bool();
-        let body = match self.u8() % 8 {
+        let body = match self.u8() % 9 {
             nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
             4 => Body::FlowSummary(Box::new(self.flow_summary())),
             5 => Body::Summary(Box::new(self.summary())),
             6 => Body::HostDrop(Box::new(self.host_drop())),
+            7 => Body::Connection(Box::new(self.connection())),
             _ => Body::Latency(self.latency()),
         };
         Report {

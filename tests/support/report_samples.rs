@@ -21,6 +21,7 @@ pub fn all() -> Vec<Record> {
     reports.extend(of_packets());
     reports.extend(summaries().into_iter().flat_map(variants));
     reports.extend(host_drops().into_iter().flat_map(variants));
+    reports.extend(connections().into_iter().flat_map(variants));
     let arrival = Arrival {
         exporter: "203.0.113.3:43981".parse().unwrap(),
         received_ns: 1_700_000_000_123_456_789,
@@ -65,6 +66,7 @@ fn variants(report: Report) -> [Report; 5] {
             }
         }
         Body::HostDrop(report) => report.drop.flow.vlans = vlans,
+        Body::Connection(report) => report.connection.sample.flow.vlans = vlans,
         Body::Packet(_) => {}
     }
     if let Body::Latency(latency) = &mut least.observation.body {
@@ -320,6 +322,131 @@ pub fn host_drops() -> [Report; 2] {
             })),
         },
     })
+}
+
+/// The state of TCP connections: with all that there can be, and with as little as possible.
+pub fn connections() -> [Report; 2] {
+    let flow = FlowKey {
+        src: "192.0.2.1".parse().unwrap(),
+        dst: "198.51.100.2".parse().unwrap(),
+        sport: 49152,
+        dport: 80,
+        protocol: 6,
+        vlans: Vlans::NONE,
+    };
+    let least = TcpReport {
+        id: 1_700_000_000_000_001,
+        why: TcpNews::Open,
+        limited: Limit::Unknown,
+        class: None,
+        times: LimitedTimes::default(),
+        samples: 1,
+        sample: TcpSample {
+            flow: FlowKey {
+                src: "2001:db8::1".parse().unwrap(),
+                dst: "2001:db8::2".parse().unwrap(),
+                ..flow
+            },
+            time_ns: 1_700_000_001_123_456_789,
+            begun_ns: None,
+            cgroup: None,
+            socket: 0,
+            monotonic_ns: 0,
+            begun_monotonic_ns: None,
+            class: 0,
+            tcp: TcpFigures {
+                state: TcpPhase(1),
+                ..TcpFigures::default()
+            },
+        },
+    };
+    let mut times = LimitedTimes::default();
+    for (us, limit) in (1_000_000..).zip(Limit::ALL) {
+        times.add(limit, us);
+    }
+    let most = TcpReport {
+        why: TcpNews::End,
+        limited: Limit::Receiver,
+        class: Some("web".to_owned()),
+        times,
+        samples: 60,
+        sample: TcpSample {
+            flow,
+            begun_ns: Some(1_700_000_000_123_456_789),
+            cgroup: Some(4_242),
+            tcp: tcp_figures(),
+            ..least.sample
+        },
+        ..least.clone()
+    };
+    [most, least].map(|connection| Report {
+        sequence: 9,
+        observation: Observation {
+            hw_id: HwId::new(3).unwrap(),
+            flags: flags(false),
+            clock: None,
+            body: Body::Connection(Box::new(ConnectionReport {
+                time_s: 1_700_000_002,
+                node: NodeId(2),
+                connection,
+            })),
+        },
+    })
+}
+
+/// Each field has a value of its own.
+fn tcp_figures() -> TcpFigures {
+    TcpFigures {
+        state: TcpPhase(7),
+        congestion_state: CongestionPhase(3),
+        congestion_control: CongestionControl::named("cubic").unwrap(),
+        srtt_us: Some(201),
+        rttvar_us: Some(202),
+        min_rtt_us: Some(203),
+        rto_us: 111,
+        cwnd_segments: 204,
+        ssthresh_segments: Some(205),
+        mss_bytes: 206,
+        packets_out: 207,
+        sacked_out: 208,
+        lost_out: 209,
+        retrans_out: 210,
+        total_retrans: 211,
+        data_segments_out: 212,
+        segments_out: 213,
+        delivered: 214,
+        delivered_ce: Some(215),
+        dsack_dups: Some(216),
+        reord_seen: Some(217),
+        rto_count: Some(218),
+        timeouts_in_a_row: 2,
+        bytes_sent: 101,
+        bytes_acked: 102,
+        bytes_received: 103,
+        bytes_retrans: Some(104),
+        delivery_rate_bytes_s: Some(105),
+        pacing_rate_bytes_s: Some(106),
+        max_pacing_rate_bytes_s: Some(107),
+        held_up: Some(HeldUp {
+            busy_us: 108,
+            receiver_us: 109,
+            buffer_us: 110,
+        }),
+        notsent_bytes: 219,
+        unread_bytes: 220,
+        host_queue_bytes: 221,
+        snd_wnd_bytes: 222,
+        send_buffer_bytes: 223,
+        cwnd_limited: true,
+        app_limited: true,
+        delivery_rate_app_limited: true,
+        waits_for_room: true,
+        paced: true,
+        ecn: true,
+        window_scaled: true,
+        sack: true,
+        timestamps: true,
+    }
 }
 
 /// What hosts dropped since a collector started: with all that there can be, and with as little as possible.

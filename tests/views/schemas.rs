@@ -121,6 +121,7 @@ fn named_reason() -> KernelReason {
 /// One with all that may be known, and one with the least.
 fn tcp_connections() -> Shape {
     let least = TcpReport {
+        id: 1,
         why: TcpNews::Open,
         limited: Limit::Unknown,
         class: None,

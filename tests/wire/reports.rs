@@ -249,6 +249,7 @@ fn golden_reports_say_what_they_are_about() {
             Body::FlowSummary(summary) => summary.time_s.into(),
             Body::Summary(summary) => summary.time_s.into(),
             Body::HostDrop(report) => report.time_s.into(),
+            Body::Connection(report) => report.time_s.into(),
         };
         assert_eq!(timestamp, u64::from(case.timestamp), "{}", case.name);
         assert_eq!(seen.reporter().map(|n| n.0), case.reporter, "{}", case.name);
@@ -380,7 +381,7 @@ fn refusals_name_what_is_wrong() {
         ),
         (
             with(0, 8),
-            "report kind (NProto) 8, expected 0 to 7, 10, 14 or 15",
+            "report kind (NProto) 8, expected 0 to 7, 10, or 13 to 15",
         ),
         (
             report[..91].to_vec(),

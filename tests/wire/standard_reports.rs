@@ -86,7 +86,11 @@ fn as_v20(mut observation: Observation) -> Observation {
             };
         }
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Packet(_) => {}
+        Body::FlowSummary(_)
+        | Body::Summary(_)
+        | Body::HostDrop(_)
+        | Body::Connection(_)
+        | Body::Packet(_) => {}
     }
     observation
 }
@@ -141,7 +145,11 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
             }
         }
         Body::DropSummary(summary) => summary.sink_node = node,
-        Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Packet(_) => {}
+        Body::FlowSummary(_)
+        | Body::Summary(_)
+        | Body::HostDrop(_)
+        | Body::Connection(_)
+        | Body::Packet(_) => {}
     }
     observation
 }

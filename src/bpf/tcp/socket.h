@@ -77,6 +77,7 @@ struct tcp_sock {
 	__u64 bytes_acked;
 	__u64 bytes_received;
 	__u64 bytes_retrans;
+	__u32 segs_out;
 	__u32 data_segs_out;
 	__u32 delivered;
 	__u32 delivered_ce;

@@ -144,6 +144,7 @@ static __always_inline void read_state(const struct tcp_sock *tp, struct tcp_rec
 	r->lost_out = tp->lost_out;
 	r->retrans_out = tp->retrans_out;
 	r->total_retrans = tp->total_retrans;
+	r->segments_out = tp->segs_out;
 	r->data_segments_out = tp->data_segs_out;
 	r->delivered = tp->delivered;
 	r->notsent_bytes = bytes_between(tp->snd_nxt, tp->write_seq);

@@ -1,7 +1,7 @@
 //! Tells collectors the identity of this host, and that it lives although it may measure nothing.
 //!
 //! The daemon that holds the lock of this host's pins does so: that of the sink, or else that of the source. If none
-//! does, that of postcards tells it.
+//! does, those of postcards and of TCP connections tell it.
 
 use std::time::{Duration, Instant};
 

@@ -7,6 +7,7 @@ mod config_file;
 mod coverage;
 mod identity;
 mod leases;
+mod own_host;
 mod rules;
 mod source_flows;
 
@@ -17,5 +18,6 @@ pub use config_file::{ReadFileAgain, ReadsFile};
 pub use coverage::TellCoverage;
 pub use identity::TellIdentity;
 pub use leases::KeepLeases;
+pub use own_host::FollowHost;
 pub use rules::{HasFileRules, SetFileRules};
 pub use source_flows::{PASS, WalkSourceFlows};

@@ -8,11 +8,9 @@
 //! ```
 
 mod collectors;
-mod follow_host;
 mod lines;
 mod metrics;
 mod names;
-mod own_host;
 mod plan;
 mod reload;
 mod state;
@@ -25,19 +23,18 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use self::collectors::TellSums;
-use self::follow_host::FollowHost;
 use self::lines::PostcardLines;
 use self::metrics::ServeTotals;
 use self::names::KernelNames;
-use self::own_host::OwnHost;
 use self::plan::PostcardsPlan;
 use self::reload::read_again;
 use self::state::PostcardsDaemon;
 use self::sweep::TellFlows;
 use self::told::ToldDrops;
-use super::duties::TellIdentity;
+use super::duties::{FollowHost, TellIdentity};
 use super::duty::Duties;
 use super::http;
+use super::own_host::OwnHost;
 use super::privileges::give_up_all_but;
 use super::signs::{GiveSigns, Signs};
 use crate::cli::PostcardsArgs;
@@ -89,7 +86,7 @@ fn begin(
 ) -> Result<(PostcardsDaemon, EventRing, Option<HttpListener>)> {
     let plan = PostcardsPlan::make(args)?;
     let config = &plan.config;
-    let host = OwnHost::find(bpffs, config)?;
+    let host = OwnHost::find(bpffs, config.node_id, !config.collectors.is_empty())?;
     let destinations = Destinations {
         collectors: plan.collectors.clone(),
         ..Destinations::default()

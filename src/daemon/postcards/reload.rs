@@ -42,7 +42,8 @@ impl ReadsFile for PostcardsDaemon {
             (new.http != old.http, "http", address),
         ];
         refuse_changed(now.file.as_ref(), |file| &file.postcards, &settled)?;
-        self.host.set_node(new)?;
+        self.host
+            .set_node(new.node_id, !new.collectors.is_empty())?;
         self.programmed = now.for_program(&self.names.reasons)?;
         self.program.set(&self.programmed)?;
         self.names.set_places(now.config.places);

@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use super::lines::PostcardLines;
 use super::names::KernelNames;
-use super::own_host::OwnHost;
 use super::plan::PostcardsPlan;
 use super::told::ToldDrops;
+use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::datapath::drops::{DropPlan, DropProgram, read_event};
 use crate::datapath::event_ring::EventRing;
@@ -102,6 +102,12 @@ impl PostcardsDaemon {
             }
         }
         Ok(found)
+    }
+}
+
+impl SeesOwnHost for PostcardsDaemon {
+    fn own_host(&mut self) -> &mut OwnHost {
+        &mut self.host
     }
 }
 

@@ -11,12 +11,44 @@ use crate::model::{
 const WALKS_UNSEEN: u64 = 3;
 
 struct FollowedConnection {
+    id: u64,
     sample: TcpSample,
     limit: Limit,
     times: LimitedTimes,
     samples: u64,
     /// The walk that found it last.
     walk: u64,
+    told: ToldState,
+}
+
+/// What collectors were told of a connection last.
+#[derive(Clone, Copy, Default)]
+struct ToldState {
+    /// `None`: nothing yet.
+    at_ns: Option<u64>,
+    segments: u32,
+    bytes_received: u64,
+    limit: Limit,
+    /// It waits to be told.
+    waits: bool,
+}
+
+/// A connection without news is told once in this many periods, as a sign that it is open.
+const QUIET_PERIODS: u64 = 6;
+
+impl FollowedConnection {
+    fn is_due(&self, period_ns: u64) -> bool {
+        let (told, now) = (&self.told, &self.sample);
+        let Some(at_ns) = told.at_ns else {
+            return true;
+        };
+        let elapsed_ns = now.monotonic_ns.saturating_sub(at_ns);
+        let is_quiet = told.segments == now.tcp.segments_out
+            && told.bytes_received == now.tcp.bytes_received
+            && told.limit == self.limit;
+        let periods = if is_quiet { QUIET_PERIODS } else { 1 };
+        elapsed_ns >= period_ns.saturating_mul(periods)
+    }
 }
 
 /// The table of connections.
@@ -25,14 +57,16 @@ pub struct Connections {
     known: HashMap<u64, FollowedConnection>,
     classes: HashMap<u32, String>,
     walk: u64,
+    next_id: u64,
     sums: TcpTotals,
 }
 
 impl Connections {
-    /// A table for at most this many connections.
-    pub fn new(most: usize) -> Self {
+    /// A table for at most this many connections, which are numbered from `first_id` on.
+    pub fn new(most: usize, first_id: u64) -> Self {
         Self {
             most,
+            next_id: first_id,
             known: HashMap::new(),
             classes: HashMap::new(),
             walk: 0,
@@ -85,13 +119,21 @@ impl Connections {
         }
         self.sum_growth(None, &sample);
         let (limit, times) = since_begin(&sample);
+        let before = self.known.get(&sample.socket);
         let connection = FollowedConnection {
+            id: self.next_id,
             sample,
             limit,
             times,
             samples: 1,
             walk: self.walk,
+            told: ToldState {
+                // The connection that had the socket before waits in the queue by the socket.
+                waits: before.is_some_and(|before| before.told.waits),
+                ..ToldState::default()
+            },
         };
+        self.next_id += 1;
         self.known.insert(sample.socket, connection);
         Some(TcpNews::Open)
     }
@@ -119,24 +161,27 @@ impl Connections {
         let known = self.known.remove(&sample.socket);
         let known = known.filter(|known| sample.continues(&known.sample));
         self.sum_growth(known.as_ref().map(|known| &known.sample), &sample);
-        let (times, samples) = match &known {
+        let (id, times, samples) = match &known {
             Some(known) => {
                 let interval = TcpInterval::between(&known.sample, &sample);
                 let mut times = known.times;
                 times.add(interval.limit(), interval.elapsed_us);
-                (times, known.samples)
+                (known.id, times, known.samples)
             }
             None => {
                 self.sums.short += 1;
-                (since_begin(&sample).1, 0)
+                self.next_id += 1;
+                (self.next_id - 1, since_begin(&sample).1, 0)
             }
         };
         let ended = FollowedConnection {
+            id,
             sample,
             limit: times.most(),
             times,
             samples,
             walk: self.walk,
+            told: ToldState::default(),
         };
         self.report(TcpNews::End, &ended)
     }
@@ -169,6 +214,7 @@ impl Connections {
 
     fn report(&self, why: TcpNews, known: &FollowedConnection) -> TcpReport {
         TcpReport {
+            id: known.id,
             why,
             limited: known.limit,
             class: self.classes.get(&known.sample.class).cloned(),
@@ -176,6 +222,34 @@ impl Connections {
             samples: known.samples,
             sample: known.sample,
         }
+    }
+
+    /// Returns the sockets of the connections that collectors are to be told of, unless they wait to be told already.
+    pub fn due(&mut self, period_ns: u64) -> Vec<u64> {
+        let known = self.known.iter_mut();
+        let due = known.filter(|(_, known)| !known.told.waits && known.is_due(period_ns));
+        let due = due.map(|(socket, known)| {
+            known.told.waits = true;
+            *socket
+        });
+        due.collect()
+    }
+
+    /// The report about a socket's connection for collectors. `None`: it ended while it waited.
+    pub fn tell(&mut self, socket: u64) -> Option<TcpReport> {
+        let known = self.known.get_mut(&socket)?;
+        let why = match known.told.at_ns {
+            None => TcpNews::Open,
+            Some(_) => TcpNews::Sample,
+        };
+        known.told = ToldState {
+            at_ns: Some(known.sample.monotonic_ns),
+            segments: known.sample.tcp.segments_out,
+            bytes_received: known.sample.tcp.bytes_received,
+            limit: known.limit,
+            waits: false,
+        };
+        self.report_of(why, socket)
     }
 
     pub fn len(&self) -> usize {

@@ -1,34 +1,41 @@
 //! The daemon that tells the state of TCP connections, and what limits them. No packet and no socket is changed.
 //!
 //! ```text
-//! iter/tcp, each period ──────────────────► samples ─► connections ─► what limits each ─► lines
+//! iter/tcp, each period ──────────────────► samples ─► connections ─► what limits each ─► lines, collectors
 //! tp_btf/inet_sock_set_state ─► endings: ring ───────────┘      └──► sums ─► metrics
-//!     each turn of the loop:  duties: signs · samples · rules' names · reload · metrics
+//!     each turn of the loop:  duties: signs · host · samples · reports · identity · rules' names · reload · metrics
 //! ```
 
+mod collectors;
 mod connections;
 mod lines;
 mod metrics;
 mod names;
 mod plan;
 mod reload;
+mod report_queue;
 mod sample;
 mod state;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use self::collectors::TellConnections;
 use self::connections::Connections;
 use self::lines::{TcpLines, TcpOutput};
 use self::metrics::ServeConnections;
 use self::names::FollowRules;
 use self::plan::TcpDaemonPlan;
 use self::reload::read_again;
+use self::report_queue::ReportQueue;
 use self::sample::SampleConnections;
 use self::state::TcpDaemon;
+use super::duties::{FollowHost, TellIdentity};
 use super::duty::Duties;
 use super::http;
+use super::own_host::OwnHost;
 use super::privileges::give_up_all_but;
 use super::signs::{GiveSigns, Signs};
 use crate::cli::TcpArgs;
@@ -36,19 +43,27 @@ use crate::config::TCP_HTTP_PORT;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::tcp::TcpPrograms;
 use crate::host::advice::advise_for;
-use crate::os::{log, privileges, signals};
+use crate::os::{clock, log, netns, privileges, signals};
+use crate::report::{Destinations, Emitter};
 use crate::web::HttpListener;
 
 /// The longest wait for endings: they are not worth a wake-up each.
 const WAIT: Duration = Duration::from_millis(50);
 
 /// Watches connections until a signal ends that, or for as long as `--once` says.
-pub fn run(args: &TcpArgs) -> Result<()> {
+pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
+    // Seeing the one of another process takes privileges. Without it connections are told all the same.
+    let found = bpffs
+        .map(Path::to_owned)
+        .or_else(|| netns::bpffs(false).ok().flatten());
     give_up_all_but(&privileges::TCP_BEGIN)?;
-    let (mut daemon, mut endings, http) = begin(args)?;
+    let (mut daemon, mut endings, http) = begin(found.as_deref(), args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
+        .with(FollowHost)
         .with(SampleConnections::new(args.top))
+        .with(TellConnections)
+        .with(TellIdentity)
         .with(FollowRules::start())
         .with(read_again(args));
     if let Some(listener) = http {
@@ -63,12 +78,22 @@ pub fn run(args: &TcpArgs) -> Result<()> {
     }
     duties.finish(&mut daemon);
     daemon.tell_endings(&mut endings, Duration::ZERO)?;
+    daemon.tell_collectors(Instant::now());
     print_end(&mut daemon, args.top)
 }
 
-fn begin(args: &TcpArgs) -> Result<(TcpDaemon, EventRing, Option<HttpListener>)> {
+fn begin(
+    bpffs: Option<&Path>,
+    args: &TcpArgs,
+) -> Result<(TcpDaemon, EventRing, Option<HttpListener>)> {
     let plan = TcpDaemonPlan::make(args)?;
     let config = &plan.config;
+    let host = OwnHost::find(bpffs, config.node_id, !config.collectors.is_empty())?;
+    let destinations = Destinations {
+        collectors: plan.collectors.clone(),
+        ..Destinations::default()
+    };
+    let emitter = Emitter::new(destinations).context("cannot prepare to tell collectors")?;
     let http = http::bind(config.http.as_deref(), TCP_HTTP_PORT)?;
     let programs = TcpPrograms::attach(config.max_connections, &plan.for_programs()?)
         .map_err(|err| advise_for(err, &privileges::TCP))
@@ -79,7 +104,9 @@ fn begin(args: &TcpArgs) -> Result<(TcpDaemon, EventRing, Option<HttpListener>)>
     if args.config.is_some() {
         signals::reload_on_hangup().context("cannot handle signals")?;
     }
-    let mut connections = Connections::new(config.max_connections as usize);
+    let most = config.max_connections as usize;
+    // Numbers of a later run are higher than those of this one.
+    let mut connections = Connections::new(most, clock::realtime_ns() / 1000);
     connections.set_rules(&plan.rules);
     let output = match (args.once.is_some(), args.watch) {
         (true, _) => TcpOutput::Once,
@@ -90,6 +117,9 @@ fn begin(args: &TcpArgs) -> Result<(TcpDaemon, EventRing, Option<HttpListener>)>
         programs,
         connections,
         lines: TcpLines::new(output, args.json),
+        host,
+        emitter,
+        queue: ReportQueue::new(config.max_reports),
         plan,
         signs: Signs::from_env(),
         walk: Duration::ZERO,

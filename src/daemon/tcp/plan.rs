@@ -1,9 +1,12 @@
 //! The plan of the view of TCP connections: settings that are read and checked, and names that are looked up.
 
+use std::net::SocketAddr;
+
 use anyhow::{Context, Result};
 
 use crate::cli::TcpArgs;
 use crate::config::{File, Settled, TcpConfig, settle};
+use crate::daemon::collectors::Collectors;
 use crate::datapath::tcp::TcpPlan;
 use crate::host::source::places::find_names;
 use crate::model::WatchRule;
@@ -12,6 +15,8 @@ use crate::os::{cgroup, netns};
 /// All that is known before the programs are attached, or go on with other settings.
 pub struct TcpDaemonPlan {
     pub config: TcpConfig,
+    /// The addresses of the collectors.
+    pub collectors: Vec<SocketAddr>,
     pub file: Option<File>,
     /// The file's rules, their names looked up.
     pub rules: Vec<WatchRule>,
@@ -20,9 +25,10 @@ pub struct TcpDaemonPlan {
 
 impl TcpDaemonPlan {
     /// # Errors
-    /// All mistakes in the settings, or a cgroup that is not there.
+    /// All mistakes in the settings, or a cgroup or a collector that is not there.
     pub fn make(args: &TcpArgs) -> Result<Self> {
         let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        let collectors = Collectors::find(&config.collectors, false)?.addresses();
         let rules = file
             .as_ref()
             .map_or_else(Vec::new, |file| file.rules.clone());
@@ -36,6 +42,7 @@ impl TcpDaemonPlan {
         };
         Ok(Self {
             config,
+            collectors,
             file,
             rules,
             cgroup,

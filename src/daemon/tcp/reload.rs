@@ -45,7 +45,13 @@ impl ReadsFile for TcpDaemon {
             (new.http != old.http, "http", address),
         ];
         refuse_changed(now.file.as_ref(), |file| &file.tcp, &settled)?;
+        self.host
+            .set_node(new.node_id, !new.collectors.is_empty())?;
         self.programs.set(&now.for_programs()?)?;
+        self.queue.set_most(new.max_reports);
+        if now.collectors != self.plan.collectors {
+            self.emitter.set_collectors(now.collectors.clone());
+        }
         self.connections.set_rules(&now.rules);
         Ok(std::mem::replace(&mut self.plan, now))
     }

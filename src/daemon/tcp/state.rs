@@ -7,11 +7,14 @@ use anyhow::Result;
 use super::connections::Connections;
 use super::lines::TcpLines;
 use super::plan::TcpDaemonPlan;
+use super::report_queue::ReportQueue;
 use crate::config::TcpReportChoice;
+use crate::daemon::own_host::OwnHost;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::tcp::TcpPrograms;
-use crate::model::{TcpNews, TcpTotals};
+use crate::model::{TcpNews, TcpReport, TcpTotals};
+use crate::report::Emitter;
 use crate::views::drops::counted;
 
 /// Connections that are watched.
@@ -20,6 +23,10 @@ pub struct TcpDaemon {
     pub plan: TcpDaemonPlan,
     pub connections: Connections,
     pub lines: TcpLines,
+    pub host: OwnHost,
+    /// The way to the collectors, and what waits for it.
+    pub emitter: Emitter,
+    pub queue: ReportQueue,
     pub signs: Signs,
     /// The duration of the last walk.
     pub walk: Duration,
@@ -47,6 +54,12 @@ impl TcpDaemon {
         }
         for gone in self.connections.end_walk() {
             self.lines.add(&gone)?;
+            self.queue_ending(gone);
+        }
+        if self.has_collectors() {
+            let period_ns = self.plan.config.report_period.0.as_nanos();
+            let period_ns = u64::try_from(period_ns).unwrap_or(u64::MAX);
+            self.queue.add_due(self.connections.due(period_ns));
         }
         self.lines.flush()
     }
@@ -57,10 +70,21 @@ impl TcpDaemon {
         let mut ended = Vec::new();
         self.programs
             .read_endings(ring, wait, |sample| ended.push(connections.end(sample)))?;
-        for report in &ended {
-            self.lines.add(report)?;
+        for report in ended {
+            self.lines.add(&report)?;
+            self.queue_ending(report);
         }
         self.lines.flush()
+    }
+
+    fn has_collectors(&self) -> bool {
+        !self.plan.config.collectors.is_empty()
+    }
+
+    fn queue_ending(&mut self, report: TcpReport) {
+        if self.has_collectors() {
+            self.queue.add_ending(report);
+        }
     }
 
     /// Writes the table of the worst connections.
@@ -80,6 +104,7 @@ impl TcpDaemon {
             failed: counts.failed,
             ends_limited: counts.ends_limited,
             ends_lost: counts.ends_lost,
+            ends_unreported: self.queue.endings_lost,
             walk_ns: u64::try_from(self.walk.as_nanos()).unwrap_or(u64::MAX),
             ..self.connections.sums()
         })

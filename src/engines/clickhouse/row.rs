@@ -115,7 +115,11 @@ fn totals(body: &Body) -> Option<FlowTotals> {
     match body {
         Body::FlowSummary(summary) => Some(summary.totals),
         Body::Summary(summary) => Some(summary.totals.as_flow_totals()),
-        Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) | Body::HostDrop(_) => None,
+        Body::Packet(_)
+        | Body::DropSummary(_)
+        | Body::Latency(_)
+        | Body::HostDrop(_)
+        | Body::Connection(_) => None,
     }
 }
 

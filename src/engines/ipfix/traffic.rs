@@ -59,7 +59,11 @@ impl TotalsMemory {
                 };
                 Some(self.exceed(key, now))
             }
-            Body::Packet(_) | Body::DropSummary(_) | Body::Latency(_) | Body::HostDrop(_) => None,
+            Body::Packet(_)
+            | Body::DropSummary(_)
+            | Body::Latency(_)
+            | Body::HostDrop(_)
+            | Body::Connection(_) => None,
         }
     }
 

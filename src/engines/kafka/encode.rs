@@ -74,6 +74,7 @@ impl From<Record> for proto::Report {
             clock: record.clock.map(Into::into),
             added: None,
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
+            connection: record.connection.map(|one| Box::new((*one).into())),
         }
     }
 }

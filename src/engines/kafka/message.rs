@@ -2,6 +2,7 @@
 
 use prost::Message;
 
+pub use super::connection::ConnectionMessage;
 pub use super::drops::HostDropMessage;
 
 #[derive(Clone, PartialEq, Message)]
@@ -90,6 +91,8 @@ pub struct Report {
     pub added: Option<Added>,
     #[prost(message, optional, boxed, tag = "50")]
     pub host_drop: Option<Box<HostDropMessage>>,
+    #[prost(message, optional, boxed, tag = "51")]
+    pub connection: Option<Box<ConnectionMessage>>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -2,6 +2,7 @@
 
 mod batches;
 mod clocks;
+mod connection;
 mod drops;
 mod encode;
 mod link;

@@ -88,6 +88,11 @@ pub fn families(totals: &TcpTotals) -> Vec<MetricFamily> {
             "endings that were not told, because the ring was full",
         ),
         (
+            "hostint_tcp_ends_unreported_total",
+            totals.ends_unreported,
+            "endings that collectors were not told, because of --max-reports",
+        ),
+        (
             "hostint_tcp_gone_total",
             totals.gone,
             "connections that are gone, and whose end was not seen",

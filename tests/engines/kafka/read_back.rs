@@ -59,6 +59,8 @@ pub fn record(message: &proto::Report) -> Record {
         summary: message.summary.as_ref().map(|told| Box::new(summary(told))),
         host_drop: (message.host_drop.as_ref())
             .map(|told| Box::new(host_drop(told, message.flow.as_ref()))),
+        connection: (message.connection.as_ref())
+            .map(|told| Box::new(connection(told, message.flow.as_ref()))),
         metadata: message.metadata.as_ref().map(metadata).unwrap_or_default(),
         drop_reason_name: message.drop_reason_name.clone(),
         domain: message.domain.map(|domain| ReportDomain {
@@ -197,6 +199,101 @@ fn host_drop(drop: &proto::HostDropMessage, of: Option<&proto::Flow>) -> HostDro
             }),
         ifindex: drop.ifindex,
         place_address: 0,
+    }
+}
+
+fn connection(one: &proto::ConnectionMessage, of: Option<&proto::Flow>) -> TcpReport {
+    let mut times = LimitedTimes::default();
+    let told = one.limited_us.as_ref().unwrap();
+    for (limit, us) in [
+        (Limit::Application, told.application),
+        (Limit::Receiver, told.receiver),
+        (Limit::SendBuffer, told.send_buffer),
+        (Limit::HostQueue, told.host_queue),
+        (Limit::Path, told.path),
+        (Limit::Unknown, told.unknown),
+    ] {
+        times.add(limit, us);
+    }
+    let held_up = one.busy_us.map(|busy_us| HeldUp {
+        busy_us,
+        receiver_us: one.receiver_limited_us.unwrap(),
+        buffer_us: one.buffer_limited_us.unwrap(),
+    });
+    let tcp = TcpFigures {
+        state: (0..12)
+            .map(TcpPhase)
+            .find(|phase| phase.name() == one.state)
+            .unwrap(),
+        congestion_state: (0..5)
+            .map(CongestionPhase)
+            .find(|phase| phase.name() == one.congestion_state)
+            .unwrap(),
+        congestion_control: CongestionControl::named(&one.congestion_control).unwrap(),
+        timeouts_in_a_row: one.timeouts_in_a_row.try_into().unwrap(),
+        held_up,
+        srtt_us: one.srtt_us,
+        rttvar_us: one.rttvar_us,
+        min_rtt_us: one.min_rtt_us,
+        cwnd_segments: one.cwnd_segments,
+        mss_bytes: one.mss_bytes,
+        segments_out: one.segments_out,
+        data_segments_out: one.data_segments_out,
+        total_retrans: one.total_retrans,
+        dsack_dups: one.dsack_dups,
+        rto_count: one.rto_count,
+        delivered_ce: one.delivered_ce,
+        bytes_sent: one.bytes_sent,
+        bytes_acked: one.bytes_acked,
+        bytes_received: one.bytes_received,
+        delivery_rate_bytes_s: one.delivery_rate_bytes_s,
+        notsent_bytes: one.notsent_bytes,
+        unread_bytes: one.unread_bytes,
+        host_queue_bytes: one.host_queue_bytes,
+        rto_us: one.rto_us,
+        ssthresh_segments: one.ssthresh_segments,
+        packets_out: one.packets_out,
+        sacked_out: one.sacked_out,
+        lost_out: one.lost_out,
+        retrans_out: one.retrans_out,
+        delivered: one.delivered,
+        reord_seen: one.reord_seen,
+        bytes_retrans: one.bytes_retrans,
+        pacing_rate_bytes_s: one.pacing_rate_bytes_s,
+        max_pacing_rate_bytes_s: one.max_pacing_rate_bytes_s,
+        snd_wnd_bytes: one.snd_wnd_bytes,
+        send_buffer_bytes: one.send_buffer_bytes,
+        cwnd_limited: one.cwnd_limited,
+        app_limited: one.app_limited,
+        delivery_rate_app_limited: one.delivery_rate_app_limited,
+        waits_for_room: one.waits_for_room,
+        paced: one.paced,
+        ecn: one.ecn,
+        window_scaled: one.window_scaled,
+        sack: one.sack,
+        timestamps: one.timestamps,
+    };
+    TcpReport {
+        id: one.id,
+        why: TcpNews::EACH
+            .into_iter()
+            .find(|why| why.name() == one.why)
+            .unwrap(),
+        limited: Limit::of_name(&one.limited),
+        class: one.class.clone(),
+        times,
+        samples: one.samples,
+        sample: TcpSample {
+            flow: of.map(flow).unwrap(),
+            time_ns: one.time_ns,
+            begun_ns: one.begun_ns,
+            cgroup: one.cgroup,
+            socket: 0,
+            monotonic_ns: 0,
+            begun_monotonic_ns: None,
+            class: 0,
+            tcp,
+        },
     }
 }
 

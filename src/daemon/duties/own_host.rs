@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::state::PostcardsDaemon;
 use crate::daemon::duty::Duty;
+use crate::daemon::own_host::SeesOwnHost;
 
 /// The duty to do so.
 pub struct FollowHost;
 
-impl Duty<PostcardsDaemon> for FollowHost {
+impl<D: SeesOwnHost> Duty<D> for FollowHost {
     fn task(&self) -> &'static str {
         "see what is measured on this host"
     }
@@ -19,7 +19,7 @@ impl Duty<PostcardsDaemon> for FollowHost {
         Duration::from_secs(1)
     }
 
-    fn turn(&mut self, daemon: &mut PostcardsDaemon, _now: Instant) -> Result<()> {
-        Ok(daemon.host.look()?)
+    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        Ok(daemon.own_host().look()?)
     }
 }

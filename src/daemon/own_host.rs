@@ -1,15 +1,20 @@
-//! This host as its postcards see it: its node, and what its sink and source measure.
+//! This host as daemons beside its sink and source see it: its node, and what those measure.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::config::{ConfigError, PostcardsConfig};
+use crate::config::ConfigError;
 use crate::datapath::measured_here::MeasuredHere;
 use crate::datapath::pins::Pins;
 use crate::model::{DropPosition, HostDrop, NodeId};
 use crate::os::netns;
+
+/// A daemon that follows what measures on its host.
+pub trait SeesOwnHost {
+    fn own_host(&mut self) -> &mut OwnHost;
+}
 
 /// The host, as it was seen last.
 pub struct OwnHost {
@@ -24,7 +29,7 @@ pub struct OwnHost {
 impl OwnHost {
     /// # Errors
     /// If there are collectors, and no node id is known by which to report to them.
-    pub fn find(bpffs: Option<&Path>, config: &PostcardsConfig) -> Result<Self> {
+    pub fn find(bpffs: Option<&Path>, given: Option<NodeId>, has_collectors: bool) -> Result<Self> {
         let mut host = Self {
             bpffs: bpffs.map(Path::to_owned),
             netns: netns::inode()?,
@@ -33,25 +38,25 @@ impl OwnHost {
             given: None,
         };
         host.look()?;
-        host.set_node(config)?;
+        host.set_node(given, has_collectors)?;
         Ok(host)
     }
 
-    /// Uses the id of these settings.
+    /// Uses the id that the user gave, if he gave one.
     ///
     /// # Errors
     /// If it is another than that of this host's sink or source, or there is none and collectors need one.
-    pub fn set_node(&mut self, config: &PostcardsConfig) -> Result<()> {
-        let why = match (config.node_id, self.measured.node()) {
+    pub fn set_node(&mut self, given: Option<NodeId>, has_collectors: bool) -> Result<()> {
+        let why = match (given, self.measured.node()) {
             (Some(given), Some(known)) if given != known => format!(
                 "node-id: this host's sink or source is node {known}, not {given} (leave node-id out)"
             ),
-            (None, None) if !config.collectors.is_empty() => {
+            (None, None) if has_collectors => {
                 "node-id: collectors need it, and no sink or source runs on this host that has one (try --node-id 3)"
                     .to_owned()
             }
             _ => {
-                self.given = config.node_id;
+                self.given = given;
                 return Ok(());
             }
         };
@@ -74,7 +79,7 @@ impl OwnHost {
             Ok(pins)
         });
         self.pins = match found {
-            // Pins are root's. Postcards may run as another user, and then know drops alone.
+            // Pins are root's. The daemon may run as another user, and then knows less.
             Err(err) if err.kind() == io::ErrorKind::PermissionDenied => None,
             found => found?,
         };

@@ -1,0 +1,84 @@
+//! Reports to collectors: each connection when it is seen first, once in each period, and at its end.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::state::TcpDaemon;
+use crate::config::IdentitySettings;
+use crate::daemon::duty::Duty;
+use crate::daemon::own_host::{OwnHost, SeesOwnHost};
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::model::{Body, ConnectionReport, Flags, HwId, NodeId, Observation};
+use crate::os::clock;
+use crate::report::Emitter;
+
+/// The subsystem that reports connections.
+const HW_ID: u8 = 3;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+impl TcpDaemon {
+    /// Tells collectors what waits and may be told now.
+    pub fn tell_collectors(&mut self, now: Instant) {
+        let Some(node) = self.host.node().filter(|_| self.tells_extended()) else {
+            return;
+        };
+        let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
+        for connection in self.queue.take(&mut self.connections, now) {
+            self.emitter.emit(Observation {
+                hw_id: HwId::new(HW_ID).unwrap_or_default(),
+                flags: Flags {
+                    tracked_flow: true,
+                    ..Flags::default()
+                },
+                clock: None,
+                body: Body::Connection(Box::new(ConnectionReport {
+                    time_s,
+                    node,
+                    connection,
+                })),
+            });
+        }
+    }
+}
+
+impl TellsCollectors for TcpDaemon {
+    fn emitter(&mut self) -> &mut Emitter {
+        &mut self.emitter
+    }
+
+    fn node(&self) -> Result<NodeId> {
+        self.host.node().context("this host has no node id")
+    }
+
+    fn tells_extended(&self) -> bool {
+        !self.plan.config.collectors.is_empty()
+    }
+
+    /// The daemon of a sink or source tells it, if there is one.
+    fn identity(&self) -> Option<&IdentitySettings> {
+        let settings = self.plan.config.identity.as_ref()?;
+        (self.tells_extended() && !self.host.is_served()).then_some(settings)
+    }
+}
+
+impl SeesOwnHost for TcpDaemon {
+    fn own_host(&mut self) -> &mut OwnHost {
+        &mut self.host
+    }
+}
+
+/// The duty to tell collectors about connections, a few at a time.
+pub struct TellConnections;
+
+impl Duty<TcpDaemon> for TellConnections {
+    fn task(&self) -> &'static str {
+        "tell collectors about connections"
+    }
+
+    fn turn(&mut self, daemon: &mut TcpDaemon, now: Instant) -> Result<()> {
+        daemon.tell_collectors(now);
+        Ok(())
+    }
+}
