@@ -14,6 +14,7 @@ use hostint::wire::lease::v2::{
 };
 use hostint_testing::checksum::verify_packet;
 use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, TCP, UDP};
+use hostint_testing::lease_cases::{HOOKS, Hook, KEY, addresses, assert_counted};
 use hostint_testing::model::{gpe, layout};
 use hostint_testing::packets::{key, udp};
 use hostint_testing::programs::clock::{NODE, coarse_ns, monotonic_ns};
@@ -21,8 +22,8 @@ use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::sink_cases::{extension, int};
 
 use super::answer::{
-    ASKING, GRANT_NS, HOOKS, Hook, KEY, NONCE, addresses, assert_counted, assert_remembers_nothing,
-    echo, every_way, icmp, question as version_1_question, sink, tagged,
+    ASKING, GRANT_NS, NONCE, assert_remembers_nothing, echo, every_way, icmp,
+    question as version_1_question, sink, tagged,
 };
 
 const ROUND: u64 = 0x6162_6364_6566_6768;
