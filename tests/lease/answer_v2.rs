@@ -501,6 +501,7 @@ mod root {
         use lease_capability as can;
         use sink_flag as flag;
         for (flags, capabilities) in [
+            (flag::SINK_SEGMENTS, can::CAPABLE_UDP_SUPERPACKETS),
             (flag::SINK_OVER_TCP_UDP, can::CAPABLE_OVER_TCP_UDP),
             (flag::SINK_EXTENSION_UDP, can::CAPABLE_EXTENSION_UDP),
             (flag::SINK_VXLAN_GPE, can::CAPABLE_VXLAN_GPE),
@@ -514,6 +515,12 @@ mod root {
             let capabilities = can::CAPABLE_STACKS.0 | capabilities.0;
             assert_eq!(answer.capabilities.bits(), capabilities, "{flags:?}");
             assert_eq!(answer.capabilities.stack(), 9, "{flags:?}");
+            let segments = flags == flag::SINK_SEGMENTS;
+            assert_eq!(
+                answer.capabilities.udp_superpackets(),
+                segments,
+                "{flags:?}"
+            );
         }
     }
 
