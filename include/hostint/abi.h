@@ -62,6 +62,7 @@ enum sink_flag {
 	SINK_STRICT = 16,       /* drop packets that were tagged by a host that is not allowed to */
 	SINK_CLOSING = 32,      /* the sink is about to be detached and grants no more leases */
 	SINK_ASTRAY = 64,       /* tagged packets reach this host where no sink strips them: no leases meanwhile */
+	SINK_SEGMENTS = 128,    /* every program is in native XDP, where superpackets arrive segment by segment */
 };
 
 /* A token is added every interval_ns; tokens worth at most burst_ns are kept. */

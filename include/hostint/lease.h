@@ -140,6 +140,7 @@ enum lease_capability {
 	CAPABLE_STACKS = 64, /* reads stacks of up to 8 hops */
 	CAPABLE_IOAM = 128,
 	CAPABLE_OPTION_114 = 256,
+	CAPABLE_UDP_SUPERPACKETS = 512, /* superpackets of UDP in vxlan-gpe reach it segment by segment */
 };
 
 enum lease_flag {

@@ -54,7 +54,7 @@ struct source_lease {
 	__u8 distrusted;  /* 1: the encapsulation was given up because flows came to nothing; asked again later */
 	__u8 untold;      /* 1: without a key, the sink tells this host nothing about packets of this address */
 	__u8 stack;       /* entries that the sink reads in a stack, the source's included; 0: just the source's */
-	__u8 zero;
+	__u8 segments;    /* 1: superpackets of UDP in vxlan-gpe reach the sink segment by segment */
 	__u64 clock_more_ns;
 	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */

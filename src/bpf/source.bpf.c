@@ -104,6 +104,8 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		count_missed(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
+	if (superpackets == SUPER_ENCAP_ALL)
+		p->sink_gets_segments = ctx->gso_size && gets_segments(p);
 	planned = plan(ctx, p, f);
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;

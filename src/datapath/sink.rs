@@ -30,7 +30,7 @@ use super::minima::MinimaTable;
 use super::pins::Pins;
 use super::probe::Features;
 use super::shared_settings::SharedSettings;
-use super::sink_links::{attached_devs, other_role, role};
+use super::sink_links::{self, attached_devs, other_role, role};
 use super::sink_programs;
 use super::sink_settings::settings_of;
 use crate::config::{HookChoice, SinkConfig, SinkHook, XdpMode};
@@ -142,8 +142,13 @@ impl Sink {
     pub fn change(&self, config: &SinkConfig) -> io::Result<()> {
         grants::allow(&self.allow, &config.allow)?;
         let before = self.settings.get(&0)?.unwrap_or_default();
-        // A detach that has begun goes on, and so does what the watchers of other interfaces saw.
-        let state = before.flags & (sink_flag::SINK_CLOSING.0 | sink_flag::SINK_ASTRAY.0);
+        // A detach that has begun goes on, and so does what the watchers of other interfaces saw. Hooks stay.
+        let kept = [
+            sink_flag::SINK_CLOSING,
+            sink_flag::SINK_ASTRAY,
+            sink_flag::SINK_SEGMENTS,
+        ];
+        let state = before.flags & kept.iter().fold(0, |all, flag| all | flag.0);
         let settings = settings_of(
             config,
             before.started_ns,
@@ -155,11 +160,15 @@ impl Sink {
 
     /// Sets whether the sink grants no leases because tagged packets come in where no sink strips them.
     pub fn set_astray(&self, astray: bool) -> io::Result<()> {
+        self.set_flag(sink_flag::SINK_ASTRAY, astray)
+    }
+
+    fn set_flag(&self, flag: sink_flag, is_set: bool) -> io::Result<()> {
         let mut settings = self.settings.get(&0)?.unwrap_or_default();
         let before = settings.flags;
-        match astray {
-            true => settings.flags |= sink_flag::SINK_ASTRAY.0,
-            false => settings.flags &= !sink_flag::SINK_ASTRAY.0,
+        match is_set {
+            true => settings.flags |= flag.0,
+            false => settings.flags &= !flag.0,
         }
         if settings.flags == before {
             return Ok(());
@@ -206,6 +215,8 @@ impl Sink {
             settings.started_ns = clock::realtime_ns();
             self.write_settings(&settings)?;
         }
+        let gets_segments = sink_links::get_segments(pins)?;
+        self.set_flag(sink_flag::SINK_SEGMENTS, gets_segments)?;
         Ok(attached)
     }
 

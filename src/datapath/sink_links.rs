@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
 use super::abi::{sink_flag, sink_settings};
-use super::links::{Link, remove_link};
+use super::links::{Link, RunningXdpMode, remove_link, xdp_mode};
 use super::map_names::{HOST_SETTINGS, SINK_MAPS, SINK_SETTINGS};
 use super::pins::Pins;
 use super::{handover, shared_settings, source_links};
@@ -55,6 +55,15 @@ pub fn attached_devs(pins: &Pins) -> io::Result<Vec<(String, SinkHook)>> {
         .filter(|(_, _, ifindex)| *ifindex != 0)
         .map(|(hook, dev, _)| (dev, hook))
         .collect())
+}
+
+/// True if superpackets in a tunnel reach every program of the sink segment by segment: all of them are in native XDP.
+pub(super) fn get_segments(pins: &Pins) -> io::Result<bool> {
+    let is_native = |(hook, _, ifindex): &(SinkHook, String, u32)| {
+        *hook == SinkHook::Xdp && xdp_mode(*ifindex) == Some(RunningXdpMode::Native)
+    };
+    let attached = links(pins)?;
+    Ok(attached.iter().filter(|link| link.2 != 0).all(is_native))
 }
 
 /// True if a sink is attached to any interface of this host.

@@ -62,6 +62,8 @@ pub(super) struct Proof {
     granted_ns: u64,
     /// The entries of a stack that the sink reads, as an earlier daemon learned it.
     adopted_stack: u8,
+    /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment, as an earlier daemon learned it.
+    adopted_udp_superpackets: bool,
 }
 
 impl Proof {
@@ -89,6 +91,7 @@ impl Proof {
         self.proved_ns = known.proved_ns;
         self.tos_changed = known.tos_changed;
         self.adopted_stack = known.stack;
+        self.adopted_udp_superpackets = known.udp_superpackets;
         self.longest = [known.longest; ProbeForm::ALL.len()];
         self.distrusted = known.distrusted.then_some(ProbeForm::Gpe);
         if !known.eaten.is_empty() || known.distrusted {
@@ -375,6 +378,10 @@ impl Proof {
             tos_changed: self.tos_changed,
             longest: self.longest(),
             stack: self.stack(),
+            udp_superpackets: match &self.answer {
+                Some(answer) => answer.capabilities.udp_superpackets(),
+                None => self.adopted_udp_superpackets,
+            },
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),

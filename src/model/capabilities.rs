@@ -4,6 +4,8 @@ use super::{Encapsulation, Encapsulations};
 
 /// The sink reads stacks onto which transit hops pushed entries.
 const STACKS: u32 = 64;
+/// Superpackets of UDP in vxlan-gpe reach the sink segment by segment.
+const UDP_SUPERPACKETS: u32 = 512;
 /// The most transit hops whose entries a sink reads.
 pub const MOST_TRANSIT_HOPS: u8 = 8;
 
@@ -35,6 +37,11 @@ impl Capabilities {
             0 => 1,
             _ => 1 + MOST_TRANSIT_HOPS,
         }
+    }
+
+    /// True if superpackets of UDP in vxlan-gpe reach the sink segment by segment.
+    pub fn udp_superpackets(self) -> bool {
+        self.0 & UDP_SUPERPACKETS != 0
     }
 
     /// The encapsulations of this set.

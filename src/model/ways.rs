@@ -152,6 +152,8 @@ pub struct PathProof {
     pub longest: u16,
     /// Entries that the sink reads in a metadata stack, the source's included; 0: it reads no other than that one.
     pub stack: u8,
+    /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment.
+    pub udp_superpackets: bool,
     /// Until then the sink's counts show that tagged packets arrive.
     pub vouched_ns: u64,
     /// The end of the last round of probes; 0: none ended yet.

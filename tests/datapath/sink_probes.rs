@@ -1,6 +1,6 @@
 //! The sink notes the probes of hosts with a lease, takes every probe out of the traffic, and takes nothing else for one.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
 use hostint::datapath::abi::{bytes_of, sink_counter, sink_flag, sink_grant, sink_settings};
 use hostint::model::{LeaseKey, LeaseProbe, NodeId, ProbeForm};
@@ -8,48 +8,14 @@ use hostint::wire::lease::probe::PROBES;
 use hostint::wire::lease::probe_packet::ProbePacket;
 use hostint_testing::checksum::verify_packet;
 use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, TCP};
+use hostint_testing::lease_cases::{HOOKS, Hook, KEY, addresses, assert_counted, leasing_sink};
 use hostint_testing::packets::{tcp, udp, udp6};
-use hostint_testing::programs::sink::{Sink, Sizes, TCX_DROP, XDP_DROP, XDP_PASS, settings};
-use hostint_testing::programs::source::TCX_NEXT;
-use hostint_testing::programs::{Ran, run_often};
+use hostint_testing::programs::run_often;
+use hostint_testing::programs::sink::{Sink, Sizes, XDP_DROP, settings};
 
-const KEY: LeaseKey = LeaseKey(*b"sixteen bytes of");
 const ROUND: u64 = 0x6162_6364_6566_6768;
 /// The data's DSCP, and ECT(0).
 const TOS: u8 = 0x2a;
-
-struct Hook {
-    name: &'static str,
-    run: fn(&Sink, &[u8]) -> Ran,
-    pass: i32,
-    drop: i32,
-}
-
-static HOOKS: [Hook; 2] = [
-    Hook {
-        name: "XDP",
-        run: Sink::run,
-        pass: XDP_PASS,
-        drop: XDP_DROP,
-    },
-    Hook {
-        name: "TC",
-        run: Sink::run_tc,
-        pass: TCX_NEXT,
-        drop: TCX_DROP,
-    },
-];
-
-/// Source and destination of the builder's packets.
-fn addresses(v6: bool) -> (IpAddr, IpAddr) {
-    if v6 {
-        let last = |net, host| Ipv6Addr::new(0x2001, 0xdb8, net, 0, 0, 0, 0, host);
-        (last(0, 1).into(), last(1, 2).into())
-    } else {
-        let (source, dest) = ([192, 0, 2, 1], [198, 51, 100, 2]);
-        (source.into(), dest.into())
-    }
-}
 
 fn packet(form: ProbeForm, v6: bool) -> ProbePacket {
     let (source, dest) = addresses(v6);
@@ -111,13 +77,6 @@ fn bytes(packet: &ProbePacket) -> Vec<u8> {
     bytes_by(packet, KEY, |frame| frame)
 }
 
-fn sink_sized(sizes: Sizes) -> Sink {
-    let sink = Sink::load_sized(&settings(), sizes);
-    sink.set_lease_key(KEY);
-    sink.allow_nobody();
-    sink
-}
-
 fn granted() -> sink_grant {
     sink_grant {
         until_ns: u64::MAX,
@@ -128,7 +87,7 @@ fn granted() -> sink_grant {
 
 /// A sink that granted leases to both addresses and awaits the probes of a round.
 fn sink() -> Sink {
-    let sink = sink_sized(Sizes::default());
+    let sink = leasing_sink(Sizes::default());
     grant(&sink, &granted());
     sink
 }
@@ -137,14 +96,6 @@ fn grant(sink: &Sink, grant: &sink_grant) {
     for v6 in [false, true] {
         sink.put_grant(addresses(v6).0, grant);
     }
-}
-
-fn assert_counted(sink: &Sink, counted: Option<(sink_counter, u64)>, name: &str) {
-    let mut all = vec![(0, 0); sink_counter::COUNT_SINK_MAX.0 as usize];
-    if let Some((counter, bytes)) = counted {
-        all[counter.0 as usize] = (1, bytes);
-    }
-    assert_eq!(sink.counters(), all, "{name}: counters");
 }
 
 fn assert_grants(sink: &Sink, expected: &sink_grant, name: &str) {
@@ -183,7 +134,7 @@ mod root {
     #[test]
     fn probes_are_noted_by_form_and_number_and_dropped() {
         for atomics in [true, false] {
-            let sink = sink_sized(Sizes {
+            let sink = leasing_sink(Sizes {
                 atomics,
                 ..Sizes::default()
             });
@@ -198,8 +149,8 @@ mod root {
                     sink.zero_counters();
                     let ran = (hook.run)(&sink, &frame);
                     assert_eq!(ran.verdict, hook.drop, "{name}: verdict");
-                    let counted = (count::COUNT_SINK_PROBE, frame.len() as u64);
-                    assert_counted(&sink, Some(counted), &name);
+                    let counted = (count::COUNT_SINK_PROBE, 1, frame.len() as u64);
+                    assert_counted(&sink, &[counted], &name);
                     expected[usize::from(form.number())][usize::from(number / 64)] |=
                         1 << (number % 64);
                     let noted = sink.grant(addresses(v6).0).expect("the grant");
@@ -336,7 +287,7 @@ mod root {
                 let frame = bytes_by(&packet, case.key, |frame| frame);
                 let ran = (hook.run)(&sink, &frame);
                 assert_eq!(ran.verdict, hook.drop, "{name}: verdict");
-                assert_counted(&sink, Some((case.counted, frame.len() as u64)), &name);
+                assert_counted(&sink, &[(case.counted, 1, frame.len() as u64)], &name);
                 assert_grants(&sink, &case.grant, &name);
             }
         }
@@ -404,8 +355,8 @@ mod root {
                 let ran = (hook.run)(&sink, &frame);
                 let name = format!("{}: {other:?} in {form:?}, IPv6: {v6}", hook.name);
                 assert_eq!(ran.verdict, hook.drop, "{name}: verdict");
-                let counted = (count::COUNT_SINK_PROBE_FORGED, frame.len() as u64);
-                assert_counted(&sink, Some(counted), &name);
+                let counted = (count::COUNT_SINK_PROBE_FORGED, 1, frame.len() as u64);
+                assert_counted(&sink, &[counted], &name);
                 assert_grants(&sink, &granted(), &name);
             }
         }
@@ -413,14 +364,14 @@ mod root {
 
     #[test]
     fn a_probe_from_an_address_without_a_grant_is_dropped() {
-        let sink = sink_sized(Sizes::default());
+        let sink = leasing_sink(Sizes::default());
         for (form, v6, hook) in every_way() {
             let frame = bytes(&packet(form, v6));
             sink.zero_counters();
             let ran = (hook.run)(&sink, &frame);
             assert_eq!(ran.verdict, hook.drop, "{}: {form:?}", hook.name);
-            let counted = (count::COUNT_SINK_PROBE_FORGED, frame.len() as u64);
-            assert_counted(&sink, Some(counted), hook.name);
+            let counted = (count::COUNT_SINK_PROBE_FORGED, 1, frame.len() as u64);
+            assert_counted(&sink, &[counted], hook.name);
         }
         assert_eq!((sink.grants(), sink.flows()), (0, 0), "nothing is kept");
     }
@@ -478,8 +429,8 @@ mod root {
                     sink.zero_counters();
                     let ran = (hook.run)(&sink, &frame);
                     assert_eq!((ran.verdict, &ran.bytes), (hook.pass, &frame), "{name}");
-                    let counted = counted.map(|which| (which, frame.len() as u64));
-                    assert_counted(&sink, counted, &name);
+                    let counted = counted.map(|which| (which, 1, frame.len() as u64));
+                    assert_counted(&sink, counted.as_slice(), &name);
                     assert_grants(&sink, &granted(), &name);
                 }
             }

@@ -16,19 +16,15 @@ use hostint::wire::lease::v1::{MESSAGE_LEN, decode_echo, encode_question};
 use hostint_testing::checksum::{complement, pseudo_header, put16, sum, verify_packet};
 use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, UDP};
 use hostint_testing::generate::{mutate, received};
+use hostint_testing::lease_cases::{HOOKS, Hook, KEY, addresses, assert_counted, leasing_sink};
 use hostint_testing::model::{gpe, layout};
 use hostint_testing::packets::{key, tcp, tcp6, udp, udp6};
-use hostint_testing::programs::Ran;
 use hostint_testing::programs::clock::NODE;
 use hostint_testing::programs::clock::{coarse_ns, monotonic_ns};
-use hostint_testing::programs::sink::{
-    Sink, Sizes, TCX_DROP, XDP_DROP, XDP_PASS, latencies, losses, settings,
-};
-use hostint_testing::programs::source::TCX_NEXT;
+use hostint_testing::programs::sink::{Sink, Sizes, XDP_PASS, latencies, losses, settings};
 use hostint_testing::random::{Random, env_number};
 use hostint_testing::sink_cases::{extension, int};
 
-pub(super) const KEY: LeaseKey = LeaseKey(*b"sixteen bytes of");
 pub(super) const NONCE: u64 = 0x0102_0304_0506_0708;
 pub(super) const ASKING: NodeId = NodeId(9);
 const MS: u64 = 1_000_000;
@@ -39,29 +35,6 @@ const LONG: u64 = 1_000 * SECOND;
 /// Packets that somebody outside invents; HOSTINT_LONG makes more of them.
 const FORGED: u64 = 100_000;
 
-/// Where the sink's program hangs.
-pub(super) struct Hook {
-    pub(super) name: &'static str,
-    pub(super) run: fn(&Sink, &[u8]) -> Ran,
-    pub(super) pass: i32,
-    pub(super) drop: i32,
-}
-
-pub(super) static HOOKS: [Hook; 2] = [
-    Hook {
-        name: "XDP",
-        run: Sink::run,
-        pass: XDP_PASS,
-        drop: XDP_DROP,
-    },
-    Hook {
-        name: "TC",
-        run: Sink::run_tc,
-        pass: TCX_NEXT,
-        drop: TCX_DROP,
-    },
-];
-
 /// Each hook with each IP version.
 pub(super) fn every_way() -> impl Iterator<Item = (&'static Hook, bool)> {
     HOOKS.iter().flat_map(|hook| [(hook, false), (hook, true)])
@@ -69,17 +42,6 @@ pub(super) fn every_way() -> impl Iterator<Item = (&'static Hook, bool)> {
 
 fn base(v6: bool) -> Frame {
     if v6 { udp6() } else { udp() }
-}
-
-/// Source and destination of the builder's packets.
-pub(super) fn addresses(v6: bool) -> (IpAddr, IpAddr) {
-    if v6 {
-        let last = |net, host| Ipv6Addr::new(0x2001, 0xdb8, net, 0, 0, 0, 0, host);
-        (last(0, 1).into(), last(1, 2).into())
-    } else {
-        let (source, dest) = ([192, 0, 2, 1], [198, 51, 100, 2]);
-        (source.into(), dest.into())
-    }
 }
 
 fn message_for(flow_source: IpAddr, dest: IpAddr, nonce: u64, key: LeaseKey) -> Vec<u8> {
@@ -139,18 +101,7 @@ fn message_at(v6: bool) -> usize {
 }
 
 pub(super) fn sink() -> Sink {
-    let sink = Sink::load(&settings());
-    sink.set_lease_key(KEY);
-    sink.allow_nobody();
-    sink
-}
-
-pub(super) fn assert_counted(sink: &Sink, counted: &[(sink_counter, u64, u64)], sentence: &str) {
-    let mut all = vec![(0, 0); sink_counter::COUNT_SINK_MAX.0 as usize];
-    for (counter, packets, bytes) in counted {
-        all[counter.0 as usize] = (*packets, *bytes);
-    }
-    assert_eq!(sink.counters(), all, "{sentence}: counters");
+    leasing_sink(Sizes::default())
 }
 
 /// The packet passes as it came; only this is counted, and nothing is remembered.

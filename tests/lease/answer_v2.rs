@@ -14,6 +14,7 @@ use hostint::wire::lease::v2::{
 };
 use hostint_testing::checksum::verify_packet;
 use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, TCP, UDP};
+use hostint_testing::lease_cases::{HOOKS, Hook, KEY, addresses, assert_counted};
 use hostint_testing::model::{gpe, layout};
 use hostint_testing::packets::{key, udp};
 use hostint_testing::programs::clock::{NODE, coarse_ns, monotonic_ns};
@@ -21,8 +22,8 @@ use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::sink_cases::{extension, int};
 
 use super::answer::{
-    ASKING, GRANT_NS, HOOKS, Hook, KEY, NONCE, addresses, assert_counted, assert_remembers_nothing,
-    echo, every_way, icmp, question as version_1_question, sink, tagged,
+    ASKING, GRANT_NS, NONCE, assert_remembers_nothing, echo, every_way, icmp,
+    question as version_1_question, sink, tagged,
 };
 
 const ROUND: u64 = 0x6162_6364_6566_6768;
@@ -500,6 +501,7 @@ mod root {
         use lease_capability as can;
         use sink_flag as flag;
         for (flags, capabilities) in [
+            (flag::SINK_SEGMENTS, can::CAPABLE_UDP_SUPERPACKETS),
             (flag::SINK_OVER_TCP_UDP, can::CAPABLE_OVER_TCP_UDP),
             (flag::SINK_EXTENSION_UDP, can::CAPABLE_EXTENSION_UDP),
             (flag::SINK_VXLAN_GPE, can::CAPABLE_VXLAN_GPE),
@@ -513,6 +515,12 @@ mod root {
             let capabilities = can::CAPABLE_STACKS.0 | capabilities.0;
             assert_eq!(answer.capabilities.bits(), capabilities, "{flags:?}");
             assert_eq!(answer.capabilities.stack(), 9, "{flags:?}");
+            let segments = flags == flag::SINK_SEGMENTS;
+            assert_eq!(
+                answer.capabilities.udp_superpackets(),
+                segments,
+                "{flags:?}"
+            );
         }
     }
 

@@ -88,6 +88,7 @@ mod root {
                 tos_changed: random.u8(),
                 longest: random.u16(),
                 stack: random.u8(),
+                udp_superpackets: random.one_in(2),
                 vouched_ns: random.next(),
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),

@@ -23,6 +23,7 @@ pub mod http_server;
 pub mod icmp;
 pub mod int_block;
 pub mod kafka_stub;
+pub mod lease_cases;
 pub mod line;
 pub mod load;
 pub mod model;

@@ -29,7 +29,8 @@ static __always_inline __u32 capabilities(const struct sink_settings *set, const
 
 	return (stacks ? CAPABLE_STACKS : 0) | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
 	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
-	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0);
+	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0) |
+	       (set->flags & SINK_SEGMENTS ? CAPABLE_UDP_SUPERPACKETS : 0);
 }
 
 /* A sink that lost its grants does not know the asking host's node, so this changes then, too. */

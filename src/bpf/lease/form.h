@@ -216,6 +216,21 @@ static __always_inline void count_formless(const struct host_settings *host, con
 		count_source(COUNT_SOURCE_FLOW_BEGAN_BEFORE_LEASE, 1, 0);
 }
 
+/*
+ * Says whether superpackets of UDP reach the sink segment by segment. A sink that strips one whole leaves it marked as
+ * tunnelled, and the kernel, which has to split it for the socket then, looks for the outer headers, finds none and
+ * drops it. Nothing is known of static destinations, which are the user's decision.
+ */
+static __always_inline bool gets_segments(const struct outgoing_packet *p)
+{
+	const struct source_lease *lease;
+
+	if (p->watching.watched == WATCHED_STATIC)
+		return true;
+	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	return lease && lease->segments;
+}
+
 /* Finds the flow's form; f is its record, if there is one. Returns false if the packet stays untagged. */
 static __always_inline bool find_form(const struct host_settings *host, struct outgoing_packet *p,
 				      struct source_flow *f, bool locked)

@@ -48,6 +48,7 @@ struct outgoing_packet {
 	__u16 sum;       /* of the whole L4 segment, for Host-INT sinks */
 	bool unfinished; /* the L4 checksum is left to the device */
 	bool fixed_gso;
+	bool sink_gets_segments; /* of superpackets of UDP: the sink strips none of them whole */
 	__u8 options[MAX_OPTIONS_LEN];
 	/* The headers that will be stored; the fixed IP header ends where the body begins. */
 	struct {

@@ -52,6 +52,13 @@ static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, co
 	return PLAN_LEAVE;
 }
 
+/* UDP segments are identified by the outer header's id, and devices finish their checksums. */
+static __always_inline bool may_tunnel_datagrams(const struct outgoing_packet *p)
+{
+	return superpackets == SUPER_ENCAP_ALL && p->at.family == 4 && p->at.dont_fragment && p->unfinished &&
+	       p->sink_gets_segments;
+}
+
 /*
  * Encapsulates a superpacket as a whole. Where its segments would not fit any more the kernel makes them shorter, but
  * only for TCP, whose segment boundaries mean nothing; UDP datagrams must keep theirs.
@@ -77,8 +84,7 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 		}
 		return leave_superpacket(ctx, p);
 	}
-	/* UDP segments are identified by the outer header's id, and devices finish their checksums. */
-	if (!tcp && (superpackets != SUPER_ENCAP_ALL || p->at.family != 4 || !p->at.dont_fragment || !p->unfinished))
+	if (!tcp && !may_tunnel_datagrams(p))
 		return leave_superpacket(ctx, p);
 	/* If the kernel makes them shorter, there is room for INT, but not for transit hops, which then push nothing. */
 	p->fixed_gso = headers + size + room <= mtu;

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use hostint_testing::netns::{Host, Lab, await_that, await_that_or, sh};
+use hostint_testing::watched_pair::is_settled;
 use nix::libc;
 
-use crate::exchange::{exchange_tcp_with, noise, set_option};
+use crate::exchange::{exchange_tcp_with, exchange_udp_superpackets, noise, set_option};
 
 /// Behind IP header and outer UDP header; see hostint-wire(7).
 struct Block<'a>(&'a [u8]);
@@ -315,5 +316,29 @@ fn a_guests_superpackets_are_tagged_on_the_hosts_end_of_its_veth() {
         assert!(source["encapsulated"] > 20, "{flags}: {source:?}");
         let errors = lab.b.checksum_errors() + guest.checksum_errors();
         assert_eq!(errors, 0, "{flags}");
+    }
+}
+
+#[test]
+fn datagrams_of_a_superpacket_arrive_wherever_the_sink_is() {
+    for (hook, are_tagged) in [
+        ("--hook xdp --xdp-mode native", true),
+        ("--hook tc", false),
+        ("--hook xdp --xdp-mode generic", false),
+    ] {
+        let lab = Lab::new();
+        let _a = lab.a.leasing_sink("--dev a0 --node-id 1");
+        let _b = lab.b.leasing_sink(&format!("--dev b0 --node-id 2 {hook}"));
+        lab.a
+            .hostint("source attach --dev a0 --superpackets encap-all");
+        lab.a.hostint("source add-dest 10.9.2.1");
+        await_that("the path is proved", || is_settled(&lab.a));
+        let to = lab.b.udp("10.9.2.1:6100");
+        let from = lab.a.udp("10.9.1.1:6100");
+        exchange_udp_superpackets(&from, &to, 40, 1200);
+        let source = lab.a.counters("source");
+        let tagged = (source["encapsulated"], source["superpacket"]);
+        assert_eq!(tagged.0 != 0, are_tagged, "{hook}: {tagged:?}");
+        assert_eq!(tagged.1 == 0, are_tagged, "{hook}: {tagged:?}");
     }
 }
