@@ -15,6 +15,7 @@
 #include "hostint/sink_flow.h"
 #include "hostint/sink_minima.h"
 #include "hostint/fine_slots.h"
+#include "hostint/sink_path.h"
 #include "hostint/transit.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -54,6 +55,10 @@ struct sink_minima sink_minima;
 enum sink_minima_shape sink_minima_shape;
 struct fine_slots fine_slots;
 enum fine_slots_shape fine_slots_shape;
+struct sink_path sink_path;
+struct path_time_key path_time_key;
+struct path_time path_time;
+enum sink_path_limit sink_path_limit;
 struct latency_event latency_event;
 struct path_event path_event;
 struct loss_event loss_event;

@@ -21,6 +21,7 @@
  *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
  *   untracked packets    sink/account.h    NEW_FLOW_LIMITED UNTRACKED BAD_SEGMENT
  *   the flow's slots     sink/flow_table.h FLOW_COARSE
+ *   times of segments    sink/paths.h      PATH_FULL
  *   its hops' checksum   sink/pushers.h    STACK_CHECKSUM
  *   the flow's changes   sink/news.h       FLOW_NEW FLOW_LATE FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE DAMAGED
  *   its reports          sink/events.h     EVENT_SENT EVENT_LOST REPORT_LIMITED

@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 
 use crate::clocks::{ClockDifferences, HostClocks, Reading, Stamp, StampedPacket, Statement};
 use crate::model::{
-    Body, ClockEvidence, ClockSource, ClockSums, CorrectedLatency, LatencyReport, Measured, NodeId,
-    Observation, PathSample, PeerEvidence,
+    Body, ClockEvidence, ClockSource, ClockSums, CorrectedLatency, LatencyHistogram, LatencyReport,
+    Measured, NodeId, Observation, PathGrowth, PathSample, PathTotalsReport, PeerEvidence,
+    PlaceGrowth,
 };
 
 /// The differences of clocks are computed at most this often.
@@ -156,6 +157,29 @@ impl NodeClocks {
         })
     }
 
+    /// The packets that a report about a path adds, without the difference of the clocks where that is known.
+    pub fn growth_of(&self, report: &PathTotalsReport, added: Vec<(u8, Measured)>) -> PathGrowth {
+        let path = &report.totals.path;
+        let segments = path.segments();
+        let ends = |place: u8| match usize::from(place).checked_sub(1) {
+            None => Some((path.source.node, path.sink.node)),
+            Some(at) => segments.get(at).map(|one| (one.from.node, one.to.node)),
+        };
+        let times = added.into_iter().filter_map(|(place, measured)| {
+            let (time_s, period_ns) = (report.time_s, report.period_ns);
+            let corrected = self.sums_between(ends(place)?, &measured.latency, time_s, period_ns);
+            Some(PlaceGrowth {
+                place,
+                latency: measured.latency,
+                corrected: corrected.unwrap_or_default(),
+            })
+        });
+        PathGrowth {
+            path: path.clone(),
+            times: times.collect(),
+        }
+    }
+
     /// Corrects the latencies that a summary adds, by the clocks during its period.
     pub fn correct_measured(&self, observation: &Observation, measured: &mut Measured) {
         measured.corrected = self.sums(observation, measured).unwrap_or_default();
@@ -165,19 +189,32 @@ impl NodeClocks {
         let Body::Summary(summary) = &observation.body else {
             return None;
         };
-        let latency = &measured.latency;
+        if measured.latency.samples() != measured.packets {
+            return None;
+        }
+        let nodes = (summary.source_node, summary.sink_node);
+        self.sums_between(nodes, &measured.latency, summary.time_s, summary.period_ns)
+    }
+
+    /// The sums of times between the stamps of two nodes, in a period that ended at `time_s`.
+    fn sums_between(
+        &self,
+        (from, to): (NodeId, NodeId),
+        latency: &LatencyHistogram,
+        time_s: u32,
+        period_ns: u64,
+    ) -> Option<ClockSums> {
         let packets = i128::from(latency.samples());
-        if packets == 0 || packets != i128::from(measured.packets) {
+        if packets == 0 {
             return None;
         }
         let (least, most) = latency.ends()?;
         if i128::from(most) - i128::from(least) > WRAPS_NS / 2 {
             return None;
         }
-        let (source, sink) = (summary.source_node.0, summary.sink_node.0);
-        let at = |ns| self.differences.ahead(source, sink, ns);
-        let end_ns = (i128::from(summary.time_s) + 1) * NS_PER_S;
-        let begin_ns = end_ns - i128::from(summary.period_ns) - NS_PER_S;
+        let at = |ns| self.differences.ahead(from.0, to.0, ns);
+        let end_ns = (i128::from(time_s) + 1) * NS_PER_S;
+        let begin_ns = end_ns - i128::from(period_ns) - NS_PER_S;
         let middle = at((begin_ns + end_ns) / 2)?;
         let bound = at(begin_ns)?.bound.hull(at(end_ns)?.bound);
         let stamped_ns = latency.whole_sum_ns() - packets * middle.estimate_ns;

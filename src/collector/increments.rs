@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::flow_summary;
+use super::summary_counts::Counts;
 use crate::model::{
-    Arrival, Body, ClockSums, LatencyHistogram, Measured, NodeId, Report, SlotRange, SubjectTotals,
-    Summary, SummaryBase, SummaryBases, SummaryName,
+    Arrival, Body, LatencyHistogram, Measured, NodeId, PathTotalsReport, Report, SlotRange,
+    SubjectTotals, Summary, SummaryBase, SummaryBases, SummaryName,
 };
 
 /// The most flows and groups that are followed, and the most senders.
@@ -50,17 +51,6 @@ struct LastTotals {
     /// The encoded histogram.
     latency: Box<[u8]>,
     seen_ns: u64,
-}
-
-/// The counts of a summary. Each only grows in an epoch.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    packets: u64,
-    bytes: u64,
-    lost: u64,
-    recovered: u64,
-    reordered: u64,
-    duplicates: u64,
 }
 
 /// The number of summaries that could not be counted, by reason.
@@ -167,9 +157,43 @@ impl Increments {
         if let (Body::FlowSummary(_), Some(last)) =
             (&report.observation.body, self.subjects.get(&key))
         {
-            now.follow(last, whole.totals.epoch_ns);
+            now.follow(&last.counts, last.epoch_ns == whole.totals.epoch_ns);
         }
-        self.add(key, &whole, now, now_ns)
+        self.add(key, (&whole.totals, whole.period_ns), now, now_ns)
+    }
+
+    /// Returns the packets that a report about a path adds, by the place of the path.
+    pub fn of_path(&mut self, report: &PathTotalsReport, arrival: Arrival) -> Vec<(u8, Measured)> {
+        let path = &report.totals.path;
+        let sender = (Some(arrival.exporter.ip()), path.sink.node);
+        let now_ns = match arrival.received_ns {
+            0 => u64::from(report.time_s) * NS_PER_S,
+            received_ns => received_ns,
+        };
+        self.see(sender, now_ns);
+        let way: Box<[u8]> = path.to_bytes().into();
+        let mut added = Vec::new();
+        for time in &report.totals.times {
+            let key = SubjectKey {
+                sender,
+                source: path.source.node,
+                name: SummaryName::Path {
+                    way: way.clone(),
+                    place: time.place,
+                },
+            };
+            let totals = SubjectTotals {
+                epoch_ns: time.epoch_ns,
+                last_ns: time.last_ns,
+                packets: time.latency.samples(),
+                latency: time.latency.clone(),
+                ..SubjectTotals::default()
+            };
+            let counts = Counts::from(&totals);
+            let measured = self.add(key, (&totals, report.period_ns), counts, now_ns);
+            added.extend(measured.map(|measured| (time.place, measured)));
+        }
+        added
     }
 
     /// Joins the parts of a summary. Returns it when it is whole.
@@ -203,11 +227,10 @@ impl Increments {
     fn add(
         &mut self,
         key: SubjectKey,
-        summary: &Summary,
+        (totals, period_ns): (&SubjectTotals, u64),
         now: Counts,
         now_ns: u64,
     ) -> Option<Measured> {
-        let totals = &summary.totals;
         let added = match self.subjects.get(&key) {
             Some(last) if totals.epoch_ns < last.epoch_ns => {
                 self.counts.late += 1;
@@ -228,7 +251,7 @@ impl Increments {
                     self.counts.no_room += 1;
                     return None;
                 }
-                let whole = self.is_new(&key.sender, summary);
+                let whole = self.is_new(&key.sender, totals.epoch_ns, period_ns);
                 self.counts.begun_before += u64::from(!whole);
                 whole.then(|| now.since(&Counts::default(), Some(totals.latency.clone())))
             }
@@ -258,14 +281,11 @@ impl Increments {
 
     /// True if no packet since the epoch of a subject's first summary can have been counted before: this collector ran,
     /// and the sink told it of all that it counted.
-    fn is_new(&self, sender: &Sender, summary: &Summary) -> bool {
+    fn is_new(&self, sender: &Sender, epoch_ns: u64, period_ns: u64) -> bool {
         let Some(sight) = self.senders.get(sender) else {
             return false;
         };
-        let epoch_ns = summary.totals.epoch_ns;
-        let told_ns = epoch_ns
-            .saturating_add(summary.period_ns)
-            .saturating_add(SLACK_NS);
+        let told_ns = epoch_ns.saturating_add(period_ns).saturating_add(SLACK_NS);
         epoch_ns.saturating_add(SLACK_NS) >= self.started_ns
             && told_ns >= sight.first_ns
             && sight
@@ -328,63 +348,6 @@ fn last_totals(base: SummaryBase) -> (SubjectKey, LastTotals) {
         seen_ns: base.seen_ns,
     };
     (key, last)
-}
-
-impl From<&SubjectTotals> for Counts {
-    fn from(totals: &SubjectTotals) -> Self {
-        Self {
-            packets: totals.packets,
-            bytes: totals.bytes,
-            lost: totals.lost,
-            recovered: totals.recovered,
-            reordered: totals.reordered,
-            duplicates: totals.duplicates,
-        }
-    }
-}
-
-impl Counts {
-    /// True if `later` was told after these counts.
-    fn are_before(&self, later: &Self) -> bool {
-        let mut pairs = self.all().into_iter().zip(later.all());
-        pairs.any(|(one, later)| one < later)
-    }
-
-    fn all(&self) -> [u64; 6] {
-        [
-            self.packets,
-            self.bytes,
-            self.lost,
-            self.recovered,
-            self.reordered,
-            self.duplicates,
-        ]
-    }
-
-    /// A summary of 0.1.0 takes a packet that was recovered from those that were lost. Counts both as the others do.
-    fn follow(&mut self, last: &LastTotals, epoch_ns: u64) {
-        if epoch_ns != last.epoch_ns {
-            return;
-        }
-        let (missing, before) = (self.lost, last.counts.lost - last.counts.recovered);
-        self.lost = last.counts.lost + missing.saturating_sub(before);
-        self.recovered = last.counts.recovered + before.saturating_sub(missing);
-    }
-
-    /// The packets that were counted after `before`, and their latencies.
-    fn since(&self, before: &Self, latency: Option<LatencyHistogram>) -> Measured {
-        Measured {
-            summaries: 1,
-            packets: self.packets.saturating_sub(before.packets),
-            bytes: self.bytes.saturating_sub(before.bytes),
-            lost: self.lost.saturating_sub(before.lost),
-            recovered: self.recovered.saturating_sub(before.recovered),
-            reordered: self.reordered.saturating_sub(before.reordered),
-            duplicates: self.duplicates.saturating_sub(before.duplicates),
-            latency: latency.unwrap_or_default(),
-            corrected: ClockSums::default(),
-        }
-    }
 }
 
 impl SubjectKey {

@@ -22,6 +22,7 @@ mod reception;
 mod remembered;
 mod segments;
 mod socket;
+mod summary_counts;
 mod undecodable;
 
 pub use clocks::{ClockCounts, NodeClocks};

@@ -11,7 +11,8 @@ use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, LatencyClocks, Measured, NodeId,
-    PairTraffic, PathSample, Record, Report, ReportVersion, SummaryBases, SummarySubject,
+    PairTraffic, PathGrowth, PathSample, Record, Report, ReportVersion, SummaryBases,
+    SummarySubject,
 };
 
 /// A report, and all that is known about it.
@@ -62,6 +63,14 @@ pub trait ReportTaker {
         _added: &[DropSum],
         _arrival: Arrival,
     ) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes the packets that a sink's totals of a path add to earlier ones.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_path(&mut self, _growth: &PathGrowth, _arrival: Arrival) -> io::Result<()> {
         Ok(())
     }
 
@@ -127,6 +136,12 @@ impl<T: ReportTaker> ReportHub<T> {
         if let Some(drops) = &group.drops {
             let added = self.drops.sums(drops, arrival);
             self.taker.accept_drops(drops, &added, arrival)?;
+        }
+        if let Some(path) = &group.path {
+            let added = self.increments.of_path(path, arrival);
+            let growth = self.clocks.growth_of(path, added);
+            self.segments.add_all(&growth);
+            self.taker.accept_path(&growth, arrival)?;
         }
         if let Some(evidence) = &group.clocks {
             self.clocks.learn(evidence, arrival.received_ns);

@@ -1,39 +1,106 @@
-//! The times of segments since the collector started, by the reports of packets that passed transit hops.
+//! The times of segments since the collector started: of all packets where sinks tell of them, else of reports.
 
 use std::collections::BTreeMap;
 
-use crate::model::{LatencyHistogram, PathSample, Segment, SegmentTally};
+use crate::model::{
+    LatencyHistogram, PathGrowth, PathSample, PlaceGrowth, Segment, SegmentKind, SegmentTally,
+};
 
 /// The most segments that are kept. Those that come later count nowhere.
 const MOST: usize = 16_384;
 
+/// The times of a segment.
+#[derive(Debug, Default)]
+struct TalliedTimes {
+    /// The times are those of all packets: reports tell some of them again.
+    of_packets: bool,
+    latency: LatencyHistogram,
+}
+
 /// The segments of all paths.
 #[derive(Debug, Default)]
-pub struct Segments(BTreeMap<Segment, LatencyHistogram>);
+pub struct Segments(BTreeMap<Segment, TalliedTimes>);
 
 impl Segments {
-    /// Adds the times of a packet: in hops, and between nodes whose clocks are known.
+    /// Adds the times of a reported packet: in hops, and between nodes whose clocks are known.
     pub fn add(&mut self, sample: &PathSample) {
         for (segment, time) in sample.path.segments().into_iter().zip(&sample.segments) {
             let Some(corrected) = time.and_then(|time| time.corrected) else {
                 continue;
             };
-            if self.0.len() >= MOST && !self.0.contains_key(&segment) {
-                continue;
+            if let Some(times) = self.of(segment).filter(|times| !times.of_packets) {
+                times.latency.add(corrected.latency_ns);
             }
-            self.0.entry(segment).or_default().add(corrected.latency_ns);
         }
     }
 
-    /// Returns at most `most` segments, those with most reports first.
+    /// Adds the times of all packets in the same way.
+    pub fn add_all(&mut self, growth: &PathGrowth) {
+        let segments = growth.path.segments();
+        for time in &growth.times {
+            let at = usize::from(time.place).checked_sub(1);
+            let Some(segment) = at.and_then(|at| segments.get(at)) else {
+                continue;
+            };
+            let Some(latency) = known(segment.kind, time) else {
+                continue;
+            };
+            let Some(times) = self.of(*segment) else {
+                continue;
+            };
+            if !times.of_packets {
+                *times = TalliedTimes {
+                    of_packets: true,
+                    ..TalliedTimes::default()
+                };
+            }
+            times.latency.merge(&latency);
+        }
+    }
+
+    fn of(&mut self, segment: Segment) -> Option<&mut TalliedTimes> {
+        if self.0.len() >= MOST && !self.0.contains_key(&segment) {
+            return None;
+        }
+        Some(self.0.entry(segment).or_default())
+    }
+
+    /// Returns at most `most` segments, those with most packets first.
     pub fn rows(&self, most: usize) -> Vec<SegmentTally> {
         let mut rows: Vec<_> = self.0.iter().collect();
-        rows.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.samples()));
+        rows.sort_by_key(|(_, times)| std::cmp::Reverse(times.latency.samples()));
         rows.truncate(most);
-        let tally = |(segment, latency): (&Segment, &LatencyHistogram)| SegmentTally {
+        let tally = |(segment, times): (&Segment, &TalliedTimes)| SegmentTally {
             segment: *segment,
-            latency: latency.clone(),
+            of_packets: times.of_packets,
+            latency: times.latency.clone(),
         };
         rows.into_iter().map(tally).collect()
     }
+}
+
+/// The times without the difference of the clocks; `None` if it is not known.
+fn known(kind: SegmentKind, time: &PlaceGrowth) -> Option<LatencyHistogram> {
+    let PlaceGrowth {
+        latency, corrected, ..
+    } = time;
+    if kind == SegmentKind::Hop || latency.is_empty() {
+        return Some(latency.clone());
+    }
+    if corrected.packets != latency.samples() {
+        return None;
+    }
+    let packets = i128::from(corrected.packets);
+    let ahead_ns = (latency.whole_sum_ns() - i128::from(corrected.latency_ns)) / packets;
+    let ahead_ns = i64::try_from(ahead_ns).ok()?;
+    // No packet takes a negative time.
+    let shifted = |ns: i64| ns.saturating_sub(ahead_ns).max(0);
+    let (least, most) = latency.ends()?;
+    let counts = latency.slots().map(|(ns, count)| (shifted(ns), count));
+    Some(LatencyHistogram::of_counts(
+        latency.resolution(),
+        (shifted(least), shifted(most)),
+        corrected.latency_ns.into(),
+        counts,
+    ))
 }

@@ -74,6 +74,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_DAMAGED "damaged" "packets with wrong or unknown sequence numbers, counted as the ones that were missing there",
     COUNT_SINK_FLOW_COARSE "flow_coarse" "flows whose quantiles are rough: no fine slots were free (--max-fine-flows)",
     COUNT_SINK_STACK_CHECKSUM "stack_checksum" "packets with transit hops whose L4 checksum fits neither hops that update it nor hops that do not",
+    COUNT_SINK_PATH_FULL "path_full" "times of packets over transit hops that are not in the figures of their path: too many paths",
 };
 
 /// The source's counters.

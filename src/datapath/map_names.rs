@@ -16,6 +16,9 @@ pub const SINK_ALLOW: &str = "sink_allow";
 pub const SINK_GRANTS: &str = "sink_grants";
 /// The quickest packets of each source node.
 pub const SINK_MINIMA: &str = "sink_minima";
+/// The paths over transit hops, and the times of all their packets by segment.
+pub const SINK_PATHS: &str = "sink_paths";
+pub const SINK_PATH_TIMES: &str = "sink_path_times";
 /// The state of the sink's collectors. The daemon writes it, `hostint status` reads it, no program uses it.
 pub const SINK_COLLECTORS: &str = "sink_collectors";
 /// Tagged packets on interfaces without a sink.
@@ -58,7 +61,7 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 pub const FORMER_COUNTERS: &str = "counters_before";
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 14] = [
+pub const SINK_MAPS: [&str; 16] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
@@ -69,6 +72,8 @@ pub const SINK_MAPS: [&str; 14] = [
     SINK_ALLOW,
     SINK_GRANTS,
     SINK_MINIMA,
+    SINK_PATHS,
+    SINK_PATH_TIMES,
     "sink_buckets",
     "sink_bucket_total",
     SINK_COLLECTORS,

@@ -33,6 +33,7 @@ pub mod measured_here;
 pub mod minima;
 pub mod missed;
 mod orphans;
+pub mod paths;
 pub mod peer;
 mod peer_clock;
 mod peer_status;

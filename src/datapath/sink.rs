@@ -9,7 +9,8 @@ use libbpf_rs::MapHandle;
 use libbpf_rs::skel::OpenSkel;
 
 use super::abi::{
-    address_key, counter, flow_key, prefix_key, sink_flag, sink_flow, sink_grant, sink_settings,
+    address_key, counter, flow_key, path_time, path_time_key, prefix_key, sink_flag, sink_flow,
+    sink_grant, sink_path, sink_settings,
 };
 use super::bound_program;
 use super::collectors::CollectorTable;
@@ -27,6 +28,7 @@ use super::map_names::{
 };
 use super::maps::Map;
 use super::minima::MinimaTable;
+use super::paths::PathTables;
 use super::pins::Pins;
 use super::probe::Features;
 use super::shared_settings::SharedSettings;
@@ -63,6 +65,8 @@ pub struct Sink {
     pub daemon: Map<u32, u64>,
     pub grants: Map<address_key, sink_grant>,
     pub minima: MinimaTable,
+    paths: Map<u64, sink_path>,
+    path_times: Map<path_time_key, path_time>,
     pub collectors: CollectorTable,
     allow: Map<prefix_key, u32>,
     /// The flow table was made by this load, so that flows in it were not seen from their first packet on.
@@ -110,12 +114,22 @@ impl Sink {
             daemon: Map::of(&skel.maps.daemon_counters)?,
             grants: Map::of(&skel.maps.sink_grants)?,
             minima: MinimaTable::of(Map::of(&skel.maps.sink_minima)?),
+            paths: Map::of(&skel.maps.sink_paths)?,
+            path_times: Map::of(&skel.maps.sink_path_times)?,
             collectors: CollectorTable::open_or_create(pins)?,
             allow: Map::of(&skel.maps.sink_allow)?,
             new_flows,
             events: MapHandle::try_from(&skel.maps.sink_events).map_err(io::Error::other)?,
             features,
         })
+    }
+
+    /// The times of all packets over transit hops.
+    pub fn paths(&self) -> io::Result<PathTables> {
+        Ok(PathTables::of(
+            self.paths.share()?,
+            self.path_times.share()?,
+        ))
     }
 
     /// Gives the programs these settings, attached ones included.

@@ -52,6 +52,7 @@ mod pair_traffic;
 mod path;
 mod path_figures;
 mod path_state;
+mod path_totals;
 mod plain_error;
 mod prefix;
 pub mod preflight;
@@ -141,6 +142,7 @@ pub use path_figures::{
     tail_shares,
 };
 pub use path_state::PathState;
+pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
 pub use plain_error::PlainError;
 pub use prefix::{BadPrefix, Prefix};
 pub use quirk::Quirk;

@@ -30,12 +30,14 @@ pub enum SegmentOrder {
     Share,
 }
 
-/// The times of a segment, or of a whole path, over the reports of a span.
+/// The times of a segment, or of a whole path, in a span: of all packets if the sink told of them, else of reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SegmentTimes {
     /// Reports that have a time for it.
     pub reports: u64,
-    /// Without the difference of clocks; `None` if that was unknown for some of the reports.
+    /// All packets that the sink counted. `None`: the figures are of the reports.
+    pub packets: Option<u64>,
+    /// Without the difference of clocks; `None` if that was unknown for some of them.
     pub latency: Option<LatencyFigures>,
     /// The mean with its error, where two clocks stamped; `None` if they were unknown for all.
     pub corrected: Option<CorrectedMean>,
@@ -45,6 +47,8 @@ pub struct SegmentTimes {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SegmentTally {
     pub segment: Segment,
+    /// The times are those of all packets, else those of reports.
+    pub of_packets: bool,
     pub latency: LatencyHistogram,
 }
 
@@ -91,26 +95,52 @@ pub struct PathFigures {
 }
 
 impl SegmentTimes {
-    /// The figures of stamped times and their corrections. A segment of one clock has no error.
-    pub fn new(stamped: &LatencyHistogram, sums: &ClockSums, one_clock: bool) -> Self {
-        let reports = stamped.samples();
-        if one_clock {
-            return Self {
-                reports,
-                latency: stamped.figures(),
-                corrected: None,
-            };
-        }
-        let corrected = sums.mean();
-        let latency = corrected
-            .filter(|corrected| corrected.packets == reports)
-            .and_then(|corrected| Some(stamped.figures()?.shifted_to(corrected.mean_ns)));
+    /// The figures of the reports' stamped times and their corrections. A segment of one clock has no error.
+    pub fn of_reports(stamped: &LatencyHistogram, sums: &ClockSums, one_clock: bool) -> Self {
+        let (latency, corrected) = figures_of(stamped, sums, one_clock);
         Self {
-            reports,
+            reports: stamped.samples(),
+            packets: None,
             latency,
             corrected,
         }
     }
+
+    /// The same of all packets, besides which there were some reports.
+    pub fn of_packets(
+        reports: u64,
+        stamped: &LatencyHistogram,
+        sums: &ClockSums,
+        one_clock: bool,
+    ) -> Self {
+        let (latency, corrected) = figures_of(stamped, sums, one_clock);
+        Self {
+            reports,
+            packets: Some(stamped.samples()),
+            latency,
+            corrected,
+        }
+    }
+
+    /// The number of packets that the figures are of.
+    pub fn samples(&self) -> u64 {
+        self.packets.unwrap_or(self.reports)
+    }
+}
+
+fn figures_of(
+    stamped: &LatencyHistogram,
+    sums: &ClockSums,
+    one_clock: bool,
+) -> (Option<LatencyFigures>, Option<CorrectedMean>) {
+    if one_clock {
+        return (stamped.figures(), None);
+    }
+    let corrected = sums.mean();
+    let latency = corrected
+        .filter(|corrected| corrected.packets == stamped.samples())
+        .and_then(|corrected| Some(stamped.figures()?.shifted_to(corrected.mean_ns)));
+    (latency, corrected)
 }
 
 impl PathFigures {
@@ -119,8 +149,8 @@ impl PathFigures {
         let known = self.segments.iter().filter_map(|one| one.times.latency);
         let (mut sum, mut count) = (0, 0);
         for latency in known {
-            // Means of other reports cannot be subtracted.
-            if latency.samples != whole.samples {
+            // Means of other packets cannot be subtracted. A sink's counts of segments may differ by the last ones.
+            if latency.samples.abs_diff(whole.samples) > whole.samples / 100 {
                 return None;
             }
             sum += latency.mean_ns;

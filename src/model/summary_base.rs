@@ -13,6 +13,11 @@ pub enum SummaryName {
         class: Option<Box<str>>,
         coarse: bool,
     },
+    /// A place of a path: see [`PlaceTotals::place`](super::PlaceTotals::place).
+    Path {
+        way: Box<[u8]>,
+        place: u8,
+    },
 }
 
 /// The last totals of a subject.

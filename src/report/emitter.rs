@@ -14,8 +14,12 @@ use super::spread::Spread;
 use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::DropTotalsReport;
-use crate::model::{Classes, Classifier, ClockEvidence, NodeId, NodeIdentity, Observation, Report};
-use crate::wire::{report_clock, report_coverage, report_drop_totals, report_identity};
+use crate::model::{
+    Classes, Classifier, ClockEvidence, NodeId, NodeIdentity, Observation, PathTotalsReport, Report,
+};
+use crate::wire::{
+    report_clock, report_coverage, report_drop_totals, report_identity, report_path,
+};
 
 /// The configured destinations of reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -218,6 +222,18 @@ impl Emitter {
             return;
         }
         for datagram in report_clock::emit(evidence, time_s) {
+            for collector in &self.collectors {
+                collector.tell(&self.sockets, &datagram);
+            }
+        }
+    }
+
+    /// Tells every collector the times of all packets of a path, in the same way.
+    pub fn tell_path(&mut self, report: &PathTotalsReport) {
+        if self.collectors.is_empty() {
+            return;
+        }
+        for datagram in report_path::emit(report) {
             for collector in &self.collectors {
                 collector.tell(&self.sockets, &datagram);
             }

@@ -21,6 +21,8 @@ pub fn write(conn: &mut Connection, kept: &SummaryBases) -> rusqlite::Result<()>
              flow BLOB,
              class TEXT,
              coarse INTEGER NOT NULL,
+             way BLOB,
+             place INTEGER NOT NULL,
              epoch_ns INTEGER NOT NULL,
              seen_ns INTEGER NOT NULL,
              packets INTEGER NOT NULL,
@@ -34,16 +36,16 @@ pub fn write(conn: &mut Connection, kept: &SummaryBases) -> rusqlite::Result<()>
     )?;
     {
         let mut put = transaction.prepare(
-            "INSERT INTO summary_base VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO summary_base VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         for base in &kept.bases {
             let nodes = (Some(base.source_node), Some(base.sink_node));
-            let (flow, class, coarse) = match &base.name {
-                SummaryName::Flow(flow) => {
-                    (Some(name_bytes(&(*flow, nodes.0, nodes.1))), None, false)
-                }
-                SummaryName::Group { class, coarse } => (None, class.as_deref(), *coarse),
-            };
+            let (mut flow, mut group, mut path) = (None, (None, false), (None, 0));
+            match &base.name {
+                SummaryName::Flow(name) => flow = Some(name_bytes(&(*name, nodes.0, nodes.1))),
+                SummaryName::Group { class, coarse } => group = (class.as_deref(), *coarse),
+                SummaryName::Path { way, place } => path = (Some(way), *place),
+            }
             let [packets, bytes, lost, recovered, reordered, duplicates] =
                 base.counts.map(u64::cast_signed);
             put.execute(rusqlite::params![
@@ -51,8 +53,10 @@ pub fn write(conn: &mut Connection, kept: &SummaryBases) -> rusqlite::Result<()>
                 base.source_node.0,
                 base.sink_node.0,
                 flow,
-                class,
-                coarse,
+                group.0,
+                group.1,
+                path.0,
+                path.1,
                 base.epoch_ns.cast_signed(),
                 base.seen_ns.cast_signed(),
                 packets,
@@ -101,6 +105,8 @@ pub fn take(conn: &mut Connection) -> rusqlite::Result<SummaryBases> {
 fn base(row: &Row<'_>) -> rusqlite::Result<SummaryBase> {
     let exporter: Option<String> = row.get("exporter")?;
     let flow: Option<Vec<u8>> = row.get("flow")?;
+    // An earlier build wrote none.
+    let way: Option<Vec<u8>> = row.get("way").unwrap_or_default();
     let count = |name| row.get::<_, i64>(name).map(i64::cast_unsigned);
     let unreadable = |name: &str| rusqlite::Error::InvalidColumnName(name.to_owned());
     Ok(SummaryBase {
@@ -110,9 +116,15 @@ fn base(row: &Row<'_>) -> rusqlite::Result<SummaryBase> {
         },
         source_node: NodeId(row.get("source")?),
         sink_node: NodeId(row.get("sink")?),
-        name: match flow {
-            Some(bytes) => SummaryName::Flow(name_of(&bytes).ok_or_else(|| unreadable("flow"))?.0),
-            None => SummaryName::Group {
+        name: match (flow, way) {
+            (Some(bytes), _) => {
+                SummaryName::Flow(name_of(&bytes).ok_or_else(|| unreadable("flow"))?.0)
+            }
+            (None, Some(way)) => SummaryName::Path {
+                way: way.into(),
+                place: row.get("place")?,
+            },
+            (None, None) => SummaryName::Group {
                 class: row.get::<_, Option<String>>("class")?.map(Box::from),
                 coarse: row.get("coarse")?,
             },

@@ -1,11 +1,14 @@
-//! The gatherer's paths: times of segments are added up by path and ten seconds, for a pair and for each flow.
+//! The gatherer's paths: times of segments are added up by path and ten seconds, for a pair and for each flow, those of
+//! reports and those of all packets apart.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::ids::FlowName;
 use super::sums::Sums;
-use crate::model::{ClockSums, LatencyHistogram, Measured, Path, PathSample, SegmentTime};
+use crate::model::{
+    ClockSums, LatencyHistogram, Measured, Path, PathGrowth, PathSample, SegmentTime,
+};
 
 /// The most paths of pairs, and of single flows, in a transaction. Reports beyond count in no path.
 const MOST_PATHS: usize = 1 << 14;
@@ -14,11 +17,21 @@ const MOST_FLOW_PATHS: usize = 1 << 12;
 /// The least memory of a segment's histogram.
 const HEAP_BYTES: usize = 64;
 
+/// The packets whose times are added up.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum PathPackets {
+    /// The reported ones of the pair.
+    Reported,
+    /// The reported ones of a flow.
+    ReportedOf(FlowName),
+    /// All of the pair, as the sink counted them.
+    All,
+}
+
 /// The sums of a path in the same ten seconds.
 #[derive(Debug)]
 pub struct GatheredPath {
-    /// `None`: of all flows of the pair.
-    pub flow: Option<FlowName>,
+    pub packets: PathPackets,
     pub path: Path,
     pub begin_ns: u64,
     /// The whole path, and then each of its segments.
@@ -49,7 +62,7 @@ impl TimeSums {
         });
     }
 
-    /// The same as a row of a roll-up: the times of reports, and what was known of the clocks.
+    /// The same as a row of a roll-up: the times, and what was known of the clocks.
     pub fn row(&self) -> Sums {
         Sums {
             reports: self.stamped.samples(),
@@ -68,7 +81,7 @@ impl TimeSums {
 #[derive(Debug, Default)]
 pub struct GatheredPaths {
     rows: Vec<GatheredPath>,
-    places: HashMap<(u64, Option<FlowName>, Path), usize>,
+    places: HashMap<(u64, PathPackets, Path), usize>,
     of_flows: usize,
     segments: usize,
 }
@@ -86,43 +99,63 @@ impl GatheredPaths {
 
     /// Adds the times of a packet.
     pub fn add(&mut self, begin_ns: u64, flow: Option<FlowName>, sample: &PathSample) {
-        self.add_to(begin_ns, None, sample);
-        if flow.is_some() {
-            self.add_to(begin_ns, flow, sample);
+        let of_flow = flow.map(PathPackets::ReportedOf);
+        for packets in [Some(PathPackets::Reported), of_flow].into_iter().flatten() {
+            let Some(row) = self.row(begin_ns, packets, &sample.path) else {
+                continue;
+            };
+            let whole = std::iter::once(Some(&sample.whole));
+            let each = whole.chain(sample.segments.iter().map(Option::as_ref));
+            for (sums, time) in row.times.iter_mut().zip(each) {
+                if let Some(time) = time {
+                    sums.add(time);
+                }
+            }
         }
     }
 
-    fn add_to(&mut self, begin_ns: u64, flow: Option<FlowName>, sample: &PathSample) {
-        let of_pairs = self.rows.len() - self.of_flows;
-        let is_full = match flow {
-            Some(_) => self.of_flows >= MOST_FLOW_PATHS,
-            None => of_pairs >= MOST_PATHS,
+    /// Adds the times of all packets.
+    pub fn grow(&mut self, begin_ns: u64, growth: &PathGrowth) {
+        let Some(row) = self.row(begin_ns, PathPackets::All, &growth.path) else {
+            return;
         };
-        let place = match self.places.entry((begin_ns, flow, sample.path.clone())) {
+        for time in &growth.times {
+            if let Some(sums) = row.times.get_mut(usize::from(time.place)) {
+                sums.stamped.merge(&time.latency);
+                sums.corrected.merge(&time.corrected);
+            }
+        }
+    }
+
+    /// Returns the row of a path. `None`: there are too many.
+    fn row(
+        &mut self,
+        begin_ns: u64,
+        packets: PathPackets,
+        path: &Path,
+    ) -> Option<&mut GatheredPath> {
+        let of_flow = matches!(packets, PathPackets::ReportedOf(_));
+        let of_pairs = self.rows.len() - self.of_flows;
+        let is_full = match of_flow {
+            true => self.of_flows >= MOST_FLOW_PATHS,
+            false => of_pairs >= MOST_PATHS,
+        };
+        let place = match self.places.entry((begin_ns, packets, path.clone())) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(_) if is_full => return,
+            Entry::Vacant(_) if is_full => return None,
             Entry::Vacant(new) => {
-                let times = vec![TimeSums::default(); 1 + sample.segments.len()];
+                let times = vec![TimeSums::default(); 1 + path.segment_count()];
                 self.segments += times.len();
-                self.of_flows += usize::from(flow.is_some());
+                self.of_flows += usize::from(of_flow);
                 self.rows.push(GatheredPath {
-                    flow,
-                    path: sample.path.clone(),
+                    packets,
+                    path: path.clone(),
                     begin_ns,
                     times,
                 });
                 *new.insert(self.rows.len() - 1)
             }
         };
-        let Some(row) = self.rows.get_mut(place) else {
-            return;
-        };
-        let whole = std::iter::once(Some(&sample.whole));
-        let each = whole.chain(sample.segments.iter().map(Option::as_ref));
-        for (sums, time) in row.times.iter_mut().zip(each) {
-            if let Some(time) = time {
-                sums.add(time);
-            }
-        }
+        self.rows.get_mut(place)
     }
 }

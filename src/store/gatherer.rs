@@ -9,7 +9,7 @@ use super::ids::FlowName;
 use super::period::RollUpLevel;
 use super::sums::Sums;
 use super::tracked_flows::{RowPlace, TrackedFlow, TrackedFlows};
-use crate::model::{Measured, NodeId, ReportFacts, SequenceEvidence};
+use crate::model::{Measured, NodeId, PathGrowth, ReportFacts, SequenceEvidence};
 
 /// The least memory of a row's histogram.
 const HEAP_BYTES: usize = 64;
@@ -201,6 +201,13 @@ impl Gatherer {
             let flow = name.filter(|_| !entry.beyond);
             self.paths.add(begin_ns, flow, sample);
         }
+    }
+
+    /// Adds the times of all packets of a path.
+    pub fn add_path(&mut self, growth: &PathGrowth, time_ns: u64) {
+        let begin_ns = RollUpLevel::TenSeconds.floor(time_ns);
+        self.gathered.newest_ns = self.gathered.newest_ns.max(time_ns);
+        self.paths.grow(begin_ns, growth);
     }
 
     /// Returns the approximate memory of the sums.

@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use super::batch::ReportBatch;
 use super::coding::{exporter_bytes, number_of};
+use super::gathered_paths::PathPackets;
 use super::gatherer::{Gathered, GatheredRow};
 use super::ids::{Ids, NONE};
 use super::paths;
@@ -50,9 +51,9 @@ pub fn add(
         add((RollUpTable::Class, ALL), row.begin_ns, &row.sums)?;
     }
     for path in &gathered.paths {
-        let flow = match &path.flow {
-            None => None,
-            Some(name) => match ids.known(name) {
+        let flow = match &path.packets {
+            PathPackets::Reported | PathPackets::All => None,
+            PathPackets::ReportedOf(name) => match ids.known(name) {
                 Some(flow) => Some(flow.id),
                 None => continue,
             },

@@ -8,8 +8,8 @@ use super::counts::StoreCounts;
 use super::queue::StoreQueue;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::{
-    Arrival, DropCount, DropSum, HostDrop, HostSeen, Measured, NodeId, PathSample, Report,
-    ReportFacts, is_whole_batch,
+    Arrival, DropCount, DropSum, HostDrop, HostSeen, Measured, NodeId, PathGrowth, PathSample,
+    Report, ReportFacts, is_whole_batch,
 };
 
 /// A thread's way to hand reports to the store. Each thread has its own.
@@ -117,6 +117,11 @@ impl StoreKeeper {
     pub fn drop_sums(&self, node: NodeId, added: &[DropSum], time_ns: u64) {
         self.queue
             .put_drops(|waiting| waiting.add_sums(node, added, time_ns));
+    }
+
+    /// Hands on the times of all packets of a path.
+    pub fn grow_path(&self, growth: &PathGrowth, time_ns: u64) {
+        self.queue.put_path(growth, time_ns);
     }
 
     /// Hands on the present batch.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::evidence::Decode;
-use super::gathered_paths::{GatheredPath, TimeSums};
+use super::gathered_paths::{GatheredPath, PathPackets, TimeSums};
 use super::period::{MAX_SUBJECT, RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::rollups::RollUps;
@@ -18,7 +18,10 @@ use crate::model::{
 };
 
 /// The bits of a subject that name the segment: the whole path, then its segments.
-const PLACE_BITS: u32 = 5;
+const PLACE_BITS: u32 = 6;
+
+/// Added to the place of a segment whose times are those of all packets.
+const ALL_PACKETS: i64 = 1 << (PLACE_BITS - 1);
 
 /// The most ids that are remembered. More are looked up again.
 const MOST_KNOWN: usize = 1 << 16;
@@ -142,10 +145,14 @@ pub fn add(
     let Some(id) = ids.id(conn, flow_id, &gathered.path, begin_ns)? else {
         return Ok(());
     };
+    let all = match gathered.packets {
+        PathPackets::All => ALL_PACKETS,
+        PathPackets::Reported | PathPackets::ReportedOf(_) => 0,
+    };
     let known = gathered.times.iter().map(TimeSums::row);
-    let rows = (0..1 << PLACE_BITS).zip(known);
+    let rows = (0..ALL_PACKETS).zip(known);
     for (place, row) in rows.filter(|(_, row)| row.reports > 0) {
-        let subject = id << PLACE_BITS | place;
+        let subject = id << PLACE_BITS | all | place;
         rollups.add(conn, begin_ns, (table_of(flow_id), subject), &row)?;
     }
     Ok(())
@@ -192,25 +199,40 @@ pub fn find(
     let horizons = Horizons::read(conn, table)?;
     let segments = horizons.of_one(span);
     let (period_ns, periods) = horizons.of_series(span, PERIODS);
+    let read = |id: i64, place: i64| -> rusqlite::Result<StoredTimes> {
+        let mut times = StoredTimes::default();
+        let subject = |all| (table, id << PLACE_BITS | all | place);
+        rows_of_one(conn, subject(0), &segments, |_, row| {
+            times.reports.merge(row)
+        })?;
+        rows_of_one(conn, subject(ALL_PACKETS), &segments, |_, row| {
+            times.all.merge(row)
+        })?;
+        Ok(times)
+    };
     let mut found = Vec::new();
     for (id, way) in known {
         let Some(path) = Path::from_bytes(&way) else {
             continue;
         };
-        let mut whole = Sums::default();
-        let subject = (table, id << PLACE_BITS);
-        rows_of_one(conn, subject, &segments, |_, sums| whole.merge(sums))?;
-        if whole.reports > 0 {
+        let whole = read(id, 0)?.figures(SegmentKind::Wire);
+        if whole.samples() > 0 {
             found.push((id, path, whole));
         }
     }
-    found.sort_by_key(|(_, _, whole)| std::cmp::Reverse(whole.reports));
+    found.sort_by_key(|(_, _, whole)| std::cmp::Reverse(whole.samples()));
     found.truncate(MOST_SHOWN);
     let mut tails = tails(conn, decode, query, span)?;
     let mut paths = Vec::new();
     for (id, path, whole) in found {
         let mut presence: Vec<(u64, u64)> = Vec::new();
-        let subject = (table, id << PLACE_BITS);
+        // The same row tells when there were packets, and how many the figures are of.
+        let all = if whole.packets.is_some() {
+            ALL_PACKETS
+        } else {
+            0
+        };
+        let subject = (table, id << PLACE_BITS | all);
         rows_of_one(conn, subject, &periods, |begin_ns, sums| {
             let begin_ns = begin_ns - begin_ns % period_ns;
             match presence.last_mut().filter(|last| last.0 == begin_ns) {
@@ -220,12 +242,9 @@ pub fn find(
         })?;
         let mut rows = Vec::new();
         for (place, segment) in (1..).zip(path.segments()) {
-            let mut sums = Sums::default();
-            let subject = (table, id << PLACE_BITS | place);
-            rows_of_one(conn, subject, &segments, |_, row| sums.merge(row))?;
             rows.push(SegmentFigures {
                 segment,
-                times: times_of(segment.kind, &sums),
+                times: read(id, place)?.figures(segment.kind),
                 share: None,
             });
         }
@@ -235,7 +254,7 @@ pub fn find(
             first_ns: presence.first().map_or(0, |first| first.0),
             until_ns: presence.last().map_or(0, |last| last.0 + period_ns),
             period_ns,
-            whole: times_of(SegmentKind::Wire, &whole),
+            whole,
             unknown_mean_ns: None,
             segments: rows,
             presence,
@@ -248,9 +267,31 @@ pub fn find(
     Ok(paths)
 }
 
-fn times_of(kind: SegmentKind, sums: &Sums) -> SegmentTimes {
-    let one_clock = kind == SegmentKind::Hop;
-    SegmentTimes::new(&sums.latency, &sums.measured.corrected, one_clock)
+/// The rows of a segment: of reports, and of all packets, of which there are as many as the row has reports.
+#[derive(Debug, Default)]
+struct StoredTimes {
+    reports: Sums,
+    all: Sums,
+}
+
+impl StoredTimes {
+    /// The row of all packets, or that of reports.
+    fn of(&mut self, all: i64) -> &mut Sums {
+        match all {
+            0 => &mut self.reports,
+            _ => &mut self.all,
+        }
+    }
+
+    fn figures(&self, kind: SegmentKind) -> SegmentTimes {
+        let one_clock = kind == SegmentKind::Hop;
+        let Self { reports, all } = self;
+        if all.reports > 0 {
+            let clocks = &all.measured.corrected;
+            return SegmentTimes::of_packets(reports.reports, &all.latency, clocks, one_clock);
+        }
+        SegmentTimes::of_reports(&reports.latency, &reports.measured.corrected, one_clock)
+    }
 }
 
 /// The times of single reports: the whole, and each segment.
@@ -302,29 +343,30 @@ pub fn segments(
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     // The times of the segment, and of the paths that it is a part of.
-    let mut by_segment: BTreeMap<Segment, (Sums, Sums)> = BTreeMap::new();
+    let mut by_segment: BTreeMap<Segment, (StoredTimes, StoredTimes)> = BTreeMap::new();
     for (subject, times) in &sums {
-        let (id, place) = (subject >> PLACE_BITS, subject & ((1 << PLACE_BITS) - 1));
+        let (id, place) = (subject >> PLACE_BITS, subject & (ALL_PACKETS - 1));
+        let all = subject & ALL_PACKETS;
         let path = known.get(&id).and_then(|way| Path::from_bytes(way));
         let segment = usize::try_from(place - 1)
             .ok()
             .and_then(|at| path?.segments().get(at).copied());
         let Some(segment) = segment else { continue };
-        let (all, wholes) = by_segment.entry(segment).or_default();
-        all.merge(times);
-        if let Some(whole) = sums.get(&(id << PLACE_BITS)) {
-            wholes.merge(whole);
+        let (own, wholes) = by_segment.entry(segment).or_default();
+        own.of(all).merge(times);
+        if let Some(whole) = sums.get(&(id << PLACE_BITS | all)) {
+            wholes.of(all).merge(whole);
         }
     }
     let mut rows: Vec<SegmentFigures> = by_segment
         .into_iter()
-        .map(|(segment, (all, wholes))| {
-            let times = times_of(segment.kind, &all);
+        .map(|(segment, (own, wholes))| {
+            let times = own.figures(segment.kind);
             let of = |times: &SegmentTimes| {
                 let latency = times.latency?;
                 Some(latency.mean_ns as f64 * latency.samples as f64)
             };
-            let whole = of(&times_of(SegmentKind::Wire, &wholes)).filter(|whole| *whole > 0.0);
+            let whole = of(&wholes.figures(SegmentKind::Wire)).filter(|whole| *whole > 0.0);
             SegmentFigures {
                 segment,
                 times,

@@ -7,7 +7,7 @@ use super::batch::ReportBatch;
 use super::drops::WaitingDrops;
 use super::gatherer::{Gathered, Gatherer};
 use crate::model::coverage::CoverageGrowth;
-use crate::model::{HostSeen, SummaryBases};
+use crate::model::{HostSeen, PathGrowth, SummaryBases};
 
 /// Reports are written after this time.
 const SPAN: Duration = Duration::from_secs(1);
@@ -235,6 +235,21 @@ impl StoreQueue {
 
     pub fn take_bases(&self) -> Option<SummaryBases> {
         self.state().bases.take()
+    }
+
+    /// Adds the times of all packets of a path, as long as there is room.
+    pub fn put_path(&self, growth: &PathGrowth, time_ns: u64) {
+        let mut state = self.state();
+        if growth.times.is_empty() || state.closed || state.bytes() > self.most_bytes {
+            return;
+        }
+        state.gatherer.add_path(growth, time_ns);
+        let first = state.since.is_none();
+        state.since.get_or_insert_with(Instant::now);
+        drop(state);
+        if first {
+            self.filled.notify_one();
+        }
     }
 
     /// Adds what hosts dropped.

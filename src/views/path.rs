@@ -18,8 +18,11 @@ const LEAST_COLUMNS: usize = 12;
 const FIGURES_COLUMNS: usize = 84;
 
 /// The last line of waterfalls.
-const LEGEND: &str = "█ p50 (mean of fewer than 20 reports), ─ to p99; ?: two clocks whose difference is not known; share: of the mean.\n\
-                      All figures are of reports, which favour slow packets.\n";
+const LEGEND: &str = "█ p50 (mean of fewer than 20 packets), ─ to p99; ?: two clocks whose difference is not known; share: of the mean.\n";
+
+/// A line for figures that are not of all packets.
+const OF_REPORTS: &str = "Figures of reports favour slow packets; the others are of all packets.\n";
+const ALL_OF_REPORTS: &str = "All figures are of reports, which favour slow packets.\n";
 
 const NO_PATHS: &str = "no report names a transit hop in this time (hops push their entries if sources allow it: hostint source --max-hops)\n";
 
@@ -42,7 +45,7 @@ fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
 
 /// The figures of a segment: mean with its error, p50, p99, share.
 fn figures(times: &SegmentTimes, share: Option<f64>) -> [String; 4] {
-    let unknown = || if times.reports > 0 { "?" } else { "-" }.to_owned();
+    let unknown = || if times.samples() > 0 { "?" } else { "-" }.to_owned();
     let mean = match (times.corrected, times.latency) {
         (Some(corrected), _) => {
             let KnownDigits { value, error } =
@@ -108,6 +111,31 @@ fn bars(path: &PathFigures, columns: usize) -> Vec<String> {
         )
     };
     spans.iter().map(bar).collect()
+}
+
+/// Says what figures are of, if some of them are not of all packets.
+fn reports_note<'a>(times: impl Iterator<Item = &'a SegmentTimes>) -> &'static str {
+    let (mut of_all, mut of_reports) = (false, false);
+    for times in times.filter(|times| times.samples() > 0) {
+        of_all |= times.packets.is_some();
+        of_reports |= times.packets.is_none();
+    }
+    match (of_all, of_reports) {
+        (_, false) => "",
+        (false, true) => ALL_OF_REPORTS,
+        (true, true) => OF_REPORTS,
+    }
+}
+
+/// `all 1,234 packets`, or `60 reports`
+fn of_what(times: &SegmentTimes) -> String {
+    let number = Grouped(times.samples());
+    match (times.packets, times.samples()) {
+        (Some(_), 1) => "1 packet".to_owned(),
+        (Some(_), _) => format!("all {number} packets"),
+        (None, 1) => "1 report".to_owned(),
+        (None, _) => format!("{number} reports"),
+    }
 }
 
 fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut String) {
@@ -189,11 +217,10 @@ pub fn paths(
         let nodes: Vec<String> = nodes.map(|node| hosts.named(Some(node))).collect();
         let _ = writeln!(
             out,
-            "\n{}  path {}, {} report{}, {} to {} UTC",
+            "\n{}  path {}, {}, {} to {} UTC",
             nodes.join(" -> "),
             path.path.hash_text(),
-            Grouped(path.whole.reports),
-            if path.whole.reports == 1 { "" } else { "s" },
+            of_what(&path.whole),
             moment(path.first_ns),
             moment(path.until_ns)
         );
@@ -201,6 +228,10 @@ pub fn paths(
     }
     out.push('\n');
     out.push_str(LEGEND);
+    let segments = paths.iter().flat_map(|path| &path.segments);
+    let wholes = paths.iter().map(|path| &path.whole);
+    let times = wholes.chain(segments.map(|segment| &segment.times));
+    out.push_str(reports_note(times));
 }
 
 /// Writes a list of segments.
@@ -209,7 +240,7 @@ pub fn segments(segments: &[SegmentFigures], hosts: &KnownHosts, out: &mut Strin
         out.push_str(NO_PATHS);
         return;
     }
-    let figure_names = ["reports", "mean", "p50", "p99", "share"];
+    let figure_names = ["packets", "reports", "mean", "p50", "p99", "share"];
     let mut table = TextTable::new(&["segment", ""], &figure_names);
     for one in segments {
         let names = [
@@ -218,11 +249,15 @@ pub fn segments(segments: &[SegmentFigures], hosts: &KnownHosts, out: &mut Strin
         ];
         let [mean, p50, p99, share] = figures(&one.times, one.share);
         let reports = Grouped(one.times.reports).to_string();
-        table.row(names, [reports, mean, p50, p99, share]);
+        let packets = one
+            .times
+            .packets
+            .map_or_else(|| "-".to_owned(), |packets| Grouped(packets).to_string());
+        table.row(names, [packets, reports, mean, p50, p99, share]);
     }
     let _ = write!(out, "{table}");
     out.push_str(
-        "share: of the mean of the paths that the segment is a part of; ?: two clocks whose difference is not known.\n\
-         All figures are of reports, which favour slow packets.\n",
+        "share: of the mean of the paths that the segment is a part of; ?: two clocks whose difference is not known.\n",
     );
+    out.push_str(reports_note(segments.iter().map(|one| &one.times)));
 }

@@ -21,6 +21,7 @@ mod report_group;
 mod report_host_drop;
 mod report_hostint;
 pub mod report_identity;
+pub mod report_path;
 pub mod report_standard;
 mod report_summary;
 pub mod report_v05;

@@ -1,13 +1,14 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
 use super::{
-    DecodeError, report_clock, report_coverage, report_drop_totals, report_identity, report_v05,
-    report_v10, report_v20,
+    DecodeError, report_clock, report_coverage, report_drop_totals, report_identity, report_path,
+    report_v05, report_v10, report_v20,
 };
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::DropTotalsReport;
 use crate::model::{
-    Body, ClockEvidence, HwId, NodeId, NodeIdentity, Observation, Report, ReportVersion,
+    Body, ClockEvidence, HwId, NodeId, NodeIdentity, Observation, PathTotalsReport, Report,
+    ReportVersion,
 };
 
 /// The content of one datagram.
@@ -33,6 +34,8 @@ pub struct ReportGroup {
     pub clocks: Option<ClockEvidence>,
     /// The sums of what the node dropped.
     pub drops: Option<DropTotalsReport>,
+    /// The times of all packets of a path that ends at the node.
+    pub path: Option<PathTotalsReport>,
 }
 
 impl ReportGroup {
@@ -54,6 +57,7 @@ pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         0 if report_drop_totals::is_one(datagram) => {
             report_drop_totals::decode(datagram).map(Into::into)
         }
+        0 if report_path::is_one(datagram) => report_path::decode(datagram).map(Into::into),
         0 => report_v05::decode(datagram).map(ReportGroup::from),
         1 => report_v10::decode(datagram).map(ReportGroup::from),
         2 => report_v20::decode(datagram),
@@ -81,6 +85,7 @@ impl From<Report> for ReportGroup {
             coverage: None,
             clocks: None,
             drops: None,
+            path: None,
         }
     }
 }
@@ -99,6 +104,7 @@ impl ReportGroup {
             coverage: None,
             clocks: None,
             drops: None,
+            path: None,
         }
     }
 }
@@ -138,6 +144,16 @@ impl From<DropTotalsReport> for ReportGroup {
         let node = drops.node;
         Self {
             drops: Some(drops),
+            ..Self::beside_reports(node)
+        }
+    }
+}
+
+impl From<PathTotalsReport> for ReportGroup {
+    fn from(path: PathTotalsReport) -> Self {
+        let node = path.totals.path.sink.node;
+        Self {
+            path: Some(path),
             ..Self::beside_reports(node)
         }
     }

@@ -95,7 +95,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             return Err(DecodeError::Kind {
                 what: "report kind (NProto)",
                 found,
-                expected: "0 to 7, 10, or 13 to 15",
+                expected: "0 to 8, 10, or 13 to 15",
             });
         }
     };

@@ -57,6 +57,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         coverage: None,
         clocks: None,
         drops: None,
+        path: None,
     };
     loop {
         if group.reports.len() + group.refused.len() == MAX_REPORTS {

@@ -63,7 +63,7 @@ pub(super) fn emit_totals(summary: &Summary, out: &mut Vec<u8>) {
     emit_distribution(&totals.latency, totals.slots, out);
 }
 
-fn decode_distribution(
+pub(super) fn decode_distribution(
     cursor: &mut Cursor<'_>,
 ) -> Result<(LatencyHistogram, SlotRange), DecodeError> {
     let begin = cursor.offset();
@@ -100,7 +100,7 @@ fn decode_distribution(
         .map_err(|_| DecodeError::Histogram { offset: begin })
 }
 
-fn emit_distribution(latency: &LatencyHistogram, range: SlotRange, out: &mut Vec<u8>) {
+pub(super) fn emit_distribution(latency: &LatencyHistogram, range: SlotRange, out: &mut Vec<u8>) {
     let (least, greatest) = latency.ends().unwrap_or_default();
     let slots = latency.numbered_slots();
     out.extend([latency.resolution().steps(), 0]);

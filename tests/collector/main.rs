@@ -11,5 +11,6 @@ mod listener;
 mod output;
 mod overload;
 mod path_history;
+mod paths;
 mod probes;
 mod read_reports;

@@ -11,6 +11,7 @@ mod losses;
 mod map_batches;
 mod merged_segments;
 mod nic_stamp;
+mod paths;
 mod peer_errors;
 mod peer_mss;
 mod pushed_checksums;

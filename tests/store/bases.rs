@@ -29,6 +29,11 @@ fn group(class: Option<&str>, coarse: bool) -> SummaryName {
     }
 }
 
+fn place(place: u8) -> SummaryName {
+    let way = Box::from([0, 0, 0, 1, 0, 7, 255]);
+    SummaryName::Path { way, place }
+}
+
 fn flow() -> SummaryName {
     SummaryName::Flow(FlowKey {
         src: "2001:db8::1".parse().unwrap(),
@@ -60,6 +65,8 @@ fn one_run_takes_what_the_run_before_left() {
                 base(Some(7), group(None, true), 6),
                 base(None, group(Some("web"), false), 0),
                 base(Some(8), flow(), 700),
+                base(Some(8), place(0), 8),
+                base(Some(8), place(17), 9),
             ],
         };
         leave(&disk, left.clone());

@@ -2,7 +2,7 @@
 
 use hostint::model::*;
 use hostint::store::*;
-use hostint_testing::path_samples::{PassedWay, two_hops};
+use hostint_testing::path_samples::{PassedWay, path_totals, two_hops};
 use rusqlite::Connection;
 
 use crate::disk::*;
@@ -352,4 +352,80 @@ fn damaged_names_of_paths_are_left_out() {
             .unwrap(),
         []
     );
+}
+
+/// What a sink adds for the path of [`two_hops`]: 1000 packets, each segment as many times 100 ns long as its place.
+fn growth(corrected: bool) -> PathGrowth {
+    let totals = path_totals(2, |place| {
+        (0..1_000)
+            .map(|n| 100 * i64::from(place) + n % 10)
+            .collect()
+    });
+    let times = totals.times.into_iter().map(|time| PlaceGrowth {
+        place: time.place,
+        corrected: match corrected {
+            true => ClockSums {
+                packets: 1_000,
+                latency_ns: time.latency.sum_ns(),
+                error_ns: 2_000,
+                less_ns: 3_000,
+                more_ns: 4_000,
+            },
+            false => ClockSums::default(),
+        },
+        latency: time.latency,
+    });
+    PathGrowth {
+        times: times.collect(),
+        path: totals.path,
+    }
+}
+
+#[test]
+fn figures_are_of_all_packets_where_the_sink_tells_of_them() {
+    for corrected in [true, false] {
+        let disk = stored(Known::Nothing, |_| two_hops());
+        let store = disk.open();
+        for n in 0..3 {
+            let keeper = store.keeper();
+            keeper.grow_path(&growth(corrected), DAY + n * 10 * SECOND);
+        }
+        drop(store);
+        let [path] = &paths(&disk, PAIR)[..] else {
+            panic!("the path of the reports is that of all packets");
+        };
+        assert_eq!(path.whole.packets, Some(3_000));
+        assert_eq!(path.whole.reports, 100, "there were reports, too");
+        assert_eq!(path.presence.iter().map(|one| one.1).sum::<u64>(), 3_000);
+        for (place, row) in (1..).zip(&path.segments) {
+            assert_eq!(row.times.packets, Some(3_000), "{row:?}");
+            let known = corrected || row.segment.kind == SegmentKind::Hop;
+            assert_eq!(row.times.latency.is_some(), known, "{row:?}");
+            if let Some(latency) = row.times.latency {
+                let mean_ns = 100 * place + 4;
+                assert_eq!(
+                    (latency.samples, latency.mean_ns),
+                    (3_000, mean_ns),
+                    "{row:?}"
+                );
+            }
+        }
+        let segments = (disk.reader().segments(SegmentOrder::P99, ALWAYS, 100)).unwrap();
+        assert_eq!(segments.len(), 5);
+        assert!(segments.iter().all(|row| row.times.packets == Some(3_000)));
+    }
+}
+
+#[test]
+fn a_path_that_no_report_tells_is_known_by_its_packets() {
+    let disk = Disk::new();
+    let store = disk.open();
+    store.keeper().grow_path(&growth(true), DAY);
+    drop(store);
+    let [path] = &paths(&disk, PAIR)[..] else {
+        panic!("a path");
+    };
+    assert_eq!((path.whole.packets, path.whole.reports), (Some(1_000), 0));
+    assert_eq!((path.first_ns, path.until_ns), (DAY, DAY + 10 * SECOND));
+    assert_eq!(path.tail, None);
 }

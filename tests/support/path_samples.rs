@@ -118,3 +118,37 @@ impl PassedWay {
         }
     }
 }
+
+/// A sink's totals of a path from node 1 over this many hops to node 2: `times` has those of each place.
+pub fn path_totals(hops: u16, mut times: impl FnMut(u8) -> Vec<i64>) -> PathTotals {
+    let end = |node, port| NodePort {
+        node: NodeId(node),
+        port,
+    };
+    let hop = |n: u16| PathHop {
+        node: NodeId(28_673 + u32::from(n)),
+        ingress_port: 2 * n + 2,
+        egress_port: 2 * n + 3,
+    };
+    let path = Path {
+        source: end(1, 7),
+        hops: (0..hops).map(hop).collect(),
+        sink: end(2, 8),
+    };
+    let place = |place| {
+        let mut latency = LatencyHistogram::new();
+        for ns in times(place) {
+            latency.add(ns);
+        }
+        PlaceTotals {
+            place,
+            epoch_ns: 1_699_999_000_000_000_000,
+            last_ns: 1_699_999_999_000_000_000,
+            latency: latency.coarsened(LatencyResolution::Middle),
+        }
+    };
+    PathTotals {
+        times: (0..=path.segment_count() as u8).map(place).collect(),
+        path,
+    }
+}

@@ -237,6 +237,7 @@ fn segments() -> Vec<SegmentTally> {
             from: port(2),
             to: port(3),
         },
+        of_packets: true,
         latency,
     }]
 }

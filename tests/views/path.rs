@@ -55,16 +55,19 @@ pub fn path(reports: u64) -> PathFigures {
     };
     let known = SegmentTimes {
         reports,
+        packets: None,
         latency: Some(latency(reports, 10_000, 12_000)),
         corrected: Some(corrected(10_000)),
     };
     let inside = SegmentTimes {
         reports,
+        packets: None,
         latency: Some(latency(reports, 2_000, 60_000)),
         corrected: None,
     };
     let unknown = SegmentTimes {
         reports,
+        packets: None,
         latency: None,
         corrected: None,
     };
@@ -88,6 +91,7 @@ pub fn path(reports: u64) -> PathFigures {
         period_ns: 10_000_000_000,
         whole: SegmentTimes {
             reports,
+            packets: None,
             latency: Some(latency(reports, 20_000, 80_000)),
             corrected: Some(corrected(20_000)),
         },
@@ -199,10 +203,10 @@ fn segments_are_listed_with_their_paths_share() {
     let text = told(&View::Segments(path(200).segments));
     let expected = "\
 3 segments from 2023-11-14 22:13:20 to 2023-11-14 22:23:20 UTC
-segment                                   reports           mean      p50      p99  share
-wire     1 port 7 -> leaf (28673) port 2      200  10.0 us ± 1.9  10.0 us  12.0 us    50%
-hop      leaf (28673) port 2 -> 3             200         2.0 us   2.0 us  60.0 us    10%
-wire     leaf (28673) port 3 -> 2 port 8      200              ?        ?        ?      ?
+segment                                   packets  reports           mean      p50      p99  share
+wire     1 port 7 -> leaf (28673) port 2        -      200  10.0 us ± 1.9  10.0 us  12.0 us    50%
+hop      leaf (28673) port 2 -> 3               -      200         2.0 us   2.0 us  60.0 us    10%
+wire     leaf (28673) port 3 -> 2 port 8        -      200              ?        ?        ?      ?
 ";
     assert!(text.starts_with(expected), "{text}");
 }

@@ -8,6 +8,7 @@ mod drops;
 mod formats;
 mod identity;
 mod int_block;
+mod paths;
 mod reports;
 mod standard_reports;
 mod tunnels;

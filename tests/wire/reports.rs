@@ -380,8 +380,8 @@ fn refusals_name_what_is_wrong() {
             "telemetry report version 3, expected 0 (v0.5), 1 (v1.0) or 2 (v2.0)",
         ),
         (
-            with(0, 8),
-            "report kind (NProto) 8, expected 0 to 7, 10, or 13 to 15",
+            with(0, 9),
+            "report kind (NProto) 9, expected 0 to 8, 10, or 13 to 15",
         ),
         (
             report[..91].to_vec(),

@@ -19,6 +19,7 @@
 #include "sink/minima.h"
 #include "sink/news.h"
 #include "sink/nic_stamp.h"
+#include "sink/paths.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
@@ -212,6 +213,8 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	if (!f->last_ns)
 		find_watched_since();
 	count_latency(f, p->facts.latency_ns, p->facts.count);
+	if (p->hops)
+		note_path();
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);

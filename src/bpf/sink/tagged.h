@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/lease.h"
+#include "hostint/sink_path.h"
 #include "hostint/wire.h"
 #include "int/block.h"
 #include "kernel/single_value.h"
@@ -63,6 +64,11 @@ struct tagged_packet {
 	__u16 explained;
 	__u16 changes[INT_MAX_PUSHED];
 	__be32 entries[INT_MAX_PUSHED][MAX_HOP_WORDS]; /* newest first */
+	/* These are filled if the packet's times are counted: sink/paths.h. */
+	struct sink_path path;
+	__u64 path_id;
+	__u32 hop_ingress[INT_MAX_PUSHED];    /* newest first */
+	__u32 hop_egress[2 * INT_MAX_PUSHED]; /* newest first, and then the source's */
 };
 
 /* What the L4 checksum of a packet in over-tcp-udp proves. */

@@ -9,7 +9,7 @@ use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
 use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
-use crate::model::{Arrival, Body};
+use crate::model::{Arrival, Body, PathGrowth};
 use crate::store::{Store, StoreKeeper};
 
 /// The hub of this collector.
@@ -59,6 +59,10 @@ impl ReportTaker for Takers {
         self.lines.accept_drops(report, added, arrival)
     }
 
+    fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
+        self.history.accept_path(growth, arrival)
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.history.flush()?;
         self.engines.flush()?;
@@ -82,6 +86,13 @@ impl<T: ReportTaker> ReportTaker for Option<T> {
     ) -> io::Result<()> {
         match self {
             Some(taker) => taker.accept_drops(report, added, arrival),
+            None => Ok(()),
+        }
+    }
+
+    fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
+        match self {
+            Some(taker) => taker.accept_path(growth, arrival),
             None => Ok(()),
         }
     }
@@ -126,6 +137,11 @@ impl ReportTaker for StoreKeeper {
         arrival: Arrival,
     ) -> io::Result<()> {
         self.drop_sums(report.node, added, arrival.received_ns);
+        Ok(())
+    }
+
+    fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
+        self.grow_path(growth, arrival.received_ns);
         Ok(())
     }
 

@@ -15,6 +15,7 @@ mod flows;
 mod follow_collectors;
 mod links;
 mod metrics;
+mod paths;
 mod plan;
 mod reload;
 mod report_log;
@@ -35,6 +36,7 @@ use self::flows::{EndLossPeriods, TellSummaries, WalkSinkFlows};
 use self::follow_collectors::{FollowCollectors, ShowCollectors};
 use self::links::LookForLinks;
 use self::metrics::Metrics;
+use self::paths::TellPaths;
 use self::plan::SinkPlan;
 use self::reload::ReloadSink;
 use self::report_log::ReopenReportLog;
@@ -191,6 +193,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(WatchOtherInterfaces::default())
         .with(WalkSinkFlows::new())
         .with(TellSummaries)
+        .with(TellPaths::new(daemon.sink.paths()?))
         .with(WalkSourceFlows::new()?)
         .with(ReopenReportLog)
         .with(LookForLinks)

@@ -10,7 +10,7 @@ const POWERS: std::ops::RangeInclusive<u32> = 10..=34;
 
 pub(super) fn write(page: &mut MetricsPage, segments: &[SegmentTally]) {
     let name = "hostint_segment_latency_seconds";
-    let help = "times of reported packets in transit hops, and between nodes whose clocks are known to the collector";
+    let help = "times of packets in transit hops, and between nodes whose clocks are known to the collector: of all packets, or of reported ones, which favour slow packets";
     let mut family = page.family(name, MetricKind::Histogram, help);
     for one in segments {
         let mut counts = one.latency.counts().peekable();
@@ -33,6 +33,7 @@ pub(super) fn write(page: &mut MetricsPage, segments: &[SegmentTally]) {
             ("kind", one.segment.kind.name()),
             ("from", &*from),
             ("to", &*to),
+            ("of", if one.of_packets { "packets" } else { "reports" }),
         ];
         family.histogram(&labels, histogram);
     }

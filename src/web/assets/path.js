@@ -8,17 +8,17 @@ import { segmentTable, waterfall } from "./waterfall.js";
 
 const STRIP = 10;
 
-// The periods in which reports came over this path.
+// The periods in which packets came over this path.
 function strip(path, span) {
   const length = span.until - span.since;
   const at = (time) => `${(100 * Math.min(1, Math.max(0, (time - span.since) / length))).toFixed(3)}%`;
   const period = ms(path.period_ns);
-  const marks = path.presence.map(([begin, reports]) => {
+  const marks = path.presence.map(([begin, packets]) => {
     const from = ms(begin);
     const width = `${(100 * Math.max(0.002, (Math.min(from + period, span.until) - Math.max(from, span.since)) / length)).toFixed(3)}%`;
-    return svg("rect", { x: at(from), width, y: 0, height: STRIP }, svg("title", {}, `${time(from)}: ${count(reports)} reports`));
+    return svg("rect", { x: at(from), width, y: 0, height: STRIP }, svg("title", {}, `${time(from)}: ${count(packets)} ${path.whole.packets === null ? "reports" : "packets"}`));
   });
-  return svg("svg", { class: "path-times", width: "100%", height: STRIP, role: "img", "aria-label": `reported from ${time(ms(path.first_ns))} to ${time(ms(path.until_ns))}` }, marks);
+  return svg("svg", { class: "path-times", width: "100%", height: STRIP, role: "img", "aria-label": `seen from ${time(ms(path.first_ns))} to ${time(ms(path.until_ns))}` }, marks);
 }
 
 export class PathPanel {
@@ -31,22 +31,24 @@ export class PathPanel {
 
   update(paths, span) {
     this.element.hidden = paths.length === 0;
-    this.note.textContent = paths.length > 1 ? `${paths.length} paths, those with most reports first` : "";
+    this.note.textContent = paths.length > 1 ? `${paths.length} paths, those with most packets first` : "";
     this.inside.replaceChildren(...paths.map((path) => h("section", { class: "path" },
       h("h3", {}, path.nodes.map(named).join(" → "), " ", h("span", { class: "dim" }, path.path_hash)), strip(path, span), waterfall(path))));
   }
 }
 
-// The slowest segments of all paths; hidden if no report names a transit hop.
+// The slowest segments of all paths; hidden if no packet passed a transit hop.
 export class SegmentPanel {
   constructor() {
     this.inside = h("div", {});
-    this.element = panel("Slowest segments of paths", h("span", { class: "dim" }, "of reports, which favour slow packets"), this.inside);
+    this.note = h("span", { class: "dim" });
+    this.element = panel("Slowest segments of paths", this.note, this.inside);
     this.element.hidden = true;
   }
 
   update(segments) {
     this.element.hidden = segments.length === 0;
+    this.note.textContent = segments.some(({ packets }) => packets === null) ? "figures of reports, in grey, favour slow packets" : "";
     this.inside.replaceChildren(segmentTable(segments));
   }
 }

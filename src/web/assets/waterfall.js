@@ -4,15 +4,15 @@ import { h, svg } from "./dom.js";
 import { named } from "./names.js";
 import { count, duration, exact, share } from "./units.js";
 
-// Fewer reports have no quantiles.
+// Fewer packets have no quantiles.
 const LEAST_SAMPLES = 20;
 const ROW = 16;
 
 // The segments of all paths that take longest.
 export function segmentTable(segments) {
-  const heads = [["segment", "left"], ["", "left"], ["reports"], ["mean"], ["p50"], ["p99"], ["share", "", "of the mean of the paths that it is a part of"]];
+  const heads = [["segment", "left"], ["", "left"], ["packets", "", "all that the sink counted, or those of reports"], ["mean"], ["p50"], ["p99"], ["share", "", "of the mean of the paths that it is a part of"]];
   const rows = segments.map((segment) => h("tr", { title: about(segment) },
-    h("td", { class: "left dim" }, segment.kind), h("th", { scope: "row", class: "left" }, ends(segment)), h("td", {}, count(segment.reports)),
+    h("td", { class: "left dim" }, segment.kind), h("th", { scope: "row", class: "left" }, ends(segment)), h("td", { class: segment.packets === null ? "dim" : undefined }, count(segment.packets ?? segment.reports)),
     h("td", {}, mean(segment)), h("td", {}, quantile(segment, "p50_ns")), h("td", {}, quantile(segment, "p99_ns")), h("td", {}, segment.share === null ? "" : share(segment.share))));
   return h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": "Slowest segments" },
     h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows)));
@@ -61,21 +61,27 @@ function bar(place, last, kind) {
   return box;
 }
 
-function mean({ latency, corrected, reports }) {
+function mean({ latency, corrected, packets, reports }) {
   if (corrected) return `${duration(corrected.mean_ns)} ± ${duration(corrected.error_ns)}`;
   if (latency) return duration(latency.mean_ns);
-  return reports > 0 ? "?" : "–";
+  return (packets ?? reports) > 0 ? "?" : "–";
 }
 
 function quantile(times, name) {
-  if (!times.latency) return times.reports > 0 ? "?" : "–";
+  if (!times.latency) return (times.packets ?? times.reports) > 0 ? "?" : "–";
   return times.latency.samples < LEAST_SAMPLES ? "–" : duration(times.latency[name]);
 }
 
-function about({ latency, corrected, reports }) {
+// "of all 1,234 packets", or "of 60 reports, which favour slow packets".
+export function ofWhat({ packets, reports }, number = exact) {
+  return packets === null ? `of ${number(reports)} reports, which favour slow packets` : `of all ${number(packets)} packets`;
+}
+
+function about(times) {
+  const { latency, corrected, packets, reports } = times;
   const bound = corrected && `between ${duration(corrected.bound_ns[0])} and ${duration(corrected.bound_ns[1])} for certain`;
-  const unknown = !latency && reports > 0 && "two clocks whose difference is not known";
-  return [`of ${exact(reports)} reports`, bound, unknown].filter(Boolean).join(", ");
+  const unknown = !latency && (packets ?? reports) > 0 && "two clocks whose difference is not known";
+  return [ofWhat(times), bound, unknown].filter(Boolean).join(", ");
 }
 
 // Where the slowest packets lost their time, in a sentence.
@@ -103,5 +109,5 @@ export function waterfall(path) {
   return h("div", { class: "waterfall" },
     h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
       h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows, whole))),
-    rest, again, tail && h("p", {}, tail), h("p", { class: "dim" }, `Of ${count(path.whole.reports)} reports, which favour slow packets.`));
+    rest, again, tail && h("p", {}, tail), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
 }

@@ -12,6 +12,7 @@ use hostint::datapath::abi::{
 };
 use hostint::datapath::maps::Map;
 use hostint::datapath::minima::MinimaTable;
+use hostint::datapath::paths::PathTables;
 use hostint::datapath::probe::Features;
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -322,6 +323,16 @@ impl Sink {
     pub fn minima(&self) -> MinimaTable {
         let map = Map::of(&self.skel.maps.sink_minima);
         MinimaTable::of(map.expect("its sizes are known"))
+    }
+
+    /// The times of all packets over transit hops.
+    pub fn paths(&self) -> PathTables {
+        let maps = &self.skel.maps;
+        let (paths, times) = (Map::of(&maps.sink_paths), Map::of(&maps.sink_path_times));
+        PathTables::of(
+            paths.expect("its sizes are known"),
+            times.expect("its sizes are known"),
+        )
     }
 
     pub fn forget_flows(&self) {

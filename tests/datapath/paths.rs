@@ -1,0 +1,327 @@
+//! The sink counts the times of all packets over transit hops, by path and segment.
+
+use hostint::datapath::abi::sink_counter;
+use hostint::model::{LatencyHistogram, LatencyResolution, NodeId, PathTotals, PlaceTotals};
+use hostint_testing::frame::Frame;
+use hostint_testing::int_block::Block;
+use hostint_testing::model::transit::{Entry, push};
+use hostint_testing::model::{Encapsulation, gpe, layout};
+use hostint_testing::packets::{tcp6, udp};
+use hostint_testing::programs::sink::{Sink, Sizes, settings};
+use hostint_testing::random::Random;
+use hostint_testing::sink_cases::{extension, int};
+
+const SINK: NodeId = NodeId(9);
+
+/// A form of INT, and the words of a pushed entry in it.
+const FORMS: [(Encapsulation, usize); 4] = [
+    (Encapsulation::OverTcpUdp, 4),
+    (Encapsulation::ExtensionUdp, 4),
+    (Encapsulation::VxlanGpe, 5),
+    (Encapsulation::VxlanGpe, 6),
+];
+
+/// A hop on the way of a packet: how long it took to get there, and how long the hop had it; `None`: it does not know.
+#[derive(Clone, Copy)]
+struct PassedHop {
+    node: u32,
+    link_ns: i32,
+    stay_ns: Option<u32>,
+}
+
+fn tagged(
+    frame: &Frame,
+    (encapsulation, words): (Encapsulation, usize),
+    sequence: u32,
+    sent_ns: u64,
+) -> Vec<u8> {
+    let frame = frame.clone();
+    let stamp = sent_ns as u32;
+    let stamped = |block: Block| block.port(13).sequence(sequence).timestamp(stamp);
+    match encapsulation {
+        Encapsulation::OverTcpUdp => frame.tagged(stamped(int())).bytes(),
+        Encapsulation::ExtensionUdp => frame.extended(stamped(extension())).bytes(),
+        Encapsulation::VxlanGpe => {
+            let frame = frame.bytes();
+            let at = layout::find(&frame).expect("TCP or UDP");
+            let block = gpe::Block {
+                budget: (words == 6).then_some(8),
+                sequence,
+                timestamp: sent_ns,
+                ..gpe::Block::single(at.v6)
+            };
+            gpe::wrap(&frame, &at, 0xc123, &block)
+        }
+    }
+}
+
+/// The packet after these hops. What a hop that does not know its time says of the packet's departure is unknown, too.
+fn pushed(
+    frame: &Frame,
+    form: (Encapsulation, usize),
+    sequence: u32,
+    sent_ns: u64,
+    hops: &[PassedHop],
+) -> Vec<u8> {
+    let mut at_ns = sent_ns;
+    let mut wire = tagged(frame, form, sequence, sent_ns);
+    for hop in hops {
+        at_ns = at_ns.wrapping_add_signed(hop.link_ns.into());
+        let entry = Entry {
+            node: hop.node,
+            ingress_port: hop.node as u16 * 3,
+            egress_port: hop.node as u16 * 5,
+            queue: 7,
+            ingress_ns: match (hop.stay_ns, form.1) {
+                (None, 4) => u64::MAX,
+                _ => at_ns,
+            },
+            latency_ns: match (hop.stay_ns, form.1) {
+                (Some(stay_ns), _) => stay_ns,
+                (None, 4) => 0,
+                (None, _) => u32::MAX,
+            },
+        };
+        wire = push(&wire, form.0, &entry);
+        at_ns += u64::from(hop.stay_ns.unwrap_or(0));
+    }
+    wire
+}
+
+/// What a sink tells of these times.
+fn told(times: &[i64]) -> LatencyHistogram {
+    let mut latency = LatencyHistogram::new();
+    for ns in times {
+        latency.add(*ns);
+    }
+    latency.coarsened(LatencyResolution::Middle)
+}
+
+fn place(path: &PathTotals, place: u8) -> &PlaceTotals {
+    let found = path.times.iter().find(|time| time.place == place);
+    found.unwrap_or_else(|| panic!("place {place} of {path:?}"))
+}
+
+fn read(sink: &Sink) -> Vec<PathTotals> {
+    let mut paths = sink.paths().news(SINK, sink.clock.now_ns()).unwrap();
+    paths.sort_by_key(|path| path.path.clone());
+    paths
+}
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+
+    fn sinks() -> [(&'static str, Sink); 2] {
+        [("atomics", true), ("before 5.12", false)].map(|(name, atomics)| {
+            let sizes = Sizes {
+                atomics,
+                ..Sizes::default()
+            };
+            (name, Sink::load_sized(&settings(), sizes))
+        })
+    }
+
+    #[test]
+    fn each_packet_counts_once_in_each_segment_and_their_sum_is_the_whole() {
+        for form in FORMS {
+            for (name, sink) in sinks() {
+                let mut random = Random::seeded(19);
+                let mut hops = [11, 12, 13].map(|node| PassedHop {
+                    node,
+                    link_ns: 0,
+                    stay_ns: None,
+                });
+                let mut times: [Vec<i64>; 6] = Default::default();
+                for sequence in 1..=300 {
+                    for (at, hop) in hops.iter_mut().enumerate() {
+                        hop.link_ns = 1_000 + random.below(50_000) as i32;
+                        let stay_ns = 1 + random.below(1 << (5 + 5 * at)) as u32;
+                        hop.stay_ns = (form.1 != 5).then_some(stay_ns);
+                        times[2 * at].push(hop.link_ns.into());
+                        times[2 * at + 1].push(stay_ns.into());
+                    }
+                    let sent_ns = sink.clock.now_ns() - 500_000_000;
+                    sink.run(&pushed(&udp(), form, sequence, sent_ns, &hops));
+                }
+                let sentence = format!("{form:?}, {name}");
+                let [path] = &read(&sink)[..] else {
+                    panic!("{sentence}: one path");
+                };
+                let nodes: Vec<_> = path.path.nodes().map(|node| node.0).collect();
+                assert_eq!(nodes, [2, 11, 12, 13, 9], "{sentence}");
+                let [first, ..] = path.path.hops[..] else {
+                    panic!("{sentence}: hops");
+                };
+                assert_eq!((first.ingress_port, first.egress_port), (33, 55));
+                assert_eq!(path.path.source.port, 13, "{sentence}");
+                let whole = &place(path, 0).latency;
+                assert_eq!(whole.samples(), 300, "{sentence}");
+                if form.1 == 5 {
+                    // Hops do not know how long they had it: the first link remains.
+                    assert_eq!(place(path, 1).latency, told(&times[0]), "{sentence}");
+                    assert_eq!(path.times.len(), 2, "{sentence}");
+                    continue;
+                }
+                for (at, times) in (1..).zip(&times) {
+                    assert_eq!(place(path, at).latency, told(times), "{sentence}, {at}");
+                }
+                let sum_ns = |at| place(path, at).latency.whole_sum_ns();
+                assert_eq!((1..=7).map(sum_ns).sum::<i128>(), sum_ns(0), "{sentence}");
+                assert_eq!(sink.count(sink_counter::COUNT_SINK_PATH_FULL), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn times_that_a_hop_does_not_know_are_counted_nowhere() {
+        struct Case {
+            name: &'static str,
+            stays: [Option<u32>; 2],
+            places: &'static [u8],
+        }
+        let cases = [
+            Case {
+                name: "all known",
+                stays: [Some(5), Some(6)],
+                places: &[0, 1, 2, 3, 4, 5],
+            },
+            Case {
+                name: "the first hop missed the arrival",
+                stays: [None, Some(6)],
+                places: &[0, 4, 5],
+            },
+            Case {
+                name: "the second hop missed the arrival",
+                stays: [Some(5), None],
+                places: &[0, 1, 2],
+            },
+            Case {
+                name: "no time at all is no time",
+                stays: [Some(0), Some(6)],
+                places: &[0, 1, 4, 5],
+            },
+            Case {
+                name: "a departure before the arrival",
+                stays: [Some(0x8000_0000), Some(6)],
+                places: &[0, 1, 4, 5],
+            },
+        ];
+        for case in cases {
+            let sink = Sink::load(&settings());
+            let hops = [(11, case.stays[0]), (12, case.stays[1])];
+            let hops = hops.map(|(node, stay_ns)| PassedHop {
+                node,
+                link_ns: 1_000,
+                stay_ns,
+            });
+            let sent_ns = sink.clock.now_ns();
+            sink.run(&pushed(&udp(), FORMS[0], 1, sent_ns, &hops));
+            let [path] = &read(&sink)[..] else {
+                panic!("{}: one path", case.name);
+            };
+            let places: Vec<_> = path.times.iter().map(|time| time.place).collect();
+            assert_eq!(places, case.places, "{}", case.name);
+        }
+    }
+
+    #[test]
+    fn clocks_may_differ() {
+        let sink = Sink::load(&settings());
+        let mut links = Vec::new();
+        for (sequence, link_ns) in (1..).zip([-7_000, -3, 0, 12, 90_000]) {
+            let hop = PassedHop {
+                node: 11,
+                link_ns,
+                stay_ns: Some(100),
+            };
+            let sent_ns = sink.clock.now_ns() - 1_000_000;
+            sink.run(&pushed(&tcp6(), FORMS[3], sequence, sent_ns, &[hop]));
+            links.push(i64::from(link_ns));
+        }
+        let [path] = &read(&sink)[..] else {
+            panic!("one path");
+        };
+        let link = &place(path, 1).latency;
+        assert_eq!(link.ends(), Some((-7_000, 90_000)));
+        assert_eq!(link.whole_sum_ns(), i128::from(links.iter().sum::<i64>()));
+        assert_eq!(link.samples(), 5);
+    }
+
+    #[test]
+    fn paths_are_apart_and_only_changed_ones_are_told() {
+        let sink = Sink::load(&settings());
+        let hop = |node| PassedHop {
+            node,
+            link_ns: 1_000,
+            stay_ns: Some(500),
+        };
+        let mut sequence = 0;
+        let mut run = |nodes: &[u32]| {
+            sequence += 1;
+            let hops: Vec<_> = nodes.iter().map(|node| hop(*node)).collect();
+            let sent_ns = sink.clock.now_ns();
+            sink.run(&pushed(&udp(), FORMS[0], sequence, sent_ns, &hops));
+        };
+        let mut tables = sink.paths();
+        let mut news = || {
+            let now_ns = sink.clock.now_ns();
+            let mut told: Vec<_> = (tables.news(SINK, now_ns).unwrap().iter())
+                .map(|path| {
+                    let nodes: Vec<_> = path.path.hops.iter().map(|hop| hop.node.0).collect();
+                    (nodes, path.times[0].latency.samples())
+                })
+                .collect();
+            told.sort();
+            told
+        };
+        run(&[]);
+        assert_eq!(news(), [], "packets without hops are on no path");
+        run(&[1, 2]);
+        run(&[1, 2]);
+        run(&[2, 1]);
+        assert_eq!(news(), [(vec![1, 2], 2), (vec![2, 1], 1)]);
+        assert_eq!(news(), []);
+        run(&[1, 2]);
+        assert_eq!(news(), [(vec![1, 2], 3)]);
+        sink.jump(700_000_000_000);
+        run(&[2, 1]);
+        assert_eq!(news(), [(vec![2, 1], 2)]);
+        // The idle one was forgotten, and begins anew.
+        run(&[1, 2]);
+        assert_eq!(news(), [(vec![1, 2], 1)]);
+    }
+
+    #[test]
+    fn paths_beyond_the_room_are_counted_and_stripped_all_the_same() {
+        let sink = Sink::load(&settings());
+        let frame = udp();
+        let run = |sequence: u32, node: u32| {
+            let hop = |node| PassedHop {
+                node,
+                link_ns: 1_000,
+                stay_ns: Some(500),
+            };
+            let sent_ns = sink.clock.now_ns();
+            let wire = pushed(&frame, FORMS[0], sequence, sent_ns, &[hop(node), hop(7)]);
+            assert_eq!(sink.run(&wire).bytes, frame.bytes(), "node {node}");
+        };
+        // A path over two hops has six distributions, and there are 4096.
+        for node in 1..=1_100 {
+            run(node, node);
+        }
+        let full = sink.count(sink_counter::COUNT_SINK_PATH_FULL);
+        assert!(full >= 1_100 - 1_024, "{full} times left out");
+        let paths = read(&sink);
+        assert_eq!(paths.len(), 683, "4096 distributions of 6 for each path");
+        run(1_101, 1);
+        let first = read(&sink).into_iter().find(|path| {
+            let [hop, _] = path.path.hops[..] else {
+                return false;
+            };
+            hop.node == NodeId(1)
+        });
+        let first = first.expect("the first path is known");
+        assert_eq!(place(&first, 0).latency.samples(), 2);
+    }
+}

@@ -1,0 +1,150 @@
+//! The times of all packets of a path, told in datagrams, are the times that are read.
+
+use hostint::model::*;
+use hostint::wire::report::decode;
+use hostint::wire::report_path::emit;
+use hostint_testing::path_samples::path_totals;
+use hostint_testing::random::Random;
+
+/// Bytes of a datagram that every path carries.
+const MOST_BYTES: usize = 1232;
+
+fn report(totals: PathTotals) -> PathTotalsReport {
+    PathTotalsReport {
+        time_s: 1_700_000_000,
+        period_ns: 10_000_000_000,
+        totals,
+    }
+}
+
+/// Reads what was told; each datagram has whole segments.
+fn read(datagrams: &[Vec<u8>]) -> PathTotals {
+    let mut whole: Option<PathTotals> = None;
+    for datagram in datagrams {
+        assert!(datagram.len() <= MOST_BYTES, "{} bytes", datagram.len());
+        let group = decode(datagram).unwrap();
+        assert!(group.reports.is_empty(), "it is none of the reports");
+        let told = group.path.unwrap();
+        assert_eq!(group.node, Some(told.totals.path.sink.node));
+        assert_eq!(
+            (told.time_s, told.period_ns),
+            (1_700_000_000, 10_000_000_000)
+        );
+        match &mut whole {
+            Some(whole) => {
+                assert_eq!(whole.path, told.totals.path);
+                whole.times.extend(told.totals.times);
+            }
+            None => whole = Some(told.totals),
+        }
+    }
+    whole.unwrap()
+}
+
+#[test]
+fn totals_that_are_told_are_those_that_are_read() {
+    let mut random = Random::seeded(8);
+    for hops in 1..=8 {
+        let totals = path_totals(hops, |_| {
+            let most = 1 << (1 + random.below(24));
+            (0..300).map(|_| random.below(most) as i64 - 50).collect()
+        });
+        let datagrams = emit(&report(totals.clone()));
+        assert_eq!(read(&datagrams), totals, "{hops} hops");
+    }
+}
+
+#[test]
+fn times_that_fill_too_many_slots_are_told_in_powers_of_two() {
+    // Values in each of the slots, with counts of several bytes.
+    let times: Vec<i64> = (0..31)
+        .flat_map(|power| (0..8).map(move |step| (1_i64 << power) + (step << power) / 8))
+        .collect();
+    let mut totals = path_totals(1, |_| times.clone());
+    for time in &mut totals.times {
+        for _ in 0..45 {
+            let again = time.latency.clone();
+            time.latency.merge(&again);
+        }
+    }
+    let told = read(&emit(&report(totals.clone())));
+    for (told, known) in told.times.iter().zip(&totals.times) {
+        let coarse = known.latency.clone().coarsened(LatencyResolution::Coarse);
+        assert_eq!(told.latency, coarse);
+        assert_eq!(told.latency.samples(), known.latency.samples());
+    }
+}
+
+#[test]
+fn the_bytes_are_those_of_the_manual() {
+    let mut totals = path_totals(1, |_| vec![3, 5, 5]);
+    totals.times.truncate(1);
+    let datagrams = emit(&report(totals));
+    let expected = [
+        &[8, 0, 0, 0, 0, 0, 0, 0][..],
+        &1_700_000_000_u32.to_be_bytes(),
+        &[1, 1, 0, 1],
+        &10_000_000_000_u64.to_be_bytes(),
+        // source, hop, sink
+        &[0, 0, 0, 1, 0, 7],
+        &[0, 0, 0x70, 1, 0, 2, 0, 3],
+        &[0, 0, 0, 2, 0, 8],
+        // the whole path
+        &[0, 0],
+        &1_699_999_000_000_000_000_u64.to_be_bytes(),
+        &1_699_999_999_000_000_000_u64.to_be_bytes(),
+        &[8, 0],
+        &(-1919_i16).to_be_bytes(),
+        &1920_i16.to_be_bytes(),
+        &[0, 2],
+        &3_u64.to_be_bytes(),
+        &13_i128.to_be_bytes(),
+        &3_i64.to_be_bytes(),
+        &5_i64.to_be_bytes(),
+        // slots 3 and 5: 1922 behind the first one, and 2 further
+        &[0x82, 0x0f, 1, 2, 2],
+    ]
+    .concat();
+    assert_eq!(datagrams, [expected]);
+}
+
+#[test]
+fn damaged_totals_are_refused() {
+    let told = emit(&report(path_totals(2, |_| vec![1, 2, 3]))).remove(0);
+    assert!(decode(&told).is_ok());
+    for length in 12..told.len() {
+        assert!(decode(&told[..length]).is_err(), "{length} bytes");
+    }
+    let with = |at: usize, byte: u8| {
+        let mut bytes = told.clone();
+        bytes[at] = byte;
+        decode(&bytes).map_err(|err| err.to_string())
+    };
+    // The header, four bytes, the period, the ends, and two hops are in front of the first segment.
+    const FIRST: usize = 12 + 4 + 8 + 12 + 16;
+    for (at, byte, why) in [
+        (
+            12,
+            2,
+            "layout of a path-summary report at offset 12 is 0x2, expected 0x1",
+        ),
+        (13, 0, "number of transit hops 0, expected 1 to 8"),
+        (13, 9, "number of transit hops 9, expected 1 to 8"),
+        (FIRST, 6, "place of a segment 6, expected one of the path's"),
+        (FIRST + 1, 1, "reserved byte of a segment"),
+        (15, 5, "path-summary report of"),
+    ] {
+        let refused = with(at, byte).unwrap_err();
+        assert!(refused.starts_with(why), "{refused}, not {why}");
+    }
+    let mut random = Random::seeded(81);
+    for _ in 0..20_000 {
+        let mut bytes = told.clone();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(bytes.len());
+            bytes[at] = random.u8();
+        }
+        // It is read or refused, whatever is in it.
+        let _ = decode(&bytes);
+    }
+}
