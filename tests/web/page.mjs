@@ -225,6 +225,7 @@ check("nodes are called by their names, with their IDs beside", async () => {
   await page.keyboard.press("e");
   await until("a name among the exporters", async () => (await text(page, "main")).includes("<b>db-1</b>? (3)"));
   equal(await page.locator("td[title='hostint 0.2.0, rack=r7']").count(), 1, "version and labels");
+  await page.unrouteAll({ behavior: "wait" });
   await page.context().close();
 });
 
@@ -238,6 +239,7 @@ check("without reports the page is not live", async () => {
     await route.fulfill({ contentType: "application/json", body: status });
   });
   await until("staleness", async () => /^Stale since \d\d:\d\d:\d\d$/.test(await text(page, "#live")));
+  await page.unrouteAll({ behavior: "wait" });
   await page.context().close();
 });
 

@@ -556,7 +556,7 @@ mod tools {
             String::from_utf8_lossy(&told.stderr),
         );
         assert!(told.status.success(), "{out}{err}");
-        assert_eq!(out.matches("ok ").count(), 5, "{out}");
+        assert_eq!(out.matches("ok ").count(), 6, "{out}");
     }
 
     /// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.

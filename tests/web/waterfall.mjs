@@ -34,13 +34,13 @@ const { places, segmentTable, tailText, waterfall } = await import(`${process.ar
 const plain = (words) => words.replaceAll("\u00a0", " ");
 const latency = (p50_ns, p99_ns, samples = 100) => ({ samples, mean_ns: p50_ns, p50_ns, p99_ns });
 const at = (node, port) => ({ node, port });
-const wire = (from, to, times) => ({ kind: "wire", from, to, reports: 100, latency: null, corrected: null, share: null, ...times });
+const wire = (from, to, times) => ({ kind: "wire", from, to, packets: null, reports: 100, latency: null, corrected: null, share: null, ...times });
 const path = {
   path_hash: "9f1c", nodes: [1, 28673, 2], repeated_nodes: [], unknown_mean_ns: 4_000, first_ns: "0", until_ns: "0", period_ns: 1, presence: [],
-  whole: { reports: 100, latency: latency(16_000, 90_000), corrected: { mean_ns: 16_000, error_ns: 900, bound_ns: [14_000, 18_000] } },
+  whole: { packets: null, reports: 100, latency: latency(16_000, 90_000), corrected: { mean_ns: 16_000, error_ns: 900, bound_ns: [14_000, 18_000] } },
   segments: [
     wire(at(1, 7), at(28673, 2), { latency: latency(10_000, 20_000), corrected: { mean_ns: 10_000, error_ns: 2_000, bound_ns: [8_000, 12_000] }, share: 0.625 }),
-    { kind: "hop", from: at(28673, 2), to: at(28673, 3), reports: 100, latency: latency(2_000, 80_000), corrected: null, share: 0.125 },
+    { kind: "hop", from: at(28673, 2), to: at(28673, 3), packets: null, reports: 100, latency: latency(2_000, 80_000), corrected: null, share: 0.125 },
     wire(at(28673, 3), at(2, 8), {}),
   ],
   tail: { of_reports: 100, slowest: 1, excess_ns: 5_000_000, shares: [null, 0.98, null] },
@@ -70,9 +70,14 @@ check("the drawing has a bar and a whisker, the error of two clocks, and a dashe
   const bar = rows[1].all("rect")[0].attributes;
   equal(`${bar.x} ${bar.width}`, "11.111% 2.222%", "the hop's bar");
   const words = plain(drawn.text);
-  for (const part of ["10 µs ± 2 µs", "28673 port 2 → 3", "62.5 %", "Segments marked ? take 4 µs in all", "98 % of it in hop 28673 port 2 → 3", "Of 100 reports"]) {
+  for (const part of ["10 µs ± 2 µs", "28673 port 2 → 3", "62.5 %", "Segments marked ? take 4 µs in all", "98 % of it in hop 28673 port 2 → 3", "Figures of 100 reports, which favour slow packets."]) {
     holds(words.includes(part), `no ${part} in ${words}`);
   }
+});
+
+check("figures of all packets say so", () => {
+  const words = plain(waterfall({ ...path, whole: { ...path.whole, packets: 1_234 } }).text);
+  holds(words.includes("Figures of all 1,234 packets."), words);
 });
 
 check("a node that is passed twice is told, and segments are listed", () => {
