@@ -21,7 +21,7 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo demo-drops demo-figures test test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-vm test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-figures test test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
 	lint audit man bench fuzz install sbom deb rpm reproducible need-root clean
 
 all:
@@ -38,6 +38,12 @@ demo-drops: need-root
 	packaging/install-build-deps.sh --demo
 	$(RELEASE); $(GIVE_BACK)
 	tests/demo-drops.sh $(abspath $(BINARY))
+
+# Two hosts, three routers and a container: a slow queue and loss, and where on the path they are.
+demo-path: need-root
+	packaging/install-build-deps.sh --demo
+	$(RELEASE); $(GIVE_BACK)
+	tests/demo-path.sh $(abspath $(BINARY))
 
 # Six hosts, 150 flows, a pair that loses packets and a slow path: figures of the history beside those of the sinks.
 demo-figures: need-root
@@ -66,6 +72,14 @@ test-long: need-root
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease --test datapath -- \
 		answer::root::nobody_outside flood:: && \
 		HOSTINT_LONG=1000000 cargo test --locked --release --test datapath tracking::; $(GIVE_BACK)
+
+# A million random operations on packets, connections, networks and daemons; a run may end at any time, and the next one goes on.
+OPERATIONS ?= 1000000
+OPERATION_SUMS ?= target/operations
+test-operations: need-root
+	packaging/install-build-deps.sh --test
+	HOSTINT_OPERATIONS=$(OPERATIONS) HOSTINT_OPERATION_SUMS=$(abspath $(OPERATION_SUMS)) \
+		cargo test --locked --test netns root::operations -- --nocapture; $(GIVE_BACK)
 
 # Engines that a distribution does not bring, some 900 MB the first time.
 test-engines: need-root
@@ -107,6 +121,15 @@ test-vm: need-root
 	packaging/install-build-deps.sh --test --vm
 	tests/vm/kernels.sh $(KERNEL_DIR) $(KERNELS)
 	tests/vm/all.sh $(KERNEL_DIR) $(KERNELS); $(GIVE_BACK)
+
+# Three guests with clocks of their own: the true latencies of their packets lie in the collector's intervals. Runs add to
+# the sums in KERNEL_DIR.
+CLOCK_KERNEL ?= 6.12
+CLOCK_MINUTES ?= 30
+test-vm-clocks: need-root
+	packaging/install-build-deps.sh --test --vm
+	tests/vm/kernels.sh $(KERNEL_DIR) $(CLOCK_KERNEL)
+	tests/vm/clocks.sh $(KERNEL_DIR) $(CLOCK_KERNEL) $(CLOCK_MINUTES); $(GIVE_BACK)
 
 # Installs, tries, upgrades, removes and purges both packages in a clean Debian; a minute or two, and two more the first
 # time.

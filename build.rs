@@ -7,8 +7,19 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 11] = [
-    "abi", "astray", "bound", "drop", "peer", "renew", "sink", "source", "tcp_walk", "transit",
+const PROGRAMS: [&str; 13] = [
+    "abi",
+    "astray",
+    "bound",
+    "drop",
+    "hop",
+    "peer",
+    "renew",
+    "sink",
+    "source",
+    "tcp_walk",
+    "transit",
+    "transit_sent",
     "walk",
 ];
 

@@ -40,6 +40,7 @@ fn tell(clocks: &mut HostClocks, (nodes, peers): (u32, u32), second: i128) {
             took_ns: 100,
             clock_ns: stamps(node, (second - ago) * SECOND),
             steered_ppb: (0, 0),
+            is_after_set: false,
         };
         let said = Statement::default();
         clocks.note_readings(node, said, [3, 2, 1, 0].map(reading), now_ns);

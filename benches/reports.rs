@@ -74,6 +74,7 @@ fn observations(ipv6: bool, queue: bool) -> Vec<Observation> {
         sink_node: NodeId(2),
         node_id_word: true,
         host_int: false,
+        packet_headers: true,
         clock: None,
     };
     (0..POLL)

@@ -124,6 +124,7 @@ fn bench(flows: u32) {
         sink_node: NodeId(2),
         node_id_word: true,
         host_int: false,
+        packet_headers: true,
         clock: None,
     };
     sweeper.set_summaries(SummaryPlan {

@@ -1,6 +1,8 @@
 //! The command line, from which help, man pages and completions are generated.
 
 mod history;
+mod history_hops;
+mod history_tcp;
 mod tcp;
 mod transit;
 mod wrong;
@@ -12,8 +14,11 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use history::{
-    FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg, SubjectArgs, When,
+    DropsBy, FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg,
+    SubjectArgs, When,
 };
+pub use history_hops::HopsArgs;
+pub use history_tcp::ConnectionsArgs;
 pub use tcp::TcpArgs;
 pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
 
@@ -105,7 +110,7 @@ pub enum Command {
     /// Push this host's entry onto packets with INT that pass through it (without a subcommand a daemon, in the
     /// foreground)
     Transit(Box<TransitArgs>),
-    /// Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)
+    /// Tell what this host drops and delays; no packet is changed (a daemon, in the foreground)
     Postcards(Box<PostcardsArgs>),
     /// Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)
     Tcp(Box<TcpArgs>),
@@ -114,7 +119,7 @@ pub enum Command {
     /// Query the history that a collector keeps, while it runs or later
     #[command(subcommand)]
     History(HistoryCommand),
-    /// Show the sink, source and transit hop of this host, with counters and flows
+    /// Show what hostint does on this host, with counters and flows
     Status(StatusArgs),
 }
 

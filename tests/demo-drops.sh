@@ -3,55 +3,13 @@
 # Usage (root): tests/demo-drops.sh [path of hostint]
 set -euo pipefail
 
-hostint=${1:-hostint}
 left=hostint-drops-left router=hostint-drops-router right=hostint-drops-right
-out=$(mktemp -d)
-daemons=()
-
-say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
-in_ns() { ip netns exec "$@"; }
-start() { # namespace, log file, words of readiness, hostint arguments
-	local ns=$1 log=$2 ready=$3
-	shift 3
-	ip netns exec "$ns" "$hostint" "$@" >"$out/$log.out" 2>"$out/$log.err" &
-	daemons+=($!)
-	for _ in $(seq 200); do
-		grep -q "$ready" "$out/$log.err" && return
-		kill -0 $! 2>/dev/null || break
-		sleep 0.05
-	done
-	cat "$out/$log.err" >&2
-	exit 1
-}
-clean_up() {
-	for pid in "${daemons[@]}"; do kill "$pid" 2>/dev/null || true; done
-	wait
-	for ns in $left $right; do
-		in_ns $ns "$hostint" source detach >/dev/null 2>&1 || true
-		in_ns $ns "$hostint" sink detach >/dev/null 2>&1 || true
-	done
-	for ns in $left $router $right; do ip netns del $ns 2>/dev/null || true; done
-	rm -rf "$out"
-}
-for ns in $left $router $right; do
-	if ip netns list | grep -qw $ns; then
-		echo "demo: namespace $ns exists already: remove it (ip netns del $ns) or let the other demo end" >&2
-		exit 1
-	fi
-done
-trap clean_up EXIT
+. "$(dirname "$0")/demo-lab.sh"
 
 say "two hosts, 10.78.1.1 (node 1) and 10.78.2.1 (node 2), and a router (node 9) between them"
-for ns in $left $router $right; do ip netns add $ns; ip -n $ns link set lo up; done
-ip link add eth0 netns $left type veth peer name left netns $router
-ip link add eth0 netns $right type veth peer name right netns $router
-ip -n $left addr add 10.78.1.1/24 dev eth0
-ip -n $right addr add 10.78.2.1/24 dev eth0
-ip -n $router addr add 10.78.1.254/24 dev left
-ip -n $router addr add 10.78.2.254/24 dev right
-for dev in "$left eth0" "$right eth0" "$router left" "$router right"; do
-	ip -n "${dev% *}" link set "${dev#* }" up
-done
+make_hosts $left $right $router
+connect $left eth0 10.78.1.1 $router left 10.78.1.254
+connect $right eth0 10.78.2.1 $router right 10.78.2.254
 in_ns $router sysctl -qw net.ipv4.ip_forward=1
 ip -n $left route add default via 10.78.1.254
 ip -n $right route add default via 10.78.2.254

@@ -19,7 +19,7 @@ const CASES: [(&str, SinkAt, Option<&str>, bool); 11] = [
     (
         "over-tcp-udp",
         SinkAt::Xdp,
-        Some("--superpackets skip"),
+        Some("--encap over-tcp-udp --superpackets skip"),
         true,
     ),
     (
@@ -45,7 +45,7 @@ const CASES: [(&str, SinkAt, Option<&str>, bool); 11] = [
     (
         "over-tcp-udp",
         SinkAt::Tc,
-        Some("--superpackets skip"),
+        Some("--encap over-tcp-udp --superpackets skip"),
         true,
     ),
     (

@@ -1,5 +1,5 @@
-//! What INT costs on this machine: `cargo bench --bench datapath -- [cost] [transit] [rate] [throughput] [latency]
-//! [curve] [watchlist] [leases] [profile]`, as root. Without a name all but the profile, which needs perf.
+//! What INT costs on this machine: `cargo bench --bench datapath -- [SECTION]...`, as root. Without a section all run but
+//! the profile, which needs perf. The machine's own steps are told first in any case.
 
 mod cost;
 mod curve;
@@ -7,17 +7,21 @@ mod frames;
 mod lab;
 mod latency;
 mod leases;
+mod loss;
 mod profile;
 mod programs;
 mod rate;
 mod rounds;
 mod senders;
+mod steps;
 mod throughput;
 mod transit;
 mod watchlist;
 
-const SECTIONS: [(&str, fn()); 9] = [
+const SECTIONS: [(&str, fn()); 11] = [
+    ("steps", steps::run),
     ("cost", cost::run),
+    ("loss", loss::run),
     ("transit", transit::run),
     ("rate", rate::run),
     ("throughput", throughput::run),
@@ -38,14 +42,13 @@ fn main() {
         .iter()
         .find(|name| SECTIONS.iter().all(|(section, _)| section != name));
     if let Some(name) = unknown {
-        eprintln!(
-            "no section {name}: cost, transit, rate, throughput, latency, curve, watchlist, leases or profile"
-        );
+        let sections = SECTIONS.map(|(section, _)| section).join(", ");
+        eprintln!("no section {name}; there are {sections}");
         std::process::exit(2);
     }
     for (name, run) in SECTIONS {
-        if (wanted.is_empty() && name != "profile") || wanted.iter().any(|section| section == name)
-        {
+        let by_itself = wanted.is_empty() && name != "profile";
+        if name == "steps" || by_itself || wanted.iter().any(|section| section == name) {
             run();
         }
     }

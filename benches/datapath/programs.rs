@@ -1,34 +1,30 @@
 //! Programs in the kernel: how often they ran and how long, and one that does nothing.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Command;
 
 use hostint::datapath::links::{Hook, Link};
 use hostint::datapath::pins::Pins;
 use hostint::os::netdev;
-use hostint_testing::netns::{Host, sh};
-use libbpf_rs::ObjectBuilder;
+use hostint_testing::netns::Host;
 use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::{Object, ObjectBuilder};
 
-/// The kernel counts programs' runs and their time while this lives.
-pub struct Stats {
-    before: String,
-}
-
-const SWITCH: &str = "kernel.bpf_stats_enabled";
+/// The kernel counts programs' runs and their time while this lives, whatever others set `kernel.bpf_stats_enabled` to.
+pub struct Stats(#[expect(dead_code, reason = "the kernel counts until it is closed")] OwnedFd);
 
 impl Stats {
     pub fn enable() -> Self {
-        let before = sh(&format!("sysctl -n {SWITCH}")).trim().to_owned();
-        sh(&format!("sysctl -qw {SWITCH}=1"));
-        Self { before }
-    }
-}
-
-impl Drop for Stats {
-    fn drop(&mut self) {
-        sh(&format!("sysctl -qw {SWITCH}={}", self.before));
+        // SAFETY: the call has no preconditions.
+        let fd = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };
+        assert!(
+            fd >= 0,
+            "the kernel cannot count the runs of programs: {}",
+            std::io::Error::last_os_error()
+        );
+        // SAFETY: the descriptor is new, and nobody else has it.
+        Self(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }
 
@@ -49,6 +45,7 @@ pub fn measure<const N: usize>(programs: [u32; N], traffic: impl FnOnce()) -> [f
         let (runs, ns) = read(program);
         let (runs_before, ns_before) = before[index];
         index += 1;
+        assert!(runs > runs_before, "the traffic passed program {program}");
         (ns - ns_before) as f64 / (runs - runs_before) as f64
     })
 }
@@ -60,6 +57,27 @@ pub fn pinned(host: &Host, role: &str, dev: &str) -> u32 {
         let link = Link::open(&pins.link(role, dev)).unwrap().unwrap();
         link.state().unwrap().program
     })
+}
+
+/// Loads `NAME.bpf.c` of this folder, compiled with the compiler that built the rest.
+pub fn compile(name: &str) -> Object {
+    let object: PathBuf =
+        std::env::temp_dir().join(format!("hostint-{name}-{}.o", std::process::id()));
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/datapath");
+    let source = format!("{folder}/{name}.bpf.c");
+    let clang = std::env::var("CLANG").unwrap_or("clang".to_owned());
+    let compiled = Command::new(&clang)
+        .args(["-target", "bpf", "-g", "-O2", "-c", &source, "-o"])
+        .arg(&object)
+        .status();
+    assert!(compiled.unwrap().success(), "{clang} compiles {source}");
+    let loaded = ObjectBuilder::default()
+        .open_file(&object)
+        .unwrap()
+        .load()
+        .unwrap();
+    std::fs::remove_file(&object).unwrap();
+    loaded
 }
 
 /// Programs that do nothing.
@@ -75,23 +93,8 @@ pub struct AttachedNoop {
 }
 
 impl Noop {
-    /// Compiled with the compiler that built the rest.
     pub fn load() -> Self {
-        let object: PathBuf =
-            std::env::temp_dir().join(format!("hostint-noop-{}.o", std::process::id()));
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/datapath/noop.bpf.c");
-        let clang = std::env::var("CLANG").unwrap_or("clang".to_owned());
-        let compiled = Command::new(&clang)
-            .args(["-target", "bpf", "-O2", "-c", source, "-o"])
-            .arg(&object)
-            .status();
-        assert!(compiled.unwrap().success(), "{clang} compiles {source}");
-        let loaded = ObjectBuilder::default()
-            .open_file(&object)
-            .unwrap()
-            .load()
-            .unwrap();
-        std::fs::remove_file(&object).unwrap();
+        let loaded = compile("noop");
         let program = |name: &str| {
             let found = loaded.progs().find(|program| program.name() == name);
             found.unwrap().as_fd().try_clone_to_owned().unwrap()

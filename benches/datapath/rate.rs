@@ -20,7 +20,13 @@ const CASES: [(&str, SinkAt, Option<&str>, bool, usize); 8] = [
         false,
         0,
     ),
-    ("sink at TC, over-tcp-udp", SinkAt::Tc, Some(""), true, 1),
+    (
+        "sink at TC, over-tcp-udp",
+        SinkAt::Tc,
+        Some("--encap over-tcp-udp"),
+        true,
+        1,
+    ),
     (
         "sink at XDP, source, unwatched",
         SinkAt::Xdp,
@@ -28,7 +34,13 @@ const CASES: [(&str, SinkAt, Option<&str>, bool, usize); 8] = [
         false,
         0,
     ),
-    ("sink at XDP, over-tcp-udp", SinkAt::Xdp, Some(""), true, 3),
+    (
+        "sink at XDP, over-tcp-udp",
+        SinkAt::Xdp,
+        Some("--encap over-tcp-udp"),
+        true,
+        3,
+    ),
     (
         "sink at XDP, extension-udp",
         SinkAt::Xdp,

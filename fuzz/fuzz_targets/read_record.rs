@@ -2,7 +2,7 @@
 #![no_main]
 
 use hostint::collector::LineReader;
-use hostint::model::{DropReasons, Record};
+use hostint::model::{DropReasons, NodeNames, Record};
 use hostint::report::LogLine;
 use hostint::views::text::TextLine;
 use libfuzzer_sys::fuzz_target;
@@ -32,6 +32,7 @@ fuzz_target!(|file: &[u8]| {
             report: &report,
             arrival,
             reasons: &reasons,
+            names: &NodeNames::NONE,
         };
         for line in [LogLine(&report).to_string(), text.to_string()] {
             assert!(!line.contains('\n'));

@@ -45,7 +45,13 @@ struct host_settings {
 	__u32 has_lease_key;
 	__u64 clock_steering_ns; /* until then (coarse monotonic clock) clock_steering is told to others */
 	__u32 clock_steering;    /* as in struct lease2_answer */
-	__u32 zero;
+	__u32 node_origin;       /* enum node_origin: where node_id comes from */
+	__u64 clock_error_ns;    /* as the operator or the time daemon states it; 0: not stated */
+};
+
+enum node_origin {
+	NODE_GIVEN = 0,   /* the user gave it; 0.1.0 knows no other */
+	NODE_DERIVED = 1, /* it was derived from the machine id */
 };
 
 enum clock_source {

@@ -119,6 +119,19 @@ struct lease_probe {
 	__be64 tag;   /* SipHash-2-4 of the 16 bytes before it and of the outermost IP header's addresses */
 };
 
+/*
+ * The daemon of the sink's host sends this in a ping of its own when the sink answered a full question with a round, and
+ * noted a probe of that round since the last such ping: from the question's destination to its source. If it arrives
+ * from another address, a router translates what that host sends, and would so with packets outside of a tunnel whose
+ * conversation began in it. A probe has no fewer bytes, so strangers gain nothing by it.
+ */
+struct lease_reverse_probe {
+	__be32 magic;   /* LEASE_REVERSE_MAGIC */
+	__be32 version; /* 2 */
+	__be64 round;
+	__be64 tag; /* SipHash-2-4 of the 16 bytes before it and of the IP header's addresses as they were sent */
+};
+
 enum lease_form {
 	FORM_OVER_UDP = 0,  /* INT over UDP, with the mark */
 	FORM_EXTENSION = 1, /* INT after an extra UDP header */
@@ -149,8 +162,9 @@ enum lease_flag {
 };
 
 enum lease_constant {
-	LEASE_MAGIC = 0x68696e74,       /* "hint" */
-	LEASE_PROBE_MAGIC = 0x68696e70, /* "hinp" */
+	LEASE_MAGIC = 0x68696e74,         /* "hint" */
+	LEASE_PROBE_MAGIC = 0x68696e70,   /* "hinp" */
+	LEASE_REVERSE_MAGIC = 0x68696e72, /* "hinr" */
 	LEASE_VERSION_1 = 1,
 	LEASE_VERSION_2 = 2,
 	LEASE_PROBES = 72, /* of a form in a round: they meet all of 8 paths with a probability of 99.9 % */

@@ -4,7 +4,8 @@
 #define HOSTINT_SINK_FLOW_H
 
 enum sink_flow_flag {
-	FLOW_HAD_HOPS = 0x80, /* the last reported packet had transit hops */
+	FLOW_HAD_HOPS = 0x80,     /* in encapsulation: the last reported packet had transit hops */
+	HOME_CPU_SHARED = 0x8000, /* in home_cpu: other CPUs counted packets, too */
 };
 
 enum sink_flow_shape {
@@ -15,7 +16,7 @@ enum sink_flow_shape {
 };
 
 /*
- * The sink's record of a flow counts packets in order with atomics, and all others under the lock.
+ * The sink's record of a flow takes numbers in order without the lock, and all others under it.
  *
  * A packet in order touches the hot part only, besides its slot of the histogram. In a hash table the record stands 24
  * bytes behind the begin of a cache line, after its key; so 40 bytes share the key's line, and the next line ends before
@@ -45,7 +46,7 @@ struct sink_flow {
 	__u32 reports;
 	__u32 fine_slots;   /* index of its fine slots (struct fine_slots) plus 1; 0: none, histogram counts instead */
 	__u32 told_packets; /* packets that are in the grant's counts */
-	__u16 home_cpu;     /* its number plus 1; 0: none */
+	__u16 home_cpu;     /* its number plus 1; 0: none; and HOME_CPU_SHARED */
 	__u16 path_hash;    /* of the nodes and ports of the last reported packet's transit hops; 0: it had none */
 	__u64 bucket_ns;
 	__u64 first_ns; /* of the numbering, which may restart; 0: the record is not in use yet */
@@ -94,8 +95,8 @@ struct sink_flow {
 	__u32 path;      /* index of the state of the path and its hops in another table, plus 1; 0: none */
 	__u32 far_waits; /* 1: the sweep is to decide about the far numbers */
 	__u32 left_out;  /* 1: packets passed unstripped since the last one that was tracked */
-	__u32 zero;
-	__u64 began_ns; /* arrival of the first packet; 0: first_ns */
+	__u32 unsure;    /* 1: shortly before the first packet, packets of new flows were not tracked */
+	__u64 began_ns;  /* arrival of the first packet; 0: first_ns */
 	__u64 spare[5];
 #ifdef NEXT_ABI
 	__u64 to_come;

@@ -25,8 +25,10 @@ enum flow_left {
 enum flow_doubt {
 	DOUBT_NONE = 0,
 	DOUBT_TOLD = 1,  /* a doubt_event was sent, and no vouch has answered it yet */
-	DOUBT_HELD = 2,  /* packets go untagged until a vouch comes; if none does, the flow stays untagged */
-	DOUBT_TRIAL = 3, /* packets go tagged again, but not repetitions of data that was sent before */
+	DOUBT_TRIAL = 2, /* packets go tagged again, but not repetitions of data that was sent before */
+	/* In these packets go untagged until a vouch comes; if none does, the flow stays untagged. */
+	DOUBT_HELD = 3,
+	DOUBT_SYN_HELD = 4, /* its SYN was repeated: without a vouch there is no trial */
 };
 
 /* Times in units of 2^20 ns, of the coarse monotonic clock, wrap. */

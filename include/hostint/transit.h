@@ -7,6 +7,8 @@ enum transit_limit {
 	TRANSIT_PREFIXES = 4096,  /* prefixes of sources whose packets get an entry */
 	TRANSIT_ARRIVALS = 65536, /* arrivals that are remembered, unless the user says otherwise; a power of two */
 	TRANSIT_MOST_ARRIVALS = 1 << 24,
+	TRANSIT_WAITS = 128, /* source nodes whose packets wait in the queue of an interface, times interfaces */
+	WAIT_SLOTS = 864,    /* FINE_SLOTS */
 };
 
 /* Records the options with which a transit hop was attached to an interface, whose index is the key. */
@@ -16,13 +18,27 @@ struct transit_info {
 	__be16 extension_port;
 	__u8 tos_value;
 	__u8 tos_mask;
-	__u32 clsact;       /* 1: attached by clsact filters, else by links */
-	__u32 clsact_made;  /* 1: the clsact qdisc was added for these filters */
-	__u32 arrivals;     /* size of the table */
-	__u32 only_allowed; /* 1: only sources in the list of prefixes get entries */
-	__u32 cuts_tunnels; /* 1: the device may cut superpackets in tunnels, which then get no entry */
-	__u32 zero;
-	__u8 dev[16]; /* the interface's name, NUL-terminated */
+	__u32 clsact;           /* 1: attached by clsact filters, else by links */
+	__u32 clsact_made;      /* 1: the clsact qdisc was added for these filters */
+	__u32 arrivals;         /* size of the table */
+	__u32 only_allowed;     /* 1: only sources in the list of prefixes get entries */
+	__u32 cuts_tunnels;     /* 1: the device may cut superpackets in tunnels, which then get no entry */
+	__u32 notes_departures; /* 1: for the program that measures waits in queues */
+	__u8 dev[16];           /* the interface's name, NUL-terminated */
+};
+
+struct wait_key {
+	__u32 source_node;
+	__u32 ifindex;
+};
+
+/* How long the packets of a source waited in the queue of an interface. All is added to without a lock. */
+struct wait_times {
+	__u64 packets;
+	__s64 sum_ns;
+	__u64 first_ns; /* since the Unix epoch */
+	__u64 last_ns;
+	__u64 count[WAIT_SLOTS]; /* slots as in struct fine_slots */
 };
 
 #endif

@@ -85,6 +85,9 @@ _hostint() {
             hostint__subcmd__help__subcmd__history,flows)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__flows"
                 ;;
+            hostint__subcmd__help__subcmd__history,hops)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__hops"
+                ;;
             hostint__subcmd__help__subcmd__history,info)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__info"
                 ;;
@@ -102,6 +105,9 @@ _hostint() {
                 ;;
             hostint__subcmd__help__subcmd__history,series)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__series"
+                ;;
+            hostint__subcmd__help__subcmd__history,tcp)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__tcp"
                 ;;
             hostint__subcmd__help__subcmd__sink,attach)
                 cmd="hostint__subcmd__help__subcmd__sink__subcmd__attach"
@@ -151,6 +157,9 @@ _hostint() {
             hostint__subcmd__history,help)
                 cmd="hostint__subcmd__history__subcmd__help"
                 ;;
+            hostint__subcmd__history,hops)
+                cmd="hostint__subcmd__history__subcmd__hops"
+                ;;
             hostint__subcmd__history,info)
                 cmd="hostint__subcmd__history__subcmd__info"
                 ;;
@@ -168,6 +177,9 @@ _hostint() {
                 ;;
             hostint__subcmd__history,series)
                 cmd="hostint__subcmd__history__subcmd__series"
+                ;;
+            hostint__subcmd__history,tcp)
+                cmd="hostint__subcmd__history__subcmd__tcp"
                 ;;
             hostint__subcmd__history__subcmd__help,classes)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__classes"
@@ -187,6 +199,9 @@ _hostint() {
             hostint__subcmd__history__subcmd__help,help)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__help"
                 ;;
+            hostint__subcmd__history__subcmd__help,hops)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__hops"
+                ;;
             hostint__subcmd__history__subcmd__help,info)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__info"
                 ;;
@@ -204,6 +219,9 @@ _hostint() {
                 ;;
             hostint__subcmd__history__subcmd__help,series)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__series"
+                ;;
+            hostint__subcmd__history__subcmd__help,tcp)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__tcp"
                 ;;
             hostint__subcmd__sink,attach)
                 cmd="hostint__subcmd__sink__subcmd__attach"
@@ -312,7 +330,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__collect)
-            opts="-v -h -V --config --listen --json --output --output-size --output-keep --drop-reasons --name --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --clickhouse --clickhouse-database --clickhouse-table --clickhouse-user --clickhouse-password-file --ipfix --ipfix-transport --ipfix-domain --ipfix-interval --kafka --kafka-topic --kafka-clock-topic --kafka-compression --kafka-tls --kafka-user --kafka-password-file --kafka-sasl --otlp-reports --otlp --remote-write --push-interval --push-headers-file --push-instance --read --port --count --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --listen --json --output --output-size --output-keep --drop-reasons --name --reverse-dns --http --receivers --queue --store --store-size --store-queue --store-flows --keep-raw --keep-10s --keep-1m --keep-1h --engine-queue --clickhouse --clickhouse-database --clickhouse-table --clickhouse-user --clickhouse-password-file --ipfix --ipfix-transport --ipfix-domain --ipfix-interval --kafka --kafka-topic --kafka-clock-topic --kafka-compression --kafka-tls --kafka-user --kafka-password-file --kafka-sasl --otlp-reports --otlp --remote-write --push-interval --push-headers-file --push-instance --read --port --count --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -348,6 +366,10 @@ _hostint() {
                     ;;
                 --name)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reverse-dns)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --http)
@@ -560,7 +582,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history)
-            opts="flows pairs classes coverage flow series reports path segments drops info"
+            opts="flows pairs classes coverage flow series reports path segments drops hops tcp info"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -630,6 +652,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history__subcmd__flows)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__history__subcmd__hops)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -714,6 +750,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history__subcmd__series)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__history__subcmd__tcp)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -952,7 +1002,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports path segments drops info help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports path segments drops hops tcp info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1184,7 +1234,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help)
-            opts="flows pairs classes coverage flow series reports path segments drops info help"
+            opts="flows pairs classes coverage flow series reports path segments drops hops tcp info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1281,6 +1331,20 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__history__subcmd__help__subcmd__hops)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__history__subcmd__help__subcmd__info)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1358,6 +1422,70 @@ _hostint() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__help__subcmd__tcp)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__hops)
+            opts="-v -h -V --store --since --until --json --csv --node --flow --sort --limit --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "mean max packets newest" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1641,8 +1769,66 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__history__subcmd__tcp)
+            opts="-v -h -V --store --since --until --json --csv --by --node --limited --flow --sort --limit --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -W "connection limit pair" -- "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limited)
+                    COMPREPLY=($(compgen -W "application receiver send-buffer host-queue path unknown" -- "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "retransmitted bytes rtt newest" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --hops --dev --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1654,6 +1840,14 @@ _hostint() {
                     ;;
                 --drops)
                     COMPREPLY=($(compgen -W "none all" -- "${cur}"))
+                    return 0
+                    ;;
+                --hops)
+                    COMPREPLY=($(compgen -W "none watched all" -- "${cur}"))
+                    return 0
+                    ;;
+                --dev)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --node-id)
@@ -1685,6 +1879,14 @@ _hostint() {
                     return 0
                     ;;
                 --report-period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency-step)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency-hold)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1728,7 +1930,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --clock-error --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --no-packet-headers --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1768,6 +1970,10 @@ _hostint() {
                     ;;
                 --nic-timestamps)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --clock-error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --encap)
@@ -1835,6 +2041,10 @@ _hostint() {
                     return 0
                     ;;
                 --no-node-id-word)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-packet-headers)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
@@ -1922,7 +2132,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink__subcmd__attach)
-            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --clock-error --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --no-packet-headers --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1962,6 +2172,10 @@ _hostint() {
                     ;;
                 --nic-timestamps)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --clock-error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --encap)
@@ -2029,6 +2243,10 @@ _hostint() {
                     return 0
                     ;;
                 --no-node-id-word)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-packet-headers)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
@@ -2198,7 +2416,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source)
-            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
+            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2284,6 +2502,10 @@ _hostint() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --clock-error)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --force)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
@@ -2338,7 +2560,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source__subcmd__attach)
-            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2422,6 +2644,10 @@ _hostint() {
                     ;;
                 --no-identity)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --clock-error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --force)
@@ -2800,7 +3026,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__transit)
-            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --mtu --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version attach detach help"
+            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version attach detach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2838,6 +3064,26 @@ _hostint() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --waits)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --node-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-identity)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
                 --max-arrivals)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2862,7 +3108,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__transit__subcmd__attach)
-            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --mtu --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2898,6 +3144,26 @@ _hostint() {
                     ;;
                 --mtu)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --waits)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --node-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-identity)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --max-arrivals)

@@ -35,15 +35,15 @@ complete -c hostint -n "__fish_hostint_needs_command" -s V -l version -d 'Print 
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "transit" -d 'Push this host\'s entry onto packets with INT that pass through it (without a subcommand a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_needs_command" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "postcards" -d 'Tell what this host drops and delays; no packet is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "tcp" -d 'Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
-complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show the sink, source and transit hop of this host, with counters and flows'
+complete -c hostint -n "__fish_hostint_needs_command" -f -a "status" -d 'Show what hostint does on this host, with counters and flows'
 complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id, unique in the INT domain [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
@@ -56,6 +56,7 @@ native\t'in the driver'
 generic\t'in the stack: works everywhere, costs more'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
 false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
@@ -77,6 +78,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l log-format -d 'Format of the report log [default: host-int]' -r -f -a "host-int\t'Host-INT\'s text lines'
 json\t'one JSON object per line, as hostint collect --json prints'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l no-packet-headers -d 'Tell of a packet\'s headers only the flow that they name' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l compat -d 'Restrict reports to fields that this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
@@ -112,7 +115,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id, unique in the INT domain (required)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id, unique in the INT domain [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
@@ -125,6 +128,7 @@ native\t'in the driver'
 generic\t'in the stack: works everywhere, costs more'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
 false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
@@ -146,6 +150,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l log-format -d 'Format of the report log [default: host-int]' -r -f -a "host-int\t'Host-INT\'s text lines'
 json\t'one JSON object per line, as hostint collect --json prints'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l no-node-id-word -d 'Leave the sink\'s node id out of latency reports' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l no-packet-headers -d 'Tell of a packet\'s headers only the flow that they name' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l compat -d 'Restrict reports to fields that this implementation understands: no queue depth' -r -f -a "host-int\t'the original Host-INT'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l drop-tagged -d 'Drop tagged packets after measuring instead of stripping them: for tests of reports' -r -f -a "true\t''
@@ -189,7 +195,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l config -d 'Read settings from [source] and [[watch]] of this TOML file; flags override them. In the foreground SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dev -d 'Interface whose outgoing packets are tagged (required); may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l node-id -d 'This host\'s INT node id [default: the running sink\'s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l node-id -d 'This host\'s INT node id [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l hook -d 'Hook at which the source sees packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx if the kernel has it, otherwise clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
 xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
@@ -215,6 +221,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
 false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l lease-key -d 'File with the key of lease messages, as for hostint sink; needs --foreground' -r -F
@@ -238,7 +245,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [source] and [[watch]] of this TOML file; flags override them. In the foreground SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dev -d 'Interface whose outgoing packets are tagged (required); may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: the running sink\'s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the source sees packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx if the kernel has it, otherwise clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
 xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
@@ -264,6 +271,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
 false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l lease-key -d 'File with the key of lease messages, as for hostint sink; needs --foreground' -r -F
@@ -333,12 +341,19 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l config -d 'Read settings from [transit] of this TOML file; flags override them. In the foreground SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dev -d 'Interface by which packets with INT arrive or leave (required); may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id [default: that of its sink or source]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l allow -d 'Push entries onto packets of sources with these addresses only; may be repeated [default: all]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l mtu -d 'Length of the longest IP packet with an entry [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l collector -d 'Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On a host with a sink or source whose daemon runs, that daemon does so' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l max-arrivals -d 'Remember when this many packets arrived, rounded up to a power of two: more than are in this host at once, queues included [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
@@ -355,12 +370,19 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [transit] of this TOML file; flags override them. In the foreground SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dev -d 'Interface by which packets with INT arrive or leave (required); may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: that of its sink or source]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l allow -d 'Push entries onto packets of sources with these addresses only; may be repeated [default: all]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l mtu -d 'Length of the longest IP packet with an entry [default: the interface\'s MTU, followed live]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l collector -d 'Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On a host with a sink or source whose daemon runs, that daemon does so' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l max-arrivals -d 'Remember when this many packets arrived, rounded up to a power of two: more than are in this host at once, queues included [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
@@ -385,9 +407,13 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the transit hop; packets pass unchanged from the next one on'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l config -d 'Read settings from [postcards] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l drops -d 'Tell the packets that this host drops, with the kernel\'s reasons (required)' -r -f -a "none\t'no drops'
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l drops -d 'Tell the packets that this host drops, with the kernel\'s reasons (this or --hops is required)' -r -f -a "none\t'no drops'
 all\t'all drops'"
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of the sink or source on this host]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l hops -d 'Tell the time that packets take through this host, from interface to interface, with and without the queue' -r -f -a "none\t'none'
+watched\t'those that a [[watch]] rule for postcards selects'
+all\t'all'"
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l dev -d 'Time the packets that come and leave by these interfaces; may be repeated (required with --hops)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'
 all\t'all of this machine'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l ignored-reasons -d 'Count drops for these reasons of the kernel, and do not tell their flows, separated by commas; none: tell all [default: reasons that are no loss, see hostint-postcards(8)]' -r
@@ -396,12 +422,14 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-name 
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-period -d 'Tell a flow\'s drops at once, and again at most once in this time, from 100ms [default: 1s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-period -d 'Tell a flow\'s drops or hops at once, and again at most once in this time, from 100ms [default: 1s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l latency-step -d 'Tell a flow at once if its time through this host changed by this; 0s: never [default: 20us]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l latency-hold -d 'Tell a flow\'s changes of time and of interfaces at most once in this time [default: 100ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-places -d 'Do not name the kernel\'s functions that dropped packets' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-flows -d 'Number of flows that the table of drops holds [default: 65536]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-new-flows -d 'Begin at most this many flows of drops a second; drops of others are counted by reason and place alone; 0: no limit [default: 10000]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-reports -d 'Tell at most this many flows a second; the others\' turn comes later; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-flows -d 'Number of flows that the table of drops holds, and that of hops [default: 65536]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-new-flows -d 'Begin at most this many flows of drops a second, and of hops; packets of others are counted, and not told by flow; 0: no limit [default: 10000]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-reports -d 'Tell at most this many flows of drops a second, and of hops; the others\' turn comes later; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13278, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l once -d 'Count for this time, print all counts, and exit [default: 1s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
@@ -414,7 +442,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s v -l verbo
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l config -d 'Read settings from [tcp] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of the sink or source on this host]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l sample-period -d 'Read the state of each connection once in this time, from 100ms [default: 1s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l cgroup -d 'Watch only sockets of this cgroup and those below it: a folder of the cgroup2 file system' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
@@ -451,6 +479,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-size 
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-keep -d 'Number of rotated files to keep [default: 5]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l drop-reasons -d 'Names of drop reason codes: int-host-reporter, p4lang-switch, or a file with a line such as 80 = "acl deny" for each code [default: int-host-reporter]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l name -d 'Name of a node, such as 7=web-3, for people to read beside its id; may be repeated [default: what the node tells]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l reverse-dns -d 'Ask DNS for the names of exporters whose nodes tell none, by their addresses [default: no]' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l http -d 'Serve the history as a web page, metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13277, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l receivers -d 'Number of threads that receive; one more thread decodes [default: 2, on hosts with one or two CPUs 1]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l queue -d 'Memory for datagrams that wait to be decoded; datagrams beyond it are dropped and counted [default: 64M]' -r
@@ -506,26 +536,28 @@ debug\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s h -l help -d 'Print help'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "flows" -d 'The worst flows'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "classes" -d 'Classes of traffic'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "flow" -d 'One flow, and its figures over time'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "reports" -d 'Single reports, newest first'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "info" -d 'The extent of the history'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "flows" -d 'The worst flows'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "classes" -d 'Classes of traffic'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "flow" -d 'One flow, and its figures over time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "hops" -d 'The time that packets take through hosts, by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "tcp" -d 'TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "info" -d 'The extent of the history'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l until -d 'End of the span' -r
@@ -697,6 +729,55 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l node -d 'Only flows through this host, by its id or its name' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l flow -d 'Only the flow with this id, as hostint history flows shows it, before or behind NAT' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l sort -d 'Order of flows, largest first' -r -f -a "mean\t'longest mean time first'
+max\t'longest time of a packet first'
+packets\t'most packets first'
+newest\t'newest report first'"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l limit -d 'Number of rows to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l by -d 'What is shown: single connections, or sums' -r -f -a "connection\t'nothing: each connection is a row'
+limit\t'what limits the sender'
+pair\t'sending host, and address of its peer'"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l node -d 'Only connections of this host, by its id or its name' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l limited -d 'Only connections that this limits' -r -f -a "application\t'the application gives nothing to send'
+receiver\t'the receiver\'s window is full'
+send-buffer\t'the send buffer is too small'
+host-queue\t'data waits in the host\'s own queues'
+path\t'congestion control: the path takes no more'
+unknown\t'the kernel\'s figures do not tell'"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l flow -d 'Only connections whose segments are the flow with this id, as hostint history flows shows it' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l sort -d 'Order of connections, largest first' -r -f -a "retransmitted\t'most retransmitted segments first'
+bytes\t'most bytes first, sent and received'
+rtt\t'longest round-trip time first'
+newest\t'newest state first'"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l limit -d 'Number of rows to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from info" -l until -d 'End of the span' -r
@@ -720,6 +801,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "hops" -d 'The time that packets take through hosts, by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "tcp" -d 'TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "info" -d 'The extent of the history'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l flows -d 'Number of flows to show' -r
@@ -747,11 +830,11 @@ complete -c hostint -n "__fish_hostint_using_subcommand status" -s V -l version 
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "sink" -d 'Strip INT from received packets, measure flows and report them (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "source" -d 'Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "transit" -d 'Push this host\'s entry onto packets with INT that pass through it (without a subcommand a daemon, in the foreground)'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "postcards" -d 'Tell what this host drops, and why; no packet is changed (a daemon, in the foreground)'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "postcards" -d 'Tell what this host drops and delays; no packet is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "tcp" -d 'Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "collect" -d 'Receive telemetry reports and print them'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "history" -d 'Query the history that a collector keeps, while it runs or later'
-complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "status" -d 'Show the sink, source and transit hop of this host, with counters and flows'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "status" -d 'Show what hostint does on this host, with counters and flows'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and not __fish_seen_subcommand_from sink source transit postcards tcp collect history status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "attach" -d 'Attach the sink and exit: packets are stripped and counted, and nothing is reported until a daemon runs'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from sink" -f -a "detach" -d 'Detach the sink. Sources stop tagging first, which takes a second'
@@ -773,4 +856,6 @@ complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "hops" -d 'The time that packets take through hosts, by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "tcp" -d 'TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "info" -d 'The extent of the history'

@@ -38,7 +38,7 @@ return function()
     local NPROTO = {
         [0] = "Ethernet", [1] = "drop header, Ethernet", [2] = "switch-local header, Ethernet", [3] = "Host-INT drop summary",
         [4] = "Host-INT latency", [5] = "hostint extended latency", [6] = "hostint extended drop summary",
-        [7] = "hostint flow summary", [10] = "hostint drops of a host", [13] = "hostint TCP connection", [14] = "hostint group summary", [15] = "hostint framed report",
+        [7] = "hostint flow summary", [8] = "hostint path summary", [10] = "hostint drops of a host", [11] = "hostint hops through a host", [13] = "hostint TCP connection", [14] = "hostint group summary", [15] = "hostint framed report",
     }
     local NPROT = { [0] = "Ethernet", [1] = "IPv4", [2] = "IPv6" }
     local REP_TYPES = { [0] = "inner only", [1] = "INT", [2] = "IOAM" }
@@ -50,6 +50,7 @@ return function()
         [14] = "group_address", [15] = "table_full", [16] = "no_checksum_state", [17] = "cannot_resize", [18] = "undone",
         [21] = "no_lease", [24] = "not_sampled", [25] = "began_before_lease", [27] = "unproved", [28] = "left", [29] = "guarded",
     }
+    local UNMEASURED = { [14] = "untracked", [15] = "bad_segment", [26] = "new_flow_limited", [39] = "damaged" }
     local CLOCKS = { [0] = "unknown", [1] = "TAI clock of the kernel", [2] = "monotonic clock and offset", [3] = "network card" }
 
     local function bool(name, label, mask)
@@ -216,10 +217,15 @@ return function()
         latency_sum = ProtoField.int64("hostint.totals.latency_sum_ns", "Sum of latencies (ns)", DEC),
         slots = u32("hostint.totals.slots", "Slots of the histogram in use", HEX),
         slot = u32("hostint.totals.slot", "Packets in a slot of the histogram"),
+        path_layout = u8("hostint.path.layout", "Layout"),
+        path_hops = u8("hostint.path.hops", "Transit hops"),
+        path_segments = u16("hostint.path.segments", "Segments told"),
+        path_place = u8("hostint.path.place", "Place in the path"),
         coverage_period = u16("hostint.coverage.period_s", "Period of coverage (s)"),
         coverage_pairs = u16("hostint.coverage.pairs", "Pairs and classes"),
         coverage_reserved = u8("hostint.coverage.reserved", "Reserved", HEX),
         missed_reason = u8("hostint.coverage.reason", "Reason", DEC, MISSED),
+        unmeasured_reason = u8("hostint.coverage.reason_of_sink", "Reason", DEC, UNMEASURED),
         missed_packets = u64("hostint.coverage.packets", "Packets"),
         clock_node = u32("hostint.evidence.node", "Node whose clocks these are"),
         clock_kernel = u64("hostint.evidence.kernel", "Kernel", HEX),

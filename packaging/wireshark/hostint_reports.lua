@@ -1,4 +1,4 @@
--- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 7, 10, 13 to 15) added to Telemetry Report v0.5.
+-- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 8, 10, 13 to 15) added to Telemetry Report v0.5.
 
 return function(fields, tools, headers, quotes)
     local M = {}
@@ -261,6 +261,7 @@ return function(fields, tools, headers, quotes)
         return slot < 0 and -first or first + 2 ^ shift - 1
     end
 
+    -- Returns the place behind the last slot, or nil if the slots are cut short.
     local function show_distribution(tree, tvb, at)
         local all = tree:add(tvb(at), "Distribution of latency")
         put(all, h.steps, tvb(at, 1))
@@ -279,16 +280,15 @@ return function(fields, tools, headers, quotes)
             count, place = varint(tvb, place)
             if not ahead or not count then
                 tools.warn(all, "short", "the slots are cut short")
-                return
+                return nil
             end
             slot = slot + ahead
             local bound = slot_bound(slot)
             local text = (bound < 0 and "-" or "") .. tools.duration(math.abs(bound))
             all:add(tvb(begin, place - begin), string.format("up to %s: %.0f packets", text, count))
         end
-        if place ~= tvb:len() then
-            tools.warn(all, "length", "bytes follow the last slot")
-        end
+        all:set_len(place - at)
+        return place
     end
 
     -- Totals and distribution, up to the end; returns the text of packets and losses.
@@ -301,7 +301,10 @@ return function(fields, tools, headers, quotes)
         for place, field in ipairs({ h.period, h.first, h.last, h.total_packets, h.total_bytes, h.all_lost, h.recovered, h.reordered, h.duplicates, h.late, h.restarts64 }) do
             put(totals, field, tvb(at + 8 * place - 8, 8))
         end
-        show_distribution(top, tvb, at + TOTALS_BYTES)
+        local stop = show_distribution(top, tvb, at + TOTALS_BYTES)
+        if stop and stop ~= tvb:len() then
+            tools.warn(top, "length", "bytes follow the last slot")
+        end
         return string.format("%s packets, %s lost", tostring(tvb(at + 24, 8):uint64()), tostring(tvb(at + 40, 8):uint64()))
     end
 
@@ -318,6 +321,68 @@ return function(fields, tools, headers, quotes)
             name = "class " .. tvb(21, length):string()
         end
         return string.format("Summary of %s from node %d to %d: %s", name, tvb(12, 4):uint(), tvb(16, 4):uint(), show_totals(top, tvb, 21 + length))
+    end
+
+    local PATH_HEAD, PATH_HOP, PATH_END, PLACE_HEAD = 24, 8, 6, 18
+
+    -- Shows the ends and hops of a path; returns its nodes, and the name of each of its segments by place.
+    local function show_path(top, tvb, hops)
+        local path = top:add(tvb(PATH_HEAD, 2 * PATH_END + PATH_HOP * hops), "Path")
+        local nodes = { tostring(tvb(PATH_HEAD, 4):uint()) }
+        local places = { [0] = "Whole path" }
+        put(path, h.source_node, tvb(PATH_HEAD, 4))
+        put(path, h.source_port, tvb(PATH_HEAD + 4, 2))
+        for hop = 0, hops - 1 do
+            local at = PATH_HEAD + PATH_END + PATH_HOP * hop
+            local node = tvb(at, 4):uint()
+            places[2 * hop + 1] = string.format("Link from node %s to %d", nodes[#nodes], node)
+            places[2 * hop + 2] = "Hop " .. node
+            nodes[#nodes + 1] = tostring(node)
+            path:add(tvb(at, PATH_HOP), string.format("Hop %d, port %d to %d", node, tvb(at + 4, 2):uint(), tvb(at + 6, 2):uint()))
+        end
+        local last = PATH_HEAD + PATH_END + PATH_HOP * hops
+        put(path, h.sink_node, tvb(last, 4))
+        put(path, h.sink_port, tvb(last + 4, 2))
+        places[2 * hops + 1] = string.format("Link from node %s to %d", nodes[#nodes], tvb(last, 4):uint())
+        nodes[#nodes + 1] = tostring(tvb(last, 4):uint())
+        local text = table.concat(nodes, " -> ")
+        path:append_text(": " .. text)
+        return text, places
+    end
+
+    local function path_summary(tvb, _, top)
+        local hops = tvb:len() > 13 and tvb(13, 1):uint() or 0
+        local at = PATH_HEAD + 2 * PATH_END + PATH_HOP * hops
+        if too_short(tvb, top, at, "a path summary with these hops") then
+            return "Path summary, cut short"
+        end
+        local layout = put(top, h.path_layout, tvb(12, 1))
+        if tvb(12, 1):uint() ~= 1 then
+            tools.warn(layout, "header", "the layout is 1 as yet")
+        end
+        put(top, h.path_hops, tvb(13, 1))
+        put(top, h.path_segments, tvb(14, 2))
+        put(top, h.period, tvb(16, 8))
+        local nodes, places = show_path(top, tvb, hops)
+        for _ = 1, tvb(14, 2):uint() do
+            if at + PLACE_HEAD + DISTRIBUTION_BYTES > tvb:len() then
+                tools.warn(top, "short", "the segments are cut short")
+                return "Path summary, cut short"
+            end
+            local place = tvb(at, 1):uint()
+            local one = top:add(tvb(at), places[place] or "No segment of this path")
+            put(one, h.path_place, tvb(at, 1))
+            put(one, h.first, tvb(at + 2, 8))
+            put(one, h.last, tvb(at + 10, 8))
+            local begin = at
+            at = show_distribution(one, tvb, at + PLACE_HEAD)
+            if not at then
+                return "Path summary, cut short"
+            end
+            one:set_len(at - begin)
+        end
+        odd_length(tvb, top, at, "a path summary with these segments")
+        return string.format("Times of path %s: %s", nodes, tools.count(tvb(14, 2):uint(), "segment"))
     end
 
     local POSITIONS = { [0] = "", " before the tag", " behind the tag", " between source and sink", " before the strip", " behind the strip" }
@@ -366,6 +431,39 @@ return function(fields, tools, headers, quotes)
             flow, tostring(tvb(48, 8):uint64()), names[1], names[2])
     end
 
+    local function host_hop(tvb, _, top)
+        local LEAST = 72 + FLOW_BYTES
+        if too_short(tvb, top, LEAST, "a report of hops through a host") then
+            return "Hops through a host, cut short"
+        end
+        local has_nat = band(tvb(16, 1):uint(), 2) ~= 0
+        if has_nat and too_short(tvb, top, LEAST + FLOW_BYTES, "one with a flow before NAT") then
+            return "Hops through a host, cut short"
+        end
+        put(top, h.first, tvb(28, 8))
+        put(top, h.last, tvb(36, 8))
+        put(top, h.total_packets, tvb(44, 8))
+        put(top, h.total_bytes, tvb(52, 8))
+        local flow = show_flow(top, tvb, 72, false)
+        local place = LEAST
+        if has_nat then
+            show_flow(top, tvb, place, false)
+            place = place + FLOW_BYTES
+        end
+        for _, what in ipairs({ "Input interface", "Output interface" }) do
+            local begin, name = place, nil
+            name, place = name_at(tvb, place)
+            if not name then
+                tools.warn(top, "short", "the names are cut short")
+                return "Hops through a host, cut short"
+            end
+            top:add(tvb(begin, place - begin), what .. ": " .. name)
+        end
+        odd_length(tvb, top, place, "a report of hops through a host with these names")
+        return string.format("Hops through node %d: %s, %s packets, last %d ns", tvb(12, 4):uint(), flow,
+            tostring(tvb(44, 8):uint64()), tvb(60, 4):uint())
+    end
+
     local function clock_evidence(tvb, top)
         put(top, h.clock_node, tvb(16, 4))
         put(top, h.clock_kernel, tvb(28, 8))
@@ -378,9 +476,11 @@ return function(fields, tools, headers, quotes)
         return string.format("Evidence about clocks of node %d: %d readings, %d peers", tvb(16, 4):uint(), tvb(41, 1):uint(), tvb(42, 1):uint())
     end
 
-    -- The pairs of a source's coverage, each with a class and counts by reason.
+    -- The pairs of a source's coverage, or of a sink's, each with a class and counts by reason.
     local function coverage(tvb, top)
-        put(top, h.source_node, tvb(16, 4))
+        local BY_SINK = 2
+        local by_sink = tvb:len() > 32 and band(tvb(32, 1):uint(), BY_SINK) ~= 0
+        put(top, by_sink and h.sink_node or h.source_node, tvb(16, 4))
         put(top, h.coverage_period, tvb(20, 2))
         put(top, h.coverage_pairs, tvb(22, 2))
         put(top, h.first, tvb(24, 8))
@@ -392,8 +492,10 @@ return function(fields, tools, headers, quotes)
             end
             local length, counts = tvb(at + 1, 1):uint(), tvb(at + 2, 1):uint()
             local pair = top:add(tvb(at, 8 + length + 9 * counts), "Packets that were not measured")
-            tools.reserved(pair, h.coverage_reserved, tvb(at, 1), band(tvb(at, 1):uint(), 0xfe))
-            if band(tvb(at, 1):uint(), 1) ~= 0 then
+            tools.reserved(pair, h.coverage_reserved, tvb(at, 1), band(tvb(at, 1):uint(), 0xfc))
+            if band(tvb(at, 1):uint(), BY_SINK) ~= 0 then
+                put(pair, h.source_node, tvb(at + 4, 4))
+            elseif band(tvb(at, 1):uint(), 1) ~= 0 then
                 put(pair, h.sink_node, tvb(at + 4, 4))
             end
             if length > 0 then
@@ -401,7 +503,7 @@ return function(fields, tools, headers, quotes)
             end
             at = at + 8 + length
             for _ = 1, counts do
-                put(pair, h.missed_reason, tvb(at, 1))
+                put(pair, by_sink and h.unmeasured_reason or h.missed_reason, tvb(at, 1))
                 put(pair, h.missed_packets, tvb(at + 1, 8))
                 packets = packets + tvb(at + 1, 8):uint64()
                 at = at + 9
@@ -504,6 +606,6 @@ return function(fields, tools, headers, quotes)
         return at, sentence
     end
 
-    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [10] = host_drop, [13] = connection, [14] = group_summary, [15] = framed }
+    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [8] = path_summary, [10] = host_drop, [11] = host_hop, [13] = connection, [14] = group_summary, [15] = framed }
     return M
 end

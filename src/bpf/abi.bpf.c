@@ -9,6 +9,7 @@
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
 #include "hostint/drop.h"
+#include "hostint/hop.h"
 #include "hostint/tcp.h"
 #include "hostint/missed.h"
 #include "hostint/source_flow.h"
@@ -16,6 +17,7 @@
 #include "hostint/sink_minima.h"
 #include "hostint/fine_slots.h"
 #include "hostint/sink_path.h"
+#include "hostint/unmeasured.h"
 #include "hostint/transit.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -59,6 +61,7 @@ struct sink_path sink_path;
 struct path_time_key path_time_key;
 struct path_time path_time;
 enum sink_path_limit sink_path_limit;
+struct unmeasured_key unmeasured_key;
 struct latency_event latency_event;
 struct path_event path_event;
 struct loss_event loss_event;
@@ -73,6 +76,7 @@ struct gpe_block gpe_block;
 enum hostint_limit limit;
 enum sink_flag sink_flag;
 enum clock_source clock_source;
+enum node_origin node_origin;
 enum source_hook source_hook;
 enum encapsulation encapsulation;
 enum superpackets superpackets;
@@ -86,6 +90,8 @@ enum peer_counter peer_counter;
 enum transit_counter transit_counter;
 enum transit_limit transit_limit;
 struct transit_info transit_info;
+struct wait_key wait_key;
+struct wait_times wait_times;
 enum daemon_counter daemon_counter;
 enum int_constant int_constant;
 enum int_flag int_flag;
@@ -116,6 +122,19 @@ struct drop_place_key drop_place_key;
 struct drop_key drop_key;
 struct drop_flow drop_flow;
 struct drop_event drop_event;
+struct hop_settings hop_settings;
+struct hop_passage hop_passage;
+struct hop_times hop_times;
+struct hop_flow hop_flow;
+struct hop_event hop_event;
+enum hop_limit hop_limit;
+enum hop_setting hop_setting;
+enum hop_end hop_end;
+enum hop_start hop_start;
+enum hop_news hop_news;
+enum hop_flow_flag hop_flow_flag;
+enum hop_event_kind hop_event_kind;
+enum hop_counter hop_counter;
 enum drop_limit drop_limit;
 enum drop_counter drop_counter;
 enum drop_flow_flag drop_flow_flag;

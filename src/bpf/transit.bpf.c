@@ -9,6 +9,7 @@
  *                                           may change                   BAD_SHIM BAD_VERSION BAD_BITMAP BAD_LENGTH
  *   remember_arrival()  transit/arrivals.h  at ingress: that is all      (ARRIVED)
  *   is_allowed()        below               its source is not allowed    NOT_ALLOWED
+ *   note_departure()    below               at egress, whatever follows  (not counted)
  *   hop()               below               this host is in the stack    OWN_HOP
  *                                           cannot be changed safely     SUPERPACKET
  *                                           the source left no budget    NO_BUDGET (sets E)
@@ -26,9 +27,11 @@
 #include "transit/arrivals.h"
 #include "transit/attachment.h"
 #include "transit/counters.h"
+#include "transit/departures.h"
 #include "transit/entry.h"
 #include "transit/find.h"
 #include "transit/push.h"
+#include "transit/remembered.h"
 #include "transit/room.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -113,6 +116,15 @@ __noinline int hop(struct __sk_buff *ctx)
 	return push_entry(ctx, p);
 }
 
+/* The packet is about to join the queue of the interface. */
+static __always_inline void note_departure(struct __sk_buff *ctx, const struct passing_packet *p)
+{
+	const struct host_settings *host = get_host_settings();
+
+	if (notes_departures && host)
+		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), now_ns(host));
+}
+
 /* Runs at TC ingress (tcx or clsact) of each interface at which packets arrive. */
 SEC("tc")
 int transit_in(struct __sk_buff *ctx)
@@ -143,6 +155,7 @@ int transit_out(struct __sk_buff *ctx)
 		return TCX_NEXT;
 	switch (find_readable(ctx, p)) {
 	case TRANSIT_FOUND:
+		note_departure(ctx, p);
 		return hop(ctx);
 	case TRANSIT_REFUSED:
 		return leave_passing(p, p->reason);

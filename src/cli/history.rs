@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::{ConnectionsArgs, HopsArgs};
 use crate::model::{DropGrouping, FlowOrder, NodeId, SegmentOrder};
 
 /// The query.
@@ -134,6 +135,10 @@ pub enum HistoryCommand {
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
+    /// The time that packets take through hosts, by flow
+    Hops(HopsArgs),
+    /// TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair
+    Tcp(ConnectionsArgs),
     /// The extent of the history
     Info {
         #[command(flatten)]

@@ -7,6 +7,10 @@ pub struct Drift {
 }
 
 impl Drift {
+    /// Between a raw clock and true time: twice what data sheets of crystals say at worst, and 50 ppb for an age that is
+    /// itself measured by such a clock.
+    pub const CRYSTAL: Self = Self { ppb: 100_050 };
+
     /// Between the raw clocks of two hosts. Data sheets of crystals say 50 ppm at worst. Twice that is allowed for each,
     /// and 100 ppb for the product of both rates and for an age that is itself measured by such a clock.
     pub const CRYSTALS: Self = Self { ppb: 200_100 };
@@ -18,10 +22,10 @@ impl Drift {
     /// Between the clocks of most hosts. Estimates may rely on it, bounds may not.
     pub const LIKELY: Self = Self { ppb: 30_000 };
 
-    /// The drift of raw clocks, if one of the clocks is steered besides by up to this rate.
-    pub const fn steered(ppb: u32) -> Self {
+    /// The drift if one of the clocks is steered besides by up to this rate.
+    pub const fn steered(self, ppb: u32) -> Self {
         Self {
-            ppb: Self::CRYSTALS.ppb.saturating_add(ppb),
+            ppb: self.ppb.saturating_add(ppb),
         }
     }
 

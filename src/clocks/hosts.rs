@@ -6,13 +6,12 @@ use super::drift::Drift;
 use super::interval::ClockInterval;
 use super::link::{ClockLink, RawMinimum};
 use super::own_clock::{OwnClock, Reading};
+use super::told_until::ToldUntil;
 
 /// Evidence is kept for this long, by the receiver's raw clock.
 const KEEP_NS: i128 = 17_000_000_000;
 /// Stamps wait this long for readings of the other host's clock.
 const WAIT_NS: u64 = 10_000_000_000;
-/// A stamp is converted by readings that were told this time after it: if the clock was set meanwhile, they show it.
-const LATER_NS: u64 = 500_000_000;
 /// A host that told nothing for this long has an unknown clock.
 const SILENT_NS: u64 = 5_000_000_000;
 /// Stamps of packets have 32 bits.
@@ -53,6 +52,8 @@ pub struct Statement {
     pub kernel: u64,
     /// The kernel's own clock stamps packets, the same for all its network namespaces.
     pub stamps_by_kernel: bool,
+    /// Network cards may stamp arrivals, of whose clocks nothing is known.
+    pub arrivals_by_card: bool,
     /// The error of the clock that stamps packets, according to the host's time daemon.
     pub error_ns: Option<u32>,
 }
@@ -62,6 +63,7 @@ struct Host {
     said: Statement,
     clock: OwnClock,
     heard_ns: u64,
+    told: ToldUntil,
 }
 
 /// What is known of one direction.
@@ -99,6 +101,7 @@ impl HostClocks {
             said,
             clock: OwnClock::default(),
             heard_ns: now_ns,
+            told: ToldUntil::default(),
         });
         host.said = said;
         host.heard_ns = now_ns;
@@ -109,6 +112,31 @@ impl HostClocks {
                 host.clock.note(reading);
             }
         }
+        if let Some(newest) = host.clock.newest(1).next() {
+            host.told.note(newest.raw_ns, now_ns);
+        }
+    }
+
+    /// True if the host tells readings.
+    pub fn tells(&self, host: u32) -> bool {
+        self.hosts.contains_key(&host)
+    }
+
+    /// True if the host's readings go beyond all that it had done by this time: if its clock was set before, they show it.
+    pub fn has_told(&self, host: u32, until_ns: u64) -> bool {
+        let told = |host: &Host| host.told.is_beyond(until_ns);
+        self.hosts.get(&host).is_some_and(told)
+    }
+
+    /// True if the host's clock was not set from a little before it showed this until its newest reading: then the low 32
+    /// bits of a stamp tell the others.
+    pub fn is_steady_since(&self, host: u32, stamp_ns: i128) -> bool {
+        let since = |clock: &OwnClock| {
+            let begin_ns = clock.raw_of(stamp_ns)?.low_ns - STAMP_WRAPS_NS;
+            Some(ClockInterval::new(begin_ns, clock.newest_raw_ns()?))
+        };
+        let is_steady = |clock: &OwnClock| since(clock).is_some_and(|since| clock.is_steady(since));
+        self.clock(host).is_some_and(is_steady)
     }
 
     /// Takes the stamps of a packet.
@@ -174,10 +202,10 @@ impl HostClocks {
             return;
         };
         let mut kept = VecDeque::new();
-        let heard_ns = sender.heard_ns.min(receiver.heard_ns);
+        let are_told = |ns: u64| sender.told.is_beyond(ns) && receiver.told.is_beyond(ns);
         for (noted_ns, packet) in std::mem::take(&mut direction.waiting) {
             let found = match (packet, &link) {
-                _ if heard_ns < noted_ns + LATER_NS => None,
+                _ if !are_told(noted_ns) => None,
                 (StampedPacket::Whole { sent, arrived }, None) => {
                     raw_minimum(sender, receiver, sent, arrived)
                 }
@@ -275,17 +303,20 @@ impl HostClocks {
         }
     }
 
-    pub(super) fn said(&self, host: u32) -> Statement {
+    pub fn said(&self, host: u32) -> Statement {
         self.hosts
             .get(&host)
             .map(|host| host.said)
             .unwrap_or_default()
     }
 
-    /// A host's clock, and the time since it told something.
-    pub(super) fn clock(&self, host: u32, now_ns: u64) -> Option<(&OwnClock, u64)> {
-        let host = self.hosts.get(&host)?;
-        Some((&host.clock, now_ns.saturating_sub(host.heard_ns)))
+    pub(super) fn clock(&self, host: u32) -> Option<&OwnClock> {
+        Some(&self.hosts.get(&host)?.clock)
+    }
+
+    /// The time since a host told something.
+    pub(super) fn heard_ago_ns(&self, host: u32, now_ns: u64) -> Option<u64> {
+        Some(now_ns.saturating_sub(self.hosts.get(&host)?.heard_ns))
     }
 
     /// The number of directions between two hosts of which packets are known.
@@ -334,6 +365,11 @@ fn unwrapped(
     };
     let then = ClockInterval::new(arrived.low_ns + least, arrived.high_ns + most);
     let latest_ns = then.plus(sender.clock.ahead_within(then)?).high_ns;
+    // If the sender's clock was set by as much as stamps wrap, the packet may have been sent later than that says.
+    let before = ClockInterval::new(then.low_ns - STAMP_WRAPS_NS, then.high_ns);
+    if sender.clock.stepped_by(STAMP_WRAPS_NS / 2, before) {
+        return None;
+    }
     let stamp = arrived_ns - i128::from(latency_ns);
     let sent_ns = latest_ns - (latest_ns - stamp).rem_euclid(STAMP_WRAPS_NS);
     Some(RawMinimum {

@@ -57,7 +57,7 @@ pub struct ClockLink {
 }
 
 /// The greatest distance of a time in one interval from a time in another.
-fn age_ns(now: ClockInterval, then: ClockInterval) -> i128 {
+pub(super) fn age_ns(now: ClockInterval, then: ClockInterval) -> i128 {
     let later = now.high_ns - then.low_ns;
     let earlier = then.high_ns - now.low_ns;
     later.max(earlier)

@@ -6,7 +6,8 @@
 //!                                                                 │                │ clip
 //!                                                                 └─► corridor ─► estimates
 //!
-//! what all hosts tell ─► HostClocks ─► ClockLinks, OwnClocks ─► ClockDifferences: of any two clocks, at any time
+//! what all hosts tell ─► HostClocks ─► ClockLinks ─► ClockDifferences: of any two raw clocks, at any time
+//!                            └─► OwnClocks, as far as they are told ──┴─► of the clocks that stamped a packet
 //!
 //! questions and answers of a lease ─► Answers ─► interval and estimate of one sink's clock
 //! ```
@@ -20,12 +21,14 @@ mod corridor;
 mod differences;
 mod drift;
 mod estimates;
+mod groups;
 mod hosts;
 mod interval;
 mod link;
 mod mesh;
 mod own_clock;
 mod stated_error;
+mod told_until;
 
 pub use answers::{Answers, Exchange, SinkAhead};
 pub use corridor::{Corridor, corridor};

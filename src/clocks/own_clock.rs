@@ -24,6 +24,8 @@ pub struct Reading {
     pub clock_ns: i128,
     /// The least and the greatest rate that the kernel steers the clock by now, against the raw clock.
     pub steered_ppb: (i64, i64),
+    /// The clock was set since the reading before, if only by a little or there and back.
+    pub is_after_set: bool,
 }
 
 impl Reading {
@@ -75,7 +77,15 @@ impl Stretch<'_> {
 
     fn is_step(&self) -> bool {
         let change = self.last.ahead().minus(self.first.ahead());
-        !self.is_explained() && change.middle_ns().abs() > STEP_NS
+        self.last.is_after_set || change.middle_ns().abs() > STEP_NS && !self.is_explained()
+    }
+
+    /// True unless the clock surely showed something else in this time: its rate is off by less than a half.
+    fn may_have_shown(&self, stamp_ns: i128) -> bool {
+        let slack_ns = self.last.raw_ns - self.first.raw_ns + self.last.took_ns + STEP_NS;
+        let shown = ClockInterval::exactly(self.first.clock_ns)
+            .hull(ClockInterval::exactly(self.last.clock_ns));
+        shown.widened(slack_ns).contains(stamp_ns)
     }
 
     /// The rate, without its sign, by which the clock ran if the kernel told of another one.
@@ -91,15 +101,12 @@ impl Stretch<'_> {
     /// The distance by which the clock was ahead at a time between the readings.
     fn ahead_at(&self, raw_ns: i128) -> ClockInterval {
         let (first, last) = (self.first.ahead(), self.last.ahead());
-        if self.is_explained() {
-            let since_first = first.plus(self.slew((raw_ns - self.first.raw_ns).max(0)));
-            let until_last = last.minus(self.slew((self.last.raw_ns - raw_ns).max(0)));
-            if let Some(both) = since_first.intersection(until_last) {
-                return both;
-            }
-        }
-        // The clock went from one to the other by a way that the kernel did not tell of.
-        first.hull(last)
+        let since_first = first.plus(self.slew((raw_ns - self.first.raw_ns).max(0)));
+        let until_last = last.minus(self.slew((self.last.raw_ns - raw_ns).max(0)));
+        let both = since_first.intersection(until_last);
+        // The clock went from one course to the other at a time that is not known.
+        both.filter(|_| self.is_explained())
+            .unwrap_or_else(|| since_first.hull(until_last))
     }
 
     /// The greatest distance by which `ahead` may leave the range of its values at two times this long apart.
@@ -173,6 +180,10 @@ impl OwnClock {
         told.chain(shown).max().unwrap_or(0)
     }
 
+    pub fn newest_raw_ns(&self) -> Option<i128> {
+        self.readings.back().map(|newest| newest.raw_ns)
+    }
+
     /// The newest readings, oldest first.
     pub fn newest(&self, count: usize) -> impl Iterator<Item = &Reading> {
         let before = self.readings.len().saturating_sub(count);
@@ -180,16 +191,41 @@ impl OwnClock {
     }
 
     fn stretches(&self) -> impl Iterator<Item = Stretch<'_>> {
-        let pairs = self.readings.iter().zip(self.readings.iter().skip(1));
+        self.stretches_from(0)
+    }
+
+    fn stretches_from(&self, place: usize) -> impl Iterator<Item = Stretch<'_>> {
+        let (first, last) = (self.readings.range(place..), self.readings.range(place..));
+        let pairs = first.zip(last.skip(1));
         pairs.map(|(first, last)| Stretch { first, last })
+    }
+
+    /// The stretches that have a part of this time.
+    fn stretches_within(&self, raw: ClockInterval) -> impl Iterator<Item = Stretch<'_>> {
+        // A reading belongs to the stretches before and behind it.
+        let after = self.readings.partition_point(|one| one.raw_ns < raw.low_ns);
+        let stretches = self.stretches_from(after.saturating_sub(2));
+        let stretches = stretches.take_while(move |one| one.first.raw_ns <= raw.high_ns);
+        stretches.filter(move |one| one.raw().intersection(raw).is_some())
+    }
+
+    fn is_read_within(&self, raw: ClockInterval) -> bool {
+        let (first, last) = (self.readings.front(), self.readings.back());
+        first.is_some_and(|first| first.raw_ns <= raw.low_ns)
+            && last.is_some_and(|last| raw.high_ns <= last.raw_ns + last.took_ns)
+    }
+
+    /// True if the clock was read in this time, and not set.
+    pub fn is_steady(&self, raw: ClockInterval) -> bool {
+        let is_set = || self.stretches_within(raw).any(|one| one.is_step());
+        self.is_read_within(raw) && !is_set()
     }
 
     /// The distance by which the clock was ahead of the raw clock at this time; `None` if that is not known, or if the
     /// clock was set then.
     pub fn ahead_at(&self, raw_ns: i128) -> Option<ClockInterval> {
-        let within = |stretch: &Stretch| stretch.raw().contains(raw_ns);
         let mut found = None;
-        for stretch in self.stretches().filter(within) {
+        for stretch in self.stretches_within(ClockInterval::exactly(raw_ns)) {
             if stretch.is_step() {
                 return None;
             }
@@ -203,20 +239,40 @@ impl OwnClock {
         found
     }
 
-    /// The same at an uncertain time.
+    /// All distances by which it was ahead in this time; `None` if one of them is not known, or if the clock was set.
     pub fn ahead_within(&self, raw: ClockInterval) -> Option<ClockInterval> {
-        let ends = self.ahead_at(raw.low_ns)?.hull(self.ahead_at(raw.high_ns)?);
-        let within = |stretch: &Stretch| stretch.raw().intersection(raw).is_some();
-        let bend_ns = |stretch: Stretch| stretch.bend_ns(raw.width_ns());
-        let bend_ns = self.stretches().filter(within).map(bend_ns).max();
-        Some(ends.widened(bend_ns.unwrap_or(0)))
+        if !self.is_read_within(raw) {
+            return None;
+        }
+        let mut found: Option<ClockInterval> = None;
+        for stretch in self.stretches_within(raw) {
+            if stretch.is_step() {
+                return None;
+            }
+            let part = stretch.raw().intersection(raw)?;
+            let ends = stretch
+                .ahead_at(part.low_ns)
+                .hull(stretch.ahead_at(part.high_ns));
+            let ahead = ends.widened(stretch.bend_ns(part.width_ns()));
+            found = Some(found.map_or(ahead, |found| found.hull(ahead)));
+        }
+        found
+    }
+
+    /// True if a step in this time may have moved the clock by this or more.
+    pub fn stepped_by(&self, least_ns: i128, raw: ClockInterval) -> bool {
+        self.stretches_within(raw).any(|stretch| {
+            let change = stretch.last.ahead().minus(stretch.first.ahead());
+            stretch.is_step() && change.high_ns.max(-change.low_ns) >= least_ns
+        })
     }
 
     /// The raw clock's times when the clock showed this. `None` if it did not in the last minute, or if it may have
     /// done so twice: it was set back.
     pub fn raw_of(&self, stamp_ns: i128) -> Option<ClockInterval> {
         let mut found: Option<ClockInterval> = None;
-        for stretch in self.stretches() {
+        let maybe = |stretch: &Stretch| stretch.may_have_shown(stamp_ns);
+        for stretch in self.stretches().filter(maybe) {
             if stretch.is_step() {
                 if stretch.raw().plus(stretch.reach()).contains(stamp_ns) {
                     return None;

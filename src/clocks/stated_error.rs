@@ -1,4 +1,4 @@
-//! The error that a host's time daemon states for its clock, and how far it is believed.
+//! The error that is stated for a host's clock, by its operator or its time daemon, and how far it is believed.
 
 use std::collections::VecDeque;
 
@@ -9,8 +9,6 @@ use super::interval::ClockInterval;
 const KEEP_NS: i128 = 60_000_000_000;
 /// Before this much of it is known, nothing is stated.
 const LEAST_NS: i128 = 10_000_000_000;
-/// The kernel tells whole microseconds, rounded down.
-const ROUNDING_NS: u64 = 1_000;
 
 /// The errors of the last minute, by the raw clock. `None`: the clock was not synchronised.
 #[derive(Clone, Debug, Default)]
@@ -19,13 +17,13 @@ pub struct StatedErrors {
 }
 
 impl StatedErrors {
-    /// Takes the error that is stated now, in microseconds.
-    pub fn note(&mut self, raw_ns: i128, error_us: Option<u64>) {
+    /// Takes the error that is stated now.
+    pub fn note(&mut self, raw_ns: i128, error_ns: Option<u64>) {
         // The host started again.
         if self.last.back().is_some_and(|last| last.0 > raw_ns) {
             self.last.clear();
         }
-        self.last.push_back((raw_ns, error_us));
+        self.last.push_back((raw_ns, error_ns));
         while let Some(first) = self.last.front()
             && first.0 < raw_ns - KEEP_NS
         {
@@ -40,8 +38,7 @@ impl StatedErrors {
             return None;
         }
         let errors: Option<Vec<u64>> = self.last.iter().map(|one| one.1).collect();
-        let most_us = errors?.into_iter().max()?;
-        u32::try_from(most_us.saturating_mul(1_000) + ROUNDING_NS).ok()
+        u32::try_from(errors?.into_iter().max()?).ok()
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use crate::clocks::{ClockDifferences, HostClocks, Reading, Stamp, StampedPacket, Statement};
+use crate::clocks::{
+    ClockDifference, ClockDifferences, ClockInterval, HostClocks, Reading, Stamp, StampedPacket,
+    Statement,
+};
 use crate::model::{
     Body, ClockEvidence, ClockSource, ClockSums, CorrectedLatency, LatencyHistogram, LatencyReport,
     Measured, NodeId, Observation, PathGrowth, PathSample, PathTotalsReport, PeerEvidence,
@@ -49,11 +52,13 @@ impl NodeClocks {
             took_ns: reading.took_ns.into(),
             clock_ns: reading.clock_ns.into(),
             steered_ppb: (reading.steered_ppb.0.into(), reading.steered_ppb.1.into()),
+            is_after_set: reading.is_after_set,
         });
         let said = Statement {
             instance: evidence.instance,
             kernel: evidence.kernel,
             stamps_by_kernel: evidence.clock.source == ClockSource::Tai,
+            arrivals_by_card: evidence.arrivals_by_card,
             error_ns: evidence.stated_error_ns.map(NonZeroU32::get),
         };
         self.hosts.note_readings(host, said, readings, now_ns);
@@ -104,12 +109,25 @@ impl NodeClocks {
         }
     }
 
+    /// True if readings of these nodes' clocks are still to come that show whether they were set until now.
+    pub fn awaits(&self, mut nodes: impl Iterator<Item = NodeId>, until_ns: u64) -> bool {
+        let awaited =
+            |node: NodeId| self.hosts.tells(node.0) && !self.hosts.has_told(node.0, until_ns);
+        !self.hosts.is_empty() && nodes.any(awaited)
+    }
+
+    fn have_told(&self, nodes: &[NodeId], until_ns: u64) -> bool {
+        nodes
+            .iter()
+            .all(|node| self.hosts.has_told(node.0, until_ns))
+    }
+
     pub fn counts(&self) -> &ClockCounts {
         &self.counts
     }
 
-    /// Corrects the latency that a report tells; `None`: it tells none, or clocks are unknown.
-    pub fn correct(&self, observation: &Observation) -> Option<CorrectedLatency> {
+    /// Corrects the latency that a report tells, which arrived at this time; `None`: it tells none, or clocks are unknown.
+    pub fn correct(&self, observation: &Observation, until_ns: u64) -> Option<CorrectedLatency> {
         let Body::Latency(report) = &observation.body else {
             return None;
         };
@@ -119,55 +137,79 @@ impl NodeClocks {
         }
         let stamped_ns = observation.latency_ns()?;
         let (source, sink) = (report.hops.source().node, report.hops.sink().node);
-        self.between(source, sink, stamped_ns, arrival_ns(report))
+        if !self.have_told(&[source, sink], until_ns) {
+            return None;
+        }
+        let arrived_ns = self.arrival_ns(report)?;
+        let ends = (source.0, sink.0);
+        let found = self
+            .differences
+            .of_packet(&self.hosts, ends, arrived_ns, stamped_ns)?;
+        corrected(stamped_ns, &found)
     }
 
-    /// Corrects the time between the stamps of two nodes, by the sink's clock at the packet's arrival.
-    fn between(
-        &self,
-        from: NodeId,
-        to: NodeId,
-        stamped_ns: i64,
-        at_ns: i128,
-    ) -> Option<CorrectedLatency> {
-        let ahead = self.differences.ahead(from.0, to.0, at_ns)?;
-        let bound_ns = [ahead.bound.low_ns, ahead.bound.high_ns];
-        CorrectedLatency::new(stamped_ns, ahead.estimate_ns, ahead.error_ns, bound_ns)
+    /// The arrival by the sink's clock: the stamp has its low 32 bits, and the report was made a little later.
+    fn arrival_ns(&self, report: &LatencyReport) -> Option<i128> {
+        if let Some(arrival_ns) = report.arrival_ns {
+            return Some(arrival_ns.into());
+        }
+        let sink = report.hops.sink();
+        let latest_ns = i128::from(report.time_s) * NS_PER_S + MADE_NS;
+        let arrived_ns = latest_ns - (latest_ns - i128::from(sink.ingress_ts)).rem_euclid(WRAPS_NS);
+        self.hosts
+            .is_steady_since(sink.node.0, arrived_ns)
+            .then_some(arrived_ns)
     }
 
     /// The way of a reported packet over transit hops, and its times: in hops by their own clocks, between nodes without
     /// the difference of theirs, where that is known.
-    pub fn path_of(&self, observation: &Observation) -> Option<PathSample> {
+    pub fn path_of(&self, observation: &Observation, until_ns: u64) -> Option<PathSample> {
         let Body::Latency(report) = &observation.body else {
             return None;
         };
         if report.hops.transit().is_empty() {
             return None;
         }
-        let whole = self.correct(observation);
+        let whole = self.correct(observation, until_ns);
         let by_nic = observation.clock.map(|clock| clock.source) == Some(ClockSource::Nic);
         let sink = report.hops.sink().node;
-        let at_ns = arrival_ns(report);
+        let took_ns = whole.map_or(WRAPS_NS / 2, |whole| whole.bound_ns[1].into());
+        let arrived_ns = self.arrival_ns(report);
         PathSample::of(report, whole, |from, to, stamped_ns| {
             // Nothing is known about the clocks of network cards.
-            if by_nic && to == sink {
+            if by_nic && to == sink || !self.have_told(&[from, to, sink], until_ns) {
                 return None;
             }
-            self.between(from, to, stamped_ns, at_ns)
+            let on_the_way = ClockInterval::new(arrived_ns? - took_ns, arrived_ns?);
+            let ends = (from.0, to.0);
+            let found = self
+                .differences
+                .during(&self.hosts, ends, sink.0, on_the_way)?;
+            corrected(stamped_ns, &found.for_latency(took_ns))
         })
     }
 
     /// The packets that a report about a path adds, without the difference of the clocks where that is known.
-    pub fn growth_of(&self, report: &PathTotalsReport, added: Vec<(u8, Measured)>) -> PathGrowth {
+    pub fn growth_of(
+        &self,
+        report: &PathTotalsReport,
+        added: Vec<(u8, Measured)>,
+        until_ns: u64,
+    ) -> PathGrowth {
         let path = &report.totals.path;
         let segments = path.segments();
         let ends = |place: u8| match usize::from(place).checked_sub(1) {
             None => Some((path.source.node, path.sink.node)),
             Some(at) => segments.get(at).map(|one| (one.from.node, one.to.node)),
         };
+        let time = Period {
+            by: path.sink.node,
+            end_s: report.time_s,
+            length_ns: report.period_ns,
+            until_ns,
+        };
         let times = added.into_iter().filter_map(|(place, measured)| {
-            let (time_s, period_ns) = (report.time_s, report.period_ns);
-            let corrected = self.sums_between(ends(place)?, &measured.latency, time_s, period_ns);
+            let corrected = self.sums_between(ends(place)?, &measured.latency, &time);
             Some(PlaceGrowth {
                 place,
                 latency: measured.latency,
@@ -180,12 +222,23 @@ impl NodeClocks {
         }
     }
 
-    /// Corrects the latencies that a summary adds, by the clocks during its period.
-    pub fn correct_measured(&self, observation: &Observation, measured: &mut Measured) {
-        measured.corrected = self.sums(observation, measured).unwrap_or_default();
+    /// Corrects the latencies that a summary adds, which arrived at this time, by the clocks during its period.
+    pub fn correct_measured(
+        &self,
+        observation: &Observation,
+        measured: &mut Measured,
+        until_ns: u64,
+    ) {
+        let corrected = self.sums(observation, measured, until_ns);
+        measured.corrected = corrected.unwrap_or_default();
     }
 
-    fn sums(&self, observation: &Observation, measured: &Measured) -> Option<ClockSums> {
+    fn sums(
+        &self,
+        observation: &Observation,
+        measured: &Measured,
+        until_ns: u64,
+    ) -> Option<ClockSums> {
         let Body::Summary(summary) = &observation.body else {
             return None;
         };
@@ -193,35 +246,43 @@ impl NodeClocks {
             return None;
         }
         let nodes = (summary.source_node, summary.sink_node);
-        self.sums_between(nodes, &measured.latency, summary.time_s, summary.period_ns)
+        let time = Period {
+            by: summary.sink_node,
+            end_s: summary.time_s,
+            length_ns: summary.period_ns,
+            until_ns,
+        };
+        self.sums_between(nodes, &measured.latency, &time)
     }
 
-    /// The sums of times between the stamps of two nodes, in a period that ended at `time_s`.
+    /// The sums of times between the stamps of two nodes in a period.
     fn sums_between(
         &self,
         (from, to): (NodeId, NodeId),
         latency: &LatencyHistogram,
-        time_s: u32,
-        period_ns: u64,
+        time: &Period,
     ) -> Option<ClockSums> {
         let packets = i128::from(latency.samples());
-        if packets == 0 {
+        if packets == 0 || !self.have_told(&[from, to, time.by], time.until_ns) {
+            return None;
+        }
+        // Nothing is known about the clocks of network cards.
+        if to == time.by && self.hosts.said(to.0).arrivals_by_card {
             return None;
         }
         let (least, most) = latency.ends()?;
         if i128::from(most) - i128::from(least) > WRAPS_NS / 2 {
             return None;
         }
-        let at = |ns| self.differences.ahead(from.0, to.0, ns);
-        let end_ns = (i128::from(time_s) + 1) * NS_PER_S;
-        let begin_ns = end_ns - i128::from(period_ns) - NS_PER_S;
-        let middle = at((begin_ns + end_ns) / 2)?;
-        let bound = at(begin_ns)?.bound.hull(at(end_ns)?.bound);
-        let stamped_ns = latency.whole_sum_ns() - packets * middle.estimate_ns;
+        let (ends, by, during) = ((from.0, to.0), time.by.0, time.stamps());
+        let found = self.differences.during(&self.hosts, ends, by, during)?;
+        let stamped_ns = latency.whole_sum_ns() - packets * found.estimate_ns;
         // All packets of a period wrap alike.
         let wraps = (stamped_ns / packets + WRAPS_NS / 2).div_euclid(WRAPS_NS);
         let latency_ns = stamped_ns - packets * wraps * WRAPS_NS;
-        let more_ns = packets * (middle.estimate_ns - bound.low_ns);
+        let most_ns = latency_ns / packets + found.estimate_ns - found.bound.low_ns;
+        let bound = found.for_latency(most_ns.max(0)).bound;
+        let more_ns = packets * (found.estimate_ns - bound.low_ns);
         if latency_ns + more_ns < 0 {
             return None;
         }
@@ -229,19 +290,31 @@ impl NodeClocks {
         Some(ClockSums {
             packets: latency.samples(),
             latency_ns: i64::try_from(latency_ns).ok()?,
-            error_ns: whole(packets * middle.error_ns)?,
-            less_ns: whole(packets * (bound.high_ns - middle.estimate_ns))?,
+            error_ns: whole(packets * found.error_ns)?,
+            less_ns: whole(packets * (bound.high_ns - found.estimate_ns))?,
             more_ns: whole(more_ns)?,
         })
     }
 }
 
-/// The arrival by the sink's clock: the stamp has its low 32 bits, and the report was made a little later.
-fn arrival_ns(report: &LatencyReport) -> i128 {
-    if let Some(arrival_ns) = report.arrival_ns {
-        return arrival_ns.into();
+/// The period of a summary, by a sink's clock, and the time when it was received.
+struct Period {
+    by: NodeId,
+    end_s: u32,
+    length_ns: u64,
+    until_ns: u64,
+}
+
+impl Period {
+    /// The time in which its packets were stamped: they were on their way for a little.
+    fn stamps(&self) -> ClockInterval {
+        let end_ns = (i128::from(self.end_s) + 1) * NS_PER_S;
+        let begin_ns = end_ns - i128::from(self.length_ns) - NS_PER_S;
+        ClockInterval::new(begin_ns - WRAPS_NS / 2, end_ns)
     }
-    let latest_ns = i128::from(report.time_s) * NS_PER_S + MADE_NS;
-    let stamp = i128::from(report.hops.sink().ingress_ts);
-    latest_ns - (latest_ns - stamp).rem_euclid(WRAPS_NS)
+}
+
+fn corrected(stamped_ns: i64, found: &ClockDifference) -> Option<CorrectedLatency> {
+    let bound_ns = [found.bound.low_ns, found.bound.high_ns];
+    CorrectedLatency::new(stamped_ns, found.estimate_ns, found.error_ns, bound_ns)
 }

@@ -1,23 +1,23 @@
-//! Coverage of pairs and classes: packets that sinks measured, and those that sources did not tag.
+//! Coverage of pairs and classes: packets that sinks measured, those that they did not, and those that sources did not tag.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use crate::model::coverage::{CoverageGrowth, CoverageReport, CoverageRow, MissedReason};
+use crate::model::coverage::{CoverageGrowth, CoverageReport, CoverageRow, MissedReason, PairEnd};
 use crate::model::{Arrival, Body, Measured, NodeId, Report, SummarySubject};
 
-/// The most pairs of nodes, with their classes, that are kept, and the most that sources told of.
+/// The most pairs of nodes, with their classes, that are kept, and the most that hosts told of.
 const MOST: usize = 65_536;
 
-/// When there is no room, counts of a source that were not told for this time make some.
+/// When there is no room, counts of a host that were not told for this time make some.
 const QUIET_NS: u64 = 600_000_000_000;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// A source that is known for this time told all its counts at least once, even if a datagram was lost.
+/// A host that is known for this time told all its counts at least once, even if a datagram was lost.
 const ALL_TOLD_NS: u64 = 130 * NS_PER_S;
 
-/// The time by which the clock of a source may differ from this one.
+/// The time by which the clock of a host may differ from this one.
 const SLACK_NS: u64 = 2 * NS_PER_S;
 
 type RowKey = (NodeId, Option<NodeId>, Option<Box<str>>);
@@ -28,7 +28,13 @@ struct Row {
     missed: BTreeMap<MissedReason, u64>,
 }
 
-/// The totals that a source told last.
+/// What a host tells of a pair and class. Its roles count apart.
+type ToldKey = (HostKey, PairEnd, Option<Box<str>>);
+
+/// The host, and whether its sink tells.
+type HostKey = (IpAddr, NodeId, bool);
+
+/// The totals that a host told last.
 #[derive(Debug)]
 struct LastTold {
     epoch_ns: u64,
@@ -43,9 +49,9 @@ pub struct Coverage {
     rows: BTreeMap<RowKey, Row>,
     /// The same since they were last taken.
     fresh: BTreeMap<RowKey, Row>,
-    told: HashMap<(IpAddr, RowKey), LastTold>,
-    /// The epoch of each source, and when it was first told.
-    sources: HashMap<(IpAddr, NodeId), (u64, u64)>,
+    told: HashMap<ToldKey, LastTold>,
+    /// The epoch of each role of a host, and when it was first told.
+    hosts: HashMap<HostKey, (u64, u64)>,
 }
 
 impl Coverage {
@@ -71,15 +77,17 @@ impl Coverage {
         self.add(&key, None, measured.packets + lost);
     }
 
-    /// Adds what a source told.
+    /// Adds what a host told.
     pub fn missed(&mut self, report: &CoverageReport, arrival: Arrival) {
-        let from = arrival.exporter.ip();
-        let is_whole = self.is_whole((from, report.source), report.epoch_ns, arrival.received_ns);
+        let now_ns = arrival.received_ns;
         for one in &report.missed {
-            let class = one.class.as_deref().map(Box::from);
-            let key = (report.source, one.sink, class);
-            let told = (from, key.clone());
-            let now_ns = arrival.received_ns;
+            let is_sink = matches!(one.other, PairEnd::FromSource(_));
+            let host = (arrival.exporter.ip(), report.node, is_sink);
+            let is_whole = self.is_whole(host, report.epoch_ns, now_ns);
+            let class: Option<Box<str>> = one.class.as_deref().map(Box::from);
+            let (source, sink) = one.other.pair(report.node);
+            let key = (source, sink, class.clone());
+            let told = (host, one.other, class);
             let Some(before) = self.before(&told, (report.epoch_ns, is_whole), now_ns) else {
                 continue;
             };
@@ -107,27 +115,27 @@ impl Coverage {
         }
     }
 
-    /// True if counts that the source did not tell before are packets that this collector has to add: they began after
-    /// it, or the source has told all others.
-    fn is_whole(&mut self, source: (IpAddr, NodeId), epoch_ns: u64, now_ns: u64) -> bool {
+    /// True if counts that the host did not tell before are packets that this collector has to add: they began after
+    /// it, or the host has told all others.
+    fn is_whole(&mut self, host: HostKey, epoch_ns: u64, now_ns: u64) -> bool {
         if epoch_ns.saturating_add(SLACK_NS) >= self.started_ns {
             return true;
         }
-        if self.sources.len() >= MOST && !self.sources.contains_key(&source) {
+        if self.hosts.len() >= MOST && !self.hosts.contains_key(&host) {
             return false;
         }
-        let known = self.sources.entry(source).or_insert((epoch_ns, now_ns));
+        let known = self.hosts.entry(host).or_insert((epoch_ns, now_ns));
         if known.0 != epoch_ns {
             *known = (epoch_ns, now_ns);
         }
         now_ns.saturating_sub(known.1) > ALL_TOLD_NS
     }
 
-    /// The totals that the source told before. `Some(None)`: the new ones are only a base, because packets since their
+    /// The totals that the host told before. `Some(None)`: the new ones are only a base, because packets since their
     /// epoch may have been counted by an earlier run. `None`: they are late, or there is no room for them.
     fn before(
         &mut self,
-        told: &(IpAddr, RowKey),
+        told: &ToldKey,
         (epoch_ns, is_whole): (u64, bool),
         now_ns: u64,
     ) -> Option<Option<BTreeMap<MissedReason, u64>>> {

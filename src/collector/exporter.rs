@@ -167,6 +167,7 @@ impl Exporter {
             clock: self.clock.and_then(|clock| clock.source.name()),
             clock_synchronised: self.clock.map(|clock| clock.synchronised),
             name: None,
+            name_origin: None,
             name_contested: false,
             version: None,
             labels: BTreeMap::new(),

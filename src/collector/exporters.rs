@@ -11,7 +11,7 @@ use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
 use super::{DecodeError, ReportGroup};
-use crate::model::{Arrival, ExporterHealth, NodeId};
+use crate::model::{Arrival, ExporterHealth, NameOrigin, NodeId};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
 /// apart. Beyond that, datagrams count in the totals only.
@@ -122,7 +122,7 @@ impl Exporters {
             return None;
         }
         if let Some(coverage) = &group.coverage {
-            self.lives(arrival, group, coverage.source, coverage.period_s);
+            self.lives(arrival, group, coverage.node, coverage.period_s);
             return None;
         }
         if group.clocks.is_some() || group.drops.is_some() {
@@ -308,6 +308,7 @@ impl Exporters {
         let told = node.and_then(|node| self.identities.of(node, health.exporter));
         if let Some(told) = told {
             health.name = Some(told.name.clone()).filter(|name| !name.is_empty());
+            health.name_origin = health.name.is_some().then_some(NameOrigin::Told);
             health.name_contested = self.identities.is_contested(&told.name);
             health.version = Some(told.version.clone()).filter(|version| !version.is_empty());
             health.labels.clone_from(&told.labels);

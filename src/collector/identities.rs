@@ -81,6 +81,13 @@ impl Identities {
         self.told.get(&(node, from)).map(|told| &told.identity)
     }
 
+    /// The nodes that tell a name.
+    pub fn named_nodes(&self) -> HashSet<NodeId> {
+        let named = self.told.iter();
+        let named = named.filter(|(_, told)| !told.identity.name.is_empty());
+        named.map(|((node, _), _)| *node).collect()
+    }
+
     /// True if another node or another address claims the same name.
     pub fn is_contested(&self, name: &str) -> bool {
         self.claims.get(name).is_some_and(|claims| claims.len() > 1)

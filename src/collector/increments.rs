@@ -8,7 +8,7 @@ use super::flow_summary;
 use super::summary_counts::Counts;
 use crate::model::{
     Arrival, Body, LatencyHistogram, Measured, NodeId, PathTotalsReport, Report, SlotRange,
-    SubjectTotals, Summary, SummaryBase, SummaryBases, SummaryName,
+    SubjectTotals, Summary, SummaryBase, SummaryBases, SummaryName, SummarySubject,
 };
 
 /// The most flows and groups that are followed, and the most senders.
@@ -64,6 +64,8 @@ pub struct IncrementCounts {
     pub incomplete: u64,
     /// More subjects are not followed.
     pub no_room: u64,
+    /// They repeated the totals of a group that fell silent.
+    pub repeated: u64,
 }
 
 /// The last totals of all subjects.
@@ -144,6 +146,7 @@ impl Increments {
             | Body::DropSummary(_)
             | Body::Latency(_)
             | Body::HostDrop(_)
+            | Body::HostHop(_)
             | Body::Connection(_) => return None,
         };
         let key = SubjectKey::new(arrival.map(|arrival| arrival.exporter.ip()), &part);
@@ -160,6 +163,17 @@ impl Increments {
             now.follow(&last.counts, last.epoch_ns == whole.totals.epoch_ns);
         }
         self.add(key, (&whole.totals, whole.period_ns), now, now_ns)
+    }
+
+    /// True for a summary of a group that adds nothing: it only makes up for one that was lost.
+    pub fn is_repetition(&mut self, report: &Report, measured: Option<&Measured>) -> bool {
+        let Body::Summary(summary) = &report.observation.body else {
+            return false;
+        };
+        let is_group = matches!(summary.subject, SummarySubject::Group { .. });
+        let repeats = is_group && measured.is_some_and(Measured::is_nothing);
+        self.counts.repeated += u64::from(repeats);
+        repeats
     }
 
     /// Returns the packets that a report about a path adds, by the place of the path.
@@ -191,6 +205,8 @@ impl Increments {
             };
             let counts = Counts::from(&totals);
             let measured = self.add(key, (&totals, report.period_ns), counts, now_ns);
+            // What repeats totals only makes up for a report that was lost.
+            let measured = measured.filter(|measured| !measured.is_nothing());
             added.extend(measured.map(|measured| (time.place, measured)));
         }
         added

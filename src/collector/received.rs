@@ -5,78 +5,14 @@ use std::io;
 
 use super::Exporters;
 use super::clocks::NodeClocks;
+use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
+use super::report_taker::{ReceivedReport, ReportTaker};
 use super::segments::Segments;
-use super::{Coverage, HostDrops, Increments, ReportGroup, decode};
-use crate::model::coverage::CoverageReport;
-use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
+use super::{Coverage, HostConnections, HostDrops, Increments, ReportGroup, decode};
 use crate::model::{
-    Arrival, Body, Classes, Classifier, DropCount, DropReasons, LatencyClocks, Measured, NodeId,
-    PairTraffic, PathGrowth, PathSample, Record, Report, ReportVersion, SummaryBases,
-    SummarySubject,
+    Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PairTraffic,
+    PathSample, Record, Report, ReportVersion, SummaryBases, SummarySubject, TcpGrowth,
 };
-
-/// A report, and all that is known about it.
-#[derive(Clone, Copy, Debug)]
-pub struct ReceivedReport<'a> {
-    pub report: &'a Report,
-    /// `None` for a report from a file that does not say when it arrived.
-    pub arrival: Option<Arrival>,
-    /// The class of its flow, or of its group.
-    pub class: Option<&'a str>,
-    /// The packets that a summary adds to those that earlier ones told of.
-    pub measured: Option<&'a Measured>,
-    /// The packets that a report about drops adds to those that earlier ones told of.
-    pub dropped: Option<DropCount>,
-    /// What is known of the clocks that stamped its latency.
-    pub clocks: LatencyClocks,
-    /// The packet's way over transit hops.
-    pub path: Option<&'a PathSample>,
-    /// The names of drop reasons that apply to it.
-    pub reasons: &'a DropReasons,
-    /// Its place, from 0, among the reports of its datagram.
-    pub part: usize,
-    /// The datagram, or the line of JSON, that it was read from.
-    pub evidence: &'a [u8],
-}
-
-/// Takes reports, one after the other: lines, the history, engines.
-pub trait ReportTaker {
-    /// # Errors
-    /// If it makes no sense to go on; reports that a taker loses on its own it counts itself.
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()>;
-
-    /// Takes a source's report about packets that it did not tag.
-    ///
-    /// # Errors
-    /// As of [`Self::accept`].
-    fn accept_coverage(&mut self, _report: &CoverageReport, _arrival: Arrival) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Takes the sums of what a host dropped, and what they add to earlier ones.
-    ///
-    /// # Errors
-    /// As of [`Self::accept`].
-    fn accept_drops(
-        &mut self,
-        _report: &DropTotalsReport,
-        _added: &[DropSum],
-        _arrival: Arrival,
-    ) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Takes the packets that a sink's totals of a path add to earlier ones.
-    ///
-    /// # Errors
-    /// As of [`Self::accept`].
-    fn accept_path(&mut self, _growth: &PathGrowth, _arrival: Arrival) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Hands on what was taken so far: there may be no more reports for a while.
-    fn flush(&mut self) -> io::Result<()>;
-}
 
 /// The hub: all reports go through it, wherever they come from.
 pub struct ReportHub<T> {
@@ -86,7 +22,11 @@ pub struct ReportHub<T> {
     coverage: Coverage,
     traffic: PairTraffic,
     drops: HostDrops,
+    connections: HostConnections,
     clocks: NodeClocks,
+    held: HeldReports,
+    /// The clock that is never set.
+    clock: Option<fn() -> u64>,
     segments: Segments,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
@@ -105,7 +45,10 @@ impl<T: ReportTaker> ReportHub<T> {
             coverage: Coverage::default(),
             traffic: PairTraffic::default(),
             drops: HostDrops::default(),
+            connections: HostConnections::default(),
             clocks: NodeClocks::default(),
+            held: HeldReports::default(),
+            clock: None,
             segments: Segments::default(),
             chosen: None,
             reasons: DropReasons::default(),
@@ -116,7 +59,19 @@ impl<T: ReportTaker> ReportHub<T> {
         hub
     }
 
-    /// Takes a datagram, whatever is in it.
+    /// Tells the time by this clock, which is never set. Without it, arrivals tell the time.
+    #[must_use]
+    pub fn with_clock(mut self, clock: fn() -> u64) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    fn now_ns(&self, arrival: Arrival) -> u64 {
+        self.clock.map_or(arrival.received_ns, |clock| clock())
+    }
+
+    /// Takes a datagram, whatever is in it. Its reports wait until it is known whether the clocks were set that stamped
+    /// what they tell, and those behind them wait, too.
     ///
     /// # Errors
     /// Those of the taker.
@@ -128,7 +83,70 @@ impl<T: ReportTaker> ReportHub<T> {
                 return Ok(());
             }
         };
+        let now_ns = self.now_ns(arrival);
         self.exporters.received(arrival, &group);
+        if let Some(evidence) = &group.clocks {
+            self.clocks.learn(evidence, now_ns);
+            self.release(now_ns)?;
+        }
+        if self.held.is_empty() && !self.clocks.awaits(stamping_nodes(&group), now_ns) {
+            return self.take(&group, arrival, bytes, now_ns);
+        }
+        self.held.push(HeldGroup {
+            group,
+            arrival,
+            bytes: bytes.to_vec(),
+            until_ns: now_ns,
+        });
+        self.release(now_ns)
+    }
+
+    /// Hands on the reports that waited long enough.
+    ///
+    /// # Errors
+    /// Those of the taker.
+    pub fn release_waiting(&mut self) -> io::Result<()> {
+        match self.clock {
+            Some(clock) => self.release(clock()),
+            None => Ok(()),
+        }
+    }
+
+    /// Hands on all reports that wait: no more datagrams come.
+    ///
+    /// # Errors
+    /// Those of the taker.
+    pub fn finish(&mut self) -> io::Result<()> {
+        while let Some(one) = self.held.pop() {
+            self.take(&one.group, one.arrival, &one.bytes, one.until_ns)?;
+        }
+        self.flush()
+    }
+
+    fn release(&mut self, now_ns: u64) -> io::Result<()> {
+        while let Some(first) = self.held.first() {
+            let awaits = || {
+                self.clocks
+                    .awaits(stamping_nodes(&first.group), first.until_ns)
+            };
+            if !self.held.is_due(now_ns) && awaits() {
+                break;
+            }
+            if let Some(one) = self.held.pop() {
+                self.take(&one.group, one.arrival, &one.bytes, one.until_ns)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on what a datagram tells, which arrived at this time.
+    fn take(
+        &mut self,
+        group: &ReportGroup,
+        arrival: Arrival,
+        bytes: &[u8],
+        until_ns: u64,
+    ) -> io::Result<()> {
         if let Some(coverage) = &group.coverage {
             self.coverage.missed(coverage, arrival);
             self.taker.accept_coverage(coverage, arrival)?;
@@ -139,23 +157,26 @@ impl<T: ReportTaker> ReportHub<T> {
         }
         if let Some(path) = &group.path {
             let added = self.increments.of_path(path, arrival);
-            let growth = self.clocks.growth_of(path, added);
+            let growth = self.clocks.growth_of(path, added, until_ns);
             self.segments.add_all(&growth);
             self.taker.accept_path(&growth, arrival)?;
         }
-        if let Some(evidence) = &group.clocks {
-            self.clocks.learn(evidence, arrival.received_ns);
-        }
         for (part, report) in group.reports.iter().enumerate() {
+            let observation = &report.observation;
             let mut measured = self.increments.of(report, Some(arrival));
+            // Nothing is newer for a repetition.
+            if self.increments.is_repetition(report, measured.as_ref()) {
+                continue;
+            }
             if let Some(measured) = &mut measured {
                 self.coverage.measured(report, measured);
-                self.clocks.correct_measured(&report.observation, measured);
+                self.clocks
+                    .correct_measured(observation, measured, until_ns);
                 self.count_traffic(report, measured);
             }
-            let class = report.observation.group_class();
-            let flow = report.observation.flow();
-            let path = self.clocks.path_of(&report.observation);
+            let class = observation.group_class();
+            let flow = observation.flow();
+            let path = self.clocks.path_of(observation, until_ns);
             if let Some(path) = &path {
                 self.segments.add(path);
             }
@@ -165,7 +186,8 @@ impl<T: ReportTaker> ReportHub<T> {
                 class: class.or(self.classifier.class_of(flow)),
                 measured: measured.as_ref(),
                 dropped: dropped(&mut self.drops, report, Some(arrival)),
-                clocks: self.clocks.correct(&report.observation).into(),
+                grown: grown(&mut self.connections, report, Some(arrival)),
+                clocks: self.clocks.correct(observation, until_ns).into(),
                 path: path.as_ref(),
                 reasons: &self.reasons,
                 part,
@@ -202,18 +224,21 @@ impl<T: ReportTaker> ReportHub<T> {
             Body::Latency(latency) => PathSample::of(latency, clocks.corrected(), |_, _, _| None),
             _ => None,
         };
-        self.taker.accept(&ReceivedReport {
-            report: &report,
-            arrival,
-            class: class.or(record.class()),
-            measured: measured.as_ref(),
-            clocks,
-            path: path.as_ref(),
-            dropped: dropped(&mut self.drops, &report, arrival),
-            reasons: named.as_ref().unwrap_or(&self.reasons),
-            part: 0,
-            evidence: line,
-        })?;
+        if !self.increments.is_repetition(&report, measured.as_ref()) {
+            self.taker.accept(&ReceivedReport {
+                report: &report,
+                arrival,
+                class: class.or(record.class()),
+                measured: measured.as_ref(),
+                clocks,
+                path: path.as_ref(),
+                dropped: dropped(&mut self.drops, &report, arrival),
+                grown: grown(&mut self.connections, &report, arrival),
+                reasons: named.as_ref().unwrap_or(&self.reasons),
+                part: 0,
+                evidence: line,
+            })?;
+        }
         if let Some(arrival) = arrival {
             self.account(report, arrival);
         }
@@ -277,6 +302,10 @@ impl<T: ReportTaker> ReportHub<T> {
         &self.drops
     }
 
+    pub fn connections(&self) -> &HostConnections {
+        &self.connections
+    }
+
     pub fn clocks(&self) -> &NodeClocks {
         &self.clocks
     }
@@ -294,6 +323,7 @@ impl<T: ReportTaker> ReportHub<T> {
         self.increments.start_at(started_ns);
         self.coverage.start_at(started_ns);
         self.drops.start_at(started_ns);
+        self.connections.start_at(started_ns);
     }
 
     /// Goes on with the summaries where an earlier run ended.
@@ -314,6 +344,18 @@ impl<T: ReportTaker> ReportHub<T> {
 fn dropped(drops: &mut HostDrops, report: &Report, arrival: Option<Arrival>) -> Option<DropCount> {
     match &report.observation.body {
         Body::HostDrop(report) => drops.flow(report, arrival?),
+        _ => None,
+    }
+}
+
+/// What a report about a connection adds.
+fn grown(
+    connections: &mut HostConnections,
+    report: &Report,
+    arrival: Option<Arrival>,
+) -> Option<TcpGrowth> {
+    match &report.observation.body {
+        Body::Connection(report) => connections.grow(report, arrival?),
         _ => None,
     }
 }

@@ -84,7 +84,7 @@ fn known(kind: SegmentKind, time: &PlaceGrowth) -> Option<LatencyHistogram> {
     let PlaceGrowth {
         latency, corrected, ..
     } = time;
-    if kind == SegmentKind::Hop || latency.is_empty() {
+    if kind.has_one_clock() || latency.is_empty() {
         return Some(latency.clone());
     }
     if corrected.packets != latency.samples() {

@@ -6,22 +6,24 @@ use anyhow::{Result, anyhow};
 
 use super::output::print;
 use crate::cli::{
-    FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg, SubjectArgs, exit,
+    ConnectionsArgs, DropsBy, FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, HopsArgs,
+    MatrixFigure, NodeArg, SubjectArgs, exit,
 };
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
 use crate::model::{
-    DropGrouping, DropQuery, DropReasons, FlowOrder, FlowQuery, History, HostSeen, HostsReporting,
-    NodeId, PairFigures, PathQuery, Record, ReportQuery, Span, Subject,
+    ConnectionQuery, DropQuery, DropReasons, FlowOrder, FlowQuery, History, HopQuery, HostSeen,
+    HostsReporting, NodeId, PairFigures, PathQuery, Record, ReportQuery, Span, Subject,
 };
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
 use crate::views::history::{self, Cell, View};
 use crate::views::history_drops::DropsView;
+use crate::views::history_tcp::TcpView;
 use crate::views::hosts::KnownHosts;
 
-/// The approximate number of points in time of drops.
+/// The approximate number of points in time of drops, and of what limits connections.
 const POINTS: usize = 60;
 
 pub fn run(command: &HistoryCommand) -> Result<u8> {
@@ -89,6 +91,8 @@ fn node_of(arg: Option<&NodeArg>, seen: &[HostSeen]) -> Result<Option<NodeId>> {
 fn args_of(command: &HistoryCommand) -> &HistoryArgs {
     match command {
         HistoryCommand::Flows(args) => &args.history,
+        HistoryCommand::Hops(args) => &args.history,
+        HistoryCommand::Tcp(args) => &args.history,
         HistoryCommand::Pairs { history, .. }
         | HistoryCommand::Classes { history }
         | HistoryCommand::Coverage { history }
@@ -167,17 +171,16 @@ fn ask(
         }
         HistoryCommand::Path { from, to, flow, .. } => {
             let query = paths_asked([from.as_ref(), to.as_ref()], *flow, seen)?;
-            View::Paths(query, history.paths(query, span)?)
+            return paths(history, query, span);
         }
         HistoryCommand::Segments { sort, limit, .. } => {
             View::Segments(history.segments((*sort).into(), span, *limit)?)
         }
         HistoryCommand::Drops {
             by, node, limit, ..
-        } => {
-            let node = node_of(node.as_ref(), seen)?;
-            drops(history, ((*by).into(), node, *limit), span)?
-        }
+        } => drops(history, (*by, node.as_ref(), *limit), span, seen)?,
+        HistoryCommand::Hops(args) => return hops(history, args, span, seen),
+        HistoryCommand::Tcp(args) => return connections(history, args, span, seen),
         HistoryCommand::Info { .. } => View::Info(history.extent()?),
     }))
 }
@@ -193,15 +196,90 @@ fn cell_of(figure: MatrixFigure) -> Cell {
 
 fn drops(
     history: &mut HistoryReader,
-    (by, node, limit): (DropGrouping, Option<NodeId>, usize),
+    (by, node, limit): (DropsBy, Option<&NodeArg>, usize),
     span: Span,
+    seen: &[HostSeen],
 ) -> Result<View> {
+    let by = by.into();
+    let node = node_of(node, seen)?;
     let query = DropQuery { by, node, limit };
     Ok(View::Drops(DropsView {
         by,
         drops: history.drops(&query, span)?,
         series: history.drop_series(span, POINTS)?,
     }))
+}
+
+/// Asks for flows through hosts, and returns `None` for a flow that the store does not know.
+fn hops(
+    history: &mut HistoryReader,
+    args: &HopsArgs,
+    span: Span,
+    seen: &[HostSeen],
+) -> Result<Option<View>> {
+    if is_unknown(history, args.flow, span)? {
+        return Ok(None);
+    }
+    let query = HopQuery {
+        node: node_of(args.node.as_ref(), seen)?,
+        flow: args.flow,
+        order: args.sort.into(),
+        limit: args.limit,
+    };
+    Ok(Some(View::Hops(history.hops(&query, span)?)))
+}
+
+/// Asks for connections, and returns `None` if they are those of a flow that the store does not know.
+fn connections(
+    history: &mut HistoryReader,
+    args: &ConnectionsArgs,
+    span: Span,
+    seen: &[HostSeen],
+) -> Result<Option<View>> {
+    if is_unknown(history, args.flow, span)? {
+        return Ok(None);
+    }
+    let node = node_of(args.node.as_ref(), seen)?;
+    Ok(Some(View::Tcp(match args.by.into() {
+        Some(by) => TcpView::Sums {
+            by,
+            sums: {
+                let mut sums = history.tcp_sums(by, node, span)?;
+                sums.truncate(args.limit);
+                sums
+            },
+            series: history.limit_series(node, span, POINTS)?,
+        },
+        None => {
+            let query = ConnectionQuery {
+                node,
+                limited: args.limited.map(Into::into),
+                flow: args.flow,
+                order: args.sort.into(),
+                limit: args.limit,
+            };
+            TcpView::Connections(history.connections(&query, span)?)
+        }
+    })))
+}
+
+/// True if a flow is asked for that the store does not know.
+fn is_unknown(history: &mut HistoryReader, flow: Option<i64>, span: Span) -> Result<bool> {
+    match flow {
+        Some(id) => Ok(history.flow(id, span)?.is_none()),
+        None => Ok(false),
+    }
+}
+
+/// Asks for paths, and returns `None` if they are those of a flow that the store does not know.
+fn paths(history: &mut HistoryReader, query: PathQuery, span: Span) -> Result<Option<View>> {
+    if let PathQuery::Flow(id) = query
+        && is_unknown(history, Some(id), span)?
+    {
+        return Ok(None);
+    }
+    let paths = history.paths(query, span)?;
+    Ok(Some(View::Paths(query, paths, history.loss(query, span)?)))
 }
 
 fn paths_asked(

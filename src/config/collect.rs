@@ -60,6 +60,10 @@ pub struct CollectOptions {
     #[arg(long, help_heading = OUTPUT, value_name = "ID=NAME", value_delimiter = ',')]
     pub name: Vec<String>,
 
+    /// Ask DNS for the names of exporters whose nodes tell none, by their addresses [default: no]
+    #[arg(long, help_heading = OUTPUT, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub reverse_dns: Option<bool>,
+
     /// Serve the history as a web page, metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address,
     /// default port 13277, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
     #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
@@ -92,6 +96,8 @@ pub struct CollectConfig {
     pub drop_reasons: Option<DropReasons>,
     /// The names of nodes that the user chose.
     pub names: BTreeMap<NodeId, String>,
+    /// DNS is asked for names of exporters whose nodes tell none.
+    pub reverse_dns: bool,
     pub http: Option<String>,
     pub store: StoreConfig,
     pub engines: EnginesConfig,
@@ -160,6 +166,7 @@ impl CollectOptions {
             queue,
             drop_reasons,
             names,
+            reverse_dns: self.reverse_dns.unwrap_or(false),
             http: self.http,
             store,
             engines,

@@ -24,10 +24,10 @@ use super::table_name::{
 };
 use super::value::kind_of;
 use super::{
-    CollectConfig, CollectOptions, PostcardsConfig, PostcardsOptions, SinkOptions, SourceOptions,
-    TcpConfig, TcpOptions, TransitOptions, TransitSetup, WatchOptions,
+    CollectConfig, CollectOptions, FileRules, PostcardsConfig, PostcardsOptions, SinkOptions,
+    SourceOptions, TcpConfig, TcpOptions, TransitOptions, TransitSetup, WatchOptions,
 };
-use crate::model::{NodeId, PlainError, WatchRule};
+use crate::model::{NodeId, PlainError, WatchPurpose, WatchRule};
 
 /// The number of rules that a source has room for.
 pub const MAX_RULES: usize = 16_384;
@@ -148,7 +148,7 @@ pub struct File {
     pub postcards: SettingsTable<PostcardsOptions>,
     pub tcp: SettingsTable<TcpOptions>,
     pub collect: SettingsTable<CollectOptions>,
-    pub rules: Vec<WatchRule>,
+    pub rules: Vec<FileRules>,
     /// The names that the collector gives nodes.
     pub names: BTreeMap<NodeId, String>,
     /// The tables that the file has.
@@ -288,6 +288,13 @@ impl File {
                 }
             }
         }
+    }
+
+    /// The rules of a file for this purpose; none without a file.
+    pub fn rules_for(file: Option<&Self>, purpose: WatchPurpose) -> Vec<WatchRule> {
+        let all = file.map_or(&[][..], |file| &file.rules);
+        let fitting = all.iter().filter(|one| one.purposes.contains(&purpose));
+        fitting.flat_map(|one| one.rules.iter().cloned()).collect()
     }
 
     fn take_rules(

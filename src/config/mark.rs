@@ -1,8 +1,55 @@
-//! The DSCP mark of over-tcp-udp.
+//! The marks of packets with INT.
 
 use std::fmt;
 
+use clap::Args;
+
+use super::EXTENSION_PORT;
+use super::heading::WIRE_FORMAT;
 use super::mistake::{Fault, fault};
+
+/// Options for how packets with INT are told from others, which sink, source and transit hop share.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MarkOptions {
+    /// DSCP value that marks over-tcp-udp packets [default: 0x01]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE", value_parser = parse_dscp)]
+    pub dscp_value: Option<u8>,
+
+    /// DSCP bits that belong to the mark [default: 0x01]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "MASK", value_parser = parse_dscp)]
+    pub dscp_mask: Option<u8>,
+
+    /// UDP destination port of extension-udp packets [default: 33122]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT")]
+    pub extension_port: Option<u16>,
+}
+
+impl MarkOptions {
+    /// The mark that the value and the mask make; faults name the wrong ones, and a wrong port.
+    pub(super) fn check(&self, faults: &mut Vec<Fault>) -> DscpMark {
+        if self.extension_port == Some(0) {
+            faults.push(fault(
+                &["extension-port"],
+                "extension-udp needs a port other than 0",
+            ));
+        }
+        let (value, mask) = (self.dscp_value, self.dscp_mask);
+        DscpMark::new(value.unwrap_or(0x01), mask.unwrap_or(0x01)).unwrap_or_else(|bad| {
+            let keys: &[_] = match bad {
+                BadMark::TooWide if value.is_some_and(|value| value > 0x3f) => &["dscp-value"],
+                BadMark::TooWide | BadMark::EmptyMask => &["dscp-mask"],
+                BadMark::OutsideMask => &["dscp-value", "dscp-mask"],
+                BadMark::Unmarked => &["dscp-value"],
+            };
+            faults.push(fault(keys, bad.to_string()));
+            DscpMark::DEFAULT
+        })
+    }
+
+    pub(super) fn extension_port(&self) -> u16 {
+        self.extension_port.unwrap_or(EXTENSION_PORT)
+    }
+}
 
 /// The DSCP bits that mark packets which may carry INT, and their value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -68,24 +115,10 @@ impl DscpMark {
 }
 
 /// Parses `0x01` or `1`.
-pub fn parse_dscp(text: &str) -> Result<u8, String> {
+fn parse_dscp(text: &str) -> Result<u8, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(hex) => u8::from_str_radix(hex, 16),
         None => text.parse(),
     };
     parsed.map_err(|_| "not a number from 0x00 to 0xff (write for instance 0x01)".to_owned())
-}
-
-/// The mark that a value and a mask make; faults name the wrong ones.
-pub(super) fn check_mark(value: Option<u8>, mask: Option<u8>, faults: &mut Vec<Fault>) -> DscpMark {
-    DscpMark::new(value.unwrap_or(0x01), mask.unwrap_or(0x01)).unwrap_or_else(|bad| {
-        let keys: &[_] = match bad {
-            BadMark::TooWide if value.is_some_and(|value| value > 0x3f) => &["dscp-value"],
-            BadMark::TooWide | BadMark::EmptyMask => &["dscp-mask"],
-            BadMark::OutsideMask => &["dscp-value", "dscp-mask"],
-            BadMark::Unmarked => &["dscp-value"],
-        };
-        faults.push(fault(keys, bad.to_string()));
-        DscpMark::DEFAULT
-    })
 }

@@ -4,6 +4,7 @@ mod catalogue;
 mod changes;
 mod choice;
 mod clickhouse;
+mod clock_error;
 mod collect;
 mod definition;
 mod drop_reasons;
@@ -73,7 +74,7 @@ pub use node_name::{IdentityOptions, IdentitySettings};
 pub use number::number_problem;
 pub use origin::Origin;
 pub use overrides::Overrides;
-pub use postcards::{DropsChoice, NetnsChoice, PostcardsConfig, PostcardsOptions};
+pub use postcards::{DropsChoice, HopsChoice, NetnsChoice, PostcardsConfig, PostcardsOptions};
 pub use precedence::{Settled, settle, settle_source};
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
@@ -90,7 +91,7 @@ pub use table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, TRANSIT, WATC
 pub use tcp::{TcpConfig, TcpOptions, TcpReportChoice};
 pub use transit::{TransitConfig, TransitOptions, TransitSetup};
 pub use variable::{variable, variables};
-pub use watch::WatchOptions;
+pub use watch::{FileRules, WatchOptions};
 
 /// The default UDP port that announces extension-udp, the same as Host-INT's.
 pub const EXTENSION_PORT: u16 = 33122;

@@ -22,6 +22,18 @@ pub enum DropsChoice {
     All,
 }
 
+/// The forwarded packets that are timed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum HopsChoice {
+    /// none
+    #[default]
+    None,
+    /// those that a [[watch]] rule for postcards selects
+    Watched,
+    /// all
+    All,
+}
+
 /// The network namespaces whose drops count.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum NetnsChoice {
@@ -32,14 +44,32 @@ pub enum NetnsChoice {
     All,
 }
 
+impl NetnsChoice {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::All => "all",
+        }
+    }
+}
+
 /// Options of `hostint postcards`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PostcardsOptions {
-    /// Tell the packets that this host drops, with the kernel's reasons (required)
+    /// Tell the packets that this host drops, with the kernel's reasons (this or --hops is required)
     #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub drops: Option<DropsChoice>,
 
-    /// This host's INT node id, by which collectors know it [default: that of the sink or source on this host]
+    /// Tell the time that packets take through this host, from interface to interface, with and without the queue
+    #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub hops: Option<HopsChoice>,
+
+    /// Time the packets that come and leave by these interfaces; may be repeated (required with --hops)
+    #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
+    pub dev: Vec<String>,
+
+    /// This host's INT node id, by which collectors know it [default: that of its other
+    /// roles, else derived from /etc/machine-id]
     #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
@@ -59,24 +89,33 @@ pub struct PostcardsOptions {
     #[command(flatten)]
     pub identity: IdentityOptions,
 
-    /// Tell a flow's drops at once, and again at most once in this time, from 100ms [default: 1s]
+    /// Tell a flow's drops or hops at once, and again at most once in this time, from 100ms [default: 1s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
     pub report_period: Option<TimeSpan>,
+
+    /// Tell a flow at once if its time through this host changed by this; 0s: never [default: 20us]
+    #[arg(long, help_heading = REPORTS, value_name = "TIME")]
+    pub latency_step: Option<TimeSpan>,
+
+    /// Tell a flow's changes of time and of interfaces at most once in this time [default: 100ms]
+    #[arg(long, help_heading = REPORTS, value_name = "TIME")]
+    pub latency_hold: Option<TimeSpan>,
 
     /// Do not name the kernel's functions that dropped packets
     #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_places: Option<bool>,
 
-    /// Number of flows that the table of drops holds [default: 65536]
+    /// Number of flows that the table of drops holds, and that of hops [default: 65536]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_flows: Option<u32>,
 
-    /// Begin at most this many flows of drops a second; drops of others are counted by reason and place alone; 0: no
-    /// limit [default: 10000]
+    /// Begin at most this many flows of drops a second, and of hops; packets of others are counted, and not told by
+    /// flow; 0: no limit [default: 10000]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_new_flows: Option<u32>,
 
-    /// Tell at most this many flows a second; the others' turn comes later; 0: no limit [default: 10000]
+    /// Tell at most this many flows of drops a second, and of hops; the others' turn comes later; 0: no limit
+    /// [default: 10000]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_reports: Option<u32>,
 
@@ -90,6 +129,11 @@ pub struct PostcardsOptions {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PostcardsConfig {
     pub drops: DropsChoice,
+    pub hops: HopsChoice,
+    /// Empty without hops.
+    pub devs: Vec<String>,
+    pub latency_step: TimeSpan,
+    pub latency_hold: TimeSpan,
     pub netns: NetnsChoice,
     /// `None`: that of this host's sink or source.
     pub node_id: Option<NodeId>,
@@ -127,6 +171,10 @@ const TELL_ALL: &str = "none";
 
 const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 const DEFAULT_RATE: u32 = 10_000;
+const DEFAULT_STEP: TimeSpan = TimeSpan(Duration::from_micros(20));
+const DEFAULT_HOLD: TimeSpan = TimeSpan(Duration::from_millis(100));
+/// The most interfaces: the programs' table has no room for more.
+const MOST_DEVS: usize = 64;
 
 impl PostcardsOptions {
     /// Checks everything and fills in defaults.
@@ -135,14 +183,7 @@ impl PostcardsOptions {
     /// All faults.
     pub fn check(self) -> Result<PostcardsConfig, Vec<Fault>> {
         let mut faults = Vec::new();
-        if self.drops.is_none() {
-            faults.push(missing("drops", "nothing to tell (try --drops)"));
-        } else if self.drops == Some(DropsChoice::None) {
-            faults.push(fault(
-                &["drops"],
-                "nothing is left to tell (try drops = \"all\")",
-            ));
-        }
+        self.check_choices(&mut faults);
         let tells_all = self.ignored_reasons == [TELL_ALL];
         for name in self.ignored_reasons.iter().filter(|_| !tells_all) {
             let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
@@ -179,6 +220,10 @@ impl PostcardsOptions {
         }
         Ok(PostcardsConfig {
             drops: self.drops.unwrap_or_default(),
+            hops: self.hops.unwrap_or_default(),
+            devs: self.dev,
+            latency_step: self.latency_step.unwrap_or(DEFAULT_STEP),
+            latency_hold: self.latency_hold.unwrap_or(DEFAULT_HOLD),
             netns: self.netns.unwrap_or_default(),
             node_id: self.node_id.map(NodeId),
             collectors: self.collector,
@@ -196,5 +241,40 @@ impl PostcardsOptions {
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
             http: self.http,
         })
+    }
+
+    /// Faults in what is to be told.
+    fn check_choices(&self, faults: &mut Vec<Fault>) {
+        let tells_hops = self.hops.is_some_and(|hops| hops != HopsChoice::None);
+        match (self.drops, self.hops) {
+            (None, None) => {
+                faults.push(missing("drops", "nothing to tell (try --drops or --hops)"))
+            }
+            (Some(DropsChoice::All), _) => {}
+            _ if tells_hops => {}
+            _ => faults.push(fault(
+                &["drops", "hops"],
+                "nothing is left to tell (try drops = \"all\" or hops = \"all\")",
+            )),
+        }
+        if tells_hops && self.dev.is_empty() {
+            faults.push(fault(
+                &["hops", "dev"],
+                "no interfaces whose packets are to be timed (try --dev eth0,eth1)",
+            ));
+        }
+        if !tells_hops && !self.dev.is_empty() {
+            faults.push(fault(
+                &["dev", "hops"],
+                "interfaces have no effect without hops (try --hops)",
+            ));
+        }
+        if self.dev.len() > MOST_DEVS {
+            let given = self.dev.len();
+            faults.push(fault(
+                &["dev"],
+                format!("{given} interfaces are too many (at most {MOST_DEVS} are possible)"),
+            ));
+        }
     }
 }

@@ -1,28 +1,29 @@
 //! The sink's settings, checked.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::check_key;
-use super::mark::check_mark;
 use super::mistake::{Fault, fault, missing};
 use super::node_name::IdentitySettings;
 use super::push::PushConfig;
 use super::receivers::{check_receivers, check_spread, report_ports};
 use super::sink_checks::{
-    check_buckets, check_encapsulations, check_format, check_nic, check_prefixes, check_summaries,
-    check_timeouts,
+    check_buckets, check_encapsulations, check_format, check_headers, check_nic, check_prefixes,
+    check_summaries, check_timeouts,
 };
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
-use super::{Compat, DscpMark, EXTENSION_PORT, HookChoice, TimeSpan};
+use super::{Compat, DscpMark, HookChoice, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix};
 
 /// The sink's settings, checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SinkConfig {
     pub devs: Vec<String>,
-    pub node_id: NodeId,
+    /// `None`: that of the roles that run on this host, or the derived one.
+    pub node_id: Option<NodeId>,
     pub hook: HookChoice,
     pub xdp_mode: XdpMode,
     /// Arrival times come from the network card, if its driver provides them.
@@ -48,8 +49,12 @@ pub struct SinkConfig {
     pub report_log: Option<PathBuf>,
     pub log_format: LogFormatName,
     pub node_id_word: bool,
+    /// Reports quote the headers of packets.
+    pub packet_headers: bool,
     /// What this host tells of itself; `None`: nothing.
     pub identity: Option<IdentitySettings>,
+    /// The error of this host's clock in ns, as its operator states it.
+    pub clock_error_ns: Option<NonZeroU32>,
     pub compat: Option<Compat>,
     pub drop_tagged: bool,
     pub max_flows: u32,
@@ -83,18 +88,20 @@ struct ParsedOptions {
     lease_key: Option<LeaseKey>,
     push: PushConfig,
     identity: Option<IdentitySettings>,
+    clock_error_ns: Option<NonZeroU32>,
 }
 
 impl ParsedOptions {
     fn of(options: &SinkOptions, faults: &mut Vec<Fault>) -> Self {
         Self {
-            mark: check_mark(options.dscp_value, options.dscp_mask, faults),
+            mark: options.marks.check(faults),
             encapsulations: check_encapsulations(&options.encap, faults),
             latency_buckets_ns: check_buckets(&options.latency_buckets, faults),
             allow: check_prefixes(&options.allow, faults),
             lease_key: check_key(options.lease_key.as_deref(), faults),
             push: options.push.clone().check(faults),
             identity: options.identity.check(faults),
+            clock_error_ns: options.clock.check(faults),
         }
     }
 }
@@ -132,24 +139,12 @@ impl SinkOptions {
         if self.dev.is_empty() {
             faults.push(missing("dev", "no interface given (try --dev eth0)"));
         }
-        if self.node_id.is_none() {
-            faults.push(missing(
-                "node-id",
-                "no node id given (try --node-id 2; unique in the INT domain)",
-            ));
-        }
     }
 
     fn check_measuring(&self, faults: &mut Vec<Fault>) {
         let nic = self.nic_timestamps.unwrap_or(false);
         check_nic(nic, self.hook, self.xdp_mode, faults);
         check_timeouts(self.loss_timeout(), self.idle_flow_timeout(), faults);
-        if self.extension_port == Some(0) {
-            faults.push(fault(
-                &["extension-port"],
-                "extension-udp needs a port other than 0",
-            ));
-        }
         let max_flows = self.max_flows();
         if !(1..=16_777_216).contains(&max_flows) {
             faults.push(fault(
@@ -173,6 +168,7 @@ impl SinkOptions {
         check_receivers(&self.collector, self.report_to_sender, faults);
         check_spread(self.spread.unwrap_or(false), &self.collector, faults);
         check_format(self.report_format, self.compat, faults);
+        check_headers(self.no_packet_headers, self.compat, faults);
         check_summaries(
             self.summary_period(),
             self.max_summaries,
@@ -231,7 +227,7 @@ impl SinkOptions {
         let recognises = |one| parsed.encapsulations.contains(&one);
         SinkConfig {
             devs: self.devs(),
-            node_id: NodeId(self.node_id.unwrap_or_default()),
+            node_id: self.node_id.map(NodeId),
             hook: self.hook_choice(),
             xdp_mode: self.xdp_mode.unwrap_or_default(),
             nic_timestamps: self.nic_timestamps.unwrap_or(false),
@@ -239,7 +235,7 @@ impl SinkOptions {
             extension_udp: recognises(Encapsulation::ExtensionUdp),
             vxlan_gpe: recognises(Encapsulation::VxlanGpe),
             mark: parsed.mark,
-            extension_port: self.extension_port.unwrap_or(EXTENSION_PORT),
+            extension_port: self.marks.extension_port(),
             report_period: span(self.report_period, 2000),
             summary_period: self.summary_period(),
             loss_timeout: self.loss_timeout(),
@@ -256,7 +252,9 @@ impl SinkOptions {
             log_format: self.log_format.unwrap_or_default(),
             // Collectors of Host-INT do not know identities.
             identity: parsed.identity.filter(|_| self.compat.is_none()),
+            clock_error_ns: parsed.clock_error_ns,
             node_id_word: !self.no_node_id_word.unwrap_or(false),
+            packet_headers: !self.no_packet_headers.unwrap_or(false),
             compat: self.compat,
             drop_tagged: self.drop_tagged.unwrap_or(false),
             allow: parsed.allow,

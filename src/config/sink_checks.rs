@@ -97,6 +97,19 @@ pub(super) fn check_summaries(
     }
 }
 
+pub(super) fn check_headers(
+    left_out: Option<bool>,
+    compat: Option<Compat>,
+    faults: &mut Vec<Fault>,
+) {
+    if left_out == Some(true) && compat == Some(Compat::HostInt) {
+        faults.push(fault(
+            &["no-packet-headers", "compat"],
+            "collectors of Host-INT read reports with headers only (leave no-packet-headers or compat out)",
+        ));
+    }
+}
+
 pub(super) fn check_prefixes(texts: &[String], faults: &mut Vec<Fault>) -> Vec<Prefix> {
     let mut found = Vec::new();
     for (i, text) in texts.iter().enumerate() {

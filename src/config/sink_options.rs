@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::clock_error::ClockErrorOption;
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST, WIRE_FORMAT};
-use super::mark::parse_dscp;
+use super::mark::MarkOptions;
 use super::node_name::IdentityOptions;
 use super::push::PushOptions;
 use super::{Compat, HookChoice, TimeSpan};
@@ -54,7 +55,8 @@ pub struct SinkOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
-    /// This host's INT node id, unique in the INT domain (required)
+    /// This host's INT node id, unique in the INT domain [default: that of its other roles, else derived from
+    /// /etc/machine-id]
     #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
@@ -74,21 +76,15 @@ pub struct SinkOptions {
     #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub nic_timestamps: Option<bool>,
 
+    #[command(flatten)]
+    pub clock: ClockErrorOption,
+
     /// Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "LIST", value_delimiter = ',')]
     pub encap: Vec<String>,
 
-    /// DSCP value that marks over-tcp-udp packets [default: 0x01]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE", value_parser = parse_dscp)]
-    pub dscp_value: Option<u8>,
-
-    /// DSCP bits that belong to the mark [default: 0x01]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "MASK", value_parser = parse_dscp)]
-    pub dscp_mask: Option<u8>,
-
-    /// UDP destination port of extension-udp packets [default: 33122]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT")]
-    pub extension_port: Option<u16>,
+    #[command(flatten)]
+    pub marks: MarkOptions,
 
     /// Report each flow's latency at least once in this time [default: 2s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
@@ -144,6 +140,10 @@ pub struct SinkOptions {
     /// Leave the sink's node id out of latency reports
     #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_node_id_word: Option<bool>,
+
+    /// Tell of a packet's headers only the flow that they name
+    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_packet_headers: Option<bool>,
 
     /// Restrict reports to fields that this implementation understands: no queue depth
     #[arg(long, help_heading = REPORTS, value_name = "WHOM")]

@@ -1,17 +1,18 @@
 //! The source's settings, checked.
 
 use clap::{Args, ValueEnum};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::clock_error::ClockErrorOption;
 use super::heading::{ESSENTIALS, LIMITS, REPORTS, TAGGING, TRUST, WIRE_FORMAT};
 use super::key::check_key;
-use super::mark::check_mark;
-use super::mark::parse_dscp;
+use super::mark::MarkOptions;
 use super::mistake::{Fault, fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;
-use super::{Compat, DscpMark, EXTENSION_PORT, SourceEncapsulation, Superpackets, TimeSpan};
+use super::{Compat, DscpMark, SourceEncapsulation, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
 /// The hook at which the source sees packets.
@@ -44,7 +45,7 @@ pub struct SourceOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
-    /// This host's INT node id [default: the running sink's]
+    /// This host's INT node id [default: that of its other roles, else derived from /etc/machine-id]
     #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
@@ -65,17 +66,8 @@ pub struct SourceOptions {
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "WHOM")]
     pub compat: Option<Compat>,
 
-    /// DSCP value that marks over-tcp-udp packets [default: 0x01]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE", value_parser = parse_dscp)]
-    pub dscp_value: Option<u8>,
-
-    /// DSCP bits that belong to the mark [default: 0x01]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "MASK", value_parser = parse_dscp)]
-    pub dscp_mask: Option<u8>,
-
-    /// UDP destination port of extension-udp packets [default: 33122]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub extension_port: Option<u16>,
+    #[command(flatten)]
+    pub marks: MarkOptions,
 
     /// Length of the longest IP packet with INT [default: the interface's MTU, followed live]
     #[arg(long, help_heading = TAGGING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
@@ -110,6 +102,9 @@ pub struct SourceOptions {
     #[command(flatten)]
     pub identity: IdentityOptions,
 
+    #[command(flatten)]
+    pub clock: ClockErrorOption,
+
     /// Attach even if no sink runs on this host
     #[arg(long, help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub force: Option<bool>,
@@ -139,6 +134,8 @@ pub struct SourceSetup {
     pub collectors: Vec<String>,
     /// What this host tells of itself; `None`: nothing.
     pub identity: Option<IdentitySettings>,
+    /// The error of this host's clock in ns, as its operator states it.
+    pub clock_error_ns: Option<NonZeroU32>,
     pub source: SourceConfig,
 }
 
@@ -245,7 +242,7 @@ impl SourceOptions {
         let hook = self.hook.unwrap_or_default();
         let encapsulation = self.check_encapsulation(hook, &mut faults);
         let superpackets = self.check_superpackets(hook, encapsulation, &mut faults);
-        let mark = check_mark(self.dscp_value, self.dscp_mask, &mut faults);
+        let mark = self.marks.check(&mut faults);
         let idle_flow_timeout = self
             .idle_flow_timeout
             .unwrap_or(TimeSpan(Duration::from_secs(120)));
@@ -283,6 +280,7 @@ impl SourceOptions {
         let lease_key = check_key(self.lease_key.as_deref(), &mut faults);
         check_receivers(&self.collector, None, &mut faults);
         let identity = self.identity.check(&mut faults);
+        let clock_error_ns = self.clock.check(&mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -299,12 +297,13 @@ impl SourceOptions {
             force: self.force.unwrap_or(false),
             collectors: self.collector,
             identity,
+            clock_error_ns,
             source: SourceConfig {
                 node_id: self.node_id.map(NodeId),
                 hook,
                 encapsulation,
                 mark,
-                extension_port: self.extension_port.unwrap_or(EXTENSION_PORT),
+                extension_port: self.marks.extension_port(),
                 mtu: self.mtu,
                 idle_flow_timeout,
                 max_flows: self.max_flows,

@@ -28,7 +28,8 @@ pub enum TcpReportChoice {
 /// Options of `hostint tcp`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TcpOptions {
-    /// This host's INT node id, by which collectors know it [default: that of the sink or source on this host]
+    /// This host's INT node id, by which collectors know it [default: that of its other
+    /// roles, else derived from /etc/machine-id]
     #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 

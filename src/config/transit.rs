@@ -2,12 +2,14 @@
 
 use clap::Args;
 
-use super::heading::{ESSENTIALS, LIMITS, MEASURING, STATUS, TRUST, WIRE_FORMAT};
+use super::DscpMark;
+use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST};
 use super::http::{TRANSIT_HTTP_PORT, check_http};
-use super::mark::{check_mark, parse_dscp};
+use super::mark::MarkOptions;
 use super::mistake::{Fault, fault, missing};
+use super::node_name::{IdentityOptions, IdentitySettings};
+use super::receivers::check_receivers;
 use super::sink_checks::check_prefixes;
-use super::{DscpMark, EXTENSION_PORT};
 use crate::model::{NodeId, Prefix};
 
 /// Options of `hostint transit`, which are also keys of its table in the config file.
@@ -17,7 +19,7 @@ pub struct TransitOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
-    /// This host's INT node id [default: that of its sink or source]
+    /// This host's INT node id [default: that of its other roles, else derived from /etc/machine-id]
     #[arg(long, help_heading = ESSENTIALS, value_name = "N")]
     pub node_id: Option<u32>,
 
@@ -25,21 +27,24 @@ pub struct TransitOptions {
     #[arg(long, help_heading = TRUST, value_name = "PREFIX", value_delimiter = ',')]
     pub allow: Vec<String>,
 
-    /// DSCP value that marks over-tcp-udp packets [default: 0x01]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE", value_parser = parse_dscp)]
-    pub dscp_value: Option<u8>,
-
-    /// DSCP bits that belong to the mark [default: 0x01]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "MASK", value_parser = parse_dscp)]
-    pub dscp_mask: Option<u8>,
-
-    /// UDP destination port of extension-udp packets [default: 33122]
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub extension_port: Option<u16>,
+    #[command(flatten)]
+    pub marks: MarkOptions,
 
     /// Length of the longest IP packet with an entry [default: the interface's MTU, followed live]
     #[arg(long, help_heading = MEASURING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
     pub mtu: Option<u32>,
+
+    /// Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On
+    /// a host with a sink or source whose daemon runs, that daemon does so
+    #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
+    pub collector: Vec<String>,
+
+    /// Tell collectors how long packets wait in the queues of these interfaces
+    #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub waits: Option<bool>,
+
+    #[command(flatten)]
+    pub identity: IdentityOptions,
 
     /// Remember when this many packets arrived, rounded up to a power of two: more than are in this host at once,
     /// queues included [default: 65536]
@@ -61,6 +66,9 @@ pub struct TransitOptions {
 pub struct TransitSetup {
     pub devs: Vec<String>,
     pub http: Option<String>,
+    pub collectors: Vec<String>,
+    /// What this host tells of itself; `None`: nothing.
+    pub identity: Option<IdentitySettings>,
     pub transit: TransitConfig,
 }
 
@@ -75,6 +83,8 @@ pub struct TransitConfig {
     pub mtu: Option<u32>,
     /// A power of two.
     pub max_arrivals: Option<u32>,
+    /// Packets' departures are noted, for the program that measures waits in queues.
+    pub waits: bool,
     pub no_tcx: bool,
 }
 
@@ -94,8 +104,17 @@ impl TransitOptions {
                 format!("{} means that a node is unknown (try another)", u32::MAX),
             ));
         }
-        let mark = check_mark(self.dscp_value, self.dscp_mask, &mut faults);
+        let mark = self.marks.check(&mut faults);
         let allow = check_prefixes(&self.allow, &mut faults);
+        check_receivers(&self.collector, None, &mut faults);
+        let waits = self.waits.unwrap_or(false);
+        if waits && self.collector.is_empty() {
+            faults.push(fault(
+                &["waits"],
+                "waits are told to collectors, and there is none (try --collector 192.0.2.9)",
+            ));
+        }
+        let identity = self.identity.check(&mut faults);
         check_http(self.http.as_deref(), TRANSIT_HTTP_PORT, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
@@ -109,13 +128,16 @@ impl TransitOptions {
         Ok(TransitSetup {
             devs,
             http: self.http,
+            collectors: self.collector,
+            identity,
             transit: TransitConfig {
                 node_id: self.node_id.map(NodeId),
                 allow: (!self.allow.is_empty()).then_some(allow),
                 mark,
-                extension_port: self.extension_port.unwrap_or(EXTENSION_PORT),
+                extension_port: self.marks.extension_port(),
                 mtu: self.mtu,
                 max_arrivals: self.max_arrivals.map(u32::next_power_of_two),
+                waits,
                 no_tcx: self.no_tcx,
             },
         })

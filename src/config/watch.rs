@@ -5,11 +5,29 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::mistake::{Fault, fault, item_fault};
 use super::place::place;
-use crate::model::{DEFAULT_PRIORITY, PortRange, RuleHost, Transport, WatchAction, WatchRule};
+use crate::model::{
+    DEFAULT_PRIORITY, PortRange, RuleHost, Transport, WatchAction, WatchPurpose, WatchRule,
+};
+
+/// A table's rules, and what they are for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FileRules {
+    /// Two if the table names addresses at either end.
+    pub rules: Vec<WatchRule>,
+    pub purposes: Vec<WatchPurpose>,
+}
+
+/// The purposes of a rule that names none.
+const USUAL_PURPOSES: [WatchPurpose; 2] = [WatchPurpose::Int, WatchPurpose::Tcp];
 
 /// A rule's keys. A packet must match one value of each list; a key that is left out matches all packets.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WatchOptions {
+    /// What the rule is for: int (packets that a source tags), tcp (connections that hostint tcp tells), postcards (packets
+    /// that hostint postcards times) [default: int,tcp]
+    #[arg(long = "for", value_name = "WHAT", value_delimiter = ',', value_parser = purposes())]
+    pub purposes: Vec<WatchPurpose>,
+
     /// A name for the traffic
     #[arg(long, value_name = "NAME", value_parser = parse_class)]
     pub class: Option<String>,
@@ -29,6 +47,10 @@ pub struct WatchOptions {
     /// Destinations of packets: names, addresses, prefixes
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub to: Vec<String>,
+
+    /// Sources or destinations of packets: names, addresses, prefixes; stands for two rules, with from and with to
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    pub either: Vec<String>,
 
     /// tcp or udp
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',', value_parser = protocols())]
@@ -70,6 +92,15 @@ fn actions() -> impl TypedValueParser<Value = WatchAction> {
     })
 }
 
+fn purposes() -> impl TypedValueParser<Value = WatchPurpose> {
+    let names = WatchPurpose::EACH.map(|(name, _)| name);
+    PossibleValuesParser::new(names).map(|given| {
+        let mut named = WatchPurpose::EACH.into_iter();
+        let found = named.find(|(name, _)| *name == given);
+        found.map_or(WatchPurpose::Int, |(_, purpose)| purpose)
+    })
+}
+
 fn protocols() -> impl TypedValueParser<Value = Transport> {
     PossibleValuesParser::new(["tcp", "udp"]).map(|name| match &*name {
         "udp" => Transport::Udp,
@@ -106,7 +137,7 @@ impl WatchOptions {
     ///
     /// # Errors
     /// All faults.
-    pub fn check(self) -> Result<WatchRule, Vec<Fault>> {
+    pub fn check(self) -> Result<FileRules, Vec<Fault>> {
         let mut faults = Vec::new();
         let action = self.action.unwrap_or_default();
         let fixed = self.fixed.unwrap_or(false);
@@ -126,10 +157,20 @@ impl WatchOptions {
         }
         let from = places("from", &self.from, &mut faults);
         let to = places("to", &self.to, &mut faults);
+        let either = places("either", &self.either, &mut faults);
+        let one_end = [("from", from.is_empty()), ("to", to.is_empty())];
+        for (key, is_empty) in one_end {
+            if !either.is_empty() && !is_empty {
+                faults.push(fault(
+                    &["either", key],
+                    format!("either stands for from and for to (try to leave {key} out)"),
+                ));
+            }
+        }
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(WatchRule {
+        let rule = WatchRule {
             class: self.class,
             action,
             priority: self.priority.unwrap_or(DEFAULT_PRIORITY),
@@ -144,6 +185,23 @@ impl WatchOptions {
             one_flow_in: self.one_flow_in.unwrap_or_default(),
             one_packet_in: self.one_packet_in.unwrap_or_default(),
             from_file: true,
+        };
+        let rules = match either.is_empty() {
+            true => vec![rule],
+            false => vec![
+                WatchRule {
+                    from: either.clone(),
+                    ..rule.clone()
+                },
+                WatchRule { to: either, ..rule },
+            ],
+        };
+        Ok(FileRules {
+            rules,
+            purposes: match &self.purposes[..] {
+                [] => USUAL_PURPOSES.to_vec(),
+                named => named.to_vec(),
+            },
         })
     }
 }

@@ -31,6 +31,18 @@ pub struct Query {
     pub all: bool,
 }
 
+impl Default for Query {
+    fn default() -> Self {
+        Self {
+            form: Form::Json,
+            flows: ten(),
+            peers: ten(),
+            sort: loss(),
+            all: false,
+        }
+    }
+}
+
 /// A client's request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Request {
@@ -100,13 +112,7 @@ impl Request {
 
     /// Returns the request as it is sent.
     pub fn to_line(&self) -> serde_json::Result<Vec<u8>> {
-        let nothing = Query {
-            form: Form::Json,
-            flows: ten(),
-            peers: ten(),
-            sort: loss(),
-            all: false,
-        };
+        let nothing = Query::default();
         let (ask, change, query) = match self {
             Self::Status(query) => (Some("status".to_owned()), None, query.clone()),
             Self::Recent => (Some("recent".to_owned()), None, nothing),

@@ -8,6 +8,31 @@ use crate::os::netns;
 /// The folder of the sockets of all network namespaces.
 const FOLDER: &str = "/run/hostint";
 
+/// A role of which nothing is pinned, so that only its daemon knows its state.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum UnpinnedRole {
+    Postcards,
+    Tcp,
+}
+
+impl UnpinnedRole {
+    /// The name of its command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Postcards => "postcards",
+            Self::Tcp => "tcp",
+        }
+    }
+
+    /// The folder of its sockets. Its daemon may be a user without privileges, so it has a folder of its own.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Postcards => "/run/hostint-postcards",
+            Self::Tcp => "/run/hostint-tcp",
+        }
+    }
+}
+
 /// The path that was given, else that of this network namespace.
 ///
 /// # Errors
@@ -17,4 +42,12 @@ pub fn socket_path(given: Option<&Path>) -> io::Result<PathBuf> {
         Some(path) => Ok(path.to_owned()),
         None => Ok(Path::new(FOLDER).join(format!("control.{}.sock", netns::id()?))),
     }
+}
+
+/// The path of the socket at which the daemon of a role answers in this network namespace.
+///
+/// # Errors
+/// If the network namespace cannot be named.
+pub fn role_socket_path(role: UnpinnedRole) -> io::Result<PathBuf> {
+    Ok(Path::new(role.folder()).join(format!("control.{}.sock", netns::id()?)))
 }

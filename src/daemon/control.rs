@@ -1,37 +1,60 @@
-//! The server at the control socket: unprivileged users ask it for what `hostint status` shows.
+//! The server at a daemon's control socket: unprivileged users ask it for what `hostint status` shows.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 
 use crate::control::{
-    Caller, ClientPlace, ClientPlaces, ControlAnswer, DeadlineStream, Form, LONGEST_REQUEST, Query,
-    Request, Rights, socket_path,
+    Caller, ClientPlace, ClientPlaces, ControlAnswer, DeadlineStream, LONGEST_REQUEST, Query,
+    Request, Rights,
 };
-use crate::datapath::daemon_counters::ControlCounters;
-use crate::datapath::pins::Pins;
-use crate::datapath::recent::{CounterValues, RecentValues};
-use crate::host::state::{self, StatusQuery};
-use crate::model::{FlowSort, RecentCounts};
+use crate::model::RecentCounts;
 use crate::os::{clock, local_socket, log};
-use crate::views;
 
 /// The group whose members may ask.
 const GROUP: &str = "hostint";
 /// The time that a client has for all of its requests.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Flows and peers in an answer, whatever is asked for.
-const MOST_SHOWN: usize = 100_000;
-/// The time between two looks at the counters.
-const REMEMBER: Duration = Duration::from_secs(10);
 /// The least time between two refusals in the log.
 const SAY_NS: u64 = 1_000_000_000;
+
+/// What a daemon tells at its socket.
+pub trait AnswersClients: Send + Sync + 'static {
+    fn status(&self, query: &Query) -> Result<ControlAnswer>;
+
+    /// What counters grew by in the last minute, if the daemon remembers.
+    fn recent(&self) -> Option<RecentCounts> {
+        None
+    }
+
+    /// Asks the daemon to read its config file again; `None` if it has none.
+    fn reload(&self) -> Option<fn()>;
+
+    /// Notes that a client got its answer, or was refused.
+    fn count(&self, _outcome: Outcome) {}
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    Answered,
+    Refused,
+}
+
+/// The users that can connect to a socket. The right to an answer is checked in any case.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Door {
+    /// The daemon's user and the group hostint.
+    Group,
+    /// All: a daemon without privileges cannot give its socket to a group.
+    Open,
+}
 
 /// A socket that is listened on. Its file goes when this is dropped.
 pub struct Control {
@@ -45,14 +68,20 @@ impl Drop for Control {
 }
 
 impl Control {
-    /// Makes the socket; to be called by the only daemon of this host, while it may still give the file to the group.
-    pub fn bind(given: Option<&Path>) -> Result<Self> {
-        let path = socket_path(given).context("cannot name this network namespace")?;
-        if let (None, Some(folder)) = (given, path.parent()) {
-            std::fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make {}", folder.display()))?;
-        }
-        let listener = local_socket::LocalListener::bind(&path, local_socket::group(GROUP))
+    /// Makes the socket; to be called by the only daemon that answers there, while it may still give the file to the
+    /// group.
+    pub fn bind(path: &Path, door: Door) -> Result<Self> {
+        let group = match door {
+            Door::Group => local_socket::group(GROUP),
+            Door::Open => None,
+        };
+        let listener = local_socket::LocalListener::bind(path, group)
+            .and_then(|listener| {
+                if door == Door::Open {
+                    listener.open_to_all()?;
+                }
+                Ok(listener)
+            })
             .with_context(|| format!("cannot listen on {}", path.display()))?;
         Ok(Self {
             listener: Arc::new(listener),
@@ -60,33 +89,17 @@ impl Control {
     }
 
     /// Answers from now on, in threads of its own: a client that asks or reads slowly does not hold up the daemon.
-    pub fn serve(&self, pins: &Pins, reload: Option<fn()>) {
+    pub fn serve(&self, answers: impl AnswersClients) {
         let listener = Arc::clone(&self.listener);
         let server = Arc::new(Server {
-            pins: pins.clone(),
+            answers,
             rights: Rights {
                 daemon: nix::unistd::geteuid().as_raw(),
                 group: local_socket::group(GROUP),
             },
-            reload,
             places: Arc::default(),
-            counters: ControlCounters::open(pins).ok().flatten(),
             said_ns: AtomicU64::new(0),
-            recent: Mutex::default(),
         });
-        let remembering = Arc::downgrade(&server);
-        let remembers = thread::Builder::new().spawn(move || {
-            while let Some(server) = remembering.upgrade() {
-                server.remember();
-                drop(server);
-                thread::sleep(REMEMBER);
-            }
-        });
-        if let Err(err) = remembers {
-            log::warning(format_args!(
-                "cannot remember counters: {err}; hostint status shows their sums since the start"
-            ));
-        }
         let listening = thread::Builder::new().spawn(move || {
             loop {
                 match listener.accept() {
@@ -102,18 +115,14 @@ impl Control {
     }
 }
 
-struct Server {
-    pins: Pins,
+struct Server<A> {
+    answers: A,
     rights: Rights,
-    reload: Option<fn()>,
     places: Arc<ClientPlaces>,
-    counters: Option<ControlCounters>,
     said_ns: AtomicU64,
-    /// The counters of the last minute.
-    recent: Mutex<RecentValues>,
 }
 
-impl Server {
+impl<A: AnswersClients> Server<A> {
     fn take(self: &Arc<Self>, client: UnixStream) {
         // An error means that the client went away.
         let Ok((pid, uid, groups)) = local_socket::peer(&client) else {
@@ -180,17 +189,17 @@ impl Server {
         if let Err(why) = self.rights.check(peer, &request) {
             return self.refuse(&name(peer), &why.to_string());
         }
-        match (request, self.reload) {
+        match (request, self.answers.reload()) {
             (Request::Recent, _) => {
-                self.count(ControlCounters::answered);
+                self.answers.count(Outcome::Answered);
                 ControlAnswer {
-                    recent: self.recent(),
+                    recent: self.answers.recent(),
                     ..ControlAnswer::done()
                 }
             }
-            (Request::Status(query), _) => match read(&self.pins, &query, self.recent().as_ref()) {
+            (Request::Status(query), _) => match self.answers.status(&query) {
                 Ok(answer) => {
-                    self.count(ControlCounters::answered);
+                    self.answers.count(Outcome::Answered);
                     answer
                 }
                 Err(err) => self.refuse(&name(peer), &format!("{err:#}")),
@@ -201,7 +210,7 @@ impl Server {
                     name(peer)
                 ));
                 reload();
-                self.count(ControlCounters::answered);
+                self.answers.count(Outcome::Answered);
                 ControlAnswer::done()
             }
             (Request::Reload, None) => {
@@ -210,26 +219,11 @@ impl Server {
         }
     }
 
-    /// Keeps the present values of counters. Values that cannot be read are left out.
-    fn remember(&self) {
-        if let Ok(values) = CounterValues::read(&self.pins) {
-            let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-            recent.keep(values, Instant::now());
-        }
-    }
-
-    /// What counters grew by in the last minute, or since the daemon began.
-    fn recent(&self) -> Option<RecentCounts> {
-        let values = CounterValues::read(&self.pins).ok()?;
-        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.until(&values, Instant::now())
-    }
-
     /// Counts the refusal, and logs it unless another one was logged just now.
     fn refuse(&self, whom: &str, why: &str) -> ControlAnswer {
         // It may quote what the client sent.
         let why = why.replace(char::is_control, " ");
-        self.count(ControlCounters::refused);
+        self.answers.count(Outcome::Refused);
         let now_ns = clock::monotonic_ns();
         let said_ns = self.said_ns.load(Ordering::Relaxed);
         if said_ns == 0 || now_ns.saturating_sub(said_ns) > SAY_NS {
@@ -238,41 +232,6 @@ impl Server {
         }
         ControlAnswer::refused(why)
     }
-
-    fn count(&self, add: fn(&ControlCounters)) {
-        if let Some(counters) = &self.counters {
-            add(counters);
-        }
-    }
-}
-
-fn read(pins: &Pins, query: &Query, recent: Option<&RecentCounts>) -> Result<ControlAnswer> {
-    let sort = FlowSort::from_name(&query.sort)
-        .ok_or_else(|| anyhow!("flows cannot be sorted by {}", query.sort))?;
-    let found = state::read(
-        pins,
-        StatusQuery {
-            flows: query.flows.min(MOST_SHOWN),
-            peers: query.peers.min(MOST_SHOWN),
-            sort,
-        },
-        recent,
-    )?;
-    let mut answer = ControlAnswer {
-        runs: Some(state::runs(&found)),
-        ..ControlAnswer::done()
-    };
-    match query.form {
-        Form::Json => answer.status = Some(serde_json::to_value(&found)?),
-        Form::Text => {
-            let text = views::status::StatusText {
-                status: &found,
-                all: query.all,
-            };
-            answer.text = Some(text.to_string());
-        }
-    }
-    Ok(answer)
 }
 
 fn name(peer: &Caller) -> String {

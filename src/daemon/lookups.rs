@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::os::{log, resolve};
+use crate::os::{dns, log, resolve};
 
 /// The lifetime of names that DNS states none for: those of /etc/hosts, and those that are not found.
 const UNKNOWN: Duration = Duration::from_secs(60);
@@ -40,7 +40,7 @@ fn resolve_all(asked: &Receiver<String>, answers: &Sender<LookupAnswer>) {
     while let Ok(name) = asked.recv() {
         let answer = LookupAnswer {
             found: resolve::addresses(&name),
-            lives: resolve::time_to_live(&name),
+            lives: dns::time_to_live(&name),
             name,
         };
         if answers.send(answer).is_err() {

@@ -8,6 +8,7 @@ use anyhow::Result;
 use crate::config::ConfigError;
 use crate::datapath::measured_here::MeasuredHere;
 use crate::datapath::pins::Pins;
+use crate::host;
 use crate::model::{DropPosition, HostDrop, NodeId};
 use crate::os::netns;
 
@@ -22,20 +23,26 @@ pub struct OwnHost {
     netns: u32,
     pins: Option<Pins>,
     measured: MeasuredHere,
+    /// Pins may be seen, if there are some.
+    sees_roles: bool,
     /// The id that the user gave.
     given: Option<NodeId>,
+    /// The id that stands in for both.
+    derived: Option<NodeId>,
 }
 
 impl OwnHost {
     /// # Errors
-    /// If there are collectors, and no node id is known by which to report to them.
+    /// If there are collectors, and no node id is known or can be derived by which to report to them.
     pub fn find(bpffs: Option<&Path>, given: Option<NodeId>, has_collectors: bool) -> Result<Self> {
         let mut host = Self {
             bpffs: bpffs.map(Path::to_owned),
             netns: netns::inode()?,
             pins: None,
             measured: MeasuredHere::default(),
+            sees_roles: false,
             given: None,
+            derived: None,
         };
         host.look()?;
         host.set_node(given, has_collectors)?;
@@ -45,22 +52,29 @@ impl OwnHost {
     /// Uses the id that the user gave, if he gave one.
     ///
     /// # Errors
-    /// If it is another than that of this host's sink or source, or there is none and collectors need one.
+    /// If it is another than that of this host's sink or source, or collectors need one and none can be derived.
     pub fn set_node(&mut self, given: Option<NodeId>, has_collectors: bool) -> Result<()> {
-        let why = match (given, self.measured.node()) {
-            (Some(given), Some(known)) if given != known => format!(
-                "node-id: this host's sink or source is node {known}, not {given} (leave node-id out)"
-            ),
-            (None, None) if has_collectors => {
-                "node-id: collectors need it, and no sink or source runs on this host that has one (try --node-id 3)"
-                    .to_owned()
+        match (given, self.measured.node()) {
+            (Some(given), Some(known)) if given != known => {
+                return Err(ConfigError::one(format!(
+                    "node-id: this host's sink or source is node {known}, not {given} (leave node-id out)"
+                ))
+                .into());
             }
-            _ => {
-                self.given = given;
-                return Ok(());
+            // Those may have been given another id.
+            (None, None) if has_collectors && !self.sees_roles => {
+                return Err(ConfigError::one(
+                    "node-id: collectors need it, and this user cannot see whether a sink or source runs on this host \
+                     (try --node-id 3)"
+                        .to_owned(),
+                )
+                .into());
             }
-        };
-        Err(ConfigError::one(why).into())
+            (None, None) if has_collectors => self.derived = Some(host::node::derive()?.id),
+            _ => {}
+        }
+        self.given = given;
+        Ok(())
     }
 
     /// Looks again for what measures here.
@@ -78,6 +92,7 @@ impl OwnHost {
             };
             Ok(pins)
         });
+        self.sees_roles = found.is_ok();
         self.pins = match found {
             // Pins are root's. The daemon may run as another user, and then knows less.
             Err(err) if err.kind() == io::ErrorKind::PermissionDenied => None,
@@ -87,7 +102,7 @@ impl OwnHost {
     }
 
     pub fn node(&self) -> Option<NodeId> {
-        self.given.or(self.measured.node())
+        self.given.or(self.measured.node()).or(self.derived)
     }
 
     /// True if the daemon of a sink or source tells collectors which host this is.

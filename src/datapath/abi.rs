@@ -54,6 +54,12 @@ pub mod drop_object {
     include!(concat!(env!("OUT_DIR"), "/drop.skel.rs"));
 }
 
+/// Generated: the programs that time packets through the host.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod hop_object {
+    include!(concat!(env!("OUT_DIR"), "/hop.skel.rs"));
+}
+
 /// Generated: the programs that read TCP connections.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod tcp_walk_object {
@@ -64,6 +70,12 @@ pub mod tcp_walk_object {
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod transit_object {
     include!(concat!(env!("OUT_DIR"), "/transit.skel.rs"));
+}
+
+/// Generated: the program that measures waits behind a transit hop.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod transit_sent_object {
+    include!(concat!(env!("OUT_DIR"), "/transit_sent.skel.rs"));
 }
 
 pub use types_object::types::*;
@@ -115,6 +127,7 @@ abi!(
     astray_count,
     missed_key,
     missed_counts,
+    unmeasured_key,
     token_buckets,
     walk_request,
     walk_record,
@@ -127,9 +140,16 @@ abi!(
     drop_key,
     drop_flow,
     drop_event,
+    hop_settings,
+    hop_passage,
+    hop_times,
+    hop_flow,
+    hop_event,
     tcp_settings,
     tcp_record,
     transit_info,
+    wait_key,
+    wait_times,
 );
 
 // SAFETY: plain integers.

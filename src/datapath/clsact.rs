@@ -99,21 +99,27 @@ impl ClsactFilter {
 
     /// Detaches the program if one is attached.
     pub fn detach(self, pins: &Pins) -> io::Result<()> {
-        if !self.is_attached(pins)? {
+        self.remove(std::fs::File::open(pins.folder())?.as_fd())
+    }
+
+    /// True if a program is attached.
+    pub fn is_attached(self, pins: &Pins) -> io::Result<bool> {
+        self.is_there(std::fs::File::open(pins.folder())?.as_fd())
+    }
+
+    /// The same as `detach`. A filter is named without its program's descriptor, so any descriptor will do.
+    pub fn remove(self, any: BorrowedFd<'_>) -> io::Result<()> {
+        if !self.is_there(any)? {
             return Ok(());
         }
-        // A filter is named without its program's descriptor, so any descriptor will do.
-        let any = std::fs::File::open(pins.folder())?;
-        let mut filter = self.hook(any.as_fd())?;
+        let mut filter = self.hook(any)?;
         filter.detach().map_err(io::Error::other)?;
         log::debug(|| format!("removed {self}"));
         Ok(())
     }
 
-    /// True if a program is attached.
-    pub fn is_attached(self, pins: &Pins) -> io::Result<bool> {
-        let any = std::fs::File::open(pins.folder())?;
-        let mut filter = self.hook(any.as_fd())?;
+    fn is_there(self, any: BorrowedFd<'_>) -> io::Result<bool> {
+        let mut filter = self.hook(any)?;
         Ok(with_warnings(|| filter.query()).is_ok())
     }
 }

@@ -117,6 +117,7 @@ pub const PEER: &[CounterMeaning] = meanings! { peer_counter:
     COUNT_PEER_ICMP_TRANSLATED "icmp_translated" "ICMP errors about tagged packets, rewritten for the original packet",
     COUNT_PEER_ICMP_TOO_SHORT "icmp_too_short" "ICMP errors that quote too little of a tagged packet: passed untouched",
     COUNT_PEER_ICMP_MTU_TOO_SMALL "icmp_mtu_too_small" "ICMP errors whose MTU has no room for INT: passed untouched",
+    COUNT_PEER_ICMP_REFUSED "icmp_refused" "ICMP errors that refuse the port of the tunnel, not that of the packet in it: passed untouched",
     COUNT_PEER_CANNOT_WRITE "peer_cannot_write" "kernel refused to let an answer be changed: passed untouched",
 };
 
@@ -179,6 +180,11 @@ fn read(map: &Map<u32, counter>, index: u32) -> io::Result<Count> {
         sum.bytes += cpu.bytes;
     }
     Ok(sum)
+}
+
+/// Sums the packets of a per-CPU counter.
+pub fn packets(map: &Map<u32, counter>, index: u32) -> io::Result<u64> {
+    Ok(read(map, index)?.packets)
 }
 
 /// Returns all counters of a role in the order of `meanings`, with the counts of former versions added, or none if

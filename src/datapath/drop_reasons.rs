@@ -147,6 +147,11 @@ impl DropReasonNames {
         !self.names.is_empty()
     }
 
+    /// The number of reasons that have a name.
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
     pub fn reason(&self, number: u32) -> KernelReason {
         KernelReason {
             number,

@@ -6,29 +6,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapHandle, OpenProgramMut, libbpf_sys};
+use libbpf_rs::{Link, MapHandle, OpenObject, OpenProgramMut};
 
-use super::abi::drop_object::DropSkelBuilder;
+use super::abi::drop_object::{DropSkel, DropSkelBuilder};
 use super::abi::{
     Abi, bytes_of, counter, drop_count, drop_counter, drop_event, drop_event_kind, drop_flow,
     drop_flow_flag, drop_key, drop_limit, drop_place_key, drop_settings, flow_key, read_from,
 };
+use super::counters::packets;
 use super::drop_reasons::{DropReasonNames, number_of, slot_of, told_by_tracepoint};
 use super::event_ring::EventRing;
-use super::load::{program_fd, with_warnings};
+use super::load::{program_fd, recursion_misses, with_warnings};
 use super::maps::Map;
+use super::token_rate::token_rate_of;
 use crate::config::DscpMark;
 use crate::model::{
     DropCount, DropPosition, DropTotals, DroppedInt, FlowKey, HostDrop, KernelReason, NodeId,
     PlaceDrops, ReasonDrops,
 };
 use crate::os::clock;
-
-const NS_PER_S: u64 = 1_000_000_000;
-const OFFSET_SAMPLES: usize = 8;
 
 /// What the program is to do.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -75,27 +74,8 @@ impl DropProgram {
     /// # Errors
     /// If the kernel has no such tracepoint, does not describe its types, or refuses the program.
     pub fn attach(max_flows: u32, plan: &DropPlan) -> io::Result<Self> {
-        let told = told_by_tracepoint().ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::Unsupported,
-                "the kernel does not describe its tracepoint of drops: that takes Linux 5.5 with BTF \
-                 (CONFIG_DEBUG_INFO_BTF)",
-            )
-        })?;
         let mut object = MaybeUninit::uninit();
-        let mut open = DropSkelBuilder::default()
-            .open(&mut object)
-            .map_err(io::Error::other)?;
-        let programs = &mut open.progs;
-        let choose = |program: &mut OpenProgramMut<'_>, fits: bool| program.set_autoload(fits);
-        choose(&mut programs.see_drop_without_reason, told == 2);
-        choose(&mut programs.see_drop_with_reason, told == 3);
-        choose(&mut programs.see_drop_with_socket, told >= 4);
-        open.maps
-            .drop_flows
-            .set_max_entries(max_flows)
-            .map_err(io::Error::other)?;
-        let skel = with_warnings(|| open.load())?;
+        let (skel, told) = load(&mut object, max_flows)?;
         let maps = &skel.maps;
         let settings = Map::of(&maps.drop_settings)?;
         settings.set(&0, &settings_of(plan)?)?;
@@ -129,23 +109,15 @@ impl DropProgram {
     /// Visits all flows, and removes those that had no drop for this time.
     pub fn sweep(&self, idle_ns: u64, mut visit: impl FnMut(HostDrop)) -> io::Result<()> {
         let before = clock::monotonic_ns().saturating_sub(idle_ns);
-        let offset = wall_offset();
-        let mut idle = Vec::new();
-        self.flows.for_each(|key, flow| {
-            if flow.last_ns < before {
-                idle.push(key);
-            }
-            visit(host_drop(&key, &flow, offset));
-        })?;
-        for key in idle {
-            self.flows.remove(&key)?;
-        }
-        Ok(())
+        let offset = clock::wall_offset();
+        self.flows.sweep(|key, flow| {
+            visit(host_drop(key, flow, offset));
+            flow.last_ns < before
+        })
     }
 
     fn count(&self, index: drop_counter) -> io::Result<u64> {
-        let cpus = self.counters.get_per_cpu(&index.0)?;
-        Ok(cpus.iter().map(|cpu| cpu.packets).sum())
+        packets(&self.counters, index.0)
     }
 
     /// All counts since the program was attached, with those of these places, whose names are the caller's to add.
@@ -162,7 +134,7 @@ impl DropProgram {
             flow_limited: self.count(C::COUNT_DROP_FLOW_LIMITED)?,
             places_full: self.count(C::COUNT_DROP_PLACES_FULL)?,
             events_lost: self.count(C::COUNT_DROP_EVENT_LOST)?,
-            missed: self.missed()?,
+            missed: recursion_misses(&self.program)?,
             ..DropTotals::default()
         };
         let mut sums: BTreeMap<u32, DropCount> = BTreeMap::new();
@@ -212,27 +184,42 @@ impl DropProgram {
         found.sort_by_key(|one| std::cmp::Reverse(one.drops.count.packets));
         Ok(found)
     }
+}
 
-    /// Runs of the program that the kernel left out.
-    fn missed(&self) -> io::Result<u64> {
-        let mut info = libbpf_sys::bpf_prog_info::default();
-        let mut len = size_of_val(&info) as u32;
-        let fd = self.program.as_raw_fd();
-        // SAFETY: the info has room for `len` bytes, and outlives the call.
-        let result =
-            unsafe { libbpf_sys::bpf_obj_get_info_by_fd(fd, (&raw mut info).cast(), &mut len) };
-        match result {
-            0 => Ok(info.recursion_misses),
-            code => Err(io::Error::from_raw_os_error(-code)),
-        }
-    }
+/// Loads the program and releases it, to find out whether this kernel takes it.
+pub fn try_to_load() -> io::Result<()> {
+    load(&mut MaybeUninit::uninit(), 1).map(drop)
+}
+
+/// Loads the program that fits the kernel. Returns how many values the kernel's tracepoint tells it.
+fn load(object: &mut MaybeUninit<OpenObject>, max_flows: u32) -> io::Result<(DropSkel<'_>, u32)> {
+    let told = told_by_tracepoint().ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the kernel does not describe its tracepoint of drops: that takes Linux 5.5 with BTF \
+             (CONFIG_DEBUG_INFO_BTF)",
+        )
+    })?;
+    let mut open = DropSkelBuilder::default()
+        .open(object)
+        .map_err(io::Error::other)?;
+    let programs = &mut open.progs;
+    let choose = |program: &mut OpenProgramMut<'_>, fits: bool| program.set_autoload(fits);
+    choose(&mut programs.see_drop_without_reason, told == 2);
+    choose(&mut programs.see_drop_with_reason, told == 3);
+    choose(&mut programs.see_drop_with_socket, told >= 4);
+    open.maps
+        .drop_flows
+        .set_max_entries(max_flows)
+        .map_err(io::Error::other)?;
+    Ok((with_warnings(|| open.load())?, told))
 }
 
 /// Reads an event of the ring. Returns `None` for bytes that are none.
 pub fn read_event(bytes: &[u8]) -> Option<HostDrop> {
     let event = read_from::<drop_event>(bytes)?;
     (event.kind == drop_event_kind::EVENT_DROP.0)
-        .then(|| host_drop(&event.key, &event.flow, wall_offset()))
+        .then(|| host_drop(&event.key, &event.flow, clock::wall_offset()))
 }
 
 fn settings_of(plan: &DropPlan) -> io::Result<drop_settings> {
@@ -246,11 +233,8 @@ fn settings_of(plan: &DropPlan) -> io::Result<drop_settings> {
     set_slots(&mut settings.ignored, &plan.ignored);
     set_slots(&mut settings.ignored_groups, &plan.ignored_groups);
     set_slots(&mut settings.ignored_acks, &plan.ignored_acks);
-    let cpus = libbpf_rs::num_possible_cpus().map_err(io::Error::other)? as u64;
-    if let Some(interval_ns) = (NS_PER_S * cpus).checked_div(plan.max_new_flows) {
-        settings.new_flow_burst_ns = NS_PER_S;
-        settings.new_flow_interval_ns = interval_ns.clamp(1, NS_PER_S);
-    }
+    (settings.new_flow_interval_ns, settings.new_flow_burst_ns) =
+        token_rate_of(plan.max_new_flows)?;
     Ok(settings)
 }
 
@@ -272,21 +256,6 @@ fn sum<K: Abi>(map: &Map<K, drop_count>, key: &K) -> io::Result<DropCount> {
         });
     }
     Ok(all)
-}
-
-/// The time since the Unix epoch, less that of the monotonic clock: the best of some samples, because this thread may be
-/// interrupted between two clocks.
-pub(super) fn wall_offset() -> u64 {
-    let sample = || {
-        let before = clock::monotonic_ns();
-        let wall = clock::realtime_ns();
-        let took = clock::monotonic_ns().saturating_sub(before);
-        (took, wall.wrapping_sub(before + took / 2))
-    };
-    let samples = (0..OFFSET_SAMPLES).map(|_| sample());
-    samples
-        .min_by_key(|(took, _)| *took)
-        .map_or(0, |(_, offset)| offset)
 }
 
 fn host_drop(key: &drop_key, flow: &drop_flow, wall_offset: u64) -> HostDrop {

@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use super::abi::{address_key, prefix_key, sink_grant};
+use super::events::address_words;
 use super::handover;
 use super::map_names::{SINK_ALLOW, SINK_GRANTS};
 use super::maps::Map;
@@ -91,6 +92,28 @@ pub fn in_use(pins: &Pins) -> io::Result<bool> {
             .for_each(|(_, grant)| look(grant)),
     }
     Ok(in_use)
+}
+
+/// The sink's grants, asked for the rounds of probes that they note.
+pub struct RoundGrants(Map<address_key, sink_grant>);
+
+impl RoundGrants {
+    /// Opens the grants of this host's sink. Returns `None` if there is no sink.
+    pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
+        Ok(Map::open(&pins.map(SINK_GRANTS))?.map(Self))
+    }
+
+    /// Returns the number of probes of this round that arrived from an address; 0 if its grant notes another round.
+    pub fn arrived(&self, prober: IpAddr, round: u64) -> io::Result<u32> {
+        let key = address_key {
+            addr: address_words(prober),
+        };
+        let grant = self.0.get(&key)?.filter(|grant| grant.round == round);
+        Ok(grant.map_or(0, |grant| {
+            let words = grant.arrived.iter().flatten();
+            words.map(|word| word.count_ones()).sum()
+        }))
+    }
 }
 
 /// Removes grants that have ended.

@@ -11,11 +11,12 @@ use super::pins::Pins;
 use crate::model::preflight::{Occupant, Owner};
 use crate::os::rtnetlink;
 
-/// The watcher of interfaces without a sink, whose links are not pinned.
-const WATCHER: &str = "sink_astray";
+/// Programs whose links are not pinned: the watcher of interfaces without a sink, and those that time packets.
+const UNPINNED: [&str; 3] = ["sink_astray", "hop_in", "hop_queue"];
 
-/// The beginnings of the names of programs that filters may hold: the source's, and those of the transit hop.
-const FILTER_PREFIXES: [&str; 2] = ["source_", "transit_"];
+/// The beginnings of the names of programs that filters may hold: the source's, those of the transit hop, and those that
+/// time packets.
+const FILTER_PREFIXES: [&str; 3] = ["source_", "transit_", "hop_"];
 
 /// The most programs on one hook that are listed; no host should have as many.
 const MOST: usize = 64;
@@ -55,8 +56,8 @@ pub fn occupants(ifindex: u32, pins: Option<&Pins>) -> io::Result<(Vec<Occupant>
             Ok(ids) => {
                 for id in ids {
                     let name = program_name(id);
-                    let is_watcher = name.as_deref() == Some(WATCHER);
-                    add(hook, id, name, is_watcher);
+                    let is_ours = name.as_deref().is_some_and(|name| UNPINNED.contains(&name));
+                    add(hook, id, name, is_ours);
                 }
             }
             Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => tcx = Some(false),

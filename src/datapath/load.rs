@@ -1,9 +1,11 @@
 //! Loading of programs onto maps that may be pinned already, with libbpf's warnings in the error if it fails.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use libbpf_rs::{MapCore, MapHandle, OpenMapMut, OpenObject, OpenProgramMut, ProgramMut};
+use libbpf_rs::{
+    MapCore, MapHandle, OpenMapMut, OpenObject, OpenProgramMut, ProgramMut, libbpf_sys,
+};
 
 use super::libbpf_log;
 use super::links::program_label;
@@ -105,4 +107,18 @@ pub fn chosen_fd(
     } else {
         with_locks
     })
+}
+
+/// Runs of a program that the kernel left out, because another run went on on the CPU.
+pub fn recursion_misses(program: &OwnedFd) -> io::Result<u64> {
+    let mut info = libbpf_sys::bpf_prog_info::default();
+    let mut len = size_of_val(&info) as u32;
+    let fd = program.as_raw_fd();
+    // SAFETY: the info has room for `len` bytes, and outlives the call.
+    let result =
+        unsafe { libbpf_sys::bpf_obj_get_info_by_fd(fd, (&raw mut info).cast(), &mut len) };
+    match result {
+        0 => Ok(info.recursion_misses),
+        code => Err(io::Error::from_raw_os_error(-code)),
+    }
 }

@@ -19,6 +19,9 @@ pub const SINK_MINIMA: &str = "sink_minima";
 /// The paths over transit hops, and the times of all their packets by segment.
 pub const SINK_PATHS: &str = "sink_paths";
 pub const SINK_PATH_TIMES: &str = "sink_path_times";
+/// Packets that the sink stripped without measuring them: by flow, and by source node where flows find no room.
+pub const SINK_UNMEASURED: &str = "sink_unmeasured";
+pub const SINK_UNMEASURED_NODES: &str = "sink_unmeasured_nodes";
 /// The state of the sink's collectors. The daemon writes it, `hostint status` reads it, no program uses it.
 pub const SINK_COLLECTORS: &str = "sink_collectors";
 /// Tagged packets on interfaces without a sink.
@@ -47,6 +50,8 @@ pub const TRANSIT_INFO: &str = "transit_info";
 pub const TRANSIT_ALLOW: &str = "transit_allow";
 /// When packets arrived.
 pub const TRANSIT_ARRIVALS: &str = "transit_arrivals";
+/// When packets left for the queue of an interface.
+pub const TRANSIT_DEPARTURES: &str = "transit_departures";
 
 pub const WATCH_STATE: &str = "watch_state";
 pub const WATCH_PLACES4: &str = "watch_places4";
@@ -61,7 +66,7 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 pub const FORMER_COUNTERS: &str = "counters_before";
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 16] = [
+pub const SINK_MAPS: [&str; 18] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
@@ -74,6 +79,8 @@ pub const SINK_MAPS: [&str; 16] = [
     SINK_MINIMA,
     SINK_PATHS,
     SINK_PATH_TIMES,
+    SINK_UNMEASURED,
+    SINK_UNMEASURED_NODES,
     "sink_buckets",
     "sink_bucket_total",
     SINK_COLLECTORS,
@@ -100,9 +107,10 @@ pub const SOURCE_MAPS: [&str; 15] = [
 ];
 
 /// The maps that are removed with the last attachment of the transit hop.
-pub const TRANSIT_MAPS: [&str; 4] = [
+pub const TRANSIT_MAPS: [&str; 5] = [
     TRANSIT_COUNTERS,
     TRANSIT_INFO,
     TRANSIT_ALLOW,
     TRANSIT_ARRIVALS,
+    TRANSIT_DEPARTURES,
 ];

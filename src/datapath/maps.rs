@@ -184,18 +184,23 @@ impl<K: Abi, V: Abi> Map<K, V> {
         read_batches(self.handle.as_fd().as_raw_fd(), most, locked, visit)
     }
 
-    /// Removes all entries of a hash map whose keys match.
-    pub fn remove_where(&self, fits: impl Fn(&K) -> bool) -> io::Result<()> {
-        let mut found = Vec::new();
-        self.for_each(|key, _| {
-            if fits(&key) {
-                found.push(key);
+    /// Calls `is_idle` for each entry of a hash map, and removes those for which it returns true.
+    pub fn sweep(&self, mut is_idle: impl FnMut(&K, &V) -> bool) -> io::Result<()> {
+        let mut idle = Vec::new();
+        self.for_each(|key, value| {
+            if is_idle(&key, &value) {
+                idle.push(key);
             }
         })?;
-        for key in found {
+        for key in idle {
             self.remove(&key)?;
         }
         Ok(())
+    }
+
+    /// Removes all entries of a hash map whose keys match.
+    pub fn remove_where(&self, fits: impl Fn(&K) -> bool) -> io::Result<()> {
+        self.sweep(|key, _| fits(key))
     }
 
     /// Returns a second handle of the same map.

@@ -8,7 +8,7 @@ use super::abi::{path_time, path_time_key, sink_path};
 use super::maps::Map;
 use crate::model::{
     FlowSlots, LatencyResolution, NodeId, NodePort, Path, PathHop, PathTotals, PlaceTotals,
-    WideSlots,
+    ToldTotals, WideSlots,
 };
 
 /// Records that one system call reads. Each has 3.5 KiB.
@@ -29,8 +29,7 @@ pub struct PathTables {
     times: Map<path_time_key, path_time>,
     /// The counts with enough packets to make those of the kernel wrap around.
     wide: HashMap<TimeId, (u64, WideSlots)>,
-    /// The packets that were told last.
-    told: HashMap<TimeId, u64>,
+    told: ToldTotals<TimeId>,
 }
 
 impl PathTables {
@@ -39,12 +38,12 @@ impl PathTables {
             paths,
             times,
             wide: HashMap::new(),
-            told: HashMap::new(),
+            told: ToldTotals::default(),
         }
     }
 
-    /// Returns the totals of the paths that had packets since the last call, and forgets those that are idle at
-    /// `now_ns`. The paths end at this node.
+    /// Returns the totals of the paths that had packets since the last call, or shortly before, and forgets those that are
+    /// idle at `now_ns`. The paths end at this node.
     pub fn news(&mut self, sink: NodeId, now_ns: u64) -> io::Result<Vec<PathTotals>> {
         let mut changed: BTreeMap<u64, Vec<PlaceTotals>> = BTreeMap::new();
         let mut newest: HashMap<u64, u64> = HashMap::new();
@@ -53,7 +52,7 @@ impl PathTables {
             let last_ns = newest.entry(key.path).or_default();
             *last_ns = time.last_ns.max(*last_ns);
             let id = (key.path, key.place);
-            if told.insert(id, time.packets) != Some(time.packets) {
+            if told.take(id, time.packets) {
                 let totals = totals(key.place, &time, wide, id);
                 changed.entry(key.path).or_default().push(totals);
             }
@@ -82,7 +81,7 @@ impl PathTables {
     fn forget(&mut self, id: u64) -> io::Result<()> {
         self.times.remove_where(|key| key.path == id)?;
         self.paths.remove(&id)?;
-        self.told.retain(|time, _| time.0 != id);
+        self.told.keep(|time| time.0 != id);
         self.wide.retain(|time, _| time.0 != id);
         Ok(())
     }

@@ -22,6 +22,7 @@ impl PeerClock {
             took_ns: now.took_ns.into(),
             clock_ns: now.realtime_ns.into(),
             steered_ppb: (0, 0),
+            is_after_set: false,
         };
         let age_ns = u64::try_from(reading.raw_ns + reading.took_ns - i128::from(sink.raw_ns));
         let age_ns = age_ns.ok()?;

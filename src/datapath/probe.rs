@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use libbpf_rs::libbpf_sys;
 
 use super::libbpf_log;
-use crate::os::log;
+use crate::os::{kernel, log};
 
 /// Kernel features that hostint uses where they exist.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -29,6 +29,9 @@ pub struct Features {
     pub blinding: bool,
     /// Atomics that fetch (5.12): sequence numbers are taken without a lock.
     pub atomics: bool,
+    /// No packet's program is interrupted by another packet's on the same CPU; with PREEMPT_RT it may be. A CPU counts
+    /// the packets of the flows that began on it without atomics.
+    pub home_cpus: bool,
 }
 
 const XDP: libbpf_sys::bpf_prog_type = libbpf_sys::BPF_PROG_TYPE_XDP;
@@ -95,6 +98,7 @@ impl fmt::Display for Features {
             ("nic_stamps", self.nic_stamps),
             ("blinding", self.blinding),
             ("atomics", self.atomics),
+            ("home_cpus", self.home_cpus),
         ];
         let present: Vec<&str> = all
             .into_iter()
@@ -120,8 +124,16 @@ impl Features {
             blinding: std::fs::read_to_string("/proc/sys/net/core/bpf_jit_harden")
                 .is_ok_and(|level| level.trim() == "2"),
             atomics: has_atomics(),
+            home_cpus: !kernel::is_real_time(),
         };
         log::debug(|| format!("kernel features: {features}"));
         features
     }
+}
+
+/// True if TC programs can set the stamp of packets (bpf_skb_set_tstamp, 5.18), which then is kept while they are
+/// forwarded.
+pub fn has_packet_stamps() -> bool {
+    libbpf_log::install();
+    has_helper(TC, libbpf_sys::BPF_FUNC_skb_set_tstamp)
 }

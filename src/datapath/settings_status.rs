@@ -1,17 +1,18 @@
 //! The settings of the kernel half as `hostint status` shows them.
 
 use std::io;
+use std::num::NonZeroU32;
 
 use super::abi::{host_settings, sink_flag, sink_settings};
 use super::grants;
 use super::pins::Pins;
-use super::shared_settings::{SharedSettings, clock_state};
-use crate::model::{BucketEdge, ClockStatus, Encapsulation, NodeId, Prefix, SinkSettings};
+use super::shared_settings::{SharedSettings, clock_state, host_node};
+use crate::model::{BucketEdge, ClockStatus, Encapsulation, HostNode, Prefix, SinkSettings};
 
 /// What a host's programs share.
 #[derive(Clone, Debug)]
 pub struct HostSettings {
-    pub node_id: NodeId,
+    pub node: HostNode,
     /// `None` until a program set it.
     pub clock: Option<ClockStatus>,
     /// UDP destination ports whose traffic is never tagged.
@@ -25,20 +26,21 @@ pub fn read_host(pins: &Pins) -> io::Result<Option<HostSettings>> {
     Ok(SharedSettings::read_pinned(pins)?.as_ref().map(host_status))
 }
 
-/// The node id that is pinned on this host, if a program was ever set up here.
-pub fn node_id(pins: &Pins) -> io::Result<Option<NodeId>> {
-    Ok(SharedSettings::read_pinned(pins)?.map(|host| NodeId(host.node_id)))
+/// The node that is pinned on this host, if a program was ever set up here.
+pub fn node(pins: &Pins) -> io::Result<Option<HostNode>> {
+    Ok(SharedSettings::read_pinned(pins)?.as_ref().map(host_node))
 }
 
 fn host_status(host: &host_settings) -> HostSettings {
     let state = clock_state(host);
     let ports = &host.report_port[..host.report_port.len().min(host.report_port_count as usize)];
     HostSettings {
-        node_id: NodeId(host.node_id),
+        node: host_node(host),
         clock: state.source.name().map(|source| ClockStatus {
             source,
             offset_ns: host.clock_offset_ns,
             synchronised: state.synchronised,
+            stated_error_ns: (u32::try_from(host.clock_error_ns).ok()).and_then(NonZeroU32::new),
         }),
         report_ports: ports.iter().map(|port| u16::from_be(*port)).collect(),
         clock_offset_ns: host.clock_offset_ns,

@@ -2,12 +2,14 @@
 
 use std::io;
 
-use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings};
+use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings, node_origin};
 use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
-use crate::model::{ClockSource, ClockState, ClockSteering, LeaseKey, NodeId};
+use crate::model::{
+    ClockSource, ClockState, ClockSteering, HostNode, LeaseKey, NodeId, NodeOrigin,
+};
 use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::{log, netns};
 
@@ -37,6 +39,15 @@ pub fn clock_state(settings: &host_settings) -> ClockState {
             _ => ClockSource::Unknown,
         },
         synchronised: settings.clock_synchronised != 0,
+    }
+}
+
+/// Returns this host's node.
+pub fn host_node(settings: &host_settings) -> HostNode {
+    let id = NodeId(settings.node_id);
+    match node_origin(settings.node_origin) {
+        node_origin::NODE_DERIVED => HostNode::derived(id),
+        _ => HostNode::given(id),
     }
 }
 
@@ -81,14 +92,16 @@ impl SharedSettings {
 
     /// Measures the offset between the clock that the programs read and the time since the Unix epoch, and stores it.
     pub fn refresh_clock(&self) -> io::Result<ClockState> {
-        self.follow_clock(clock::discipline()?, ClockSteering::UNTOLD)
+        self.follow_clock(clock::discipline()?, ClockSteering::UNTOLD, None)
     }
 
-    /// The same, given how the clock is steered, which answers to lease questions tell for a few seconds.
+    /// The same, given how the clock is steered, which answers to lease questions tell for a few seconds, and the error
+    /// that is stated for it.
     pub fn follow_clock(
         &self,
         discipline: Discipline,
         steering: ClockSteering,
+        stated_error_ns: Option<u32>,
     ) -> io::Result<ClockState> {
         let (offset, source) = if self.features.tai_clock {
             let offset = -i64::from(discipline.tai_offset_s) * 1_000_000_000;
@@ -104,6 +117,7 @@ impl SharedSettings {
             settings.clock_synchronised = discipline.synchronised.into();
             settings.tai_offset_s = discipline.tai_offset_s;
             settings.clock_steering = steering.bits().into();
+            settings.clock_error_ns = stated_error_ns.unwrap_or(0).into();
             settings.clock_steering_ns = match steering {
                 ClockSteering::UNTOLD => 0,
                 _ => clock::monotonic_ns() + STEERING_TOLD_NS,
@@ -113,9 +127,9 @@ impl SharedSettings {
         Ok(state)
     }
 
-    /// This host's node id, which packets are stamped with.
-    pub fn node_id(&self) -> io::Result<NodeId> {
-        Ok(NodeId(self.map.get(&0)?.unwrap_or_default().node_id))
+    /// This host's node, whose id packets are stamped with.
+    pub fn node(&self) -> io::Result<HostNode> {
+        Ok(host_node(&self.map.get(&0)?.unwrap_or_default()))
     }
 
     /// Reads the clock that stamps packets now, and the raw clock.
@@ -131,8 +145,8 @@ impl SharedSettings {
     }
 
     /// Sets this host's node id.
-    pub fn set_node_id(&self, node: NodeId) -> io::Result<()> {
-        self.change(|settings| settings.node_id = node.0)
+    pub fn set_node(&self, node: HostNode) -> io::Result<()> {
+        self.change(|settings| put_node(settings, node))
     }
 
     /// Sets the key of lease messages, and the number that tells this host from others.
@@ -148,11 +162,11 @@ impl SharedSettings {
     }
 
     /// Sets node id, report ports and lease key by one update of the map.
-    pub fn apply(&self, node: NodeId, ports: &[u16], key: Option<LeaseKey>) -> io::Result<()> {
+    pub fn apply(&self, node: HostNode, ports: &[u16], key: Option<LeaseKey>) -> io::Result<()> {
         let instance = netns::instance()?;
         check_ports(ports)?;
         self.change(|settings| {
-            settings.node_id = node.0;
+            put_node(settings, node);
             put_report_ports(settings, ports);
             put_lease_key(settings, key, instance);
         })
@@ -167,6 +181,14 @@ fn check_ports(ports: &[u16]) -> io::Result<()> {
         ));
     }
     Ok(())
+}
+
+fn put_node(settings: &mut host_settings, node: HostNode) {
+    settings.node_id = node.id.0;
+    settings.node_origin = match node.origin {
+        NodeOrigin::Given => node_origin::NODE_GIVEN.0,
+        NodeOrigin::Derived => node_origin::NODE_DERIVED.0,
+    };
 }
 
 fn put_report_ports(settings: &mut host_settings, ports: &[u16]) {

@@ -24,6 +24,7 @@ pub(super) fn open(
         constants.have_kernel_ctx = features.kernel_ctx;
         constants.have_xdp_frags = features.xdp_frags;
         constants.have_coarse_clock = features.coarse_clock;
+        constants.have_home_cpus = features.atomics && features.home_cpus;
         constants.software_version = software_version();
     }
     let programs = &mut open.progs;

@@ -216,7 +216,7 @@ impl Summaries {
             return Vec::new();
         }
         let period_ns = self.plan.period.as_nanos() as u64;
-        let groups = tally.map(Tally::changed_groups).unwrap_or_default();
+        let groups = tally.map(Tally::groups_to_tell).unwrap_or_default();
         let mut told: Vec<_> = groups
             .into_iter()
             .map(|(source_node, subject, totals)| SummaryEvent {

@@ -7,23 +7,23 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapHandle};
+use libbpf_rs::{Link, MapHandle, OpenObject};
 
-use super::abi::tcp_walk_object::TcpWalkSkelBuilder;
+use super::abi::tcp_walk_object::{TcpWalkSkel, TcpWalkSkelBuilder};
 use super::abi::{
     counter, read_from, tcp_counter, tcp_record, tcp_record_kind, tcp_setting, tcp_settings,
 };
-use super::drops::wall_offset;
+use super::counters::packets;
 use super::event_ring::EventRing;
 use super::iterator;
 use super::load::{program_fd, with_warnings};
 use super::maps::Map;
 use super::tcp_record::RecordUnits;
-use super::watch::Watchlist;
+use super::token_rate::token_rate_of;
+use super::watch::{Watchlist, watchlist_of};
 use crate::model::{TcpSample, WatchRule};
 use crate::os::clock;
 
-const NS_PER_S: u64 = 1_000_000_000;
 /// Bytes of one read: the kernel gives no more at a time.
 const READ_BYTES: usize = 64 * 1024;
 
@@ -70,27 +70,12 @@ impl TcpPrograms {
     pub fn attach(max_connections: u32, plan: &TcpPlan) -> io::Result<Self> {
         let tick_ns = clock::tick_ns()?;
         let mut object = MaybeUninit::uninit();
-        let mut open = TcpWalkSkelBuilder::default()
-            .open(&mut object)
-            .map_err(io::Error::other)?;
-        open.maps
-            .tcp_begun
-            .set_max_entries(max_connections)
-            .map_err(io::Error::other)?;
-        let skel = with_warnings(|| open.load())?;
+        let skel = load(&mut object, max_connections)?;
         let maps = &skel.maps;
         let programs = Self {
             settings: Map::of(&maps.tcp_settings)?,
             counters: Map::of(&maps.tcp_counters)?,
-            list: Watchlist {
-                state: Map::of(&maps.watch_state)?,
-                places4: Map::of(&maps.watch_places4)?,
-                places6: Map::of(&maps.watch_places6)?,
-                nodes: Map::of(&maps.watch_nodes)?,
-                edges: Map::of(&maps.watch_edges)?,
-                classes: Map::of(&maps.watch_classes)?,
-                texts: Map::of(&maps.watch_texts)?,
-            },
+            list: watchlist_of!(maps),
             endings: MapHandle::try_from(&maps.tcp_endings).map_err(io::Error::other)?,
             walk: iterator::link(&program_fd(&skel.progs.walk_connections)?)?,
             tick_ns,
@@ -161,10 +146,7 @@ impl TcpPrograms {
 
     pub fn counts(&self) -> io::Result<TcpCounts> {
         use tcp_counter as C;
-        let count = |index: C| -> io::Result<u64> {
-            let cpus = self.counters.get_per_cpu(&index.0)?;
-            Ok(cpus.iter().map(|cpu| cpu.packets).sum())
-        };
+        let count = |index: C| packets(&self.counters, index.0);
         Ok(TcpCounts {
             begun: count(C::COUNT_TCP_BEGUN)?,
             ended: count(C::COUNT_TCP_ENDED)?,
@@ -177,25 +159,40 @@ impl TcpPrograms {
     fn units(&self) -> RecordUnits {
         RecordUnits {
             tick_ns: self.tick_ns,
-            wall_offset: wall_offset(),
+            wall_offset: clock::wall_offset(),
         }
     }
 }
 
+/// Loads the programs and releases them, to find out whether this kernel takes them.
+///
+/// # Errors
+/// If it does not.
+pub fn try_to_load() -> io::Result<()> {
+    load(&mut MaybeUninit::uninit(), 1).map(drop)
+}
+
+fn load(object: &mut MaybeUninit<OpenObject>, max_connections: u32) -> io::Result<TcpWalkSkel<'_>> {
+    let mut open = TcpWalkSkelBuilder::default()
+        .open(object)
+        .map_err(io::Error::other)?;
+    open.maps
+        .tcp_begun
+        .set_max_entries(max_connections)
+        .map_err(io::Error::other)?;
+    with_warnings(|| open.load())
+}
+
 fn settings_of(plan: &TcpPlan) -> io::Result<tcp_settings> {
-    let mut settings = tcp_settings {
+    let (ending_interval_ns, ending_burst_ns) = token_rate_of(plan.max_endings)?;
+    Ok(tcp_settings {
         cgroup: plan.cgroup.unwrap_or_default(),
+        ending_interval_ns,
+        ending_burst_ns,
         netns: plan.netns,
         flags: match plan.rules.is_empty() {
             true => 0,
             false => tcp_setting::TCP_BY_RULES.0,
         },
-        ..Default::default()
-    };
-    let cpus = libbpf_rs::num_possible_cpus().map_err(io::Error::other)? as u64;
-    if let Some(interval_ns) = (NS_PER_S * cpus).checked_div(plan.max_endings) {
-        settings.ending_interval_ns = interval_ns.clamp(1, NS_PER_S);
-        settings.ending_burst_ns = NS_PER_S;
-    }
-    Ok(settings)
+    })
 }

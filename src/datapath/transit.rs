@@ -70,6 +70,10 @@ impl Transit {
             .transit_arrivals
             .set_max_entries(arrivals)
             .map_err(io::Error::other)?;
+        open.maps
+            .transit_departures
+            .set_max_entries(arrivals)
+            .map_err(io::Error::other)?;
         let fresh = !pins.map(TRANSIT_INFO).exists();
         pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
         pin_maps(open.open_object_mut(), pins, &TRANSIT_MAPS)?;
@@ -166,6 +170,7 @@ fn set_constants(
     constants.fixed_mtu = fixed_mtu(features, dev, config.mtu)?;
     constants.only_allowed = config.allow.is_some();
     constants.cuts_tunnels = cuts_tunnels(dev);
+    constants.notes_departures = config.waits;
     Ok(())
 }
 

@@ -14,6 +14,7 @@ pub(super) fn info_of(dev: &str, config: &TransitConfig) -> transit_info {
         tos_mask: config.mark.tos_mask(),
         only_allowed: config.allow.is_some().into(),
         cuts_tunnels: cuts_tunnels(dev).into(),
+        notes_departures: config.waits.into(),
         dev: name_bytes(dev),
         ..transit_info::default()
     }
@@ -30,6 +31,7 @@ pub(super) fn config_of(info: &transit_info) -> TransitConfig {
         mtu: Some(info.mtu).filter(|mtu| *mtu != 0),
         allow: (info.only_allowed != 0).then(Vec::new),
         max_arrivals: None,
+        waits: info.notes_departures != 0,
         no_tcx: info.clsact != 0,
     }
 }

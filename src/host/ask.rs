@@ -3,13 +3,15 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::control::{ControlAnswer, DeadlineStream, Query, Request, socket_path};
-use crate::model::RecentCounts;
+use crate::control::{
+    ControlAnswer, DeadlineStream, Query, Request, UnpinnedRole, role_socket_path, socket_path,
+};
+use crate::model::{HostStatus, RecentCounts};
 
 /// The time that the daemon has to answer.
 const WAIT: Duration = Duration::from_secs(20);
@@ -21,18 +23,36 @@ const SHORT_WAIT: Duration = Duration::from_secs(1);
 
 /// Asks the daemon at the control socket for the state of this host.
 pub fn status(control: Option<&Path>, query: Query) -> Result<ControlAnswer> {
-    ask(control, &Request::Status(query), WAIT)
+    ask(&of_host(control)?, &Request::Status(query), WAIT)
 }
 
 /// Asks it what counters grew by in the last minute; `None` if no daemon tells.
 pub fn recent(control: Option<&Path>) -> Option<RecentCounts> {
-    ask(control, &Request::Recent, SHORT_WAIT).ok()?.recent
+    ask(&of_host(control).ok()?, &Request::Recent, SHORT_WAIT)
+        .ok()?
+        .recent
 }
 
-fn ask(control: Option<&Path>, request: &Request, wait: Duration) -> Result<ControlAnswer> {
-    let path = socket_path(control).context("cannot name this network namespace")?;
+/// Asks the daemons of roles that pin nothing, and adds their states.
+pub fn add_unpinned(status: &mut HostStatus) {
+    status.postcards = of_role(UnpinnedRole::Postcards).and_then(|found| found.postcards);
+    status.tcp = of_role(UnpinnedRole::Tcp).and_then(|found| found.tcp);
+}
+
+/// Asks the daemon of a role for its state; `None` if none runs, or it does not answer.
+fn of_role(role: UnpinnedRole) -> Option<HostStatus> {
+    let path = role_socket_path(role).ok()?;
+    let answer = ask(&path, &Request::Status(Query::default()), SHORT_WAIT).ok()?;
+    serde_json::from_value(answer.status?).ok()
+}
+
+fn of_host(control: Option<&Path>) -> Result<PathBuf> {
+    socket_path(control).context("cannot name this network namespace")
+}
+
+fn ask(path: &Path, request: &Request, wait: Duration) -> Result<ControlAnswer> {
     let deadline = Instant::now() + wait;
-    let socket = UnixStream::connect(&path)
+    let socket = UnixStream::connect(path)
         .with_context(|| format!("cannot ask the daemon at {}", path.display()))?;
     let mut stream = DeadlineStream { socket, deadline };
     let asked = stream.write_all(&request.to_line()?);

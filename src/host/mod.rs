@@ -5,8 +5,11 @@
 
 pub mod advice;
 pub mod ask;
+mod derived_node;
+mod detachment;
 pub mod events;
 pub mod history;
+pub mod node;
 pub mod pins;
 pub mod preflight;
 pub mod sink;

@@ -27,6 +27,15 @@ pub fn find(bpffs: Option<&Path>) -> Result<Option<Pins>> {
         .context("cannot look for pins in the BPF file system")
 }
 
+/// The same for a daemon that is about to load programs.
+///
+/// # Errors
+/// Without the privileges that this takes.
+pub fn find_to_change(bpffs: Option<&Path>) -> Result<Option<Pins>> {
+    require_privileges()?;
+    find(bpffs)
+}
+
 fn require_privileges() -> Result<()> {
     let missing = privileges::missing(&privileges::STEADY).context("cannot read capabilities")?;
     anyhow::ensure!(

@@ -17,7 +17,8 @@ use crate::os::{log, netdev};
 pub fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Result<()> {
     let attached = attach_quietly(sink, pins, dev, config)
         .with_context(|| format!("cannot attach the sink to {dev}"))?;
-    let (mode, node) = (mode_name(attached.mode), config.node_id);
+    let mode = mode_name(attached.mode);
+    let node = sink.host.node().context("cannot read the node id")?.id;
     let why = attached
         .why
         .map_or_else(String::new, |why| format!("; --hook auto: {why}"));

@@ -81,21 +81,20 @@ fn read_here(
     match Pins::of_this_host(bpffs, false)? {
         Some(pins) => {
             let recent = ask::recent(control);
-            read(&pins, query, recent.as_ref())
+            let mut status = read(&pins, query, recent.as_ref())?;
+            ask::add_unpinned(&mut status);
+            Ok(status)
         }
-        None => Ok(HostStatus {
-            schema: STATUS_SCHEMA,
-            node_id: None,
-            clock: None,
-            sink: None,
-            source: None,
-            transit: None,
-            why: Vec::new(),
-        }),
+        None => {
+            let mut status = HostStatus::of_nothing();
+            ask::add_unpinned(&mut status);
+            Ok(status)
+        }
     }
 }
 
-/// Reads the state from the pins.
+/// Reads the state from the pins. Some roles have none: their daemons are
+/// [asked](ask::add_unpinned).
 pub fn read(pins: &Pins, query: StatusQuery, recent: Option<&RecentCounts>) -> Result<HostStatus> {
     read_and_visit(pins, query, recent, None)
 }
@@ -114,11 +113,14 @@ pub fn read_and_visit(
     };
     let mut status = HostStatus {
         schema: STATUS_SCHEMA,
-        node_id: host.as_ref().map(|host| host.node_id),
+        node_id: host.as_ref().map(|host| host.node.id),
+        node_origin: host.as_ref().map(|host| host.node.origin),
         clock: host.as_ref().and_then(|host| host.clock.clone()),
         sink: sink_status::read(pins, flows, visit)?,
         source: source_status::read(pins)?,
         transit: transit_status::read(pins)?,
+        postcards: None,
+        tcp: None,
         why: Vec::new(),
     };
     // The diagnosis needs all peers.
@@ -146,6 +148,8 @@ pub fn runs(status: &HostStatus) -> bool {
             .transit
             .as_ref()
             .is_some_and(|transit| !transit.interfaces.is_empty())
+        || status.postcards.is_some()
+        || status.tcp.is_some()
 }
 
 fn is_denied(err: &anyhow::Error) -> bool {

@@ -4,36 +4,32 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::advice::{Usage, advise};
-use super::{events, pins};
+use super::advice::advise;
+use super::detachment::PinnedRole;
+use super::{events, node, pins};
 use crate::config::{TransitConfig, TransitSetup};
 use crate::datapath::links::AttachedBy;
 use crate::datapath::pins::Pins;
 use crate::datapath::transit::Transit;
 use crate::datapath::transit_links::{self, TransitAttachment};
 use crate::datapath::{settings_status, sink_links, source_links};
-use crate::model::NodeId;
+use crate::model::HostNode;
 use crate::os::{log, netdev};
 
-/// The node id that is given, or that of the sink or source of this host.
+pub const ROLE: PinnedRole = PinnedRole {
+    name: "transit",
+    task: "cannot detach the transit hop",
+    detach: transit_links::detach,
+};
+
+/// The node id that is given, or that of the roles that run on this host, or the derived one.
 ///
 /// # Errors
-/// If there is none, or if they differ: a host has one node id.
-pub fn choose_node(pins: &Pins, config: &TransitConfig) -> Result<NodeId> {
-    let others_run = sink_links::is_attached(pins).context("cannot look for the sink")?
+/// If there is none, or if it is another than that of the sink or source: a host has one node id.
+pub fn choose_node(pins: &Pins, config: &TransitConfig) -> Result<HostNode> {
+    let others = sink_links::is_attached(pins).context("cannot look for the sink")?
         || source_links::is_loaded(pins);
-    let known = match others_run {
-        true => settings_status::node_id(pins)?.filter(|node| node.0 != 0),
-        false => None,
-    };
-    match (config.node_id, known) {
-        (Some(node), Some(known)) if node != known => Err(Usage(format!(
-            "node id {node} differs from this host's, which is {known} (try to leave --node-id out)"
-        ))
-        .into()),
-        (Some(node), _) | (None, Some(node)) => Ok(node),
-        (None, None) => Err(Usage("no node id given (try --node-id 7)".into()).into()),
-    }
+    node::join(pins, config.node_id, others)
 }
 
 /// Checks that INT can be found in the packets of these interfaces.
@@ -74,13 +70,13 @@ pub fn attach(pins: &Pins, setup: &TransitSetup) -> Result<Transit> {
     last.context("cannot attach the transit hop: no interface is given (try --dev eth0,eth1)")
 }
 
-fn attach_dev(pins: &Pins, dev: &str, config: &TransitConfig, node: NodeId) -> Result<Transit> {
+fn attach_dev(pins: &Pins, dev: &str, config: &TransitConfig, node: HostNode) -> Result<Transit> {
     let transit = Transit::load(pins, dev, config)
         .map_err(advise)
         .context("cannot load the transit hop's kernel programs")?;
     let host = &transit.host;
     host.refresh_clock().context("cannot set the clock")?;
-    host.set_node_id(node).context("cannot set the node id")?;
+    host.set_node(node).context("cannot set the node id")?;
     if let Some(prefixes) = config.allow.as_ref().filter(|allow| !allow.is_empty()) {
         transit
             .allow(prefixes)
@@ -94,6 +90,7 @@ fn attach_dev(pins: &Pins, dev: &str, config: &TransitConfig, node: NodeId) -> R
         AttachedBy::Link => "tcx",
         AttachedBy::Clsact => "clsact",
     };
+    let node = node.id;
     let line = format!("transit hop attached to {dev} ({mode}), node id {node}");
     events::attached("transit", dev, mode, node, line);
     Ok(transit)
@@ -105,7 +102,7 @@ fn go_back(pins: &Pins, before: &[TransitAttachment], devs: &[String]) {
         let known = before.iter().find(|seen| seen.name.as_ref() == Some(dev));
         let back = match known {
             Some(seen) => reattach(pins, dev, &seen.config()),
-            None => detach_links(pins, std::slice::from_ref(dev)).map(drop),
+            None => ROLE.leave(pins, std::slice::from_ref(dev)),
         };
         if let Err(err) = back {
             log::error(format_args!("cannot go back: {err:#}"));
@@ -117,7 +114,7 @@ fn go_back(pins: &Pins, before: &[TransitAttachment], devs: &[String]) {
 }
 
 fn reattach(pins: &Pins, dev: &str, config: &TransitConfig) -> Result<()> {
-    let node = settings_status::node_id(pins)?.unwrap_or(NodeId(0));
+    let node = settings_status::node(pins)?.unwrap_or_default();
     attach_dev(pins, dev, config, node).map(drop)
 }
 
@@ -145,30 +142,8 @@ pub fn adopt(pins: &Pins, devs: &[String]) -> Result<()> {
 
 /// Detaches the hop from these interfaces, from all if none is named, and returns which they were.
 pub fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<Vec<String>> {
-    let Some(pins) = pins::find(bpffs)? else {
-        return Ok(Vec::new());
-    };
-    let _changing = pins
-        .change()
-        .map_err(advise)
-        .context("cannot detach the transit hop")?;
-    detach_links(&pins, devs)
-}
-
-/// Detaches the hop from these interfaces; from none if none is named.
-pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
-    if devs.is_empty() {
-        return Ok(());
+    match pins::find(bpffs)? {
+        Some(pins) => ROLE.detach(&pins, devs),
+        None => Ok(Vec::new()),
     }
-    detach_links(pins, devs).map(drop)
-}
-
-fn detach_links(pins: &Pins, devs: &[String]) -> Result<Vec<String>> {
-    let detached = transit_links::detach(pins, devs)
-        .map_err(advise)
-        .context("cannot detach the transit hop")?;
-    for dev in &detached {
-        events::detached("transit", dev);
-    }
-    Ok(detached)
 }

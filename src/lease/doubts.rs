@@ -15,8 +15,8 @@ const FORGET_NS: u64 = 60_000_000_000;
 /// A doubt that was not raised again for this time begins anew.
 const ANEW_NS: u64 = 5_000_000_000;
 /// A packet of the flow that arrived within this time before the first doubt shows that its packets arrive. After that
-/// doubt they may go untagged, so that none can arrive.
-const RECENT_NS: u64 = 1_000_000_000;
+/// doubt they may go untagged, so that none can arrive. A SYN is repeated, and doubted, a second after it was sent.
+const RECENT_NS: u64 = 1_200_000_000;
 /// A flow is tried this often until one of its packets arrives.
 const TRIALS: u8 = 8;
 /// After this number of trials the path is to be proved again.

@@ -11,6 +11,7 @@ use super::peer::{ASK_NS, LEASE_NS, LeasePeer};
 use super::probing::{OutgoingProbe, Probing};
 use super::questions::{Asked, AskingTime, QuestionKind};
 use super::replies::{LeaseUpdate, together};
+use super::reverse::AnnouncedRounds;
 use super::verdict::OwnTagging;
 use crate::model::{AddressPair, FlowAsked, Lease, LeaseKey, LeaseState, PathProof};
 
@@ -35,6 +36,7 @@ pub struct LeaseKeeper {
     pub(super) out: HashMap<u64, usize>,
     pub(super) nodes: NodeHolders,
     pub(super) probing: Probing,
+    pub(super) announced: AnnouncedRounds,
     /// The question that goes with the last one, in the other version.
     pub(super) twin: Option<(usize, QuestionKind)>,
     pub(super) random: Box<dyn FnMut() -> u64>,
@@ -53,6 +55,7 @@ impl LeaseKeeper {
             out: HashMap::new(),
             nodes: NodeHolders::default(),
             probing: Probing::default(),
+            announced: AnnouncedRounds::default(),
             twin: None,
             random: Box::new(random),
         }

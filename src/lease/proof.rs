@@ -2,6 +2,8 @@
 
 use super::doubts::PathSigns;
 use super::falls::Falls;
+use super::form_verdicts::{FormVerdict, FormVerdicts};
+use super::reverse_direction::ReverseDirection;
 use super::round::{FormResult, NextProbe, Round};
 use super::verdict::OwnTagging;
 use super::ways;
@@ -22,20 +24,10 @@ const LAPSED_NS: u64 = 10_000_000_000;
 /// An answer with new packets shows for this time that tagged packets arrive.
 const VOUCH_NS: u64 = 1_000_000_000;
 
-/// What is known of a form's packets.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum FormVerdict {
-    #[default]
-    Unasked,
-    Passed,
-    /// Probes are missing, or packets that were tagged.
-    Failed,
-}
-
 /// The proof of one pair's path.
 #[derive(Default)]
 pub(super) struct Proof {
-    verdicts: [FormVerdict; ProbeForm::ALL.len()],
+    verdicts: FormVerdicts,
     /// Lengths of the longest probes of each form that arrived; 0: no limit is known.
     longest: [u16; ProbeForm::ALL.len()],
     /// The forms whose packets the path limits to less than the route says.
@@ -55,6 +47,7 @@ pub(super) struct Proof {
     arrived_since_ns: u64,
     /// The form that was given up because flows in it came to nothing.
     distrusted: Option<ProbeForm>,
+    pub(super) reverse: ReverseDirection,
     witness: Witness,
     falls: Falls,
     /// The last full answer, by which forms are chosen.
@@ -74,16 +67,16 @@ impl Proof {
                 .encapsulation()
                 .is_some_and(|encapsulation| known.ways.has(encapsulation));
             if passed {
-                self.set(form, FormVerdict::Passed);
+                self.verdicts.set(form, FormVerdict::Passed);
             } else if known.eaten.contains(form) {
-                self.set(form, FormVerdict::Failed);
+                self.verdicts.set(form, FormVerdict::Failed);
             }
         }
         let tcp = [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe]
             .into_iter()
             .any(|one| known.ways.contains(Ways::of(Transport::Tcp, one)));
         if tcp {
-            self.set(ProbeForm::Stray, FormVerdict::Passed);
+            self.verdicts.set(ProbeForm::Stray, FormVerdict::Passed);
         } else if known.longest != 0 {
             self.narrow = ProbeForm::ALL.into_iter().collect();
         }
@@ -97,19 +90,6 @@ impl Proof {
         if !known.eaten.is_empty() || known.distrusted {
             self.again_ns = known.proved_ns + AGAIN_NS;
         }
-    }
-
-    fn set(&mut self, form: ProbeForm, verdict: FormVerdict) {
-        self.verdicts[usize::from(form.number())] = verdict;
-    }
-
-    fn verdict(&self, form: ProbeForm) -> FormVerdict {
-        self.verdicts[usize::from(form.number())]
-    }
-
-    fn with(&self, verdict: FormVerdict) -> ProbeForms {
-        let all = ProbeForm::ALL.into_iter();
-        all.filter(|form| self.verdict(*form) == verdict).collect()
     }
 
     /// The round of probes that a full question names; 0: none.
@@ -131,7 +111,7 @@ impl Proof {
     pub(super) fn signs(&self) -> PathSigns {
         PathSigns {
             arrived_since_ns: self.arrived_since_ns,
-            proved_ns: match self.with(FormVerdict::Failed).is_empty() {
+            proved_ns: match self.verdicts.with(FormVerdict::Failed).is_empty() {
                 true => self.proved_ns,
                 false => 0,
             },
@@ -152,12 +132,12 @@ impl Proof {
         if now_ns < self.ready_ns || answer.witness.untold {
             return ProbeForms::NONE;
         }
-        let gpe_failed = self.verdict(ProbeForm::Gpe) == FormVerdict::Failed;
+        let gpe_failed = self.verdicts.of(ProbeForm::Gpe) == FormVerdict::Failed;
         let wanted = ways::wanted(ours, answer, gpe_failed);
         if self.is_again(now_ns) {
             return wanted;
         }
-        let unasked = self.with(FormVerdict::Unasked);
+        let unasked = self.verdicts.with(FormVerdict::Unasked);
         wanted
             .iter()
             .filter(|form| unasked.contains(*form))
@@ -170,6 +150,7 @@ impl Proof {
 
     pub(super) fn begin(&mut self, id: u64, forms: ProbeForms, now_ns: u64) {
         self.round = Some(Round::new(id, forms));
+        self.reverse.begin(id);
         self.ready_ns = now_ns + BROKEN_NS;
         // Forms that were not probed yet do not put off those that are to be probed again.
         if self.is_again(now_ns) || self.began_ns == 0 {
@@ -200,7 +181,7 @@ impl Proof {
 
     /// The longest packet that passes in every form that passes; 0: no limit is known.
     fn longest(&self) -> u16 {
-        let passed = self.with(FormVerdict::Passed);
+        let passed = self.verdicts.with(FormVerdict::Passed);
         let lengths = passed
             .iter()
             .map(|form| self.longest[usize::from(form.number())]);
@@ -218,8 +199,9 @@ impl Proof {
         let marks = |ours: &OwnTagging| ours.tagging.iter().map(|sent| sent.marks).collect();
         let (before, now): (Vec<Marks>, Vec<Marks>) = (marks(before), marks(now));
         if before != now && !before.is_empty() {
-            self.set(ProbeForm::OverUdp, FormVerdict::Unasked);
-            self.set(ProbeForm::Extension, FormVerdict::Unasked);
+            self.verdicts.set(ProbeForm::OverUdp, FormVerdict::Unasked);
+            self.verdicts
+                .set(ProbeForm::Extension, FormVerdict::Unasked);
         }
     }
 
@@ -262,6 +244,22 @@ impl Proof {
         self.note_counts(&answer.witness, asked_ns, now_ns);
     }
 
+    /// Takes what a reverse probe of the last round showed. What the sink's host sends outside of a tunnel, in a
+    /// conversation that began in it, would be translated, too.
+    pub(super) fn note_reverse(&mut self, translated: bool) {
+        self.reverse.note(translated);
+        match self.verdicts.of(ProbeForm::Stray) {
+            FormVerdict::Passed if translated => {
+                self.verdicts.set(ProbeForm::Stray, FormVerdict::Failed);
+                self.fail(self.began_ns);
+            }
+            FormVerdict::Failed if self.reverse.alone_is_in_the_way() => {
+                self.verdicts.set(ProbeForm::Stray, FormVerdict::Passed);
+            }
+            _ => {}
+        }
+    }
+
     fn end_round(&mut self, results: &[FormResult], now_ns: u64) {
         self.round = None;
         self.ready_ns = now_ns;
@@ -270,26 +268,32 @@ impl Proof {
             if self.distrusted == Some(result.form) {
                 self.distrusted = None;
             }
-            let verdict = match result.missing {
-                0 => FormVerdict::Passed,
-                _ => FormVerdict::Failed,
+            let verdict = match self.is_failed(result) {
+                false => FormVerdict::Passed,
+                true => FormVerdict::Failed,
             };
-            self.set(result.form, verdict);
+            self.verdicts.set(result.form, verdict);
             self.longest[usize::from(result.form.number())] = result.longest;
             self.narrow = match result.narrow {
                 true => self.narrow.with(result.form),
                 false => self.narrow.without(result.form),
             };
-            if result.form == ProbeForm::OverUdp {
-                self.tos_changed = result.tos_changed;
+            match result.form {
+                ProbeForm::OverUdp => self.tos_changed = result.tos_changed,
+                ProbeForm::Stray => self.reverse.note_stray(result.missing),
+                _ => {}
             }
         }
-        if results.iter().any(|result| result.missing > 0) {
+        if results.iter().any(|result| self.is_failed(result)) {
             self.fail(self.began_ns);
-        } else if self.with(FormVerdict::Failed).is_empty() {
+        } else if self.verdicts.with(FormVerdict::Failed).is_empty() {
             self.failures = 0;
         }
         self.witness.begin_anew();
+    }
+
+    fn is_failed(&self, result: &FormResult) -> bool {
+        result.missing > 0 || result.form == ProbeForm::Stray && self.reverse.is_translated()
     }
 
     /// A form failed: it is tried again, ever less often.
@@ -322,8 +326,8 @@ impl Proof {
     /// Gives up an encapsulation that passed: its packets do not arrive.
     fn give_up(&mut self, encapsulation: Encapsulation, now_ns: u64) {
         let form = ProbeForm::of(encapsulation);
-        if self.verdict(form) == FormVerdict::Passed {
-            self.set(form, FormVerdict::Failed);
+        if self.verdicts.of(form) == FormVerdict::Passed {
+            self.verdicts.set(form, FormVerdict::Failed);
             self.doubt(now_ns);
         }
         self.witness.begin_anew();
@@ -346,7 +350,7 @@ impl Proof {
                 Encapsulation::ExtensionUdp,
             ];
             if let Some(one) = order.into_iter().find(tcp) {
-                self.set(ProbeForm::of(one), FormVerdict::Failed);
+                self.verdicts.set(ProbeForm::of(one), FormVerdict::Failed);
                 self.distrusted = Some(ProbeForm::of(one));
                 self.again_ns = now_ns + AGAIN_NS;
                 ask = true;
@@ -366,7 +370,11 @@ impl Proof {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
-        ways::open(ours, answer, (self.with(FormVerdict::Passed), self.narrow))
+        ways::open(
+            ours,
+            answer,
+            (self.verdicts.with(FormVerdict::Passed), self.narrow),
+        )
     }
 
     /// What the kernel and status are told.
@@ -374,7 +382,7 @@ impl Proof {
         PathProof {
             version: 2,
             ways: self.ways(ours),
-            eaten: self.with(FormVerdict::Failed),
+            eaten: self.verdicts.with(FormVerdict::Failed),
             tos_changed: self.tos_changed,
             longest: self.longest(),
             stack: self.stack(),

@@ -36,10 +36,12 @@ impl SinkAnswers {
     fn drift(&self) -> Option<Drift> {
         match self.steering {
             ClockSteering::BEYOND => None,
-            told => Some(Drift::steered(
-                told.most_ppb()
-                    .map_or(STEERED_PPB, |ppb| ppb + CORRECTION_PPB),
-            )),
+            told => Some(
+                Drift::CRYSTALS.steered(
+                    told.most_ppb()
+                        .map_or(STEERED_PPB, |ppb| ppb + CORRECTION_PPB),
+                ),
+            ),
         }
     }
 

@@ -21,6 +21,8 @@ pub struct ClockEvidence {
     pub kernel: u64,
     /// The clock that stamps packets.
     pub clock: ClockState,
+    /// Network cards may stamp arrivals, with clocks of their own, of which this says nothing.
+    pub arrivals_by_card: bool,
     /// The error of that clock, according to the time daemon. `None`: it is not synchronised, or its error is unknown.
     pub stated_error_ns: Option<NonZeroU32>,
     /// Oldest first.
@@ -37,6 +39,8 @@ pub struct ClockReading {
     pub clock_ns: u64,
     /// The least and the greatest rate that the kernel steers the clock by, against the raw clock.
     pub steered_ppb: (i32, i32),
+    /// The clock was set since the reading before.
+    pub is_after_set: bool,
 }
 
 /// Packets between the host and another one.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::coverage::CoverageRow;
-use super::{EngineStatus, HostDropRow, NodeId, PairTraffic, SegmentTally};
+use super::{EngineStatus, HostDropRow, HostTcpRow, NodeId, PairTraffic, SegmentTally};
 
 /// The schema of a [`CollectStatus`] as JSON.
 pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
@@ -53,8 +53,12 @@ pub struct CollectStatus {
     pub reports_unnumbered: u64,
     /// Summaries that lost a part on the way. The next summary of their subject has their packets.
     pub summaries_incomplete: u64,
+    /// Summaries of classes that fell silent, which only repeat the ones before, in case those were lost.
+    pub summaries_repeated: u64,
     /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
     pub summaries_untracked: u64,
+    /// Reports of TCP connections beyond the limit of followed ones: the history has them, and no sums.
+    pub connections_untracked: u64,
     /// Nodes that tell what they know about clocks, and those of them whose clock is known against another one's.
     pub clocks_telling: usize,
     pub clocks_known: usize,
@@ -102,6 +106,8 @@ pub struct CollectStatus {
     pub traffic: PairTraffic,
     /// Packets that hosts dropped, as they tell them, since the collector started: all reasons, or those with most.
     pub drops: Vec<HostDropRow>,
+    /// The TCP connections of hosts by what limits them: all hosts, or the first of them by node.
+    pub tcp: Vec<HostTcpRow>,
 }
 
 /// The health of one exporter, as its reports show it.
@@ -125,12 +131,27 @@ pub struct ExporterHealth {
     /// The clock that stamps packets at the exporter, and whether it is synchronised to UTC, if the exporter says so.
     pub clock: Option<&'static str>,
     pub clock_synchronised: Option<bool>,
-    /// The name of its node: the one that the collector was told, or else the one that the node tells.
+    /// The name of its node: the one that the collector was told, or else the one that the node tells, or else that of its
+    /// address in DNS.
     pub name: Option<String>,
+    /// Where the name comes from, if there is one.
+    pub name_origin: Option<NameOrigin>,
     /// Another node or another address claims the same name.
     pub name_contested: bool,
     /// The version of hostint that runs there.
     pub version: Option<String>,
     /// What else the node tells, such as rack, zone and role.
     pub labels: BTreeMap<String, String>,
+}
+
+/// Where the name of a node comes from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NameOrigin {
+    /// The collector's user gave it.
+    Given,
+    /// The node tells it.
+    Told,
+    /// DNS has it for the exporter's address.
+    Dns,
 }

@@ -9,12 +9,17 @@ use super::NodeId;
 /// The name of a line about coverage.
 pub const COVERAGE_SCHEMA: &str = "hostint.coverage/1";
 
-/// Why a source did not tag a packet. The number is that of the source's counter, which never changes.
+/// Why a packet was not measured. The number is that of a counter, which never changes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct MissedReason(pub u8);
+pub enum MissedReason {
+    /// The source did not tag it.
+    Source(u8),
+    /// The sink stripped it, and could not assign it to a flow.
+    Sink(u8),
+}
 
-/// The reasons by number; the others count packets that are tagged, or that the watchlist does not ask for.
-const NAMES: [(u8, &str); 17] = [
+/// A source's reasons by number; the others count packets that are tagged, or that the watchlist does not ask for.
+const OF_SOURCE: [(u8, &str); 17] = [
     (4, "fragment"),
     (5, "may_fragment"),
     (6, "ip_options"),
@@ -34,27 +39,63 @@ const NAMES: [(u8, &str); 17] = [
     (29, "guarded"),
 ];
 
+/// A sink's reasons by number; the others count packets that are measured, or that have no INT that can be read.
+const OF_SINK: [(u8, &str); 4] = [
+    (14, "untracked"),
+    (15, "bad_segment"),
+    (26, "new_flow_limited"),
+    (39, "damaged"),
+];
+
 impl MissedReason {
     /// Reasons of later versions are `other`.
     pub fn name(self) -> &'static str {
-        let found = NAMES.iter().find(|(number, _)| *number == self.0);
+        let names: &[_] = match self {
+            Self::Source(_) => &OF_SOURCE,
+            Self::Sink(_) => &OF_SINK,
+        };
+        let found = names.iter().find(|(number, _)| *number == self.number());
         found.map_or("other", |(_, name)| name)
+    }
+
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Source(number) | Self::Sink(number) => number,
+        }
+    }
+}
+
+/// The other end of a pair of nodes.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum PairEnd {
+    /// A source tells: this is the node of the sink in front of the destination, if there ever was one.
+    ToSink(Option<NodeId>),
+    /// A sink tells: this is the source's node.
+    FromSource(NodeId),
+}
+
+impl PairEnd {
+    /// The source and the sink of a pair of which this node tells.
+    pub fn pair(self, node: NodeId) -> (NodeId, Option<NodeId>) {
+        match self {
+            Self::ToSink(sink) => (node, sink),
+            Self::FromSource(source) => (source, Some(node)),
+        }
     }
 }
 
 /// The packets of a pair and class that were not measured, since an epoch.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MissedPackets {
-    /// The node of the sink in front of the destination, if there ever was one.
-    pub sink: Option<NodeId>,
+    pub other: PairEnd,
     pub class: Option<String>,
     pub by_reason: BTreeMap<MissedReason, u64>,
 }
 
-/// A source's report about its coverage.
+/// A report of a source, or of a sink, about packets that it did not tag or measure.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CoverageReport {
-    pub source: NodeId,
+    pub node: NodeId,
     /// The time from one report to the next.
     pub period_s: u16,
     /// Counting began at this time. Other counts have another epoch.
@@ -86,12 +127,14 @@ pub struct CoverageGrowth {
     pub packets: u64,
 }
 
-/// A coverage report as a line of JSON.
+/// What a report tells of a source, as a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct CoverageRecord<'a> {
     pub schema: &'static str,
     pub exporter: std::net::IpAddr,
     pub received_ns: u64,
+    /// The node that tells: the source, or a sink.
+    pub node: NodeId,
     pub source: NodeId,
     pub period_s: u16,
     pub epoch_ns: u64,
@@ -124,21 +167,27 @@ impl MissedPackets {
 }
 
 impl CoverageReport {
-    /// The line of a report that came from there.
-    pub fn record(&self, exporter: std::net::IpAddr, received_ns: u64) -> CoverageRecord<'_> {
-        let missed = self.missed.iter().map(|one| MissedRecord {
-            sink: one.sink,
-            class: one.class.as_deref(),
-            packets: one.named(),
-        });
-        CoverageRecord {
+    /// The lines of a report that came from there, one for each source node.
+    pub fn records(&self, exporter: std::net::IpAddr, received_ns: u64) -> Vec<CoverageRecord<'_>> {
+        let mut by_source: BTreeMap<NodeId, Vec<MissedRecord<'_>>> = BTreeMap::new();
+        for one in &self.missed {
+            let (source, sink) = one.other.pair(self.node);
+            by_source.entry(source).or_default().push(MissedRecord {
+                sink,
+                class: one.class.as_deref(),
+                packets: one.named(),
+            });
+        }
+        let line = |(source, missed)| CoverageRecord {
             schema: COVERAGE_SCHEMA,
             exporter,
             received_ns,
-            source: self.source,
+            node: self.node,
+            source,
             period_s: self.period_s,
             epoch_ns: self.epoch_ns,
-            missed: missed.collect(),
-        }
+            missed,
+        };
+        by_source.into_iter().map(line).collect()
     }
 }

@@ -38,6 +38,17 @@ pub struct FlowKey {
     pub vlans: Vlans,
 }
 
+impl FlowKey {
+    /// The same flow outside of any VLAN, as the sending host's TCP knows it.
+    #[must_use]
+    pub fn without_vlans(&self) -> Self {
+        Self {
+            vlans: Vlans::NONE,
+            ..*self
+        }
+    }
+}
+
 impl fmt::Display for FlowKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match protocol_name(self.protocol) {

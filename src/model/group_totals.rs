@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use super::flow_growth::FlowGrowth;
 use super::{LatencyResolution, SlotRange, SubjectTotals, latency_of};
 
+/// Totals that changed are told this number of times, so that what falls silent is known although a datagram was lost. The
+/// totals of what has traffic change in each period.
+pub const TOTALS_TOLD: u8 = 3;
+
 /// Sums over the flows of a group since it was first seen.
 ///
 /// Flows that count in powers of two have sums of their own. Otherwise one of them would make all quantiles of the
@@ -26,8 +30,8 @@ struct FlowSums {
     resolution: LatencyResolution,
     /// Packets by the largest latency of their slot.
     slots: BTreeMap<i64, u64>,
-    /// Something was added since the totals were last told.
-    changed: bool,
+    /// The number of times that the totals are still to be told.
+    to_tell: u8,
 }
 
 impl Default for GroupTotals {
@@ -48,7 +52,7 @@ impl GroupTotals {
         }
     }
 
-    /// Returns the totals that changed since they were last told. No packet is in both.
+    /// Returns the totals that are to be told. No packet is in both.
     pub(super) fn news(&mut self) -> impl Iterator<Item = SubjectTotals> {
         let fine = self.fine.news();
         // A collector knows these by the resolution of their latencies.
@@ -70,7 +74,7 @@ impl FlowSums {
             latency_sum_ns: 0,
             resolution,
             slots: BTreeMap::new(),
-            changed: false,
+            to_tell: 0,
         }
     }
 
@@ -78,7 +82,7 @@ impl FlowSums {
         if more.is_nothing() {
             return;
         }
-        self.changed = true;
+        self.to_tell = TOTALS_TOLD;
         let to = &mut self.totals;
         if to.epoch_ns == 0 {
             to.epoch_ns = began_ns;
@@ -115,7 +119,9 @@ impl FlowSums {
             .slots
             .iter()
             .map(|(bound_ns, count)| (*bound_ns, *count));
-        std::mem::take(&mut self.changed).then(|| SubjectTotals {
+        let is_told = self.to_tell > 0;
+        self.to_tell = self.to_tell.saturating_sub(1);
+        is_told.then(|| SubjectTotals {
             latency: latency_of(self.resolution, self.ends(), self.latency_sum_ns, counts),
             ..self.totals.clone()
         })

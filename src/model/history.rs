@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use super::{
-    CorrectedMean, DropFigures, DropQuery, DropSeries, FlowKey, LatencyResolution, LossSplit,
-    Measured, NodeId, PathFigures, PathQuery, Record, SegmentFigures, SegmentOrder,
+    ConnectionFigures, ConnectionQuery, ConnectionSeries, CorrectedMean, DropFigures, DropQuery,
+    DropSeries, FlowKey, ForwardedFlow, HopQuery, LatencyResolution, LimitSeries, LossByHost,
+    LossSplit, Measured, NodeId, PathFigures, PathQuery, Record, SegmentFigures, SegmentOrder,
+    TcpGrouping, TcpSums,
 };
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
@@ -323,6 +325,11 @@ pub trait History: Send {
     fn paths(&mut self, _query: PathQuery, _span: Span) -> Result<Vec<PathFigures>, HistoryError> {
         Ok(Vec::new())
     }
+    /// Where the packets of a pair or a flow were lost; `None` if no host tells, or nothing was lost.
+    fn loss(&mut self, _query: PathQuery, _span: Span) -> Result<Option<LossByHost>, HistoryError> {
+        Ok(None)
+    }
+
     /// The segments of all paths, largest first.
     fn segments(
         &mut self,
@@ -341,5 +348,49 @@ pub trait History: Send {
     /// Dropped packets over time, by reason.
     fn drop_series(&mut self, _span: Span, _points: usize) -> Result<DropSeries, HistoryError> {
         Ok(DropSeries::default())
+    }
+
+    /// The flows that hosts forwarded, with their times. A store without any knows none.
+    fn hops(&mut self, _query: &HopQuery, _span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
+        Ok(Vec::new())
+    }
+
+    /// Single TCP connections. A store without any knows none.
+    fn connections(
+        &mut self,
+        _query: &ConnectionQuery,
+        _span: Span,
+    ) -> Result<Vec<ConnectionFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+
+    /// The sums over TCP connections.
+    fn tcp_sums(
+        &mut self,
+        _by: TcpGrouping,
+        _node: Option<NodeId>,
+        _span: Span,
+    ) -> Result<Vec<TcpSums>, HistoryError> {
+        Ok(Vec::new())
+    }
+
+    /// For how long each thing limited TCP connections, over time.
+    fn limit_series(
+        &mut self,
+        _node: Option<NodeId>,
+        _span: Span,
+        _points: usize,
+    ) -> Result<LimitSeries, HistoryError> {
+        Ok(LimitSeries::default())
+    }
+
+    /// The states over time of the TCP connections whose segments are a flow.
+    fn connection_series(
+        &mut self,
+        _flow: i64,
+        _span: Span,
+        _points: usize,
+    ) -> Result<ConnectionSeries, HistoryError> {
+        Ok(ConnectionSeries::default())
     }
 }

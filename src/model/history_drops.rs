@@ -86,6 +86,22 @@ pub struct LossSplit {
     pub behind_strip: u64,
 }
 
+/// Lost segments of a flow or a pair that a host between source and sink dropped.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct LossAt {
+    pub node: NodeId,
+    pub segments: u64,
+}
+
+/// Where the packets of a flow or a pair were lost, as far as hosts tell their drops.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct LossByHost {
+    #[serde(flatten)]
+    pub split: LossSplit,
+    /// The hosts between, most segments first.
+    pub at: Vec<LossAt>,
+}
+
 /// The drops of both hosts of a flow or a pair.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct PairDrops {

@@ -192,7 +192,7 @@ impl HostDrop {
 }
 
 /// The drops at one place in the kernel, on one interface.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct PlaceDrops {
     #[serde(flatten)]
     pub reason: KernelReason,
@@ -209,7 +209,7 @@ pub struct PlaceDrops {
 }
 
 /// The drops for one reason.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct ReasonDrops {
     #[serde(flatten)]
     pub reason: KernelReason,
@@ -221,7 +221,7 @@ pub struct ReasonDrops {
 
 /// A counter of the kernel that tells losses without a packet: the packet was never there, or was freed as if it had
 /// arrived.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct DropsWithoutPacket {
     /// The kernel's name of it, such as ListenOverflows.
     pub counter: String,
@@ -240,7 +240,7 @@ pub struct HostDropReport {
 }
 
 /// All that was dropped since the counts began.
-#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct DropTotals {
     pub reasons: Vec<ReasonDrops>,
     pub places: Vec<PlaceDrops>,

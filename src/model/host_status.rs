@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
 use super::interned_name::{self, InternedName};
-use super::{FlowKey, Lease, NodeId, Reason, TransitStatus};
+use super::{
+    ClockStatus, FlowKey, Lease, NodeId, NodeOrigin, PostcardsStatus, Reason, TcpStatus,
+    TransitStatus,
+};
 
 /// The schema of a `HostStatus` as JSON.
 pub const STATUS_SCHEMA: &str = "hostint.status/1";
@@ -16,25 +19,37 @@ pub struct HostStatus {
     #[serde(deserialize_with = "interned_name::one")]
     pub schema: InternedName,
     pub node_id: Option<NodeId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_origin: Option<NodeOrigin>,
     pub clock: Option<ClockStatus>,
     pub sink: Option<SinkStatus>,
     pub source: Option<SourceStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transit: Option<TransitStatus>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postcards: Option<PostcardsStatus>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpStatus>,
     /// Why packets are not tagged, not stripped or not measured, as far as counters show.
     pub why: Vec<Reason>,
 }
 
-/// The clock that stamps packets.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct ClockStatus {
-    /// `tai`: the kernel's TAI clock; `realtime`: its monotonic clock plus an offset.
-    #[serde(deserialize_with = "interned_name::one")]
-    pub source: InternedName,
-    /// The offset that is added to that clock's reading to get the time since the Unix epoch.
-    pub offset_ns: i64,
-    /// The kernel reports that its clock is synchronised to UTC.
-    pub synchronised: bool,
+impl HostStatus {
+    /// A host on which nothing runs.
+    pub fn of_nothing() -> Self {
+        Self {
+            schema: STATUS_SCHEMA,
+            node_id: None,
+            node_origin: None,
+            clock: None,
+            sink: None,
+            source: None,
+            transit: None,
+            postcards: None,
+            tcp: None,
+            why: Vec::new(),
+        }
+    }
 }
 
 /// A program attached to an interface.

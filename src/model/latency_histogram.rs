@@ -209,6 +209,13 @@ impl LatencyHistogram {
         made
     }
 
+    /// The histogram of counters by fine slot, as the kernel half has them, of values that are not negative.
+    pub fn of_fine_slots(counts: &[u64], ends: (i64, i64), sum: i128) -> Self {
+        let numbered = (0..).zip(counts);
+        let counts = numbered.map(|(slot, count)| (upper_bound(slot), *count));
+        Self::of_counts(LatencyResolution::Fine, ends, sum, counts)
+    }
+
     /// The same values, in slots of this resolution if its own are finer.
     pub fn coarsened(self, resolution: LatencyResolution) -> Self {
         if self.resolution <= resolution {

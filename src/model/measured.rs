@@ -37,6 +37,19 @@ impl Measured {
         self.corrected.merge(&other.corrected);
     }
 
+    /// True for the sums of summaries that only repeat what others told.
+    pub fn is_nothing(&self) -> bool {
+        let counts = [
+            self.packets,
+            self.bytes,
+            self.lost,
+            self.recovered,
+            self.reordered,
+            self.duplicates,
+        ];
+        counts == [0; 6]
+    }
+
     /// Returns the approximate memory of these sums.
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(self.latency.numbered_slots())

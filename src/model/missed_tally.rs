@@ -1,25 +1,24 @@
-//! The packets that a source did not tag, since its daemon began, by the sink's node and class.
+//! The packets that a source did not tag, or a sink did not measure, since its daemon began, by the other's node and class.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use super::NodeId;
-use super::coverage::{MissedPackets, MissedReason};
+use super::coverage::{MissedPackets, MissedReason, PairEnd};
 
-/// The most pairs of sink and class that are told apart. Others count as those of no known sink and no class.
+/// The most nodes, with their classes, that are told apart. Others count without class, and as those of no known sink.
 const MOST_SUBJECTS: usize = 4_096;
 
 /// Counts that changed are told this number of times, so that a lost datagram costs no packet.
 const TOLD: u8 = 3;
 
-/// All counts are told once in this number of turns, so that a collector that knows a source for a while knows them all.
+/// All counts are told once in this number of turns, so that a collector that knows a host for a while knows them all.
 pub const ALL_TOLD_TURNS: u64 = 6;
 
 /// An entry that did not grow for this number of turns may make room for others.
 const IDLE_TURNS: u64 = 6;
 
-/// The sink's node, if it is known, and the class.
-pub type MissedSubject = (Option<NodeId>, Option<String>);
+/// The other node, and the class.
+pub type MissedSubject = (PairEnd, Option<String>);
 
 /// Sums of entries that only grow, each of which belongs to one subject at a time.
 #[derive(Debug)]
@@ -61,8 +60,15 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         self.entries.clear();
     }
 
-    /// Adds what an entry counted since the last turn. `subject` is asked only if there is something.
-    pub fn add(&mut self, key: K, now: &[u64], subject: impl FnOnce() -> MissedSubject) {
+    /// Adds what an entry counted since the last turn. `subject` is asked only if there is something, and `reason` for the
+    /// places of the counts.
+    pub fn add(
+        &mut self,
+        key: K,
+        now: &[u64],
+        reason: impl Fn(u8) -> MissedReason,
+        subject: impl FnOnce() -> MissedSubject,
+    ) {
         let turn = self.turn;
         let last = self.entries.entry(key).or_insert_with(|| LastEntry {
             packets: vec![0; now.len()],
@@ -78,18 +84,32 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         if !self.begun {
             return;
         }
-        let mut subject = subject();
-        if self.subjects.len() >= MOST_SUBJECTS && !self.subjects.contains_key(&subject) {
-            subject = (None, None);
-        }
-        let sums = self.subjects.entry(subject).or_default();
+        let Some(sums) = self.sums_of(subject()) else {
+            return;
+        };
         sums.to_tell = TOLD;
-        for (reason, (now, before)) in (0..).zip(now.iter().zip(before)) {
+        for (place, (now, before)) in (0..).zip(now.iter().zip(before)) {
             let more = now.saturating_sub(before);
             if more > 0 {
-                *sums.by_reason.entry(MissedReason(reason)).or_default() += more;
+                *sums.by_reason.entry(reason(place)).or_default() += more;
             }
         }
+    }
+
+    /// Returns `None` if there is no room, not even for all classes of the node.
+    fn sums_of(&mut self, subject: MissedSubject) -> Option<&mut SubjectSums> {
+        let is_known = self.subjects.contains_key(&subject);
+        if is_known || self.subjects.len() < MOST_SUBJECTS {
+            return Some(self.subjects.entry(subject).or_default());
+        }
+        let others = match subject.0 {
+            PairEnd::ToSink(_) => PairEnd::ToSink(None),
+            source => source,
+        };
+        let others = (others, None);
+        let has_room = self.subjects.len() < 2 * MOST_SUBJECTS;
+        (has_room || self.subjects.contains_key(&others))
+            .then(|| self.subjects.entry(others).or_default())
     }
 
     /// Ends a turn, in which each entry was added once. Returns the sums that are to be told.
@@ -100,11 +120,11 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         self.begun = true;
         let mut told = Vec::new();
         let all = self.turn.is_multiple_of(ALL_TOLD_TURNS);
-        for ((sink, class), sums) in &mut self.subjects {
+        for ((other, class), sums) in &mut self.subjects {
             if sums.to_tell > 0 || all {
                 sums.to_tell = sums.to_tell.saturating_sub(1);
                 told.push(MissedPackets {
-                    sink: *sink,
+                    other: *other,
                     class: class.clone(),
                     by_reason: sums.by_reason.clone(),
                 });

@@ -5,6 +5,7 @@ mod capabilities;
 mod classes;
 mod clock;
 pub mod clock_evidence;
+mod clock_status;
 mod clock_steering;
 mod clock_sums;
 mod collect_status;
@@ -26,8 +27,11 @@ mod headers;
 mod hex;
 mod history;
 mod history_drops;
+mod history_hops;
+mod history_tcp;
 mod hop;
 mod host_drop;
+mod host_hop;
 mod host_status;
 mod hosts;
 mod int_header;
@@ -40,12 +44,14 @@ mod lease_probe;
 mod lease_v2;
 mod limited;
 mod limited_times;
+mod machine_id;
 mod measured;
 mod metadata;
 pub mod metrics;
 pub mod missed_tally;
 mod node;
 pub mod node_identity;
+mod node_names;
 mod packet;
 mod packet_report;
 mod pair_traffic;
@@ -54,6 +60,7 @@ mod path_figures;
 mod path_state;
 mod path_totals;
 mod plain_error;
+mod postcards_status;
 mod prefix;
 pub mod preflight;
 mod quirk;
@@ -67,8 +74,11 @@ mod sink_event;
 mod summary;
 mod summary_base;
 mod tally;
+mod tcp_beside_int;
 mod tcp_sample;
+mod tcp_status;
 mod tcp_totals;
+mod told_totals;
 mod transit_status;
 mod watch;
 mod ways;
@@ -79,9 +89,10 @@ pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
 pub use classes::{Classes, Classifier, class_number};
 pub use clock::{ClockSource, ClockState};
 pub use clock_evidence::{ClockEvidence, ClockReading, LeaseExchange, PeerEvidence, QuickPacket};
+pub use clock_status::ClockStatus;
 pub use clock_steering::ClockSteering;
 pub use clock_sums::{ClockSums, CorrectedMean};
-pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth};
+pub use collect_status::{COLLECT_SCHEMA, CollectStatus, ExporterHealth, NameOrigin};
 pub use collector_state::CollectorState;
 pub use corrected_latency::{CorrectedLatency, LatencyClocks};
 pub use dest::Dest;
@@ -94,7 +105,7 @@ pub use flow_growth::FlowCounts;
 pub use flow_hash::FlowHash;
 pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of};
 pub use flow_summary::{FlowSummary, FlowTotals};
-pub use group_totals::GroupTotals;
+pub use group_totals::{GroupTotals, TOTALS_TOLD};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
     ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
@@ -102,17 +113,25 @@ pub use history::{
     ShownFigures, Span, Subject,
 };
 pub use history_drops::{
-    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossSplit, PairDrops,
+    DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossAt, LossByHost, LossSplit,
+    PairDrops,
+};
+pub use history_hops::{ForwardedFlow, HopOrder, HopQuery};
+pub use history_tcp::{
+    CONNECTION_SILENT_NS, ConnectionCounts, ConnectionFigures, ConnectionOrder, ConnectionPoint,
+    ConnectionQuery, ConnectionSeries, ConnectionState, HostTcpRow, LimitPoint, LimitSeries,
+    TcpGrouping, TcpGrowth, TcpSums,
 };
 pub use hop::{Hop, HopStack};
 pub use host_drop::{
     DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,
     HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
 };
+pub use host_hop::{HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport};
 pub use host_status::{
-    ArrivedProbes, AstrayStatus, Attachment, BucketEdge, ClockStatus, CollectorStatus,
-    CounterStatus, DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus,
-    PeerStatus, STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
+    ArrivedProbes, AstrayStatus, Attachment, BucketEdge, CollectorStatus, CounterStatus,
+    DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus,
+    STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
 };
 pub use hosts::{HostSeen, HostsReporting, SilentHost};
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
@@ -129,14 +148,18 @@ pub use lease_v2::{
 };
 pub use limited::{Limit, TcpInterval};
 pub use limited_times::LimitedTimes;
+pub use machine_id::MachineId;
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
-pub use node::NodeId;
+pub use node::{HostNode, NodeId, NodeOrigin};
 pub use node_identity::NodeIdentity;
+pub use node_names::{NodeNames, NodeText, RecordName};
 pub use packet::{FirstHeader, Packet};
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use pair_traffic::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
-pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
+pub use path::{
+    NodePort, Path, PathHop, PathSample, QUEUE_PLACE, Segment, SegmentKind, SegmentTime,
+};
 pub use path_figures::{
     PathFigures, PathQuery, SegmentFigures, SegmentOrder, SegmentTally, SegmentTimes, TailShares,
     tail_shares,
@@ -144,6 +167,7 @@ pub use path_figures::{
 pub use path_state::PathState;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
 pub use plain_error::PlainError;
+pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus};
 pub use prefix::{BadPrefix, Prefix};
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
@@ -162,9 +186,14 @@ pub use summary::{
 };
 pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
+pub use tcp_beside_int::{BesideInt, BesideIntUnknown, IntOfConnection, WITHOUT_SOCKET};
 pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, TcpPhase, TcpSample};
+pub use tcp_status::TcpStatus;
 pub use tcp_totals::{ConnectionReport, LimitedCount, TcpNews, TcpReport, TcpTotals};
+pub use told_totals::ToldTotals;
 pub use transit_status::{TransitInterface, TransitStatus};
-pub use watch::{BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchRule};
+pub use watch::{
+    BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchPurpose, WatchRule,
+};
 pub use ways::{PathProof, ProbeForms, Ways};
 pub use wide_slots::WideSlots;

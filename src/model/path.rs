@@ -38,7 +38,12 @@ pub enum SegmentKind {
     Hop,
     /// From the stamp of a node to the stamp of the next one: two clocks.
     Wire,
+    /// In the queue of a transit hop's interface, behind its egress stamp: one clock, and a part of the wire there.
+    Queue,
 }
+
+/// The place of the queue in the path that [`Path::to_queue`] makes.
+pub const QUEUE_PLACE: u8 = 3;
 
 /// A part of a path, between two stamps.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -75,6 +80,15 @@ impl SegmentKind {
         match self {
             Self::Hop => "hop",
             Self::Wire => "wire",
+            Self::Queue => "queue",
+        }
+    }
+
+    /// True if the same clock stamps its begin and its end.
+    pub fn has_one_clock(self) -> bool {
+        match self {
+            Self::Hop | Self::Queue => true,
+            Self::Wire => false,
         }
     }
 }
@@ -105,7 +119,35 @@ impl Path {
             })
     }
 
-    /// The segments in the order of the way: a wire, and for each hop the hop and the wire behind it.
+    /// The path of a source's packets as far as the queue of a transit hop's interface, as the hop tells it. Where they
+    /// left the source and came in is not told.
+    pub fn to_queue(source: NodeId, queue: NodePort) -> Self {
+        Self {
+            source: NodePort {
+                node: source,
+                port: 0,
+            },
+            hops: vec![PathHop {
+                node: queue.node,
+                ingress_port: 0,
+                egress_port: queue.port,
+            }],
+            sink: queue,
+        }
+    }
+
+    /// The queue at which the path ends, if it does.
+    pub fn queue(&self) -> Option<NodePort> {
+        let hop = self.hops.last()?;
+        let left = NodePort {
+            node: hop.node,
+            port: hop.egress_port,
+        };
+        (left == self.sink).then_some(left)
+    }
+
+    /// The segments in the order of the way: a wire, and for each hop the hop and the wire behind it. Behind the last hop
+    /// is its queue if the path ends there.
     pub fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::with_capacity(self.segment_count());
         let mut from = self.source;
@@ -122,8 +164,12 @@ impl Path {
             }
             from = egress;
         }
+        let kind = match self.queue() {
+            Some(_) => SegmentKind::Queue,
+            None => SegmentKind::Wire,
+        };
         segments.push(Segment {
-            kind: SegmentKind::Wire,
+            kind,
             from,
             to: self.sink,
         });

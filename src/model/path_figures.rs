@@ -89,6 +89,9 @@ pub struct PathFigures {
     /// The mean time that is in no segment with a known time: the wires whose clocks are unknown, together.
     pub unknown_mean_ns: Option<i64>,
     pub segments: Vec<SegmentFigures>,
+    /// The queues of transit hops, each a part of the wire behind it, as far as hops tell them: of all packets from this
+    /// source through the queue, on whatever path.
+    pub queues: Vec<SegmentFigures>,
     /// The beginning of each period with reports, and how many.
     pub presence: Vec<(u64, u64)>,
     pub tail: Option<TailShares>,
@@ -168,11 +171,26 @@ impl PathFigures {
             .max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
+    /// The queue whose waits vary as much as half of what the slowest packets took longer, and by how much: its 99th
+    /// percentile less its median.
+    pub fn responsible_queue(&self) -> Option<(&SegmentFigures, i64)> {
+        let excess_ns = self.tail.as_ref()?.excess_ns;
+        let varies_ns = |queue: &SegmentFigures| {
+            let latency = queue.times.latency?;
+            Some(latency.p99_ns? - latency.p50_ns?)
+        };
+        let queues = self.queues.iter();
+        queues
+            .filter_map(|queue| Some((queue, varies_ns(queue)?)))
+            .filter(|(_, varies_ns)| *varies_ns >= excess_ns / 2)
+            .max_by_key(|(_, varies_ns)| *varies_ns)
+    }
+
     /// Sets each segment's part of the mean latency, and what is left.
     pub fn set_shares(&mut self) {
         self.unknown_mean_ns = self.unknown_mean_ns();
         let whole = self.whole.latency.map(|latency| latency.mean_ns);
-        for one in &mut self.segments {
+        for one in self.segments.iter_mut().chain(&mut self.queues) {
             let mean = one.times.latency.map(|latency| latency.mean_ns);
             one.share = match (mean, whole) {
                 (Some(mean), Some(whole)) if whole > 0 => {

@@ -113,6 +113,34 @@ pub struct HostFacts {
     pub clock: ClockFacts,
 }
 
+/// The facts about what postcards need.
+#[derive(Clone, Debug, Default)]
+pub struct PostcardsFacts {
+    /// The config file has settings for them.
+    pub wanted: bool,
+    /// The kernel describes its tracepoint of drops.
+    pub sees_drops: bool,
+    /// The number of reasons for drops that the kernel has.
+    pub reasons: usize,
+    /// Why their program does not load; `None` if loading could not be tried.
+    pub program: Option<Result<(), String>>,
+    /// The kernel shows the addresses of its functions to this process.
+    pub names_places: bool,
+    /// Packets can carry the time of their arrival through the host.
+    pub carries_stamps: bool,
+    /// Why the programs that time packets do not load; `None` if loading could not be tried.
+    pub hops: Option<Result<(), String>>,
+}
+
+/// The facts about what the view of TCP connections needs.
+#[derive(Clone, Debug, Default)]
+pub struct TcpFacts {
+    /// The config file has settings for it.
+    pub wanted: bool,
+    /// Why its programs do not load; `None` if loading could not be tried.
+    pub programs: Option<Result<(), String>>,
+}
+
 /// The file system for pins.
 #[derive(Clone, Debug, Default)]
 pub struct BpffsFacts {

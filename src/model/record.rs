@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::int_header::is_false;
 use super::{
     Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop, HostDrop,
-    IntHeader, LatencyClocks, Metadata, NodeId, QueueDepth, Quirk, Report, ReportDomain,
-    ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
+    HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames, QueueDepth, Quirk, RecordName,
+    Report, ReportDomain, ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -55,6 +55,9 @@ pub struct Record {
     pub flow: Option<FlowKey>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inner_flow: Option<FlowKey>,
+    /// The names of the nodes of this record, as far as the process that writes it knows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<RecordName>,
     /// The class of the traffic, by the rules of the process that writes the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
@@ -99,6 +102,9 @@ pub struct Record {
     /// What a host dropped of the flow, with the kernel's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_drop: Option<Box<HostDrop>>,
+    /// The time that packets of the flow take through a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_hop: Option<Box<HostHop>>,
     /// The state of a host's TCP connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<Box<TcpReport>>,
@@ -176,6 +182,15 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     Option::deserialize(deserializer).map(Some)
 }
 
+impl EndRecord {
+    fn node(&self) -> NodeId {
+        match self {
+            Self::Hop { hop, .. } => hop.node,
+            Self::Port { node, .. } => *node,
+        }
+    }
+}
+
 impl From<&Hop> for HopRecord {
     fn from(hop: &Hop) -> Self {
         Self {
@@ -235,6 +250,15 @@ impl Record {
         self
     }
 
+    /// The same record with the names of its nodes.
+    #[must_use]
+    pub fn naming(mut self, names: &NodeNames) -> Self {
+        let ends = self.source.iter().chain(&self.sink).map(EndRecord::node);
+        let hops = self.transit.iter().map(|hop| hop.node);
+        self.names = names.of(ends.chain(hops).chain(self.reporter_node));
+        self
+    }
+
     /// The same record with what a collector knows of the clocks that stamped its latency.
     #[must_use]
     pub fn with_clocks(mut self, clocks: LatencyClocks) -> Self {
@@ -276,9 +300,9 @@ impl Record {
     }
 
     fn tell_body(&mut self, body: &Body) {
+        self.report_time_s = body.time_s();
         match body {
             Body::Latency(report) => {
-                self.report_time_s = Some(report.time_s);
                 self.arrival_ns = report.arrival_ns;
                 self.source = Some(EndRecord::Hop {
                     hop: report.hops.source().into(),
@@ -292,7 +316,6 @@ impl Record {
                 self.seq = Some(report.sequence);
             }
             Body::DropSummary(summary) => {
-                self.report_time_s = Some(summary.time_s);
                 self.source = Some(EndRecord::Port {
                     node: summary.source_node,
                     port: summary.source_port,
@@ -309,7 +332,6 @@ impl Record {
                 });
             }
             Body::FlowSummary(summary) => {
-                self.report_time_s = Some(summary.time_s);
                 self.source = Some(EndRecord::Port {
                     node: summary.source_node,
                     port: summary.source_port,
@@ -322,11 +344,12 @@ impl Record {
             }
             Body::Summary(summary) => self.tell_summary(summary),
             Body::HostDrop(report) => {
-                self.report_time_s = Some(report.time_s);
                 self.host_drop = Some(Box::new(report.drop.clone()));
             }
+            Body::HostHop(report) => {
+                self.host_hop = Some(Box::new(report.hop.clone()));
+            }
             Body::Connection(report) => {
-                self.report_time_s = Some(report.time_s);
                 self.connection = Some(Box::new(report.connection.clone()));
             }
             Body::Packet(report) => {
@@ -345,7 +368,6 @@ impl Record {
 
     /// A flow has its totals as in reports of 0.1.0 too.
     fn tell_summary(&mut self, summary: &Summary) {
-        self.report_time_s = Some(summary.time_s);
         let (source_port, sink_port) = match summary.subject {
             SummarySubject::Flow {
                 source_port,

@@ -6,9 +6,9 @@ use super::node_identity::printable;
 use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, ConnectionReport, DropReasons, DropSummary,
-    FirstHeader, Flags, FlowKey, FlowSummary, Hop, HopStack, HostDropReport, HwId, LatencyReport,
-    NodeId, Observation, Packet, PacketReport, QuotedHeaders, Record, Report, ReportVersion,
-    ReportedPacket, Summary, SummarySubject, Transport, Vlans,
+    FirstHeader, Flags, FlowKey, FlowSummary, Hop, HopStack, HostDropReport, HostHopReport, HwId,
+    LatencyReport, NodeId, Observation, Packet, PacketReport, QuotedHeaders, Record, Report,
+    ReportVersion, ReportedPacket, Summary, SummarySubject, Transport, Vlans,
 };
 
 /// Why a line is not a report.
@@ -97,6 +97,7 @@ impl Record {
             "host-drop" => self
                 .host_drop()
                 .map(|report| Body::HostDrop(Box::new(report))),
+            "host-hop" => (self.host_hop()).map(|report| Body::HostHop(Box::new(report))),
             "tcp" => (self.connection()).map(|report| Body::Connection(Box::new(report))),
             "packet" | "local" | "drop" | "intermediate" | "ethernet" => {
                 Ok(Body::Packet(Box::new(self.packet_report())))
@@ -185,6 +186,19 @@ impl Record {
             time_s: self.needed(self.report_time_s, "report_time_s")?,
             node: self.needed(self.reporter_node, "reporter_node")?,
             drop,
+        })
+    }
+
+    fn host_hop(&self) -> Result<HostHopReport, BadRecord> {
+        let hop = self.host_hop.as_deref();
+        let mut hop = self.needed(hop.cloned(), "host_hop")?;
+        for text in [&mut hop.in_interface, &mut hop.out_interface] {
+            *text = text.take().map(|text| printable(&text));
+        }
+        Ok(HostHopReport {
+            time_s: self.needed(self.report_time_s, "report_time_s")?,
+            node: self.needed(self.reporter_node, "reporter_node")?,
+            hop,
         })
     }
 

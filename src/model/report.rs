@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, NodeId,
-    PacketReport, QuotedHeaders, ReportVersion, Summary, SummarySubject,
+    ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, HostHopReport,
+    NodeId, PacketReport, QuotedHeaders, ReportVersion, Summary, SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -74,6 +74,8 @@ pub enum Body {
     Summary(Box<Summary>),
     /// NProto 10, hostint's own: packets of a flow that a host dropped.
     HostDrop(Box<HostDropReport>),
+    /// NProto 11, hostint's own: the time that packets of a flow take through a host.
+    HostHop(Box<HostHopReport>),
     /// NProto 13, hostint's own: the state of a host's TCP connection.
     Connection(Box<ConnectionReport>),
 }
@@ -166,6 +168,22 @@ impl LatencyReport {
     }
 }
 
+impl Body {
+    /// When the report was made, in whole seconds since the Unix epoch; reports of packets do not tell.
+    pub fn time_s(&self) -> Option<u32> {
+        Some(match self {
+            Self::Packet(_) => return None,
+            Self::Latency(report) => report.time_s,
+            Self::DropSummary(summary) => summary.time_s,
+            Self::FlowSummary(summary) => summary.time_s,
+            Self::Summary(summary) => summary.time_s,
+            Self::HostDrop(report) => report.time_s,
+            Self::HostHop(report) => report.time_s,
+            Self::Connection(report) => report.time_s,
+        })
+    }
+}
+
 impl Observation {
     /// One word for the kind of report.
     pub fn kind(&self) -> &'static str {
@@ -179,6 +197,7 @@ impl Observation {
                 SummarySubject::Group { .. } => "group-summary",
             },
             Body::HostDrop(_) => "host-drop",
+            Body::HostHop(_) => "host-hop",
             Body::Connection(_) => "tcp",
         }
     }
@@ -195,6 +214,7 @@ impl Observation {
                 SummarySubject::Group { .. } => None,
             },
             Body::HostDrop(report) => Some(report.drop.flow),
+            Body::HostHop(report) => Some(report.hop.flow),
             Body::Connection(report) => Some(report.connection.sample.flow),
         }
     }
@@ -216,6 +236,7 @@ impl Observation {
             Body::FlowSummary(summary) => Some(summary.sink_node),
             Body::Summary(summary) => Some(summary.sink_node),
             Body::HostDrop(report) => Some(report.node),
+            Body::HostHop(report) => Some(report.node),
             Body::Connection(report) => Some(report.node),
         }
     }
@@ -230,6 +251,7 @@ impl Observation {
             | Body::FlowSummary(_)
             | Body::Summary(_)
             | Body::HostDrop(_)
+            | Body::HostHop(_)
             | Body::Connection(_) => None,
         }
     }
@@ -248,9 +270,11 @@ impl Observation {
             Body::Packet(report) => report.version,
             Body::Latency(report) => report.version,
             Body::DropSummary(summary) => summary.version,
-            Body::FlowSummary(_) | Body::Summary(_) | Body::HostDrop(_) | Body::Connection(_) => {
-                ReportVersion::V05
-            }
+            Body::FlowSummary(_)
+            | Body::Summary(_)
+            | Body::HostDrop(_)
+            | Body::HostHop(_)
+            | Body::Connection(_) => ReportVersion::V05,
         }
     }
 

@@ -89,8 +89,8 @@ impl ReportFacts {
                     reordered: summary.totals.reordered,
                 };
             }
-            Body::HostDrop(_) | Body::Connection(_) => {
-                // Histories count packets of a flow as INT does. What hosts drop, and the state of their connections,
+            Body::HostDrop(_) | Body::HostHop(_) | Body::Connection(_) => {
+                // Histories count packets of a flow as INT does. What hosts drop and delay, and the state of their connections,
                 // have figures of their own.
                 observed.flow = None;
                 observed.shown = SequenceEvidence::Nothing;
@@ -119,14 +119,8 @@ fn time_of(body: &Body, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) 
     if let Some(arrival) = arrival.filter(|arrival| arrival.received_ns > 0) {
         return arrival.received_ns;
     }
-    let own_s = match body {
-        Body::Latency(report) => report.time_s,
-        Body::DropSummary(summary) => summary.time_s,
-        Body::FlowSummary(summary) => summary.time_s,
-        Body::Summary(summary) => summary.time_s,
-        Body::HostDrop(report) => report.time_s,
-        Body::Connection(report) => report.time_s,
-        Body::Packet(_) => return now_ns(),
-    };
-    u64::from(own_s) * NS_PER_S
+    match body.time_s() {
+        Some(own_s) => u64::from(own_s) * NS_PER_S,
+        None => now_ns(),
+    }
 }

@@ -136,18 +136,18 @@ impl Tally {
         self.begun
     }
 
-    /// Returns the totals of groups that changed since they were last returned. A group may have two: see
-    /// [`GroupTotals`].
-    pub fn changed_groups(&mut self) -> Vec<(NodeId, SummarySubject, SubjectTotals)> {
+    /// Returns the totals of groups that changed since they were last returned, or shortly before. A group may have two:
+    /// see [`GroupTotals`].
+    pub fn groups_to_tell(&mut self) -> Vec<(NodeId, SummarySubject, SubjectTotals)> {
         let names = &self.by_class;
-        let changed = self.groups.iter_mut().flat_map(|((node, class), group)| {
+        let told = self.groups.iter_mut().flat_map(|((node, class), group)| {
             let class = class.and_then(|number| names.get(number));
             let class = class.map(|(name, _)| name.clone());
             let subject = SummarySubject::Group { class };
             let totals = group.news();
             totals.map(move |totals| (*node, subject.clone(), totals))
         });
-        changed.collect()
+        told.collect()
     }
 
     /// The number of groups, and the number of packets that are in none because there are too many.

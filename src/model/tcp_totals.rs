@@ -89,16 +89,16 @@ pub struct ConnectionReport {
 }
 
 /// The number of open connections whose sender something limits.
-#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct LimitedCount {
     pub limited: Limit,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     pub connections: u64,
 }
 
 /// All connections since the daemon began.
-#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct TcpTotals {
     /// Open connections by what limits them.
     pub limited: Vec<LimitedCount>,

@@ -22,6 +22,26 @@ pub enum WatchAction {
     Watch,
 }
 
+/// What a rule is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum WatchPurpose {
+    /// Packets that a source tags.
+    Int,
+    /// Packets that are timed through the host.
+    Postcards,
+    /// Connections whose state is told.
+    Tcp,
+}
+
+impl WatchPurpose {
+    /// All purposes, by their names in the config file.
+    pub const EACH: [(&str, Self); 3] = [
+        ("int", Self::Int),
+        ("postcards", Self::Postcards),
+        ("tcp", Self::Tcp),
+    ];
+}
+
 /// Addresses that a rule matches: the text the user wrote, and its current meaning.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RuleHost {

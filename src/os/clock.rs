@@ -1,6 +1,7 @@
 //! The host's clocks, and the offsets between them.
 
 use std::io;
+use std::num::NonZeroU32;
 
 use nix::libc;
 use nix::time::{ClockId, clock_getres, clock_gettime};
@@ -8,6 +9,8 @@ use nix::time::{ClockId, clock_getres, clock_gettime};
 /// The most samples of a pair of clocks. The quickest is the most exact, and one that took this time will do.
 const PAIR_SAMPLES: usize = 16;
 const QUICK_NS: i64 = 1_000;
+
+const OFFSET_SAMPLES: usize = 8;
 
 /// Reads a clock in nanoseconds.
 fn read_ns(clock: ClockId) -> io::Result<i64> {
@@ -23,6 +26,21 @@ pub fn realtime_ns() -> u64 {
 /// Returns nanoseconds of a clock that is never set, by which leases count.
 pub fn monotonic_ns() -> u64 {
     read_ns(ClockId::CLOCK_MONOTONIC).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
+}
+
+/// Returns the time since the Unix epoch, less that of the monotonic clock: the best of some samples, because this thread
+/// may be interrupted between two clocks.
+pub fn wall_offset() -> u64 {
+    let sample = || {
+        let before = monotonic_ns();
+        let wall = realtime_ns();
+        let took = monotonic_ns().saturating_sub(before);
+        (took, wall.wrapping_sub(before + took / 2))
+    };
+    let samples = (0..OFFSET_SAMPLES).map(|_| sample());
+    samples
+        .min_by_key(|(took, _)| *took)
+        .map_or(0, |(_, offset)| offset)
 }
 
 /// Returns the length of a tick, by which the kernel counts long times.
@@ -100,16 +118,26 @@ pub struct Discipline {
     pub steered_ppb: (i64, i64),
 }
 
+/// The kernel tells whole microseconds, rounded down.
+const ROUNDING_NS: u64 = 1_000;
+
 impl Discipline {
-    /// The error of the clock that its time daemon means: twice the estimated one, for that is a deviation of most
-    /// readings, or the greatest one. Daemons that say nothing leave 0 or 16 s as the estimate. `None`: not synchronised.
-    pub fn stated_error_us(&self) -> Option<u64> {
+    /// The error of the clock as its operator states it, else as its time daemon does. `None`: it is not
+    /// synchronised, and may be off by any time.
+    pub fn stated_error_ns(&self, operator: Option<NonZeroU32>) -> Option<u64> {
+        let stated_ns = operator.map_or_else(|| self.daemons_error_ns(), |ns| ns.get().into());
+        self.synchronised.then_some(stated_ns)
+    }
+
+    /// The error that the time daemon means: twice the estimated one, for that is a deviation of most readings, or the
+    /// greatest one. Daemons that say nothing leave 0 or 16 s as the estimate.
+    fn daemons_error_ns(&self) -> u64 {
         let most_us = self.greatest_error_us;
         let stated_us = match self.estimated_error_us {
             0 => most_us,
             estimated_us => most_us.min(estimated_us.saturating_mul(2)),
         };
-        self.synchronised.then_some(stated_us)
+        stated_us.saturating_mul(1_000).saturating_add(ROUNDING_NS)
     }
 }
 

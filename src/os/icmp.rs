@@ -12,24 +12,24 @@ use nix::sys::socket::{
 };
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 
-const HEADER_LEN: usize = 8;
+pub(super) const HEADER_LEN: usize = 8;
 const LONGEST: usize = 2048;
 const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
 
 /// The constants of one address family.
-struct IcmpFamily {
-    request: u8,
+pub(super) struct IcmpFamily {
+    pub(super) request: u8,
     reply: u8,
     /// The place of the ICMP header in a received packet: an IPv4 socket delivers the IP header too.
     icmp_at: u32,
 }
 
-const V4: IcmpFamily = IcmpFamily {
+pub(super) const V4: IcmpFamily = IcmpFamily {
     request: 8,
     reply: 0,
     icmp_at: 20,
 };
-const V6: IcmpFamily = IcmpFamily {
+pub(super) const V6: IcmpFamily = IcmpFamily {
     request: 128,
     reply: 129,
     icmp_at: 0,
@@ -167,30 +167,42 @@ fn open_family(
     Ok(socket)
 }
 
-/// Makes the kernel drop all other packets for this socket.
-fn accept_only(socket: &OwnedFd, of: &IcmpFamily, magic: u32) -> io::Result<()> {
-    let statement = |code: u32, k: u32| libc::sock_filter {
+pub(super) fn statement(code: u32, k: u32) -> libc::sock_filter {
+    libc::sock_filter {
         code: code as u16,
         jt: 0,
         jf: 0,
         k,
-    };
-    let jump = |k: u32, jf: u8| libc::sock_filter {
+    }
+}
+
+/// Skips this many instructions if the value is `k`, else the other number of them.
+pub(super) fn jump(k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-        jt: 0,
+        jt,
         jf,
         k,
-    };
+    }
+}
+
+/// Makes the kernel drop all other packets for this socket.
+fn accept_only(socket: &OwnedFd, of: &IcmpFamily, magic: u32) -> io::Result<()> {
     let byte = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
     let word = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
     let mut program = [
         statement(byte, of.icmp_at),
-        jump(of.reply.into(), 3),
+        jump(of.reply.into(), 0, 3),
         statement(word, of.icmp_at + HEADER_LEN as u32),
-        jump(magic, 1),
+        jump(magic, 0, 1),
         statement(libc::BPF_RET | libc::BPF_K, u32::MAX),
         statement(libc::BPF_RET | libc::BPF_K, 0),
     ];
+    attach_filter(socket, &mut program)
+}
+
+/// Lets this program decide which packets the socket receives.
+pub(super) fn attach_filter(socket: &OwnedFd, program: &mut [libc::sock_filter]) -> io::Result<()> {
     let filter = libc::sock_fprog {
         len: program.len() as u16,
         filter: program.as_mut_ptr(),

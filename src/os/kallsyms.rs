@@ -49,6 +49,20 @@ impl Kallsyms {
     }
 }
 
+/// True if the kernel shows the addresses of its functions to this process.
+pub fn are_shown() -> bool {
+    let Ok(file) = File::open(PATH) else {
+        return false;
+    };
+    let mut lines = BufReader::new(file).lines().map_while(Result::ok);
+    // The first symbols of some processors lie at 0.
+    lines.any(|line| {
+        line.split_whitespace()
+            .next()
+            .is_some_and(|address| !address.trim_start_matches('0').is_empty())
+    })
+}
+
 /// Returns the function that each of these ascending addresses lies in, or nothing if all addresses are hidden.
 pub fn search(lines: impl BufRead, addresses: &[u64]) -> io::Result<Option<Vec<Option<String>>>> {
     let mut best: Vec<(u64, Option<String>)> = vec![(0, None); addresses.len()];

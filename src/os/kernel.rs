@@ -9,6 +9,12 @@ pub fn release() -> io::Result<String> {
     Ok(name.release().to_string_lossy().into_owned())
 }
 
+/// True if the kernel is one with PREEMPT_RT, or does not say.
+pub fn is_real_time() -> bool {
+    let version = fs::read_to_string("/proc/sys/kernel/version");
+    version.map_or(true, |built| built.contains("PREEMPT_RT"))
+}
+
 /// True if the kernel describes its types, which programs need to find fields.
 pub fn has_btf() -> bool {
     fs::exists("/sys/kernel/btf/vmlinux").unwrap_or(false)

@@ -56,6 +56,11 @@ impl LocalListener {
         Ok(listener)
     }
 
+    /// Lets every user connect.
+    pub fn open_to_all(&self) -> io::Result<()> {
+        fs::set_permissions(&self.path, Permissions::from_mode(0o666))
+    }
+
     pub fn accept(&self) -> io::Result<UnixStream> {
         Ok(self.socket.accept()?.0)
     }

@@ -2,6 +2,9 @@
 
 pub mod cgroup;
 pub mod clock;
+pub mod clock_alarm;
+pub mod dns;
+pub mod echo_requests;
 pub mod ethtool;
 pub mod hostname;
 pub mod icmp;

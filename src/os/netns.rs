@@ -45,6 +45,18 @@ pub fn id() -> io::Result<u64> {
     Ok(std::fs::metadata("/proc/self/ns/net")?.ino())
 }
 
+/// Returns the name that `ip netns add` gave this network namespace, if it has one.
+pub fn name() -> Option<String> {
+    let here = std::fs::metadata("/proc/self/ns/net").ok()?;
+    let named = std::fs::read_dir("/run/netns").ok()?;
+    let names = named.flatten().filter(|entry| {
+        let found = std::fs::metadata(entry.path());
+        found.is_ok_and(|found| (found.dev(), found.ino()) == (here.dev(), here.ino()))
+    });
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    names.min()
+}
+
 /// Returns the inode of this network namespace, by which the kernel's programs know it.
 pub fn inode() -> io::Result<u32> {
     let ino = std::fs::metadata("/proc/self/ns/net")?.ino();

@@ -23,12 +23,21 @@ pub const POSTCARDS: [Capability; 3] = [
     Capability::CAP_SYSLOG,
 ];
 
-/// The capabilities that postcards use at their start besides: memory for maps before Linux 5.11 (SYS_RESOURCE), and
-/// leaving the bounding set (SETPCAP).
-pub const POSTCARDS_BEGIN: [Capability; 5] = [
+/// The same where packets are timed, too: hooks of interfaces (NET_ADMIN).
+pub const POSTCARDS_HOPS: [Capability; 4] = [
     Capability::CAP_BPF,
     Capability::CAP_PERFMON,
     Capability::CAP_SYSLOG,
+    Capability::CAP_NET_ADMIN,
+];
+
+/// The capabilities that postcards use at their start besides: hooks of interfaces (NET_ADMIN), memory for maps before
+/// Linux 5.11 (SYS_RESOURCE), and leaving the bounding set (SETPCAP).
+pub const POSTCARDS_BEGIN: [Capability; 6] = [
+    Capability::CAP_BPF,
+    Capability::CAP_PERFMON,
+    Capability::CAP_SYSLOG,
+    Capability::CAP_NET_ADMIN,
     Capability::CAP_SYS_RESOURCE,
     Capability::CAP_SETPCAP,
 ];

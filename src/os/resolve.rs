@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::time::Duration;
 
 /// Keeps glibc from loading the host's name-service modules. A static binary cannot use them: if the host has another
 /// glibc than the binary was built with, they end the process. Must run before the first look-up. The services that are
@@ -39,57 +38,6 @@ pub fn addresses(host: &str) -> io::Result<Vec<IpAddr>> {
     found.sort();
     found.dedup();
     Ok(found)
-}
-
-/// Returns how long DNS allows to keep the addresses of a host name, or `None` if DNS does not know the name.
-#[cfg(target_env = "gnu")]
-pub fn time_to_live(host: &str) -> Option<Duration> {
-    use std::ffi::{CString, c_char, c_int, c_uchar};
-
-    unsafe extern "C" {
-        fn res_search(
-            name: *const c_char,
-            class: c_int,
-            kind: c_int,
-            answer: *mut c_uchar,
-            answer_len: c_int,
-        ) -> c_int;
-    }
-    const CLASS_INTERNET: c_int = 1;
-    const KINDS: [c_int; 2] = [1, 28]; // A, AAAA
-    let name = CString::new(host).ok()?;
-    let mut shortest = None;
-    for kind in KINDS {
-        let mut answer = [0; 4096];
-        // SAFETY: the name is NUL-terminated, the buffer as long as said; both outlive the call, which keeps its
-        // state by thread.
-        let len = unsafe {
-            res_search(
-                name.as_ptr(),
-                CLASS_INTERNET,
-                kind,
-                answer.as_mut_ptr(),
-                answer.len() as c_int,
-            )
-        };
-        let packet = usize::try_from(len)
-            .ok()
-            .and_then(|len| answer.get(..len))
-            .and_then(|bytes| simple_dns::Packet::parse(bytes).ok());
-        shortest = packet
-            .iter()
-            .flat_map(|packet| &packet.answers)
-            .map(|record| record.ttl)
-            .chain(shortest)
-            .min();
-    }
-    shortest.map(|seconds| Duration::from_secs(seconds.into()))
-}
-
-/// Returns `None`: only glibc offers the look-up.
-#[cfg(not(target_env = "gnu"))]
-pub fn time_to_live(_host: &str) -> Option<Duration> {
-    None
 }
 
 /// Returns all addresses of a host name or address literal. Fails if there is none.

@@ -20,6 +20,8 @@ pub struct Builder {
     pub sink_node: NodeId,
     /// Latency reports carry the sink's node ID behind the report header, as Host-INT's do by default.
     pub node_id_word: bool,
+    /// Latency reports of v0.5 quote the packet's headers.
+    pub packet_headers: bool,
     /// Reports are for programs of Host-INT, whose latency report has no room for a queue's depth.
     pub host_int: bool,
     /// The present state of the sink's clock, if it is known.
@@ -108,10 +110,11 @@ impl Builder {
         }
     }
 
-    /// Quotes the packet's headers, as Host-INT does, unless the report has to name VLANs or a queue.
+    /// Quotes the packet's headers, as Host-INT does, unless they are not to be told, or the report has to name VLANs or a
+    /// queue.
     fn packet(&self, event: &LatencyEvent) -> ReportedPacket {
         let queue = event.queue.filter(|_| !self.host_int);
-        match event.headers {
+        match event.headers.filter(|_| self.packet_headers) {
             Some(headers) if event.flow.vlans == Vlans::NONE && queue.is_none() => {
                 ReportedPacket::Quoted {
                     reporter: self.node_id_word.then_some(self.sink_node),

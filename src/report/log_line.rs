@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::model::{
-    Body, ConnectionReport, FlowSummary, Hop, HostDropReport, PacketReport, Report, Summary,
-    SummarySubject, TcpReport,
+    Body, ConnectionReport, FlowSummary, Hop, HostDropReport, HostHopReport, PacketReport, Report,
+    Summary, SummarySubject, TcpReport,
 };
 
 /// Displays a report as Host-INT logs it, without the line feed.
@@ -67,6 +67,7 @@ impl fmt::Display for LogLine<'_> {
             Body::FlowSummary(summary) => summary_line(summary, f),
             Body::Summary(summary) => totals_line(summary, f),
             Body::HostDrop(report) => drop_line(report, f),
+            Body::HostHop(report) => hop_line(report, f),
             Body::Connection(report) => connection_line(report, f),
             Body::Packet(report) => packet_line(report, f),
         }
@@ -94,6 +95,31 @@ fn drop_line(report: &HostDropReport, f: &mut fmt::Formatter<'_>) -> fmt::Result
         drop.count.packets,
         drop.count.segments,
         drop.count.bytes
+    )
+}
+
+/// As of drops.
+fn hop_line(report: &HostHopReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let HostHopReport { time_s, node, hop } = report;
+    let flow = &hop.flow;
+    write!(
+        f,
+        "Time: {time_s} s Type: HostHop NodeID: {node} SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {} \
+         In: {} Out: {} First: {} ns Last: {} ns Packets: {} Bytes: {} Hop: {} ns Mean: {} ns Max: {} ns",
+        flow.src,
+        flow.dst,
+        flow.protocol,
+        flow.sport,
+        flow.dport,
+        hop.in_ifindex,
+        hop.out_ifindex,
+        hop.first_ns,
+        hop.last_ns,
+        hop.packets,
+        hop.bytes,
+        hop.hop_ns,
+        hop.mean_hop_ns,
+        hop.max_hop_ns
     )
 }
 

@@ -1,27 +1,21 @@
 //! Answers about what hosts dropped: sums, sums over time, and the split of INT's loss.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
-use super::drops::{exist, is_ignored, is_without_packet, signed};
+use super::bounds::{period_for, signed, touched};
+use super::drops::{exist, is_ignored, is_without_packet};
 use super::ids::{name_bytes, name_of};
-use super::period::RollUpLevel;
 use crate::model::{
     DropCount, DropFigures, DropGrouping, DropPoint, DropPosition, DropQuery, DropSeries,
-    FlowFigures, FlowKey, LossSplit, NodeId, PairDrops, PairFigures, Span,
+    FlowFigures, FlowKey, LossAt, LossByHost, LossSplit, NodeId, PairDrops, PairFigures, Span,
 };
 
 /// The sums over a column of counts. They end at the greatest number, because hosts may tell anything.
 const COUNTS: &str =
     "CAST(min(total(packets), 9e18) AS INTEGER), CAST(min(total(segments), 9e18) AS INTEGER),
      CAST(min(total(bytes), 9e18) AS INTEGER)";
-
-/// The bounds of the ten seconds that a span touches.
-fn bounds(span: Span) -> [i64; 2] {
-    let begin = RollUpLevel::TenSeconds.floor(span.since_ns);
-    [signed(begin), signed(span.until_ns)]
-}
 
 fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<DropCount> {
     let number = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
@@ -54,7 +48,7 @@ pub fn figures(
         DropGrouping::Place => "node, reason, place, interface",
         DropGrouping::Reason | DropGrouping::Flow => "-1, reason, '', ''",
     };
-    let [since, until] = bounds(span);
+    let [since, until] = touched(span);
     let node = query.node.map_or(-1, |node| i64::from(node.0));
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     let mut ask = conn.prepare_cached(&format!(
@@ -79,7 +73,7 @@ pub fn figures(
 }
 
 fn flows(conn: &Connection, query: &DropQuery, span: Span) -> rusqlite::Result<Vec<DropFigures>> {
-    let [since, until] = bounds(span);
+    let [since, until] = touched(span);
     let node = query.node.map_or(-1, |node| i64::from(node.0));
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     let mut ask = conn.prepare_cached(&format!(
@@ -104,16 +98,14 @@ fn flows(conn: &Connection, query: &DropQuery, span: Span) -> rusqlite::Result<V
 
 /// Packets over time by reason, without those that are no loss.
 pub fn series(conn: &Connection, span: Span, points: usize) -> rusqlite::Result<DropSeries> {
-    let step_ns = RollUpLevel::TenSeconds.ns();
-    let wanted = (span.until_ns - span.since_ns) / points.max(1) as u64;
-    let period_ns = wanted.div_ceil(step_ns).max(1) * step_ns;
+    let period_ns = period_for(span, points);
     if !exist(conn)? {
         return Ok(DropSeries {
             period_ns,
             points: Vec::new(),
         });
     }
-    let [since, until] = bounds(span);
+    let [since, until] = touched(span);
     let mut ask = conn.prepare_cached(&format!(
         "SELECT begin_ns / ?1 * ?1, reason, {COUNTS} FROM drop_sum
          WHERE begin_ns >= ?2 AND begin_ns < ?3 AND flags & 1 = 0 GROUP BY 1, 2 ORDER BY 1, 2"
@@ -133,7 +125,7 @@ pub fn series(conn: &Connection, span: Span, points: usize) -> rusqlite::Result<
 
 /// True if a host told drops in the span.
 fn tells(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> {
-    let [since, until] = bounds(span);
+    let [since, until] = touched(span);
     let mut ask = conn.prepare_cached(
         "SELECT 1 FROM drop_teller WHERE begin_ns >= ? AND begin_ns < ? AND node = ? LIMIT 1",
     )?;
@@ -141,9 +133,16 @@ fn tells(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> 
     Ok(found.optional()?.is_some())
 }
 
+/// What hosts told of a flow or a pair, and what each of those between dropped.
+#[derive(Default)]
+struct ToldDrops {
+    pair: PairDrops,
+    between: BTreeMap<NodeId, u64>,
+}
+
 /// A flow's drops by the source, the sink, or others; adds them to `told`.
 fn add(
-    told: &mut PairDrops,
+    told: &mut ToldDrops,
     (source, sink): (NodeId, NodeId),
     (node, position, tagged_by): (i64, i64, i64),
     segments: u64,
@@ -152,19 +151,23 @@ fn add(
     let position = u8::try_from(position).ok();
     let to = match position.and_then(DropPosition::from_number) {
         Some(DropPosition::BehindTag) if is(source, node) && is(source, tagged_by) => {
-            &mut told.behind_tag
+            &mut told.pair.behind_tag
         }
         Some(DropPosition::BeforeStrip | DropPosition::Between)
             if is(sink, node) && is(source, tagged_by) =>
         {
-            &mut told.before_strip
+            &mut told.pair.before_strip
         }
         Some(DropPosition::Between | DropPosition::BeforeStrip | DropPosition::BehindTag)
             if is(source, tagged_by) && !is(source, node) =>
         {
-            &mut told.between
+            if let Ok(node) = u32::try_from(node) {
+                let at = told.between.entry(NodeId(node)).or_default();
+                *at = at.saturating_add(segments);
+            }
+            &mut told.pair.between
         }
-        Some(DropPosition::BehindStrip) if is(sink, node) => &mut told.behind_strip,
+        Some(DropPosition::BehindStrip) if is(sink, node) => &mut told.pair.behind_strip,
         _ => return,
     };
     *to = to.saturating_add(segments);
@@ -187,7 +190,7 @@ pub fn split_pairs(
     worst.sort_by_key(|pair| std::cmp::Reverse(lost(pair)));
     for pair in worst.into_iter().take(MOST_SPLIT) {
         let told = of_pair(conn, (pair.source, pair.sink), span)?;
-        pair.loss_split = split(lost(pair), &told);
+        pair.loss_split = split(lost(pair), &told.pair);
     }
     Ok(())
 }
@@ -196,9 +199,44 @@ pub fn split_pairs(
 pub fn split_flow(conn: &Connection, flow: &mut FlowFigures, span: Span) -> rusqlite::Result<()> {
     if let Some(pair) = flow.source.zip(flow.sink) {
         let told = of_flow(conn, &flow.flow, pair, span)?;
-        flow.loss_split = split(flow.figures.shown().lost, &told);
+        flow.loss_split = split(flow.figures.shown().lost, &told.pair);
     }
     Ok(())
+}
+
+/// Where packets of this pair were lost, of which INT misses `lost`.
+pub fn loss_of_pair(
+    conn: &Connection,
+    pair: (NodeId, NodeId),
+    lost: u64,
+    span: Span,
+) -> rusqlite::Result<Option<LossByHost>> {
+    Ok(by_host(lost, of_pair(conn, pair, span)?))
+}
+
+/// The same of a flow.
+pub fn loss_of_flow(
+    conn: &Connection,
+    flow: &FlowFigures,
+    span: Span,
+) -> rusqlite::Result<Option<LossByHost>> {
+    let Some(pair) = flow.source.zip(flow.sink) else {
+        return Ok(None);
+    };
+    let told = of_flow(conn, &flow.flow, pair, span)?;
+    Ok(by_host(flow.figures.shown().lost, told))
+}
+
+fn by_host(lost: u64, told: ToldDrops) -> Option<LossByHost> {
+    let between = told.between.into_iter();
+    let mut at: Vec<LossAt> = between
+        .map(|(node, segments)| LossAt { node, segments })
+        .collect();
+    at.sort_by_key(|one| std::cmp::Reverse(one.segments));
+    Some(LossByHost {
+        split: split(lost, &told.pair)?,
+        at,
+    })
 }
 
 /// `None` if nothing was lost or dropped, or if no host tells drops.
@@ -209,18 +247,28 @@ fn split(lost: u64, told: &PairDrops) -> Option<LossSplit> {
     (is_told && !is_empty).then_some(split)
 }
 
+/// The segments of a flow that its sink's host dropped behind the strip; 0 if it tells no drops.
+pub fn dropped_behind_strip(
+    conn: &Connection,
+    flow: &FlowKey,
+    pair: (NodeId, NodeId),
+    span: Span,
+) -> rusqlite::Result<u64> {
+    Ok(of_flow(conn, flow, pair, span)?.pair.behind_strip)
+}
+
 /// What hosts told of a flow.
 fn of_flow(
     conn: &Connection,
     flow: &FlowKey,
     pair: (NodeId, NodeId),
     span: Span,
-) -> rusqlite::Result<PairDrops> {
+) -> rusqlite::Result<ToldDrops> {
     let mut told = begin(conn, pair, span)?;
     if !exist(conn)? {
         return Ok(told);
     }
-    let [since, until] = bounds(span);
+    let [since, until] = touched(span);
     let mut ask = conn.prepare_cached(&format!(
         "SELECT node, position, tagged_by, {COUNTS} FROM drop_flow
          WHERE begin_ns >= ? AND begin_ns < ? AND flow = ? GROUP BY 1, 2, 3"
@@ -233,26 +281,24 @@ fn of_flow(
     Ok(told)
 }
 
-fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<PairDrops> {
-    if !exist(conn)? {
-        return Ok(PairDrops::default());
+fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ToldDrops> {
+    let mut told = ToldDrops::default();
+    if exist(conn)? {
+        told.pair.source_tells = tells(conn, pair.0, span)?;
+        told.pair.sink_tells = tells(conn, pair.1, span)?;
     }
-    Ok(PairDrops {
-        source_tells: tells(conn, pair.0, span)?,
-        sink_tells: tells(conn, pair.1, span)?,
-        ..PairDrops::default()
-    })
+    Ok(told)
 }
 
 /// What hosts told of a pair: the drops of all flows that the pair measured. Drops of the source host behind its tag that
 /// belong to no flow of any pair may be this pair's.
-fn of_pair(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<PairDrops> {
+fn of_pair(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ToldDrops> {
     let mut told = begin(conn, pair, span)?;
     if !exist(conn)? {
         return Ok(told);
     }
     let (source, sink) = pair;
-    let [since, until] = bounds(span);
+    let [since, until] = touched(span);
     let mut ask = conn.prepare_cached(&format!(
         "SELECT flow, node, position, tagged_by, {COUNTS} FROM drop_flow
          WHERE begin_ns >= ?1 AND begin_ns < ?2 AND (tagged_by = ?3 OR node = ?4) GROUP BY 1, 2, 3, 4"
@@ -293,7 +339,7 @@ fn of_pair(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::R
         ]),
         |row| row.get(0),
     )?;
-    told.without_flow = sums.unsigned_abs().saturating_sub(with_flow);
+    told.pair.without_flow = sums.unsigned_abs().saturating_sub(with_flow);
     Ok(told)
 }
 

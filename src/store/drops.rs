@@ -4,18 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed};
 use super::ids::name_bytes;
 use super::period::RollUpLevel;
 use crate::model::{DropCount, DropPosition, DropSum, FlowKey, HostDrop, NodeId};
 
-/// The most sums, and the most flows, that wait to be written.
-const MOST_WAITING: usize = 65_536;
-
-/// The most rows of a table. The oldest make room.
-const MOST_ROWS: i64 = 2_000_000;
-
-/// Rows are counted each time that about this many were written.
-const COUNT_EVERY: usize = 50_000;
+/// The tables and their bounds.
+pub const TABLES: [BoundedTable; 3] = [
+    BoundedTable::by_begin("drop_sum"),
+    BoundedTable::by_begin("drop_flow"),
+    BoundedTable::by_begin("drop_teller"),
+];
 
 /// No node tagged the packets.
 const UNTAGGED: i64 = -1;
@@ -127,7 +126,7 @@ fn add<K: Eq + std::hash::Hash>(to: &mut HashMap<K, DropCount>, key: K, count: D
 /// Writes drops, and removes the oldest.
 #[derive(Debug, Default)]
 pub struct DropsWriter {
-    since_counted: usize,
+    since_counted: RowsWritten,
 }
 
 impl DropsWriter {
@@ -192,37 +191,15 @@ impl DropsWriter {
                 put.execute((signed(*begin_ns), i64::from(node.0)))?;
             }
         }
-        self.since_counted += drops.sums.len() + drops.flows.len();
-        let count = self.since_counted >= COUNT_EVERY;
-        if count {
-            self.since_counted = 0;
-        }
-        for table in ["drop_sum", "drop_flow", "drop_teller"] {
-            let sql = format!("DELETE FROM {table} WHERE begin_ns < ?");
-            transaction.execute(&sql, [signed(before_ns)])?;
+        let count = self.since_counted.add(drops.sums.len() + drops.flows.len());
+        for table in TABLES {
+            table.forget(&transaction, before_ns)?;
             if count {
-                shorten(&transaction, table)?;
+                table.shorten(&transaction)?;
             }
         }
         transaction.commit()
     }
-}
-
-/// Removes the oldest tenth of a table that is too long.
-fn shorten(conn: &Connection, table: &str) -> rusqlite::Result<()> {
-    let rows: i64 = conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
-        row.get(0)
-    })?;
-    if rows > MOST_ROWS {
-        conn.execute(
-            &format!(
-                "DELETE FROM {table} WHERE begin_ns <=
-                     (SELECT begin_ns FROM {table} ORDER BY begin_ns LIMIT 1 OFFSET ?)"
-            ),
-            [rows - MOST_ROWS + MOST_ROWS / 10],
-        )?;
-    }
-    Ok(())
 }
 
 fn create(conn: &Connection) -> rusqlite::Result<()> {
@@ -277,8 +254,4 @@ pub fn is_without_packet(flags: i64) -> bool {
 
 fn tagged(node: Option<NodeId>) -> i64 {
     node.map_or(UNTAGGED, |node| node.0.into())
-}
-
-pub fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }

@@ -244,3 +244,17 @@ pub fn name_of(bytes: &[u8]) -> Option<FlowName> {
     };
     Some((flow, source, sink))
 }
+
+/// The flow with this id, as hosts know it, and its source.
+pub fn flow_with(
+    conn: &Connection,
+    id: i64,
+) -> rusqlite::Result<Option<(FlowKey, Option<NodeId>)>> {
+    let mut ask = conn.prepare_cached("SELECT key FROM flow WHERE id = ?")?;
+    let mut rows = ask.query([id])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let name = name_of(row.get_ref(0)?.as_blob()?);
+    Ok(name.map(|(flow, source, _)| (flow.without_vlans(), source)))
+}

@@ -8,8 +8,8 @@ use super::counts::StoreCounts;
 use super::queue::StoreQueue;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::{
-    Arrival, DropCount, DropSum, HostDrop, HostSeen, Measured, NodeId, PathGrowth, PathSample,
-    Report, ReportFacts, is_whole_batch,
+    Arrival, ConnectionReport, DropCount, DropSum, HostDrop, HostHop, HostSeen, Measured, NodeId,
+    PathGrowth, PathSample, Report, ReportFacts, TcpGrowth, is_whole_batch,
 };
 
 /// A thread's way to hand reports to the store. Each thread has its own.
@@ -110,13 +110,25 @@ impl StoreKeeper {
     /// Hands on packets of a flow that a host dropped.
     pub fn drop_flow(&self, node: NodeId, drop: &HostDrop, count: DropCount, time_ns: u64) {
         self.queue
-            .put_drops(|waiting| waiting.add_flow(node, drop, count, time_ns));
+            .put_told(|waiting| waiting.drops.add_flow(node, drop, count, time_ns));
     }
 
     /// Hands on what the sums of a host add.
     pub fn drop_sums(&self, node: NodeId, added: &[DropSum], time_ns: u64) {
         self.queue
-            .put_drops(|waiting| waiting.add_sums(node, added, time_ns));
+            .put_told(|waiting| waiting.drops.add_sums(node, added, time_ns));
+    }
+
+    /// Hands on the state of a connection, and what it adds to earlier ones.
+    pub fn see_connection(&self, report: &ConnectionReport, growth: &TcpGrowth, time_ns: u64) {
+        self.queue
+            .put_told(|waiting| waiting.connections.add(report, growth, time_ns));
+    }
+
+    /// Hands on what a host told of a flow that it forwards.
+    pub fn see_hop(&self, node: NodeId, hop: &HostHop, time_ns: u64) {
+        self.queue
+            .put_told(|waiting| waiting.hops.add(node, hop, time_ns));
     }
 
     /// Hands on the times of all packets of a path.

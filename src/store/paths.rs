@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::evidence::Decode;
 use super::gathered_paths::{GatheredPath, PathPackets, TimeSums};
+use super::path_queues;
 use super::period::{MAX_SUBJECT, RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::rollups::RollUps;
@@ -95,7 +96,7 @@ impl PathIds {
     }
 }
 
-fn signed(time_ns: u64) -> i64 {
+pub(super) fn signed(time_ns: u64) -> i64 {
     time_ns.min(i64::MAX as u64) as i64
 }
 
@@ -156,6 +157,11 @@ pub fn add(
         rollups.add(conn, begin_ns, (table_of(flow_id), subject), &row)?;
     }
     Ok(())
+}
+
+/// The subject of a segment's times of all packets.
+pub(super) fn packets_of_place(id: i64, place: i64) -> i64 {
+    id << PLACE_BITS | ALL_PACKETS | place
 }
 
 fn table_of(flow: i64) -> RollUpTable {
@@ -250,20 +256,20 @@ pub fn find(
         }
         let kinds: Vec<SegmentKind> = rows.iter().map(|one| one.segment.kind).collect();
         let tail = tails.remove(&path);
-        let mut figures = PathFigures {
+        paths.push(PathFigures {
             first_ns: presence.first().map_or(0, |first| first.0),
             until_ns: presence.last().map_or(0, |last| last.0 + period_ns),
             period_ns,
             whole,
             unknown_mean_ns: None,
             segments: rows,
+            queues: Vec::new(),
             presence,
             tail: tail.and_then(|reports| tail_shares(&kinds, &reports)),
             path,
-        };
-        figures.set_shares();
-        paths.push(figures);
+        });
     }
+    path_queues::join(conn, &mut paths, span)?;
     Ok(paths)
 }
 
@@ -284,7 +290,7 @@ impl StoredTimes {
     }
 
     fn figures(&self, kind: SegmentKind) -> SegmentTimes {
-        let one_clock = kind == SegmentKind::Hop;
+        let one_clock = kind.has_one_clock();
         let Self { reports, all } = self;
         if all.reports > 0 {
             let clocks = &all.measured.corrected;

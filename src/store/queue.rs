@@ -4,8 +4,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::batch::ReportBatch;
-use super::drops::WaitingDrops;
 use super::gatherer::{Gathered, Gatherer};
+use super::told::WaitingTold;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::{HostSeen, PathGrowth, SummaryBases};
 
@@ -45,8 +45,8 @@ struct QueueContent {
     bases: Option<SummaryBases>,
     /// Coverage that is not in the store yet.
     coverage: Vec<CoverageGrowth>,
-    /// What hosts dropped.
-    drops: WaitingDrops,
+    /// What hosts told of drops, connections and hops.
+    told: WaitingTold,
 }
 
 /// The reports of one transaction.
@@ -98,7 +98,7 @@ impl StoreQueue {
             hosts: None,
             bases: None,
             coverage: Vec::new(),
-            drops: WaitingDrops::default(),
+            told: WaitingTold::default(),
         };
         Self {
             state: Mutex::new(state),
@@ -252,13 +252,13 @@ impl StoreQueue {
         }
     }
 
-    /// Adds what hosts dropped.
-    pub fn put_drops(&self, add: impl FnOnce(&mut WaitingDrops)) {
-        add(&mut self.state().drops);
+    /// Adds what hosts told of drops, connections or hops.
+    pub fn put_told(&self, add: impl FnOnce(&mut WaitingTold)) {
+        add(&mut self.state().told);
     }
 
-    pub fn take_drops(&self) -> WaitingDrops {
-        std::mem::take(&mut self.state().drops)
+    pub fn take_told(&self) -> WaitingTold {
+        std::mem::take(&mut self.state().told)
     }
 
     /// Closes the queue. The present reports can still be taken.

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::connection_answers;
 use super::coverage;
 use super::drop_answers;
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
 use super::flows;
+use super::hops;
 use super::hosts;
 use super::paths;
 use super::period::{RollUpLevel, RollUpTable};
@@ -21,9 +23,10 @@ use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
-    ClassFigures, DropFigures, DropQuery, DropSeries, Extent, FlowFigures, FlowQuery, History,
-    HistoryError, HostSeen, NodeId, PairFigures, PathFigures, PathQuery, Point, Record,
-    ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject,
+    ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
+    DropSeries, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError, HopQuery,
+    HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PathFigures, PathQuery, Point, Record,
+    ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpSums,
 };
 
 /// A store that is open for reading.
@@ -301,6 +304,20 @@ impl History for HistoryReader {
         self.ask(|conn, decode| paths::find(conn, decode, query, span))
     }
 
+    fn loss(&mut self, query: PathQuery, span: Span) -> Result<Option<LossByHost>, HistoryError> {
+        self.ask(|conn, _| match query {
+            PathQuery::Pair { source, sink } => {
+                let nodes = (source, sink);
+                let lost = pair(conn, nodes, span)?.map_or(0, |pair| pair.figures.shown().lost);
+                drop_answers::loss_of_pair(conn, nodes, lost, span)
+            }
+            PathQuery::Flow(id) => match flows::one(conn, id, span)? {
+                Some(flow) => drop_answers::loss_of_flow(conn, &flow, span),
+                None => Ok(None),
+            },
+        })
+    }
+
     fn segments(
         &mut self,
         order: SegmentOrder,
@@ -316,5 +333,44 @@ impl History for HistoryReader {
 
     fn drop_series(&mut self, span: Span, points: usize) -> Result<DropSeries, HistoryError> {
         self.ask(|conn, _| drop_answers::series(conn, span, points))
+    }
+
+    fn hops(&mut self, query: &HopQuery, span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
+        self.ask(|conn, _| hops::find(conn, query, span))
+    }
+
+    fn connections(
+        &mut self,
+        query: &ConnectionQuery,
+        span: Span,
+    ) -> Result<Vec<ConnectionFigures>, HistoryError> {
+        self.ask(|conn, _| connection_answers::find(conn, query, span))
+    }
+
+    fn tcp_sums(
+        &mut self,
+        by: TcpGrouping,
+        node: Option<NodeId>,
+        span: Span,
+    ) -> Result<Vec<TcpSums>, HistoryError> {
+        self.ask(|conn, _| connection_answers::sums(conn, by, node, span))
+    }
+
+    fn limit_series(
+        &mut self,
+        node: Option<NodeId>,
+        span: Span,
+        points: usize,
+    ) -> Result<LimitSeries, HistoryError> {
+        self.ask(|conn, _| connection_answers::limit_series(conn, node, span, points))
+    }
+
+    fn connection_series(
+        &mut self,
+        flow: i64,
+        span: Span,
+        points: usize,
+    ) -> Result<ConnectionSeries, HistoryError> {
+        self.ask(|conn, _| connection_answers::flow_series(conn, flow, span, points))
     }
 }

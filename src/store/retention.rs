@@ -2,9 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::paths;
+use super::bounds::BoundedTable;
 use super::period::{RollUpLevel, RollUpTable};
 use super::rollups::{fact, set_fact};
+use super::{connections, drops, paths};
 
 /// The least number of rows that a transaction removes, if there are as many to remove.
 const SLICE: u64 = 20_000;
@@ -74,15 +75,58 @@ impl StoreLimits {
     }
 }
 
-/// Makes room by removing single reports first, then the finest roll-ups. Returns the number of removed rows.
+/// Makes room by removing single reports first, then what is as fine as ten seconds, then minutes and hours. Returns the
+/// number of removed rows.
 fn drop_oldest(conn: &Connection, slice: u64) -> rusqlite::Result<u64> {
     let mut gone = drop_reports(conn, u64::MAX, slice)?;
-    for level in RollUpLevel::EACH {
+    if gone < slice {
+        gone += drop_finest(conn, slice - gone)?;
+    }
+    // Rows of coarser levels stay while there are finer ones.
+    if gone > 0 {
+        return Ok(gone);
+    }
+    for level in [RollUpLevel::Minute, RollUpLevel::Hour] {
         let before = level.key(droppable(conn, level)?, 0);
         for table in RollUpTable::EACH {
             if gone < slice {
                 gone += drop_rows(conn, table, level, before, slice - gone)?;
             }
+        }
+    }
+    Ok(gone)
+}
+
+/// Removes roll-ups of ten seconds, drops and connections of the oldest hour of which there are any.
+fn drop_finest(conn: &Connection, slice: u64) -> rusqlite::Result<u64> {
+    let level = RollUpLevel::TenSeconds;
+    let rolled_ns = droppable(conn, level)?;
+    let mut oldest_ns = u64::MAX;
+    for table in RollUpTable::EACH {
+        let first: Option<i64> = conn
+            .prepare_cached(&format!("SELECT min(key) FROM {}", table.name(level)))?
+            .query_row([], |row| row.get(0))?;
+        let first = first.map(|key| level.begin_of(key));
+        oldest_ns = oldest_ns.min(first.filter(|ns| *ns < rolled_ns).unwrap_or(u64::MAX));
+    }
+    let mut told: Vec<BoundedTable> = Vec::new();
+    for table in drops::TABLES.into_iter().chain(connections::TABLES) {
+        if table.exists(conn)? {
+            oldest_ns = oldest_ns.min(table.oldest_ns(conn)?.unwrap_or(u64::MAX));
+            told.push(table);
+        }
+    }
+    let until_ns = oldest_ns.saturating_add(RollUpLevel::Hour.ns());
+    let mut gone = 0;
+    for table in told {
+        if gone < slice {
+            gone += table.drop_oldest(conn, until_ns, slice - gone)?;
+        }
+    }
+    let before = level.key(rolled_ns.min(until_ns), 0);
+    for table in RollUpTable::EACH {
+        if gone < slice {
+            gone += drop_rows(conn, table, level, before, slice - gone)?;
         }
     }
     Ok(gone)

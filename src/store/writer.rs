@@ -11,7 +11,6 @@ use super::bases;
 use super::clock;
 use super::counts::StoreCounts;
 use super::coverage;
-use super::drops::DropsWriter;
 use super::file::{self, FileId, StoreError, StoreLock};
 use super::hosts;
 use super::ids::Ids;
@@ -20,6 +19,7 @@ use super::keeper::StoreKeeper;
 use super::queue::{NextWork, StoreQueue, Work};
 use super::retention::StoreLimits;
 use super::rollups::{RollUps, fact, set_fact};
+use super::told::ToldWriter;
 use crate::model::{HostSeen, SummaryBases};
 
 /// The time after a failure during which nothing is written.
@@ -124,7 +124,7 @@ impl OpenedStore {
             next_id: 0,
             paused: None,
             cleaned: Instant::now(),
-            drops: DropsWriter::default(),
+            told: ToldWriter::default(),
             warn,
         };
         let thread = std::thread::Builder::new()
@@ -193,7 +193,7 @@ struct StoreWriter {
     /// The time of the next attempt after a failure.
     paused: Option<Instant>,
     cleaned: Instant,
-    drops: DropsWriter,
+    told: ToldWriter,
     warn: Warn,
 }
 
@@ -207,13 +207,13 @@ impl StoreWriter {
                     self.write_hosts();
                     self.write_coverage();
                     self.write_bases();
-                    self.write_drops();
+                    self.write_told();
                     break;
                 }
             }
             self.write_hosts();
             self.write_coverage();
-            self.write_drops();
+            self.write_told();
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
             }
@@ -256,18 +256,16 @@ impl StoreWriter {
         }
     }
 
-    /// Writes what hosts dropped. If that fails, it waits for the next time.
-    fn write_drops(&mut self) {
+    /// Writes what hosts told of drops, connections and hops. What fails waits for the next time.
+    fn write_told(&mut self) {
         if self.paused.is_some() || FileId::of(&self.settings.path) != self.id {
             return;
         }
-        let drops = self.queue.take_drops();
-        if drops.is_empty() {
-            return;
-        }
         let before_ns = clock::now_ns().saturating_sub(self.settings.limits.minutes_ns);
-        if self.drops.write(&mut self.conn, &drops, before_ns).is_err() {
-            self.queue.put_drops(|waiting| waiting.merge(drops));
+        let told = self.queue.take_told();
+        let left = self.told.write(&mut self.conn, told, before_ns);
+        if !left.is_empty() {
+            self.queue.put_told(|waiting| waiting.merge(left));
         }
     }
 

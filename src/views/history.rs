@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::coverage;
 use super::history_drops::{self, DropsView, split_text};
+use super::history_hops;
+use super::history_tcp::TcpView;
 use super::hosts::KnownHosts;
 use super::known_digits::{KnownDigits, certain};
 use super::matrix;
@@ -14,8 +16,9 @@ use super::table::TextTable;
 use super::text::{Grouped, TextLine};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
-    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, NodeId, PairFigures,
-    PathFigures, PathQuery, Record, Report, SegmentFigures, Series, ShownFigures, Span,
+    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LossByHost,
+    NodeId, NodeNames, PairFigures, PathFigures, PathQuery, Record, Report, SegmentFigures, Series,
+    ShownFigures, Span,
 };
 
 pub use super::matrix::Cell;
@@ -45,11 +48,13 @@ pub enum View {
         records: Vec<Record>,
         lines: Vec<String>,
     },
-    /// The paths of a pair or of a flow.
-    Paths(PathQuery, Vec<PathFigures>),
+    /// The paths of a pair or of a flow, and where packets were lost.
+    Paths(PathQuery, Vec<PathFigures>, Option<LossByHost>),
     Segments(Vec<SegmentFigures>),
     Info(Extent),
     Drops(DropsView),
+    Hops(Vec<ForwardedFlow>),
+    Tcp(TcpView),
 }
 
 /// A report as the collector prints it.
@@ -58,12 +63,13 @@ pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReas
         report,
         arrival,
         reasons,
+        names: &NodeNames::NONE,
     };
     line.to_string()
 }
 
 /// A time in UTC, to the second.
-fn moment(time_ns: u64) -> String {
+pub(super) fn moment(time_ns: u64) -> String {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(time_ns / 1_000_000_000);
     let text = humantime::format_rfc3339_seconds(time).to_string();
     text.replace('T', " ").replace('Z', "")
@@ -297,9 +303,9 @@ impl View {
             }
             Self::Series(series) => series_text(series, &mut out),
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
-            Self::Paths(_, paths) => {
+            Self::Paths(_, paths, loss) => {
                 head(&counted(paths.len(), "path", "paths"), span, &mut out);
-                path::paths(paths, width, hosts, moment, &mut out);
+                path::paths((paths, loss.as_ref()), width, hosts, moment, &mut out);
             }
             Self::Segments(segments) => {
                 head(
@@ -313,6 +319,14 @@ impl View {
             Self::Drops(view) => {
                 head("drops", span, &mut out);
                 history_drops::write(view, hosts, &mut out);
+            }
+            Self::Hops(flows) => {
+                head("flows through hosts", span, &mut out);
+                history_hops::write(flows, hosts, &mut out);
+            }
+            Self::Tcp(view) => {
+                head("TCP connections", span, &mut out);
+                view.write(hosts, &mut out);
             }
         }
         if self.figures().any(|figures| figures.measured.is_none()) {
@@ -350,7 +364,9 @@ impl View {
             | Self::Paths(..)
             | Self::Segments(_)
             | Self::Info(_)
-            | Self::Drops(_) => Box::new(std::iter::empty()),
+            | Self::Drops(_)
+            | Self::Hops(_)
+            | Self::Tcp(_) => Box::new(std::iter::empty()),
         }
     }
 
@@ -367,12 +383,14 @@ impl View {
             Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
             Self::Series(series) => json!({ "series": series }),
             Self::Reports { records, .. } => json!({ "reports": records }),
-            Self::Paths(query, paths) => {
-                json!({"schema": PATH_SCHEMA, "of": query, "paths": paths})
+            Self::Paths(query, paths, loss) => {
+                json!({"schema": PATH_SCHEMA, "of": query, "paths": paths, "loss": loss})
             }
             Self::Segments(segments) => json!({ "segments": segments }),
             Self::Info(extent) => json!({ "info": extent }),
             Self::Drops(view) => json!({"drops": view.drops, "drop_series": view.series}),
+            Self::Hops(flows) => json!({ "hops": flows }),
+            Self::Tcp(view) => view.json(),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
             object.extend(parts);

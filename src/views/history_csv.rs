@@ -6,6 +6,8 @@ use serde_json::Value;
 use super::coverage;
 use super::history::View;
 use super::history_drops;
+use super::history_hops;
+use super::history_tcp::{self, TcpView};
 
 impl View {
     /// Times and durations are integers of nanoseconds; unknown values are empty.
@@ -27,7 +29,8 @@ impl View {
         let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
         let report = format!(
             "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \
-             gap.first_seq gap.count drop_reason drop_reason_name"
+             gap.first_seq gap.count drop_reason drop_reason_name latency_corrected_ns latency_error_ns \
+             latency_bound_ns.0 latency_bound_ns.1 clock"
         );
         match self {
             Self::Flows(flows) => csv_table(&flow, flows),
@@ -41,12 +44,15 @@ impl View {
                 csv_table(&format!("begin_ns {FIGURES}"), &series.points)
             }
             Self::Reports { records, .. } => csv_table(&report, records),
-            Self::Paths(_, paths) => {
+            Self::Paths(_, paths, _) => {
                 let segments: Vec<_> = paths.iter().flat_map(|path| &path.segments).collect();
                 csv_table(SEGMENT, &segments)
             }
             Self::Segments(segments) => csv_table(SEGMENT, segments),
             Self::Drops(view) => csv_table(history_drops::CSV, &view.drops),
+            Self::Hops(flows) => csv_table(history_hops::CSV, flows),
+            Self::Tcp(TcpView::Connections(all)) => csv_table(history_tcp::CONNECTIONS_CSV, all),
+            Self::Tcp(TcpView::Sums { sums, .. }) => csv_table(history_tcp::SUMS_CSV, sums),
             Self::Info(extent) => csv_table(
                 "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
                 &[*extent],

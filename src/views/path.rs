@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
+use super::history_drops::split_text;
 use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
 use crate::model::{
-    LEAST_SAMPLES, LatencyFigures, NodePort, PathFigures, Segment, SegmentFigures, SegmentKind,
-    SegmentTimes,
+    LEAST_SAMPLES, LatencyFigures, LossByHost, NodePort, PathFigures, Segment, SegmentFigures,
+    SegmentKind, SegmentTimes,
 };
 
 /// The widest and the narrowest drawing of a waterfall, in columns.
@@ -19,6 +20,10 @@ const FIGURES_COLUMNS: usize = 84;
 
 /// The last line of waterfalls.
 const LEGEND: &str = "█ p50 (mean of fewer than 20 packets), ─ to p99; ?: two clocks whose difference is not known; share: of the mean.\n";
+
+/// A line for queues.
+const OF_QUEUES: &str =
+    "queue: a part of the wire above it; of all packets from the source through this queue.\n";
 
 /// A line for figures that are not of all packets.
 const OF_REPORTS: &str = "Figures of reports favour slow packets; the others are of all packets.\n";
@@ -35,6 +40,7 @@ fn port(hosts: &KnownHosts, at: NodePort) -> String {
 fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
     match segment.kind {
         SegmentKind::Hop => format!("{} -> {}", port(hosts, segment.from), segment.to.port),
+        SegmentKind::Queue => port(hosts, segment.from),
         SegmentKind::Wire => format!(
             "{} -> {}",
             port(hosts, segment.from),
@@ -149,6 +155,17 @@ fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut S
         // The drawing is aligned left.
         let bar = format!("{bar:<columns$}");
         table.row(names, [mean, p50, p99, share, bar]);
+        let is_behind = |queue: &&SegmentFigures| {
+            segment.segment.kind == SegmentKind::Wire && queue.segment.from == segment.segment.from
+        };
+        for queue in path.queues.iter().filter(is_behind) {
+            let names = [
+                queue.segment.kind.name().to_owned(),
+                ends(hosts, &queue.segment),
+            ];
+            let [mean, p50, p99, share] = figures(&queue.times, queue.share);
+            table.row(names, [mean, p50, p99, share, " ".repeat(columns)]);
+        }
     }
     let names = ["in all".to_owned(), String::new()];
     let [mean, p50, p99, _] = figures(&path.whole, None);
@@ -182,24 +199,41 @@ fn tail_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
         tail.of_reports,
         Nanoseconds(tail.excess_ns)
     );
-    let _ = match path.responsible() {
-        Some((segment, share)) => writeln!(
+    let _ = match (path.responsible(), path.responsible_queue()) {
+        (Some((segment, share)), _) => writeln!(
             out,
             "{:.0}% of it in {} {}",
             100.0 * share,
             segment.segment.kind.name(),
             ends(hosts, &segment.segment)
         ),
-        None => writeln!(
+        (None, Some((queue, varies_ns))) => writeln!(
+            out,
+            "the queue of {} can explain it: its waits vary by {} (p99 less p50)",
+            ends(hosts, &queue.segment),
+            Nanoseconds(varies_ns)
+        ),
+        (None, None) => writeln!(
             out,
             "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart"
         ),
     };
 }
 
-/// Writes the waterfalls of paths.
+/// Says where packets of the pair or the flow were lost, as far as hosts tell.
+fn loss_text(loss: &LossByHost, hosts: &KnownHosts, out: &mut String) {
+    let _ = write!(out, "\n{}", split_text(&loss.split));
+    for (i, at) in loss.at.iter().enumerate() {
+        let begin = if i == 0 { "; of these" } else { "," };
+        let node = hosts.named(Some(at.node));
+        let _ = write!(out, "{begin} at {node} {}", Grouped(at.segments));
+    }
+    out.push('\n');
+}
+
+/// Writes the waterfalls of paths, and where packets were lost.
 pub fn paths(
-    paths: &[PathFigures],
+    (paths, loss): (&[PathFigures], Option<&LossByHost>),
     width: usize,
     hosts: &KnownHosts,
     moment: impl Fn(u64) -> String,
@@ -226,8 +260,14 @@ pub fn paths(
         );
         path_text(path, columns, hosts, out);
     }
+    if let Some(loss) = loss {
+        loss_text(loss, hosts, out);
+    }
     out.push('\n');
     out.push_str(LEGEND);
+    if paths.iter().any(|path| !path.queues.is_empty()) {
+        out.push_str(OF_QUEUES);
+    }
     let segments = paths.iter().flat_map(|path| &path.segments);
     let wholes = paths.iter().map(|path| &path.whole);
     let times = wholes.chain(segments.map(|segment| &segment.times));

@@ -29,8 +29,8 @@ pub fn sentence(lease: &Lease) -> String {
         ));
     }
     if proof.eaten.contains(ProbeForm::Stray) {
-        clauses
-            .push("a firewall drops packets of connections that it did not see begin".to_owned());
+        let text = "a firewall drops, or a router translates, packets of connections that it did not see begin";
+        clauses.push(text.to_owned());
     }
     if proof.distrusted {
         clauses.push("several flows came to nothing, so it is proved again later".to_owned());

@@ -7,6 +7,8 @@ use super::paths;
 use super::text::Nanoseconds;
 use crate::model::{Lease, LeaseState, PeerStatus};
 
+const EACH_ITS_OWN: &str = "give each host its own --node-id; clones of a machine share its machine id, from which ids are derived";
+
 /// A lease's state as a sentence.
 pub fn sentence(lease: &Lease) -> String {
     let node = lease
@@ -41,12 +43,10 @@ pub fn sentence(lease: &Lease) -> String {
              --dscp-value, --dscp-mask and --extension-port on both sides)"
         ),
         LeaseState::OwnNode => format!(
-            "its sink uses this host's own node id{node}: packets stay untagged (give each host its own \
-             --node-id)"
+            "its sink uses this host's own node id{node}: packets stay untagged ({EACH_ITS_OWN})"
         ),
         LeaseState::Duplicate { addr } => format!(
-            "its sink uses the same node id{node} as the sink at {addr}: packets to it stay untagged (give \
-             each host its own --node-id)"
+            "its sink uses the same node id{node} as the sink at {addr}: packets to it stay untagged ({EACH_ITS_OWN})"
         ),
         LeaseState::Astray => format!(
             "its sink{node} grants no lease: tagged packets reach its host through an interface without a sink: \

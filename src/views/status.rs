@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::text::{Grouped, Nanoseconds};
-use super::{collectors, diagnosis, grants, peers};
+use super::{collectors, diagnosis, grants, peers, status_postcards, status_tcp};
 use crate::model::{
-    Attachment, CounterStatus, FlowStatus, HostStatus, SinkStatus, SourceStatus, TransitStatus,
+    Attachment, ClockStatus, CounterStatus, FlowStatus, HostStatus, NodeOrigin, SinkStatus,
+    SourceStatus, TransitStatus,
 };
 
 /// Displays the state; counters that are 0 are shown only with `all`.
@@ -303,10 +304,28 @@ fn transit(f: &mut fmt::Formatter<'_>, transit: &TransitStatus, all: bool) -> fm
     counters(f, &transit.counters, all)
 }
 
+fn synchronisation(clock: &ClockStatus) -> String {
+    if !clock.synchronised {
+        return "NOT synchronised: one-way latencies are wrong by the difference of the clocks"
+            .to_owned();
+    }
+    match clock.stated_error_ns {
+        Some(ns) => format!(
+            "synchronised; off by {} at most, as its operator or time daemon states",
+            Nanoseconds(ns.get().into())
+        ),
+        None => "synchronised".to_owned(),
+    }
+}
+
 impl fmt::Display for StatusText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(node) = self.status.node_id {
-            writeln!(f, "node id {node}")?;
+            let origin = match self.status.node_origin {
+                Some(NodeOrigin::Derived) => " (derived from the machine id)",
+                _ => "",
+            };
+            writeln!(f, "node id {node}{origin}")?;
         }
         if let Some(clock) = &self.status.clock {
             writeln!(
@@ -314,11 +333,7 @@ impl fmt::Display for StatusText<'_> {
                 "clock: {}, offset {} ns, {}",
                 clock.source,
                 clock.offset_ns,
-                if clock.synchronised {
-                    "synchronised"
-                } else {
-                    "NOT synchronised: one-way latencies are wrong by the difference of the clocks"
-                }
+                synchronisation(clock)
             )?;
         }
         if let Some(status) = &self.status.source {
@@ -329,6 +344,12 @@ impl fmt::Display for StatusText<'_> {
         }
         if let Some(status) = &self.status.sink {
             sink(f, status, self.all)?;
+        }
+        if let Some(status) = &self.status.postcards {
+            status_postcards::write(f, status, self.all)?;
+        }
+        if let Some(status) = &self.status.tcp {
+            status_tcp::write(f, status)?;
         }
         diagnosis::write(f, &self.status.why, self.all)
     }

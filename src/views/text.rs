@@ -3,8 +3,12 @@
 use std::fmt;
 
 use super::drops::DropDetails;
+use super::hops::HopDetails;
 use super::tcp::TcpDetails;
-use crate::model::{Arrival, Body, DropReasons, Flags, FlowSummary, PacketReport, Report, Summary};
+use crate::model::{
+    Arrival, Body, DropReasons, Flags, FlowSummary, NodeId, NodeNames, PacketReport, Report,
+    Summary,
+};
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`. The time is UTC; it
 /// is left out together with the exporter if the arrival is unknown.
@@ -13,6 +17,7 @@ pub struct TextLine<'a> {
     pub report: &'a Report,
     pub arrival: Option<Arrival>,
     pub reasons: &'a DropReasons,
+    pub names: &'a NodeNames,
 }
 
 /// Displays 1234567 as `1,234,567`.
@@ -86,14 +91,15 @@ impl fmt::Display for TextLine<'_> {
                 if let Some(latency) = report.hops.latency_ns() {
                     write!(f, "{}  ", Nanoseconds(latency))?;
                 }
-                write!(f, "node {}", report.hops.source().node)?;
+                let text = |node| self.names.text(node);
+                write!(f, "node {}", text(report.hops.source().node))?;
                 for hop in report.hops.transit().iter().rev() {
-                    write!(f, " -> {}", hop.node)?;
+                    write!(f, " -> {}", text(hop.node))?;
                 }
                 write!(
                     f,
                     " -> {}  seq {}",
-                    report.hops.sink().node,
+                    text(report.hops.sink().node),
                     report.sequence
                 )?;
                 if let Some(queue) = report.queue() {
@@ -106,19 +112,23 @@ impl fmt::Display for TextLine<'_> {
                 summary.count,
                 if summary.count == 1 { "" } else { "s" },
                 summary.before_seq,
-                summary.source_node,
-                summary.sink_node
+                self.names.text(summary.source_node),
+                self.names.text(summary.sink_node)
             )?,
-            Body::FlowSummary(summary) => flow_summary(summary, f)?,
-            Body::Summary(summary) => totals(summary, f)?,
+            Body::FlowSummary(summary) => flow_summary(summary, self.names, f)?,
+            Body::Summary(summary) => totals(summary, self.names, f)?,
             Body::HostDrop(report) => {
-                write!(f, "{}  node {}", DropDetails(&report.drop), report.node)?;
+                let node = self.names.text(report.node);
+                write!(f, "{}  node {node}", DropDetails(&report.drop))?;
+            }
+            Body::HostHop(report) => {
+                write!(f, "{}  node {}", HopDetails(&report.hop), report.node)?;
             }
             Body::Connection(report) => {
                 let state = TcpDetails(&report.connection);
-                write!(f, "{state}  node {}", report.node)?;
+                write!(f, "{state}  node {}", self.names.text(report.node))?;
             }
-            Body::Packet(report) => packet(report, observation.flags, self.reasons, f)?,
+            Body::Packet(report) => packet(report, observation.flags, self, f)?,
         }
         write!(f, "  report {sequence}")?;
         if observation.hw_id.get() != 0 {
@@ -131,7 +141,11 @@ impl fmt::Display for TextLine<'_> {
     }
 }
 
-fn flow_summary(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn flow_summary(
+    summary: &FlowSummary,
+    names: &NodeNames,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     let totals = &summary.totals;
     write!(f, "{} packets {} bytes", totals.packets, totals.bytes)?;
     for (count, what) in [
@@ -152,12 +166,12 @@ fn flow_summary(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         Nanoseconds(totals.latency_min_ns.into()),
         Nanoseconds(totals.latency_max_ns.into()),
         Nanoseconds(mean),
-        summary.source_node,
-        summary.sink_node
+        names.text(summary.source_node),
+        names.text(summary.sink_node)
     )
 }
 
-fn totals(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn totals(summary: &Summary, names: &NodeNames, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let totals = &summary.totals;
     write!(f, "{} packets {} bytes", totals.packets, totals.bytes)?;
     for (count, what) in [
@@ -188,14 +202,15 @@ fn totals(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         f.write_str("  ")?;
     }
-    write!(f, "node {} -> {}", summary.source_node, summary.sink_node)
+    let [source, sink] = [summary.source_node, summary.sink_node].map(|node| names.text(node));
+    write!(f, "node {source} -> {sink}")
 }
 
 /// A node's metadata about one packet, without the two spaces that separate parts.
 fn packet(
     report: &PacketReport,
     flags: Flags,
-    reasons: &DropReasons,
+    line: &TextLine<'_>,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     let metadata = &report.metadata;
@@ -204,7 +219,7 @@ fn packet(
     }
     if let Some(code) = metadata.drop_reason {
         write!(f, "reason {code}")?;
-        if let Some(name) = reasons.name(code) {
+        if let Some(name) = line.reasons.name(code) {
             write!(f, " ({name})")?;
         }
         f.write_str("  ")?;
@@ -234,8 +249,11 @@ fn packet(
     let path = report.path();
     match path.split_first() {
         Some((first, others)) => {
-            write!(f, "node {first}")?;
-            others.iter().try_for_each(|node| write!(f, " -> {node}"))
+            write!(f, "node {}", line.names.text(*first))?;
+            let text = |node: &NodeId| line.names.text(*node);
+            others
+                .iter()
+                .try_for_each(|node| write!(f, " -> {}", text(node)))
         }
         None => {
             let length = report.packet.as_ref().map_or(0, |packet| packet.length);

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use super::parameters::Parameters;
 use super::queries::Histories;
 use super::responses::{self, HttpRefusal, Json, PlacedJson};
+use super::tcp_responses;
 use super::{assets, guard, news};
 use crate::model::{CollectStatus, History};
 
@@ -82,6 +83,8 @@ pub fn page(page: PageSources) -> Router {
         .route("/api/path", get(path))
         .route("/api/segments", get(segments))
         .route("/api/drops", get(drops))
+        .route("/api/hops", get(hops))
+        .route("/api/tcp", get(tcp))
         .route("/api/live", get(news::live))
         .with_state(api)
         .merge(assets::routes());
@@ -176,9 +179,10 @@ async fn paths(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let span = asked.span((api.now_ns)())?;
     let query = asked.paths()?;
     asked.end()?;
-    let answer = api
-        .histories
-        .ask(move |history| responses::paths(span, &history.paths(query, span)?));
+    let answer = api.histories.ask(move |history| {
+        let paths = history.paths(query, span)?;
+        responses::paths(span, &paths, history.loss(query, span)?)
+    });
     answer.await
 }
 
@@ -191,7 +195,7 @@ async fn path(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let answer = api.histories.ask(move |history| {
         let mut paths = history.paths(query, span)?;
         paths.retain(|path| path.path.hash_text() == hash);
-        responses::paths(span, &paths)
+        responses::paths(span, &paths, history.loss(query, span)?)
     });
     answer.await
 }
@@ -206,6 +210,7 @@ async fn segments(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
         .ask(move |history| responses::segments(span, &history.segments(order, span, limit)?));
     answer.await
 }
+
 async fn drops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let mut asked = Parameters::of(&uri)?;
     let span = asked.span((api.now_ns)())?;
@@ -214,6 +219,41 @@ async fn drops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let answer = api.histories.ask(move |history| {
         let drops = history.drops(&query, span)?;
         responses::drops(span, drops, history.drop_series(span, points)?)
+    });
+    answer.await
+}
+
+/// The flows that hosts forwarded.
+async fn hops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let query = asked.hops()?;
+    asked.end()?;
+    let answer = api
+        .histories
+        .ask(move |history| responses::hops(span, history.hops(&query, span)?));
+    answer.await
+}
+
+/// Connections and their sums, or those of one flow with their states over time.
+async fn tcp(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let (query, by, points) = asked.tcp()?;
+    asked.end()?;
+    let answer = api.histories.ask(move |history| {
+        let connections = history.connections(&query, span)?;
+        match query.flow {
+            Some(flow) => {
+                let series = history.connection_series(flow, span, points)?;
+                tcp_responses::of_flow(span, connections, series)
+            }
+            None => {
+                let sums = history.tcp_sums(by, query.node, span)?;
+                let series = history.limit_series(query.node, span, points)?;
+                tcp_responses::of_all(span, connections, sums, series)
+            }
+        }
     });
     answer.await
 }

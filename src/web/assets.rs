@@ -52,8 +52,11 @@ const ASSETS: &[Asset] = assets! {
     "/path.js" is "path.js", SCRIPT;
     "/reports.js" is "reports.js", SCRIPT;
     "/split.js" is "split.js", SCRIPT;
+    "/stacked.js" is "stacked.js", SCRIPT;
     "/state.js" is "state.js", SCRIPT;
     "/tables.js" is "tables.js", SCRIPT;
+    "/tcp.js" is "tcp.js", SCRIPT;
+    "/tcp_chart.js" is "tcp_chart.js", SCRIPT;
     "/theme.js" is "theme.js", SCRIPT;
     "/units.js" is "units.js", SCRIPT;
     "/waterfall.js" is "waterfall.js", SCRIPT;

@@ -8,8 +8,8 @@ use axum::http::{StatusCode, Uri};
 
 use super::responses::HttpRefusal;
 use crate::model::{
-    DropGrouping, DropQuery, FlowOrder, FlowQuery, NodeId, PathQuery, ReportQuery, SegmentOrder,
-    Span, Subject,
+    ConnectionOrder, ConnectionQuery, DropGrouping, DropQuery, FlowOrder, FlowQuery, HopOrder,
+    HopQuery, Limit, NodeId, PathQuery, ReportQuery, SegmentOrder, Span, Subject, TcpGrouping,
 };
 
 /// Greatest number of characters in a text parameter.
@@ -138,6 +138,64 @@ impl Parameters {
             limit: self.at_most("limit", 100, MOST_ROWS)?,
         };
         Ok((query, self.at_most("points", 120, MOST_POINTS)?))
+    }
+
+    pub(super) fn hops(&mut self) -> Parameter<HopQuery> {
+        let order = match self.text("order").as_deref() {
+            None | Some("mean") => HopOrder::Mean,
+            Some("max") => HopOrder::Max,
+            Some("packets") => HopOrder::Packets,
+            Some("newest") => HopOrder::Newest,
+            Some(other) => {
+                return Err(bad(&format!(
+                    "order is {other:?}, expected mean, max, packets or newest"
+                )));
+            }
+        };
+        Ok(HopQuery {
+            node: self.node("node")?,
+            flow: self.flow()?,
+            order,
+            limit: self.at_most("limit", 100, MOST_ROWS)?,
+        })
+    }
+
+    pub(super) fn tcp(&mut self) -> Parameter<(ConnectionQuery, TcpGrouping, usize)> {
+        let by = match self.text("by").as_deref() {
+            None | Some("limit") => TcpGrouping::Limit,
+            Some("pair") => TcpGrouping::Pair,
+            Some(other) => return Err(bad(&format!("by is {other:?}, expected limit or pair"))),
+        };
+        let order = match self.text("order").as_deref() {
+            None | Some("retransmitted") => ConnectionOrder::Retransmitted,
+            Some("bytes") => ConnectionOrder::Bytes,
+            Some("rtt") => ConnectionOrder::Rtt,
+            Some("newest") => ConnectionOrder::Newest,
+            Some(other) => {
+                return Err(bad(&format!(
+                    "order is {other:?}, expected retransmitted, bytes, rtt or newest"
+                )));
+            }
+        };
+        let query = ConnectionQuery {
+            node: self.node("node")?,
+            limited: self.limited()?,
+            flow: self.flow()?,
+            order,
+            limit: self.at_most("limit", 100, MOST_ROWS)?,
+        };
+        Ok((query, by, self.at_most("points", 120, MOST_POINTS)?))
+    }
+
+    fn limited(&mut self) -> Parameter<Option<Limit>> {
+        let Some(asked) = self.text("limited") else {
+            return Ok(None);
+        };
+        let named = Limit::ALL.into_iter().find(|limit| limit.name() == asked);
+        let names = Limit::ALL.map(Limit::name).join(", ");
+        named
+            .map(Some)
+            .ok_or_else(|| bad(&format!("limited is {asked:?}, expected one of {names}")))
     }
 
     /// The flow, for a request about one flow alone.

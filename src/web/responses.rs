@@ -13,8 +13,9 @@ use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::model::{
-    CollectStatus, DropFigures, DropSeries, Extent, FlowFigures, HistoryError, LatencyFigures,
-    LossSplit, NodeId, PairFigures, PathFigures, Record, SegmentFigures, Series, Span,
+    CollectStatus, DropFigures, DropSeries, Extent, FlowFigures, ForwardedFlow, HistoryError,
+    LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PathFigures, Record,
+    SegmentFigures, Series, Span,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -106,7 +107,7 @@ struct HistoryResponse<T> {
     answer: T,
 }
 
-fn answer<T: Serialize>(span: Option<Span>, answer: T) -> Result<Vec<u8>, HistoryError> {
+pub(super) fn answer<T: Serialize>(span: Option<Span>, answer: T) -> Result<Vec<u8>, HistoryError> {
     json(&HistoryResponse {
         schema: SCHEMA,
         span,
@@ -126,12 +127,17 @@ pub(super) fn series(span: Span, series: Series) -> Result<Vec<u8>, HistoryError
     answer(Some(span), series)
 }
 
-pub(super) fn paths(span: Span, paths: &[PathFigures]) -> Result<Vec<u8>, HistoryError> {
+pub(super) fn paths(
+    span: Span,
+    paths: &[PathFigures],
+    loss: Option<LossByHost>,
+) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
     struct PathsBody<'a> {
         paths: &'a [PathFigures],
+        loss: Option<LossByHost>,
     }
-    answer(Some(span), PathsBody { paths })
+    answer(Some(span), PathsBody { paths, loss })
 }
 
 pub(super) fn segments(span: Span, segments: &[SegmentFigures]) -> Result<Vec<u8>, HistoryError> {
@@ -180,6 +186,14 @@ pub(super) fn drops(
         series: DropSeries,
     }
     answer(Some(span), Drops { drops, series })
+}
+
+pub(super) fn hops(span: Span, hops: Vec<ForwardedFlow>) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct Hops {
+        hops: Vec<ForwardedFlow>,
+    }
+    answer(Some(span), Hops { hops })
 }
 
 /// Values, or an empty array.

@@ -19,6 +19,7 @@ mod report_extended;
 mod report_framed;
 mod report_group;
 mod report_host_drop;
+mod report_host_hop;
 mod report_hostint;
 pub mod report_identity;
 pub mod report_path;

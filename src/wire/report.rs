@@ -121,7 +121,7 @@ impl From<NodeIdentity> for ReportGroup {
 
 impl From<CoverageReport> for ReportGroup {
     fn from(coverage: CoverageReport) -> Self {
-        let node = coverage.source;
+        let node = coverage.node;
         Self {
             coverage: Some(coverage),
             ..Self::beside_reports(node)

@@ -22,6 +22,8 @@ const READING_BYTES: usize = 28;
 const PEER_BYTES: usize = 8;
 const PACKET_BYTES: usize = 12;
 const EXCHANGE_BYTES: usize = 24;
+/// Beside the clock that stamps packets: network cards may stamp arrivals.
+const ARRIVALS_BY_CARD: u8 = 0x40;
 
 /// True for a datagram that announces evidence about clocks.
 pub(super) fn is_one(datagram: &[u8]) -> bool {
@@ -35,17 +37,22 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ClockEvidence, DecodeError> {
     let instance = cursor.u64("instance")?;
     let kernel = cursor.u64("kernel")?;
     let stated_error_ns = NonZeroU32::new(cursor.u32("stated error")?);
-    let clock = ClockState::from_bits(cursor.u8("clock")?);
+    let clock = cursor.u8("clock")?;
     let readings = count(&mut cursor, "readings of clocks", MOST_READINGS)?;
     let peers = count(&mut cursor, "peers", MOST_CLOCK_PEERS)?;
-    cursor.u8("reserved byte")?;
+    let set_before = cursor.u8("readings after which a clock was set")?;
+    let mut readings = all(readings, || decode_reading(&mut cursor))?;
+    for (place, reading) in readings.iter_mut().rev().take(8).enumerate() {
+        reading.is_after_set = set_before >> place & 1 == 1;
+    }
     Ok(ClockEvidence {
         node,
         instance,
         kernel,
-        clock,
+        clock: ClockState::from_bits(clock & !ARRIVALS_BY_CARD),
+        arrivals_by_card: clock & ARRIVALS_BY_CARD != 0,
         stated_error_ns,
-        readings: all(readings, || decode_reading(&mut cursor))?,
+        readings,
         peers: all(peers, || decode_peer(&mut cursor))?,
     })
 }
@@ -77,6 +84,7 @@ fn decode_reading(cursor: &mut Cursor<'_>) -> Result<ClockReading, DecodeError> 
         raw_ns: cursor.u64("raw clock")?,
         clock_ns: cursor.u64("clock")?,
         steered_ppb,
+        is_after_set: false,
     })
 }
 
@@ -158,7 +166,12 @@ fn emit_one(
     let stated_error_ns = evidence.stated_error_ns.map_or(0, NonZeroU32::get);
     content.extend(stated_error_ns.to_be_bytes());
     let counts = [readings.len() as u8, peers.len() as u8];
-    content.extend([evidence.clock.bits(), counts[0], counts[1], 0]);
+    let set_before = (readings.iter().rev().take(8).enumerate()).fold(0, |bits, (place, one)| {
+        bits | u8::from(one.is_after_set) << place
+    });
+    let by_card = u8::from(evidence.arrivals_by_card) * ARRIVALS_BY_CARD;
+    let clock = evidence.clock.bits() | by_card;
+    content.extend([clock, counts[0], counts[1], set_before]);
     for reading in readings {
         content.extend(reading.steered_ppb.0.to_be_bytes());
         content.extend(reading.steered_ppb.1.to_be_bytes());

@@ -1,4 +1,4 @@
-//! hostint's report of a source's coverage (NProto 15, sub-kind 3). It is about no packet, and has no number: it repeats
+//! hostint's report of the coverage of a source or a sink (NProto 15, sub-kind 3). It is about no packet, and has no number: it repeats
 //! totals.
 
 use std::collections::BTreeMap;
@@ -7,12 +7,14 @@ use super::cursor::Cursor;
 use super::report_v05::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
 use super::{DecodeError, report_framed};
-use crate::model::coverage::{CoverageReport, MissedPackets, MissedReason};
+use crate::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use crate::model::{MOST_CLASS_BYTES, NodeId};
 
 const SUB_KIND: u8 = 3;
 /// The sink's node is known.
 const HAS_SINK: u8 = 1;
+/// The reporting node is the sink of the pair; its node is that of the source.
+const BY_SINK: u8 = 2;
 /// Bytes before the pairs, the frame included.
 const FIXED_BYTES: usize = HEADER_BYTES + 4 + 4 + 2 + 2 + 8;
 /// Bytes of a pair without class and counts, and of a count.
@@ -27,7 +29,7 @@ pub(super) fn is_one(datagram: &[u8]) -> bool {
 /// Reads a whole datagram. What follows the pairs is left for later versions.
 pub(super) fn decode(datagram: &[u8]) -> Result<CoverageReport, DecodeError> {
     let (_, mut cursor) = report_framed::open(datagram)?;
-    let source = NodeId(cursor.u32("node ID")?);
+    let node = NodeId(cursor.u32("node ID")?);
     let period_s = cursor.u16("period of coverage")?;
     let pairs = cursor.u16("number of pairs")?;
     let epoch_ns = cursor.u64("time that the counts begin")?;
@@ -36,7 +38,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<CoverageReport, DecodeError> {
         .map(|_| pair(&mut cursor))
         .collect::<Result<_, _>>()?;
     Ok(CoverageReport {
-        source,
+        node,
         period_s,
         epoch_ns,
         missed,
@@ -45,11 +47,13 @@ pub(super) fn decode(datagram: &[u8]) -> Result<CoverageReport, DecodeError> {
 
 fn pair(cursor: &mut Cursor<'_>) -> Result<MissedPackets, DecodeError> {
     let flags = cursor.u8("flags of a pair")?;
-    cursor.check("unknown flags of a pair", 1, (flags & !HAS_SINK).into(), 0)?;
+    let unknown = flags & !(HAS_SINK | BY_SINK);
+    cursor.check("unknown flags of a pair", 1, unknown.into(), 0)?;
     let class_bytes = cursor.u8("length of the class")?;
     let counts = cursor.u8("number of reasons")?;
     cursor.expect_u8("reserved byte of a pair", 0)?;
-    let sink = NodeId(cursor.u32("sink node ID")?);
+    let node = NodeId(cursor.u32("node ID of a pair")?);
+    let by_sink = flags & BY_SINK != 0;
     let offset = cursor.offset();
     let class = cursor.take("class", class_bytes.into())?;
     let class = str::from_utf8(class).map_err(|_| DecodeError::Text {
@@ -58,11 +62,18 @@ fn pair(cursor: &mut Cursor<'_>) -> Result<MissedPackets, DecodeError> {
     })?;
     let mut by_reason = BTreeMap::new();
     for _ in 0..counts {
-        let reason = MissedReason(cursor.u8("reason")?);
+        let number = cursor.u8("reason")?;
+        let reason = match by_sink {
+            true => MissedReason::Sink(number),
+            false => MissedReason::Source(number),
+        };
         by_reason.insert(reason, cursor.u64("packets of a reason")?);
     }
     Ok(MissedPackets {
-        sink: (flags & HAS_SINK != 0).then_some(sink),
+        other: match by_sink {
+            true => PairEnd::FromSource(node),
+            false => PairEnd::ToSink((flags & HAS_SINK != 0).then_some(node)),
+        },
         class: (!class.is_empty()).then(|| class.to_owned()),
         by_reason,
     })
@@ -103,19 +114,23 @@ fn class_of(one: &MissedPackets) -> &str {
 /// Appends the datagram of a part, which has the number 0 because it is none of the reports.
 pub fn emit(report: &CoverageReport, time_s: u32, out: &mut Vec<u8>) {
     let mut content = Vec::new();
-    content.extend(report.source.0.to_be_bytes());
+    content.extend(report.node.0.to_be_bytes());
     content.extend(report.period_s.to_be_bytes());
     // A part has fewer than a hundred pairs.
     content.extend((report.missed.len() as u16).to_be_bytes());
     content.extend(report.epoch_ns.to_be_bytes());
     for one in &report.missed {
         let class = class_of(one);
-        let flags = if one.sink.is_some() { HAS_SINK } else { 0 };
+        let (flags, node) = match one.other {
+            PairEnd::ToSink(Some(sink)) => (HAS_SINK, sink),
+            PairEnd::ToSink(None) => (0, NodeId(0)),
+            PairEnd::FromSource(source) => (BY_SINK, source),
+        };
         content.extend([flags, class.len() as u8, one.by_reason.len() as u8, 0]);
-        content.extend(one.sink.unwrap_or(NodeId(0)).0.to_be_bytes());
+        content.extend(node.0.to_be_bytes());
         content.extend(class.as_bytes());
         for (reason, packets) in &one.by_reason {
-            content.push(reason.0);
+            content.push(reason.number());
             content.extend(packets.to_be_bytes());
         }
     }

@@ -85,6 +85,7 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
         | Body::FlowSummary(_)
         | Body::Summary(_)
         | Body::HostDrop(_)
+        | Body::HostHop(_)
         | Body::Connection(_) => return None,
     };
     Some(PacketReport {

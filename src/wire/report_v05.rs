@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::{
     DecodeError, packet, report_connection, report_extended, report_framed, report_group,
-    report_host_drop, report_hostint, report_summary,
+    report_host_drop, report_host_hop, report_hostint, report_summary,
 };
 use crate::model::{
     Body, ClockSource, ClockState, FirstHeader, Flags, HwId, Metadata, NodeId, Observation,
@@ -23,6 +23,7 @@ const KIND_EXTENDED_LATENCY: u8 = 5;
 const KIND_EXTENDED_DROP_SUMMARY: u8 = 6;
 const KIND_FLOW_SUMMARY: u8 = 7;
 const KIND_HOST_DROP: u8 = 10;
+const KIND_HOST_HOP: u8 = 11;
 const KIND_CONNECTION: u8 = 13;
 const KIND_GROUP_SUMMARY: u8 = 14;
 const KIND_FRAMED: u8 = 15;
@@ -86,6 +87,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             Body::FlowSummary(Box::new(summary))
         }
         KIND_HOST_DROP => Body::HostDrop(Box::new(report_host_drop::decode(datagram, timestamp)?)),
+        KIND_HOST_HOP => Body::HostHop(Box::new(report_host_hop::decode(datagram, timestamp)?)),
         KIND_CONNECTION => {
             Body::Connection(Box::new(report_connection::decode(datagram, timestamp)?))
         }
@@ -95,7 +97,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             return Err(DecodeError::Kind {
                 what: "report kind (NProto)",
                 found,
-                expected: "0 to 8, 10, or 13 to 15",
+                expected: "0 to 8, 10, 11, or 13 to 15",
             });
         }
     };
@@ -145,6 +147,10 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
         Body::HostDrop(drop) => {
             emit_header(KIND_HOST_DROP, report, out);
             report_host_drop::emit(drop, out);
+        }
+        Body::HostHop(hop) => {
+            emit_header(KIND_HOST_HOP, report, out);
+            report_host_hop::emit(hop, out);
         }
         Body::Connection(connection) => {
             emit_header(KIND_CONNECTION, report, out);
@@ -201,12 +207,7 @@ fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
     out.extend(report.sequence.to_be_bytes());
     let timestamp = match &observation.body {
         Body::Packet(packet) => packet.metadata.ingress_ts.unwrap_or_default() as u32,
-        Body::DropSummary(summary) => summary.time_s,
-        Body::Latency(latency) => latency.time_s,
-        Body::FlowSummary(summary) => summary.time_s,
-        Body::Summary(summary) => summary.time_s,
-        Body::HostDrop(report) => report.time_s,
-        Body::Connection(report) => report.time_s,
+        body => body.time_s().unwrap_or_default(),
     };
     out.extend(timestamp.to_be_bytes());
 }

@@ -11,12 +11,13 @@ use super::{Source, c_sources, none};
 const KERNEL: &str = "src/bpf/kernel/kernel.h";
 
 /// Each folder of src/bpf, and the folders whose headers it may include. Programs may include all of them.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("kernel", &[]),
     ("packet", &["kernel"]),
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
     ("drop", &["int", "kernel"]),
+    ("hop", &["kernel", "packet", "watch", "drop", "sink"]),
     ("tcp", &["kernel", "watch"]),
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),

@@ -55,6 +55,7 @@ impl Host {
             .args(program)
             .args(args)
             .env("HOSTINT_BPFFS", "/mnt/bpf")
+            .env("STATE_DIRECTORY", "/mnt/node")
             .stdin(Stdio::null());
         command
     }
@@ -186,13 +187,6 @@ auto, node id 9
 fn a_source_needs_a_sink_on_its_host() {
     let host = Host::new("");
     host.check_all(1, NO_SINK);
-    host.check_all(
-        2,
-        "forced, but nameless
-         $ source attach --dev v0 --force
-         no node id given
-         try --node-id 1",
-    );
     host.check_all(0, FORCED);
     assert_eq!(host.json(&["status", "--json"])["node_id"], 9);
     host.check_all(0, "gone\n$ source detach\nsource detached from v0");
@@ -289,9 +283,26 @@ a sink
 $ sink --dev v0 --node-id 1
 needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
 
+a sink whose id is to be found
+$ sink --dev v0
+needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
+
 a source
 $ source attach --dev v0 --force --node-id 1
 needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
+";
+
+/// The sink or source that this user cannot see may have been given an id, so none is derived.
+const UNSEEN: &str = "
+drops
+$ postcards --drops --collector 127.0.0.1
+this user cannot see whether a sink or source runs on this host
+try --node-id 3
+
+connections
+$ tcp --collector 127.0.0.1
+this user cannot see whether a sink or source runs on this host
+try --node-id 3
 ";
 
 #[test]
@@ -301,6 +312,7 @@ fn without_privileges_the_message_says_what_to_try() {
     let nobody = [&["setpriv"][..], &ids, &["/mnt/hostint"]].concat();
     let start = |args: &[&str]| run(host.command(&nobody, args));
     check_all(1, UNPRIVILEGED, start);
+    check_all(2, UNSEEN, start);
     assert_eq!(start(&["--help"]).status.code(), Some(0));
     let collect = start(&["collect", "--count", "0", "--store", "none"]);
     assert_eq!(collect.status.code(), Some(0));

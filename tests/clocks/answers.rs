@@ -90,7 +90,7 @@ fn exchanges_against_the_order_of_time_say_little() {
 fn the_interval_holds_until_the_next_answer() {
     let (mut random, seed) = Random::from_env();
     // It is not told how the sink's clock is steered.
-    let drift = Drift::steered(STEERED_PPB as u32);
+    let drift = Drift::CRYSTALS.steered(STEERED_PPB as u32);
     let (mut held, mut unknown) = (0, 0);
     for case in 0..env_number("HOSTINT_TEST_CASES", 5_000) / 5 {
         let habits = [(); 2].map(|()| any_habits(&mut random, 50_000));

@@ -5,6 +5,7 @@ mod estimates;
 mod mesh;
 mod own_clock;
 mod pairs;
+mod reports;
 mod stated;
 mod told;
 mod world;

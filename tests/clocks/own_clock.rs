@@ -10,6 +10,7 @@ fn reading(raw_s: i128, ahead_ns: i128, ppb: i64) -> Reading {
         took_ns: 50,
         clock_ns: raw_s * SECOND + 25 + ahead_ns,
         steered_ppb: (ppb, ppb),
+        is_after_set: false,
     }
 }
 
@@ -85,6 +86,38 @@ fn stamps_around_a_step_are_refused_if_they_may_be_of_either_side() {
             assert!(found.contains(raw_s * SECOND), "{name}: {found:?}");
         }
     }
+}
+
+#[test]
+fn of_an_untold_step_both_sides_are_possible_while_the_clock_is_slewed() {
+    // It was set by 400 us at 1.5 s, and slewed back by as much.
+    let own = clock(&[reading(1, 0, -400_000), reading(2, 0, -400_000)]);
+    let found = own.ahead_at(SECOND * 3 / 2).unwrap();
+    assert!(
+        found.contains(-200_000) && found.contains(200_000),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_clock_that_was_set_by_little_or_there_and_back_is_not_steady() {
+    let set = Reading {
+        is_after_set: true,
+        ..reading(2, 0, 0)
+    };
+    let own = clock(&[reading(1, 0, 0), set, reading(3, 0, 0)]);
+    let within = |from, until| ClockInterval::new(from * SECOND / 10, until * SECOND / 10);
+    for (name, time, expected) in [
+        ("while it was set", within(12, 13), false),
+        ("before and after", within(15, 25), false),
+        ("after", within(22, 25), true),
+        ("before it was read", within(5, 8), false),
+        ("until later than it was read", within(25, 35), false),
+    ] {
+        assert_eq!(own.is_steady(time), expected, "{name}");
+        assert_eq!(own.ahead_within(time).is_some(), expected, "{name}");
+    }
+    assert_eq!(own.steps, 1);
 }
 
 #[test]

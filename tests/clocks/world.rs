@@ -137,11 +137,11 @@ impl Host {
         host
     }
 
-    /// Sets the clock by between 3 ms and 10 s.
+    /// Sets the clock by between 10 us and 10 s, by little as often as by much.
     fn step(&mut self, random: &mut Random, at: i128) {
         let last = *self.pieces.last().unwrap();
-        let most = random.pick(&[10 * MS, SECOND, 10 * SECOND]);
-        let size = 3 * MS + below(random, most - 3 * MS);
+        let most = random.pick(&[MS / 10, MS, 10 * MS, SECOND, 10 * SECOND]);
+        let size = MS / 100 + below(random, most);
         let size = if random.chance(0.5) { size } else { -size };
         self.pieces.push(Piece {
             from: at,
@@ -216,11 +216,32 @@ impl Host {
     pub fn own_clock(&self, random: &mut Random) -> OwnClock {
         let mut own = OwnClock::default();
         let mut at = -2 * SECOND + below(random, SECOND);
+        let mut before = at;
         while at < WINDOW + 8 * SECOND {
-            own.note(self.reading(random, at));
+            own.note(self.reading_since(random, before, at));
+            before = at;
             at += SECOND + below(random, 20 * MS);
         }
         own
+    }
+
+    /// A reading that begins at this time, and says whether the clock was set since the one before.
+    pub fn reading_since(&self, random: &mut Random, before: i128, at: i128) -> Reading {
+        let set_in = |from, until| self.steps.iter().any(|step| (from..until).contains(step));
+        let mut at = at;
+        let reading = loop {
+            let reading = self.reading(random, at);
+            let after = at + reading.took_ns + 10;
+            // A clock that is set while it is read is read again.
+            if !set_in(at, after) {
+                break reading;
+            }
+            at = after;
+        };
+        Reading {
+            is_after_set: set_in(before, at),
+            ..reading
+        }
     }
 
     /// A reading that begins at this time.
@@ -233,6 +254,7 @@ impl Host {
             took_ns: self.raw(at + took) - self.raw(at),
             clock_ns: self.clock(middle),
             steered_ppb: (steered, steered),
+            is_after_set: false,
         }
     }
 }

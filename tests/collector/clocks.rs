@@ -1,185 +1,8 @@
 //! Latencies are corrected by what nodes tell of their clocks, or the clocks are said to be unknown.
 
-use std::io;
-
-use hostint::collector::{ReceivedReport, ReportHub, ReportTaker};
 use hostint::model::*;
-use hostint::wire::report_clock;
-use hostint::wire::report_v05;
 
-const SECOND: u64 = 1_000_000_000;
-const US: i64 = 1_000;
-/// True time of the beginning.
-const START: u64 = 1_700_000_000 * SECOND;
-/// What a lease question, an answer and the quickest packets take.
-const PING: u64 = 30_000;
-const QUICK: u64 = 8_000;
-
-/// A node whose clock is ahead of true time by this, and whose raw clock shows this at the beginning.
-#[derive(Clone, Copy)]
-struct Node {
-    id: u32,
-    ahead_ns: i64,
-    raw_ns: u64,
-}
-
-impl Node {
-    fn clock(&self, t: u64) -> u64 {
-        t.wrapping_add_signed(self.ahead_ns)
-    }
-
-    fn raw(&self, t: u64) -> u64 {
-        self.raw_ns + (t - START)
-    }
-
-    /// What it tells at this time about packets of the last second from the other node, whose question it answered.
-    fn evidence(&self, other: &Node, t: u64) -> ClockEvidence {
-        let reading = |ago: u64| ClockReading {
-            raw_ns: self.raw(t - ago * SECOND),
-            took_ns: 100,
-            clock_ns: self.clock(t - ago * SECOND) + 50,
-            steered_ppb: (0, 0),
-        };
-        let asked = t - SECOND / 2;
-        let arrived = t - SECOND / 4;
-        let stamps = (self.clock(arrived), other.clock(arrived - QUICK));
-        ClockEvidence {
-            node: NodeId(self.id),
-            instance: u64::from(self.id),
-            readings: [3, 2, 1, 0].map(reading).to_vec(),
-            peers: vec![PeerEvidence {
-                node: NodeId(other.id),
-                packets: vec![QuickPacket {
-                    arrived_ns: stamps.0,
-                    latency_ns: stamps.0.wrapping_sub(stamps.1) as i32,
-                }],
-                exchanges: vec![LeaseExchange {
-                    asked_raw_ns: self.raw(asked),
-                    received_raw_ns: self.raw(asked + 2 * PING),
-                    answered_ns: other.clock(asked + PING),
-                }],
-            }],
-            ..ClockEvidence::default()
-        }
-    }
-}
-
-#[derive(Default)]
-struct Corrected(Vec<Option<CorrectedLatency>>);
-
-impl ReportTaker for Corrected {
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
-        self.0.push(received.clocks.corrected());
-        Ok(())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-struct Collector(ReportHub<Corrected>);
-
-fn arrival(t: u64) -> Arrival {
-    Arrival {
-        exporter: "192.0.2.2:4000".parse().unwrap(),
-        received_ns: t,
-    }
-}
-
-impl Collector {
-    fn new() -> Self {
-        Self(ReportHub::new(
-            Corrected::default(),
-            None,
-            Classes::default(),
-        ))
-    }
-
-    fn tell(&mut self, evidence: &ClockEvidence, t: u64) {
-        for datagram in report_clock::emit(evidence, (t / SECOND) as u32) {
-            self.0.datagram(&datagram, arrival(t)).unwrap();
-        }
-    }
-
-    /// Both nodes tell for this many seconds.
-    fn tell_both(&mut self, one: &Node, other: &Node, seconds: u64) -> u64 {
-        for second in 4..4 + seconds {
-            let t = START + second * SECOND;
-            self.tell(&one.evidence(other, t), t);
-            self.tell(&other.evidence(one, t), t);
-        }
-        START + (3 + seconds) * SECOND
-    }
-
-    /// A packet takes this long from one node to the other, where it arrives at this time.
-    fn report(
-        &mut self,
-        from: &Node,
-        to: &Node,
-        took_ns: u64,
-        t: u64,
-        clock: ClockSource,
-    ) -> Option<CorrectedLatency> {
-        let hop = |node: &Node, at: u64| Hop {
-            node: NodeId(node.id),
-            ingress_port: 1,
-            egress_port: 1,
-            ingress_ts: node.clock(at) as u32,
-            egress_ts: node.clock(at) as u32,
-        };
-        let report = Report {
-            sequence: 1,
-            observation: Observation {
-                hw_id: HwId::default(),
-                flags: Flags {
-                    tracked_flow: true,
-                    ..Flags::default()
-                },
-                clock: Some(ClockState {
-                    source: clock,
-                    synchronised: false,
-                }),
-                body: Body::Latency(LatencyReport {
-                    version: ReportVersion::V05,
-                    time_s: (to.clock(t) / SECOND) as u32,
-                    arrival_ns: None,
-                    packet: ReportedPacket::Named {
-                        flow: FlowKey {
-                            src: "192.0.2.1".parse().unwrap(),
-                            dst: "192.0.2.2".parse().unwrap(),
-                            sport: 1,
-                            dport: 2,
-                            protocol: 17,
-                            vlans: Vlans::NONE,
-                        },
-                        queue: None,
-                    },
-                    hops: HopStack::between(hop(from, t - took_ns), hop(to, t)),
-                    sequence: 1,
-                }),
-            },
-        };
-        let mut datagram = Vec::new();
-        report_v05::emit(&report, &mut datagram);
-        self.0.datagram(&datagram, arrival(t)).unwrap();
-        self.0.taker_mut().0.pop().unwrap()
-    }
-}
-
-const ONE: Node = Node {
-    id: 1,
-    ahead_ns: 0,
-    raw_ns: 500 * SECOND,
-};
-
-fn other(ahead_ns: i64) -> Node {
-    Node {
-        id: 2,
-        ahead_ns,
-        raw_ns: 90_000 * SECOND,
-    }
-}
+use super::clock_nodes::{Collector, Node, ONE, SECOND, START, US, other};
 
 #[test]
 fn a_latency_is_told_without_the_difference_of_the_clocks() {
@@ -224,11 +47,22 @@ fn clocks_are_unknown_where_nothing_tells_about_them() {
         let found = collector.report(&ONE, &other, 40_000, t, clock);
         assert_eq!(found, None, "{name}");
     };
+    collector.1 = false;
     unknown(&mut collector, START, ClockSource::Tai, "nobody told");
+    collector.1 = true;
     let t = collector.tell_both(&ONE, &other, 12);
     unknown(&mut collector, t, ClockSource::Nic, "the card stamped it");
+    collector.1 = false;
     let later = t + 60 * SECOND;
     unknown(&mut collector, later, ClockSource::Tai, "long ago");
+    let newest = t + SECOND;
+    unknown(
+        &mut collector,
+        newest,
+        ClockSource::Tai,
+        "nobody told since",
+    );
+    collector.1 = true;
     let early = collector.report(&ONE, &other, 40_000, t, ClockSource::Tai);
     assert!(early.is_some(), "but it was known then");
     let set = Node {
@@ -324,8 +158,8 @@ fn what_a_summary_adds_is_corrected_by_the_clocks_in_its_period() {
         let stamped = |took: i64| i64::from((took + ahead_ns) as i32);
         let took = [20 * US, 30 * US, 70 * US];
         let (observation, mut measured) = summary(&other, &took.map(stamped), t);
-        let clocks = collector.0.clocks();
-        clocks.correct_measured(&observation, &mut measured);
+        let (clocks, received) = (collector.0.clocks(), t - SECOND);
+        clocks.correct_measured(&observation, &mut measured, received);
         let mean = measured.corrected.mean();
         let mean = mean.unwrap_or_else(|| panic!("{name}: the clocks are known"));
         let [low, high] = mean.bound_ns;
@@ -336,16 +170,38 @@ fn what_a_summary_adds_is_corrected_by_the_clocks_in_its_period() {
             "{name}: {mean:?}"
         );
         let (nothing, mut none) = summary(&other, &[], t);
-        clocks.correct_measured(&nothing, &mut none);
+        clocks.correct_measured(&nothing, &mut none, received);
         assert_eq!(none.corrected, ClockSums::default(), "{name}: no packets");
         let (late, mut unknown) = summary(&other, &took.map(stamped), t + 60 * SECOND);
-        clocks.correct_measured(&late, &mut unknown);
+        clocks.correct_measured(&late, &mut unknown, received);
         assert_eq!(unknown.corrected.mean(), None, "{name}: long after");
         let set = took.map(|took| stamped(took - SECOND as i64));
         let (observation, mut set) = summary(&other, &set, t);
-        clocks.correct_measured(&observation, &mut set);
+        clocks.correct_measured(&observation, &mut set, received);
         assert_eq!(set.corrected.mean(), None, "{name}: the clock was set");
     }
+}
+
+#[test]
+fn what_a_card_stamped_is_not_corrected_in_summaries_either() {
+    let other = other(0);
+    let mut collector = Collector::new();
+    let t = collector.tell_both(&ONE, &other, 16);
+    let (observation, measured) = summary(&other, &[20 * US], t);
+    let known = |collector: &Collector| {
+        let mut measured = measured.clone();
+        let clocks = collector.0.clocks();
+        clocks.correct_measured(&observation, &mut measured, t - SECOND);
+        measured.corrected.mean().is_some()
+    };
+    assert!(known(&collector), "the kernel stamps");
+    let t = t + SECOND;
+    let by_card = ClockEvidence {
+        arrivals_by_card: true,
+        ..other.evidence(&ONE, t)
+    };
+    collector.tell(&by_card, t);
+    assert!(!known(&collector), "a card stamps");
 }
 
 #[test]

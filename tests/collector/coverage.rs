@@ -1,10 +1,11 @@
-//! The collector turns totals of what sources did not tag into what each report adds, and no packet counts twice.
+//! The collector turns totals of what sources did not tag, and sinks did not measure, into what each report adds, and no
+//! packet counts twice.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use hostint::collector::Coverage;
-use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason};
+use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::model::{Arrival, NodeId};
 
 const SECOND: u64 = 1_000_000_000;
@@ -25,13 +26,13 @@ fn collector() -> Coverage {
 
 fn tell(coverage: &mut Coverage, from: u8, told: &Told) {
     let report = CoverageReport {
-        source: NodeId(7),
+        node: NodeId(7),
         period_s: 10,
         epoch_ns: told.epoch_s * SECOND,
         missed: vec![MissedPackets {
-            sink: Some(NodeId(2)),
+            other: PairEnd::ToSink(Some(NodeId(2))),
             class: Some("storage".to_owned()),
-            by_reason: [(MissedReason(TOO_LONG), told.too_long)].into(),
+            by_reason: [(MissedReason::Source(TOO_LONG), told.too_long)].into(),
         }],
     };
     let exporter: IpAddr = [192, 0, 2, from].into();
@@ -116,13 +117,13 @@ fn counts_that_a_known_source_tells_for_the_first_time_are_new() {
     };
     tell(&mut coverage, 1, &old(1010, 100));
     let mut report = CoverageReport {
-        source: NodeId(7),
+        node: NodeId(7),
         period_s: 10,
         epoch_ns: 500 * SECOND,
         missed: vec![MissedPackets {
-            sink: None,
+            other: PairEnd::ToSink(None),
             class: None,
-            by_reason: BTreeMap::from([(MissedReason(21), 5)]),
+            by_reason: BTreeMap::from([(MissedReason::Source(21), 5)]),
         }],
     };
     coverage.missed(&report, arrival(1020));
@@ -196,4 +197,39 @@ fn the_history_gets_each_packet_once_and_the_largest_sums_first() {
         },
     );
     assert_eq!(growth(&mut coverage, 0), [], "more than are kept");
+}
+
+#[test]
+fn what_source_and_sink_tell_of_a_pair_is_one_row() {
+    let mut coverage = collector();
+    let told = |at_s, too_long| Told {
+        at_s,
+        epoch_s: 1005,
+        too_long,
+    };
+    let by_sink = |untracked: u64| CoverageReport {
+        node: NodeId(2),
+        period_s: 10,
+        epoch_ns: 1003 * SECOND,
+        missed: vec![MissedPackets {
+            other: PairEnd::FromSource(NodeId(7)),
+            class: Some("storage".to_owned()),
+            by_reason: [(MissedReason::Sink(14), untracked)].into(),
+        }],
+    };
+    // One host's address may stand for both, and its roles count since times of their own.
+    let arrival = |at_s: u64| Arrival {
+        exporter: ([192, 0, 2, 1], 5000).into(),
+        received_ns: at_s * SECOND,
+    };
+    tell(&mut coverage, 1, &told(1010, 3));
+    coverage.missed(&by_sink(100), arrival(1011));
+    tell(&mut coverage, 1, &told(1020, 5));
+    coverage.missed(&by_sink(140), arrival(1021));
+    let rows = coverage.rows(10);
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!((rows[0].source, rows[0].sink), (NodeId(7), Some(NodeId(2))));
+    let missed = [("too_long", 5), ("untracked", 140)];
+    let missed = missed.map(|(reason, packets)| (reason.to_owned(), packets));
+    assert_eq!(rows[0].missed, BTreeMap::from(missed));
 }

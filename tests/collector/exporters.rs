@@ -679,6 +679,7 @@ fn health_shows_the_most_troubled_first() {
             clock: None,
             clock_synchronised: None,
             name: None,
+            name_origin: None,
             name_contested: false,
             version: None,
             labels: [].into(),

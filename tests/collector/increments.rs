@@ -525,3 +525,92 @@ fn memory_is_bounded_and_what_was_forgotten_is_not_counted_again() {
     );
     assert_eq!(increments.counts().no_room, 1);
 }
+
+#[test]
+fn a_class_that_falls_silent_is_known_although_its_last_summary_is_lost() {
+    struct Case {
+        name: &'static str,
+        /// The summaries of the class that are lost, the first being 0.
+        lost: &'static [usize],
+        packets: u64,
+    }
+    let cases = [
+        Case {
+            name: "none",
+            lost: &[],
+            packets: 30,
+        },
+        Case {
+            name: "the last one with news",
+            lost: &[1],
+            packets: 30,
+        },
+        Case {
+            name: "all of its life",
+            lost: &[0, 1],
+            packets: 30,
+        },
+        Case {
+            name: "the repetitions",
+            lost: &[2, 3],
+            packets: 30,
+        },
+        Case {
+            name: "the last one with news, and the first repetition",
+            lost: &[1, 2],
+            packets: 30,
+        },
+        Case {
+            name: "all with news or later",
+            lost: &[1, 2, 3],
+            packets: 10,
+        },
+    ];
+    let began_ns = EPOCH * SECOND;
+    for case in cases {
+        let mut tally = Tally::since(began_ns);
+        tally.begin_counting();
+        let mut increments = running();
+        // Another class of the same sink has traffic all the time.
+        give(&mut increments, told(EPOCH, EPOCH, 1));
+        let (mut told, mut packets) = (0, 0);
+        for (period, counted) in [10, 30, 30, 30, 30, 30].into_iter().enumerate() {
+            let at_s = EPOCH + 10 * (period as u64 + 1);
+            let mut slots = [0; FINE_SLOTS];
+            slots[100] = counted as u32;
+            let counts = FlowCounts {
+                node: NodeId(1),
+                packets: counted,
+                bytes: 100 * counted,
+                first_ns: began_ns + SECOND,
+                last_ns: at_s * SECOND,
+                slots: FlowSlots::fine(&slots),
+                ..FlowCounts::default()
+            };
+            tally.look_between(flow(5000), counts);
+            for (source_node, subject, totals) in tally.groups_to_tell() {
+                let is_lost = case.lost.contains(&told);
+                told += 1;
+                if is_lost {
+                    continue;
+                }
+                let summary = Summary {
+                    source_node,
+                    totals,
+                    ..summary(subject, super::increments::told(at_s, EPOCH, 0))
+                };
+                let report = report(Body::Summary(Box::new(summary)));
+                let measured = increments.of(&report, arrival(at_s, 2)).unwrap();
+                assert_eq!(
+                    increments.is_repetition(&report, Some(&measured)),
+                    measured.packets == 0,
+                    "{}: {at_s}",
+                    case.name
+                );
+                packets += measured.packets;
+            }
+        }
+        assert_eq!(told, 4, "{}: two with news, two that repeat", case.name);
+        assert_eq!(packets, case.packets, "{}", case.name);
+    }
+}

@@ -1,9 +1,11 @@
 //! The collector: its sockets, exporters, probes and captures, and the file of lines that it writes.
 
 mod captures;
+mod clock_nodes;
 mod clocks;
 mod coverage;
 mod exporters;
+mod host_connections;
 mod host_drops;
 mod identities;
 mod increments;
@@ -14,3 +16,5 @@ mod path_history;
 mod paths;
 mod probes;
 mod read_reports;
+mod reverse_names;
+mod waiting;

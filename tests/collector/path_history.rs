@@ -90,6 +90,11 @@ fn a_path_is_told_as_text_and_as_json() {
         none.contains("no report names a transit hop in this time"),
         "{none}"
     );
+    let unknown = hostint(&["history", "path", "--flow", "99", "--store", &store]);
+    assert_eq!(unknown.status.code(), Some(3), "a flow that never was");
+    let said = text(&unknown.stderr);
+    assert!(said.contains("no such flow"), "{said}");
+    assert!(unknown.stdout.is_empty(), "{}", text(&unknown.stdout));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_path_adds_what_it_did_not_tell_before() {
             let added = increments.of_path(&told(*begin_s, *packets), arrival(5));
             let packets: Vec<_> = added.iter().map(|(_, more)| more.packets).collect();
             match expected {
-                0 => assert!(packets.iter().all(|packets| *packets == 0), "{sentence}"),
+                0 => assert_eq!(packets, [0; 0], "{sentence}: it adds nothing"),
                 _ => assert_eq!(packets, [*expected; 4], "{sentence}"),
             }
             for (_, more) in &added {

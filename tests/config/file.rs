@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use clap::CommandFactory;
 use hostint::cli::Cli;
 use hostint::config::{File, MAX_RULES, keys, variable};
-use hostint::model::{PortRange, RuleHost, Transport, WatchAction, WatchRule};
+use hostint::model::{PortRange, RuleHost, Transport, WatchAction, WatchPurpose, WatchRule};
 use hostint_testing::places;
 use hostint_testing::scratch::TempFile;
 use serde_json::Value;
@@ -108,7 +108,32 @@ to = "10.0.0.9"
         from_file: true,
         ..WatchRule::default()
     };
-    assert_eq!(file.rules, [all, exclude]);
+    let rules = |purpose| File::rules_for(Some(&file), purpose);
+    assert_eq!(rules(WatchPurpose::Int), [all.clone(), exclude.clone()]);
+    assert_eq!(rules(WatchPurpose::Tcp), [all, exclude]);
+    assert_eq!(rules(WatchPurpose::Postcards), []);
+}
+
+#[test]
+fn a_rule_may_be_for_postcards_and_for_both_ends() {
+    let text = r#"
+[[watch]]
+for = "postcards"
+either = ["10.1.0.0/16", "10.2.0.1"]
+protocol = "udp"
+"#;
+    let (file, found) = mistakes(text.as_bytes());
+    assert_eq!(found, [""; 0]);
+    let rules = |purpose| File::rules_for(Some(&file), purpose);
+    let [from, to] = &rules(WatchPurpose::Postcards)[..] else {
+        panic!("{:?}", file.rules);
+    };
+    assert_eq!((from.from.len(), from.to.len()), (2, 0));
+    assert_eq!((to.from.len(), to.to.len()), (0, 2));
+    assert_eq!(from.from, to.to);
+    assert_eq!(from.protocols, to.protocols);
+    assert_eq!(rules(WatchPurpose::Int), []);
+    assert_eq!(rules(WatchPurpose::Tcp), []);
 }
 
 /// Runs hostint with variables and a file; nothing starts, because something is always wrong.
@@ -208,8 +233,7 @@ fn flags_win_over_the_environment_that_wins_over_the_file() {
             command: "sink",
             variables: &[],
             file: "[sink]\nstrict = true\n",
-            says: "hostint: F: [sink]: no interface given (try --dev eth0)\n\
-                   hostint: F: [sink]: no node id given (try --node-id 2; unique in the INT domain)\n",
+            says: "hostint: F: [sink]: no interface given (try --dev eth0)\n",
         },
         Case {
             name: "a variable of this command over that of all",

@@ -90,6 +90,12 @@ mod root {
         assert_eq!(sink.flows(), TABLE as usize, "the table is full");
         assert_eq!(count(sink_counter::COUNT_SINK_STRIPPED), flood + real);
         assert_eq!(count(sink_counter::COUNT_SINK_UNTRACKED), flood - room);
+        let told = sink.unmeasured();
+        let all: u64 = told.iter().map(|(_, packets)| packets).sum();
+        assert_eq!(all, flood - room, "each one is told by flow or by node");
+        let flows = told.iter().filter(|(key, _)| key.flow().is_some());
+        let flows = flows.count();
+        assert!((16_000..17_000).contains(&flows), "{flows} have room");
         assert_eq!(count(sink_counter::COUNT_SINK_FLOW_NEW), room);
         for lost in [
             sink_counter::COUNT_SINK_LOST,

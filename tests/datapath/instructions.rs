@@ -13,6 +13,7 @@ mod root {
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
     use hostint::datapath::abi::source_object::SourceSkelBuilder;
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
+    use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::probe::Features;
     use libbpf_rs::ProgramMut;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -44,6 +45,7 @@ mod root {
         let constants = open.maps.rodata_data.as_deref_mut().unwrap();
         constants.have_tai_clock = features.tai_clock;
         constants.have_coarse_clock = features.coarse_clock;
+        constants.have_home_cpus = features.home_cpus;
         constants.have_xdp_frags = features.xdp_frags;
         constants.nic_stamps = nic;
         open.progs.sink_nic_by_metadata.set_autoload(nic);
@@ -109,6 +111,15 @@ mod root {
         line(out, "transit_out", &skel.progs.transit_out);
     }
 
+    fn waits(out: &mut String) {
+        let mut object = MaybeUninit::uninit();
+        let mut open = TransitSentSkelBuilder::default().open(&mut object).unwrap();
+        let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+        constants.have_tai_clock = Features::probe().tai_clock;
+        let skel = open.load().expect("loads as root");
+        line(out, "transit_sent", &skel.progs.transit_sent);
+    }
+
     #[test]
     fn programs_have_the_size_that_was_committed() {
         let mut now = format!(
@@ -127,6 +138,7 @@ mod root {
         peer(&mut now);
         renew(&mut now);
         transit(&mut now);
+        waits(&mut now);
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/instructions.txt");
         if std::env::var_os("HOSTINT_BLESS").is_some() {
             std::fs::write(&path, &now).expect("the file can be written");

@@ -90,10 +90,36 @@ mod root {
                     count = 1 + random.below(longest);
                 }
                 if random.one_in(20) {
-                    sink.jump((random.next() % (900 * MS)) as i64);
+                    sink.jump((random.next() % (1_500 * MS)) as i64);
                 }
                 line.arrive(*first, count as u16);
                 line.assert_as_modelled(&format!("seed {seed}, {count} from {first} on, {path:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn more_segments_than_a_word_has_bits_meet_a_hole_from_a_window_before() {
+        for atomics in [true, false] {
+            let sink = sink_with(3_600 * SECOND, atomics);
+            let mut line = Line {
+                sink: &sink,
+                key: key(6),
+                model: Flow::new(3_600 * SECOND),
+            };
+            sink.run(&frame(1_001, 1));
+            let now = sink.flow(&line.key).expect("was seen").last_ns;
+            line.model.begin(1_001, 1_001, now);
+            // 1002 is missing. Its place is that of 1258, the 71st of the last hundred.
+            for (number, count) in [
+                (1_003, 60),
+                (1_063, 60),
+                (1_123, 60),
+                (1_183, 5),
+                (1_188, 100),
+            ] {
+                line.arrive(number, count);
+                line.assert_as_modelled(&format!("{count} from {number} on, atomics {atomics}"));
             }
         }
     }

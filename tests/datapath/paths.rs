@@ -281,15 +281,19 @@ mod root {
         run(&[1, 2]);
         run(&[2, 1]);
         assert_eq!(news(), [(vec![1, 2], 2), (vec![2, 1], 1)]);
-        assert_eq!(news(), []);
+        // One of these may be lost.
+        assert_eq!(news(), [(vec![1, 2], 2), (vec![2, 1], 1)]);
         run(&[1, 2]);
+        assert_eq!(news(), [(vec![1, 2], 3), (vec![2, 1], 1)]);
         assert_eq!(news(), [(vec![1, 2], 3)]);
+        assert_eq!(news(), [(vec![1, 2], 3)]);
+        assert_eq!(news(), []);
         sink.jump(700_000_000_000);
         run(&[2, 1]);
         assert_eq!(news(), [(vec![2, 1], 2)]);
         // The idle one was forgotten, and begins anew.
         run(&[1, 2]);
-        assert_eq!(news(), [(vec![1, 2], 1)]);
+        assert_eq!(news(), [(vec![1, 2], 1), (vec![2, 1], 2)]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod root {
         let kinds = [
             Kind::TooBig(1400),
             Kind::TimeExceeded,
-            Kind::PortUnreachable,
+            Kind::HostUnreachable,
             Kind::ParameterProblem,
         ];
         for family in FAMILIES {
@@ -49,6 +49,26 @@ mod root {
                             "{sentence}: only there all is well already"
                         );
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_refuses_a_tunnel_does_not_refuse_the_packet_in_it() {
+        let peer = Peer::load(&Options::default());
+        let of_v4 = [2, 3, 9, 10, 13].map(|code| (3, code));
+        let of_v6 = [1, 4].map(|code| (1, code));
+        for (family, refusals) in [(Family::V4, &of_v4[..]), (Family::V6, &of_v6[..])] {
+            for carrier in CARRIERS {
+                for (number, code) in refusals {
+                    let quote = tagged(carrier, family, TCP);
+                    let frame = error(family, Kind::Other(*number, *code), &quote);
+                    // Packets in over-tcp-udp have their own ports, so the error is theirs already.
+                    let tunnelled = carrier != Carrier::OverTcpUdp;
+                    let counted = tunnelled.then_some(count::COUNT_PEER_ICMP_REFUSED);
+                    let sentence = format!("type {number}, code {code}, {carrier:?}");
+                    assert_left(&peer, &frame, counted, &sentence);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use hostint::datapath::abi::sink_counter;
+use hostint::datapath::abi::{sink_counter, sink_flow};
 use hostint_testing::model::source::age_code;
 use hostint_testing::programs::sink::{Sink, losses, settings};
 use hostint_testing::stream::{BASE, HOUR, MS, SECOND, Stream, TIMEOUT, sink_with_timeout};
@@ -231,20 +231,32 @@ mod root {
             lost,
         } in cases
         {
-            let sink = sink_with_timeout(TIMEOUT);
-            let mut stream = Stream::new(&sink, TIMEOUT);
-            for arrival in arriving.concat() {
-                stream.jump(arrival.wait_ns);
-                let sent = sink.clock.now_ns() - arrival.delay_ns;
-                stream.stamp(sent);
-                stream.run(arrival.number, arrival.age_ns.map_or(0, age_code));
-            }
-            let flow = stream.end();
+            let played = (0..100).find_map(|_| play(&arriving.concat()));
+            let (flow, counted) = played.expect("the machine runs for 100 ms at times");
             assert_eq!(flow.restarts, restarts, "{name}: restarts");
             assert_eq!(flow.lost - flow.recovered, lost, "{name}: lost");
-            let counted = sink.count(sink_counter::COUNT_SINK_FLOW_RESTARTED);
             assert_eq!(counted, u64::from(restarts), "{name}: restarts counted");
         }
+    }
+
+    /// Packets arrive at their times by the program's clock. Returns the flow at its end, and the restarts counted. None:
+    /// the machine stood still before a packet was handled, which adds to its latency; 32 bits hold no more than 2.1 s.
+    fn play(arriving: &[Arrival]) -> Option<(sink_flow, u64)> {
+        let sink = sink_with_timeout(TIMEOUT);
+        let mut stream = Stream::new(&sink, TIMEOUT);
+        let mut time_ns = sink.clock.now_ns();
+        for arrival in arriving {
+            time_ns += arrival.wait_ns;
+            stream.stamp(time_ns - arrival.delay_ns);
+            sink.jump(time_ns.wrapping_sub(sink.clock.now_ns()) as i64);
+            stream.run(arrival.number, arrival.age_ns.map_or(0, age_code));
+            if stream.record().last_ns > time_ns + 100 * MS {
+                return None;
+            }
+        }
+        let flow = stream.end();
+        let counted = sink.count(sink_counter::COUNT_SINK_FLOW_RESTARTED);
+        Some((flow, counted))
     }
 
     #[test]
@@ -325,14 +337,13 @@ mod root {
             // The low 32 bits of the clock are now just above 0, those of the timestamp far up.
             let over = sink.clock.now_ns() % (1 << 32);
             stream.jump((1 << 32) - over + 10_000);
-            stream.stamp(sink.clock.now_ns() - latency);
+            let sent = sink.clock.now_ns() - latency;
+            stream.stamp(sent);
             stream.run(number, 0);
-            let measured = u64::try_from(stream.record().latency_last_ns).expect("positive");
-            let off = measured.wrapping_sub(latency);
-            assert!(
-                off < 50 * MS,
-                "latency {latency} ns measured as {measured} ns"
-            );
+            let record = stream.record();
+            // The machine may stand still before the program reads its clock. Of the difference, 32 bits are known.
+            let elapsed = (record.last_ns - sent) as u32 as i32;
+            assert_eq!(record.latency_last_ns, elapsed, "{latency} ns and more");
         }
     }
 

@@ -15,7 +15,7 @@ use hostint_testing::programs::Shared;
 use hostint_testing::programs::sink::{Sink, Sizes, latencies, settings};
 use hostint_testing::programs::source::{Hook, Options, Source};
 use hostint_testing::source_cases::stamp_of;
-use hostint_testing::stream::{SECOND, SEQUENCE_AT, Stream, TIMEOUT, packet, sink_with};
+use hostint_testing::stream::{MS, SECOND, SEQUENCE_AT, Stream, TIMEOUT, packet, sink_with};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
@@ -114,6 +114,84 @@ mod root {
             "recovered"
         );
         assert_eq!(sink.count(sink_counter::COUNT_SINK_LOST), flow.lost, "lost");
+        true
+    }
+
+    #[test]
+    fn several_cpus_on_a_flow_with_holes_lose_no_count() {
+        // As above: after a silence, numbers far behind may be a new numbering.
+        let ran = (0..20).any(|_| several_cpus_past_holes_without_a_silence());
+        assert!(ran, "this machine stands still again and again");
+    }
+
+    /// The CPUs take the next number in turn, so that nearly all numbers arrive in order, and never all of them.
+    fn several_cpus_past_holes_without_a_silence() -> bool {
+        const THREADS: u32 = 2;
+        const NUMBERS: u32 = 100_000;
+        const HOLE_IN: u32 = 40;
+        // Periods end all the time, by arrivals and by sweeps.
+        let sink = sink_with(MS, true);
+        let (silence, begun) = (Silence::default(), Instant::now());
+        let mut first = Stream::new(&sink, MS);
+        first.run(1, 0);
+        let (program, next) = (Shared(sink.program()), AtomicU32::new(2));
+        let start = Barrier::new(THREADS as usize + 1);
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                let (program, next, start, silence) = (&program, &next, &start, &silence);
+                scope.spawn(move || {
+                    let mut frame = packet();
+                    start.wait();
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        if number > NUMBERS {
+                            break;
+                        }
+                        if number % HOLE_IN != 0 || number == NUMBERS {
+                            let wire = number.to_be_bytes();
+                            frame[SEQUENCE_AT..SEQUENCE_AT + 4].copy_from_slice(&wire);
+                            program.run(&frame);
+                            silence.arrival(begun.elapsed().as_nanos() as u64);
+                        }
+                    }
+                });
+            }
+            start.wait();
+            while next.load(Ordering::Relaxed) <= NUMBERS {
+                sink.sweep(&[key(UDP)]);
+            }
+        });
+        if silence.longest_ns.into_inner() > SECOND / 2 {
+            return false;
+        }
+        for _ in 0..3 {
+            sink.jump(2 * MS as i64);
+            sink.sweep(&[key(UDP)]);
+        }
+        let flow = sink.flow(&key(UDP)).unwrap();
+        let holes = NUMBERS / HOLE_IN - 1;
+        assert_eq!(flow.packets, u64::from(NUMBERS - holes), "packets");
+        let sent_len = packet().len() as u64 - 14 - 36;
+        assert_eq!(flow.bytes, flow.packets * sent_len, "bytes");
+        let slots = sink.fine_slots(&flow).expect("slots were free");
+        assert_eq!(
+            slots.count.iter().sum::<u32>(),
+            NUMBERS - holes,
+            "latencies"
+        );
+        assert_eq!(
+            flow.lost - flow.recovered,
+            u64::from(holes),
+            "lost for good"
+        );
+        assert_eq!(flow.head, NUMBERS, "newest number");
+        assert_eq!((flow.duplicates, flow.restarts), (0, 0), "neither happened");
+        let missing = Vec::from_iter((NUMBERS - 255..NUMBERS).filter(|n| n % HOLE_IN == 0));
+        for number in &missing {
+            let bit = flow.declared[(number >> 6) as usize % 4] >> (number & 63) & 1;
+            assert_eq!(bit, 1, "number {number} is lost");
+        }
+        assert_eq!(flow.awaited as usize, missing.len(), "and no other one");
         true
     }
 

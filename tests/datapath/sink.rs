@@ -314,6 +314,14 @@ mod root {
         let len = udp().tagged(int()).bytes().len() as u64;
         let untracked = sink.counters()[count::COUNT_SINK_UNTRACKED.0 as usize];
         assert_eq!(untracked, (6, 6 * len), "the rest is counted as untracked");
+        let told: Vec<_> = sink
+            .unmeasured()
+            .into_iter()
+            .map(|(key, packets)| (key.flow().unwrap().sport, key.reason(), packets))
+            .collect();
+        let reason = count::COUNT_SINK_UNTRACKED.0 as u8;
+        let expected: Vec<_> = (4..10).map(|port| (port, reason, 1)).collect();
+        assert_eq!(told, expected, "by flow and reason");
         assert_eq!(sink.count(count::COUNT_SINK_FLOW_NEW), 4, "new flows");
         assert_eq!(
             latencies(&sink.events()).len(),

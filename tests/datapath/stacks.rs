@@ -228,6 +228,7 @@ mod root {
         let builder = Builder {
             sink_node: NodeId(9),
             node_id_word: true,
+            packet_headers: true,
             host_int: false,
             clock: None,
         };

@@ -12,7 +12,9 @@ use hostint_testing::packets::key;
 use hostint_testing::programs::Shared;
 use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::random::{Random, env_number};
-use hostint_testing::stream::{FLAGS_AT, MS, SECOND, SEQUENCE_AT, TIMEOUT, TIMESTAMP_AT, packet};
+use hostint_testing::stream::{
+    FLAGS_AT, HOUR, MS, SECOND, SEQUENCE_AT, TIMEOUT, TIMESTAMP_AT, packet,
+};
 
 /// Packets in a plain run, and in each round of one.
 const PACKETS: u64 = 60_000;
@@ -92,15 +94,16 @@ impl Flow {
         self.frame.clone()
     }
 
-    /// The packets that were sent meanwhile arrived, but for this many.
-    fn arrived(&mut self, lost: u64, had_record: bool, has_record: bool) {
+    /// The packets that were sent meanwhile arrived, but for this many. fresh: the sink may not be sure yet that packets
+    /// behind the record's first one did not overtake it untracked.
+    fn arrived(&mut self, lost: u64, had_record: bool, has_record: bool, fresh: bool) {
         let lost = lost + std::mem::take(&mut self.pending);
         self.lost += lost;
         match &mut self.record {
             Some(record) if had_record => {
                 record.most += lost;
                 // Before the first packet of a new numbering the sink may miss some, or not know of any.
-                if !std::mem::take(&mut record.restarted) {
+                if !std::mem::take(&mut record.restarted) && !fresh {
                     record.least += lost;
                 }
             }
@@ -204,8 +207,9 @@ impl Lab {
                 }
             });
         }
-        let has = self.sink.flow(&flow.key).is_some();
-        flow.arrived(inside, had, has);
+        let seen = self.sink.flow(&flow.key);
+        let fresh = seen.is_some_and(|seen| now <= seen.began_ns + TIMEOUT);
+        flow.arrived(inside, had, seen.is_some(), fresh);
         flow.pending = lost;
     }
 
@@ -299,6 +303,52 @@ impl Lab {
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
     use super::*;
+
+    #[test]
+    fn packets_that_overtook_the_first_tracked_one_are_not_lost() {
+        // After this time, every other one of 21 packets is tracked, and 10 are not: they came before, or never.
+        let cases = [
+            ("the others came just before", true, MS, 0),
+            ("the others came long before", true, TIMEOUT + 50 * MS, 10),
+            ("no flow was refused", false, MS, 10),
+        ];
+        for (name, refused, wait_ns, lost) in cases {
+            let mut settings = settings();
+            settings.loss_timeout_ns = TIMEOUT;
+            let sink = Sink::load_sized(&settings, Sizes::default());
+            let limit = token_rate {
+                interval_ns: 2 * SECOND,
+                burst_ns: SECOND,
+            };
+            // Far from its birth, so that frames state no age.
+            let mut flow = Flow::new(1, 1_000);
+            flow.next = 10_000;
+            let sent_ns = sink.clock.now_ns();
+            flow.last_ns = sent_ns;
+            let frames: Vec<Vec<u8>> = (0..21).map(|_| flow.send(sent_ns, HOUR)).collect();
+            if refused {
+                settings.new_flows_source = limit;
+                sink.set(&settings);
+                for frame in frames.iter().skip(1).step_by(2) {
+                    sink.run(frame);
+                }
+                assert!(sink.flow(&flow.key).is_none(), "{name}: untracked");
+                settings.new_flows_source = token_rate::default();
+                sink.set(&settings);
+            }
+            sink.jump(wait_ns as i64);
+            for frame in frames.iter().step_by(2) {
+                sink.run(frame);
+            }
+            for _ in 0..3 {
+                sink.jump((TIMEOUT + 50 * MS) as i64);
+                sink.sweep(&[flow.key]);
+            }
+            let seen = sink.flow(&flow.key).expect("tracked");
+            assert_eq!(seen.packets, 11, "{name}: packets");
+            assert_eq!(seen.lost - seen.recovered, lost, "{name}: lost");
+        }
+    }
 
     #[test]
     fn what_arrived_is_never_lost() {

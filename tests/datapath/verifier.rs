@@ -5,6 +5,7 @@ mod root {
     use std::os::fd::AsFd;
 
     use hostint::datapath::abi::drop_object::DropSkelBuilder;
+    use hostint::datapath::abi::hop_object::HopSkelBuilder;
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
@@ -12,13 +13,15 @@ mod root {
     use hostint::datapath::abi::source_object::types::rodata;
     use hostint::datapath::abi::tcp_walk_object::TcpWalkSkelBuilder;
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
+    use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
-    use hostint::datapath::probe::Features;
+    use hostint::datapath::hops;
+    use hostint::datapath::probe::{Features, has_packet_stamps};
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
     use libbpf_rs::{ProgramMut, ProgramType};
 
-    /// What the verifier may walk at most: a tenth of what it would.
-    const BUDGET: u32 = 100_000;
+    /// What the verifier may walk at most, of the million that it would.
+    const BUDGET: u32 = 90_000;
 
     fn check(name: &str, program: &impl AsFd) {
         // 0 before 5.16, which does not say.
@@ -42,15 +45,17 @@ mod root {
             nic_stamps: false,
             blinding: false,
             atomics: false,
+            home_cpus: false,
         };
         let mut all = vec![have, none];
-        let without: [fn(&mut Features); 6] = [
+        let without: [fn(&mut Features); 7] = [
             |features| features.tai_clock = false,
             |features| features.check_mtu = false,
             |features| features.kernel_ctx = false,
             |features| features.xdp_frags = false,
             |features| features.coarse_clock = false,
             |features| features.atomics = false,
+            |features| features.home_cpus = false,
         ];
         for leave_out in without {
             let mut features = have;
@@ -70,6 +75,7 @@ mod root {
             let constants = open.maps.rodata_data.as_deref_mut().unwrap();
             constants.have_tai_clock = features.tai_clock;
             constants.have_coarse_clock = features.coarse_clock;
+            constants.have_home_cpus = features.atomics && features.home_cpus;
             constants.have_check_mtu = features.check_mtu;
             constants.have_xdp_frags = features.xdp_frags;
             open.progs.sink.set_autoload(features.atomics);
@@ -116,12 +122,27 @@ mod root {
                 constants.have_check_mtu = features.check_mtu;
                 constants.have_kernel_ctx = features.kernel_ctx;
                 constants.only_allowed = only_allowed;
+                constants.notes_departures = only_allowed;
                 let skel = open
                     .load()
                     .unwrap_or_else(|err| panic!("{features:?}: {err}"));
                 check("transit_in", &skel.progs.transit_in);
                 check("transit_out", &skel.progs.transit_out);
             }
+        }
+    }
+
+    #[test]
+    fn what_measures_waits_loads() {
+        for features in combinations() {
+            let mut object = MaybeUninit::uninit();
+            let mut open = TransitSentSkelBuilder::default().open(&mut object).unwrap();
+            let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+            constants.have_tai_clock = features.tai_clock;
+            let skel = open
+                .load()
+                .unwrap_or_else(|err| panic!("{features:?}: {err}"));
+            check("transit_sent", &skel.progs.transit_sent);
         }
     }
 
@@ -146,6 +167,27 @@ mod root {
         ];
         for (name, _, program) in programs.iter().filter(|(_, needs, _)| *needs <= told) {
             check(name, *program);
+        }
+    }
+
+    #[test]
+    fn what_times_packets_loads_where_they_can_carry_a_stamp() {
+        if !has_packet_stamps() {
+            let refused = hops::try_to_load().unwrap_err().to_string();
+            assert!(refused.contains("takes Linux 5.18"), "{refused}");
+            return;
+        }
+        for features in combinations() {
+            let mut object = MaybeUninit::uninit();
+            let mut open = HopSkelBuilder::default().open(&mut object).unwrap();
+            let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+            constants.have_kernel_ctx = features.kernel_ctx;
+            let skel = open
+                .load()
+                .unwrap_or_else(|err| panic!("{features:?}: {err}"));
+            check("hop_in", &skel.progs.hop_in);
+            check("hop_queue", &skel.progs.hop_queue);
+            check("hop_out", &skel.progs.hop_out);
         }
     }
 

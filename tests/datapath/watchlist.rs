@@ -11,7 +11,7 @@ use hostint_testing::model::layout;
 use hostint_testing::model::watch::{Packet, decide};
 use hostint_testing::packets::{tcp, udp, udp6};
 use hostint_testing::programs::source::{Options, Source, TCX_NEXT};
-use hostint_testing::random::Random;
+use hostint_testing::random::{Random, env_number};
 
 fn place(text: &str) -> RuleHost {
     RuleHost {
@@ -439,7 +439,7 @@ mod root {
             flows: 65_536,
             ..Options::default()
         });
-        for list in 0..150 {
+        for list in 0..env_number("HOSTINT_TEST_ROUNDS", 150) {
             let rules: Vec<WatchRule> = (0..1 + random.below(30))
                 .map(|_| Universe::rule(&mut random))
                 .collect();

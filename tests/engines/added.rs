@@ -153,6 +153,20 @@ fn kafka_has_a_message_of_its_own() {
     let latency = told.latency.unwrap();
     assert_eq!((latency.samples, latency.sum_ns), (4, 16_980));
     assert_eq!(latency.slot_counts, [1, 1, 2]);
+    let corrected = kafka::message::Corrected {
+        packets: 4,
+        sum_ns: 8_000,
+        error_ns: 2_000,
+        less_ns: 9_000,
+        more_ns: 4_000,
+    };
+    assert_eq!(told.corrected, Some(corrected));
+    let unknown = parcel(Some(Measured {
+        corrected: ClockSums::default(),
+        ..added()
+    }));
+    let message = kafka::message(RunId(1), unknown.entries().next().unwrap());
+    assert_eq!(message.added.unwrap().corrected, None);
     let without = parcel(None);
     let message = kafka::message(RunId(1), without.entries().next().unwrap());
     assert_eq!(message.added, None);
@@ -192,6 +206,11 @@ fn otlp_has_attributes() {
         ("latency.max_ns", 6_000),
         ("latency.sum_ns", 16_980),
         ("latency.steps", 32),
+        ("corrected.packets", 4),
+        ("corrected.mean_ns", 2_000),
+        ("corrected.error_ns", 500),
+        ("corrected.low_ns", 0),
+        ("corrected.high_ns", 3_000),
     ];
     let told = attributes(&parcel(Some(added())));
     let told: Vec<_> = (told.iter())

@@ -1,6 +1,7 @@
 //! The host around hostint: interfaces, preflight findings, control socket, service manager and journal, and the duties
 //! of its daemons.
 
+mod clock;
 mod control;
 mod duties;
 mod interfaces;
@@ -9,3 +10,4 @@ mod preflight;
 mod recent;
 mod service;
 mod sink_hook;
+mod told_flows;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use hostint::model::preflight::*;
 use hostint::os::nftables;
-use hostint::views::preflight::{PreflightText, judge_device, judge_host, judge_network};
+use hostint::views::preflight::{
+    PreflightText, judge_device, judge_host, judge_network, judge_postcards, judge_tcp,
+};
 
 fn host() -> HostFacts {
     HostFacts {
@@ -603,5 +605,151 @@ fn the_list_reads_line_by_line_and_ends_with_the_verdict() {
             text,
             "{sentence}"
         );
+    }
+}
+
+#[test]
+fn postcards_are_judged_by_what_the_kernel_tells() {
+    use Verdict::{Fail, Note, Ok};
+    let all = || PostcardsFacts {
+        wanted: false,
+        sees_drops: true,
+        reasons: 139,
+        program: Some(Result::Ok(())),
+        names_places: true,
+        carries_stamps: true,
+        hops: Some(Result::Ok(())),
+    };
+    type Case = (
+        &'static str,
+        fn(&mut PostcardsFacts),
+        &'static str,
+        Verdict,
+        &'static str,
+    );
+    let cases: [Case; 13] = [
+        ("all is there", |_| {}, "drops", Ok, "with 139 reasons"),
+        ("names", |_| {}, "drop-places", Ok, "have names"),
+        (
+            "no reasons",
+            |it| it.reasons = 0,
+            "drops",
+            Note,
+            "Linux 5.10.1 gives no reasons",
+        ),
+        (
+            "no tracepoint, and nobody wants it",
+            |it| it.sees_drops = false,
+            "drops",
+            Note,
+            "kfree_skb",
+        ),
+        (
+            "no tracepoint, and it is wanted",
+            |it| (it.sees_drops, it.wanted) = (false, true),
+            "drops",
+            Fail,
+            "kfree_skb",
+        ),
+        (
+            "not tried",
+            |it| it.program = None,
+            "drops",
+            Note,
+            "CAP_PERFMON",
+        ),
+        (
+            "refused, and nobody wants it",
+            |it| it.program = Some(Err("too large".to_owned())),
+            "drops",
+            Note,
+            "refuses the program that sees drops: too large",
+        ),
+        (
+            "refused, and it is wanted",
+            |it| (it.program, it.wanted) = (Some(Err("too large".to_owned())), true),
+            "drops",
+            Fail,
+            "too large",
+        ),
+        (
+            "hidden addresses",
+            |it| it.names_places = false,
+            "drop-places",
+            Note,
+            "hides the addresses",
+        ),
+        ("hops", |_| {}, "hops", Ok, "can be timed"),
+        (
+            "no stamps",
+            |it| it.carries_stamps = false,
+            "hops",
+            Note,
+            "Linux 5.10.1 does not let packets carry",
+        ),
+        (
+            "hops not tried",
+            |it| it.hops = None,
+            "hops",
+            Note,
+            "CAP_PERFMON",
+        ),
+        (
+            "hops refused",
+            |it| it.hops = Some(Err("too large".to_owned())),
+            "hops",
+            Note,
+            "refuses the programs that time packets: too large",
+        ),
+    ];
+    for (sentence, change, check, verdict, words) in cases {
+        let mut facts = all();
+        change(&mut facts);
+        let found = judge_postcards(&facts, "5.10.1");
+        assert_said(sentence, &found, check, verdict, words);
+        for one in found {
+            assert_eq!(one.verdict == Ok, one.advice.is_none(), "{sentence}");
+        }
+    }
+}
+
+#[test]
+fn the_view_of_tcp_is_judged_by_what_the_kernel_takes() {
+    use Verdict::{Fail, Note, Ok};
+    type Case = (
+        &'static str,
+        bool,
+        Option<Result<(), String>>,
+        Verdict,
+        &'static str,
+    );
+    let refused = || Some(Err("too large".to_owned()));
+    let cases: [Case; 4] = [
+        (
+            "all is there",
+            false,
+            Some(Result::Ok(())),
+            Ok,
+            "can be read",
+        ),
+        ("not tried", true, None, Note, "CAP_PERFMON"),
+        (
+            "refused, and nobody wants it",
+            false,
+            refused(),
+            Note,
+            "sockets: too large",
+        ),
+        (
+            "refused, and it is wanted",
+            true,
+            refused(),
+            Fail,
+            "sockets: too large",
+        ),
+    ];
+    for (sentence, wanted, programs, verdict, words) in cases {
+        let found = [judge_tcp(&TcpFacts { wanted, programs })];
+        assert_said(sentence, &found, "tcp", verdict, words);
     }
 }

@@ -128,7 +128,9 @@ fn the_collector_tells_how_it_goes_from_readiness_to_its_end() {
 fn a_mistake_is_told_before_readiness() {
     let manager = Manager::new("mistake");
     let mut command = Command::new(places::hostint());
-    command.args(["sink", "--dev", "lo"]).stdin(Stdio::null());
+    // Were it none, a name that no interface has would still keep the sink from this machine's traffic.
+    let mistake = ["sink", "--dev", "hint-none0", "--dscp-mask", "0"];
+    command.args(mistake).stdin(Stdio::null());
     manager.watch(&mut command);
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -337,7 +339,7 @@ mod root {
             true => "mkdir -p /run/systemd/journal; mount --bind \"$1\" /run/systemd/journal;",
             false => "",
         };
-        let line = format!("mount -t tmpfs none /run; {mount} exec \"$2\" sink");
+        let line = format!("mount -t tmpfs none /run; {mount} exec \"$2\" sink --dscp-mask 0");
         let status = Command::new("unshare")
             .args(["--mount", "--net", "sh", "-ec", &line, "sh"])
             .arg(&folder.0)
@@ -358,10 +360,13 @@ mod root {
         let (stream, entry) = log_to_journal(true);
         assert_eq!(stream, "", "journald has it already");
         // A field of several lines has its length before it.
-        let len = "no interface given (try --dev eth0)\nno node id given (try --node-id 2; unique in the INT domain)".len();
+        let len =
+            "no interface given (try --dev eth0)\n--dscp-mask: a DSCP mask of 0 would mark every packet".len();
         let mut begin = b"MESSAGE\n".to_vec();
         begin.extend_from_slice(&(len as u64).to_le_bytes());
-        begin.extend_from_slice(b"no interface given (try --dev eth0)\nno node id given");
+        begin.extend_from_slice(
+            b"no interface given (try --dev eth0)\n--dscp-mask: a DSCP mask of 0",
+        );
         assert!(entry.as_bytes().starts_with(&begin), "{entry:?}");
         let end = "\nPRIORITY=3\nSYSLOG_IDENTIFIER=hostint\n";
         assert!(entry.ends_with(end), "{entry:?}");
@@ -373,7 +378,7 @@ mod root {
             "{stream}"
         );
         assert!(
-            stream.contains("\n<3>hostint: no node id given"),
+            stream.contains("\n<3>hostint: --dscp-mask: a DSCP mask of 0"),
             "{stream}"
         );
     }

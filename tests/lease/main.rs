@@ -3,6 +3,7 @@
 mod answer;
 mod answer_v2;
 mod keeper;
+mod lengths;
 mod messages;
 mod messages_v2;
 mod network;

@@ -50,6 +50,10 @@ pub struct Path {
     pub eaten: Vec<ProbeForm>,
     /// The address of the source is another one behind a NAT.
     pub nat: bool,
+    /// Packets that the sink's host sends arrive from this address, if it is not their own.
+    pub reverse_from: Option<IpAddr>,
+    /// Reverse probes arrive this time later than other packets.
+    pub reverse_late_ms: u64,
     /// Longer packets are dropped without a word.
     pub mtu: usize,
     /// The MTU of the source's route.
@@ -65,6 +69,8 @@ impl Default for Path {
             dscp: None,
             eaten: Vec::new(),
             nat: false,
+            reverse_from: None,
+            reverse_late_ms: 0,
             mtu: 1500,
             route_mtu: 1500,
             rtt_ms: 2,
@@ -230,6 +236,8 @@ pub struct Network {
     random: Random,
     /// What is to arrive, by its time: replies at the source.
     replies: BTreeMap<(u64, u64), Vec<u8>>,
+    /// The same for reverse probes, each with the address that it comes from.
+    reverse_probes: BTreeMap<(u64, u64), (IpAddr, Vec<u8>)>,
     number: u64,
     bias: u32,
 }
@@ -254,6 +262,7 @@ impl Network {
             asked: Vec::new(),
             random,
             replies: BTreeMap::new(),
+            reverse_probes: BTreeMap::new(),
             number: 0,
             bias,
         };
@@ -284,6 +293,9 @@ impl Network {
         }
         self.number += 1;
         let at = self.now + self.path.rtt_ms * MS;
+        // The sink's host has the same key.
+        self.keeper
+            .note_question(&reply, PAIR.source, asked.to, self.now);
         self.replies.insert((at, self.number), reply);
     }
 
@@ -306,6 +318,22 @@ impl Network {
         }
     }
 
+    /// The daemon of the sink's host looks at the sink's grant.
+    fn carry_reverse_probes(&mut self) {
+        let noted = (self.sink.round, self.sink.arrived.map(u128::count_ones));
+        let arrived = |_, round| match noted {
+            (of, arrived) if of == round => arrived.into_iter().sum(),
+            _ => 0,
+        };
+        for probe in self.keeper.reverse_probes(self.now, arrived) {
+            let late = self.now + (self.path.rtt_ms / 2 + self.path.reverse_late_ms) * MS;
+            let from = self.path.reverse_from.unwrap_or(probe.from);
+            self.number += 1;
+            self.reverse_probes
+                .insert((late, self.number), (from, probe.message.to_vec()));
+        }
+    }
+
     /// Lets this time pass, in turns of 5 ms.
     pub fn pass(&mut self, ms: u64) {
         let end = self.now + ms * MS;
@@ -323,6 +351,14 @@ impl Network {
                     raw_ns: at.0,
                 };
                 self.updates.extend(self.keeper.take(&reply, received));
+            }
+            self.carry_reverse_probes();
+            while let Some(first) = self.reverse_probes.first_entry()
+                && first.key().0 <= self.now
+            {
+                let (from, probe) = first.remove();
+                let update = self.keeper.take_reverse_probe(&probe, from);
+                self.updates.extend(update);
             }
             while let Some((_, asked)) = self.keeper.next_due(self.now, asking(self.now)) {
                 self.carry_question(&asked);

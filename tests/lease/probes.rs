@@ -9,6 +9,7 @@ use hostint::wire::DecodeError;
 use hostint::wire::lease::LeaseError;
 use hostint::wire::lease::probe::{FIRST_PORT, MAGIC, PROBE_LEN, PROBES, decode, encode};
 use hostint::wire::lease::probe_packet::{GPE_PORT, ProbePacket, STRAY_PORT};
+use hostint::wire::lease::reverse;
 use hostint_testing::checksum::{pseudo_header, sum, verify_packet};
 use hostint_testing::int_block::Block;
 use hostint_testing::model::gpe;
@@ -40,6 +41,23 @@ fn packet(form: ProbeForm, [source, dest]: [IpAddr; 2]) -> ProbePacket {
         source,
         dest,
         node: NodeId(2),
+    }
+}
+
+#[test]
+fn a_reverse_probe_names_its_round_and_its_addresses() {
+    for [from, to] in [V4, V6] {
+        let bytes = reverse::encode(ROUND, from, to, KEY);
+        assert_eq!(reverse::decode_round(&bytes), Ok(ROUND));
+        assert!(reverse::was_sent_with(&bytes, from, to, KEY));
+        assert!(!reverse::was_sent_with(&bytes, to, from, KEY), "turned");
+        let other = LeaseKey([0; 16]);
+        assert!(!reverse::was_sent_with(&bytes, from, to, other), "a key");
+        for len in 0..bytes.len() {
+            let short = &bytes[..len];
+            assert!(!reverse::was_sent_with(short, from, to, KEY), "{len} bytes");
+            assert_eq!(reverse::decode_round(short).is_ok(), len >= 16, "{len}");
+        }
     }
 }
 
@@ -234,6 +252,7 @@ fn zeros_fill_a_probe_up_to_a_length() {
 fn both_halves_agree_on_every_constant() {
     use lease_constant as c;
     assert_eq!(c::LEASE_PROBE_MAGIC.0, MAGIC, "magic");
+    assert_eq!(c::LEASE_REVERSE_MAGIC.0, reverse::MAGIC, "magic in reverse");
     assert_eq!(c::LEASE_PROBES.0, u32::from(PROBES), "number of probes");
     assert_eq!(c::LEASE_PROBE_PORT.0, u32::from(FIRST_PORT), "ports");
     assert_eq!(size_of::<lease_probe>(), PROBE_LEN, "length");

@@ -40,6 +40,45 @@ const EXTENSION: Option<Encapsulation> = Some(Encapsulation::ExtensionUdp);
 const GPE: Option<Encapsulation> = Some(Encapsulation::VxlanGpe);
 
 #[test]
+fn a_reverse_probe_that_comes_late_closes_tunnels() {
+    let path = Path {
+        reverse_from: Some(OTHER_HOST),
+        reverse_late_ms: 500,
+        ..Path::default()
+    };
+    let mut network = network(None, path);
+    network.prove(1_000).expect("the path is proved");
+    assert!(!proof(&network).ways.is_empty(), "it passes all probes");
+    network.pass(600);
+    assert!(proof(&network).ways.is_empty(), "the reverse direction");
+    let told = network.updates.last().expect("the kernel is told");
+    assert!(told.lease.proof.ways.is_empty() && told.changed, "at once");
+    network.path.reverse_from = None;
+    network.pass(70_000);
+    assert!(!proof(&network).ways.is_empty(), "proved again");
+}
+
+#[test]
+fn a_translated_path_stays_closed_while_reverse_probes_are_missing() {
+    let translates = Path {
+        reverse_from: Some(OTHER_HOST),
+        ..Path::default()
+    };
+    let mut network = network(None, translates);
+    network.prove(1_000).expect("the path is proved");
+    assert!(proof(&network).ways.is_empty(), "the reverse direction");
+    // The daemon of the sink's host stands still; its program goes on answering.
+    network.path.reverse_late_ms = 3_600_000;
+    for minute in 0..20 {
+        network.pass(60_000);
+        assert!(proof(&network).ways.is_empty(), "minute {minute}");
+    }
+    network.path = Path::default();
+    network.pass(17 * 60_000);
+    assert!(!proof(&network).ways.is_empty(), "it is not translated now");
+}
+
+#[test]
 fn each_network_gets_the_forms_that_it_passes() {
     struct Case {
         name: &'static str,
@@ -144,6 +183,17 @@ fn each_network_gets_the_forms_that_it_passes() {
             &[],
             &["stray packets"],
             600,
+        ),
+        case(
+            "a router translates what the sink's host sends",
+            None,
+            Path {
+                reverse_from: Some(OTHER_HOST),
+                ..clean()
+            },
+            &[],
+            &["stray packets"],
+            60,
         ),
         case(
             "the same with a tunnel that the user chose",
@@ -592,7 +642,7 @@ fn trials(network: &mut Network, flow: FlowAsked, ms: u64, others: u32) -> usize
 fn a_flow_is_tried_again_while_other_packets_of_the_pair_arrive() {
     for (name, packets, age_ms) in [
         ("packets of it arrived before", 9, Some(60_000)),
-        ("its SYN was lost twice", 0, None),
+        ("the sink has forgotten the flow", 0, None),
     ] {
         let mut network = network(None, Path::default());
         network.prove(5000).expect("it is proved");
@@ -652,6 +702,26 @@ fn packets_that_arrived_before_a_pause_do_not_vouch_for_those_after_it() {
     network.keeper.doubt(&PAIR, flow, network.now);
     network.pass(100);
     assert!(network.updates.iter().all(|one| one.vouched.is_none()));
+}
+
+#[test]
+fn a_repeated_syn_that_had_arrived_vouches_for_its_connection() {
+    // TCP waits for a second before it repeats a SYN; only the answer to the first one was lost.
+    for (name, packets, age_ms, arrives) in [
+        ("it arrived", 1, Some(1_010), true),
+        ("it did not", 0, None, false),
+        ("a packet of an earlier connection", 1, Some(1_300), false),
+    ] {
+        let mut network = network(None, Path::default());
+        network.prove(5000).expect("it is proved");
+        network.sink.flow_packets = packets;
+        network.sink.flow_age_ms = age_ms;
+        network.updates.clear();
+        network.keeper.doubt(&PAIR, WEB, network.now);
+        network.pass(100);
+        let vouched = network.updates.iter().filter_map(|one| one.vouched).next();
+        assert_eq!(vouched, arrives.then_some((WEB, Vouch::Arrives)), "{name}");
+    }
 }
 
 #[test]

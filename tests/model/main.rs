@@ -1,5 +1,6 @@
 //! Values without input or output: prefixes, classes, histograms, tallies.
 
+mod beside_int;
 mod classes;
 mod histogram;
 mod limited;

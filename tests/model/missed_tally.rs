@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use hostint::datapath::counters;
 use hostint::model::NodeId;
-use hostint::model::coverage::{MissedPackets, MissedReason};
+use hostint::model::coverage::{MissedPackets, MissedReason, PairEnd};
 use hostint::model::missed_tally::{ALL_TOLD_TURNS, MissedTally};
 
 const STORAGE: &str = "storage";
 
 fn of_storage(reasons: &[(u8, u64)]) -> MissedPackets {
     MissedPackets {
-        sink: Some(NodeId(2)),
+        other: PairEnd::ToSink(Some(NodeId(2))),
         class: Some(STORAGE.to_owned()),
         by_reason: reasons
             .iter()
-            .map(|(reason, packets)| (MissedReason(*reason), *packets))
+            .map(|(reason, packets)| (MissedReason::Source(*reason), *packets))
             .collect(),
     }
 }
@@ -23,8 +23,8 @@ fn of_storage(reasons: &[(u8, u64)]) -> MissedPackets {
 /// A turn in which these entries are read.
 fn turn(tally: &mut MissedTally<u32>, entries: &[(u32, [u64; 3])]) -> Vec<MissedPackets> {
     for (key, packets) in entries {
-        tally.add(*key, packets, || {
-            (Some(NodeId(2)), Some(STORAGE.to_owned()))
+        tally.add(*key, packets, MissedReason::Source, || {
+            (PairEnd::ToSink(Some(NodeId(2))), Some(STORAGE.to_owned()))
         });
     }
     tally.end_turn()
@@ -72,13 +72,46 @@ fn what_does_not_change_is_told_three_times_and_then_rarely() {
 
 #[test]
 fn each_reason_has_the_name_of_its_counter() {
-    for (number, meaning) in (0..).zip(counters::SOURCE) {
-        let name = MissedReason(number).name();
-        assert!(
-            name == "other" || name == meaning.name,
-            "{number} is {name}, and counts {}",
-            meaning.name
-        );
+    type Reason = fn(u8) -> MissedReason;
+    let roles: [(Reason, _, usize); 2] = [
+        (MissedReason::Source, counters::SOURCE, 17),
+        (MissedReason::Sink, counters::SINK, 4),
+    ];
+    for (reason, counters, expected) in roles {
+        let mut named = 0;
+        for (number, meaning) in (0..).zip(counters) {
+            let name = reason(number).name();
+            assert!(
+                name == "other" || name == meaning.name,
+                "{number} is {name}, and counts {}",
+                meaning.name
+            );
+            named += usize::from(name != "other");
+        }
+        assert_eq!(named, expected, "{:?}", reason(0));
+        assert_eq!(reason(200).name(), "other");
     }
-    assert_eq!(MissedReason(200).name(), "other");
+}
+
+#[test]
+fn what_finds_no_room_counts_without_class() {
+    let sink = |key: u32| (PairEnd::ToSink(Some(NodeId(key))), Some(STORAGE.to_owned()));
+    let source = |key: u32| (PairEnd::FromSource(NodeId(7)), Some(key.to_string()));
+    type Subject = fn(u32) -> (PairEnd, Option<String>);
+    let cases: [(&str, Subject, PairEnd); 2] = [
+        ("of sinks", sink, PairEnd::ToSink(None)),
+        ("of a source", source, PairEnd::FromSource(NodeId(7))),
+    ];
+    for (name, subject, others) in cases {
+        let mut tally = MissedTally::default();
+        tally.end_turn();
+        for key in 0..5_000 {
+            tally.add(key, &[2], MissedReason::Source, || subject(key));
+        }
+        let told = tally.end_turn();
+        let total: u64 = told.iter().flat_map(|one| one.by_reason.values()).sum();
+        assert_eq!((told.len(), total), (4_097, 10_000), "{name}");
+        let rest = told.iter().find(|one| one.class.is_none()).unwrap();
+        assert_eq!(rest.other, others, "{name}");
+    }
 }

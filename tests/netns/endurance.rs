@@ -4,7 +4,7 @@
 //! for more operations, from HOSTINT_TEST_SEED on; HOSTINT_OTHER_VERSION=PATH for upgrades from an older program.
 
 /// These need root.
-mod root {
+pub(crate) mod root {
     use hostint_testing::places;
     use std::path::PathBuf;
     use std::process::Command;
@@ -134,7 +134,7 @@ mod root {
 
     /// The program that HOSTINT_OTHER_VERSION names, else a build of the same sources with another layout of maps, as a
     /// later version may have.
-    fn other_version() -> PathBuf {
+    pub(crate) fn other_version() -> PathBuf {
         if let Some(path) = std::env::var_os("HOSTINT_OTHER_VERSION") {
             return path.into();
         }
@@ -251,9 +251,12 @@ mod root {
                 "source attach --dev a0 --node-id 1 --force",
                 "source attach --dev a0 --node-id 1 --force --no-tcx",
                 "source attach --dev a0 --node-id 1 --force --superpackets stage",
+                "transit attach --dev a0 --node-id 1",
+                "transit attach --dev a0 --node-id 1 --no-tcx",
+                "transit detach",
                 "source detach",
                 "sink detach",
-            ][random.below(7)];
+            ][random.below(10)];
             let args: Vec<&str> = line.split(' ').collect();
             let mut child = host.command(places::hostint(), &args);
             let mut child = child.stderr(std::process::Stdio::null()).spawn().unwrap();
@@ -261,6 +264,7 @@ mod root {
             child.kill().unwrap();
             child.wait().unwrap();
             if n % 4 == 3 {
+                host.try_hostint("transit detach");
                 host.try_hostint("source detach");
                 host.try_hostint("sink detach");
                 assert_eq!(traces(host), before, "seed {seed}, {n}: after {line}");

@@ -23,6 +23,7 @@ mod root {
     mod gro;
     mod guard;
     mod hooks;
+    mod hops;
     mod lease_refusals;
     mod leases;
     mod lifecycle;
@@ -33,10 +34,13 @@ mod root {
     mod names;
     mod narrow;
     mod networks;
+    mod node_ids;
     mod offloads;
+    mod operations;
     mod options;
     mod paths;
     mod peer;
+    mod postcards_status;
     mod preflight;
     mod privileges;
     mod reload;
@@ -53,9 +57,12 @@ mod root {
     mod summaries;
     mod superpackets;
     mod tcp;
+    mod tcp_status;
     mod tcp_told;
     mod traffic;
     mod transit;
+    mod transit_told;
+    mod translation;
     mod trust;
     mod watch;
     mod watchlist;

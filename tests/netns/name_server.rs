@@ -2,26 +2,31 @@
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use hostint_testing::netns::Host;
-use simple_dns::rdata::RData;
-use simple_dns::{CLASS, Packet, QTYPE, ResourceRecord, TYPE};
+use simple_dns::rdata::{PTR, RData};
+use simple_dns::{CLASS, Name, Packet, QTYPE, ResourceRecord, TYPE};
 
 type Addresses = Arc<Mutex<Vec<Ipv4Addr>>>;
 
-/// A name server that knows the same addresses for every name, for a second.
+/// The name of every address.
+pub const NAME: &str = "switch-9.example.org";
+
+/// A name server that knows the same addresses for every name, and one name for every address, for a second.
 pub struct NameServer {
     addresses: Addresses,
+    /// Questions for names of addresses.
+    pointers: Arc<AtomicU64>,
     ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     folder: PathBuf,
 }
 
-fn answer(question: &[u8], addresses: &[Ipv4Addr]) -> Option<Vec<u8>> {
+fn answer(question: &[u8], addresses: &[Ipv4Addr], pointers: &AtomicU64) -> Option<Vec<u8>> {
     let question = Packet::parse(question).ok()?;
     let asked = question.questions.first()?;
     let mut reply = Packet::new_reply(question.id());
@@ -33,16 +38,22 @@ fn answer(question: &[u8], addresses: &[Ipv4Addr]) -> Option<Vec<u8>> {
         });
         reply.answers.extend(records);
     }
+    if matches!(asked.qtype, QTYPE::TYPE(TYPE::PTR)) {
+        pointers.fetch_add(1, Ordering::Relaxed);
+        let record = RData::PTR(PTR(Name::new_unchecked(NAME)));
+        let record = ResourceRecord::new(asked.qname.clone(), CLASS::IN, 1, record);
+        reply.answers.push(record);
+    }
     reply.build_bytes_vec().ok()
 }
 
-fn serve(socket: &UdpSocket, addresses: &Addresses, ending: &AtomicBool) {
+fn serve(socket: &UdpSocket, addresses: &Addresses, pointers: &AtomicU64, ending: &AtomicBool) {
     let mut bytes = [0; 1500];
     while !ending.load(Ordering::Relaxed) {
         let Ok((len, from)) = socket.recv_from(&mut bytes) else {
             continue;
         };
-        if let Some(reply) = answer(&bytes[..len], &addresses.lock().unwrap()) {
+        if let Some(reply) = answer(&bytes[..len], &addresses.lock().unwrap(), pointers) {
             let _ = socket.send_to(&reply, from);
         }
     }
@@ -61,15 +72,24 @@ impl NameServer {
             .unwrap();
         let known = Addresses::default();
         let ending = Arc::new(AtomicBool::new(false));
-        let (answers, end) = (known.clone(), ending.clone());
+        let pointers = Arc::<AtomicU64>::default();
+        let (answers, count, end) = (known.clone(), pointers.clone(), ending.clone());
         let server = Self {
-            thread: Some(thread::spawn(move || serve(&socket, &answers, &end))),
+            thread: Some(thread::spawn(move || {
+                serve(&socket, &answers, &count, &end)
+            })),
             addresses: known,
+            pointers,
             ending,
             folder,
         };
         server.set(addresses);
         server
+    }
+
+    /// How often the name of an address was asked for.
+    pub fn pointers(&self) -> u64 {
+        self.pointers.load(Ordering::Relaxed)
     }
 
     pub fn set(&self, addresses: &[[u8; 4]]) {

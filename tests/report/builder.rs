@@ -12,6 +12,7 @@ const NOW_NS: u64 = 1_700_000_000 * 1_000_000_000 + 987_654_321;
 const BUILDER: Builder = Builder {
     sink_node: NodeId(3),
     node_id_word: true,
+    packet_headers: true,
     host_int: false,
     clock: None,
 };
@@ -251,6 +252,23 @@ fn the_node_id_word_makes_no_difference_to_an_extended_report() {
         datagram(&event, 1, BUILDER, NOW_NS),
         datagram(&event, 1, wordless, NOW_NS)
     );
+}
+
+#[test]
+fn headers_that_are_not_to_be_told_are_in_no_report() {
+    for (packet, l4_len) in [("hostint_l4_udp_1wire", 8), ("hostint_l4_tcp_1wire", 20)] {
+        let event = latency_event(packet, Encapsulation::OverTcpUdp, l4_len);
+        let mut without = event.clone();
+        without.headers = None;
+        let [event, without] = [event, without].map(SinkEvent::Latency);
+        let silent = Builder {
+            packet_headers: false,
+            ..BUILDER
+        };
+        let told = datagram(&event, 1, silent, NOW_NS);
+        assert_ne!(told, datagram(&event, 1, BUILDER, NOW_NS), "{packet}");
+        assert_eq!(told, datagram(&without, 1, BUILDER, NOW_NS), "{packet}");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ const NOW_NS: u64 = 1_700_000_000_987_654_321;
 const BUILDER: Builder = Builder {
     sink_node: NodeId(3),
     node_id_word: true,
+    packet_headers: true,
     host_int: false,
     clock: None,
 };

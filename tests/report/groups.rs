@@ -13,6 +13,7 @@ const NOW_NS: u64 = 1_700_000_000_987_654_321;
 const BUILDER: Builder = Builder {
     sink_node: NodeId(3),
     node_id_word: true,
+    packet_headers: true,
     host_int: false,
     clock: None,
 };
@@ -120,6 +121,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         Body::FlowSummary(_)
         | Body::Summary(_)
         | Body::HostDrop(_)
+        | Body::HostHop(_)
         | Body::Connection(_)
         | Body::Packet(_) => {}
     }

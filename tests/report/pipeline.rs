@@ -10,6 +10,7 @@ use hostint_testing::golden::decode;
 const BUILDER: Builder = Builder {
     sink_node: NodeId(2),
     node_id_word: true,
+    packet_headers: true,
     host_int: false,
     clock: None,
 };

@@ -163,6 +163,9 @@ fn what_was_read_in_can_be_asked() {
     }
     let csv = history(&file, &format!("reports --class storage --csv {SPAN}"));
     assert!(csv.starts_with("received_ns,exporter,kind,"), "{csv}");
+    let clocks =
+        "latency_corrected_ns,latency_error_ns,latency_bound_ns_0,latency_bound_ns_1,clock\n";
+    assert!(csv.contains(clocks), "{csv}");
     assert_eq!(csv.lines().count(), 21);
 
     let classes = history(&file, &format!("classes {SPAN}"));

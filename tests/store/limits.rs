@@ -2,6 +2,7 @@
 
 use hostint::model::*;
 use hostint::store::*;
+use hostint_testing::report_samples::host_drops;
 use hostint_testing::synthetic::Synthetic;
 
 use crate::disk::*;
@@ -133,6 +134,76 @@ fn a_store_stays_within_its_size_and_gives_back_what_it_does_not_need() {
         .sum();
     assert_eq!(figures, stored + 19 * 3, "then the finest figures");
     assert_eq!(integrity(&disk.file()), "ok");
+}
+
+/// Drops of many flows at a host in each minute of an hour.
+fn fill_drops(settings: StoreSettings, from_ns: u64) {
+    const FLOWS: u16 = 400;
+    let told = host_drops()
+        .into_iter()
+        .map(|report| report.observation.body);
+    let mut drops = told.filter_map(|body| match body {
+        Body::HostDrop(report) => Some(report.drop),
+        _ => None,
+    });
+    let mut dropped = drops.next().expect("the samples have drops");
+    let store = start(settings);
+    let keeper = store.keeper();
+    for minute in 0..60 {
+        for flow in 0..FLOWS {
+            dropped.flow.sport = flow;
+            keeper.drop_flow(
+                NodeId(1),
+                &dropped,
+                dropped.count,
+                from_ns + minute * MINUTE,
+            );
+        }
+    }
+    drop((keeper, store));
+}
+
+#[test]
+fn drops_make_room_as_figures_of_ten_seconds_do() {
+    let disk = Disk::new();
+    let sized = |bytes| StoreSettings {
+        limits: StoreLimits {
+            bytes,
+            ..disk.settings().limits
+        },
+        ..disk.settings()
+    };
+    let size = || std::fs::metadata(disk.file()).unwrap().len();
+    let oldest_hour = || {
+        let conn = rusqlite::Connection::open(disk.file()).unwrap();
+        let sql = "SELECT min(begin_ns) FROM drop_flow";
+        let ns: i64 = conn.query_row(sql, [], |row| row.get(0)).unwrap();
+        (ns as u64 - DAWN) / HOUR
+    };
+    for hour in 0..6 {
+        fill_drops(sized(1 << 30), DAWN + hour * HOUR);
+        fill(sized(1 << 30), 1, DAWN + hour * HOUR, 10);
+    }
+    let (before, all) = (size(), rows(&disk, "drop_flow"));
+    assert_eq!((oldest_hour(), all), (0, 6 * 60 * 400));
+    let most = before / 2;
+    // Each transaction gives something back.
+    for _ in 0..20 {
+        fill(sized(most), 1, DAWN + 6 * HOUR, 1);
+    }
+    assert!(size() <= most, "{} of {before} bytes", size());
+    assert_eq!(integrity(&disk.file()), "ok");
+    let (left, oldest) = (rows(&disk, "drop_flow"), oldest_hour());
+    assert!(left > all / 5 && left < all / 2, "{left} of {all}");
+    assert!((3..=4).contains(&oldest), "the newest stay: {oldest}");
+    let reports: u64 = disk
+        .reader()
+        .pairs(ALWAYS)
+        .unwrap()
+        .iter()
+        .map(|pair| pair.figures.reports)
+        .sum();
+    assert_eq!(reports, 6 * 10 + 20, "minutes and hours stay");
 }
 
 #[test]

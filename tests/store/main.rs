@@ -1,11 +1,13 @@
 //! The collector's history on disk: roll-ups, limits, crashes, full disks and damaged files.
 
 mod bases;
+mod connections;
 mod coverage;
 mod crashes;
 mod disk;
 mod files;
 mod history;
+mod hops;
 mod hosts;
 mod limits;
 mod migration;

@@ -429,3 +429,64 @@ fn a_path_that_no_report_tells_is_known_by_its_packets() {
     assert_eq!((path.first_ns, path.until_ns), (DAY, DAY + 10 * SECOND));
     assert_eq!(path.tail, None);
 }
+
+#[test]
+fn a_path_has_the_queues_behind_its_hops() {
+    let disk = Disk::new();
+    let store = disk.open();
+    let keeper = store.keeper();
+    keeper.grow_path(&growth(true), DAY);
+    let wait = |source, node, port, ns: i64| {
+        let queue = NodePort {
+            node: NodeId(node),
+            port,
+        };
+        let mut latency = LatencyHistogram::new();
+        (0..50).for_each(|n| latency.add(ns + n % 2));
+        let growth = PathGrowth {
+            path: Path::to_queue(NodeId(source), queue),
+            times: vec![PlaceGrowth {
+                place: QUEUE_PLACE,
+                latency,
+                corrected: ClockSums::default(),
+            }],
+        };
+        for n in 0..2 {
+            keeper.grow_path(&growth, DAY + n * 10 * SECOND);
+        }
+    };
+    wait(1, 28674, 5, 70);
+    // By another port, of another source, and of a node that is not on the path.
+    wait(1, 28674, 6, 1);
+    wait(3, 28673, 3, 2);
+    wait(1, 28675, 5, 3);
+    drop((keeper, store));
+    let [path] = &paths(&disk, PAIR)[..] else {
+        panic!("a path");
+    };
+    assert_eq!(path.segments.len(), 5, "a queue is no further segment");
+    let [queue] = &path.queues[..] else {
+        panic!("one queue: {:?}", path.queues);
+    };
+    assert_eq!(queue.segment.kind, SegmentKind::Queue);
+    assert_eq!(queue.segment.from.node, NodeId(28674));
+    assert_eq!(queue.times.packets, Some(100));
+    let latency = queue.times.latency.expect("one clock");
+    assert_eq!(
+        (latency.samples, latency.min_ns, latency.max_ns),
+        (100, 70, 71)
+    );
+    let whole = path.whole.latency.expect("known clocks").mean_ns;
+    assert_eq!(
+        queue.share,
+        Some((latency.mean_ns as f64 / whole as f64).min(1.0))
+    );
+    let all = disk
+        .reader()
+        .segments(SegmentOrder::P99, ALWAYS, 100)
+        .unwrap();
+    let queues = all
+        .iter()
+        .filter(|row| row.segment.kind == SegmentKind::Queue);
+    assert_eq!(queues.count(), 4, "each is a segment of its own: {all:?}");
+}

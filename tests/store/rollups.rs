@@ -50,6 +50,7 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
         Body::FlowSummary(_)
         | Body::Summary(_)
         | Body::HostDrop(_)
+        | Body::HostHop(_)
         | Body::Connection(_)
         | Body::Packet(_) => unreachable!(),
     }

@@ -56,7 +56,11 @@ fn read_data(stream: &mut TcpStream, seed: u64, len: u64, account: &mut Account)
             Ok(count) => count,
             Err(err) => {
                 account.wait_since(progress);
-                account.fail(&format!("read after {place} of {len} bytes"), &err);
+                let state = state(stream);
+                account.fail(
+                    &format!("read after {place} of {len} bytes ({state})"),
+                    &err,
+                );
                 return false;
             }
         };
@@ -94,10 +98,9 @@ fn set_patience(stream: &TcpStream) {
     stream.set_nodelay(true).unwrap();
 }
 
-/// Retransmission timeouts that followed another one without progress, which the kernel counts from Linux 6.7 on.
-fn repeated_timeouts(stream: &TcpStream) -> u64 {
-    const TOTAL_RTO: usize = 240;
-    let mut info = [0u8; 256];
+/// The kernel's record of a connection, as much of it as the kernel has.
+fn tcp_info(stream: &TcpStream) -> Vec<u8> {
+    let mut info = vec![0u8; 256];
     let mut len = info.len() as libc::socklen_t;
     // SAFETY: the buffer and its length are valid during the call.
     let result = unsafe {
@@ -109,11 +112,41 @@ fn repeated_timeouts(stream: &TcpStream) -> u64 {
             &raw mut len,
         )
     };
-    if result != 0 || (len as usize) < TOTAL_RTO + 4 {
+    info.truncate(if result == 0 { len as usize } else { 0 });
+    info
+}
+
+/// Retransmission timeouts that followed another one without progress, which the kernel counts from Linux 6.7 on.
+fn repeated_timeouts(stream: &TcpStream) -> u64 {
+    const TOTAL_RTO: usize = 240;
+    let info = tcp_info(stream);
+    if info.len() < TOTAL_RTO + 4 {
         return 0;
     }
     let half = |at: usize| u64::from(u16::from_ne_bytes([info[at], info[at + 1]]));
     half(TOTAL_RTO).saturating_sub(half(TOTAL_RTO + 2))
+}
+
+/// Why a connection may stand still.
+fn state(stream: &TcpStream) -> String {
+    let info = tcp_info(stream);
+    let word = |at: usize| -> u32 {
+        let bytes = info.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u32::from_ne_bytes)
+    };
+    format!(
+        "port {}, timeouts {}, backoff {}, RTO {} ms, unacknowledged {}, MSS {}, path MTU {}, sent {} ms ago, \
+         acknowledged {} ms ago",
+        stream.local_addr().map_or(0, |address| address.port()),
+        info.get(2).copied().unwrap_or_default(),
+        info.get(4).copied().unwrap_or_default(),
+        word(8) / 1000,
+        word(24),
+        word(16),
+        word(60),
+        word(44),
+        word(56),
+    )
 }
 
 /// Answers each request of each connection.
@@ -225,6 +258,11 @@ impl Conversation {
                 None
             }
         }
+    }
+
+    /// The client's port.
+    pub fn port(&self) -> u16 {
+        self.stream.local_addr().unwrap().port()
     }
 
     /// Sends this many bytes and receives as many.

@@ -9,6 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
 
+use crate::report_samples;
+
 const SECOND: u64 = 1_000_000_000;
 
 /// Periods as a store has them.
@@ -314,6 +316,7 @@ impl Synthetic {
                 clock: Some(if node % 6 == 5 { "realtime" } else { "tai" }),
                 clock_synchronised: Some(node % 6 != 5),
                 name: None,
+                name_origin: None,
                 name_contested: false,
                 version: None,
                 labels: [].into(),
@@ -355,6 +358,7 @@ impl Synthetic {
             coverage: self.coverage(),
             segments: Vec::new(),
             drops: crate::report_samples::drop_rows(),
+            tcp: report_samples::host_tcp_rows(),
             ..CollectStatus::default()
         }
     }
@@ -542,5 +546,107 @@ impl History for Synthetic {
                 point("QDISC_DROP", 1, 86),
             ],
         })
+    }
+
+    fn connections(
+        &mut self,
+        query: &ConnectionQuery,
+        span: Span,
+    ) -> Result<Vec<ConnectionFigures>, HistoryError> {
+        if self.nodes == 0 {
+            return Ok(Vec::new());
+        }
+        let mut all = report_samples::known_connections();
+        for one in &mut all {
+            one.connection.sample.time_ns = span.until_ns - SECOND;
+        }
+        all.retain(|one| {
+            query
+                .limited
+                .is_none_or(|limit| limit == one.connection.limited)
+        });
+        all.truncate(query.limit);
+        Ok(all)
+    }
+
+    fn hops(&mut self, query: &HopQuery, span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
+        let mut all = match self.nodes {
+            0 => Vec::new(),
+            _ => report_samples::forwarded_flows(span.until_ns - SECOND),
+        };
+        all.truncate(query.limit);
+        Ok(all)
+    }
+
+    fn tcp_sums(
+        &mut self,
+        by: TcpGrouping,
+        _node: Option<NodeId>,
+        _span: Span,
+    ) -> Result<Vec<TcpSums>, HistoryError> {
+        Ok(match self.nodes {
+            0 => Vec::new(),
+            _ => report_samples::tcp_sums(by),
+        })
+    }
+
+    fn limit_series(
+        &mut self,
+        _node: Option<NodeId>,
+        span: Span,
+        points: usize,
+    ) -> Result<LimitSeries, HistoryError> {
+        let period_ns = period_of(span, points);
+        let begin = span.until_ns - span.until_ns % period_ns;
+        let point = |limited, ago, us| LimitPoint {
+            begin_ns: begin - ago * period_ns,
+            limited,
+            us,
+        };
+        Ok(LimitSeries {
+            period_ns,
+            points: vec![
+                point(Limit::Path, 3, 9_000_000),
+                point(Limit::Receiver, 3, 1_000_000),
+                point(Limit::Application, 1, 10_000_000),
+            ],
+        })
+    }
+
+    fn connection_series(
+        &mut self,
+        _flow: i64,
+        span: Span,
+        points: usize,
+    ) -> Result<ConnectionSeries, HistoryError> {
+        let period_ns = period_of(span, points);
+        let begin = span.until_ns - span.until_ns % period_ns;
+        let point = |ago: u64| ConnectionPoint {
+            begin_ns: begin - ago * period_ns,
+            node: NodeId(1),
+            id: 1,
+            limited: if ago > 2 {
+                Limit::Path
+            } else {
+                Limit::Receiver
+            },
+            srtt_us: Some(300 + 20 * ago as u32),
+            min_rtt_us: Some(250),
+            cwnd_segments: 10 + ago as u32,
+            delivery_rate_bytes_s: Some(1_000_000),
+            counts: ConnectionCounts {
+                retransmitted_segments: ago % 3,
+                bytes_acked: 1_000_000,
+                ..ConnectionCounts::default()
+            },
+        };
+        let mut points = vec![ConnectionPoint {
+            srtt_us: None,
+            min_rtt_us: None,
+            delivery_rate_bytes_s: None,
+            ..point(9)
+        }];
+        points.extend((1..9).rev().map(point));
+        Ok(ConnectionSeries { period_ns, points })
     }
 }

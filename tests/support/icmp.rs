@@ -31,7 +31,7 @@ pub enum Carrier {
 pub enum Kind {
     TooBig(u16),
     TimeExceeded,
-    PortUnreachable,
+    HostUnreachable,
     ParameterProblem,
     /// Type and code.
     Other(u8, u8),
@@ -275,8 +275,8 @@ pub fn error_body(family: Family, kind: Kind, ip: &Ip, quote: &[u8]) -> Vec<u8> 
         (Kind::TooBig(_), Family::V6) => (2, 0),
         (Kind::TimeExceeded, Family::V4) => (11, 0),
         (Kind::TimeExceeded, Family::V6) => (3, 0),
-        (Kind::PortUnreachable, Family::V4) => (3, 3),
-        (Kind::PortUnreachable, Family::V6) => (1, 4),
+        (Kind::HostUnreachable, Family::V4) => (3, 1),
+        (Kind::HostUnreachable, Family::V6) => (1, 3),
         (Kind::ParameterProblem, Family::V4) => (12, 0),
         (Kind::ParameterProblem, Family::V6) => (4, 0),
         (Kind::Other(number, code), _) => (number, code),

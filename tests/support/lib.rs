@@ -4,6 +4,7 @@
 pub mod account;
 pub mod arrivals;
 
+pub mod boot_id;
 pub mod checksum;
 pub mod clickhouse;
 pub mod clickhouse_queries;
@@ -23,6 +24,7 @@ pub mod http_server;
 pub mod icmp;
 pub mod int_block;
 pub mod kafka_stub;
+pub mod kernel_clock;
 pub mod lease_cases;
 pub mod line;
 pub mod load;

@@ -73,11 +73,17 @@ impl Host {
         command
             .args(["netns", "exec", &self.ns, program])
             .args(args)
-            .env("HOSTINT_STORE", "none");
+            .env("HOSTINT_STORE", "none")
+            .env("STATE_DIRECTORY", self.state());
         if let (true, Some(bpffs)) = (Path::new(program) == self.binary, &self.bpffs) {
             command.env("HOSTINT_BPFFS", bpffs);
         }
         command
+    }
+
+    /// The folder where its node id is kept.
+    pub fn state(&self) -> PathBuf {
+        std::env::temp_dir().join(format!("{}-state", self.ns))
     }
 
     /// Runs a shell line in the namespace; it must succeed.
@@ -421,6 +427,7 @@ impl Drop for Lab {
         for host in [&self.a, &self.m, &self.b] {
             let _ = host.try_hostint("source detach");
             let _ = host.try_hostint("sink detach");
+            let _ = std::fs::remove_dir_all(host.state());
         }
         let extra = self.extra.borrow();
         for ns in [&self.m.ns].into_iter().chain(extra.iter()) {

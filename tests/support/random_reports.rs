@@ -254,6 +254,38 @@ impl Random {
         }
     }
 
+    pub fn host_hop(&mut self) -> HostHopReport {
+        let name = |some: bool| some.then(|| "eth0".to_owned());
+        let bits = self.u8();
+        let reasons = (0..).zip(HopReason::EACH);
+        let reasons = reasons.filter(|(bit, _)| bits >> bit & 1 != 0);
+        let reasons = reasons.map(|(_, reason)| reason).collect();
+        HostHopReport {
+            time_s: self.u32(),
+            node: NodeId(self.u32()),
+            hop: HostHop {
+                flow: self.flow(),
+                flow_before_nat: self.bool().then(|| self.flow()),
+                reasons,
+                start: match self.bool() {
+                    true => HopStart::Sender,
+                    false => HopStart::Interface,
+                },
+                in_interface: name(self.bool()),
+                out_interface: name(self.bool()),
+                in_ifindex: self.u32(),
+                out_ifindex: self.u32(),
+                packets: self.next(),
+                bytes: self.next(),
+                first_ns: self.next(),
+                last_ns: self.next(),
+                hop_ns: self.u32(),
+                mean_hop_ns: self.u32(),
+                max_hop_ns: self.u32(),
+            },
+        }
+    }
+
     pub fn host_drop(&mut self) -> HostDropReport {
         let mut name = |most: u32| {
             let length = self.u32() % (most + 1);
@@ -398,12 +430,13 @@ impl Random {
 
     pub fn report(&mut self) -> Report {
         let tracked_flow = self.bool();
-        let body = match self.u8() % 9 {
+        let body = match self.u8() % 10 {
             nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
             4 => Body::FlowSummary(Box::new(self.flow_summary())),
             5 => Body::Summary(Box::new(self.summary())),
             6 => Body::HostDrop(Box::new(self.host_drop())),
+            8 => Body::HostHop(Box::new(self.host_hop())),
             7 => Body::Connection(Box::new(self.connection())),
             _ => Body::Latency(self.latency()),
         };

@@ -21,6 +21,7 @@ pub fn all() -> Vec<Record> {
     reports.extend(of_packets());
     reports.extend(summaries().into_iter().flat_map(variants));
     reports.extend(host_drops().into_iter().flat_map(variants));
+    reports.extend(host_hops().into_iter().flat_map(variants));
     reports.extend(connections().into_iter().flat_map(variants));
     let arrival = Arrival {
         exporter: "203.0.113.3:43981".parse().unwrap(),
@@ -66,6 +67,7 @@ fn variants(report: Report) -> [Report; 5] {
             }
         }
         Body::HostDrop(report) => report.drop.flow.vlans = vlans,
+        Body::HostHop(report) => report.hop.flow.vlans = vlans,
         Body::Connection(report) => report.connection.sample.flow.vlans = vlans,
         Body::Packet(_) => {}
     }
@@ -324,6 +326,73 @@ pub fn host_drops() -> [Report; 2] {
     })
 }
 
+/// Packets of flows through a host: with all that there can be, and with as little as possible.
+pub fn host_hops() -> [Report; 2] {
+    let flow = FlowKey {
+        src: "192.0.2.1".parse().unwrap(),
+        dst: "198.51.100.2".parse().unwrap(),
+        sport: 49152,
+        dport: 80,
+        protocol: 6,
+        vlans: Vlans::NONE,
+    };
+    let most = HostHop {
+        flow,
+        flow_before_nat: Some(FlowKey {
+            src: "10.0.0.7".parse().unwrap(),
+            ..flow
+        }),
+        reasons: vec![HopReason::Ports, HopReason::Latency],
+        start: HopStart::Sender,
+        in_interface: Some("eth0".to_owned()),
+        out_interface: Some("eth1".to_owned()),
+        in_ifindex: 2,
+        out_ifindex: 3,
+        packets: 70,
+        bytes: 100_000,
+        first_ns: 1_700_000_000_123_456_789,
+        last_ns: 1_700_000_001_123_456_789,
+        hop_ns: 12_345,
+        mean_hop_ns: 9_000,
+        max_hop_ns: 1_000_000,
+    };
+    let least = HostHop {
+        flow_before_nat: None,
+        reasons: vec![HopReason::Period],
+        start: HopStart::Interface,
+        in_interface: None,
+        out_interface: None,
+        ..most.clone()
+    };
+    [most, least].map(|hop| Report {
+        sequence: 9,
+        observation: Observation {
+            hw_id: HwId::new(1).unwrap(),
+            flags: flags(false),
+            clock: None,
+            body: Body::HostHop(Box::new(HostHopReport {
+                time_s: 1_700_000_002,
+                node: NodeId(2),
+                hop,
+            })),
+        },
+    })
+}
+
+/// The same flows, as a history has them.
+pub fn forwarded_flows(told_ns: u64) -> Vec<ForwardedFlow> {
+    let reports = host_hops().into_iter();
+    let flows = reports.filter_map(|report| match report.observation.body {
+        Body::HostHop(report) => Some(ForwardedFlow {
+            node: report.node,
+            told_ns,
+            hop: report.hop,
+        }),
+        _ => None,
+    });
+    flows.collect()
+}
+
 /// The state of TCP connections: with all that there can be, and with as little as possible.
 pub fn connections() -> [Report; 2] {
     let flow = FlowKey {
@@ -535,4 +604,92 @@ fn header(hops: Vec<Metadata>) -> IntHeader {
         truncated: true,
         quirk: None,
     }
+}
+
+/// Connections in a history: with all that there can be, and with as little as possible.
+pub fn known_connections() -> Vec<ConnectionFigures> {
+    let known = |report: Report, state, flow: Option<i64>| {
+        let Body::Connection(told) = report.observation.body else {
+            return None;
+        };
+        Some(ConnectionFigures {
+            node: told.node,
+            flow_id: flow,
+            sink: flow.map(|_| NodeId(3)),
+            state,
+            int: match flow {
+                Some(_) => BesideInt::Told(IntOfConnection {
+                    arrived: 95,
+                    lost: 3,
+                    unseen: 2,
+                    dropped_behind_strip: 0,
+                    spurious_least: 4,
+                }),
+                None => BesideInt::Unknown {
+                    unknown: BesideIntUnknown::NotEnded,
+                },
+            },
+            connection: told.connection,
+        })
+    };
+    let [most, least] = connections();
+    let known = [
+        known(most, ConnectionState::Ended, Some(1)),
+        known(least, ConnectionState::Open, None),
+    ];
+    known.into_iter().flatten().collect()
+}
+
+/// Sums over connections in a history.
+pub fn tcp_sums(by: TcpGrouping) -> Vec<TcpSums> {
+    let sums = |limited, us| {
+        let mut times = LimitedTimes::default();
+        times.add(limited, us);
+        TcpSums {
+            limited,
+            connections: 2,
+            open: 1,
+            times,
+            counts: ConnectionCounts {
+                bytes_acked: 1_000_000,
+                bytes_received: 1000,
+                retransmitted_segments: 7,
+                spurious_segments: 2,
+                timeouts: 1,
+            },
+            ..TcpSums::default()
+        }
+    };
+    match by {
+        TcpGrouping::Limit => (1..)
+            .zip(Limit::ALL)
+            .map(|(s, limited)| sums(limited, s * 1_000_000))
+            .collect(),
+        TcpGrouping::Pair => vec![TcpSums {
+            node: Some(NodeId(1)),
+            peer: Some("198.51.100.2".parse().unwrap()),
+            ..sums(Limit::Path, 10_000_000)
+        }],
+    }
+}
+
+/// The connections of hosts, as a collector shows them.
+pub fn host_tcp_rows() -> Vec<HostTcpRow> {
+    let row = |limited, open, us| HostTcpRow {
+        node: NodeId(1),
+        limited,
+        open,
+        us,
+        counts: ConnectionCounts {
+            bytes_acked: 1_000_000,
+            bytes_received: 1000,
+            retransmitted_segments: 7,
+            spurious_segments: 2,
+            timeouts: 1,
+        },
+    };
+    vec![
+        row(Limit::Receiver, 0, 500_000),
+        row(Limit::Path, 3, 9_000_000),
+    ]
 }

@@ -1,5 +1,7 @@
 //! A host's status, with as many and as few fields as there can be.
 
+use std::num::NonZeroU32;
+
 use hostint::model::*;
 
 pub fn lease_states() -> impl Iterator<Item = LeaseState> {
@@ -13,16 +15,37 @@ pub fn all() -> [HostStatus; 3] {
         daemon_pid: None,
         ..sink()
     });
+    bare.tcp = Some(TcpStatus {
+        node_id: None,
+        ..tcp()
+    });
+    bare.clock = Some(ClockStatus {
+        source: "tai",
+        offset_ns: 0,
+        synchronised: false,
+        stated_error_ns: None,
+    });
+    bare.postcards = Some(PostcardsStatus {
+        node_id: None,
+        collectors: Vec::new(),
+        drops: None,
+        hops: None,
+        ..postcards()
+    });
     let most = HostStatus {
         node_id: Some(NodeId(3)),
+        node_origin: Some(NodeOrigin::Derived),
         clock: Some(ClockStatus {
             source: "tai",
             offset_ns: 0,
             synchronised: true,
+            stated_error_ns: NonZeroU32::new(2_000),
         }),
         sink: Some(sink()),
         source: Some(source()),
         transit: Some(transit()),
+        postcards: Some(postcards()),
+        tcp: Some(tcp()),
         why: reasons(),
         ..nothing()
     };
@@ -31,14 +54,119 @@ pub fn all() -> [HostStatus; 3] {
 
 /// A host without a sink and a source.
 pub fn nothing() -> HostStatus {
-    HostStatus {
-        schema: STATUS_SCHEMA,
-        node_id: None,
-        clock: None,
-        sink: None,
-        source: None,
-        transit: None,
-        why: Vec::new(),
+    HostStatus::of_nothing()
+}
+
+pub fn tcp() -> TcpStatus {
+    let limited = |limited, class: Option<&str>, connections| LimitedCount {
+        limited,
+        class: class.map(str::to_owned),
+        connections,
+    };
+    TcpStatus {
+        daemon_pid: 1433,
+        node_id: Some(NodeId(3)),
+        since_ns: 1_700_000_000_000_000_000,
+        sample_period_ns: 1_000_000_000,
+        report_period_ns: 10_000_000_000,
+        collectors: vec!["192.0.2.9:32766".to_owned()],
+        reports_sent: 1_234,
+        reports_lost: 5,
+        connections_max: 65_536,
+        totals: TcpTotals {
+            limited: vec![
+                limited(Limit::Path, Some("web"), 9),
+                limited(Limit::Receiver, None, 3),
+            ],
+            open: 12,
+            begun: 40,
+            ended: 28,
+            ends_unreported: 6,
+            retransmitted_segments: 7,
+            spurious_segments: 2,
+            timeouts: 1,
+            walk_ns: 3_200_000,
+            ..TcpTotals::default()
+        },
+    }
+}
+
+pub fn postcards() -> PostcardsStatus {
+    let reason = |number, name: &str| KernelReason {
+        number,
+        name: Some(name.to_owned()),
+    };
+    let unnamed = || KernelReason {
+        number: 0x2_0001,
+        name: None,
+    };
+    let count = |packets| DropCount {
+        packets,
+        segments: packets,
+        bytes: 100 * packets,
+    };
+    let place = |interface: Option<&str>, packets| PlaceDrops {
+        reason: reason(8, "NETFILTER_DROP"),
+        place: interface.map(|_| "nft_do_chain".to_owned()),
+        interface: interface.map(str::to_owned),
+        netns: 4_026_531_840,
+        tagged_by: interface.map(|_| NodeId(2)),
+        count: count(packets),
+    };
+    let without_packet = |interface: Option<&str>| DropsWithoutPacket {
+        counter: "ListenOverflows".to_owned(),
+        interface: interface.map(str::to_owned),
+        count: 18,
+    };
+    PostcardsStatus {
+        daemon_pid: 1432,
+        node_id: Some(NodeId(3)),
+        since_ns: 1_700_000_000_000_000_000,
+        report_period_ns: 1_000_000_000,
+        collectors: vec!["192.0.2.9:32766".to_owned()],
+        reports_sent: 1_234,
+        reports_lost: 5,
+        drops: Some(DropsStatus {
+            netns: "own",
+            gives_reasons: true,
+            ignored_reasons: vec!["OTHERHOST".to_owned()],
+            flows_total: 2,
+            flows_max: 65_536,
+            totals: DropTotals {
+                reasons: vec![
+                    ReasonDrops {
+                        reason: reason(8, "NETFILTER_DROP"),
+                        ignored: false,
+                        count: count(1_012),
+                    },
+                    ReasonDrops {
+                        reason: reason(20, "OTHERHOST"),
+                        ignored: true,
+                        count: count(7),
+                    },
+                    ReasonDrops {
+                        reason: unnamed(),
+                        ignored: false,
+                        count: count(1),
+                    },
+                ],
+                places: vec![
+                    place(Some("eth0"), 1_000),
+                    place(None, 12),
+                    PlaceDrops {
+                        reason: unnamed(),
+                        ..place(None, 1)
+                    },
+                ],
+                without_packet: vec![without_packet(None), without_packet(Some("eth0"))],
+                seen: 1_020,
+                ignored: 7,
+                told: 3,
+                events_lost: 4,
+                ..DropTotals::default()
+            },
+        }),
+        hops: Some(hops()),
     }
 }
 
@@ -329,5 +457,48 @@ fn known_peer() -> PeerStatus {
         proved_ago_ns: Some(0),
         proved_length: Some(1500),
         ..silent_peer()
+    }
+}
+
+/// Hops by two interfaces, of packets from elsewhere and of local senders.
+pub fn hops() -> HopsStatus {
+    let times = |all: &[i64]| {
+        let mut times = HopTimes::default();
+        all.iter().for_each(|ns| times.0.add(*ns));
+        times
+    };
+    let passage = HopPassage {
+        in_ifindex: 2,
+        out_ifindex: 3,
+        in_interface: Some("eth0".to_owned()),
+        out_interface: Some("eth1".to_owned()),
+        start: HopStart::Interface,
+        sent: times(&[3_000, 5_000, 90_000]),
+        queued: times(&[1_000, 1_000, 1_000]),
+    };
+    HopsStatus {
+        devs: vec!["eth0".to_owned(), "eth1".to_owned()],
+        by_rules: true,
+        flows_total: 2,
+        flows_max: 65_536,
+        totals: HopTotals {
+            passages: vec![
+                passage.clone(),
+                HopPassage {
+                    out_interface: None,
+                    in_interface: None,
+                    start: HopStart::Sender,
+                    sent: HopTimes::default(),
+                    queued: times(&[2_000]),
+                    ..passage
+                },
+            ],
+            stamped: 3,
+            has_departure: 1,
+            not_forwarded: 7,
+            told: 4,
+            put_off: 2,
+            ..HopTotals::default()
+        },
     }
 }

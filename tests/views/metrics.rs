@@ -146,6 +146,7 @@ fn collect_status() -> CollectStatus {
         clock: Some("tai"),
         clock_synchronised: node.map(|node| node == 1),
         name: node.map(|node| format!("web-\"{node}")),
+        name_origin: node.map(|_| NameOrigin::Told),
         name_contested: false,
         version: Some("0.2.0".to_owned()),
         labels: [("rack".to_owned(), "r7".to_owned())].into(),
@@ -197,6 +198,7 @@ fn collect_status() -> CollectStatus {
             traffic
         },
         drops: hostint_testing::report_samples::drop_rows(),
+        tcp: hostint_testing::report_samples::host_tcp_rows(),
         ..CollectStatus::default()
     }
 }

@@ -101,6 +101,7 @@ pub fn path(reports: u64) -> PathFigures {
             segment(SegmentKind::Hop, (28673, 2), (28673, 3), inside),
             segment(SegmentKind::Wire, (28673, 3), (2, 8), unknown),
         ],
+        queues: Vec::new(),
         presence: vec![(SPAN.since_ns, reports)],
         tail: Some(TailShares {
             of_reports: reports,
@@ -129,6 +130,18 @@ pub fn unknown_path() -> PathFigures {
     path
 }
 
+/// The same path with waits in the queue behind its hop.
+pub fn with_queue(mut path: PathFigures, p99_ns: i64) -> PathFigures {
+    let times = SegmentTimes {
+        reports: 0,
+        packets: Some(9_000),
+        latency: Some(latency(9_000, 4_000, p99_ns)),
+        corrected: None,
+    };
+    path.queues = vec![segment(SegmentKind::Queue, (28673, 3), (28673, 3), times)];
+    path
+}
+
 fn told(view: &View) -> String {
     let seen = [HostSeen {
         node: Some(NodeId(28673)),
@@ -148,7 +161,7 @@ const PAIR: PathQuery = PathQuery::Pair {
 
 #[test]
 fn a_waterfall_has_a_row_for_each_segment() {
-    let text = told(&View::Paths(PAIR, vec![path(200)]));
+    let text = told(&View::Paths(PAIR, vec![path(200)], None));
     let expected = "\
 1 path from 2023-11-14 22:13:20 to 2023-11-14 22:23:20 UTC
 
@@ -167,12 +180,64 @@ the slowest 2 of 200 reports took 58.0 us more than the median: 97% of it in hop
 }
 
 #[test]
+fn a_queue_stands_below_its_wire_and_is_named_if_it_explains_the_slowest() {
+    let queue = |p99_ns| {
+        let mut path = with_queue(path(200), p99_ns);
+        path.tail.as_mut().unwrap().shares[1] = Some(0.1);
+        told(&View::Paths(PAIR, vec![path], None))
+    };
+    let slow = queue(60_000);
+    let lines: Vec<&str> = slow.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with("queue "));
+    let at = at.expect("a row of the queue");
+    assert!(lines[at - 1].starts_with("wire     leaf (28673) port 3 -> 2 port 8"));
+    for part in [
+        "queue    leaf (28673) port 3                     4.0 us   4.0 us  60.0 us    20%",
+        "the slowest 2 of 200 reports took 58.0 us more than the median: the queue of leaf (28673) port 3 can explain \
+         it: its waits vary by 56.0 us (p99 less p50)",
+        "queue: a part of the wire above it",
+    ] {
+        assert!(slow.contains(part), "{slow}does not say: {part}");
+    }
+    // Half of 58 us, and a little less.
+    assert!(queue(33_000).contains("can explain it"));
+    assert!(queue(32_900).contains("cannot be told apart"));
+}
+
+#[test]
+fn losses_are_named_with_the_hosts_that_tell_them() {
+    let drops = PairDrops {
+        source_tells: true,
+        sink_tells: true,
+        behind_tag: 3,
+        between: 20,
+        ..PairDrops::default()
+    };
+    let loss = LossByHost {
+        split: LossSplit::new(30, &drops),
+        at: vec![
+            LossAt {
+                node: NodeId(28673),
+                segments: 18,
+            },
+            LossAt {
+                node: NodeId(4),
+                segments: 2,
+            },
+        ],
+    };
+    let text = told(&View::Paths(PAIR, vec![path(200)], Some(loss)));
+    let line = "lost 30: source host 3, network 27, sink host 0; 20 at hosts between; of these at leaf (28673) 18, at 4 2\n";
+    assert!(text.contains(line), "{text}does not say: {line}");
+}
+
+#[test]
 fn few_reports_have_no_quantiles_and_unknown_clocks_no_bars() {
-    let text = told(&View::Paths(PAIR, vec![path(19)]));
+    let text = told(&View::Paths(PAIR, vec![path(19)], None));
     for part in ["10.0 us ± 1.9    -    -    50%", "2.0 us    -    -    10%"] {
         assert!(text.contains(part), "{text}does not say: {part}");
     }
-    let text = told(&View::Paths(PAIR, vec![unknown_path()]));
+    let text = told(&View::Paths(PAIR, vec![unknown_path()], None));
     assert!(text.contains(", 1 report, "), "{text}");
     let rows: Vec<_> = text
         .lines()
@@ -193,7 +258,7 @@ fn a_node_that_is_passed_twice_is_told() {
     let mut path = path(200);
     let again = path.path.hops[0];
     path.path.hops.push(again);
-    let text = told(&View::Paths(PAIR, vec![path]));
+    let text = told(&View::Paths(PAIR, vec![path], None));
     let part = "node leaf (28673) is on this path more than once";
     assert_eq!(text.matches(part).count(), 1, "{text}");
 }

@@ -228,6 +228,7 @@ fn text_lines_are_for_people() {
             report: &report(name),
             arrival: Some(arrival()),
             reasons: &reasons,
+            names: &NodeNames::NONE,
         };
         assert_eq!(line_of.to_string(), line);
         let nobody_saw_it = TextLine {
@@ -237,6 +238,56 @@ fn text_lines_are_for_people() {
         let bare = line.strip_prefix("22:13:20.123Z ").unwrap();
         let bare = bare.strip_suffix(" from 203.0.113.3").unwrap();
         assert_eq!(nobody_saw_it.to_string(), bare);
+    }
+}
+
+#[test]
+fn nodes_have_their_names_beside_their_ids() {
+    let names = [(2, "web-3"), (102, "leaf"), (103, "db"), (7, "elsewhere")];
+    let names: NodeNames = (names.into_iter())
+        .map(|(node, name)| (NodeId(node), name.to_owned()))
+        .collect();
+    // The report, its line in text, and the names that it has in JSON.
+    let cases = [
+        (
+            "hostint_report_l4_udp",
+            "node web-3 (2) -> 3",
+            json!([{"node": 2, "name": "web-3"}]),
+        ),
+        (
+            "hostint_drop_summary_udp",
+            "node web-3 (2) -> 3",
+            json!([{"node": 2, "name": "web-3"}]),
+        ),
+        (
+            "hostint_flow_summary_tcp",
+            "node web-3 (2) -> 3",
+            json!([{"node": 2, "name": "web-3"}]),
+        ),
+        (
+            "tr05_drop",
+            "node db (103)",
+            json!([{"node": 103, "name": "db"}]),
+        ),
+        ("tr20_intermediate", "node 101 -> leaf (102)", Value::Null),
+    ];
+    for (name, expected, in_json) in cases {
+        let report = report(name);
+        let line = TextLine {
+            report: &report,
+            arrival: None,
+            reasons: &DropReasons::default(),
+            names: &names,
+        };
+        let line = line.to_string();
+        assert!(line.contains(&format!("  {expected}  ")), "{line}");
+        let record = Record::new(&report, None).naming(&names);
+        let record = serde_json::to_value(record).unwrap();
+        if !in_json.is_null() {
+            assert_eq!(record["names"], in_json, "{name}");
+        }
+        let unnamed = Record::new(&report, None).naming(&NodeNames::NONE);
+        assert_eq!(unnamed, Record::new(&report, None), "{name}");
     }
 }
 

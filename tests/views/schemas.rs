@@ -8,22 +8,23 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crate::path::{path, unknown_path};
+use crate::path::{path, unknown_path, with_queue};
 use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::counters;
-use hostint::model::coverage::{CoverageReport, MissedPackets};
+use hostint::model::coverage::{CoverageReport, MissedPackets, PairEnd};
 use hostint::model::drop_totals_report::{DropSum, DropTotalsReport};
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
-use hostint::views::drops_json::DropsJson;
 use hostint::views::history::{Cell, View};
 use hostint::views::history_drops::DropsView;
+use hostint::views::history_tcp::TcpView;
 use hostint::views::hosts::KnownHosts;
+use hostint::views::postcards_json::PostcardsJson;
 use hostint::views::tcp_json::TcpJson;
 use hostint::views::{dests, rules};
 use hostint::web::{HttpListener, HttpServer, PageSources, page};
-use hostint_testing::places;
 use hostint_testing::shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
+use hostint_testing::{places, report_samples};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -107,7 +108,7 @@ fn host_drops() -> Shape {
         }),
         ..least.clone()
     };
-    let lines = [&least, &most].map(DropsJson::flow);
+    let lines = [&least, &most].map(PostcardsJson::drops);
     shape_of(&values(&lines))
 }
 
@@ -232,7 +233,46 @@ fn drop_totals() -> Shape {
         without_packet: vec![counter(None), counter(Some("eth0".to_owned()))],
         ..DropTotals::default()
     };
-    shape_of(&values(&[DropsJson::totals(&totals)]))
+    shape_of(&values(&[PostcardsJson::drop_totals(&totals)]))
+}
+
+fn host_hops() -> Shape {
+    let least = HostHop {
+        flow: FlowKey {
+            src: [192, 0, 2, 1].into(),
+            dst: [192, 0, 2, 2].into(),
+            sport: 1,
+            dport: 2,
+            protocol: 17,
+            vlans: Vlans::default(),
+        },
+        flow_before_nat: None,
+        reasons: vec![HopReason::New],
+        start: HopStart::Interface,
+        in_interface: None,
+        out_interface: None,
+        in_ifindex: 2,
+        out_ifindex: 3,
+        packets: 1,
+        bytes: 128,
+        first_ns: 1,
+        last_ns: 1,
+        hop_ns: 1,
+        mean_hop_ns: 1,
+        max_hop_ns: 1,
+    };
+    let most = HostHop {
+        flow_before_nat: Some(least.flow),
+        in_interface: Some("eth0".to_owned()),
+        out_interface: Some("eth1".to_owned()),
+        ..least.clone()
+    };
+    shape_of(&values(&[&least, &most].map(PostcardsJson::hops)))
+}
+
+fn hop_totals() -> Shape {
+    let totals = hostint_testing::status_samples::hops().totals;
+    shape_of(&values(&[PostcardsJson::hop_totals(&totals)]))
 }
 
 /// A schema for each kind of report, but one for all that are about a packet.
@@ -242,11 +282,15 @@ fn reports() -> Vec<(String, Shape)> {
         error_ns: 1,
         bound_ns: [0, 3],
     });
+    let names: NodeNames = (0..1_000)
+        .map(|node| (NodeId(node), node.to_string()))
+        .collect();
     let samples = hostint_testing::report_samples::all().into_iter();
     let samples: Vec<Record> = samples
         .flat_map(|record| {
             let clocks = [LatencyClocks::Untold, LatencyClocks::Unknown, known];
-            clocks.map(|clocks| record.clone().with_clocks(clocks))
+            let told = clocks.map(|clocks| record.clone().with_clocks(clocks));
+            told.into_iter().chain([record.naming(&names)])
         })
         .collect();
     let records = values(&samples);
@@ -449,6 +493,10 @@ fn history() -> Shape {
         View::Segments(path(100).segments),
         View::Info(Extent::default()),
         View::Drops(drops()),
+        View::Hops(report_samples::forwarded_flows(1)),
+        View::Tcp(TcpView::Connections(report_samples::known_connections())),
+        View::Tcp(tcp_sums(TcpGrouping::Limit)),
+        View::Tcp(tcp_sums(TcpGrouping::Pair)),
     ];
     shape_of_views(&views)
 }
@@ -458,9 +506,27 @@ fn paths() -> Shape {
         source: NodeId(1),
         sink: NodeId(2),
     };
+    let told = PairDrops {
+        source_tells: true,
+        sink_tells: true,
+        between: 1,
+        ..PairDrops::default()
+    };
+    let at = vec![LossAt {
+        node: NodeId(28673),
+        segments: 1,
+    }];
+    let loss = LossByHost {
+        split: LossSplit::new(2, &told),
+        at,
+    };
     shape_of_views(&[
-        View::Paths(pair, vec![path(100), unknown_path()]),
-        View::Paths(PathQuery::Flow(7), Vec::new()),
+        View::Paths(
+            pair,
+            vec![with_queue(path(100), 60_000), unknown_path()],
+            Some(loss),
+        ),
+        View::Paths(PathQuery::Flow(7), Vec::new(), None),
     ])
 }
 
@@ -525,6 +591,21 @@ fn drops() -> DropsView {
     }
 }
 
+fn tcp_sums(by: TcpGrouping) -> TcpView {
+    TcpView::Sums {
+        by,
+        sums: report_samples::tcp_sums(by),
+        series: LimitSeries {
+            period_ns: 1,
+            points: vec![LimitPoint {
+                begin_ns: 1,
+                limited: Limit::Path,
+                us: 1,
+            }],
+        },
+    }
+}
+
 /// A collector's page of a history that nobody lived.
 fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> HttpServer {
     let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).unwrap();
@@ -553,11 +634,22 @@ fn ask(server: &HttpServer, path: &str) -> Value {
 /// What the page gets at each path about the history.
 fn api() -> impl Iterator<Item = (String, Shape)> {
     let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
-    let shapes = ["extent", "pairs", "flows", "series", "reports", "drops"].map(|path| {
+    let shapes = [
+        "extent",
+        "pairs",
+        "flows",
+        "series",
+        "reports",
+        "drops",
+        "hops",
+        "tcp",
+        "tcp?flow=1",
+    ]
+    .map(|path| {
         let mut answer = ask(&server, &format!("/api/{path}"));
         for (list, absent) in [
             ("flows", &["source", "sink", "class", "latency"][..]),
-            ("points", &["latency"]),
+            ("points", &["latency", "reordered"]),
         ] {
             if let Some(Value::Array(all)) = answer.get_mut(list) {
                 let mut least = all[0].clone();
@@ -578,7 +670,7 @@ fn collect_status() -> Shape {
     let server = serve_page(&hostint_testing::history_samples::Synthetic::of(8));
     let mut status = ask(&server, "/api/status");
     let mut silent = status["exporters"][0].clone();
-    for key in ["name", "version"] {
+    for key in ["name", "name_origin", "version"] {
         status["exporters"][0][key] = json!("text");
     }
     for key in ["node", "clock", "clock_synchronised"] {
@@ -594,18 +686,19 @@ fn collect_status() -> Shape {
 
 fn coverage() -> Shape {
     let missed = |sink: Option<u32>, class: Option<&str>| MissedPackets {
-        sink: sink.map(NodeId),
+        other: PairEnd::ToSink(sink.map(NodeId)),
         class: class.map(str::to_owned),
         by_reason: [].into(),
     };
     let report = CoverageReport {
-        source: NodeId(1),
+        node: NodeId(1),
         period_s: 10,
         epoch_ns: 1,
         missed: vec![missed(Some(2), Some("web")), missed(None, None)],
     };
-    let record = report.record([192, 0, 2, 1].into(), 1);
-    shape_of(&[serde_json::to_value(record).unwrap()])
+    let records = report.records([192, 0, 2, 1].into(), 1).into_iter();
+    let records = records.map(|record| serde_json::to_value(record).unwrap());
+    shape_of(&records.collect::<Vec<_>>())
 }
 
 fn drop_sums() -> Shape {
@@ -675,6 +768,8 @@ fn make_schemas() -> Schemas {
         ("hostint.drops/1", drop_sums()),
         ("hostint.postcards/1 host-drop", host_drops()),
         ("hostint.postcards/1 drop-totals", drop_totals()),
+        ("hostint.postcards/1 host-hop", host_hops()),
+        ("hostint.postcards/1 hop-totals", hop_totals()),
         ("hostint.tcp/1 tcp-connection", tcp_connections()),
         ("hostint.tcp/1 tcp-totals", tcp_totals()),
     ] {

@@ -1,5 +1,7 @@
 //! `hostint status` as text: the table of flows, the clock, the collectors.
 
+use std::num::NonZeroU32;
+
 use hostint::model::*;
 use hostint::views::status::StatusText;
 use hostint_testing::status_samples;
@@ -80,15 +82,21 @@ fn flows_of_any_length_stand_in_columns() {
 
 #[test]
 fn the_clock_is_told_and_what_it_is_worth() {
-    for (synchronised, words) in [
-        (true, "clock: tai, offset -37000000000 ns, synchronised"),
-        (false, "NOT synchronised"),
+    for (synchronised, stated_ns, words) in [
+        (true, 0, "clock: tai, offset -37000000000 ns, synchronised"),
+        (
+            true,
+            2_000,
+            "synchronised; off by 2.0 us at most, as its operator or time daemon states",
+        ),
+        (false, 2_000, "NOT synchronised"),
     ] {
         let mut status = status(Vec::new());
         status.clock = Some(ClockStatus {
             source: "tai",
             offset_ns: -37_000_000_000,
             synchronised,
+            stated_error_ns: NonZeroU32::new(stated_ns),
         });
         let text = StatusText {
             status: &status,
@@ -304,4 +312,74 @@ fn collectors_are_told_with_their_states_and_shares() {
             .collect();
         assert_eq!(lines, case.lines, "{}", case.name);
     }
+}
+
+#[test]
+fn postcards_are_told_with_sums_by_reason_and_their_own_losses() {
+    let text = |postcards: PostcardsStatus, all| {
+        let status = HostStatus {
+            postcards: Some(postcards),
+            ..HostStatus::of_nothing()
+        };
+        let status = &status;
+        StatusText { status, all }.to_string()
+    };
+    let most = text(status_samples::postcards(), false);
+    let wanted = "\
+postcards: daemon runs (pid 1432), since 2023-11-14 22:13:20 UTC
+  collectors: 192.0.2.9:32766, as node 3; 1,234 reports sent, 5 COULD NOT BE SENT
+  drops of this network namespace: 1,020 packets, 3 flows told, a flow again after 1.0 s
+           1,012  NETFILTER_DROP     at nft_do_chain on eth0, and 1 other place
+               7  OTHERHOST          no loss, not told
+               1  reason 0x20001
+              18  ListenOverflows    without a packet
+              18  ListenOverflows    without a packet on eth0
+  flows of drops: 2 of at most 65,536
+               4  events_lost        flows told later, because the ring was full
+  hops at eth0, eth1, by the watchlist: 3 packets timed, 4 lines told, a flow again after 1.0 s
+    from         to           start          packets     p50      p99      max  to queue p50  to queue p99  mean in queue
+    eth0         eth1                              3  5.1 us  90.0 us  90.0 us        1.0 us        1.0 us        31.7 us
+    interface 2  interface 3  at the sender        0                                  2.0 us        2.0 us
+  flows of hops: 2 of at most 65,536
+               7  packets for this host, for a group or without a route: not timed
+               2  times that --max-reports put a flow off
+";
+    assert_eq!(most, wanted);
+    let mut old = status_samples::postcards();
+    if let Some(drops) = &mut old.drops {
+        drops.gives_reasons = false;
+        drops.netns = "all";
+        let one = drops.totals.reasons.remove(0);
+        drops.totals.reasons = vec![one; 12];
+    }
+    for (all, words) in [
+        (false, "and 2 other reasons (--all)"),
+        (false, "this kernel gives no reasons"),
+        (false, "drops of all network namespaces"),
+        (true, "0  missed"),
+    ] {
+        let said = text(old.clone(), all);
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn tcp_connections_are_told_with_what_limits_them_and_their_own_losses() {
+    let status = HostStatus {
+        tcp: Some(status_samples::tcp()),
+        ..HostStatus::of_nothing()
+    };
+    let text = StatusText {
+        status: &status,
+        all: false,
+    };
+    let wanted = "\
+tcp: daemon runs (pid 1433), since 2023-11-14 22:13:20 UTC
+  collectors: 192.0.2.9:32766, as node 3; 1,234 reports sent, 5 COULD NOT BE SENT
+  sampled each 1.0 s, in 3.2 ms; at most 65,536 connections
+  12 connections open, limited by: path 9, receiver 3
+  since the start: 40 begun, 28 ended, 7 segments retransmitted (2 for nothing), 1 timeout
+  6 connections ended and not told to collectors: beyond --max-reports
+";
+    assert_eq!(text.to_string(), wanted);
 }

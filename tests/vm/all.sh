@@ -10,15 +10,22 @@ datapath=$(echo datapath/{verifier,flood,sink,sink_refusals,vxlan_gpe,merged_seg
 datapath+=" $(echo datapath/{source,source_refusals,source_numbers,watchlist,peer_mss,peer_errors})"
 tests=${TESTS:-$datapath $(echo lease/{answer,renewal,source})}
 list=$(mktemp)
-trap 'rm -f "$list"' EXIT
+mkdir -p target
+programs=$(mktemp -d "$PWD/target/vm.XXXXXX")
+trap 'rm -rf "$list" "$programs"' EXIT
 cargo test --locked --no-run --test datapath --test lease 2>&1 | tee "$list" | grep -E '^(error|warning)' || true
+cargo build --locked -q
+# No build meanwhile changes what the guests run.
+hostint=$programs/hostint
+cp target/x86_64-unknown-linux-gnu/debug/hostint "$hostint"
+sed -n "s|^ *Executable tests/\(.*\)/main.rs (\(.*\))$|\1 \2|p" "$list" | while read -r room program; do
+	cp "$program" "$programs/$room"
+done
 # Each as PROGRAM=MODULE.
 runs=$(for test in $tests; do
-	sed -n "s|^ *Executable tests/${test%/*}/main.rs (\(.*\))$|\1=${test#*/}|p" "$list"
+	if [ -e "$programs/${test%/*}" ]; then echo "$programs/${test%/*}=${test#*/}"; fi
 done)
 [ -n "$runs" ] || { echo "all.sh: the tests do not compile" >&2; exit 1; }
-cargo build --locked -q
-hostint=$PWD/target/x86_64-unknown-linux-gnu/debug/hostint
 export VM_TIMEOUT=${VM_TIMEOUT:-5400}
 code=0
 for kernel in "$@"; do
@@ -28,8 +35,8 @@ for kernel in "$@"; do
 		code=0
 		for test in $1; do
 			program=${test%=*} module=${test#*=}
-			echo "$(basename "${program%-*}") $module"
-			HOSTINT_TEST_ROUNDS=20 HOSTINT_LONG=5000 "$program" "$module::" --test-threads 2 >/tmp/out 2>&1 ||
+			echo "$(basename "$program") $module"
+			HOSTINT_TEST_ROUNDS=20 HOSTINT_TEST_PACKETS=10000 HOSTINT_LONG=5000 "$program" "$module::" --test-threads 2 >/tmp/out 2>&1 ||
 				{ code=1; tail -40 /tmp/out; }
 			grep -E "^test result" /tmp/out
 		done

@@ -3,7 +3,7 @@
 # KERNEL is a folder that kernels.sh made. What the command writes stays in the guest's memory. The exit code is the
 # command's; 99: the guest died without one. Also a runner for cargo:
 #   CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="tests/vm/run.sh ~/kernels/6.1" cargo test --test datapath verifier
-# VM_APPEND adds to the kernel's command line.
+# VM_APPEND adds to the kernel's command line, VM_ARGS to QEMU's, and VM_CPUS is the number of CPUs.
 # With VM_ROOT=DIR the guest has that root file system and runs systemd, VM_SHARE=DIR is its /mnt, and COMMAND a service.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: run.sh KERNEL COMMAND..." >&2; exit 2; }
@@ -91,12 +91,12 @@ free_guest() {
 }
 (cd "$work/root" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initrd"
 # TCG: a /dev/kvm that is there need not be of use.
-timeout "${VM_TIMEOUT:-1200}" qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=multi}" -cpu max -m "${VM_MEMORY:-3G}" -smp 2 \
+timeout "${VM_TIMEOUT:-1200}" qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=multi}" -cpu max -m "${VM_MEMORY:-3G}" -smp "${VM_CPUS:-2}" \
 	-nodefaults -no-user-config -name guest,debug-threads=on -pidfile "$work/pid" \
 	-monitor "unix:$work/monitor,server=on,wait=off" -display none -serial stdio -no-reboot \
 	-netdev hubport,id=n0,hubid=0 -device virtio-net-pci,netdev=n0,mac=52:54:00:00:00:01 \
 	-netdev hubport,id=n1,hubid=0 -device virtio-net-pci,netdev=n1,mac=52:54:00:00:00:02 \
-	-virtfs local,path="${VM_ROOT:-/}",mount_tag=root,security_model=none,readonly=on,multidevs=remap "${share[@]}" \
+	-virtfs local,path="${VM_ROOT:-/}",mount_tag=root,security_model=none,readonly=on,multidevs=remap "${share[@]}" ${VM_ARGS:-} \
 	-kernel "$kernel/vmlinuz" -initrd "$work/initrd" -append "console=ttyS0 quiet panic=-1 no_timer_check systemd.unit=multi-user.target systemd.wants=job.service systemd.mask=serial-getty@ttyS0.service ${VM_APPEND:-}" </dev/null 2>&1 |
 	stdbuf -oL tr -d '\r' | tee "$work/log" | grep --line-buffered -av "^@@code" |
 	while IFS= read -r line; do

@@ -57,7 +57,7 @@ guest='
 			if [ "$kind" = busy ]; then
 				for _ in 1 2; do (while :; do :; done) & busy="$busy $!"; done
 			fi
-			HOSTINT_TEST_ROUNDS=20 HOSTINT_LONG=5000 "$1" "$module::" --test-threads 2 >/tmp/out 2>&1 ||
+			HOSTINT_TEST_ROUNDS=20 HOSTINT_TEST_PACKETS=10000 HOSTINT_LONG=5000 "$1" "$module::" --test-threads 2 >/tmp/out 2>&1 ||
 				{ failed=1; tail -40 /tmp/out; }
 			[ -z "$busy" ] || kill $busy
 			echo "@@ended $kind $module $(($(date +%s) - begin)) $failed"

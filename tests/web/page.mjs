@@ -17,7 +17,7 @@ const matrixDrawn = (page) => until("a matrix", () => page.evaluate(() => {
   return colours.size > 8;
 }));
 
-const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/exporters"];
+const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/tcp", "#/exporters"];
 
 // A view with rows in it, and nothing under way.
 const settled = (page, at) => until(`what is at ${at}`, () => page.evaluate((at) =>

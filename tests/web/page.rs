@@ -119,6 +119,32 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
         ("/api/paths?flow=7", 200, "\"paths\":[]"),
         ("/api/path?flow=7&hash=9f1c", 200, "\"paths\":[]"),
         ("/api/segments?sort=share&limit=3", 200, "\"segments\":[]"),
+        ("/api/hops", 200, "\"hops\":[{"),
+        ("/api/hops?order=max&limit=1", 200, "\"max_hop_ns\":1000000"),
+        (
+            "/api/hops?order=least",
+            400,
+            "expected mean, max, packets or newest",
+        ),
+        ("/api/tcp", 200, "\"sums\":[{"),
+        ("/api/tcp?by=pair", 200, "\"peer\":\"198.51.100.2\""),
+        (
+            "/api/tcp?limited=unknown&limit=1",
+            200,
+            "\"state\":\"open\"",
+        ),
+        ("/api/tcp?flow=7", 200, "\"states\":{"),
+        (
+            "/api/tcp?limited=luck",
+            400,
+            "expected one of application, receiver",
+        ),
+        (
+            "/api/tcp?order=size",
+            400,
+            "expected retransmitted, bytes, rtt or newest",
+        ),
+        ("/api/tcp?by=node", 400, "expected limit or pair"),
         ("/api/paths", 400, "expected source and sink, or flow"),
         (
             "/api/paths?source=3&sink=2&flow=1",
@@ -556,7 +582,7 @@ mod tools {
             String::from_utf8_lossy(&told.stderr),
         );
         assert!(told.status.success(), "{out}{err}");
-        assert_eq!(out.matches("ok ").count(), 6, "{out}");
+        assert_eq!(out.matches("ok ").count(), 8, "{out}");
     }
 
     /// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.

@@ -6,7 +6,7 @@ const [url, path] = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"],
 });
-const page = await browser.newPage({ viewport: { width: 1000, height: 676 }, colorScheme: "light" });
+const page = await browser.newPage({ viewport: { width: 1100, height: 690 }, colorScheme: "light" });
 await page.goto(url);
 // The first view is there when its tables have rows and nothing is being asked.
 await page.locator(".view tbody tr").first().waitFor();

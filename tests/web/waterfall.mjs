@@ -29,7 +29,7 @@ class FakeElement {
 
 globalThis.document = { createElement: (name) => new FakeElement(name), createElementNS: (_, name) => new FakeElement(name) };
 
-const { places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
+const { lostAt, places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
 
 const plain = (words) => words.replaceAll("\u00a0", " ");
 const latency = (p50_ns, p99_ns, samples = 100) => ({ samples, mean_ns: p50_ns, p50_ns, p99_ns });
@@ -43,6 +43,7 @@ const path = {
     { kind: "hop", from: at(28673, 2), to: at(28673, 3), packets: null, reports: 100, latency: latency(2_000, 80_000), corrected: null, share: 0.125 },
     wire(at(28673, 3), at(2, 8), {}),
   ],
+  queues: [],
   tail: { of_reports: 100, slowest: 1, excess_ns: 5_000_000, shares: [null, 0.98, null] },
 };
 
@@ -92,6 +93,24 @@ check("who is responsible is said only of hops with half of it or more", () => {
   holds(told([null, 0.5, null]).endsWith("50 % of it in hop 28673 port 2 → 3."), told([null, 0.5, null]));
   holds(told([null, 0.49, null]).includes("not in a hop that tells its time"), told([null, 0.49, null]));
   equal(tailText({ ...path, tail: null }), "");
+});
+
+check("a queue stands below the wire that it is a part of, and is named if it explains the slowest", () => {
+  const queue = (p99_ns) => ({ kind: "queue", from: at(28673, 3), to: at(28673, 3), packets: 9_000, reports: 0, latency: latency(4_000, p99_ns), corrected: null, share: 0.25 });
+  const slow = { ...path, queues: [queue(3_000_000)], tail: { ...path.tail, shares: [null, 0.1, null] } };
+  const rows = waterfall(slow).all("tr").slice(1);
+  equal(rows.length, 5, "three segments, a queue and all");
+  equal(plain(rows[3].text).replace(/ +/g, " "), "queue 28673 port 3 part of the wire 4 µs 4 µs 3 ms 25 %");
+  holds(plain(tailText(slow)).endsWith("the queue of 28673 port 3 can explain it: its waits vary by 3.00 ms (p99 less p50)."), tailText(slow));
+  const quick = { ...slow, queues: [queue(2_000_000)] };
+  holds(plain(tailText(quick)).includes("not in a hop that tells its time"), tailText(quick));
+});
+
+check("losses are named with the hosts that tell them", () => {
+  equal(lostAt(null), "");
+  equal(lostAt({ lost: 3, at: [] }), "");
+  const loss = { lost: 30, at: [{ node: 28673, segments: 18 }, { node: 4, segments: 2 }] };
+  equal(plain(lostAt(loss).text), "Of 30 lost packets, hosts on the way dropped: 28673 18, 4 2.");
 });
 
 await checkAll(1);

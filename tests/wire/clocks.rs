@@ -12,13 +12,15 @@ use hostint_testing::golden::udp_payload;
 use hostint_testing::random::Random;
 
 fn evidence(random: &mut Random, readings: usize, peers: usize, most: usize) -> ClockEvidence {
-    let mut reading = || ClockReading {
+    let mut reading = |newer| ClockReading {
         raw_ns: random.next(),
         took_ns: random.next() as u32,
         clock_ns: random.next(),
         steered_ppb: (random.next() as i32, random.next() as i32),
+        // Of older readings this is not told.
+        is_after_set: newer < 8 && random.chance(0.5),
     };
-    let readings: Vec<_> = (0..readings).map(|_| reading()).collect();
+    let readings: Vec<_> = (0..readings).rev().map(&mut reading).collect();
     let peer = |node| PeerEvidence {
         node: NodeId(node),
         packets: (0..random.below(most + 1))
@@ -43,6 +45,7 @@ fn evidence(random: &mut Random, readings: usize, peers: usize, most: usize) -> 
             source: ClockSource::Realtime,
             synchronised: readings.len() > 4,
         },
+        arrivals_by_card: readings.len() > 2,
         stated_error_ns: NonZeroU32::new(readings.len() as u32),
         readings,
         peers: (1..=peers as u32).map(peer).collect(),
@@ -119,6 +122,7 @@ fn evidence_that_was_written_by_hand_is_read_and_written_alike() {
         took_ns,
         clock_ns,
         steered_ppb: (-1_500, 2_500),
+        is_after_set: false,
     };
     let packet = |arrived_ns, latency_ns| QuickPacket {
         arrived_ns,
@@ -132,6 +136,7 @@ fn evidence_that_was_written_by_hand_is_read_and_written_alike() {
             source: ClockSource::Tai,
             synchronised: true,
         },
+        arrivals_by_card: false,
         stated_error_ns: NonZeroU32::new(3_000),
         readings: vec![
             reading(180, 90_000_000_000_000, 1_700_000_058_123_456_789),

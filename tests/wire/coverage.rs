@@ -1,25 +1,36 @@
-//! Reports of a source's coverage are read and written back, in parts that fit into datagrams.
+//! Reports of the coverage of sources and sinks are read and written back, in parts that fit into datagrams.
 
 use hostint::collector::decode;
 use hostint::model::NodeId;
-use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason};
+use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::wire::report_coverage::{emit, parts};
 use hostint_testing::golden::udp_payload;
 
 fn missed(sink: Option<u32>, class: Option<&str>, by_reason: &[(u8, u64)]) -> MissedPackets {
     let by_reason = by_reason.iter();
     MissedPackets {
-        sink: sink.map(NodeId),
+        other: PairEnd::ToSink(sink.map(NodeId)),
         class: class.map(str::to_owned),
         by_reason: by_reason
-            .map(|(reason, packets)| (MissedReason(*reason), *packets))
+            .map(|(reason, packets)| (MissedReason::Source(*reason), *packets))
+            .collect(),
+    }
+}
+
+fn unmeasured(source: u32, class: Option<&str>, by_reason: &[(u8, u64)]) -> MissedPackets {
+    let by_reason = by_reason.iter();
+    MissedPackets {
+        other: PairEnd::FromSource(NodeId(source)),
+        class: class.map(str::to_owned),
+        by_reason: by_reason
+            .map(|(reason, packets)| (MissedReason::Sink(*reason), *packets))
             .collect(),
     }
 }
 
 fn report(missed: Vec<MissedPackets>) -> CoverageReport {
     CoverageReport {
-        source: NodeId(7),
+        node: NodeId(7),
         period_s: 10,
         epoch_ns: 1_700_000_000_123_456_789,
         missed,
@@ -38,6 +49,8 @@ fn what_is_told_is_what_is_read() {
         missed(Some(2), Some("storage"), &[(8, 7), (200, u64::MAX)]),
         missed(Some(0), None, &[(24, 1)]),
         missed(None, Some("é"), &[]),
+        unmeasured(3, Some("storage"), &[(14, 5), (26, 1 << 40)]),
+        unmeasured(0, None, &[(39, 1)]),
     ]);
     let group = decode(&written(&told)).unwrap();
     assert_eq!(group.coverage, Some(told));
@@ -69,6 +82,19 @@ fn the_bytes_are_those_of_the_manual() {
     ]
     .concat();
     assert_eq!(written(&told), frame);
+}
+
+#[test]
+fn a_sink_names_the_source_of_each_pair() {
+    let told = written(&report(vec![unmeasured(3, None, &[(14, 9)])]));
+    let pair = [2, 0, 1, 0, 0, 0, 0, 3, 14, 0, 0, 0, 0, 0, 0, 0, 9];
+    assert_eq!(told[told.len() - pair.len()..], pair);
+    let mut both = told.clone();
+    both[told.len() - pair.len()] = 4;
+    assert!(
+        decode(&both).is_err(),
+        "flags of later versions are not guessed"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod coverage;
 mod dissector;
 mod drops;
 mod formats;
+mod hops;
 mod identity;
 mod int_block;
 mod paths;

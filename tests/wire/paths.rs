@@ -3,6 +3,7 @@
 use hostint::model::*;
 use hostint::wire::report::decode;
 use hostint::wire::report_path::emit;
+use hostint_testing::golden::udp_payload;
 use hostint_testing::path_samples::path_totals;
 use hostint_testing::random::Random;
 
@@ -51,6 +52,47 @@ fn totals_that_are_told_are_those_that_are_read() {
         });
         let datagrams = emit(&report(totals.clone()));
         assert_eq!(read(&datagrams), totals, "{hops} hops");
+    }
+}
+
+#[test]
+fn the_queue_of_a_hop_is_told_as_the_end_of_a_path() {
+    let queue = NodePort {
+        node: NodeId(28_673),
+        port: 3,
+    };
+    let path = Path::to_queue(NodeId(1), queue);
+    assert_eq!(path.queue(), Some(queue));
+    let segments = path.segments();
+    assert_eq!(segments.len(), usize::from(QUEUE_PLACE));
+    let last = segments[usize::from(QUEUE_PLACE) - 1];
+    assert_eq!(
+        (last.kind, last.from, last.to),
+        (SegmentKind::Queue, queue, queue)
+    );
+    assert!(last.kind.has_one_clock());
+    let mut counts = vec![0; 864];
+    (counts[0], counts[63], counts[190]) = (1, 2, 3);
+    // 1 of 0 ns, 2 of 63 ns, 3 of 992 to 1007 ns
+    let latency = LatencyHistogram::of_fine_slots(&counts, (i64::MIN, i64::MAX), 126 + 3_000);
+    assert_eq!(latency.ends(), Some((0, 1_007)));
+    assert_eq!((latency.samples(), latency.sum_ns()), (6, 3_126));
+    let totals = PathTotals {
+        path,
+        times: vec![PlaceTotals {
+            place: QUEUE_PLACE,
+            epoch_ns: 1,
+            last_ns: 2,
+            latency,
+        }],
+    };
+    assert_eq!(read(&emit(&report(totals.clone()))), totals);
+    // Every other path has wires only.
+    for hops in 1..=8 {
+        let other = path_totals(hops, |_| vec![1]).path;
+        assert_eq!(other.queue(), None);
+        let mut segments = other.segments().into_iter();
+        assert!(segments.all(|segment| segment.kind != SegmentKind::Queue));
     }
 }
 
@@ -106,6 +148,19 @@ fn the_bytes_are_those_of_the_manual() {
     ]
     .concat();
     assert_eq!(datagrams, [expected]);
+}
+
+#[test]
+fn totals_that_were_written_by_hand_are_read_and_written_alike() {
+    let bytes = udp_payload("../wire/dissector/path_summary");
+    let told = decode(&bytes).unwrap().path.unwrap();
+    assert_eq!(emit(&told), [bytes]);
+    let times = told.totals.times.iter();
+    let ends: Vec<_> = times
+        .map(|time| (time.place, time.latency.ends()))
+        .collect();
+    let expected = [(0, (3000, 5000)), (1, (1500, 2500)), (2, (1000, 2000))];
+    assert_eq!(ends, expected.map(|(place, ends)| (place, Some(ends))));
 }
 
 #[test]

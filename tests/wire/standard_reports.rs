@@ -89,6 +89,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         Body::FlowSummary(_)
         | Body::Summary(_)
         | Body::HostDrop(_)
+        | Body::HostHop(_)
         | Body::Connection(_)
         | Body::Packet(_) => {}
     }
@@ -148,6 +149,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
         Body::FlowSummary(_)
         | Body::Summary(_)
         | Body::HostDrop(_)
+        | Body::HostHop(_)
         | Body::Connection(_)
         | Body::Packet(_) => {}
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Reads the flow that a dropped packet belongs to from its headers. */
+/* Reads the flow that a packet belongs to from its headers in the kernel's memory. */
 #ifndef HOSTINT_DROP_FLOW_OF_H
 #define HOSTINT_DROP_FLOW_OF_H
 
@@ -137,6 +137,25 @@ static __always_inline bool find_ipv6_flow(struct drop_headers *h, struct flow_k
 	key->layers = next;
 	read_ports(h, next, key);
 	return true;
+}
+
+/*
+ * Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. The headers are
+ * then at the transport header.
+ */
+static __always_inline bool read_headers(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
+{
+	h->head = skb->head;
+	h->at = skb->network_header;
+	h->end = skb->tail;
+	switch (bpf_ntohs(skb->protocol)) {
+	case DROP_ETH_IPV4:
+		return find_ipv4_flow(h, key);
+	case DROP_ETH_IPV6:
+		return find_ipv6_flow(h, key);
+	default:
+		return false;
+	}
 }
 
 /* True for a TCP segment of this many bytes from the transport header on that only acknowledges. */

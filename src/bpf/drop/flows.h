@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/drop.h"
+#include "kernel/stamp.h"
 #include "drop/counts.h"
 #include "drop/int_of.h"
 #include "drop/nat.h"
@@ -32,35 +33,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } drop_tokens SEC(".maps");
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-/* Since 6.11, and from 5.18 on. Both say that the packet's stamp is of the monotonic clock. */
-struct sk_buff___typed_stamp {
-	__u8 tstamp_type : 2;
-};
-
-struct sk_buff___mono_stamp {
-	__u8 mono_delivery_time : 1;
-};
-
-#pragma clang attribute pop
-
-enum {
-	STAMP_MONOTONIC = 1,
-};
-
-static __always_inline bool has_monotonic_stamp(struct sk_buff *skb)
-{
-	struct sk_buff___typed_stamp *typed = (void *)skb;
-	struct sk_buff___mono_stamp *mono = (void *)skb;
-
-	if (bpf_core_field_exists(typed->tstamp_type))
-		return BPF_CORE_READ_BITFIELD(typed, tstamp_type) == STAMP_MONOTONIC;
-	if (bpf_core_field_exists(mono->mono_delivery_time))
-		return BPF_CORE_READ_BITFIELD(mono, mono_delivery_time);
-	return false;
-}
 
 /* Returns the time since a packet set out; packets of the host's own TCP say when that was. */
 static __always_inline __u32 age_of(struct sk_buff *skb, __u64 now)

@@ -19,23 +19,12 @@ struct drop_int {
 };
 
 /*
- * Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. The headers are
- * then at the transport header. A function of its own, so that its variables take no room on the stack for longer: 5.10
+ * The same as read_headers(), in a function of its own, so that its variables take no room on the stack for longer: 5.10
  * to 6.12 allow 512 bytes for a function and what it calls.
  */
 static __noinline int read_outer_flow(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
 {
-	h->head = skb->head;
-	h->at = skb->network_header;
-	h->end = skb->tail;
-	switch (bpf_ntohs(skb->protocol)) {
-	case DROP_ETH_IPV4:
-		return find_ipv4_flow(h, key);
-	case DROP_ETH_IPV6:
-		return find_ipv6_flow(h, key);
-	default:
-		return false;
-	}
+	return read_headers(skb, h, key);
 }
 
 /* Reads a block of INT v0.5; entries that transit hops pushed stand behind its first 12 bytes. Returns its length. */

@@ -10,6 +10,10 @@ enum {
 	FIB_FAMILY_IPV6 = 10,
 	FIB_NOT_FORWARDED = 4, /* for this host, or for a group */
 	FIB_FORWARDING_OFF = 5,
+	FIB_FOUND = 0,
+	FIB_TUNNELLED = 6,
+	FIB_NO_NEIGHBOUR = 7,
+	FIB_TOO_LONG = 8, /* forwarded in fragments, or refused */
 };
 
 /* The layout of the kernel's struct bpf_fib_lookup, as far as it is used. */
@@ -37,6 +41,14 @@ static __always_inline bool is_for_this_host(void *ctx, struct fib_question *que
 	long found = fib_lookup(ctx, question, sizeof(*question), 0);
 
 	return found == FIB_NOT_FORWARDED || found == FIB_FORWARDING_OFF;
+}
+
+/* True if the host forwards the packet, as far as its routes say; the question then has the interface. */
+static __always_inline bool is_forwarded(void *ctx, struct fib_question *question)
+{
+	long found = fib_lookup(ctx, question, sizeof(*question), 0);
+
+	return found == FIB_FOUND || found == FIB_TUNNELLED || found == FIB_NO_NEIGHBOUR || found == FIB_TOO_LONG;
 }
 
 #endif

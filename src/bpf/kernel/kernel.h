@@ -67,6 +67,10 @@ enum {
 	CHECKSUM_PARTIAL = 3,
 };
 
+enum {
+	PACKET_HOST = 0, /* the frame is for this host's own address */
+};
+
 struct bpf_spin_lock {
 	__u32 val;
 };
@@ -105,6 +109,7 @@ struct __sk_buff {
 	__u32 gso_segs;
 	__u64 sk __attribute__((aligned(8)));
 	__u32 gso_size;
+	__u8 tstamp_type; /* 5.18 */
 };
 
 struct xdp_md {

@@ -13,8 +13,10 @@
  * acknowledgement: data that is sent for the second time goes untagged, because the connection waits for it. If none of
  * this ends the hold, the flow stays untagged.
  *
- * The sink does not know a flow whose SYN is repeated. If other packets of the pair arrive, the first repetition goes
- * tagged, and the next ones begin a hold; else the flow stays untagged.
+ * A repeated SYN goes untagged at once. That others of the pair arrive says nothing of this flow: it may take another one
+ * of several paths, and a second SYN lost in the tunnel would cost the connection a second timeout. Only the flow's own
+ * count shows that its SYN arrived and the answer was lost. So the hold of a SYN ends with a vouch alone, and without one
+ * the flow stays untagged. That is no sign against the path, unless nothing of the pair arrives.
  *
  * Flows of mixed form have no guard, because no sink of theirs could vouch for them.
  */
@@ -36,6 +38,7 @@ enum {
 	DOUBT_TIME = 200000000 >> GUARD_SHIFT,     /* least time between two events of a flow */
 	HOLD_TIME = 70000000000ULL >> GUARD_SHIFT, /* a hold ends within this time of doubts without a pause */
 	HOLD_PAUSE = 1000000000 >> GUARD_SHIFT,
+	SYN_HOLD_TIME = 2000000000 >> GUARD_SHIFT, /* the same for a SYN */
 	MOST_REPEATS = 255,
 };
 
@@ -56,8 +59,11 @@ static __always_inline void tell_doubt(const struct outgoing_packet *p, struct s
 	bpf_ringbuf_output(&source_doubts, (void *)&p->key, sizeof(struct doubt_event), 0);
 }
 
-/* The flow stays untagged. What was tagged since the lease was last told about it came to nothing. */
-static __always_inline void give_up(struct source_flow *f, struct source_lease *lease)
+/*
+ * The flow stays untagged, and what was tagged since the lease was last told about it is told. Says in the lease that the
+ * flow fell if that is a sign against its form.
+ */
+static __always_inline void give_up(struct source_flow *f, struct source_lease *lease, bool fell)
 {
 	__u32 index = f->form - 1, untold = f->sequence - f->told;
 
@@ -66,7 +72,8 @@ static __always_inline void give_up(struct source_flow *f, struct source_lease *
 	f->open = 0;
 	if (!lease)
 		return;
-	__sync_fetch_and_add(&lease->fallen, 1);
+	if (fell)
+		__sync_fetch_and_add(&lease->fallen, 1);
 	if (index < LEASE_ENCAPSULATIONS && (__s32)untold > 0)
 		__sync_fetch_and_add(&lease->tagged[index], untold);
 	f->told = f->sequence;
@@ -94,7 +101,7 @@ __noinline int judge_flow(void)
 	struct outgoing_packet *p = outgoing();
 	struct source_lease *lease;
 	struct source_flow *f;
-	bool syn, stuck, arrive; /* other packets of the pair arrive */
+	bool syn, stuck;
 	__u32 now;
 
 	if (!p)
@@ -112,21 +119,20 @@ __noinline int judge_flow(void)
 	if (now - f->doubted_at >= HOLD_PAUSE)
 		f->held_at = now;
 	tell_doubt(p, f, now);
-	if (f->doubt == DOUBT_HELD) {
-		if (now - f->held_at >= HOLD_TIME)
-			give_up(f, lease);
+	if (f->doubt >= DOUBT_HELD) {
+		syn = f->doubt == DOUBT_SYN_HELD;
+		if (now - f->held_at >= (syn ? SYN_HOLD_TIME : HOLD_TIME))
+			give_up(f, lease, !syn);
 		return 0;
 	}
 	if (!stuck || p->now_ns < f->vouched_ns)
 		return 1;
-	arrive = lease && p->now_ns < lease->vouched_ns;
-	if (syn && arrive && f->repeats == 1)
-		return 1;
-	if (syn && !arrive) {
-		give_up(f, lease);
+	/* Does nothing of the pair arrive? */
+	if (syn && (!lease || p->now_ns >= lease->vouched_ns)) {
+		give_up(f, lease, true);
 		return 0;
 	}
-	f->doubt = DOUBT_HELD;
+	f->doubt = syn ? DOUBT_SYN_HELD : DOUBT_HELD;
 	f->held_at = now;
 	return 0;
 }
@@ -177,7 +183,7 @@ static __always_inline bool passes_guard(struct __sk_buff *ctx, struct outgoing_
 			p->repeats = p->timed_out || !looks_like_probe(p, len);
 		}
 	}
-	return (!p->repeats && f->doubt != DOUBT_HELD) || judge_flow();
+	return (!p->repeats && f->doubt < DOUBT_HELD) || judge_flow();
 }
 
 #endif

@@ -23,10 +23,17 @@ enum {
 	ICMP_UNREACHABLE = 3,
 	ICMP_TIME_EXCEEDED = 11,
 	ICMP_PARAMETER_PROBLEM = 12,
+	ICMP_CODE_PROTOCOL = 2,
+	ICMP_CODE_PORT = 3,
 	ICMP_CODE_TOO_BIG = 4,
+	ICMP_CODE_NET_PROHIBITED = 9,
+	ICMP_CODE_HOST_PROHIBITED = 10,
+	ICMP_CODE_PROHIBITED = 13,
 	ICMP6_UNREACHABLE = 1,
 	ICMP6_TOO_BIG = 2,
 	ICMP6_PARAMETER_PROBLEM = 4,
+	ICMP6_CODE_PROHIBITED = 1,
+	ICMP6_CODE_PORT = 4,
 	LEAST_MTU_IPV4 = 68,
 	LEAST_MTU_IPV6 = 1280,
 };
@@ -44,6 +51,20 @@ static __always_inline bool is_too_big(const struct icmp_error *e, __u8 version)
 	if (version == 4)
 		return e->type == ICMP_UNREACHABLE && e->code == ICMP_CODE_TOO_BIG;
 	return e->type == ICMP6_TOO_BIG;
+}
+
+/*
+ * Says whether a host or a firewall refuses the packet for its protocol or port. If those are the tunnel's, the original
+ * may well be welcome.
+ */
+static __always_inline bool is_refusal(const struct icmp_error *e, __u8 version)
+{
+	if (version == 6)
+		return e->type == ICMP6_UNREACHABLE && (e->code == ICMP6_CODE_PROHIBITED || e->code == ICMP6_CODE_PORT);
+	if (e->type != ICMP_UNREACHABLE)
+		return false;
+	return e->code == ICMP_CODE_PROTOCOL || e->code == ICMP_CODE_PORT || e->code == ICMP_CODE_NET_PROHIBITED ||
+	       e->code == ICMP_CODE_HOST_PROHIBITED || e->code == ICMP_CODE_PROHIBITED;
 }
 
 /* Overwrites an even number of bytes at an even offset of the message, and adds the difference to sum. */
@@ -101,6 +122,11 @@ static __always_inline void translate(struct __sk_buff *ctx, __u32 icmp_at, cons
 
 	if (!too_big && !moved)
 		return;
+	/* No socket here has the tunnel's port. If the refusal lasts, the flow goes untagged, and meets its own errors. */
+	if (moved && is_refusal(e, q->ip.version)) {
+		count_peer(COUNT_PEER_ICMP_REFUSED, ctx->len);
+		return;
+	}
 	if (too_big && mtu < least + q->added_len) {
 		if (mtu < least || !remember_path_mtu(ctx, q, mtu)) {
 			count_peer(COUNT_PEER_ICMP_MTU_TOO_SMALL, ctx->len);

@@ -16,6 +16,7 @@
 #include "sink/flow_table.h"
 #include "sink/flow_update.h"
 #include "sink/grants.h"
+#include "sink/home_cpu.h"
 #include "sink/minima.h"
 #include "sink/news.h"
 #include "sink/nic_stamp.h"
@@ -23,6 +24,7 @@
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
+#include "sink/unmeasured.h"
 #include "sink/whole_sum.h"
 #include "sink/witness.h"
 
@@ -143,7 +145,7 @@ static __always_inline struct sink_flow *begin_sink_flow(struct tagged_packet *p
 	struct sink_flow *f;
 
 	if (take_tokens(TOKEN_NEW_FLOW)) {
-		f = add_sink_flow(&p->facts.key);
+		f = add_sink_flow(&p->facts.key, p->facts.home_cpu);
 		if (f)
 			return f;
 		reason = COUNT_SINK_UNTRACKED;
@@ -151,8 +153,10 @@ static __always_inline struct sink_flow *begin_sink_flow(struct tagged_packet *p
 	note_refusal();
 	/* Another CPU that added the flow before it could see the refusal awaits this packet. */
 	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
-	if (!f)
+	if (!f) {
 		count_sink(reason, p->facts.count, p->frame_len);
+		note_unmeasured(reason);
+	}
 	return f;
 }
 
@@ -183,11 +187,13 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 			f->allowed_ns = p->allowed_ns;
 	}
 	p->facts.ifindex = ifindex;
+	p->facts.home_cpu = this_home_cpu();
 	p->facts.now = now_ns(host);
 	if (f && is_doubtful(f, p))
 		return ACCOUNT_DOUBTED;
 	if (f && p->checked == CHECKSUM_WRONG) {
 		note_unknown(f, p->facts.count, p->facts.now);
+		note_unmeasured(COUNT_SINK_DAMAGED);
 		return tell_untracked();
 	}
 	p->facts.latency_ns = (__u32)arrival_ns(p, host) - p->facts.ingress_ts;
@@ -202,6 +208,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		else
 			note_refusal();
 		count_sink(COUNT_SINK_BAD_SEGMENT, 1, p->frame_len);
+		note_unmeasured(COUNT_SINK_BAD_SEGMENT);
 		return tell_untracked();
 	}
 	if (!f) {

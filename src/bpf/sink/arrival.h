@@ -24,7 +24,7 @@ struct arrival_facts {
 	__u16 path; /* hash of the nodes and ports of its transit hops; 0: there are none */
 	__u8 encapsulation;
 	__u8 age_code;
-	__u8 zero[2];
+	__u16 home_cpu; /* of a flow that begins on this CPU */
 };
 
 /* These losses were taken from a record to be reported. */

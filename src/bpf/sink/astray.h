@@ -14,10 +14,6 @@
 #include "packet/ip_headers.h"
 #include "sink/grants.h"
 
-enum {
-	PACKET_HOST = 0, /* the frame is for this host's own address */
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, ASTRAY_DEVICES);

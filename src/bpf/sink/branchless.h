@@ -26,8 +26,10 @@ static __always_inline __u64 any(__u64 bits)
 	return -(sign >> 63);
 }
 
+/* The mask is all ones, or 0. */
 static __always_inline __u64 choose(__u64 mask, __u64 yes, __u64 no)
 {
+	barrier_var(mask);
 	return (yes & mask) | (no & ~mask);
 }
 

@@ -12,6 +12,7 @@
 #include "kernel/kernel.h"
 #include "hostint/sink_flow.h"
 #include "sink/branchless.h"
+#include "sink/home_cpu.h"
 #include "sink/loss_periods.h"
 
 enum {
@@ -92,7 +93,7 @@ static __always_inline bool note_far_numbers(struct sink_flow *f, __u32 seq, __u
 static __always_inline bool far_fits_rate(const struct sink_flow *f)
 {
 	__u64 silence = f->far_ns - f->far_hole_ns, lived = f->far_hole_ns - f->first_ns;
-	__u64 packets = f->packets - f->far_packets;
+	__u64 packets = all_packets(f) - f->far_packets;
 	__u32 skipped = f->far_first - f->head - 1;
 
 	return far_is_ahead(f) && f->far_head == f->head && packets >= RATE_PACKETS && skipped &&

@@ -36,7 +36,7 @@ struct {
  * Returns NULL if there is no room. The record has its slots from the start, because a flow that begins on several CPUs
  * at once counts all packets in the same ones.
  */
-static __always_inline struct sink_flow *add_sink_flow(const struct flow_key *key)
+static __always_inline struct sink_flow *add_sink_flow(const struct flow_key *key, __u16 home_cpu)
 {
 	__u32 zero = 0;
 	struct sink_flow *begin = bpf_map_lookup_elem(&sink_flow_new, &zero);
@@ -44,6 +44,7 @@ static __always_inline struct sink_flow *add_sink_flow(const struct flow_key *ke
 	if (!begin)
 		return NULL;
 	begin->fine_slots = take_fine_slots();
+	begin->home_cpu = home_cpu;
 	/* If another CPU was faster, its record is used. */
 	if (bpf_map_update_elem(&sink_flows, key, begin, BPF_NOEXIST))
 		return_fine_slots(begin->fine_slots);

@@ -8,6 +8,7 @@
 #include "hostint/sink_flow.h"
 #include "hostint/wire.h"
 #include "sink/arrival.h"
+#include "sink/home_cpu.h"
 #include "sink/latency.h"
 #include "sink/loss_periods.h"
 #include "sink/sequence.h"
@@ -40,16 +41,21 @@ static __always_inline void collect_news(struct sink_flow *f, __u64 gap_before, 
 /* Adds what every packet counts, whatever its number. */
 static __always_inline void add_packet(struct sink_flow *f, const struct arrival_facts *a, bool first, bool locked)
 {
+	const struct flow_sums sums = {
+		.packets = a->count,
+		.bytes = a->bytes,
+		.earned_bytes = a->wire_bytes,
+		.latency_ns = (__s64)a->latency_ns * a->count,
+	};
+
 	if (a->now > f->last_ns)
 		f->last_ns = a->now;
 	f->source_node = a->source_node;
 	f->source_port = a->source_port;
 	f->ifindex = a->ifindex;
 	f->encapsulation = a->encapsulation | (f->encapsulation & FLOW_HAD_HOPS);
-	add_latency(f, a->latency_ns, a->count, first, locked);
-	__sync_fetch_and_add(&f->packets, a->count);
-	__sync_fetch_and_add(&f->bytes, a->bytes);
-	__sync_fetch_and_add(&f->earned_bytes, a->wire_bytes);
+	add_latency(f, a->latency_ns, first, locked);
+	add_sums(f, &sums, a->home_cpu);
 }
 
 static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct sink_settings *set)
@@ -66,7 +72,7 @@ static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct 
  */
 static __always_inline bool can_pay(const struct sink_flow *f, const struct sink_settings *set)
 {
-	return (f->reports + 1ULL) * set->report_bytes <= f->earned_bytes;
+	return (f->reports + 1ULL) * set->report_bytes <= all_earned_bytes(f);
 }
 
 /* Packets that take two paths in turn are reported no more often than changes of the latency's bucket. */
@@ -128,17 +134,50 @@ union flow_numbers {
 	__u64 both;
 };
 
-/* Takes the next numbers without the lock, if none is missing. That is nearly always so. */
-static __always_inline bool take_in_order(struct sink_flow *f, __u32 seq, __u32 count)
+/*
+ * Says whether the places of count numbers from seq on are free: of the numbers a window before them, none is awaited or
+ * was declared lost. The end of a loss period moves bits from fresh to aging to declared, and sets the new one first; so
+ * the bitmaps are read in that order. (If another order showed on a CPU, the loss would be told of a newer number.)
+ */
+static __always_inline bool have_free_places(const struct sink_flow *f, __u32 seq, __u32 count)
+{
+	__u32 bit = seq & 63, word = (seq >> 6) & WORD_MASK, next = (word + 1) & WORD_MASK;
+	const volatile __u64 *fresh = f->fresh, *aging = f->aging, *declared = f->declared;
+	__u64 low = fresh[word], high = fresh[next];
+
+	low |= aging[word];
+	high |= aging[next];
+	low |= declared[word];
+	high |= declared[next];
+	/* They lie in two words at most. A shift by 64 would be undefined. */
+	return count <= 64 && !((low >> bit | high << 1 << (63 - bit)) << (64 - count));
+}
+
+/*
+ * Says whether the next numbers can be taken without the lock although others are missing: then the bitmaps and all that
+ * is known of them stay as they are. Whatever makes that untrue before head moves changes head or awaited.
+ */
+static __always_inline bool can_pass_holes(const struct sink_flow *f, const struct sink_settings *set,
+					   const struct arrival_facts *a, __u32 awaited)
+{
+	return !(awaited & AWAITED_BUSY) && !a->age_code && !f->left_out && f->last_ns >= set->started_ns &&
+	       !loss_period_over(f, a->now, set->loss_timeout_ns) && have_free_places(f, a->sequence, a->count);
+}
+
+/* Takes the next numbers without the lock. That is nearly always possible. */
+static __always_inline bool take_in_order(struct sink_flow *f, const struct sink_settings *set,
+					  const struct arrival_facts *a)
 {
 	__u64 *numbers = (__u64 *)&f->head;
 	union flow_numbers old, new;
 
 	old.both = *(volatile __u64 *)numbers;
-	if (old.awaited || old.head + 1 != seq || !f->last_ns)
+	if (old.head + 1 != a->sequence || !f->last_ns)
 		return false;
-	new.head = seq + count - 1;
-	new.awaited = 0;
+	if (old.awaited && !can_pass_holes(f, set, a, old.awaited))
+		return false;
+	new.head = a->sequence + a->count - 1;
+	new.awaited = old.awaited;
 	return __sync_val_compare_and_swap(numbers, old.both, new.both) == old.both;
 }
 
@@ -171,8 +210,11 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 	track_numbers(f, seq, a->count, a->now, a->latency_ns, set->loss_timeout_ns, age_bound, watching,
 		      set->started_ns, &news->arrival);
 	collect_news(f, gap_before, lost_before, news);
-	if (first)
+	if (first) {
 		f->began_ns = a->now;
+		f->unsure = !watching && watched_ns > set->started_ns &&
+			    !is_over(a->now, watched_ns, set->loss_timeout_ns);
+	}
 	add_packet(f, a, first, locked);
 	find_news(f, set, a->now, a->path, news);
 	news->added = first;
@@ -185,7 +227,7 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 static __always_inline void update_flow(struct sink_flow *f, const struct sink_settings *set,
 					const struct arrival_facts *a, struct flow_news *news, bool locked)
 {
-	if (locked || is_younger(f, a) || !take_in_order(f, a->sequence, a->count)) {
+	if (locked || is_younger(f, a) || !take_in_order(f, set, a)) {
 		take_locked(f, set, a, news, locked);
 		return;
 	}

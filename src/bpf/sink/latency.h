@@ -105,7 +105,7 @@ static __always_inline void note_maximum(__s32 *maximum, __s32 latency_ns)
 }
 
 /* locked says that no other CPU changes the record, and that the kernel may have no fetching atomics. */
-static __always_inline void add_latency(struct sink_flow *f, __s32 latency_ns, __u32 packets, bool first, bool locked)
+static __always_inline void add_latency(struct sink_flow *f, __s32 latency_ns, bool first, bool locked)
 {
 	__s64 change = (__s64)latency_ns - f->latency_smooth_ns;
 
@@ -123,7 +123,6 @@ static __always_inline void add_latency(struct sink_flow *f, __s32 latency_ns, _
 			f->latency_max_ns = latency_ns;
 	}
 	f->latency_last_ns = latency_ns;
-	__sync_fetch_and_add(&f->latency_sum_ns, (__s64)latency_ns * packets);
 }
 
 #endif

@@ -72,9 +72,12 @@ static __always_inline void end_loss_period(struct sink_flow *f, __u64 now, bool
 		lost += __builtin_popcountll(f->aging[i]);
 	if (lost)
 		add_lost(f, lost, oldest_number(f->aging, f->head), f->aging_hole_ns);
+	/* A bit is set in its new place before it leaves the old one: have_free_places() reads them without the lock. */
 	for (int i = 0; i < WINDOW_WORDS; i++) {
 		f->declared[i] |= f->aging[i];
+		barrier();
 		f->aging[i] = f->fresh[i];
+		barrier();
 		fresh |= f->fresh[i];
 		f->fresh[i] = 0;
 		if (give_up)

@@ -34,10 +34,10 @@ static __always_inline bool move_front(void *data, void *end, __u32 by, const __
 	return true;
 }
 
-/* Moves any length, word by word. */
-static __always_inline bool move_any_front(void *data, void *end, __u32 by, __u32 len)
+/* Moves any length, word by word. The verifier walks it once for all lengths. */
+__noinline int move_any_front(struct xdp_md *ctx, __u32 by, __u32 len)
 {
-	void *begin = data + by;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end, *begin = data + (by & 0x3ff);
 	__u32 at = len;
 
 	barrier_var(begin);
@@ -121,7 +121,7 @@ static __always_inline bool pull_xdp(struct xdp_md *ctx, struct tagged_packet *p
 		moved = move_front(data, end, by, ETH_HLEN + IP4_LEN + TCP_BASE_LEN);
 		break;
 	default:
-		moved = move_any_front(data, end, by, front);
+		moved = move_any_front(ctx, by, front);
 	}
 	return moved && !bpf_xdp_adjust_head(ctx, by);
 }

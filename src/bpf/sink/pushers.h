@@ -94,31 +94,39 @@ static __always_inline __u32 recall_pushers(const struct tagged_packet *p)
 }
 
 /*
- * Tries every set of nodes that may have left the checksum as it was, none of them first; of more than six nodes, those
- * of the newest six. Returns the set and EXPLAINED if it explains what is left of the sum, else 0. Each set has one node
- * more or less than the one before.
+ * Says whether the set of nodes with this index explains what is left of the sum; returns the set and EXPLAINED, or 0. Sets
+ * have to be tried in turn, from 0 on: each has one node more or less than the one before, so that explained, which is
+ * what the set's nodes changed, follows from that of the last one.
  */
-__noinline int explain_leftover(void)
+__noinline int try_set(__u32 i)
 {
 	struct tagged_packet *p = tagged();
-	__u32 nodes = 0;
-	__u16 stale = 0;
+	__u32 nodes = i ^ i >> 1, next;
+	__u16 change;
 
 	if (!p)
 		return 0;
-	for (__u32 i = 1; i <= PUSHERS_SETS; i++) {
-		__u32 bit = lowest_bit(i) & (INT_MAX_PUSHED - 1);
-		__u16 change;
+	if (leaves(p, p->explained))
+		return nodes | EXPLAINED;
+	next = lowest_bit(i + 1) & (INT_MAX_PUSHED - 1);
+	change = p->changes[next];
+	p->explained = csum_fold((__u64)p->explained + (nodes >> next & 1 ? csum_neg(change) : change));
+	return 0;
+}
 
-		if (leaves(p, stale)) {
-			p->explained = stale;
-			return nodes | EXPLAINED;
-		}
-		if (i >> p->hops)
-			break;
-		change = p->changes[bit];
-		nodes ^= 1U << bit;
-		stale = csum_fold((__u64)stale + (nodes >> bit & 1 ? change : csum_neg(change)));
+/*
+ * Tries every set of nodes that may have left the checksum as it was, none of them first; of more than six nodes, those
+ * of the newest six. Returns as try_set().
+ */
+static __always_inline __u32 explain_leftover(struct tagged_packet *p)
+{
+	__u32 found;
+
+	p->explained = 0;
+	for (__u32 i = 0; i < PUSHERS_SETS && !(i >> p->hops); i++) {
+		found = try_set(i);
+		if (found)
+			return found;
 	}
 	return 0;
 }
@@ -183,7 +191,7 @@ static __always_inline void learn_pushers(struct tagged_packet *p, __u32 known)
 
 	for (__u32 i = 0; i < INT_MAX_PUSHED; i++)
 		p->changes[i] = pushed_change(p, i);
-	found = explain_leftover();
+	found = explain_leftover(p);
 	if (!found) {
 		/* One damaged packet of known nodes says nothing about them. */
 		if (known == PUSHERS_UNKNOWN)

@@ -8,6 +8,7 @@
 #include "hostint/wire.h"
 #include "sink/branchless.h"
 #include "sink/far_numbers.h"
+#include "sink/home_cpu.h"
 #include "sink/loss_periods.h"
 
 /* Says how one arrival's numbers differed from being in order. */
@@ -143,6 +144,15 @@ static __always_inline bool is_far(const struct sink_flow *f, __u32 last, __s32 
 }
 
 /*
+ * Says whether the numbers behind head may have arrived before the first packet that was tracked, when packets of new
+ * flows were left out: a path that reorders, or another CPU, had them first.
+ */
+static __always_inline bool may_have_overtaken(const struct sink_flow *f, __s32 ahead, __u64 now, __u64 timeout)
+{
+	return f->unsure && ahead > 1 && ahead <= WINDOW && !is_over(now, f->began_ns, timeout);
+}
+
+/*
  * Accounts for the arrival of a packet with count numbers from seq on, at most half a window. timeout is the option
  * --loss-timeout. watching says that the flow's numbering began at 1 while this sink tracked every packet, so that the
  * numbers before its first packet are missing. started_ns is when the sink was attached.
@@ -167,9 +177,10 @@ static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 
 			f->head = last;
 			return;
 		}
-		/* Numbers that passed unstripped are not measured; those that were awaited are lost. */
+		/* Numbers that passed unstripped, or untracked, are not measured; those that were awaited are lost. */
 		begin = !restart && ahead > 0 &&
-			(f->left_out || (f->last_ns < started_ns && is_over(now, f->last_ns, timeout)));
+			(f->left_out || may_have_overtaken(f, ahead, now, timeout) ||
+			 (f->last_ns < started_ns && is_over(now, f->last_ns, timeout)));
 		far = !restart && !begin && is_far(f, last, ahead, now);
 		watching &= restart;
 	} else if (watching && seq - 1 > WINDOW && age_bound <= 2ULL << FLOW_AGE_SHIFT) {
@@ -226,7 +237,7 @@ static __always_inline void track_numbers(struct sink_flow *f, __u32 seq, __u32 
 		fresh = count;
 	} else {
 		/* Numbers before the first one that was seen are not awaited. After many packets, first has no meaning. */
-		if (f->head - f->first < WINDOW && f->packets < 1U << 31) {
+		if (f->head - f->first < WINDOW && all_packets(f) < 1U << 31) {
 			old = before(seq, count, f->first);
 			f->reordered += old;
 			arrival->reordered += old;

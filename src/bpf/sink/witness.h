@@ -11,6 +11,7 @@
 #include "hostint/sink_flow.h"
 #include "sink/flow_table.h"
 #include "sink/grants.h"
+#include "sink/home_cpu.h"
 #include "sink/tagged.h"
 
 /* Packets of allowed prefixes have no grant, and are not counted. */
@@ -50,7 +51,7 @@ __noinline int tell_lost(__s32 lost)
 /* At most one packet in 32 of a flow is untold, whenever the flow ends. */
 static __always_inline bool is_telling_due(const struct sink_flow *f)
 {
-	return (__u32)f->packets - f->told_packets > f->told_packets >> 5;
+	return (__u32)all_packets(f) - f->told_packets > f->told_packets >> 5;
 }
 
 /* Tells those packets of the flow in the scratch that were not told yet. */
@@ -67,7 +68,7 @@ __noinline int tell_flow_packets(void)
 		return 0;
 	/* Each packet is told by one CPU only. */
 	bpf_spin_lock(&f->lock);
-	packets = f->packets;
+	packets = all_packets(f);
 	untold = packets - f->told_packets;
 	f->told_packets = packets;
 	bpf_spin_unlock(&f->lock);

@@ -10,6 +10,7 @@
 #include "tcp/socket.h"
 #include "watch/chosen_flows.h"
 #include "watch/list.h"
+#include "watch/verdict.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -28,7 +29,6 @@ static __always_inline const struct watch_node *judge(const struct inet_sock *in
 		.family = is_ipv4 ? 4 : 6,
 		.is_tcp = 1,
 	};
-	struct watch_edge edge = {};
 
 	watch(is_ipv4 ? key->daddr + 3 : key->daddr, values.family, &w);
 	if (!w.node)
@@ -36,18 +36,7 @@ static __always_inline const struct watch_node *judge(const struct inet_sock *in
 	values.generation = w.generation;
 	values.tos = is_ipv4 ? inet->tos : BPF_CORE_READ(inet, pinet6, tclass);
 	values.ifindex = BPF_CORE_READ(inet, sk.sk_dst_cache, dev, ifindex);
-	edge.node = w.node;
-	for (int i = 0; i < WATCH_TESTS; i++) {
-		const struct watch_node *node = bpf_map_lookup_elem(&watch_nodes, &edge.node);
-		__u32 *next;
-
-		if (!node || node->test == WATCH_VERDICT)
-			return node;
-		edge.value = tested_value(&values, node->test);
-		next = bpf_map_lookup_elem(&watch_edges, &edge);
-		edge.node = next ? *next : node->other;
-	}
-	return NULL;
+	return find_verdict(w.node, &values);
 }
 
 /* If the connection is watched, fills in its flow, and sets the number of its class, which was 0. */

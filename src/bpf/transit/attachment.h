@@ -7,9 +7,9 @@
 #include "hostint/transit.h"
 #include "hostint/watch.h"
 
-const volatile __u32 arrival_slots = TRANSIT_ARRIVALS; /* a power of two */
-const volatile bool only_allowed = false;              /* only sources in transit_allow get entries */
-const volatile bool cuts_tunnels = false;              /* the device may cut superpackets in tunnels itself */
+const volatile bool only_allowed = false;     /* only sources in transit_allow get entries */
+const volatile bool cuts_tunnels = false;     /* the device may cut superpackets in tunnels itself */
+const volatile bool notes_departures = false; /* for the program that measures waits in queues */
 
 /* Only the user half uses this map, and writes the next one. */
 struct {

@@ -12,6 +12,7 @@
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "transit/passing.h"
+#include "transit/remembered.h"
 
 static __always_inline enum transit_find refuse_passing(struct passing_packet *p, enum transit_counter reason)
 {
@@ -37,17 +38,6 @@ static __always_inline enum transit_find refuse_verdict(struct passing_packet *p
 	default:
 		return refuse_passing(p, COUNT_TRANSIT_FOREIGN_MARK);
 	}
-}
-
-/* What the source wrote stays the same on the whole path; `more` tells the segments of a superpacket from each other. */
-static __always_inline __u64 identity_of(__be32 node, __be32 time, __be32 sequence, __be32 more)
-{
-	__u64 mixed = ((__u64)node << 32 | time) * 0x9e3779b97f4a7c15ULL;
-
-	mixed ^= (__u64)sequence << 32 | more;
-	mixed ^= mixed >> 29;
-	mixed *= 0xbf58476d1ce4e5b9ULL;
-	return mixed ^ mixed >> 32;
 }
 
 /* A sink reads no more entries than INT_MAX_PUSHED, whatever the source allows. */

@@ -1,18 +1,17 @@
 //! The state of a collector, which its duties share.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::board::Board;
-use super::output::Output;
+use super::output::{Output, written};
 use super::plan::CollectPlan;
 use super::readiness::Readiness;
 use super::takers::Hub;
 use crate::cli::CollectArgs;
-use crate::collector::Reception;
+use crate::collector::{Reception, ReverseNames};
 use crate::daemon::reload::Reload;
 use crate::daemon::signs::Signs;
 use crate::engines::Engines;
@@ -29,6 +28,8 @@ pub struct Collector {
     pub board: Arc<Board>,
     pub signs: Signs,
     pub plan: CollectPlan,
+    /// `None`: DNS is not asked.
+    pub reverse_names: Option<ReverseNames>,
     pub reload: Reload<CollectPlan>,
     pub args: CollectArgs,
     /// Datagrams taken so far.
@@ -44,18 +45,20 @@ impl Collector {
     /// Takes the datagrams that are there. Returns false if nothing reads the lines any more.
     pub fn take_datagrams(&mut self, reception: &Reception) -> Result<bool> {
         let Self { hub, args, .. } = self;
-        let (mut taken, mut written) = (self.datagrams, Ok(()));
+        let (mut taken, mut handed_on) = (self.datagrams, Ok(()));
         reception.next(WAIT, |bytes, arrival| {
             taken += 1;
-            written = hub.datagram(bytes, arrival);
-            written.is_ok() && args.count.is_none_or(|count| taken < count)
+            handed_on = hub.datagram(bytes, arrival);
+            handed_on.is_ok() && args.count.is_none_or(|count| taken < count)
         });
         self.datagrams = taken;
-        match written.and_then(|()| hub.flush()) {
-            Ok(()) => Ok(true),
-            Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-            Err(err) => Err(err).context("cannot write reports to standard output"),
-        }
+        let released = handed_on.and_then(|()| hub.release_waiting());
+        written(released.and_then(|()| hub.flush()))
+    }
+
+    /// Hands on the reports that still wait.
+    pub fn end(&mut self) -> Result<()> {
+        written(self.hub.finish()).map(drop)
     }
 
     /// The lines' output.

@@ -24,6 +24,7 @@ pub mod stored_reports;
 mod summary;
 mod takers;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,11 +45,11 @@ use super::privileges::give_up_all_but;
 use super::reload::Reload;
 use super::signs::{GiveSigns, Signs};
 use crate::cli::CollectArgs;
-use crate::collector::{Reception, ReportListener};
-use crate::config::COLLECT_HTTP_PORT;
+use crate::collector::{Reception, ReportListener, ReverseNames};
+use crate::config::{COLLECT_HTTP_PORT, CollectConfig};
 use crate::engines::push::{Push, Pushers};
 use crate::engines::{Engine, Patience};
-use crate::os::{clock, log, signals as os_signals};
+use crate::os::{clock, dns, log, signals as os_signals};
 use crate::store::{OpenedStore, Store};
 use crate::web::{self, HttpServer};
 
@@ -114,7 +115,7 @@ impl Opening {
         let (seen, bases) = self.store.as_mut().map(kept).unwrap_or_default();
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
-        let mut hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
+        let mut hub = takers::live_hub(&plan, output, store.as_ref(), &mut engines);
         let now_ns = clock::realtime_ns();
         hub.start_at(now_ns);
         hub.resume(bases);
@@ -123,9 +124,7 @@ impl Opening {
             .and_then(|()| os_signals::reload_on_hangup())
             .context("cannot handle signals")?;
         let collects_on = listener.local_addresses();
-        for address in &collects_on {
-            log::info(format_args!("collecting on {address}"));
-        }
+        collects_on.iter().for_each(say_address);
         let queue = usize::try_from(plan.config.queue.0).unwrap_or(usize::MAX);
         let listener = listener.with_run(engines.run().0);
         let reception = listener.start(queue, clock::realtime_ns)?;
@@ -154,6 +153,7 @@ impl Opening {
             board,
             signs,
             reload: Reload::new(move || CollectPlan::make(&again)),
+            reverse_names: reverse_names(&plan.config),
             plan,
             args: args.clone(),
             datagrams: 0,
@@ -167,6 +167,16 @@ impl Opening {
             _server: server,
         })
     }
+}
+
+fn say_address(address: &SocketAddr) {
+    log::info(format_args!("collecting on {address}"));
+}
+
+fn reverse_names(config: &CollectConfig) -> Option<ReverseNames> {
+    config
+        .reverse_dns
+        .then(|| ReverseNames::start(dns::name_of))
 }
 
 /// A collector that receives.
@@ -199,7 +209,7 @@ impl Serving {
             duties.turn(collector, Instant::now());
         }
         duties.finish(collector);
-        Ok(())
+        collector.end()
     }
 
     fn finish(self) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, StdoutLock, Write};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::config;
 use crate::os::line_file::{AppendError, LineCounts, LineFile, Rotation};
@@ -101,5 +101,14 @@ impl Write for Output {
             Self::Standard(out, _) => out.flush(),
             Self::File { .. } => Ok(()),
         }
+    }
+}
+
+/// Returns whether to go on: false if nothing reads the lines any more.
+pub fn written(result: io::Result<()>) -> Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(err) => Err(err).context("cannot write reports to standard output"),
     }
 }

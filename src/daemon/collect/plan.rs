@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::cli::CollectArgs;
 use crate::config::{CollectConfig, ConfigError, File, Settled, settle};
 use crate::host::source::places::find_names;
-use crate::model::{Classes, REPORT_PORT};
+use crate::model::{Classes, REPORT_PORT, WatchPurpose};
 use crate::os::resolve;
 
 /// Settings, and what follows from them.
@@ -24,9 +24,7 @@ impl CollectPlan {
         for (node, name) in file.iter().flat_map(|file| &file.names) {
             config.names.entry(*node).or_insert_with(|| name.clone());
         }
-        let rules = file
-            .as_ref()
-            .map_or_else(Vec::new, |file| file.rules.clone());
+        let rules = File::rules_for(file.as_ref(), WatchPurpose::Int);
         Ok(Self {
             config,
             classes: Classes::new(&find_names(rules)?),

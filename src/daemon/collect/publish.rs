@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::collector::Collector;
+use crate::collector::ClockCounts;
 use crate::daemon::duty::Duty;
-use crate::model::{ExporterHealth, HostSeen, NodeId};
+use crate::model::{CollectStatus, ExporterHealth, HostSeen, NameOrigin, NodeId, NodeNames};
 use crate::os::{clock, log};
 
 /// The number of exporters whose health is shown.
@@ -22,33 +23,50 @@ const MOST_PAIRS: usize = 1_000;
 const MOST_KEPT: usize = 1_000;
 /// The number of sums of hosts' drops that are shown.
 const MOST_DROPS: usize = 1_000;
+/// The number of sums of hosts' connections that are shown: six for each host.
+const MOST_TCP: usize = 6_000;
 
 impl Collector {
-    /// At most `most` exporters, with the names that the user chose or that they tell.
-    fn exporters(&self, most: usize) -> Vec<ExporterHealth> {
+    /// At most `most` exporters, with the names that the user chose or that they tell, or else those of DNS.
+    fn exporters(&mut self, most: usize) -> Vec<ExporterHealth> {
         let mut health = self.hub.exporters().health(most, clock::realtime_ns());
         for one in &mut health {
             let chosen = one.node.and_then(|node| self.plan.config.names.get(&node));
             if let Some(name) = chosen {
                 one.name = Some(name.clone());
+                one.name_origin = Some(NameOrigin::Given);
                 one.name_contested = false;
             }
         }
+        if let Some(names) = &mut self.reverse_names {
+            names.fill_in(&mut health, self.hub.exporters(), Instant::now());
+        }
         health
+    }
+
+    /// The names of nodes that no other claims, and those that the user gave.
+    fn names_of(&self, health: &[ExporterHealth]) -> NodeNames {
+        let told = health.iter().filter(|one| !one.name_contested);
+        let told = told.filter_map(|one| one.node.zip(one.name.clone()));
+        let given = self.plan.config.names.iter();
+        told.chain(given.map(|(node, name)| (*node, name.clone())))
+            .collect()
     }
 
     /// Shows what the decoder knows.
     pub fn publish(&mut self) {
         let now_ns = clock::realtime_ns();
         self.hub.exporters_mut().forget_old_identities(now_ns);
+        let health = self.exporters(MOST_EXPORTERS);
+        let names = self.names_of(&health);
+        self.hub.taker_mut().lines.set_names(names);
         let exporters = self.hub.exporters();
         let sums = exporters.counts();
         let hosts = exporters.hosts(now_ns);
-        let health = self.exporters(MOST_EXPORTERS);
-        let coverage = self.hub.coverage().rows(MOST_PAIRS);
         let segments = self.hub.segments().rows(MOST_SEGMENTS);
         let traffic = self.hub.traffic().clone();
         let drops = self.hub.drops().rows(MOST_DROPS);
+        let tcp = self.hub.connections().rows(MOST_TCP, now_ns);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -62,15 +80,9 @@ impl Collector {
         status.reports_unnumbered = sums.numbers.unnumbered;
         let summaries = self.hub.increments().counts();
         status.summaries_incomplete = summaries.incomplete;
+        status.summaries_repeated = summaries.repeated;
         status.summaries_untracked = summaries.no_room;
-        let clocks = self.hub.clocks().counts();
-        if clocks.contradicting != status.clock_contradicting {
-            say_contradiction(&clocks.contradicting);
-        }
-        status.clocks_telling = clocks.telling;
-        status.clocks_known = clocks.known;
-        status.clock_contradictions = clocks.contradictions;
-        status.clock_contradicting.clone_from(&clocks.contradicting);
+        publish_clocks(self.hub.clocks().counts(), &mut status);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {
@@ -90,11 +102,23 @@ impl Collector {
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
-        status.coverage = coverage;
+        status.coverage = self.hub.coverage().rows(MOST_PAIRS);
         status.segments = segments;
         status.traffic = traffic;
         status.drops = drops;
+        status.tcp = tcp;
+        status.connections_untracked = self.hub.connections().untracked();
     }
+}
+
+fn publish_clocks(clocks: &ClockCounts, status: &mut CollectStatus) {
+    if clocks.contradicting != status.clock_contradicting {
+        say_contradiction(&clocks.contradicting);
+    }
+    status.clocks_telling = clocks.telling;
+    status.clocks_known = clocks.known;
+    status.clock_contradictions = clocks.contradictions;
+    status.clock_contradicting.clone_from(&clocks.contradicting);
 }
 
 fn say_contradiction(nodes: &[NodeId]) {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::collector::{ReceivedReport, ReportTaker};
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
-use crate::model::{Arrival, Record};
+use crate::model::{Arrival, NodeNames, Record};
 use crate::views::text::TextLine;
 
 /// The number of bytes that are written at once, about.
@@ -16,6 +16,7 @@ pub struct ReportLines<W: Write> {
     out: io::BufWriter<W>,
     json: bool,
     line: Vec<u8>,
+    names: NodeNames,
 }
 
 impl<W: Write> ReportLines<W> {
@@ -24,7 +25,13 @@ impl<W: Write> ReportLines<W> {
             out: io::BufWriter::with_capacity(CHUNK_BYTES, out),
             json,
             line: Vec::new(),
+            names: NodeNames::NONE,
         }
+    }
+
+    /// Calls nodes by these names from now on.
+    pub fn set_names(&mut self, names: NodeNames) {
+        self.names = names;
     }
 
     pub fn output(&self) -> &W {
@@ -51,6 +58,7 @@ impl<W: Write> ReportTaker for ReportLines<W> {
             Record::new(report, arrival)
                 .with_names(reasons)
                 .in_class(class)
+                .naming(&self.names)
                 .with_clocks(clocks)
                 .append_line(&mut self.line)
                 .map_err(io::Error::other)?;
@@ -59,6 +67,7 @@ impl<W: Write> ReportTaker for ReportLines<W> {
                 report,
                 arrival,
                 reasons,
+                names: &self.names,
             };
             writeln!(self.line, "{line}")?;
         }
@@ -71,9 +80,10 @@ impl<W: Write> ReportTaker for ReportLines<W> {
             return Ok(());
         }
         self.line.clear();
-        let record = report.record(arrival.exporter.ip(), arrival.received_ns);
-        serde_json::to_writer(&mut self.line, &record)?;
-        self.line.push(b'\n');
+        for record in report.records(arrival.exporter.ip(), arrival.received_ns) {
+            serde_json::to_writer(&mut self.line, &record)?;
+            self.line.push(b'\n');
+        }
         self.out.write_all(&self.line)
     }
 

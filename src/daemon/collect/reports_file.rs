@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 
 use super::engines;
-use super::output::Output;
+use super::output::{Output, written};
 use super::plan::CollectPlan;
 use super::takers::{self, Hub};
 use super::{store, summary};
@@ -59,18 +59,14 @@ pub fn run(
     let mut engines = engines::start(engines, &config.engines, Patience::Wait)?;
     let mut hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
     let result = source.read(args, &mut hub);
-    let flushed = hub.flush();
+    let flushed = hub.finish();
     // The history and engines are finished once nothing can hand them reports.
     drop(hub);
     let delivered = engines::finish(engines, true);
     store::finish(store)?;
     delivered?;
-    match flushed {
-        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => {
-            Err(err).context("cannot write reports to standard output")
-        }
-        _ => result,
-    }
+    written(flushed)?;
+    result
 }
 
 /// A file, or standard input, which may be a live stream.
@@ -109,15 +105,6 @@ impl ReportsFile {
         } else {
             read_capture(self.reader, name, args, self.is_live, hub)
         }
-    }
-}
-
-/// Returns whether to go on: false if nothing reads the lines any more.
-fn written(result: io::Result<()>) -> Result<bool> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(err) => Err(err).context("cannot write reports to standard output"),
     }
 }
 

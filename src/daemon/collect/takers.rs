@@ -10,6 +10,7 @@ use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{Arrival, Body, PathGrowth};
+use crate::os::clock;
 use crate::store::{Store, StoreKeeper};
 
 /// The hub of this collector.
@@ -36,6 +37,16 @@ pub fn hub(
     };
     let drop_reasons = plan.config.drop_reasons.clone();
     ReportHub::new(takers, drop_reasons, plan.classes.clone())
+}
+
+/// The same for reports that come in now.
+pub fn live_hub(
+    plan: &CollectPlan,
+    output: Output,
+    store: Option<&Store>,
+    engines: &mut Engines,
+) -> Hub {
+    hub(plan, output, store, engines).with_clock(clock::monotonic_ns)
 }
 
 impl ReportTaker for Takers {
@@ -114,6 +125,7 @@ impl ReportTaker for StoreKeeper {
             measured,
             path,
             dropped,
+            grown,
             part,
             evidence,
             ..
@@ -122,6 +134,14 @@ impl ReportTaker for StoreKeeper {
             (&report.observation.body, dropped, arrival)
         {
             self.drop_flow(told.node, &told.drop, count, arrival.received_ns);
+        }
+        if let (Body::HostHop(told), Some(arrival)) = (&report.observation.body, arrival) {
+            self.see_hop(told.node, &told.hop, arrival.received_ns);
+        }
+        if let (Body::Connection(told), Some(grown), Some(arrival)) =
+            (&report.observation.body, grown, arrival)
+        {
+            self.see_connection(told, &grown, arrival.received_ns);
         }
         self.keep(report, part, arrival, class, measured, evidence);
         if let Some(path) = path {

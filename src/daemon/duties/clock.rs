@@ -8,24 +8,30 @@ use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::model::ClockSteering;
 
-/// The duty to follow the clock.
-pub struct FollowClock;
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// The duty to follow the clock: each second, and as soon as it was set.
+#[derive(Default)]
+pub struct FollowClock {
+    due: Option<Instant>,
+}
 
 impl<D: OnHost> Duty<D> for FollowClock {
     fn task(&self) -> &'static str {
         "follow the clock"
     }
 
-    fn period(&self) -> Duration {
-        Duration::from_secs(1)
-    }
-
-    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
-        let pair = daemon.host().read_clock()?;
-        let side = daemon.side();
-        let discipline = side.note_clock(pair)?;
-        let steering = ClockSteering::of_ppb(side.own_clock.most_steered_ppb());
-        let state = daemon.host().follow_clock(discipline, steering)?;
+    fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
+        if self.due.is_some_and(|due| now < due) && !daemon.side().clock_is_set() {
+            return Ok(());
+        }
+        self.due = Some(now + PERIOD);
+        let discipline = daemon.note_clock()?;
+        let steering = ClockSteering::of_ppb(daemon.side().own_clock.most_steered_ppb());
+        let stated_ns = daemon.side().stated_errors.greatest_ns();
+        let state = daemon
+            .host()
+            .follow_clock(discipline, steering, stated_ns)?;
         daemon.side().clock = Some(state);
         Ok(())
     }

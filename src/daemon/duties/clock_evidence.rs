@@ -16,20 +16,31 @@ use crate::report::ClockNews;
 /// Readings that are told: a datagram may be lost, and readings of two that follow each other have to meet.
 const READINGS: usize = 6;
 
+const PERIOD: Duration = Duration::from_secs(1);
+/// When the clock was set, collectors are told at once, but no more often than this.
+const LEAST_PERIOD: Duration = Duration::from_millis(100);
+
 /// The duty to do so.
 #[derive(Default)]
-pub struct TellClocks(ClockNews);
+pub struct TellClocks {
+    news: ClockNews,
+    told: Option<Instant>,
+}
 
 impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
     fn task(&self) -> &'static str {
         "tell collectors what this host knows about clocks"
     }
 
-    fn period(&self) -> Duration {
-        Duration::from_secs(1)
-    }
-
-    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+    fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
+        let period = match daemon.side().is_set_untold {
+            true => LEAST_PERIOD,
+            false => PERIOD,
+        };
+        if self.told.is_some_and(|told| now < told + period) {
+            return Ok(());
+        }
+        self.told = Some(now);
         let exchanges = match &mut daemon.side().leases {
             Some(leases) => leases.exchanges.take(),
             None => Vec::new(),
@@ -38,10 +49,12 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
             return Ok(());
         }
         for (node, exchange) in exchanges {
-            self.0.note_exchange(node, exchange);
+            self.news.note_exchange(node, exchange);
         }
         let now_ns = clock::realtime_ns();
-        if let Some((sink, _)) = daemon.sink() {
+        let mut arrivals_by_card = false;
+        if let Some((sink, config)) = daemon.sink() {
+            arrivals_by_card = config.nic_timestamps;
             let mut found = Vec::new();
             sink.minima.for_each(now_ns, |minimum| {
                 let packet = QuickPacket {
@@ -50,11 +63,11 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
                 };
                 found.push((minimum.source_node, packet));
             })?;
-            self.0.note_packets(found, now_ns);
+            self.news.note_packets(found, now_ns);
         }
         // If the clock was set while those packets arrived, this reading shows it.
-        let pair = daemon.host().read_clock()?;
-        daemon.side().note_clock(pair)?;
+        daemon.note_clock()?;
+        daemon.side().is_set_untold = false;
         let clock = daemon.side().clock.unwrap_or_default();
         let stated_error_ns = daemon.side().stated_errors.greatest_ns();
         let readings = daemon.side().own_clock.newest(READINGS);
@@ -64,8 +77,9 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
             instance: netns::instance()?,
             kernel: netns::kernel()?,
             clock,
+            arrivals_by_card,
             stated_error_ns: stated_error_ns.and_then(NonZeroU32::new),
-            peers: self.0.take(),
+            peers: self.news.take(),
         };
         let time_s = (now_ns / 1_000_000_000) as u32;
         daemon.emitter().tell_clocks(&evidence, time_s);
@@ -82,5 +96,6 @@ fn told(reading: &Reading) -> ClockReading {
         took_ns: u32::try_from(reading.took_ns).unwrap_or(u32::MAX),
         clock_ns: unsigned(reading.clock_ns),
         steered_ppb: (rate(least), rate(most)),
+        is_after_set: reading.is_after_set,
     }
 }

@@ -13,7 +13,7 @@ use crate::datapath::missed::{MissedKey, MissedTable};
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::model::class_number;
-use crate::model::coverage::{CoverageReport, MissedPackets};
+use crate::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use crate::model::missed_tally::MissedTally;
 use crate::os::clock;
 
@@ -75,12 +75,12 @@ impl TellCoverage {
         let (tally, classes) = (&mut self.tally, &self.classes.by_number);
         let mut failed = None;
         table.for_each(|key, packets| {
-            tally.add(key, packets, || {
+            tally.add(key, packets, MissedReason::Source, || {
                 let sink = table.sink_of(&key).unwrap_or_else(|err| {
                     failed = Some(err);
                     None
                 });
-                (sink, classes.get(&key.class).cloned())
+                (PairEnd::ToSink(sink), classes.get(&key.class).cloned())
             });
         })?;
         let told = tally.end_turn();
@@ -112,7 +112,7 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellCoverage {
             return Ok(());
         }
         let report = CoverageReport {
-            source: daemon.node()?,
+            node: daemon.node()?,
             period_s: PERIOD_S,
             epoch_ns: self.epoch_ns,
             missed,

@@ -1,7 +1,7 @@
 //! Tells collectors the identity of this host, and that it lives although it may measure nothing.
 //!
 //! The daemon that holds the lock of this host's pins does so: that of the sink, or else that of the source. If none
-//! does, those of postcards and of TCP connections tell it.
+//! does, those of postcards, of TCP connections and of a transit hop tell it.
 
 use std::time::{Duration, Instant};
 

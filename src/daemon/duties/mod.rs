@@ -8,6 +8,7 @@ mod coverage;
 mod identity;
 mod leases;
 mod own_host;
+mod rule_names;
 mod rules;
 mod source_flows;
 
@@ -19,5 +20,6 @@ pub use coverage::TellCoverage;
 pub use identity::TellIdentity;
 pub use leases::KeepLeases;
 pub use own_host::FollowHost;
+pub use rule_names::{FollowRules, HasRules};
 pub use rules::{HasFileRules, SetFileRules};
 pub use source_flows::{PASS, WalkSourceFlows};

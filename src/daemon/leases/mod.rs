@@ -5,6 +5,7 @@ mod exchanges;
 mod nonces;
 mod path_changes;
 mod probes;
+mod reverse;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,6 +17,7 @@ use self::exchanges::Exchanges;
 use self::nonces::Nonces;
 use self::path_changes::PathChanges;
 use self::probes::Probes;
+use self::reverse::ReverseProbes;
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
 use crate::datapath::maps::Map;
@@ -24,7 +26,7 @@ use crate::datapath::renewal::Renewal;
 use crate::datapath::source_links::RunningSource;
 use crate::datapath::{settings_status, source_links};
 use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
-use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, NodeId, ProbeForms, Ways};
+use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, ProbeForms, Ways};
 use crate::os::log::{self, Event, Level};
 use crate::os::{clock, icmp};
 use crate::views;
@@ -52,6 +54,7 @@ pub struct LeaseKeeping {
     keeper: LeaseKeeper,
     echo: icmp::Echo,
     probes: Probes,
+    reverse: ReverseProbes,
     doubts: DoubtReader,
     path_changes: PathChanges,
     renewal: Option<Renewal>,
@@ -99,6 +102,7 @@ impl LeaseKeeping {
             keeper: keeper(key, nonces),
             echo,
             probes: Probes::open()?,
+            reverse: ReverseProbes::open()?,
             doubts: DoubtReader::default(),
             path_changes: PathChanges::default(),
             renewal: None,
@@ -133,6 +137,7 @@ impl LeaseKeeping {
         }
         self.next_round_ns = now_ns + ROUND_NS;
         self.doubts.raise(&mut self.keeper, now_ns)?;
+        self.reverse(pins, now_ns)?;
         if now_ns < self.next_scan_ns && !self.keeper.is_busy(now_ns) {
             return Ok(());
         }
@@ -275,6 +280,21 @@ impl LeaseKeeping {
         self.renew(&renewed)
     }
 
+    fn reverse(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
+        let (keeper, sockets) = (&mut self.keeper, &self.probes.0);
+        let updates = self.reverse.turn(keeper, sockets, pins, now_ns)?;
+        for update in &updates {
+            say(&mut self.said, update.pair.dest, &update.lease);
+        }
+        let changed: Vec<_> = (updates.iter())
+            .map(|update| (update.pair, update.lease))
+            .collect();
+        match changed.is_empty() {
+            true => Ok(()),
+            false => self.renew(&changed),
+        }
+    }
+
     /// Tells the kernel.
     fn renew(&self, renewed: &[(AddressPair, Lease)]) -> Result<()> {
         let Some(renewal) = &self.renewal else {
@@ -338,7 +358,7 @@ fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
         }
     });
     Ok(OwnTagging {
-        node: settings_status::node_id(pins)?.unwrap_or(NodeId(0)),
+        node: settings_status::node(pins)?.unwrap_or_default().id,
         tagging: tagging.collect(),
     })
 }

@@ -17,7 +17,7 @@ const UDP_LEN: usize = 8;
 const TCP: u8 = 6;
 
 /// The sender of probes.
-pub(super) struct Probes(ProbeSockets);
+pub(super) struct Probes(pub(super) ProbeSockets);
 
 impl Probes {
     /// # Errors

@@ -11,14 +11,15 @@ use crate::daemon::duty::Duty;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{
-    Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HwId, KernelReason, NodeId,
-    Observation,
+    Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport, HwId,
+    KernelReason, NodeId, Observation,
 };
 use crate::os::clock;
 use crate::report::Emitter;
 
-/// The subsystem that reports drops.
-const HW_ID: u8 = 2;
+/// The subsystems that report drops and hops.
+const DROPS_HW_ID: u8 = 2;
+const HOPS_HW_ID: u8 = 1;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -32,7 +33,7 @@ const TIMES: u8 = 3;
 const ALL_EVERY: u64 = 6;
 
 impl PostcardsDaemon {
-    /// Sends reports about these flows.
+    /// Sends reports about the drops of these flows.
     pub fn report(&mut self, drops: &[HostDrop]) {
         let Some(node) = self.host.node() else {
             return;
@@ -41,7 +42,7 @@ impl PostcardsDaemon {
         for drop in drops {
             let drop = drop.clone();
             self.emitter.emit(Observation {
-                hw_id: HwId::new(HW_ID).unwrap_or_default(),
+                hw_id: HwId::new(DROPS_HW_ID).unwrap_or_default(),
                 flags: Flags {
                     dropped: true,
                     tracked_flow: true,
@@ -49,6 +50,26 @@ impl PostcardsDaemon {
                 },
                 clock: None,
                 body: Body::HostDrop(Box::new(HostDropReport { time_s, node, drop })),
+            });
+        }
+    }
+
+    /// Sends reports about the hops of these flows.
+    pub fn report_hops(&mut self, hops: &[HostHop]) {
+        let Some(node) = self.host.node() else {
+            return;
+        };
+        let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
+        for hop in hops {
+            let hop = hop.clone();
+            self.emitter.emit(Observation {
+                hw_id: HwId::new(HOPS_HW_ID).unwrap_or_default(),
+                flags: Flags {
+                    tracked_flow: true,
+                    ..Flags::default()
+                },
+                clock: None,
+                body: Body::HostHop(Box::new(HostHopReport { time_s, node, hop })),
             });
         }
     }
@@ -182,7 +203,9 @@ impl Duty<PostcardsDaemon> for TellSums {
         if !daemon.tells_extended() {
             return Ok(());
         }
-        let totals = daemon.totals()?;
+        let Some(totals) = daemon.totals()?.drops else {
+            return Ok(());
+        };
         let all = self.turns.is_multiple_of(ALL_EVERY);
         self.turns += 1;
         let mut sums = daemon.sums(&totals);

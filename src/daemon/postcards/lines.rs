@@ -3,9 +3,10 @@
 use anyhow::Result;
 
 use crate::daemon::stdout_lines::StdoutLines;
-use crate::model::{DropTotals, HostDrop};
+use crate::model::{DropTotals, HopTotals, HostDrop, HostHop};
 use crate::views::drops::{DropLine, TotalsText};
-use crate::views::drops_json::DropsJson;
+use crate::views::hops::{HopLine, HopTotalsText};
+use crate::views::postcards_json::PostcardsJson;
 
 /// The writer of lines.
 pub struct PostcardLines {
@@ -21,20 +22,36 @@ impl PostcardLines {
         }
     }
 
-    /// Adds the line of a flow.
+    /// Adds the line of a flow that drops.
     pub fn add(&mut self, drop: &HostDrop) -> Result<()> {
         if self.json {
-            return self.lines.add_json(&DropsJson::flow(drop));
+            return self.lines.add_json(&PostcardsJson::drops(drop));
         }
         self.lines.add(format_args!("{}\n", DropLine(drop)))
     }
 
-    /// Adds all counts.
+    /// Adds the line of a flow that is timed.
+    pub fn add_hop(&mut self, hop: &HostHop) -> Result<()> {
+        if self.json {
+            return self.lines.add_json(&PostcardsJson::hops(hop));
+        }
+        self.lines.add(format_args!("{}\n", HopLine(hop)))
+    }
+
+    /// Adds all counts of drops.
     pub fn add_totals(&mut self, totals: &DropTotals) -> Result<()> {
         if self.json {
-            return self.lines.add_json(&DropsJson::totals(totals));
+            return self.lines.add_json(&PostcardsJson::drop_totals(totals));
         }
         self.lines.add(format_args!("{}", TotalsText(totals)))
+    }
+
+    /// Adds the times of all packets.
+    pub fn add_hop_totals(&mut self, totals: &HopTotals) -> Result<()> {
+        if self.json {
+            return self.lines.add_json(&PostcardsJson::hop_totals(totals));
+        }
+        self.lines.add(format_args!("{}", HopTotalsText(totals)))
     }
 
     /// Writes what was added.

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::state::PostcardsDaemon;
+use super::state::{PostcardsDaemon, PostcardsTotals};
 use crate::daemon::duty::Duty;
 use crate::daemon::http;
-use crate::model::DropTotals;
 use crate::views;
 use crate::web::{self, CachedText, HttpListener, HttpServer};
 
@@ -17,7 +16,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 
 /// The duty to read the counts, if they are served.
 pub struct ServeTotals {
-    totals: Arc<Mutex<DropTotals>>,
+    totals: Arc<Mutex<PostcardsTotals>>,
     _server: HttpServer,
 }
 
@@ -28,7 +27,10 @@ impl ServeTotals {
         let shown = Arc::clone(&totals);
         let read = move || {
             let totals = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(views::metrics::drops::text(&totals))
+            Ok(views::metrics::postcards::text(
+                totals.drops.as_ref(),
+                totals.hops.as_ref(),
+            ))
         };
         let text = CachedText::start("metrics", read).context("cannot begin to read metrics")?;
         let routes = daemon.signs.health.routes().merge(web::metrics(text));
@@ -41,7 +43,7 @@ impl ServeTotals {
 
 impl Duty<PostcardsDaemon> for ServeTotals {
     fn task(&self) -> &'static str {
-        "read the counts of dropped packets"
+        "read the counts of postcards"
     }
 
     fn period(&self) -> Duration {

@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::cli::PostcardsArgs;
 use crate::config::{
-    DscpMark, EXTENSION_PORT, File, NetnsChoice, PostcardsConfig, Settled, settle,
+    DscpMark, EXTENSION_PORT, File, HopsChoice, NetnsChoice, PostcardsConfig, Settled, settle,
 };
 use crate::daemon::collectors::Collectors;
 use crate::datapath::drop_reasons::DropReasonNames;
 use crate::datapath::drops::DropPlan;
+use crate::datapath::hops::HopPlan;
+use crate::host::source::places::find_names;
+use crate::model::{WatchPurpose, WatchRule};
 use crate::os::{log, netns};
 
 /// A packet to a group without a member here ends so, which is no loss.
@@ -27,6 +30,8 @@ pub struct PostcardsPlan {
     /// The addresses of the collectors.
     pub collectors: Vec<SocketAddr>,
     pub file: Option<File>,
+    /// The file's rules for postcards, their names looked up.
+    pub rules: Vec<WatchRule>,
 }
 
 impl PostcardsPlan {
@@ -35,15 +40,34 @@ impl PostcardsPlan {
     pub fn make(args: &PostcardsArgs) -> Result<Self> {
         let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
         let collectors = Collectors::find(&config.collectors, false)?.addresses();
+        let rules = find_names(File::rules_for(file.as_ref(), WatchPurpose::Postcards))?;
+        if config.hops == HopsChoice::Watched && rules.is_empty() {
+            bail!(
+                "no rule says which packets are timed (try [[watch]] with for = [\"postcards\"] in a config file, or \
+                 --hops=all)"
+            );
+        }
         Ok(Self {
             config,
             collectors,
             file,
+            rules,
         })
     }
 
-    /// The plan for the program, with the reasons as this kernel numbers them.
-    pub fn for_program(&self, names: &DropReasonNames) -> io::Result<DropPlan> {
+    /// The plan for the programs of hops.
+    pub fn for_hops(&self) -> io::Result<HopPlan> {
+        Ok(HopPlan {
+            netns: netns::inode()?,
+            rules: (self.config.hops == HopsChoice::Watched).then(|| self.rules.clone()),
+            step: self.config.latency_step.0,
+            hold: self.config.latency_hold.0,
+            max_new_flows: self.config.max_new_flows,
+        })
+    }
+
+    /// The plan for the program of drops, with the reasons as this kernel numbers them.
+    pub fn for_drops(&self, names: &DropReasonNames) -> io::Result<DropPlan> {
         let mut ignored = BTreeSet::new();
         for name in &self.config.ignored_reasons {
             match names.number(name) {

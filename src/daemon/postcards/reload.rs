@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::plan::PostcardsPlan;
 use super::state::PostcardsDaemon;
 use crate::cli::PostcardsArgs;
-use crate::config::{File, POSTCARDS, PostcardsOptions};
+use crate::config::{File, POSTCARDS, PostcardsOptions, WATCH};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::reload::refuse_changed;
 
@@ -18,7 +18,7 @@ pub fn read_again(args: &PostcardsArgs) -> ReadFileAgain<PostcardsDaemon> {
 impl ReadsFile for PostcardsDaemon {
     type Plan = PostcardsPlan;
     type Options = PostcardsOptions;
-    const TABLES: &'static [&'static str] = &[POSTCARDS];
+    const TABLES: &'static [&'static str] = &[POSTCARDS, WATCH];
 
     fn plan(&self) -> &PostcardsPlan {
         &self.plan
@@ -36,18 +36,25 @@ impl ReadsFile for PostcardsDaemon {
             "the table has room for {} flows while postcards run, and cannot grow or shrink (try to start them again)",
             old.max_flows
         );
+        let choice = "programs are loaded when postcards start (try to start them again)";
         let address = "the address is bound when postcards start (try to start them again)";
         let settled = [
             (new.max_flows != old.max_flows, "max-flows", &*table),
             (new.http != old.http, "http", address),
+            (new.drops != old.drops, "drops", choice),
+            (new.hops != old.hops, "hops", choice),
+            (new.devs != old.devs, "dev", choice),
         ];
         refuse_changed(now.file.as_ref(), |file| &file.postcards, &settled)?;
         self.host
             .set_node(new.node_id, !new.collectors.is_empty())?;
-        self.programmed = now.for_program(&self.names.reasons)?;
-        self.program.set(&self.programmed)?;
+        if let Some(hops) = &mut self.hops {
+            hops.set(&now)?;
+        }
+        if let Some(drops) = &mut self.drops {
+            drops.set(&now, &self.names)?;
+        }
         self.names.set_places(now.config.places);
-        self.told.set_most(now.config.max_reports);
         if now.collectors != self.plan.collectors {
             self.emitter.set_collectors(now.collectors.clone());
         }

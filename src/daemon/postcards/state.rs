@@ -1,55 +1,76 @@
 //! The state of a daemon of postcards, which its duties share.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::drop_cards::DropCards;
+use super::hop_cards::HopCards;
 use super::lines::PostcardLines;
 use super::names::KernelNames;
 use super::plan::PostcardsPlan;
-use super::told::ToldDrops;
+use crate::daemon::answers::TellsStatus;
+use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
-use crate::datapath::drops::{DropPlan, DropProgram, read_event};
-use crate::datapath::event_ring::EventRing;
-use crate::model::{DropTotals, DropsWithoutPacket, HostDrop};
-use crate::os::kernel_counters::{self, KernelCounter};
+use crate::model::{
+    DropTotals, HopTotals, HostDrop, HostHop, HostStatus, PostcardsStatus, WatchRule,
+};
 use crate::report::Emitter;
 use crate::views::drops::counted;
 
 /// Postcards that are written.
 pub struct PostcardsDaemon {
-    pub program: DropProgram,
+    /// `None` if drops are not told.
+    pub drops: Option<DropCards>,
+    /// `None` if hops are not told.
+    pub hops: Option<HopCards>,
     pub host: OwnHost,
     /// The way to the collectors.
     pub emitter: Emitter,
     pub plan: PostcardsPlan,
-    /// The plan as the program has it.
-    pub programmed: DropPlan,
     pub names: KernelNames,
-    pub told: ToldDrops,
     /// `None` if only the counts at the end are printed.
     pub lines: Option<PostcardLines>,
     pub signs: Signs,
-    /// The kernel's counters as they were when the program was attached.
-    pub counters_before: Vec<KernelCounter>,
+    /// The time at which counts began.
+    pub since_ns: u64,
+}
+
+/// All counts since the programs were attached.
+#[derive(Default)]
+pub struct PostcardsTotals {
+    pub drops: Option<DropTotals>,
+    pub hops: Option<HopTotals>,
 }
 
 impl PostcardsDaemon {
-    /// Tells flows whose first drop was just seen.
-    pub fn tell_new_flows(&mut self, events: &mut EventRing, wait: Duration) -> Result<()> {
-        let mut new = Vec::new();
-        events.drain(wait, |bytes| new.extend(read_event(bytes)))?;
-        self.tell(new)
+    /// Tells flows whose first packet was just seen, or that changed.
+    pub fn tell_news(&mut self, wait: Duration) -> Result<()> {
+        self.tell_new_drops(wait)?;
+        self.tell_new_hops(match self.drops {
+            Some(_) => Duration::ZERO,
+            None => wait,
+        })
+    }
+
+    fn tell_new_drops(&mut self, wait: Duration) -> Result<()> {
+        match &mut self.drops {
+            Some(drops) => {
+                let new = drops.news(wait)?;
+                self.tell(new, None)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Tells those of these flows that have news, as far as the limit lets it.
-    pub fn tell(&mut self, drops: Vec<HostDrop>) -> Result<()> {
-        let now = Instant::now();
-        let mut taken: Vec<HostDrop> = drops
-            .into_iter()
-            .filter(|drop| self.told.take(drop, now))
-            .collect();
+    pub fn tell(&mut self, found: Vec<HostDrop>, read: Option<Instant>) -> Result<()> {
+        let Some(drops) = &mut self.drops else {
+            return Ok(());
+        };
+        let mut taken = drops.take(found, read);
         self.names.name(&mut taken);
         self.host.place(&mut taken)?;
         self.report(&taken);
@@ -73,35 +94,82 @@ impl PostcardsDaemon {
         Ok(())
     }
 
-    /// All counts since the program was attached.
-    pub fn totals(&mut self) -> Result<DropTotals> {
-        let places = self.program.places(&self.names.reasons)?;
-        let mut totals = self
-            .program
-            .totals(&self.names.reasons, &self.programmed, &places)?;
-        totals.places = self.names.name_places(places);
-        totals.without_packet = self.without_packet()?;
-        totals.told = self.told.told;
-        totals.put_off = self.told.put_off;
-        Ok(totals)
+    /// Tells flows that begin or change.
+    pub fn tell_new_hops(&mut self, wait: Duration) -> Result<()> {
+        let Some(hops) = &mut self.hops else {
+            return Ok(());
+        };
+        let new = hops.news(wait)?;
+        self.tell_hops(new, None)
     }
 
-    /// What the kernel's counters tell more than when the program was attached.
-    fn without_packet(&self) -> Result<Vec<DropsWithoutPacket>> {
-        let mut found = Vec::new();
-        for (counter, interface, count) in kernel_counters::read()? {
-            let known = self.counters_before.iter();
-            let mut before = known.filter(|(name, dev, _)| *name == counter && *dev == interface);
-            let before = before.next().map_or(0, |(.., count)| *count);
-            if count > before {
-                found.push(DropsWithoutPacket {
-                    counter: counter.to_owned(),
-                    interface,
-                    count: count - before,
-                });
+    /// Tells those of these flows that may be told now.
+    pub fn tell_hops(&mut self, found: Vec<HostHop>, read: Option<Instant>) -> Result<()> {
+        let Some(hops) = &mut self.hops else {
+            return Ok(());
+        };
+        let taken = hops.take(found, read);
+        self.report_hops(&taken);
+        if let Some(lines) = &mut self.lines {
+            for hop in &taken {
+                lines.add_hop(hop)?;
             }
+            lines.flush()?;
         }
-        Ok(found)
+        Ok(())
+    }
+
+    /// All counts since the programs were attached.
+    pub fn totals(&mut self) -> Result<PostcardsTotals> {
+        let (drops, hops) = (&self.drops, &self.hops);
+        let names = &mut self.names;
+        Ok(PostcardsTotals {
+            drops: drops.as_ref().map(|one| one.totals(names)).transpose()?,
+            hops: hops.as_ref().map(HopCards::totals).transpose()?,
+        })
+    }
+
+    /// What `hostint status` shows.
+    pub fn status(&mut self) -> Result<PostcardsStatus> {
+        let (drops, hops) = (&self.drops, &self.hops);
+        let (plan, names) = (&self.plan, &mut self.names);
+        let drops = drops.as_ref().map(|one| one.status(plan, names));
+        let hops = hops.as_ref().map(|one| one.status(plan));
+        let counts = self.emitter.counts();
+        let addresses = plan.collectors.iter();
+        Ok(PostcardsStatus {
+            daemon_pid: std::process::id(),
+            node_id: self.host.node(),
+            since_ns: self.since_ns,
+            report_period_ns: plan.config.report_period.as_ns(),
+            collectors: addresses.map(SocketAddr::to_string).collect(),
+            reports_sent: counts.sent,
+            reports_lost: counts.lost,
+            drops: drops.transpose()?,
+            hops: hops.transpose()?,
+        })
+    }
+}
+
+impl HasRules for PostcardsDaemon {
+    fn rules(&mut self) -> &mut Vec<WatchRule> {
+        &mut self.plan.rules
+    }
+
+    fn set_rules(&mut self) -> Result<()> {
+        match &mut self.hops {
+            Some(hops) => hops.set(&self.plan),
+            None => Ok(()),
+        }
+    }
+}
+
+impl TellsStatus for PostcardsDaemon {
+    fn host_status(&mut self) -> Result<HostStatus> {
+        Ok(HostStatus {
+            postcards: Some(self.status()?),
+            ..HostStatus::of_nothing()
+        })
     }
 }
 
@@ -121,6 +189,11 @@ impl ShowsSigns for PostcardsDaemon {
     }
 
     fn state_line(&mut self) -> Result<String> {
-        Ok(format!("drops of {} told", counted(self.told.told, "flow")))
+        let drops = self.drops.as_ref();
+        let drops = drops.map(|it| format!("drops of {} told", counted(it.told(), "flow")));
+        let hops = self.hops.as_ref();
+        let hops = hops.map(|it| format!("{} of hops told", counted(it.told(), "line")));
+        let both: Vec<String> = drops.into_iter().chain(hops).collect();
+        Ok(both.join(", "))
     }
 }

@@ -1,13 +1,11 @@
 //! Tells what flows dropped since they were told last.
 
-use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
 use super::state::PostcardsDaemon;
 use crate::daemon::duty::Duty;
-use crate::model::DropId;
 
 /// The time after which a flow without drops is forgotten, in periods of reports and at least.
 const IDLE_PERIODS: u32 = 4;
@@ -39,22 +37,16 @@ impl Duty<PostcardsDaemon> for TellFlows {
 }
 
 fn tell_all(daemon: &mut PostcardsDaemon) -> Result<()> {
-    let period = daemon.plan.config.report_period.0;
-    let idle = SHORTEST_IDLE.max(period.saturating_mul(IDLE_PERIODS));
-    let idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
-    let mut present: HashSet<DropId> = HashSet::new();
-    let (mut news, mut again) = (Vec::new(), Vec::new());
-    daemon.program.sweep(idle_ns, |drop| {
-        present.insert(drop.id());
-        if daemon.told.news(&drop) > 0 {
-            news.push(drop);
-        } else if daemon.told.repeat(&drop) {
-            again.push(drop);
-        }
-    })?;
-    daemon.told.keep(|id| present.contains(id));
-    // If there are too many, those with most packets come first.
-    news.sort_by_key(|drop| std::cmp::Reverse(daemon.told.news(drop)));
-    daemon.tell(news)?;
-    daemon.repeat(again)
+    let idle = idle_after(daemon.plan.config.report_period.0);
+    let Some(drops) = &mut daemon.drops else {
+        return Ok(());
+    };
+    let due = drops.sweep(idle)?;
+    daemon.tell(due.news, Some(due.read))?;
+    daemon.repeat(due.again)
+}
+
+/// The time after which a flow without packets is forgotten.
+pub fn idle_after(period: Duration) -> Duration {
+    SHORTEST_IDLE.max(period.saturating_mul(IDLE_PERIODS))
 }

@@ -1,9 +1,8 @@
 //! The news of each flow that were told already, and the limit of flows that are told in a second.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::time::{Duration, Instant};
-
-use crate::model::{DropId, HostDrop};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -14,13 +13,14 @@ const REPEATS: u8 = 2;
 struct ToldFlow {
     packets: u64,
     repeats: u8,
+    at: Instant,
 }
 
 /// The packets of each flow that were told, and the rate of telling.
-pub struct ToldDrops {
+pub struct ToldFlows<Id> {
     /// The most in a second; 0: no limit.
     most: u64,
-    flows: HashMap<DropId, ToldFlow>,
+    flows: HashMap<Id, ToldFlow>,
     second: Option<Instant>,
     in_second: u64,
     /// Flows told since the beginning.
@@ -29,7 +29,7 @@ pub struct ToldDrops {
     pub put_off: u64,
 }
 
-impl ToldDrops {
+impl<Id: Eq + Hash> ToldFlows<Id> {
     pub fn new(most: u64) -> Self {
         Self {
             most,
@@ -45,19 +45,28 @@ impl ToldDrops {
         self.most = most;
     }
 
-    /// Packets that were not told yet.
-    pub fn news(&self, drop: &HostDrop) -> u64 {
-        let told = self.flows.get(&drop.id()).map_or(0, |told| told.packets);
-        // A record that was forgotten and began anew has fewer packets.
-        match drop.count.packets.checked_sub(told) {
-            Some(news) => news,
-            None => drop.count.packets,
-        }
+    /// The packets of a flow that were not told yet, of those it has. `read` is the time when its record was read from the
+    /// table; an event has none, because it may be older than what was told.
+    pub fn news(&self, id: &Id, packets: u64, read: Option<Instant>) -> u64 {
+        let Some(told) = self.flows.get(id) else {
+            return packets;
+        };
+        packets.checked_sub(told.packets).unwrap_or_else(|| {
+            // A record that was forgotten and began anew has fewer packets.
+            let is_newer = read.is_some_and(|read| read > told.at);
+            if is_newer { packets } else { 0 }
+        })
+    }
+
+    /// True if the flow was not told for this time.
+    pub fn is_due(&self, id: &Id, period: Duration, now: Instant) -> bool {
+        let told = self.flows.get(id);
+        told.is_none_or(|told| now.saturating_duration_since(told.at) >= period)
     }
 
     /// Returns true if the flow has news that may be told now, and notes them as told.
-    pub fn take(&mut self, drop: &HostDrop, now: Instant) -> bool {
-        if self.news(drop) == 0 {
+    pub fn take(&mut self, id: Id, packets: u64, read: Option<Instant>, now: Instant) -> bool {
+        if self.news(&id, packets, read) == 0 {
             return false;
         }
         if self
@@ -74,17 +83,18 @@ impl ToldDrops {
         self.in_second += 1;
         self.told += 1;
         let told = ToldFlow {
-            packets: drop.count.packets,
+            packets,
             repeats: 0,
+            at: now,
         };
-        self.flows.insert(drop.id(), told);
+        self.flows.insert(id, told);
         true
     }
 
     /// Returns true if a flow without news is to be repeated, and notes that it is.
-    pub fn repeat(&mut self, drop: &HostDrop) -> bool {
-        let told = self.flows.get_mut(&drop.id());
-        let told = told.filter(|told| told.packets == drop.count.packets);
+    pub fn repeat(&mut self, id: &Id, packets: u64) -> bool {
+        let told = self.flows.get_mut(id);
+        let told = told.filter(|told| told.packets == packets);
         match told.filter(|told| told.repeats < REPEATS) {
             Some(told) => {
                 told.repeats += 1;
@@ -95,7 +105,7 @@ impl ToldDrops {
     }
 
     /// Forgets the flows that are gone from the table.
-    pub fn keep(&mut self, is_there: impl Fn(&DropId) -> bool) {
+    pub fn keep(&mut self, is_there: impl Fn(&Id) -> bool) {
         self.flows.retain(|id, _| is_there(id));
     }
 }

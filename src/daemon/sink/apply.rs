@@ -70,7 +70,7 @@ impl Steps<'_> {
         sink.change(&now.config).context("cannot change settings")?;
         now.name_host(sink).context("cannot change settings")?;
         match changed_sources(pins, now, before)? {
-            Some(setup) => reconfigure(pins, &setup, now.config.node_id, (&[], false)),
+            Some(setup) => reconfigure(pins, &setup, now.node, (&[], false)),
             None => Ok(()),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
+use super::answers;
 use super::plan::{SinkPlan, say_form};
 use crate::cli::SinkServeArgs;
 use crate::config::{HookChoice, SINK_HTTP_PORT, SinkConfig};
@@ -43,12 +44,12 @@ impl LoadedSink {
     /// Makes all that takes the privileges to begin with, and gives them up.
     pub fn load(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<Self> {
         give_up_all_but(&privileges::BEGIN)?;
-        let plan = SinkPlan::make(args)?;
+        let plan = SinkPlan::make(|| pins::find_to_change(bpffs), args)?;
         let config = &plan.config;
         let emitter =
             Emitter::new(plan.destinations.clone()).context("cannot prepare to send reports")?;
         let http = http::bind(config.http.as_deref(), SINK_HTTP_PORT)?;
-        let receivers = metrics_push::prepare(&config.push, Some(config.node_id.0))?;
+        let receivers = metrics_push::prepare(&config.push, Some(plan.node.id.0))?;
         let pins = pins::make(bpffs)?;
         let lock = pins
             .lock()
@@ -62,7 +63,7 @@ impl LoadedSink {
         let counters = prepare(&sink, &pins, &plan).inspect_err(|_| leave_nothing(&pins))?;
         say_form(config);
         let leases = keep_leases(config);
-        let control = Control::bind(config.control.as_deref())
+        let control = answers::bind(config.control.as_deref())
             .inspect_err(|err| {
                 log::warning(format_args!(
                     "no control socket, so only users who may read pins see the status: {err:#}"

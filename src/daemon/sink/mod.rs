@@ -6,6 +6,7 @@
 //!                             interfaces · flow tables · links · clock · rules · counters · deliveries
 //! ```
 
+mod answers;
 mod apply;
 mod astray;
 mod begin;
@@ -21,6 +22,7 @@ mod reload;
 mod report_log;
 mod reports;
 mod state;
+mod unmeasured;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -28,6 +30,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use self::answers::HostAnswers;
 use self::astray::WatchOtherInterfaces;
 use self::begin::LoadedSink;
 use self::counters::KeepCounters;
@@ -42,6 +45,7 @@ use self::reload::ReloadSink;
 use self::report_log::ReopenReportLog;
 use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
+use self::unmeasured::TellUnmeasured;
 use super::duties::{
     FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
     TellIdentity, WalkSourceFlows,
@@ -103,7 +107,7 @@ fn serve(loaded: LoadedSink, args: &SinkServeArgs, tally: Arc<Mutex<Tally>>) -> 
             .config
             .is_some()
             .then_some(signals::ask_to_reload as fn());
-        control.serve(&pins, reload);
+        control.serve(HostAnswers::new(&pins, reload));
     }
     let signs = Signs::from_env();
     let served = ServedMetrics::start(http, receivers, &pins, &plan, &signs, &tally)?;
@@ -115,7 +119,7 @@ fn serve(loaded: LoadedSink, args: &SinkServeArgs, tally: Arc<Mutex<Tally>>) -> 
     side.clock = Some(sink.host.refresh_clock()?);
     let events = sink.event_ring()?;
     let daemon = SinkDaemon {
-        reports: SinkReports::new(config, emitter),
+        reports: SinkReports::new(config, plan.node.id, emitter),
         side,
         sink,
         plan,
@@ -186,9 +190,10 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(FollowCollectors::default())
         .with(TellIdentity)
         .with(TellCoverage::new())
+        .with(TellUnmeasured::new())
         .with(EndLossPeriods)
         .with(KeepLeases)
-        .with(ReloadSink::new(args))
+        .with(ReloadSink::new(&daemon.side.pins, args))
         .with(LookAfterAttachments::start())
         .with(WatchOtherInterfaces::default())
         .with(WalkSinkFlows::new())
@@ -197,7 +202,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(WalkSourceFlows::new()?)
         .with(ReopenReportLog)
         .with(LookForLinks)
-        .with(FollowClock)
+        .with(FollowClock::default())
         .with(TellClocks::default())
         .with(SetFileRules::default())
         .with(WatchDeliveries::default())

@@ -7,16 +7,19 @@ use anyhow::{Context, Result};
 use crate::cli::SinkServeArgs;
 use crate::config::{File, LogFormatName, ReportFormat, Settled, SinkConfig, settle};
 use crate::daemon::collectors::Collectors;
+use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
+use crate::host;
 use crate::host::advice::advise;
 use crate::host::source::places::find_names;
-use crate::model::{Classes, ReportVersion, WatchRule};
+use crate::model::{Classes, HostNode, ReportVersion, WatchPurpose, WatchRule};
 use crate::os::{log, netdev};
 use crate::report::{Destinations, LogFormat, LogSettings, ReportForm};
 
 /// All that is known before a sink begins, or goes on with other settings.
 pub struct SinkPlan {
     pub config: SinkConfig,
+    pub node: HostNode,
     pub file: Option<File>,
     /// The file's rules, their names looked up.
     pub rules: Vec<WatchRule>,
@@ -25,18 +28,22 @@ pub struct SinkPlan {
 }
 
 impl SinkPlan {
+    /// `pins` finds what is pinned on this host, whose node id is used if none is given.
+    ///
     /// # Errors
     /// If the sink could not do what the plan says.
-    pub fn make(args: &SinkServeArgs) -> Result<Self> {
+    pub fn make(pins: impl FnOnce() -> Result<Option<Pins>>, args: &SinkServeArgs) -> Result<Self> {
         let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
-        let rules = file
-            .as_ref()
-            .map_or_else(Vec::new, |file| file.rules.clone());
+        let node = match config.node_id {
+            Some(given) => HostNode::given(given),
+            None => host::node::choose(pins()?.as_ref(), None)?,
+        };
+        let rules = File::rules_for(file.as_ref(), WatchPurpose::Int);
         let rules = find_names(rules)?;
         let collectors = Collectors::find(&config.collectors, config.spread)?;
         let destinations = Destinations {
             collectors: collectors.addresses(),
-            spread: config.spread.then_some(config.node_id),
+            spread: config.spread.then_some(node.id),
             form: ReportForm {
                 version: match config.report_format {
                     ReportFormat::V05 => ReportVersion::V05,
@@ -60,6 +67,7 @@ impl SinkPlan {
         }
         Ok(Self {
             config,
+            node,
             file,
             rules,
             collectors,
@@ -71,8 +79,7 @@ impl SinkPlan {
     pub fn name_host(&self, sink: &Sink) -> Result<()> {
         let ports = self.destinations.collectors.iter().map(SocketAddr::port);
         let ports = self.config.report_ports(ports);
-        sink.host
-            .apply(self.config.node_id, &ports, self.config.lease_key)?;
+        sink.host.apply(self.node, &ports, self.config.lease_key)?;
         Ok(())
     }
 }

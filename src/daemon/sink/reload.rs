@@ -14,6 +14,7 @@ use crate::config::{SINK, SOURCE, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::leases::warn_without_key;
 use crate::daemon::reload::{Reload, finished, say_changes, say_refusal};
+use crate::datapath::pins::Pins;
 use crate::host::sink::leave;
 use crate::os::{log, signals};
 use crate::report::Emitter;
@@ -27,11 +28,11 @@ pub struct ReloadSink {
 }
 
 impl ReloadSink {
-    pub fn new(args: &SinkServeArgs) -> Self {
-        let again = args.clone();
+    pub fn new(pins: &Pins, args: &SinkServeArgs) -> Self {
+        let (pins, again) = (pins.clone(), args.clone());
         Self {
             args: args.clone(),
-            reload: Reload::new(move || SinkPlan::make(&again)),
+            reload: Reload::new(move || SinkPlan::make(|| Ok(Some(pins.clone())), &again)),
             leaving: None,
         }
     }
@@ -104,11 +105,11 @@ impl Duty<SinkDaemon> for ReloadSink {
 
 /// Goes on with another plan, all of it or none: what may fail comes first. Returns the plan before.
 fn go_on(daemon: &mut SinkDaemon, now: SinkPlan) -> Result<SinkPlan> {
-    let config = &now.config;
+    let (config, node) = (&now.config, now.node.id);
     let emitter =
         Emitter::new(now.destinations.clone()).context("cannot prepare to send reports")?;
     apply(&daemon.side.pins, &daemon.sink, &now, &daemon.plan)?;
-    daemon.reports.change(config, emitter);
+    daemon.reports.change(config, node, emitter);
     let before = &daemon.plan.config;
     if config.report_format != before.report_format {
         say_form(config);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::config::{Compat, SinkConfig};
 use crate::datapath::events;
 use crate::datapath::sweeper::Sweeper;
-use crate::model::{ClockState, SinkEvent, SummaryEvent};
+use crate::model::{ClockState, NodeId, SinkEvent, SummaryEvent};
 use crate::os::clock;
 use crate::report::{Builder, Emitter};
 
@@ -27,9 +27,9 @@ const AT_ONCE: usize = 4;
 const TURNS: usize = 100;
 
 impl SinkReports {
-    pub fn new(config: &SinkConfig, emitter: Emitter) -> Self {
+    pub fn new(config: &SinkConfig, node: NodeId, emitter: Emitter) -> Self {
         Self {
-            builder: builder(config),
+            builder: builder(config, node),
             emitter,
             events_read: 0,
             events_malformed: 0,
@@ -53,12 +53,12 @@ impl SinkReports {
     }
 
     /// Goes on with other settings. What the emitter before had to send, the new one sends.
-    pub fn change(&mut self, config: &SinkConfig, emitter: Emitter) {
+    pub fn change(&mut self, config: &SinkConfig, node: NodeId, emitter: Emitter) {
         let before = std::mem::replace(&mut self.emitter, emitter);
         self.emitter.inherit(before);
         self.builder = Builder {
             clock: self.builder.clock,
-            ..builder(config)
+            ..builder(config, node)
         };
     }
 
@@ -93,10 +93,11 @@ impl SinkReports {
     }
 }
 
-fn builder(config: &SinkConfig) -> Builder {
+fn builder(config: &SinkConfig, node: NodeId) -> Builder {
     Builder {
-        sink_node: config.node_id,
+        sink_node: node,
         node_id_word: config.node_id_word,
+        packet_headers: config.packet_headers,
         host_int: config.compat == Some(Compat::HostInt),
         clock: None,
     }

@@ -1,5 +1,6 @@
 //! The state of a sink's daemon, which its duties share.
 
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -130,6 +131,10 @@ impl OnHost for SinkDaemon {
         Some((&self.sink, &self.plan.config))
     }
 
+    fn clock_error_ns(&self) -> Option<NonZeroU32> {
+        self.plan.config.clock_error_ns
+    }
+
     fn idle_flow_timeout(&self) -> TimeSpan {
         self.plan.config.idle_flow_timeout
     }
@@ -141,7 +146,7 @@ impl TellsCollectors for SinkDaemon {
     }
 
     fn node(&self) -> Result<NodeId> {
-        Ok(self.plan.config.node_id)
+        Ok(self.plan.node.id)
     }
 
     fn tells_extended(&self) -> bool {

@@ -46,7 +46,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
         .with(KeepLeases)
         .with(LookAfterAttachments::start())
         .with(read_again(args))
-        .with(FollowClock)
+        .with(FollowClock::default())
         .with(TellClocks::default())
         .with(WalkSourceFlows::new()?)
         .with(SetFileRules::default());

@@ -9,7 +9,7 @@ use crate::config::{File, Settled, SourceSetup, report_ports, settle};
 use crate::daemon::collectors::Collectors;
 use crate::host::advice::advise;
 use crate::host::source::places::{find_names, find_places, read_dest_file};
-use crate::model::{RuleHost, WatchRule};
+use crate::model::{RuleHost, WatchPurpose, WatchRule};
 use crate::os::netdev;
 
 /// All that is known before a source is attached, or goes on with other settings.
@@ -45,9 +45,7 @@ impl SourcePlan {
                 bail!("cannot use interface {dev}: its packets have no Ethernet header");
             }
         }
-        let rules = file
-            .as_ref()
-            .map_or_else(Vec::new, |file| file.rules.clone());
+        let rules = File::rules_for(file.as_ref(), WatchPurpose::Int);
         let rules = find_names(rules)?;
         let collectors = Collectors::find(&setup.collectors, false)?.addresses();
         Ok(Self {

@@ -13,7 +13,7 @@ use crate::datapath::watch::Watchlist;
 use crate::host::source::dests::unwatch;
 use crate::host::source::reconfigure::{reconfigure, refuse};
 use crate::host::source::rules::set_file_rules;
-use crate::host::source::{choose_node, leave};
+use crate::host::source::{ROLE, choose_node};
 use crate::model::RuleHost;
 use crate::os::log;
 
@@ -68,7 +68,7 @@ impl ReadsFile for SourceDaemon {
             .collect();
         let pins = &self.side.pins;
         for done in [
-            leave(pins, &gone),
+            ROLE.leave(pins, &gone),
             unwatch_places(pins, &before.places, &self.plan.places),
         ] {
             if let Err(err) = done {
@@ -96,7 +96,7 @@ fn change_kernel(daemon: &SourceDaemon, now: &SourcePlan) -> Result<()> {
     if changed.is_err() {
         for undone in [
             set_file_rules(pins, &before.rules),
-            daemon.source.host.set_node_id(old_node).map_err(Into::into),
+            daemon.source.host.set_node(old_node).map_err(Into::into),
             unwatch_places(pins, &now.places, &before.places),
         ] {
             if let Err(err) = undone {

@@ -1,5 +1,7 @@
 //! The state of a source's daemon, which its duties share.
 
+use std::num::NonZeroU32;
+
 use anyhow::Result;
 
 use super::plan::SourcePlan;
@@ -43,6 +45,10 @@ impl OnHost for SourceDaemon {
         None
     }
 
+    fn clock_error_ns(&self) -> Option<NonZeroU32> {
+        self.plan.setup.clock_error_ns
+    }
+
     fn idle_flow_timeout(&self) -> TimeSpan {
         self.plan.setup.source.idle_flow_timeout
     }
@@ -54,7 +60,7 @@ impl TellsCollectors for SourceDaemon {
     }
 
     fn node(&self) -> Result<NodeId> {
-        Ok(self.source.host.node_id()?)
+        Ok(self.source.host.node()?.id)
     }
 
     fn tells_extended(&self) -> bool {

@@ -10,7 +10,6 @@ mod collectors;
 mod connections;
 mod lines;
 mod metrics;
-mod names;
 mod plan;
 mod reload;
 mod report_queue;
@@ -26,13 +25,13 @@ use self::collectors::TellConnections;
 use self::connections::Connections;
 use self::lines::{TcpLines, TcpOutput};
 use self::metrics::ServeConnections;
-use self::names::FollowRules;
 use self::plan::TcpDaemonPlan;
 use self::reload::read_again;
 use self::report_queue::ReportQueue;
 use self::sample::SampleConnections;
 use self::state::TcpDaemon;
-use super::duties::{FollowHost, TellIdentity};
+use super::answers::{self, AnswerClients};
+use super::duties::{FollowHost, FollowRules, TellIdentity};
 use super::duty::Duties;
 use super::http;
 use super::own_host::OwnHost;
@@ -40,6 +39,7 @@ use super::privileges::give_up_all_but;
 use super::signs::{GiveSigns, Signs};
 use crate::cli::TcpArgs;
 use crate::config::TCP_HTTP_PORT;
+use crate::control::UnpinnedRole;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::tcp::TcpPrograms;
 use crate::host::advice::advise_for;
@@ -68,6 +68,13 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
         .with(read_again(args));
     if let Some(listener) = http {
         duties = duties.with(ServeConnections::start(listener, &mut daemon)?);
+    }
+    if let Some(control) = answers::bind(UnpinnedRole::Tcp) {
+        let reload = args
+            .config
+            .is_some()
+            .then_some(signals::ask_to_reload as fn());
+        duties = duties.with(AnswerClients::start(control, reload));
     }
     let end = args.once.map(|once| Instant::now() + once.0);
     daemon.signs.notify.ready();
@@ -123,6 +130,7 @@ fn begin(
         plan,
         signs: Signs::from_env(),
         walk: Duration::ZERO,
+        since_ns: clock::realtime_ns(),
     };
     Ok((daemon, endings, http))
 }

@@ -9,7 +9,7 @@ use crate::config::{File, Settled, TcpConfig, settle};
 use crate::daemon::collectors::Collectors;
 use crate::datapath::tcp::TcpPlan;
 use crate::host::source::places::find_names;
-use crate::model::WatchRule;
+use crate::model::{WatchPurpose, WatchRule};
 use crate::os::{cgroup, netns};
 
 /// All that is known before the programs are attached, or go on with other settings.
@@ -29,9 +29,7 @@ impl TcpDaemonPlan {
     pub fn make(args: &TcpArgs) -> Result<Self> {
         let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
         let collectors = Collectors::find(&config.collectors, false)?.addresses();
-        let rules = file
-            .as_ref()
-            .map_or_else(Vec::new, |file| file.rules.clone());
+        let rules = File::rules_for(file.as_ref(), WatchPurpose::Tcp);
         let rules = find_names(rules)?;
         let cgroup = match &config.cgroup {
             Some(folder) => Some(

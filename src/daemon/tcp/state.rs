@@ -1,5 +1,6 @@
 //! The state of the daemon that watches TCP connections, which its duties share.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -9,11 +10,13 @@ use super::lines::TcpLines;
 use super::plan::TcpDaemonPlan;
 use super::report_queue::ReportQueue;
 use crate::config::TcpReportChoice;
+use crate::daemon::answers::TellsStatus;
+use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::OwnHost;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::tcp::TcpPrograms;
-use crate::model::{TcpNews, TcpReport, TcpTotals};
+use crate::model::{HostStatus, TcpNews, TcpReport, TcpStatus, TcpTotals, WatchRule};
 use crate::report::Emitter;
 use crate::views::drops::counted;
 
@@ -30,6 +33,8 @@ pub struct TcpDaemon {
     pub signs: Signs,
     /// The duration of the last walk.
     pub walk: Duration,
+    /// The time at which counts began.
+    pub since_ns: u64,
 }
 
 impl TcpDaemon {
@@ -111,11 +116,45 @@ impl TcpDaemon {
     }
 }
 
+impl TellsStatus for TcpDaemon {
+    fn host_status(&mut self) -> Result<HostStatus> {
+        let config = &self.plan.config;
+        let counts = self.emitter.counts();
+        let addresses = self.plan.collectors.iter();
+        let ns = |period: Duration| u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
+        Ok(HostStatus {
+            tcp: Some(TcpStatus {
+                daemon_pid: std::process::id(),
+                node_id: self.host.node(),
+                since_ns: self.since_ns,
+                sample_period_ns: ns(config.sample_period.0),
+                report_period_ns: ns(config.report_period.0),
+                collectors: addresses.map(SocketAddr::to_string).collect(),
+                reports_sent: counts.sent,
+                reports_lost: counts.lost,
+                connections_max: config.max_connections,
+                totals: self.totals()?,
+            }),
+            ..HostStatus::of_nothing()
+        })
+    }
+}
+
 fn is_told(choice: TcpReportChoice, news: TcpNews) -> bool {
     match news {
         TcpNews::End | TcpNews::Gone => true,
         TcpNews::Open | TcpNews::Change => choice != TcpReportChoice::End,
         TcpNews::Sample => choice == TcpReportChoice::Sample,
+    }
+}
+
+impl HasRules for TcpDaemon {
+    fn rules(&mut self) -> &mut Vec<WatchRule> {
+        &mut self.plan.rules
+    }
+
+    fn set_rules(&mut self) -> Result<()> {
+        Ok(self.programs.set(&self.plan.for_programs()?)?)
     }
 }
 

@@ -1,15 +1,16 @@
-//! The transit hop's daemon: it keeps the programs attached, follows the clock, and shows counters. Packets get their
-//! entries from the kernel half alone.
+//! The transit hop's daemon: it keeps the programs attached, follows the clock, shows counters, and tells collectors which
+//! host this is. Packets get their entries from the kernel half alone.
 //!
 //! ```text
-//! each turn of the loop:  duties: signs · attachments · reload · clock
+//! each turn of the loop:  duties: signs · identity · attachments · reload · clock · waits
 //! ```
 
 mod attachments;
-mod clock;
 mod plan;
 mod reload;
 mod state;
+mod waits;
+mod while_alone;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,10 +18,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use self::attachments::LookAfterHop;
-use self::clock::FollowClockAlone;
 use self::plan::TransitPlan;
 use self::reload::read_again;
 use self::state::TransitDaemon;
+use self::waits::TellWaits;
+use self::while_alone::WhileAlone;
+use super::duties::{FollowClock, TellClocks, TellIdentity};
 use super::duty::Duties;
 use super::http;
 use super::on_host::HostSide;
@@ -32,6 +35,7 @@ use crate::datapath::pins::{Pins, PinsLock};
 use crate::datapath::transit::Transit;
 use crate::host::{self, pins, state as host_state};
 use crate::os::{log, privileges, signals};
+use crate::report::{Destinations, Emitter};
 use crate::views;
 use crate::web::{self, CachedText, HttpListener, HttpServer};
 
@@ -60,15 +64,21 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let pins = pins::make(bpffs)?;
     let _lock = lock(&pins)?;
     let transit = attach_all(&pins, &plan)?;
+    let waits = TellWaits::begin(&pins, &plan.setup.transit)?;
     give_up_all_but(&privileges::STEADY)?;
     signals::install().context("cannot handle signals")?;
     if args.config.is_some() {
         signals::reload_on_hangup().context("cannot handle signals")?;
     }
+    let destinations = Destinations {
+        collectors: plan.collectors.clone(),
+        ..Destinations::default()
+    };
     let mut daemon = TransitDaemon {
         side: HostSide::new(pins, None),
         transit,
         plan,
+        emitter: Emitter::new(destinations).context("cannot prepare to tell collectors")?,
         signs: Signs::from_env(),
     };
     let _server = match http {
@@ -77,9 +87,14 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     };
     let mut duties = Duties::default()
         .with(GiveSigns::default())
+        .with(TellIdentity)
         .with(LookAfterHop::start())
         .with(read_again(args))
-        .with(FollowClockAlone);
+        .with(WhileAlone(FollowClock::default()))
+        .with(WhileAlone(TellClocks::default()));
+    if let Some(waits) = waits {
+        duties = duties.with(waits);
+    }
     daemon.signs.notify.ready();
     while !signals::ending() {
         duties.turn(&mut daemon, Instant::now());

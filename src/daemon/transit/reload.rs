@@ -40,10 +40,17 @@ impl ReadsFile for TransitDaemon {
     fn go_on(&mut self, now: TransitPlan) -> Result<TransitPlan> {
         let (new, old) = (&now.setup, &self.plan.setup);
         let why = "the address is bound when the transit hop starts (try to start it again)";
-        let settled = [(new.http != old.http, "http", why)];
+        let waits = "the program that measures waits is attached when the transit hop starts (try to start it again)";
+        let settled = [
+            (new.http != old.http, "http", why),
+            (new.transit.waits != old.transit.waits, "waits", waits),
+        ];
         refuse_changed(now.file.as_ref(), |file| &file.transit, &settled)?;
-        if new != old {
+        if (&new.devs, &new.transit) != (&old.devs, &old.transit) {
             self.transit = transit::attach(&self.side.pins, new)?;
+        }
+        if now.collectors != self.plan.collectors {
+            self.emitter.set_collectors(now.collectors.clone());
         }
         let kept = &new.devs;
         let gone: Vec<String> = old
@@ -52,7 +59,7 @@ impl ReadsFile for TransitDaemon {
             .filter(|dev| !kept.contains(dev))
             .cloned()
             .collect();
-        if let Err(err) = transit::leave(&self.side.pins, &gone) {
+        if let Err(err) = transit::ROLE.leave(&self.side.pins, &gone) {
             log::error(format_args!(
                 "cannot give up what is no longer named: {err:#}"
             ));

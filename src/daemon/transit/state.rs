@@ -1,19 +1,24 @@
 //! The state of a transit hop's daemon, which its duties share.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::plan::TransitPlan;
-use crate::config::{SinkConfig, TimeSpan};
+use crate::config::{IdentitySettings, SinkConfig, TimeSpan};
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
+use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::pins::Pins;
+use crate::datapath::settings_status;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::transit::Transit;
 use crate::datapath::transit_links;
+use crate::model::NodeId;
+use crate::report::Emitter;
 
 /// A transit hop that is looked after.
 pub struct TransitDaemon {
@@ -21,6 +26,8 @@ pub struct TransitDaemon {
     /// The programs of the last interface.
     pub transit: Transit,
     pub plan: TransitPlan,
+    /// The way to the collectors.
+    pub emitter: Emitter,
     pub signs: Signs,
 }
 
@@ -41,9 +48,42 @@ impl OnHost for TransitDaemon {
         None
     }
 
+    /// A hop tells no collector of its clock.
+    fn clock_error_ns(&self) -> Option<NonZeroU32> {
+        None
+    }
+
     /// A hop has no flows.
     fn idle_flow_timeout(&self) -> TimeSpan {
         TimeSpan(Duration::MAX)
+    }
+}
+
+impl TransitDaemon {
+    /// True if the daemon of a sink or source tells collectors which host this is, and follows the clock.
+    pub fn is_served(&self) -> bool {
+        // Whoever cannot tell leaves it to the other daemon.
+        self.side.pins.is_served().unwrap_or(true)
+    }
+}
+
+impl TellsCollectors for TransitDaemon {
+    fn emitter(&mut self) -> &mut Emitter {
+        &mut self.emitter
+    }
+
+    fn node(&self) -> Result<NodeId> {
+        let node = settings_status::node(&self.side.pins)?;
+        Ok(node.context("this host has no node id")?.id)
+    }
+
+    fn tells_extended(&self) -> bool {
+        !self.plan.collectors.is_empty()
+    }
+
+    fn identity(&self) -> Option<&IdentitySettings> {
+        let settings = self.plan.setup.identity.as_ref()?;
+        (self.tells_extended() && !self.is_served()).then_some(settings)
     }
 }
 

@@ -29,6 +29,22 @@ pub struct Watchlist {
     pub texts: Map<u32, watch_text>,
 }
 
+/// The watchlist of a program without pins, from the maps of its skeleton. Returns from the function if one cannot be used.
+macro_rules! watchlist_of {
+    ($maps:expr) => {
+        $crate::datapath::watch::Watchlist {
+            state: Map::of(&$maps.watch_state)?,
+            places4: Map::of(&$maps.watch_places4)?,
+            places6: Map::of(&$maps.watch_places6)?,
+            nodes: Map::of(&$maps.watch_nodes)?,
+            edges: Map::of(&$maps.watch_edges)?,
+            classes: Map::of(&$maps.watch_classes)?,
+            texts: Map::of(&$maps.watch_texts)?,
+        }
+    };
+}
+pub(in crate::datapath) use watchlist_of;
+
 const TABLES: u32 = watch_limit::WATCH_TABLES.0;
 
 /// Reads rules from the pieces of their text.

@@ -6,5 +6,6 @@ mod list;
 mod places;
 
 pub use compile::{CompiledWatchlist, TooComplex, compile};
+pub(super) use list::watchlist_of;
 pub use list::{Watchlist, adopt};
 pub use places::WatchPlace;

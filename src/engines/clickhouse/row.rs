@@ -119,6 +119,7 @@ fn totals(body: &Body) -> Option<FlowTotals> {
         | Body::DropSummary(_)
         | Body::Latency(_)
         | Body::HostDrop(_)
+        | Body::HostHop(_)
         | Body::Connection(_) => None,
     }
 }

@@ -63,6 +63,7 @@ impl TotalsMemory {
             | Body::DropSummary(_)
             | Body::Latency(_)
             | Body::HostDrop(_)
+            | Body::HostHop(_)
             | Body::Connection(_) => None,
         }
     }

@@ -74,6 +74,7 @@ impl From<Record> for proto::Report {
             clock: record.clock.map(Into::into),
             added: None,
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
+            host_hop: record.host_hop.map(|hop| Box::new((*hop).into())),
             connection: record.connection.map(|one| Box::new((*one).into())),
         }
     }
@@ -203,6 +204,7 @@ impl From<&Measured> for proto::Added {
             reordered: added.reordered,
             duplicates: added.duplicates,
             latency: Some(DistributionRecord::from(&added.latency).into()),
+            corrected: (added.corrected.packets > 0).then(|| (&added.corrected).into()),
         }
     }
 }

@@ -3,7 +3,9 @@
 use prost::Message;
 
 pub use super::connection::ConnectionMessage;
+pub use super::corrected::Corrected;
 pub use super::drops::HostDropMessage;
+pub use super::hops::HostHopMessage;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
@@ -93,6 +95,8 @@ pub struct Report {
     pub host_drop: Option<Box<HostDropMessage>>,
     #[prost(message, optional, boxed, tag = "51")]
     pub connection: Option<Box<ConnectionMessage>>,
+    #[prost(message, optional, boxed, tag = "52")]
+    pub host_hop: Option<Box<HostHopMessage>>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -241,6 +245,8 @@ pub struct Added {
     pub duplicates: u64,
     #[prost(message, optional, tag = "7")]
     pub latency: Option<Distribution>,
+    #[prost(message, optional, tag = "8")]
+    pub corrected: Option<Corrected>,
 }
 
 #[derive(Clone, PartialEq, Message)]

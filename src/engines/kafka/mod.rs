@@ -3,8 +3,10 @@
 mod batches;
 mod clocks;
 mod connection;
+mod corrected;
 mod drops;
 mod encode;
+mod hops;
 mod link;
 pub mod message;
 mod partition;

@@ -3,7 +3,8 @@
 use super::messages::{Any, Attribute};
 use crate::model::Measured;
 
-/// Adds `hostint.added.packets` and others. Latencies that are not known are left out.
+/// Adds `hostint.added.packets` and others. Latencies that are not known are left out, and corrected ones if the clocks were
+/// not known.
 pub(super) fn attributes(added: &Measured, attributes: &mut Vec<Attribute>) {
     for (name, count) in [
         ("packets", added.packets),
@@ -16,6 +17,23 @@ pub(super) fn attributes(added: &Measured, attributes: &mut Vec<Attribute>) {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         attributes.push(attribute(name, count));
     }
+    latencies(added, attributes);
+    if let Some(corrected) = added.corrected.mean() {
+        let packets = i64::try_from(corrected.packets).unwrap_or(i64::MAX);
+        let error_ns = i64::try_from(corrected.error_ns).unwrap_or(i64::MAX);
+        for (name, value) in [
+            ("corrected.packets", packets),
+            ("corrected.mean_ns", corrected.mean_ns),
+            ("corrected.error_ns", error_ns),
+            ("corrected.low_ns", corrected.bound_ns[0]),
+            ("corrected.high_ns", corrected.bound_ns[1]),
+        ] {
+            attributes.push(attribute(name, value));
+        }
+    }
+}
+
+fn latencies(added: &Measured, attributes: &mut Vec<Attribute>) {
     let Some(figures) = added.latency.figures() else {
         return;
     };

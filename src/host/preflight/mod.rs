@@ -13,19 +13,28 @@ pub use subjects::PreflightQuery;
 use subjects::Subjects;
 
 use crate::config::EXTENSION_PORT;
+use crate::datapath::drop_reasons::{self, DropReasonNames};
 use crate::datapath::pins::Pins;
-use crate::datapath::probe::Features;
-use crate::datapath::{hook_choice, hooks, links, settings_status, sink_programs};
+use crate::datapath::probe::{Features, has_packet_stamps};
+use crate::datapath::{
+    drops, hook_choice, hooks, hops, links, settings_status, sink_programs, tcp,
+};
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
-    BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter, Preflight,
-    version,
+    BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter,
+    PostcardsFacts, Preflight, TcpFacts, version,
 };
+use crate::os::privileges::Capability;
 use crate::os::{
-    clock, ethtool, icmp, kernel, netdev, netns, nftables, privileges, resolve, rtnetlink,
-    udp_ports,
+    clock, ethtool, icmp, kallsyms, kernel, netdev, netns, nftables, privileges, resolve,
+    rtnetlink, udp_ports,
 };
-use crate::views::preflight::{judge_device, judge_host, judge_network};
+use crate::views::preflight::{
+    judge_device, judge_host, judge_network, judge_postcards, judge_tcp,
+};
+
+/// The capabilities that loading programs of tracepoints takes.
+const PROGRAMS: [Capability; 2] = [Capability::CAP_BPF, Capability::CAP_PERFMON];
 
 /// The port of VXLAN-GPE.
 const GPE_PORT: u16 = 4790;
@@ -38,6 +47,9 @@ pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Pref
     let pins = Pins::of_this_host(bpffs, false).ok().flatten();
     let facts = host_facts(bpffs)?;
     let mut findings = judge_host(&facts);
+    let postcards = postcards_facts(subjects.postcards)?;
+    findings.extend(judge_postcards(&postcards, &facts.release));
+    findings.push(judge_tcp(&tcp_facts(subjects.tcp)?));
     findings.append(&mut subjects.findings);
     let network = network_facts(pins.as_ref(), &collectors, &subjects.extension_ports);
     findings.extend(judge_network(&network));
@@ -103,6 +115,27 @@ fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
             estimated_error_us: discipline.estimated_error_us,
             greatest_error_us: discipline.greatest_error_us,
         },
+    })
+}
+
+fn postcards_facts(wanted: bool) -> Result<PostcardsFacts> {
+    let may_load = privileges::missing(&PROGRAMS)?.is_empty();
+    Ok(PostcardsFacts {
+        wanted,
+        sees_drops: drop_reasons::told_by_tracepoint().is_some(),
+        reasons: DropReasonNames::read().count(),
+        program: may_load.then(|| drops::try_to_load().map_err(|err| err.to_string())),
+        names_places: kallsyms::are_shown(),
+        carries_stamps: has_packet_stamps(),
+        hops: may_load.then(|| hops::try_to_load().map_err(|err| err.to_string())),
+    })
+}
+
+fn tcp_facts(wanted: bool) -> Result<TcpFacts> {
+    let may_load = privileges::missing(&PROGRAMS)?.is_empty();
+    Ok(TcpFacts {
+        wanted,
+        programs: may_load.then(|| tcp::try_to_load().map_err(|err| err.to_string())),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{ConfigError, File, Mistake, USUAL_FILE, read_key};
+use crate::config::{ConfigError, File, Mistake, POSTCARDS, TCP, USUAL_FILE, read_key};
 use crate::model::preflight::Finding;
 
 /// What flags say of a preflight.
@@ -20,6 +20,10 @@ pub struct Subjects {
     pub collectors: Vec<String>,
     /// The ports of --encap extension-udp.
     pub extension_ports: Vec<u16>,
+    /// The file has settings for postcards.
+    pub postcards: bool,
+    /// The file has settings for TCP connections.
+    pub tcp: bool,
     pub findings: Vec<Finding>,
 }
 
@@ -49,6 +53,8 @@ impl Subjects {
             let found = format!("{}: {}", path.display(), file.summary());
             self.findings.push(Finding::ok("config", found));
         }
+        self.postcards = file.tables.contains(&POSTCARDS);
+        self.tcp = file.tables.contains(&TCP);
         let (sink, source) = (&file.sink.options, &file.source.options);
         let transit = &file.transit.options;
         for dev in sink.dev.iter().chain(&source.dev).chain(&transit.dev) {
@@ -57,13 +63,20 @@ impl Subjects {
             }
         }
         self.collectors.clone_from(&sink.collector);
-        let others = source.collector.iter();
-        let others = others.filter(|one| !sink.collector.contains(one));
-        self.collectors.extend(others.cloned());
+        for one in source
+            .collector
+            .iter()
+            .chain(&file.postcards.options.collector)
+            .chain(&file.tcp.options.collector)
+        {
+            if !self.collectors.contains(one) {
+                self.collectors.push(one.clone());
+            }
+        }
         let ports = [
-            sink.extension_port,
-            source.extension_port,
-            transit.extension_port,
+            sink.marks.extension_port,
+            source.marks.extension_port,
+            transit.marks.extension_port,
         ];
         self.extension_ports.extend(ports.into_iter().flatten());
         let mut keys: Vec<_> = [&sink.lease_key, &source.lease_key]

@@ -16,7 +16,7 @@ use crate::datapath::watch::Watchlist;
 use crate::datapath::{settings_status, source_settings};
 use crate::host::advice::advise;
 use crate::host::events;
-use crate::model::{NodeId, REPORT_PORT, RuleHost};
+use crate::model::{HostNode, NodeId, REPORT_PORT, RuleHost};
 use crate::os::{log, netdev};
 
 /// Attaches the source to `dev` by these settings, and watches these places; `fixed`: whether a sink answers there
@@ -25,7 +25,7 @@ pub fn attach_dev(
     pins: &Pins,
     dev: &str,
     config: &SourceConfig,
-    node: NodeId,
+    node: HostNode,
     (places, fixed): (&[RuleHost], bool),
 ) -> Result<Source> {
     let source = Source::load(pins, dev, config)
@@ -53,14 +53,14 @@ pub fn attach_dev(
     }
     .map_err(advise)
     .with_context(|| format!("cannot look at answers on {dev}"))?;
-    say_attached(dev, config, attached, node);
+    say_attached(dev, config, attached, node.id);
     Ok(source)
 }
 
-fn set_host(pins: &Pins, source: &Source, node: NodeId) -> Result<()> {
+fn set_host(pins: &Pins, source: &Source, node: HostNode) -> Result<()> {
     let host = &source.host;
     host.refresh_clock().context("cannot set the clock")?;
-    host.set_node_id(node).context("cannot set the node id")?;
+    host.set_node(node).context("cannot set the node id")?;
     // A sink, and a daemon with collectors, set theirs.
     let known = settings_status::read_host(pins)?;
     if known.is_none_or(|known| known.report_ports.is_empty()) {
@@ -122,7 +122,7 @@ pub fn repair(pins: &Pins, dev: &str, seen: &SourceAttachment) -> Result<()> {
 
 /// Attaches the source to `dev` anew by these settings; the node id and the watchlist stay.
 pub fn reattach(pins: &Pins, dev: &str, config: &SourceConfig) -> Result<()> {
-    let node = settings_status::node_id(pins)?.unwrap_or(NodeId(0));
+    let node = settings_status::node(pins)?.unwrap_or_default();
     attach_dev(pins, dev, config, node, (&[], false)).map(drop)
 }
 

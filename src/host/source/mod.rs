@@ -11,16 +11,26 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::advice::{Usage, advise};
-use super::{events, pins};
+use super::advice::advise;
+use super::detachment::PinnedRole;
+use super::{node, pins};
 use crate::config::SourceConfig;
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
-use crate::datapath::{peer, settings_status, sink_links, source_links};
-use crate::model::NodeId;
+use crate::datapath::{peer, sink_links, source_links, transit_links};
+use crate::model::HostNode;
 
-/// The node id that is given, or that of the sink that runs on this host.
-pub fn choose_node(pins: &Pins, config: &SourceConfig, force: bool) -> Result<NodeId> {
+pub const ROLE: PinnedRole = PinnedRole {
+    name: "source",
+    task: "cannot detach the source",
+    detach: |pins, devs| {
+        peer::detach(pins, devs)?;
+        source_links::detach(pins, devs)
+    },
+};
+
+/// The node id that is given, or that of the roles that run on this host, or the derived one.
+pub fn choose_node(pins: &Pins, config: &SourceConfig, force: bool) -> Result<HostNode> {
     let sink_runs = sink_links::is_attached(pins).context("cannot look for the sink")?;
     if !sink_runs && !force {
         bail!(
@@ -28,21 +38,8 @@ pub fn choose_node(pins: &Pins, config: &SourceConfig, force: bool) -> Result<No
              (start hostint sink first, or use --force)"
         );
     }
-    let of_sink = match sink_runs {
-        true => Some(settings_status::node_id(pins)?.context("the sink has no node id")?),
-        false => None,
-    };
-    match (config.node_id, of_sink) {
-        (Some(node), Some(sink)) if node != sink => Err(Usage(format!(
-            "node id {node} differs from that of this host's sink, {sink}: a host has one node id (try without --node-id)"
-        ))
-        .into()),
-        (Some(node), _) | (None, Some(node)) => Ok(node),
-        (None, None) => Err(Usage(
-            "no node id given, and no sink to take it from (try --node-id 1)".into(),
-        )
-        .into()),
-    }
+    let others = sink_runs || transit_links::is_loaded(pins);
+    node::join(pins, config.node_id, others)
 }
 
 /// Opens the watchlist of this host's source.
@@ -66,32 +63,11 @@ pub fn leave_nothing(pins: &Pins) {
 
 /// Detaches the source from these interfaces, from all if none is named, and returns which they were.
 pub fn detach(bpffs: Option<&Path>, devs: &[String]) -> Result<Vec<String>> {
-    let Some(pins) = pins::find(bpffs)? else {
-        source_links::clean_up().context("cannot clean up")?;
-        return Ok(Vec::new());
-    };
-    let _changing = pins
-        .change()
-        .map_err(advise)
-        .context("cannot detach the source")?;
-    detach_links(&pins, devs)
-}
-
-/// Detaches the source from these interfaces; from none if none is named.
-pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
-    if devs.is_empty() {
-        return Ok(());
+    match pins::find(bpffs)? {
+        Some(pins) => ROLE.detach(&pins, devs),
+        None => {
+            source_links::clean_up().context("cannot clean up")?;
+            Ok(Vec::new())
+        }
     }
-    detach_links(pins, devs).map(drop)
-}
-
-fn detach_links(pins: &Pins, devs: &[String]) -> Result<Vec<String>> {
-    let detached = peer::detach(pins, devs)
-        .and_then(|()| source_links::detach(pins, devs))
-        .map_err(advise)
-        .context("cannot detach the source")?;
-    for dev in &detached {
-        events::detached("source", dev);
-    }
-    Ok(detached)
 }

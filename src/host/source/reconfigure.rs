@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 
+use super::ROLE;
 use super::attach::{attach_dev, reattach};
-use super::leave;
 use crate::config::{ConfigError, File, Mistake, SourceSetup};
 use crate::datapath::pins::Pins;
 use crate::datapath::{source_links, source_status};
 use crate::host::advice::advise;
-use crate::model::{NodeId, RuleHost};
+use crate::model::{HostNode, RuleHost};
 use crate::os::log;
 
 /// Refuses settings that cannot change while a source is attached.
@@ -62,7 +62,7 @@ pub fn refuse(pins: &Pins, setup: &SourceSetup, file: Option<&File>) -> Result<(
 pub fn reconfigure(
     pins: &Pins,
     setup: &SourceSetup,
-    node: NodeId,
+    node: HostNode,
     dests: (&[RuleHost], bool),
 ) -> Result<()> {
     let before = source_links::attachments(pins)?;
@@ -73,7 +73,7 @@ pub fn reconfigure(
         for dev in setup.devs.iter().take(i + 1) {
             let back = match before.iter().find(|attached| attached.dev == *dev) {
                 Some(attached) => reattach(pins, dev, &attached.config()),
-                None => leave(pins, std::slice::from_ref(dev)),
+                None => ROLE.leave(pins, std::slice::from_ref(dev)),
             };
             if let Err(err) = back {
                 log::error(format_args!("cannot go back: {err:#}"));

@@ -52,6 +52,7 @@ pub const SOURCE: &[CounterReason] = rows! {
     "malformed" Tagging Note "packet" "with headers shorter than their length fields" "find the sender (tcpdump)",
     "icmp_too_short" Tagging Note "ICMP error" "with a quote too short to be translated" "if connections stall, lower the route's MTU by the size of INT",
     "icmp_mtu_too_small" Tagging Note "ICMP error" "with an MTU that leaves no room for INT" "find the router that sends it (tcpdump icmp); leave hosts behind it out of the destinations",
+    "icmp_refused" Tagging Note "ICMP error" "that refuses the port of a tunnel" "find the host without a sink, or the firewall, that sends it (tcpdump icmp); permit UDP to port 4790 there",
     "peer_cannot_write" Tagging Missed "answer" "that the kernel did not let hostint change (an MSS to be clamped, an ICMP error to be translated)" "check whether memory is short (dmesg)",
 };
 

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use counters::{CounterReason, DAEMON, SINK, SOURCE, TRANSIT};
 
 use crate::model::{
-    Attachment, HostStatus, LeaseState, PeerStatus, Reason, ReasonSeverity, ReasonTopic,
-    RecentCounts, SinkStatus, SourceStatus, TransitStatus,
+    Attachment, HostStatus, LeaseState, NodeOrigin, PeerStatus, Reason, ReasonSeverity,
+    ReasonTopic, RecentCounts, SinkStatus, SourceStatus, TransitStatus,
 };
 
 pub use text::write;
@@ -23,7 +23,7 @@ pub fn diagnose(status: &HostStatus, recent: Option<&RecentCounts>) -> Vec<Reaso
         Some((of(recent).get(name).copied().unwrap_or(0), recent.seconds))
     };
     if let Some(source) = &status.source {
-        of_source(&mut found, source);
+        of_source(&mut found, source, status.node_origin);
         for row in SOURCE {
             let counter = source.counters.iter().find(|one| one.name == row.counter);
             let grew = since(|recent| &recent.source, row.counter);
@@ -129,7 +129,7 @@ fn of_transit(found: &mut Vec<Reason>, transit: &TransitStatus) {
     }
 }
 
-fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
+fn of_source(found: &mut Vec<Reason>, source: &SourceStatus, origin: Option<NodeOrigin>) {
     let count = |name: &str| {
         let counter = source.counters.iter().find(|one| one.name == name);
         counter.map_or(0, |one| one.packets)
@@ -170,11 +170,15 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus) {
             "check the route (ip route get HOST) and the watchlist (hostint source rules)",
         ));
     }
-    of_peers(found, source);
+    of_peers(found, source, origin);
 }
 
+/// The advice where this host's id is derived and another host has the same.
+const CLONED: &str = "this id is derived from the machine id, which a clone has too: give the clone a machine id of its own \
+     (systemd-machine-id-setup), or each host its own --node-id";
+
 /// One reason for each state of peers that grant no lease.
-fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
+fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus, origin: Option<NodeOrigin>) {
     let peers = &source.peers;
     let leased = source.dests.iter().any(|dest| !dest.fixed);
     let granted = peers
@@ -205,7 +209,10 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus) {
         (
             "own_node",
             "whose sink uses this host's own node id",
-            "give each host its own --node-id",
+            match origin {
+                Some(NodeOrigin::Derived) => CLONED,
+                _ => "give each host its own --node-id",
+            },
         ),
         (
             "duplicate",

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
-use super::{build_info, coverage, engines, host_drops, pairs, seconds, segments};
+use super::{build_info, coverage, engines, host_drops, host_tcp, pairs, seconds, segments};
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
 /// A counter's name, its help, and its value.
 type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 22] = [
+const COUNTED: [CountedField<CollectStatus>; 24] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -68,9 +68,19 @@ const COUNTED: [CountedField<CollectStatus>; 22] = [
         |s| s.summaries_incomplete,
     ),
     (
+        "summaries_repeated",
+        "summaries of classes that fell silent, which only repeat the ones before, in case those were lost",
+        |s| s.summaries_repeated,
+    ),
+    (
         "summaries_untracked",
         "summaries of flows, source nodes and classes beyond the limit of followed ones",
         |s| s.summaries_untracked,
+    ),
+    (
+        "connections_untracked",
+        "reports of TCP connections beyond the limit of followed ones, which the history has and no sum",
+        |s| s.connections_untracked,
     ),
     (
         "clock_contradictions",
@@ -186,6 +196,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     segments::write(&mut page, &status.segments);
     pairs::write(&mut page, &status.traffic);
     host_drops::write(&mut page, &status.drops);
+    host_tcp::write(&mut page, &status.tcp);
     page.0
 }
 

@@ -15,7 +15,7 @@ pub(super) fn write(page: &mut MetricsPage, rows: &[CoverageRow]) {
         }
     }
     let name = "hostint_coverage_missed_packets_total";
-    let help = "packets that the watchlist of a source asks for and that it did not tag, since the collector started";
+    let help = "packets that the watchlist of a source asks for and that were not measured, since the collector started: not tagged by the source, or not tracked by the sink";
     let mut family = page.family(name, MetricKind::Counter, help);
     for row in rows {
         let [source, sink, class] = labels(row);

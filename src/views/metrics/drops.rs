@@ -1,22 +1,14 @@
 //! The drops of a host as metrics.
 
 use super::page::{MetricKind, MetricsPage, OTHER};
-use super::{build_info, text as render};
-use crate::model::metrics::MetricFamily;
 use crate::model::{DropCount, DropTotals, PlaceDrops};
 
 /// Places with values of their own. The others are one sum, so that a scrape stays small.
 const MOST_PLACES: usize = 256;
 
-pub fn text(totals: &DropTotals) -> String {
-    render(&families(totals))
-}
-
-pub fn families(totals: &DropTotals) -> Vec<MetricFamily> {
-    let mut page = MetricsPage::default();
-    build_info(&mut page);
-    reasons(&mut page, totals);
-    places(&mut page, totals);
+pub fn add(page: &mut MetricsPage, totals: &DropTotals) {
+    reasons(page, totals);
+    places(page, totals);
     let mut values = page.family(
         "hostint_drops_without_packet_total",
         MetricKind::Counter,
@@ -66,7 +58,6 @@ pub fn families(totals: &DropTotals) -> Vec<MetricFamily> {
         page.family(name, MetricKind::Counter, help)
             .value(&[], count);
     }
-    page.0
 }
 
 type Figure = fn(&DropCount) -> u64;

@@ -2,11 +2,15 @@
 
 pub mod collect;
 mod coverage;
-pub mod drops;
+mod drops;
 mod engines;
+mod hops;
 mod host_drops;
+mod host_tcp;
 mod page;
 mod pairs;
+pub mod postcards;
+mod power_buckets;
 mod segments;
 pub mod sink;
 pub mod tcp;

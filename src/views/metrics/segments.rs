@@ -1,8 +1,7 @@
 //! Metrics of the segments of paths: times in transit hops and between nodes.
 
 use super::page::{MetricKind, MetricsPage};
-use super::seconds;
-use crate::model::metrics::Histogram;
+use super::power_buckets::power_buckets;
 use crate::model::{NodePort, SegmentTally};
 
 /// The bounds of buckets are powers of two, from 1.024 us to 17.2 s.
@@ -13,21 +12,7 @@ pub(super) fn write(page: &mut MetricsPage, segments: &[SegmentTally]) {
     let help = "times of packets in transit hops, and between nodes whose clocks are known to the collector: of all packets, or of reported ones, which favour slow packets";
     let mut family = page.family(name, MetricKind::Histogram, help);
     for one in segments {
-        let mut counts = one.latency.counts().peekable();
-        let mut seen = 0;
-        let buckets = POWERS.map(|power| {
-            let bound_ns = 1_i64 << power;
-            // Counts stand at the last nanosecond of their slot.
-            while let Some((_, count)) = counts.next_if(|(ns, _)| *ns < bound_ns) {
-                seen += count;
-            }
-            (seconds(bound_ns), seen)
-        });
-        let histogram = Histogram {
-            buckets: buckets.collect(),
-            count: one.latency.samples(),
-            sum: seconds(one.latency.whole_sum_ns()),
-        };
+        let histogram = power_buckets(&one.latency, POWERS);
         let [from, to] = [one.segment.from, one.segment.to].map(port);
         let labels = [
             ("kind", one.segment.kind.name()),

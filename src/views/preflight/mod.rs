@@ -3,6 +3,8 @@
 mod device;
 mod host;
 mod network;
+mod postcards;
+mod tcp;
 
 use std::fmt;
 
@@ -11,6 +13,8 @@ use crate::model::preflight::{Finding, Preflight, Verdict};
 pub use device::judge_device;
 pub use host::judge_host;
 pub use network::judge_network;
+pub use postcards::judge_postcards;
+pub use tcp::judge_tcp;
 
 /// Displays the findings, grouped by interface, and the verdict.
 #[derive(Clone, Copy, Debug)]

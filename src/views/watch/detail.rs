@@ -15,7 +15,8 @@ use super::history::FlowHistory;
 use super::plot;
 use super::state::{Watch, flows_of};
 use super::words::{self, maybe_ns, maybe_percent, maybe_rate, percent, rate, wrap};
-use crate::model::FlowStatus;
+use crate::model::{FlowStatus, HostStatus};
+use crate::views::known_digits::KnownDigits;
 use crate::views::text::{Grouped, Nanoseconds};
 
 /// The width of a fact with its name.
@@ -34,11 +35,18 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     };
     let look = watch.look;
     let width = area.width as usize;
+    let corrected = corrected(&row, &now.status);
     let mut top: Vec<Line<'_>> = wrap(&row.flow.flow.to_string(), width)
         .into_iter()
         .map(|line| Line::styled(line, look.head()))
         .collect();
-    top.extend(facts(look, &row, width, area.height as usize / 3));
+    top.extend(facts(
+        look,
+        &row,
+        corrected,
+        width,
+        area.height as usize / 3,
+    ));
     let (above, rest) = split(area, top.len());
     for (line, text) in top.iter().enumerate() {
         put(buffer, above, line, text);
@@ -74,7 +82,29 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     watch.flows.watch(at..at + 1, flows_of(&now.status));
 }
 
-fn facts(look: Appearance, row: &FlowLine<'_>, width: usize, most: usize) -> Vec<Line<'static>> {
+/// How fast two clocks drift apart at most that time daemons steer as fast as the kernel allows, in ppm.
+const DRIFT_PPM: u64 = 1_200;
+
+/// The last latency without the difference of the clocks, if this host asks the sender's for its time.
+fn corrected(row: &FlowLine<'_>, status: &HostStatus) -> Option<String> {
+    let flow = row.flow;
+    let mut peers = status.source.iter().flat_map(|source| &source.peers);
+    let sender =
+        peers.find(|peer| peer.node == Some(flow.source_node) && peer.clock_offset_ns.is_some())?;
+    let latency_ns = i64::from(flow.latency_last_ns).saturating_add(sender.clock_offset_ns?);
+    let drifted_ns = row.idle_ns().saturating_mul(DRIFT_PPM) / 1_000_000;
+    let error_ns = sender.clock_error_ns?.saturating_add(drifted_ns);
+    let KnownDigits { value, error } = KnownDigits::new(latency_ns, error_ns);
+    Some(format!("{value} +- {error}"))
+}
+
+fn facts(
+    look: Appearance,
+    row: &FlowLine<'_>,
+    corrected: Option<String>,
+    width: usize,
+    most: usize,
+) -> Vec<Line<'static>> {
     let flow = row.flow;
     let ns = |ns: i64| Nanoseconds(ns).to_string();
     let max_ns = i64::from(flow.latency_max_ns);
@@ -101,6 +131,7 @@ fn facts(look: Appearance, row: &FlowLine<'_>, width: usize, most: usize) -> Vec
         ("min", ns(flow.latency_min_ns.into())),
         ("max", ns(max_ns)),
         ("last", ns(flow.latency_last_ns.into())),
+        ("corrected", corrected.unwrap_or_default()),
         ("from node", flow.source_node.to_string()),
         ("", flow.encapsulation.to_owned()),
         ("idle", words::span(row.idle_ns())),
@@ -119,7 +150,10 @@ fn facts(look: Appearance, row: &FlowLine<'_>, width: usize, most: usize) -> Vec
         ("sink port", flow.sink_port.to_string()),
     ];
     let columns = (width / FACT).max(1);
-    facts
+    let known: Vec<_> = (facts.into_iter())
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
+    known
         .chunks(columns)
         .take(most.max(2))
         .map(|chunk| {

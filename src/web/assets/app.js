@@ -12,9 +12,10 @@ import { Overview } from "./overview.js";
 import { PairView } from "./pair.js";
 import { learnNames } from "./names.js";
 import { RANGES, RANGE_NAMES, go, link, onChange, state, up } from "./state.js";
+import { TcpView } from "./tcp.js";
 import { bytes, count, time } from "./units.js";
 
-const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, drops: DropsView, exporters: ExportersView };
+const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, drops: DropsView, tcp: TcpView, exporters: ExportersView };
 
 // The fraction of the shown period after which it is requested again.
 const PART = 1 / 400;
@@ -79,7 +80,7 @@ function mark(shown) {
   const search = find("search").elements.q;
   if (document.activeElement !== search) search.value = shown.view === "flows" ? shown.q : "";
   if (shown.range === "custom") fillCustom(Number(shown.since), Number(shown.until));
-  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", drops: "drops", exporters: "exporters" };
+  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", drops: "drops", tcp: "tcp", exporters: "exporters" };
   document.title = `${titles[shown.view]} · hostint`;
   markLive();
 }
@@ -254,7 +255,7 @@ function key(event) {
   }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   const range = Object.keys(RANGES)[Number(event.key) - 1];
-  const views = { m: "overview", f: "flows", e: "exporters" };
+  const views = { m: "overview", f: "flows", t: "tcp", e: "exporters" };
   if (event.key === "/") find("search").elements.q.select();
   else if (event.key === "?") help();
   else if (event.key === "p") pause();

@@ -6,8 +6,8 @@ import { h, svg } from "./dom.js";
 import { basis, boundText, latencyText } from "./figures.js";
 import { count, duration, exact, lossOf, niceStep, share, tick, time } from "./units.js";
 
-const LEFT = 62;
-const RIGHT = 10;
+export const LEFT = 62;
+export const RIGHT = 10;
 const AXIS = 20;
 const LANES = [["latency", 150], ["loss", 46], ["packets", 40]];
 const BETWEEN = 14;

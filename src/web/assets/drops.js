@@ -1,59 +1,28 @@
 // What hosts dropped: by the kernel's reason over time, and by place and flow.
 
-import { ask, ms } from "./api.js";
-import { h, panel, svg } from "./dom.js";
+import { ask } from "./api.js";
+import { h, panel } from "./dom.js";
 import { named } from "./names.js";
+import { stackedChart } from "./stacked.js";
 import { setAbove } from "./state.js";
 import { flowName } from "./tables.js";
-import { bytes, count, exact, time } from "./units.js";
+import { bytes, count, exact } from "./units.js";
 
 const MOST_REASONS = 6;
 const MOST_ROWS = 50;
-const WIDTH = 1000;
-const HEIGHT = 160;
-const OTHERS = "others";
 
 const WHERE = {
   "before-tag": "before the tag", "behind-tag": "behind the tag", between: "between source and sink",
   "before-strip": "before the strip", "behind-strip": "behind the strip",
 };
 
-// The reasons with most packets, the others as one, and the packets of each in each period.
-export function stacked({ points }) {
-  const sums = new Map();
-  for (const { reason, packets } of points) sums.set(reason, (sums.get(reason) ?? 0) + Number(packets));
-  const order = [...sums].toSorted(([, a], [, b]) => b - a).map(([reason]) => reason);
-  const shown = order.slice(0, MOST_REASONS);
-  const periods = new Map();
-  for (const { begin_ns: begin, reason, packets } of points) {
-    const parts = periods.get(begin) ?? new Map();
-    periods.set(begin, parts);
-    const name = shown.includes(reason) ? reason : OTHERS;
-    parts.set(name, (parts.get(name) ?? 0) + Number(packets));
-  }
-  return { reasons: order.length > shown.length ? [...shown, OTHERS] : shown, periods };
-}
-
 const reasonName = (one) => (one.without_packet ? "without a packet" : one.reason === undefined || one.reason === "0" ? "no reason given" : one.reason);
 
-function chart(series, span) {
-  const { reasons, periods } = stacked(series);
-  const most = Math.max(1, ...[...periods.values()].map((parts) => [...parts.values()].reduce((sum, packets) => sum + packets, 0)));
-  const at = (begin) => ((begin - span.since) / (span.until - span.since)) * WIDTH;
-  const wide = Math.max(1, (ms(series.period_ns) / (span.until - span.since)) * WIDTH - 1);
-  const bars = [...periods].flatMap(([begin, parts]) => {
-    let top = HEIGHT;
-    return reasons.filter((reason) => parts.has(reason)).map((reason) => {
-      const tall = (parts.get(reason) / most) * (HEIGHT - 4);
-      top -= tall;
-      return svg("rect", { class: `part p${reasons.indexOf(reason)}`, x: at(ms(begin)), y: top, width: wide, height: tall },
-        svg("title", {}, `${time(ms(begin))}: ${reason} ${exact(parts.get(reason))}`));
-    });
+function chart({ points, period_ns: period }, span) {
+  return stackedChart({
+    points: points.map((point) => [point.begin_ns, point.reason, Number(point.packets)]), period, span, most: MOST_REASONS,
+    classOf: (_, i) => `p${i}`, text: exact, note: (most) => `at most ${count(most)} packets in a period`, label: "Dropped packets over time by reason",
   });
-  const keys = reasons.map((reason, i) => h("span", { class: "key" }, h("i", { class: `p${i}` }), reason));
-  const names = `Dropped packets over time by reason: ${reasons.join(", ")}`;
-  return [h("div", { class: "readout drops-keys" }, keys, h("span", {}, `at most ${count(most)} packets in a period`)),
-    svg("svg", { class: "drops-chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": names }, bars)];
 }
 
 function table(label, heads, rows) {

@@ -18,9 +18,9 @@ export function troubles(exporter) {
   return found;
 }
 
-// Version and labels.
-function aboutNode({ version, labels }) {
-  return [version && `hostint ${version}`, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].filter(Boolean).join(", ") || undefined;
+// Version, labels, and whether only DNS knows its name.
+function aboutNode({ version, labels, name_origin: origin }) {
+  return [origin === "dns" && "name from DNS", version && `hostint ${version}`, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].filter(Boolean).join(", ") || undefined;
 }
 
 const COUNTS = [
@@ -30,7 +30,9 @@ const COUNTS = [
   ["undecodable", "Datagrams that held no readable report", true], ["reports_refused", "Individual reports that could not be read", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing from the exporters' sequences", true], ["reports_duplicate", "Reports that had been received before"],
   ["reports_unnumbered", "Reports of exporters that do not number them: the number of the one before, and another content"],
+  ["summaries_repeated", "Summaries of classes that fell silent, which only repeat the ones before, in case those were lost"],
   ["summaries_incomplete", "Summaries that lost a part on the way; the next one has their packets", true], ["summaries_untracked", "Summaries of flows, source nodes and classes beyond the limit of followed ones", true],
+  ["connections_untracked", "Reports of TCP connections beyond the limit of followed ones", true],
   ["clock_contradictions", "Contradictions between the clocks of nodes: a stamp was false, or a crystal drifts more than any should", true],
   ["lines", "Lines written"], ["lines_lost", "Lines that could not be written", true],
   ["stored", "Reports that are in the store"], ["rolled_up_only", "Reports that are only in the store's figures, because they came too fast to be written singly", true],

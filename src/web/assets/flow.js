@@ -11,31 +11,37 @@ import { link, setAbove } from "./state.js";
 import { Reports } from "./reports.js";
 import { splitBar } from "./split.js";
 import { figuresList, flowName } from "./tables.js";
+import { TcpChart } from "./tcp_chart.js";
 import { time } from "./units.js";
+
+const MOST_CONNECTIONS = 5;
 
 export class FlowView {
   constructor(shown, { zoom }) {
     this.chart = new Chart(zoom);
+    this.tcp = new TcpChart();
     this.paths = new PathPanel();
     this.reports = new Reports({ withFlow: false });
     this.figures = h("div", {}, h("p", { class: "loading" }, "Loading…"));
     this.heading = h("h1", {}, `flow ${shown.flow}`);
     this.element = h("div", { class: "view stack" }, this.heading,
-      panel("Figures", null, this.figures), panel("By time", null, this.chart.element), this.paths.element, panel("Reports", null, this.reports.element));
+      panel("Figures", null, this.figures), panel("By time", null, this.chart.element, this.tcp.element), this.paths.element, panel("Reports", null, this.reports.element));
   }
 
   async update(shown, span, signal) {
     const one = { flow: shown.flow };
-    const [{ flows: [flow] }, series, { reports }, { paths }] = await Promise.all([
+    const [{ flows: [flow] }, series, { reports }, { paths, loss }, tcp] = await Promise.all([
       ask("flows", span, one, signal),
       ask("series", span, { ...one, points: 300 }, signal),
       ask("reports", reportsIn(span, shown.at), { ...one, limit: 100 }, signal),
       ask("paths", span, one, signal),
+      ask("tcp", span, { ...one, order: "newest", limit: MOST_CONNECTIONS, points: 300 }, signal),
     ]);
     this.head(flow, shown);
     this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."), splitBar(flow?.loss_split));
     this.chart.update(series, span);
-    this.paths.update(paths, span);
+    this.tcp.update(tcp, span);
+    this.paths.update(paths, loss, span);
     this.reports.update(reports);
   }
 

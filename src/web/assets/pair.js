@@ -38,7 +38,7 @@ export class PairView {
   async update(shown, span, signal) {
     setAbove({ view: "overview" });
     const pair = { source: shown.source, sink: shown.sink };
-    const [{ pairs: [found] }, series, { flows }, { reports }, { paths }] = await Promise.all([
+    const [{ pairs: [found] }, series, { flows }, { reports }, { paths, loss }] = await Promise.all([
       pairs(span, pair, signal),
       ask("series", span, { ...pair, points: 300 }, signal),
       ask("flows", span, { ...pair, order: shown.sort, limit: 100 }, signal),
@@ -51,7 +51,7 @@ export class PairView {
     this.back.textContent = `reverse direction, ${named(shown.sink)} → ${named(shown.source)}`;
     this.figures.replaceChildren(staleNote(found) || "", found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."), splitBar(found?.loss_split));
     this.chart.update(series, span);
-    this.paths.update(paths, span);
+    this.paths.update(paths, loss, span);
     this.flows.update(flows, { sorted: shown.sort, none: "No flows in this period." });
     this.reports.update(reports);
   }

@@ -4,7 +4,7 @@ import { ms } from "./api.js";
 import { h, panel, svg } from "./dom.js";
 import { named } from "./names.js";
 import { count, time } from "./units.js";
-import { segmentTable, waterfall } from "./waterfall.js";
+import { lostAt, segmentTable, waterfall } from "./waterfall.js";
 
 const STRIP = 10;
 
@@ -29,11 +29,11 @@ export class PathPanel {
     this.element.hidden = true;
   }
 
-  update(paths, span) {
+  update(paths, loss, span) {
     this.element.hidden = paths.length === 0;
     this.note.textContent = paths.length > 1 ? `${paths.length} paths, those with most packets first` : "";
     this.inside.replaceChildren(...paths.map((path) => h("section", { class: "path" },
-      h("h3", {}, path.nodes.map(named).join(" → "), " ", h("span", { class: "dim" }, path.path_hash)), strip(path, span), waterfall(path))));
+      h("h3", {}, path.nodes.map(named).join(" → "), " ", h("span", { class: "dim" }, path.path_hash)), strip(path, span), waterfall(path))), lostAt(loss));
   }
 }
 

@@ -11,13 +11,15 @@ export const RANGES = {
 export const RANGE_NAMES = { "15m": "15 min", "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", custom: "custom" };
 
 // Defaults, which are left out of the address.
-const USUAL = { range: "1h", metric: "p99", nodes: "id", sort: "loss", q: "", "class": "", since: "", until: "", at: "" };
+const USUAL = { range: "1h", metric: "p99", nodes: "id", sort: "loss", q: "", "class": "", since: "", until: "", at: "", limited: "", order: "retransmitted" };
 
 const CHOICES = {
   range: Object.keys(RANGE_NAMES),
   metric: ["p50", "p99", "loss"],
   nodes: ["id", "worst"],
   sort: ["loss", "latency", "jitter", "packets"],
+  limited: ["", "application", "receiver", "send-buffer", "host-queue", "path", "unknown"],
+  order: ["retransmitted", "bytes", "rtt", "newest"],
 };
 
 export function read(hash) {
@@ -32,7 +34,7 @@ export function read(hash) {
     Object.assign(state, { view: "pair", source: parts[1], sink: parts[2] });
   } else if (parts[0] === "flow" && number(parts[1])) {
     Object.assign(state, { view: "flow", flow: parts[1] });
-  } else if (["flows", "drops", "exporters"].includes(parts[0])) {
+  } else if (["flows", "drops", "tcp", "exporters"].includes(parts[0])) {
     state.view = parts[0];
   }
   if (state.range === "custom" && !(Number(state.since) < Number(state.until))) state.range = USUAL.range;
@@ -47,13 +49,14 @@ export function write(state) {
     flow: `/flow/${state.flow}`,
     flows: "/flows",
     drops: "/drops",
+    tcp: "/tcp",
     exporters: "/exporters",
   }[state.view];
   const query = new URLSearchParams();
   for (const [name, usual] of Object.entries(USUAL)) {
     const value = state[name] ?? usual;
     const stale = (name === "since" || name === "until") && state.range !== "custom";
-    const foreign = (name === "q" || name === "class") && state.view !== "flows";
+    const foreign = ((name === "q" || name === "class") && state.view !== "flows") || ((name === "limited" || name === "order") && state.view !== "tcp");
     const elsewhere = name === "at" && state.view !== "pair" && state.view !== "flow";
     if (value !== usual && !stale && !foreign && !elsewhere) query.set(name, value);
   }

@@ -20,8 +20,9 @@ export function segmentTable(segments) {
 
 const port = ({ node, port }) => `${named(node)} port ${port}`;
 
-// "leaf (28673) port 2 → 3" for a hop, both ports with their nodes for a wire.
+// "leaf (28673) port 2 → 3" for a hop, its port for a queue, both ports with their nodes for a wire.
 export function ends({ kind, from, to }) {
+  if (kind === "queue") return port(from);
   return kind === "hop" ? `${port(from)} → ${to.port}` : `${port(from)} → ${port(to)}`;
 }
 
@@ -84,23 +85,44 @@ function about(times) {
   return [ofWhat(times), bound, unknown].filter(Boolean).join(", ");
 }
 
+// The queue whose waits vary most, if that is half of what the slowest packets took longer.
+function explaining(queues, excess) {
+  const known = queues.filter(({ latency }) => latency && latency.p99_ns !== null && latency.p50_ns !== null);
+  const all = known.map((queue) => ({ queue, varies: queue.latency.p99_ns - queue.latency.p50_ns }));
+  return all.filter(({ varies }) => varies >= excess / 2).sort((one, other) => other.varies - one.varies)[0];
+}
+
 // Where the slowest packets lost their time, in a sentence.
-export function tailText({ tail, segments }) {
+export function tailText({ tail, segments, queues }) {
   if (!tail) return "";
   const begin = `The slowest ${exact(tail.slowest)} of ${exact(tail.of_reports)} reports took ${duration(tail.excess_ns)} more than the median: `;
   const [most, at] = tail.shares.reduce((best, part, i) => (part !== null && part > best[0] ? [part, i] : best), [0, -1]);
+  const slow = at < 0 || most < 0.5 ? explaining(queues, tail.excess_ns) : undefined;
+  if (slow) return `${begin}the queue of ${ends(slow.queue)} can explain it: its waits vary by ${duration(slow.varies)} (p99 less p50).`;
   if (at < 0 || most < 0.5) return `${begin}not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart.`;
   return `${begin}${share(most)} of it in ${segments[at].kind} ${ends(segments[at])}.`;
+}
+
+// The hosts on the way that tell which lost packets they dropped.
+export function lostAt(loss) {
+  if (!loss || loss.at.length === 0) return "";
+  const hosts = loss.at.map(({ node, segments }) => `${named(node)} ${exact(segments)}`).join(", ");
+  return h("p", {}, `Of ${exact(loss.lost)} lost packets, hosts on the way dropped: ${hosts}.`);
 }
 
 export function waterfall(path) {
   const { found, last } = places(path.segments);
   const heads = [["segment", "left"], ["", "left"], [duration(last), "axis"], ["mean"], ["p50"], ["p99"], ["share", "", "of the mean of the whole way"]];
-  const rows = path.segments.map((segment, i) => h("tr", { title: about(segment) },
+  const row = (segment, drawing) => h("tr", { title: about(segment) },
     h("td", { class: "left dim" }, segment.kind), h("th", { scope: "row", class: "left" }, ends(segment)),
-    h("td", { class: "waterfall-cell" }, bar(found[i], last, segment.kind)),
+    h("td", { class: "waterfall-cell" }, drawing),
     h("td", {}, mean(segment)), h("td", {}, quantile(segment, "p50_ns")), h("td", {}, quantile(segment, "p99_ns")),
-    h("td", {}, segment.share === null ? "" : share(segment.share))));
+    h("td", {}, segment.share === null ? "" : share(segment.share)));
+  // A queue is a part of the wire that begins there, and stands below it.
+  const rows = path.segments.flatMap((segment, i) => {
+    const begins = ({ from }) => segment.kind === "wire" && from.node === segment.from.node && from.port === segment.from.port;
+    return [row(segment, bar(found[i], last, segment.kind)), path.queues.filter(begins).map((queue) => row(queue, "part of the wire"))].flat();
+  });
   const whole = h("tr", { class: "waterfall-whole", title: about(path.whole) }, h("td", { class: "left dim" }, "in all"), h("th", { scope: "row" }), h("td", {}),
     h("td", {}, mean(path.whole)), h("td", {}, quantile(path.whole, "p50_ns")), h("td", {}, quantile(path.whole, "p99_ns")), h("td", {}));
   const rest = path.unknown_mean_ns !== null && h("p", { class: "dim" }, `Segments marked ? take ${duration(path.unknown_mean_ns)} in all (mean): what the whole way takes longer than the others.`);

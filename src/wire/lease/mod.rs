@@ -12,6 +12,7 @@ use crate::model::LeaseKey;
 
 pub mod probe;
 pub mod probe_packet;
+pub mod reverse;
 pub mod v1;
 pub mod v2;
 

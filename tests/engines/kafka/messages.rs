@@ -59,7 +59,13 @@ fn added() -> Measured {
         reordered: 1,
         duplicates: 1,
         latency,
-        corrected: ClockSums::default(),
+        corrected: ClockSums {
+            packets: 3,
+            latency_ns: 9_000,
+            error_ns: 3_000,
+            less_ns: 9_000,
+            more_ns: 600_000,
+        },
     }
 }
 

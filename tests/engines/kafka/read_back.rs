@@ -33,6 +33,7 @@ pub fn record(message: &proto::Report) -> Record {
         sink_clock_synchronised: message.sink_clock_synchronised,
         flow: message.flow.as_ref().map(flow),
         inner_flow: message.inner_flow.as_ref().map(flow),
+        names: Vec::new(),
         class: message.class.clone(),
         source: message.source.as_ref().map(end),
         transit: message.transit.iter().map(hop).collect(),
@@ -59,6 +60,8 @@ pub fn record(message: &proto::Report) -> Record {
         summary: message.summary.as_ref().map(|told| Box::new(summary(told))),
         host_drop: (message.host_drop.as_ref())
             .map(|told| Box::new(host_drop(told, message.flow.as_ref()))),
+        host_hop: (message.host_hop.as_ref())
+            .map(|told| Box::new(host_hop(told, message.flow.as_ref()))),
         connection: (message.connection.as_ref())
             .map(|told| Box::new(connection(told, message.flow.as_ref()))),
         metadata: message.metadata.as_ref().map(metadata).unwrap_or_default(),
@@ -157,6 +160,32 @@ fn totals(totals: &proto::Totals) -> FlowTotals {
         latency_max_ns: totals.latency_max_ns,
         latency_sum_ns: totals.latency_sum_ns,
         histogram: totals.histogram[..].try_into().unwrap(),
+    }
+}
+
+fn host_hop(hop: &proto::HostHopMessage, of: Option<&proto::Flow>) -> HostHop {
+    let reasons = HopReason::EACH.into_iter();
+    HostHop {
+        flow: of.map(flow).unwrap(),
+        flow_before_nat: hop.flow_before_nat.as_ref().map(flow),
+        reasons: reasons
+            .filter(|reason| hop.reasons.iter().any(|name| name == reason.name()))
+            .collect(),
+        start: match hop.from_sender {
+            true => HopStart::Sender,
+            false => HopStart::Interface,
+        },
+        in_interface: hop.in_interface.clone(),
+        out_interface: hop.out_interface.clone(),
+        in_ifindex: hop.in_ifindex,
+        out_ifindex: hop.out_ifindex,
+        packets: hop.packets,
+        bytes: hop.bytes,
+        first_ns: hop.first_ns,
+        last_ns: hop.last_ns,
+        hop_ns: hop.hop_ns,
+        mean_hop_ns: hop.mean_hop_ns,
+        max_hop_ns: hop.max_hop_ns,
     }
 }
 

@@ -127,7 +127,7 @@ fn each_pair_and_class_shows_what_was_not_measured_and_why() {
     let told = lines
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .filter(|line| line["schema"] == "hostint.coverage/1" && line["source"] == 1);
+        .filter(|line| line["schema"] == "hostint.coverage/1" && line["node"] == 1);
     let bulk = told.flat_map(|line| line["missed"].as_array().unwrap().clone());
     let bulk: Vec<Value> = bulk.filter(|one| one["class"] == "bulk").collect();
     assert!(
@@ -135,4 +135,61 @@ fn each_pair_and_class_shows_what_was_not_measured_and_why() {
             .any(|one| one["packets"] == json!({"too_long": 7})),
         "{bulk:?}"
     );
+}
+
+#[test]
+fn what_a_sink_strips_and_cannot_track_is_not_covered() {
+    let lab = Lab::new();
+    let folder = Folder::create();
+    let store = folder.file("store");
+    let args = [
+        "--listen",
+        "10.9.2.1:32766",
+        "--store",
+        store.to_str().unwrap(),
+    ];
+    let collector = lab
+        .b
+        .enter(|| Collector::start_with(Command::new(&lab.b.binary), &args));
+    let file = folder.file("hostint.toml");
+    std::fs::write(&file, RULES).unwrap();
+    let config = format!("--config {}", file.display());
+    let to = "--collector 10.9.2.1 --summary-period 1s";
+    let _a = lab
+        .a
+        .leasing_sink(&format!("--dev a0 --node-id 1 {to} {config}"));
+    let _b = lab
+        .b
+        .leasing_sink(&format!("--dev b0 --node-id 2 --max-flows 1 {to} {config}"));
+    lab.a.hostint(&format!("source attach {config}"));
+    let from = lab.a.udp("10.9.1.1:5000");
+    let [storage, bulk] = [6000, 6001].map(|port| lab.b.udp(&format!("10.9.2.1:{port}")));
+    await_that_or(
+        || {
+            send(&from, &storage, 1, 100);
+            lab.b.count("sink", "stripped") > 0
+        },
+        || format!("nothing is stripped: {}", lab.b.figures()["sink"]),
+    );
+    send(&from, &storage, 10, 100);
+    send(&from, &bulk, 30, 100);
+    assert_eq!(lab.b.count("sink", "untracked"), 30);
+    let of_bulk = |status: &Value| row(status, json!(2), json!("bulk")).cloned();
+    await_that_or(
+        || {
+            of_bulk(&status(&lab.b, &collector))
+                .is_some_and(|row| row["missed"] == json!({"untracked": 30}))
+        },
+        || format!("{:#}", status(&lab.b, &collector)["coverage"]),
+    );
+    let metrics = lab.b.enter(|| collector.get("/metrics"));
+    let line = r#"hostint_coverage_missed_packets_total{source="1",sink="2",class="bulk",reason="untracked"} 30"#;
+    assert!(metrics.contains(line), "{metrics}");
+    let history = || {
+        lab.b.hostint(&format!(
+            "history coverage --csv --store {}",
+            store.display()
+        ))
+    };
+    await_that_or(|| history().contains("1,2,bulk,untracked,30"), history);
 }

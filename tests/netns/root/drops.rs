@@ -639,10 +639,9 @@ fn nothing_stays_behind() {
     let mut daemon = postcards(&lab.b, "");
     daemon.kill();
     assert!(!lab.b.pins().exists(), "pins of postcards");
-    assert_eq!(
-        lab.b.hostint("postcards --drops --once=100ms"),
-        "no packets were dropped\n"
-    );
+    // The kernel drops some of its own multicast packets shortly after an interface is up.
+    let told = || lab.b.hostint("postcards --drops --once=100ms");
+    await_that_or(|| told() == "no packets were dropped\n", told);
 }
 
 #[test]

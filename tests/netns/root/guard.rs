@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{
-    address_pair, encapsulation, flow_form, flow_key, lease_way, source_flow, source_lease,
+    address_pair, encapsulation, flow_doubt, flow_form, flow_key, lease_way, source_flow,
+    source_lease,
 };
 use hostint::datapath::doubts::DoubtRing;
 use hostint::datapath::leases::Leases;
@@ -18,6 +19,7 @@ use hostint::datapath::pins::Pins;
 use hostint::datapath::renewal::Renewal;
 use hostint::model::{FlowKey, Vlans};
 use hostint::os::clock;
+use hostint_testing::conversation::{Server, many};
 use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use hostint_testing::watched_pair::{is_settled, peers};
 
@@ -196,6 +198,36 @@ fn is_granted(host: &Host) -> bool {
 }
 
 const TUNNEL: &str = "udp dport 4790";
+/// As on one of two links: the port in the tunnel, in which a bit of the client's port is, says which packets go there.
+const TUNNEL_OF_EVERY_OTHER_FLOW: &str = "udp dport 4790 udp sport & 2 == 2";
+
+#[test]
+fn one_of_two_links_that_eats_the_tunnel_delays_each_connection_by_one_timeout() {
+    let proved = Proved::new();
+    let lease = proved.leases().get(&proved.pair()).expect("can be read");
+    let others_arrive = source_lease {
+        vouched_ns: u64::MAX,
+        ..lease.expect("was set")
+    };
+    let set = proved.leases().set(&proved.pair(), &others_arrive);
+    set.expect("there is room");
+    proved.lab.drop_packets(TUNNEL_OF_EVERY_OTHER_FLOW);
+    let server = Server::start(&proved.lab.b, SocketAddr::from(TO));
+    let account = many(&proved.lab.a, &server, 16, 4, |number| 1 + number * 997);
+    assert_eq!(account.whole, 64, "{account}");
+    assert_eq!(account.repeated_timeouts, 0, "{account}");
+    let mut eaten = 0;
+    let read = flows(&proved.pins).for_each(|_, flow| {
+        eaten += u64::from(
+            u32::from(flow.form) == flow_form::FLOW_UNTAGGED.0
+                || u32::from(flow.doubt) == flow_doubt::DOUBT_SYN_HELD.0,
+        );
+    });
+    read.expect("can be read");
+    assert!((10..54).contains(&eaten), "the hash chose {eaten} of 64");
+    assert_eq!(proved.lab.dropped(), eaten, "of each only the first SYN");
+    assert_eq!(proved.fallen(), 0, "others of the pair arrive");
+}
 
 #[test]
 fn a_path_that_eats_the_tunnel_from_the_first_packet_delays_the_connection_by_one_timeout() {

@@ -52,7 +52,7 @@ fn postcards(lab: &Lab) -> [Daemon; 3] {
 }
 
 /// Sends until packets of this flow have INT.
-fn await_tagging(lab: &Lab, to: &UdpSocket) -> UdpSocket {
+pub fn await_tagging(lab: &Lab, to: &UdpSocket) -> UdpSocket {
     let mut port = 5000;
     let mut tagged = None;
     await_that_or(
@@ -138,7 +138,7 @@ fn the_loss_of_a_pair_and_of_a_flow_is_split_by_the_hosts_that_dropped_it() {
     let flow = json(&format!("flow {id}"));
     assert_eq!(flow["flow"]["loss_split"], expected, "{flow:#}");
     let text = ask("pairs");
-    let said = "1 -> 2: lost 150: source host 100, network 50, sink host 0; 50 at hosts between";
+    let said = "lost 150: source host 100, network 50, sink host 0; 50 at hosts between";
     assert!(text.contains(said), "{text}");
 
     let by_flow = json("drops --by flow");
@@ -161,6 +161,14 @@ fn the_loss_of_a_pair_and_of_a_flow_is_split_by_the_hosts_that_dropped_it() {
         (2, "behind-strip".to_owned(), behind_strip),
     ] {
         assert!(parts.contains(&part), "{part:?} of {by_flow:#}");
+    }
+    let mut by_host = expected;
+    by_host["at"] = serde_json::json!([{"node": 9, "segments": 50}]);
+    for what in [
+        "path --from 1 --to 2".to_owned(),
+        format!("path --flow {id}"),
+    ] {
+        assert_eq!(json(&what)["loss"], by_host, "{what}");
     }
 }
 

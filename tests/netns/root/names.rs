@@ -1,9 +1,12 @@
-//! Names on the watchlist follow DNS.
+//! Names on the watchlist follow DNS, exporters without a name may have that of DNS, and lines have names beside IDs.
 
-use hostint_testing::netns::{Lab, await_that};
+use hostint_testing::collector::Collector;
+use hostint_testing::load::Load;
+use hostint_testing::netns::{Lab, await_that, await_that_or};
+use serde_json::Value;
 
 use crate::exchange::exchange_udp;
-use crate::name_server::NameServer;
+use crate::name_server::{NAME, NameServer};
 
 #[test]
 fn a_name_that_moves_is_followed_and_one_that_is_lost_stays() {
@@ -39,4 +42,78 @@ fn a_name_that_moves_is_followed_and_one_that_is_lost_stays() {
     });
     exchange_udp(&from, &new, 5, 100);
     assert_eq!(lab.a.count("source", "tagged"), 15);
+}
+
+/// The exporters of a collector: node, name, and where that comes from.
+fn exporters(lab: &Lab, collector: &Collector) -> Vec<(u64, String, String)> {
+    let status = lab.b.enter(|| collector.status());
+    let all = status["exporters"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let each = all.map(|one| {
+        let node = one["node"].as_u64().unwrap();
+        (node, text(&one["name"]), text(&one["name_origin"]))
+    });
+    each.collect()
+}
+
+#[test]
+fn dns_names_exporters_that_tell_no_name_if_it_is_to_be_asked() {
+    let lab = Lab::new();
+    let names = NameServer::start(&lab.b, &[]);
+    let start = |port: &str, more: &[&str]| {
+        let command = lab.b.command(lab.b.binary.to_str().unwrap(), &[]);
+        let listen = ["--listen", port];
+        Collector::start_with(command, &[&listen[..], more].concat())
+    };
+    let plain = start("10.9.2.1:40001", &[]);
+    let asking = start("10.9.2.1:40002", &["--reverse-dns"]);
+    let report = |port: u16| {
+        let line = "--dev a0 --node-id 1 --no-identity --collector 10.9.2.1";
+        let mut sink = lab.a.sink(&format!("{line}:{port}"));
+        lab.b.hostint("source attach --dev b0 --node-id 2 --force");
+        lab.b.hostint("source add-dest --static 10.9.1.1");
+        let (from, to) = (lab.b.udp("10.9.2.1:5000"), lab.a.udp("10.9.1.1:6000"));
+        exchange_udp(&from, &to, 5, 100);
+        lab.b.hostint("source detach");
+        sink.end();
+    };
+    let expected = |name: &str, origin: &str| vec![(1, name.to_owned(), origin.to_owned())];
+    let is_shown = |collector: &Collector, name: &str, origin: &str| {
+        let holds = || exporters(&lab, collector) == expected(name, origin);
+        await_that_or(holds, || {
+            format!("never {name:?}: {:?}", exporters(&lab, collector))
+        });
+    };
+    report(40001);
+    is_shown(&plain, "", "");
+    assert_eq!(names.pointers(), 0, "nothing is asked unless it is to be");
+    report(40002);
+    is_shown(&asking, NAME, "dns");
+    assert_eq!(names.pointers(), 1, "once");
+}
+
+#[test]
+fn lines_of_a_collector_have_names_beside_ids() {
+    let lab = Lab::new();
+    let text = lab.b.start("collect --listen 10.9.2.1", "collecting");
+    let json = "collect --json --listen 10.9.2.1:32767 --name 2=db";
+    let json = lab.b.start(json, "collecting");
+    let to = "--collector 10.9.2.1,10.9.2.1:32767 --report-period 100ms";
+    let _a = lab
+        .a
+        .leasing_sink(&format!("--dev a0 --node-id 1 --node-name web-1 {to}"));
+    let _b = lab
+        .b
+        .leasing_sink(&format!("--dev b0 --node-id 2 --node-name db-7 {to}"));
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest 10.9.2.1");
+    let load = Load::start(&lab.a, &lab.b, "10.9.1.1", "10.9.2.1");
+    await_that("lines have the names that hosts tell", || {
+        text.stdout().contains("  node web-1 (1) -> db-7 (2)  ")
+    });
+    let names = r#""names":[{"node":1,"name":"web-1"},{"node":2,"name":"db"}]"#;
+    await_that("JSON has the name that the user gave", || {
+        json.stdout().contains(names)
+    });
+    drop(load);
 }

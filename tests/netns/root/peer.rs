@@ -3,8 +3,9 @@
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
 
-use hostint_testing::netns::Lab;
-use nix::sys::socket::{getsockopt, sockopt};
+use hostint_testing::netns::{Lab, await_that};
+use hostint_testing::watched_pair;
+use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 
 use crate::exchange::exchange_tcp;
 
@@ -78,23 +79,62 @@ fn tcp_finds_the_path_mtu_with_int() {
     }
 }
 
+/// The router answers packets to b that match this with an ICMP error.
+fn refuse(lab: &Lab, packets: &str, error: &str) {
+    lab.m.sh(&format!(
+        "nft add table ip lab
+         nft 'add chain ip lab refuse {{ type filter hook forward priority 0; }}'
+         nft 'add rule ip lab refuse ip daddr 10.9.2.1 {packets} reject with icmp type {error}'"
+    ));
+}
+
 #[test]
 fn an_error_about_a_tagged_datagram_finds_its_socket() {
-    for flags in ["--encap over-tcp-udp", "--encap extension-udp"] {
+    for (encap, error, kind) in [
+        (
+            "over-tcp-udp",
+            "port-unreachable",
+            ErrorKind::ConnectionRefused,
+        ),
+        (
+            "extension-udp",
+            "host-unreachable",
+            ErrorKind::HostUnreachable,
+        ),
+        ("vxlan-gpe", "host-unreachable", ErrorKind::HostUnreachable),
+    ] {
         let lab = Lab::new();
-        let _sinks = lab.tag(flags);
-        lab.m.sh(
-            "nft add table ip lab
-             nft 'add chain ip lab refuse { type filter hook forward priority 0; }'
-             nft 'add rule ip lab refuse ip daddr 10.9.2.1 reject with icmp type port-unreachable'",
-        );
+        let _sinks = lab.tag(&format!("--encap {encap}"));
+        refuse(&lab, "", error);
         let socket = lab.a.udp("10.9.1.1:5000");
+        setsockopt(&socket, sockopt::Ipv4RecvErr, &true).unwrap();
         socket.connect("10.9.2.1:6000").unwrap();
         socket.send(b"anybody there?").unwrap();
-        assert_eq!(lab.a.count("source", "tagged"), 1, "{flags}");
+        assert_eq!(lab.a.count("source", "tagged"), 1, "{encap}");
         let refused = socket.recv(&mut [0; 16]).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused, "{flags}");
+        assert_eq!(refused.kind(), kind, "{encap}");
     }
+}
+
+#[test]
+fn connections_and_datagrams_are_not_refused_by_what_refuses_their_tunnel() {
+    let lab = Lab::new();
+    let _daemons = watched_pair::start(&lab);
+    await_that("the paths are proved", || {
+        watched_pair::is_settled(&lab.a) && watched_pair::is_settled(&lab.b)
+    });
+    refuse(&lab, "udp dport 4790", "port-unreachable");
+    let listener = lab.b.enter(|| TcpListener::bind("10.9.2.1:7000")).unwrap();
+    let datagrams = lab.a.udp("10.9.1.1:5000");
+    datagrams.connect("10.9.2.1:6000").unwrap();
+    datagrams.send(b"in a tunnel").unwrap();
+    // The SYN is repeated outside of the tunnel.
+    let stream = lab.a.enter(|| TcpStream::connect("10.9.2.1:7000"));
+    stream.expect("the connection is not refused");
+    listener.accept().unwrap();
+    assert!(datagrams.take_error().unwrap().is_none(), "of datagrams");
+    let refused = lab.a.count("source", "icmp_refused");
+    assert!(refused >= 2, "the tunnel was refused {refused} times");
 }
 
 /// What a may send to b in a segment, as it learns when they connect: timestamps take 12 bytes.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::UdpSocket;
 
+use hostint::os::clock;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -39,23 +40,22 @@ impl Collectors {
         lines.map(Result::unwrap).collect()
     }
 
-    /// The flows that each reports of now.
+    /// The flows that each reports of now, once all of them are reported of again. What was on its way meanwhile came in
+    /// before the second look; collectors hand on what they received a little later.
     fn flows(&self, traffic: &Traffic) -> BTreeMap<u8, BTreeSet<u16>> {
-        // What was on its way meanwhile comes with the first look.
         self.look(traffic);
         self.look(traffic)
     }
 
-    /// Once all of them are reported of again.
     fn look(&self, traffic: &Traffic) -> BTreeMap<u8, BTreeSet<u16>> {
-        let before: BTreeMap<_, _> = self.0.keys().map(|n| (*n, self.lines(*n).len())).collect();
+        let since_ns = clock::realtime_ns();
         let now = || {
-            let flows = before.iter().map(|(number, before)| {
-                let lines = self.lines(*number);
-                let flows = lines[*before..].iter().map(|line| {
-                    let port = line["flow"]["sport"].as_u64().unwrap();
-                    u16::try_from(port).unwrap()
-                });
+            let flows = self.0.keys().map(|number| {
+                let lines = self.lines(*number).into_iter();
+                let new = lines.filter(|line| line["received_ns"].as_u64() >= Some(since_ns));
+                // Those of classes tell of no flow.
+                let ports = new.filter_map(|line| line["flow"]["sport"].as_u64());
+                let flows = ports.map(|port| u16::try_from(port).unwrap());
                 (*number, flows.collect::<BTreeSet<_>>())
             });
             flows.collect::<BTreeMap<_, _>>()

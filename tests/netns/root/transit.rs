@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use hostint_testing::load::Load;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, sh};
-use hostint_testing::scratch::Folder;
 use hostint_testing::watched_pair::is_settled;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::exchange::exchange_udp;
+use crate::endurance::root::other_version;
 
 /// The node id of the router.
 const HOP: u64 = 9;
@@ -201,6 +200,37 @@ fn hops_come_and_go_under_load() {
 }
 
 #[test]
+fn versions_with_other_maps_take_over_from_each_other() {
+    let other = other_version();
+    let path = Path::begin("auto", 1);
+    let lab = &path.lab;
+    let attach =
+        format!("transit attach --dev m0,m1 --node-id {HOP} --allow 10.9.0.0/16,fd09::/16");
+    lab.m.hostint(&attach);
+    let (mut rounds, mut counted) = (0, 0);
+    carry(lab, "upgrades", || {
+        for host in [lab.m.with_binary(&other), lab.m.clone()] {
+            // Only one interface is named; the other one is taken over as it is.
+            host.hostint(&format!("transit attach --dev m0 --node-id {HOP}"));
+            let pushed = host.count("transit", "pushed");
+            assert!(pushed >= counted, "{pushed} after {counted}");
+            counted = pushed;
+            let interfaces = &host.figures()["transit"]["interfaces"];
+            for at in 0..2 {
+                assert_eq!(interfaces[at]["attached"], true, "{interfaces}");
+            }
+            assert_eq!(interfaces[1]["only_allowed"], true, "{interfaces}");
+            // Of links, and of maps.
+            assert_eq!(std::fs::read_dir(host.pins()).unwrap().count(), 2);
+        }
+        rounds += 1;
+        rounds >= 5 && counted > 10_000
+    });
+    lab.m.hostint("transit detach");
+    assert!(!lab.m.pins().exists(), "nothing is left");
+}
+
+#[test]
 fn a_bridge_is_a_hop_too() {
     let lab = Lab::new();
     let (a, m, b) = (&lab.a.ns, &lab.m.ns, &lab.b.ns);
@@ -351,48 +381,4 @@ fn the_daemon_keeps_the_hop_attached_and_outlives_nothing() {
     let none = lab.m.try_hostint("transit detach");
     assert_eq!(none.status.code(), Some(3), "nothing is left to detach");
     std::fs::remove_file(&config).unwrap();
-}
-
-#[test]
-fn a_history_tells_the_times_of_all_packets() {
-    let lab = Lab::new();
-    let folder = Folder::create();
-    let store = folder.file("history.db").display().to_string();
-    let collect = format!("collect --listen 127.0.0.1 --store {store}");
-    let _collect = lab.b.start(&collect, "collecting on");
-    let _sinks = [
-        lab.a.leasing_sink("--dev a0 --node-id 1"),
-        lab.b
-            .leasing_sink("--dev b0 --node-id 2 --collector 127.0.0.1 --summary-period 1s"),
-    ];
-    lab.a.hostint("source attach --dev a0 --max-hops 1");
-    lab.a.hostint("source add-dest 10.9.2.1");
-    lab.m
-        .hostint(&format!("transit attach --dev m0,m1 --node-id {HOP}"));
-    await_that("the source knows what passes", || is_settled(&lab.a));
-    let before = lab.m.count("transit", "pushed");
-    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
-    exchange_udp(&from, &to, 500, 300);
-    let pushed = lab.m.count("transit", "pushed");
-    assert!(pushed >= before + 500, "{pushed} after {before}");
-    let ask = || -> Value {
-        let question = format!("history path --from 1 --to 2 --json --store {store}");
-        let told = lab.b.try_hostint(&question);
-        serde_json::from_slice(&told.stdout).unwrap_or_default()
-    };
-    await_that(
-        "the history has each packet onto which the hop pushed",
-        || ask()["paths"][0]["whole"]["packets"] == pushed,
-    );
-    let answer = ask();
-    let [path] = &answer["paths"].as_array().expect("a list")[..] else {
-        panic!("one path: {answer}");
-    };
-    assert!(path["whole"]["reports"].as_u64() < Some(pushed), "{answer}");
-    for segment in path["segments"].as_array().expect("a list") {
-        assert_eq!(segment["packets"], pushed, "{segment}");
-    }
-    let question = format!("history path --from 1 --to 2 --store {store}");
-    let told = lab.b.hostint(&question);
-    assert!(told.contains("all ") && !told.contains("favour"), "{told}");
 }

@@ -10,6 +10,8 @@ use super::far::{Far, QUIET_NS};
 
 /// As many numbers can be told apart, the newest one included.
 pub const WINDOW: u64 = 256;
+/// Up to here a number behind the newest one may be a new numbering, after a silence.
+const LOW_NUMBERS: u32 = 64;
 
 /// How long a number is missing already.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -109,8 +111,15 @@ impl Flow {
         self.arrive_together(&[number], now);
     }
 
-    /// A packet that stands for several numbers.
+    /// A packet that stands for several numbers. Its source states no age.
     pub fn arrive_together(&mut self, numbers: &[u64], now: u64) {
+        if self.seems_restarted(numbers[0], now) {
+            self.restart(numbers[0], numbers[0], now);
+            if numbers.len() > 1 {
+                self.arrive_together(&numbers[1..], now);
+            }
+            return;
+        }
         self.packets += numbers.len() as u64;
         if self.is_far(numbers, now) {
             self.take_far(numbers, now);
@@ -138,13 +147,20 @@ impl Flow {
         self.last_ns = self.last_ns.max(now);
     }
 
+    fn was_silent(&self, now: u64) -> bool {
+        now > self.last_ns + QUIET_NS
+    }
+
+    fn seems_restarted(&self, number: u64, now: u64) -> bool {
+        number <= self.head && number as u32 <= LOW_NUMBERS && self.was_silent(now)
+    }
+
     fn is_far(&self, numbers: &[u64], now: u64) -> bool {
         let last = numbers[numbers.len() - 1];
         if numbers[0] > self.head {
             return numbers[0] > self.head + WINDOW;
         }
-        let silent = now > self.last_ns + QUIET_NS;
-        self.head >= last + WINDOW && (silent || self.recovered >= self.lost)
+        self.head >= last + WINDOW && (self.was_silent(now) || self.recovered >= self.lost)
     }
 
     fn take_far(&mut self, numbers: &[u64], now: u64) {

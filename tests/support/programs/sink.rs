@@ -14,6 +14,7 @@ use hostint::datapath::maps::Map;
 use hostint::datapath::minima::MinimaTable;
 use hostint::datapath::paths::PathTables;
 use hostint::datapath::probe::Features;
+use hostint::datapath::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
@@ -46,6 +47,8 @@ pub struct Sizes {
     pub fine: u32,
     /// The kernel has atomics that fetch (5.12).
     pub atomics: bool,
+    /// A flow's home CPU counts by itself, where the kernel allows that.
+    pub home_cpus: bool,
     /// The network card stamps packets, in the metadata before them.
     pub nic: bool,
 }
@@ -58,6 +61,7 @@ impl Default for Sizes {
             grants: lease_constant::LEASE_PAIRS.0,
             fine: 1024,
             atomics: true,
+            home_cpus: true,
             nic: false,
         }
     }
@@ -126,6 +130,8 @@ impl Sink {
         rodata.have_kernel_ctx = features.kernel_ctx;
         rodata.have_xdp_frags = features.xdp_frags;
         rodata.have_coarse_clock = features.coarse_clock;
+        let atomics = features.atomics && sizes.atomics;
+        rodata.have_home_cpus = atomics && features.home_cpus && sizes.home_cpus;
         rodata.software_version = 0x0304;
         rodata.nic_stamps = sizes.nic;
         let sized = open.maps.sink_flows.set_max_entries(sizes.flows);
@@ -141,7 +147,6 @@ impl Sink {
             map.set_max_entries(sizes.fine.max(1))
                 .expect("not loaded yet");
         }
-        let atomics = features.atomics && sizes.atomics;
         open.progs.sink.set_autoload(atomics);
         open.progs.sink_tc.set_autoload(atomics);
         open.progs.sink_locked.set_autoload(!atomics);
@@ -284,8 +289,28 @@ impl Sink {
         assert_eq!(ran.verdict, 0, "a sweep always succeeds");
     }
 
-    pub fn flow(&self, key: &Key) -> Option<sink_flow> {
+    pub fn record(&self, key: &Key) -> Option<sink_flow> {
         get(&self.skel.maps.sink_flows, bytes_of(&key_of(key)))
+    }
+
+    /// The flow's record, with what all CPUs counted in the sums of its home CPU.
+    pub fn flow(&self, key: &Key) -> Option<sink_flow> {
+        self.record(key).map(|record| sink_flow {
+            packets: record.all_packets(),
+            bytes: record.all_bytes(),
+            earned_bytes: record.all_earned_bytes(),
+            latency_sum_ns: record.all_latency_sum_ns(),
+            other_packets: 0,
+            other_bytes: 0,
+            other_earned_bytes: 0,
+            other_latency_sum_ns: 0,
+            ..record
+        })
+    }
+
+    /// As if the kernel half had left the flow's record like this.
+    pub fn put_flow(&self, key: &Key, flow: &sink_flow) {
+        set(&self.skel.maps.sink_flows, bytes_of(&key_of(key)), flow);
     }
 
     /// Makes fine slots free for the next flow, as the daemon does it.
@@ -333,6 +358,20 @@ impl Sink {
             paths.expect("its sizes are known"),
             times.expect("its sizes are known"),
         )
+    }
+
+    /// Packets that were stripped without being measured.
+    pub fn unmeasured(&self) -> Vec<(UnmeasuredKey, u64)> {
+        let maps = &self.skel.maps;
+        let map = |map| Map::of(map).expect("its sizes are known");
+        let tables =
+            UnmeasuredTables::of(map(&maps.sink_unmeasured), map(&maps.sink_unmeasured_nodes));
+        let mut told = Vec::new();
+        tables
+            .for_each(|key, packets| told.push((key, packets)))
+            .expect("the tables can be read");
+        told.sort_unstable();
+        told
     }
 
     pub fn forget_flows(&self) {

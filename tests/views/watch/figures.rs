@@ -1,9 +1,9 @@
 //! Rates between two looks at a flow are never negative and never absurd.
 
 use hostint::model::{FlowStatus, HostStatus};
-use hostint::views::watch::{quantile, window};
+use hostint::views::watch::{KeyPress, quantile, window};
 
-use super::host::{BEGIN_NS, Viewer, flow, sink};
+use super::host::{BEGIN_NS, Viewer, flow, sink, source};
 
 /// Packets a second, loss, p50 and p99 as the screen says them.
 fn row(viewer: &mut Viewer) -> Vec<String> {
@@ -246,4 +246,45 @@ fn what_a_daemon_says_is_what_it_read() {
     let text = serde_json::to_string(&status).unwrap();
     let read: HostStatus = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), text);
+}
+
+/// A flow of node 2, whose clock is 4.1 us behind, as is known within 92.3 us.
+#[test]
+fn the_last_latency_is_told_without_the_difference_of_the_clocks_if_that_is_known() {
+    for (name, knows, idle_ns, expected) in [
+        (
+            "the clock is known",
+            true,
+            0,
+            Some("corrected 600 us +- 100"),
+        ),
+        (
+            "it was, a second ago",
+            true,
+            1_000_000_000,
+            Some("corrected 0.6 ms +- 1.3"),
+        ),
+        ("it is not", false, 0, None),
+    ] {
+        let mut viewer = Viewer::new(140, 40);
+        let seen = |second: u64| {
+            let flow = FlowStatus {
+                latency_last_ns: 604_100,
+                last_ns: BEGIN_NS + second * 1_000_000_000 - idle_ns,
+                ..flow(1, 1000 * second, 0, 19)
+            };
+            HostStatus {
+                source: source(0).source.filter(|_| knows),
+                ..sink(vec![flow])
+            }
+        };
+        viewer.see(seen(1)).see(seen(2));
+        viewer.buffer();
+        viewer.press(KeyPress::Enter);
+        let screen = viewer.screen();
+        match expected {
+            Some(text) => assert!(screen.contains(text), "{name}: {screen}"),
+            None => assert!(!screen.contains("corrected"), "{name}: {screen}"),
+        }
+    }
 }

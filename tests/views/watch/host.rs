@@ -43,6 +43,7 @@ pub fn sink(flows: Vec<FlowStatus>) -> HostStatus {
             source: "tai",
             offset_ns: 0,
             synchronised: true,
+            stated_error_ns: None,
         }),
         sink: Some(SinkStatus {
             attachments: vec![attachment("eth0", "xdp", "native")],
@@ -116,6 +117,7 @@ pub fn source(tagged: u64) -> HostStatus {
             source: "realtime",
             offset_ns: 0,
             synchronised: false,
+            stated_error_ns: None,
         }),
         source: Some(SourceStatus {
             attachments: vec![attachment("eth0", "tc", "tcx")],

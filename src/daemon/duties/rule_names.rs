@@ -1,17 +1,26 @@
-//! Follows the names and interfaces of the rules: their addresses and numbers are those that they have now.
+//! Follows the names and interfaces of rules that are pinned nowhere: their addresses and numbers are those that they have
+//! now.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::state::TcpDaemon;
 use crate::daemon::duty::Duty;
 use crate::daemon::lookups::Lookups;
 use crate::daemon::names::names_of;
 use crate::host::source::rules::rename;
 use crate::model::{Prefix, RuleHost, WatchRule};
 use crate::os::netdev;
+
+/// A daemon with rules of its own.
+pub trait HasRules {
+    /// The rules of its plan.
+    fn rules(&mut self) -> &mut Vec<WatchRule>;
+
+    /// Goes on with the rules as its plan has them now.
+    fn set_rules(&mut self) -> Result<()>;
+}
 
 /// The duty to do so.
 pub struct FollowRules {
@@ -38,7 +47,7 @@ fn interfaces_of(rules: &[WatchRule]) -> BTreeMap<String, Option<u32>> {
         .collect()
 }
 
-impl Duty<TcpDaemon> for FollowRules {
+impl<D: HasRules> Duty<D> for FollowRules {
     fn task(&self) -> &'static str {
         "follow the names in the rules"
     }
@@ -47,8 +56,8 @@ impl Duty<TcpDaemon> for FollowRules {
         Duration::from_secs(1)
     }
 
-    fn turn(&mut self, daemon: &mut TcpDaemon, now: Instant) -> Result<()> {
-        let rules = &mut daemon.plan.rules;
+    fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
+        let rules = daemon.rules();
         if self.rules != *rules {
             self.lookups.set(names_of(rules), now);
             self.interfaces = interfaces_of(rules);
@@ -67,10 +76,6 @@ impl Duty<TcpDaemon> for FollowRules {
             return Ok(());
         }
         self.interfaces = interfaces;
-        let programmed = daemon.plan.for_programs()?;
-        daemon
-            .programs
-            .set(&programmed)
-            .context("cannot change the watchlist")
+        daemon.set_rules().context("cannot change the watchlist")
     }
 }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Times packets from the interface by which they come to the one by which they leave. The packet itself carries the time
+ * of its arrival, in a field that the kernel has for that: no byte of it is changed, and none is dropped because of it.
+ *
+ *	TC ingress -> not to this interface, not IP, of NTP or PTP, or for this host: end
+ *		      not watched: end
+ *		      stamped; the sender's time of departure gets the mark of a stamp, if it has one
+ *	TC egress  -> stamped: the time in front of the queue
+ *	net_dev_start_xmit -> not stamped, or another interface's: end
+ *		      the time behind the queue, and the packet's flow
+ */
+#include "kernel/kernel.h"
+#include "hostint/hop.h"
+#include "drop/flow_of.h"
+#include "drop/size.h"
+#include "hop/arrival.h"
+#include "hop/flows.h"
+#include "hop/settings.h"
+#include "hop/stamp.h"
+#include "hop/times.h"
+#include "kernel/stamp.h"
+#include "kernel/token.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+static __always_inline int count_stamped(struct __sk_buff *ctx, enum hop_counter what)
+{
+	count_hop(what, 1, ctx->len);
+	return TCX_NEXT;
+}
+
+/* A time that looks as if it had a mark by chance is changed by a nanosecond. */
+static __always_inline int leave_alone(struct __sk_buff *ctx, const struct hop_settings *set, enum hop_counter why)
+{
+	if (ctx->tstamp_type == STAMP_MONOTONIC && has_mark(set, ctx->tstamp))
+		bpf_skb_set_tstamp(ctx, ctx->tstamp ^ 1, STAMP_MONOTONIC);
+	return count_stamped(ctx, why);
+}
+
+/* Receive times are the only ones of the real-time clock here, and the kernel takes them from forwarded packets itself. */
+static __always_inline int stamp_arrival(struct __sk_buff *ctx, const struct hop_settings *set, __u64 now)
+{
+	enum hop_counter what = COUNT_HOP_STAMPED;
+	__u64 stamp = marked_time(now, set->mark);
+
+	if (ctx->tstamp_type == STAMP_MONOTONIC) {
+		stamp = marked_time(ctx->tstamp, set->mark ^ HOP_MARK_DEPARTED);
+		what = COUNT_HOP_HAS_DEPARTURE;
+	} else if (ctx->tstamp_type != STAMP_REALTIME) {
+		return count_stamped(ctx, COUNT_HOP_OTHER_CLOCK);
+	}
+	if (bpf_skb_set_tstamp(ctx, stamp, STAMP_MONOTONIC))
+		what = COUNT_HOP_REFUSED;
+	return count_stamped(ctx, what);
+}
+
+/* Runs at TC ingress (tcx or clsact) of each interface. */
+SEC("tc")
+int hop_in(struct __sk_buff *ctx)
+{
+	const struct hop_settings *set = get_hop_settings();
+	struct watching w = {};
+	__u32 out_ifindex = 0;
+	struct hop_arrival a;
+	__u64 now;
+
+	/* A packet with a tag comes again, by the VLAN's device. */
+	if (!set || ctx->vlan_present)
+		return TCX_NEXT;
+	if (ctx->pkt_type != PACKET_HOST)
+		return leave_alone(ctx, set, COUNT_HOP_NOT_FORWARDED);
+	if (!read_arrival(ctx, &a))
+		return leave_alone(ctx, set, COUNT_HOP_UNREAD);
+	if (set->flags & HOP_BY_RULES && !begin_rules(&a, &w))
+		return leave_alone(ctx, set, COUNT_HOP_UNWATCHED);
+	if (tells_time(&a))
+		return leave_alone(ctx, set, COUNT_HOP_CLOCK);
+	if (!leaves_again(ctx, &a, &out_ifindex))
+		return leave_alone(ctx, set, COUNT_HOP_NOT_FORWARDED);
+	if (set->flags & HOP_BY_RULES && !watches_arrival(&a, &w, out_ifindex))
+		return leave_alone(ctx, set, COUNT_HOP_UNWATCHED);
+	/* The clock is read for packets alone that are timed: it costs as much as the rest. */
+	now = bpf_ktime_get_ns();
+	/* A daemon that is gone leaves no stamps. */
+	return now > set->until_ns ? TCX_NEXT : stamp_arrival(ctx, set, now);
+}
+
+static __always_inline bool is_watched_device(__u32 ifindex)
+{
+	return bpf_map_lookup_elem(&hop_devices, &ifindex);
+}
+
+/* Runs at TC egress (tcx or clsact) of each interface. */
+SEC("tc")
+int hop_queue(struct __sk_buff *ctx)
+{
+	const struct hop_settings *set = get_hop_settings();
+	struct hop_passage at = { .end = HOP_QUEUED };
+	__u32 segments = ctx->gso_segs;
+	struct hop_time time;
+
+	at.in_ifindex = ctx->ingress_ifindex;
+	at.out_ifindex = ctx->ifindex;
+	if (!set || !at.in_ifindex || ctx->tstamp_type != STAMP_MONOTONIC)
+		return TCX_NEXT;
+	if (!read_stamp(set, ctx->tstamp, bpf_ktime_get_ns(), &time) || !is_watched_device(at.in_ifindex))
+		return TCX_NEXT;
+	at.start = time.start;
+	count_time(&at, time.ns, segments ? segments : 1, ctx->len);
+	return TCX_NEXT;
+}
+
+/*
+ * Counts the packet for its flow. A new flow takes a token, or else its packets count in the distributions alone. A
+ * function of its own, so that its variables take no room on the stack for longer.
+ */
+static __noinline int count_hops(const struct leaving_packet *p, struct sk_buff *skb, const struct hop_settings *set)
+{
+	struct hop_flow *flow = bpf_map_lookup_elem(&hop_flows, &p->key);
+	struct token_rate rate;
+	__u64 *full_ns;
+
+	if (flow) {
+		add_to_hops(flow, p);
+		tell_news(flow, p, set);
+		return 0;
+	}
+	rate.interval_ns = set->new_flow_interval_ns;
+	rate.burst_ns = set->new_flow_burst_ns;
+	full_ns = single_value(&hop_tokens);
+	if (full_ns && take_token(full_ns, &rate, p->now))
+		begin_hops(p, skb);
+	else
+		count_hop(COUNT_HOP_FLOW_LIMITED, p->size.segments, p->size.bytes);
+	return 0;
+}
+
+/* Sees each packet of the machine that a driver gets. Most end at their time, which is none, or has no mark. */
+SEC("tp_btf/net_dev_start_xmit")
+int hop_out(__u64 *ctx)
+{
+	struct sk_buff *skb = (struct sk_buff *)ctx[0];
+	struct net_device *dev = (struct net_device *)ctx[1];
+	struct hop_passage at = { .end = HOP_SENT };
+	const struct hop_settings *set;
+	struct leaving_packet p = {};
+	struct drop_headers headers;
+	__u64 stamp = skb->tstamp;
+
+	p.in_ifindex = skb->skb_iif;
+	p.out_ifindex = dev->ifindex;
+	if (!stamp || !p.in_ifindex)
+		return 0;
+	set = get_hop_settings();
+	if (!set || !has_mark(set, stamp) || !has_monotonic_stamp(skb))
+		return 0;
+	if (dev->nd_net.net->ns.inum != set->netns)
+		return 0;
+	if (!is_watched_device(p.out_ifindex) || !is_watched_device(p.in_ifindex))
+		return 0;
+	p.now = bpf_ktime_get_ns();
+	if (!read_stamp(set, stamp, p.now, &p.time))
+		return 0;
+	find_size(skb, &p.size);
+	if (read_headers(skb, &headers, &p.key))
+		count_hops(&p, skb, set);
+	at.in_ifindex = p.in_ifindex;
+	at.out_ifindex = p.out_ifindex;
+	at.start = p.time.start;
+	count_time(&at, p.time.ns, p.size.segments, p.size.bytes);
+	return 0;
+}

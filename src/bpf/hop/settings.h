@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Holds the settings of the programs that time packets, the interfaces, and the counters. */
+#ifndef HOSTINT_HOP_SETTINGS_H
+#define HOSTINT_HOP_SETTINGS_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/count.h"
+#include "hostint/hop.h"
+#include "kernel/counters.h"
+#include "kernel/single_value.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct hop_settings);
+} hop_settings SEC(".maps");
+
+/* Packets that leave by these interfaces are timed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HOP_DEVICES);
+	__type(key, __u32);
+	__type(value, __u32);
+} hop_devices SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COUNTER_SLOTS);
+	__type(key, __u32);
+	__type(value, struct counter);
+} hop_counters SEC(".maps");
+
+static __always_inline const struct hop_settings *get_hop_settings(void)
+{
+	return single_value(&hop_settings);
+}
+
+static __always_inline void count_hop(enum hop_counter what, __u64 packets, __u64 bytes)
+{
+	count_in(&hop_counters, what, packets, bytes);
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Finds in a packet that a driver gets what tells it from all others. It has left the hooks, so it is only read. */
+#ifndef HOSTINT_TRANSIT_SENT_H
+#define HOSTINT_TRANSIT_SENT_H
+
+#include "kernel/kernel.h"
+#include "hostint/wire.h"
+#include "int/block.h"
+#include "int/gpe_block.h"
+#include "int/mark.h"
+#include "packet/headers.h"
+#include "transit/remembered.h"
+
+/* Offsets are from skb->head. */
+struct sent_packet {
+	unsigned char *head;
+	__u32 end; /* of the linear data */
+	__u32 l4;
+	__u8 tos;
+	__u8 protocol;
+	__be32 source_node;
+	__u64 identity;
+};
+
+static __always_inline bool read_sent(const struct sent_packet *p, __u32 at, void *to, __u32 len)
+{
+	return at + len <= p->end && !bpf_probe_read_kernel(to, len, p->head + at);
+}
+
+/* Reads the IP header. Packets with IPv6 extension headers, and later fragments, are not followed. */
+static __always_inline bool find_sent_l4(struct sent_packet *p, __be16 protocol, __u32 l3)
+{
+	if (protocol == bpf_htons(ETH_P_IP)) {
+		struct iphdr ip;
+
+		if (!read_sent(p, l3, &ip, sizeof(ip)) || ip.version_ihl >> 4 != 4)
+			return false;
+		p->tos = ip.tos;
+		p->protocol = ip.protocol;
+		p->l4 = l3 + (ip.version_ihl & 0xf) * 4;
+	} else if (protocol == bpf_htons(ETH_P_IPV6)) {
+		struct ipv6hdr ip;
+
+		if (!read_sent(p, l3, &ip, sizeof(ip)))
+			return false;
+		p->tos = ipv6_class(&ip);
+		p->protocol = ip.nexthdr;
+		p->l4 = l3 + sizeof(ip);
+	} else {
+		return false;
+	}
+	return p->protocol == IPPROTO_TCP || p->protocol == IPPROTO_UDP;
+}
+
+static __always_inline bool identify_sent_block(struct sent_packet *p)
+{
+	__u32 at = p->l4 + (p->protocol == IPPROTO_UDP ? UDP_LEN : TCP_BASE_LEN);
+	struct int_block b;
+
+	if (!read_sent(p, at, &b, INT_HEAD_LEN) || check_int_block(&b) != INT_VALID)
+		return false;
+	if (!read_sent(p, at + int_pushed(&b) * INT_HOP_LEN, &b, sizeof(b)))
+		return false;
+	p->source_node = b.node_id;
+	p->identity = identity_of(b.node_id, b.ingress_ts, b.sequence, 0);
+	return true;
+}
+
+static __always_inline bool identify_sent_gpe(struct sent_packet *p)
+{
+	__u32 at = p->l4 + UDP_LEN, entry_len, stack_len, grown, inner;
+	struct {
+		__be32 ts_low;
+		__be32 sequence;
+	} source;
+	__u64 head[(GPE_HEAD_LEN + 7) / 8];
+	struct gpe_block *b = (void *)head;
+	__be32 node, more;
+
+	if (!read_sent(p, at, head, GPE_HEAD_LEN) || check_gpe_block(b) != INT_VALID)
+		return false;
+	entry_len = b->hop_words * 4;
+	stack_len = gpe_stack_len(b);
+	grown = stack_len - GPE_HOP_WORDS * 4;
+	inner = at + GPE_BLOCK_LEN + grown + (b->next == GPE_NEXT_IPV4 ? IP4_LEN : IP6_LEN);
+	if (!read_sent(p, at + GPE_HEAD_LEN + stack_len - entry_len, &node, sizeof(node)) ||
+	    !read_sent(p, at + grown + __builtin_offsetof(struct gpe_block, ts_low), &source, sizeof(source)) ||
+	    !read_sent(p, inner + 4, &more, sizeof(more)))
+		return false;
+	p->source_node = node;
+	p->identity = identity_of(node, source.ts_low, source.sequence, more);
+	return true;
+}
+
+/* Returns false for a packet that has no INT which a hop may have passed. */
+static __always_inline bool find_sent(struct sk_buff *skb, struct sent_packet *p)
+{
+	__be16 dest;
+
+	p->head = skb->head;
+	p->end = skb->tail;
+	if (!find_sent_l4(p, skb->protocol, skb->network_header) ||
+	    !read_sent(p, p->l4 + __builtin_offsetof(struct udphdr, dest), &dest, sizeof(dest)))
+		return false;
+	if (p->protocol == IPPROTO_UDP && dest == bpf_htons(GPE_PORT))
+		return identify_sent_gpe(p);
+	if ((p->tos & tos_mask) != tos_value && (p->protocol != IPPROTO_UDP || dest != extension_port))
+		return false;
+	return identify_sent_block(p);
+}
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Measures how long packets wait in the queues behind a transit hop: from the hop's program at TC egress, which lies in
+ * front of the queue, to the driver, which gets them from it. It only looks: no packet is changed or delayed.
+ *
+ *	net_dev_start_xmit -> another namespace's, or this host's own: end
+ *			      no INT, or no departure known: end
+ *			      counted by source node and interface
+ *
+ * Of a superpacket that the kernel cuts, the first segment counts.
+ */
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/fine_slots.h"
+#include "hostint/transit.h"
+#include "kernel/clock.h"
+#include "kernel/host_settings.h"
+#include "kernel/single_value.h"
+#include "sink/latency.h"
+#include "transit/departures.h"
+#include "transit/remembered.h"
+#include "transit/sent.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+#define MOST_WAIT_NS 0x7fffffffU /* the end of the last slot */
+
+const volatile __u32 sent_netns = 0; /* the inode of the network namespace */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TRANSIT_WAITS);
+	__type(key, struct wait_key);
+	__type(value, struct wait_times);
+} transit_waits SEC(".maps");
+
+/* The first packet inserts this record, whose counts are 0. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wait_times);
+} transit_waits_new SEC(".maps");
+
+static __always_inline struct wait_times *waits_of(const struct wait_key *key, __u64 now)
+{
+	struct wait_times *known = bpf_map_lookup_elem(&transit_waits, key), *begin;
+
+	if (known)
+		return known;
+	begin = single_value(&transit_waits_new);
+	if (!begin)
+		return NULL;
+	begin->first_ns = now;
+	/* If another CPU was faster, its record is used. */
+	bpf_map_update_elem(&transit_waits, key, begin, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&transit_waits, key);
+}
+
+static __always_inline int count_wait(const struct wait_key *key, __u64 wait, __u64 now)
+{
+	struct wait_times *waits;
+	__u32 slot;
+
+	_Static_assert(WAIT_SLOTS == FINE_SLOTS, "waits are counted in the slots of latencies");
+	if (wait > MOST_WAIT_NS)
+		return 0;
+	waits = waits_of(key, now);
+	slot = fine_slot(wait);
+	if (!waits || slot >= WAIT_SLOTS)
+		return 0;
+	__sync_fetch_and_add(&waits->count[slot], 1);
+	__sync_fetch_and_add(&waits->packets, 1);
+	__sync_fetch_and_add(&waits->sum_ns, wait);
+	waits->last_ns = now;
+	return 0;
+}
+
+SEC("tp_btf/net_dev_start_xmit")
+int transit_sent(__u64 *ctx)
+{
+	struct sk_buff *skb = (struct sk_buff *)ctx[0];
+	struct net_device *dev = (struct net_device *)ctx[1];
+	const struct host_settings *host = get_host_settings();
+	struct sent_packet p = {};
+	struct wait_key key = {};
+	volatile __u64 *slot;
+	__u64 identity, now, departed;
+
+	if (!host || !skb->skb_iif || dev->nd_net.net->ns.inum != sent_netns || !find_sent(skb, &p))
+		return 0;
+	key.source_node = bpf_ntohl(p.source_node);
+	key.ifindex = dev->ifindex;
+	identity = departure_identity(p.identity, key.ifindex);
+	slot = slot_of(&transit_departures, identity);
+	if (!slot)
+		return 0;
+	now = now_ns(host);
+	departed = remembered(*slot, identity, now);
+	if (!departed)
+		return 0;
+	/* A driver that is busy gets the packet once more. */
+	*slot = 0;
+	return count_wait(&key, now - departed, now);
+}

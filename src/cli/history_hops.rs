@@ -1,0 +1,53 @@
+//! The command line of `hostint history hops`.
+
+use clap::{Args, ValueEnum};
+
+use super::{HistoryArgs, NodeArg};
+use crate::model::HopOrder;
+
+/// `hostint history hops`
+#[derive(Args, Clone, Debug)]
+pub struct HopsArgs {
+    #[command(flatten)]
+    pub history: HistoryArgs,
+
+    /// Only flows through this host, by its id or its name
+    #[arg(long, value_name = "NODE")]
+    pub node: Option<NodeArg>,
+
+    /// Only the flow with this id, as hostint history flows shows it, before or behind NAT
+    #[arg(long, value_name = "ID")]
+    pub flow: Option<i64>,
+
+    /// Order of flows, largest first
+    #[arg(long, value_name = "KEY", default_value = "mean")]
+    pub sort: HopKey,
+
+    /// Number of rows to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+}
+
+/// The figure that flows through hosts are sorted by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum HopKey {
+    /// longest mean time first
+    Mean,
+    /// longest time of a packet first
+    Max,
+    /// most packets first
+    Packets,
+    /// newest report first
+    Newest,
+}
+
+impl From<HopKey> for HopOrder {
+    fn from(key: HopKey) -> Self {
+        match key {
+            HopKey::Mean => Self::Mean,
+            HopKey::Max => Self::Max,
+            HopKey::Packets => Self::Packets,
+            HopKey::Newest => Self::Newest,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! All that takes reports from the hub: what it is given with each, and what it may take besides.
+
+use std::io;
+
+use crate::model::coverage::CoverageReport;
+use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
+use crate::model::{
+    Arrival, DropCount, DropReasons, LatencyClocks, Measured, PathGrowth, PathSample, Report,
+    TcpGrowth,
+};
+
+/// A report, and all that is known about it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceivedReport<'a> {
+    pub report: &'a Report,
+    /// `None` for a report from a file that does not say when it arrived.
+    pub arrival: Option<Arrival>,
+    /// The class of its flow, or of its group.
+    pub class: Option<&'a str>,
+    /// The packets that a summary adds to those that earlier ones told of.
+    pub measured: Option<&'a Measured>,
+    /// The packets that a report about drops adds to those that earlier ones told of.
+    pub dropped: Option<DropCount>,
+    /// What a connection's report adds to earlier ones. `None`: it was told before.
+    pub grown: Option<TcpGrowth>,
+    /// What is known of the clocks that stamped its latency.
+    pub clocks: LatencyClocks,
+    /// The packet's way over transit hops.
+    pub path: Option<&'a PathSample>,
+    /// The names of drop reasons that apply to it.
+    pub reasons: &'a DropReasons,
+    /// Its place, from 0, among the reports of its datagram.
+    pub part: usize,
+    /// The datagram, or the line of JSON, that it was read from.
+    pub evidence: &'a [u8],
+}
+
+/// Takes reports, one after the other: lines, the history, engines.
+pub trait ReportTaker {
+    /// # Errors
+    /// If it makes no sense to go on; reports that a taker loses on its own it counts itself.
+    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()>;
+
+    /// Takes a source's report about packets that it did not tag.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_coverage(&mut self, _report: &CoverageReport, _arrival: Arrival) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes the sums of what a host dropped, and what they add to earlier ones.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_drops(
+        &mut self,
+        _report: &DropTotalsReport,
+        _added: &[DropSum],
+        _arrival: Arrival,
+    ) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes the packets that a sink's totals of a path add to earlier ones.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_path(&mut self, _growth: &PathGrowth, _arrival: Arrival) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Hands on what was taken so far: there may be no more reports for a while.
+    fn flush(&mut self) -> io::Result<()>;
+}

@@ -1,0 +1,124 @@
+//! The hops of a host: their programs, and the flows that were told.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::plan::PostcardsPlan;
+use super::told::ToldFlows;
+use crate::config::HopsChoice;
+use crate::datapath::event_ring::EventRing;
+use crate::datapath::hops::{HopPrograms, read_event};
+use crate::host::advice::advise_for;
+use crate::model::{FlowKey, HopTotals, HopsStatus, HostHop};
+use crate::os::{netdev, privileges};
+
+/// Hops that are watched.
+pub struct HopCards {
+    pub programs: HopPrograms,
+    events: EventRing,
+    told: ToldFlows<FlowKey>,
+    /// The flows in the table when they were read last.
+    flows: usize,
+}
+
+impl HopCards {
+    /// Attaches the programs to the interfaces of the plan.
+    pub fn begin(plan: &PostcardsPlan) -> Result<Self> {
+        let config = &plan.config;
+        let programs = HopPrograms::attach(config.max_flows, &config.devs, &plan.for_hops()?)
+            .map_err(|err| advise_for(err, &privileges::POSTCARDS_HOPS))
+            .with_context(|| format!("cannot time packets at {}", config.devs.join(", ")))?;
+        Ok(Self {
+            events: programs.events().context("cannot read hops")?,
+            programs,
+            told: ToldFlows::new(config.max_reports),
+            flows: 0,
+        })
+    }
+
+    /// Goes on with a new plan.
+    pub fn set(&mut self, plan: &PostcardsPlan) -> Result<()> {
+        self.programs.set(&plan.for_hops()?)?;
+        self.told.set_most(plan.config.max_reports);
+        Ok(())
+    }
+
+    /// All counts since the programs were attached.
+    pub fn totals(&self) -> Result<HopTotals> {
+        let mut totals = self.programs.totals()?;
+        for one in &mut totals.passages {
+            one.in_interface = netdev::name_of(one.in_ifindex);
+            one.out_interface = netdev::name_of(one.out_ifindex);
+        }
+        totals.told = self.told.told;
+        totals.put_off = self.told.put_off;
+        Ok(totals)
+    }
+
+    /// What `hostint status` shows.
+    pub fn status(&self, plan: &PostcardsPlan) -> Result<HopsStatus> {
+        Ok(HopsStatus {
+            devs: plan.config.devs.clone(),
+            by_rules: plan.config.hops == HopsChoice::Watched,
+            flows_total: self.flows,
+            flows_max: plan.config.max_flows,
+            totals: self.totals()?,
+        })
+    }
+
+    pub fn told(&self) -> u64 {
+        self.told.told
+    }
+
+    /// Flows with news since the last call.
+    pub fn news(&mut self, wait: Duration) -> Result<Vec<HostHop>> {
+        let mut new = Vec::new();
+        self.events
+            .drain(wait, |bytes| new.extend(read_event(bytes)))?;
+        Ok(new)
+    }
+
+    /// Of these flows those that may be told now, with their interfaces' names. `read` is as for `ToldFlows::news`.
+    pub fn take(&mut self, hops: Vec<HostHop>, read: Option<Instant>) -> Vec<HostHop> {
+        let now = Instant::now();
+        let told = &mut self.told;
+        let taken = hops.into_iter();
+        let mut taken: Vec<HostHop> = taken
+            .filter(|hop| told.take(hop.flow, hop.packets, read, now))
+            .collect();
+        for hop in &mut taken {
+            hop.in_interface = netdev::name_of(hop.in_ifindex);
+            hop.out_interface = netdev::name_of(hop.out_ifindex);
+        }
+        taken
+    }
+
+    /// Flows that had packets since they were told, and were not told for `period`; all of the former if there is none;
+    /// and the time when they were read.
+    pub fn due(
+        &mut self,
+        period: Option<Duration>,
+        idle: Duration,
+    ) -> Result<(Vec<HostHop>, Instant)> {
+        let now = Instant::now();
+        let idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
+        let mut present: HashSet<FlowKey> = HashSet::new();
+        let mut due = Vec::new();
+        let told = &self.told;
+        self.programs.sweep(idle_ns, |hop| {
+            present.insert(hop.flow);
+            // The last time was at the end of a sweep, and this is the beginning of one.
+            let is_due = period.is_none_or(|one| told.is_due(&hop.flow, one - one / 10, now));
+            if is_due && told.news(&hop.flow, hop.packets, Some(now)) > 0 {
+                due.push(hop);
+            }
+        })?;
+        self.flows = present.len();
+        self.told.keep(|flow| present.contains(flow));
+        // If there are too many, those with most packets come first.
+        due.sort_by_key(|hop| std::cmp::Reverse(self.told.news(&hop.flow, hop.packets, Some(now))));
+        Ok((due, now))
+    }
+}

@@ -1,0 +1,81 @@
+//! Tells collectors how long packets wait in the queues behind the hop.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::state::TransitDaemon;
+use crate::config::TransitConfig;
+use crate::daemon::duty::Duty;
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::datapath::pins::Pins;
+use crate::datapath::waits::Waits;
+use crate::host::advice::advise_for;
+use crate::model::PathTotalsReport;
+use crate::os::{clock, log, privileges};
+
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// The duty to do so.
+pub struct TellWaits {
+    waits: Waits,
+    /// The configuration that the program was attached with.
+    config: TransitConfig,
+}
+
+impl TellWaits {
+    /// Begins to measure waits behind a hop with this configuration; `None` if it asks for none.
+    pub fn begin(pins: &Pins, config: &TransitConfig) -> Result<Option<Self>> {
+        if !config.waits {
+            return Ok(None);
+        }
+        let waits = Waits::attach(pins, config)
+            .map_err(|err| advise_for(err, &privileges::STEADY))
+            .context("cannot measure how long packets wait in queues")?;
+        log::info("waits in queues are told");
+        let config = config.clone();
+        Ok(Some(Self { waits, config }))
+    }
+
+    /// Recognises INT by other marks from now on, if the hop does.
+    fn follow(&mut self, daemon: &TransitDaemon) -> Result<()> {
+        let now = &daemon.plan.setup.transit;
+        let marks = |config: &TransitConfig| (config.mark, config.extension_port);
+        if marks(now) != marks(&self.config)
+            && let Some(begun) = Self::begin(&daemon.side.pins, now)?
+        {
+            *self = begun;
+        }
+        Ok(())
+    }
+}
+
+impl Duty<TransitDaemon> for TellWaits {
+    fn task(&self) -> &'static str {
+        "tell collectors how long packets wait in queues"
+    }
+
+    fn period(&self) -> Duration {
+        PERIOD
+    }
+
+    fn turn(&mut self, daemon: &mut TransitDaemon, _now: Instant) -> Result<()> {
+        let now_ns = clock::realtime_ns();
+        // Idle queues are forgotten even if no collector is told.
+        let news = self.waits.news(daemon.node()?, now_ns)?;
+        let news = news.into_iter().filter(|_| daemon.tells_extended());
+        for totals in Vec::from_iter(news) {
+            daemon.emitter.tell_path(&PathTotalsReport {
+                time_s: (now_ns / 1_000_000_000) as u32,
+                period_ns: PERIOD.as_nanos() as u64,
+                totals,
+            });
+        }
+        self.follow(daemon)
+    }
+
+    /// Tells what happened since the last period too.
+    fn finish(&mut self, daemon: &mut TransitDaemon) -> Result<()> {
+        self.turn(daemon, Instant::now())
+    }
+}

@@ -1,0 +1,294 @@
+//! The programs that time packets through the host: loaded, attached, set, and their times and flows read.
+//!
+//! Nothing of them is pinned, and a daemon that ends takes its programs with it. Where the kernel has no links for TC
+//! programs (before 6.6), filters of a daemon that was killed stay until the next one; they stamp nothing by then.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link as TracepointLink, MapHandle};
+
+use super::abi::hop_object::{HopSkel, HopSkelBuilder};
+use super::abi::{
+    bytes_of_all, counter, flow_key, hop_counter, hop_end, hop_event, hop_event_kind, hop_flow,
+    hop_flow_flag, hop_limit, hop_news, hop_passage, hop_setting, hop_settings, hop_start,
+    hop_times, read_from,
+};
+use super::counters::packets;
+use super::event_ring::EventRing;
+use super::hop_hooks::HopHooks;
+use super::load::{program_fd, recursion_misses, with_warnings};
+use super::maps::Map;
+use super::probe::{Features, has_packet_stamps};
+use super::token_rate::token_rate_of;
+use super::watch::{Watchlist, watchlist_of};
+use crate::model::{
+    FlowKey, HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, LatencyHistogram,
+    WatchRule,
+};
+use crate::os::{clock, netdev};
+
+/// The programs stamp packets for this time after the daemon said last that it lives.
+const STAMPED_FOR: Duration = Duration::from_secs(10);
+
+/// What the programs are to do.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HopPlan {
+    /// The inode of the network namespace of the interfaces.
+    pub netns: u32,
+    /// The watchlist; `None`: all packets that are forwarded.
+    pub rules: Option<Vec<WatchRule>>,
+    /// A flow whose time changed by this is told at once; zero: never.
+    pub step: Duration,
+    /// But not again within this time.
+    pub hold: Duration,
+    /// The most new flows in a second; 0: no limit.
+    pub max_new_flows: u64,
+}
+
+/// The programs, attached.
+pub struct HopPrograms {
+    settings: Map<u32, hop_settings>,
+    devices: Map<u32, u32>,
+    counters: Map<u32, counter>,
+    times: Map<hop_passage, hop_times>,
+    flows: Map<flow_key, hop_flow>,
+    list: Watchlist,
+    events: MapHandle,
+    set: hop_settings,
+    /// The program behind the queue.
+    program: OwnedFd,
+    hooks: HopHooks,
+    /// Packets that leave are timed for as long as this lives.
+    _link: TracepointLink,
+}
+
+impl HopPrograms {
+    /// Loads the programs, sets them, and attaches them to these interfaces.
+    ///
+    /// # Errors
+    /// If an interface does not exist, or the kernel cannot let packets carry a stamp, or refuses a program.
+    pub fn attach(max_flows: u32, devs: &[String], plan: &HopPlan) -> io::Result<Self> {
+        let indices: Vec<u32> = devs
+            .iter()
+            .map(|dev| netdev::index_of(dev))
+            .collect::<io::Result<_>>()?;
+        let mut object = MaybeUninit::uninit();
+        let skel = load(&mut object, max_flows)?;
+        let maps = &skel.maps;
+        let [arrives, queued, sent] = [
+            program_fd(&skel.progs.hop_in)?,
+            program_fd(&skel.progs.hop_queue)?,
+            program_fd(&skel.progs.hop_out)?,
+        ];
+        let mut programs = Self {
+            settings: Map::of(&maps.hop_settings)?,
+            devices: Map::of(&maps.hop_devices)?,
+            counters: Map::of(&maps.hop_counters)?,
+            times: Map::of(&maps.hop_times)?,
+            flows: Map::of(&maps.hop_flows)?,
+            list: watchlist_of!(maps),
+            events: MapHandle::try_from(&maps.hop_events).map_err(io::Error::other)?,
+            set: hop_settings::default(),
+            program: sent,
+            hooks: HopHooks::default(),
+            _link: with_warnings(|| skel.progs.hop_out.attach())?,
+        };
+        programs.set(plan)?;
+        for ifindex in indices {
+            programs.devices.set(&ifindex, &1)?;
+            // Packets that arrive are stamped last, so that each of them is timed.
+            programs
+                .hooks
+                .attach(ifindex, arrives.as_fd(), queued.as_fd())?;
+        }
+        Ok(programs)
+    }
+
+    /// Changes what the programs do.
+    ///
+    /// # Errors
+    /// There is no room for the rules. Those in use stay.
+    pub fn set(&mut self, plan: &HopPlan) -> io::Result<()> {
+        self.list
+            .replace(plan.rules.as_deref().unwrap_or_default())?;
+        self.set = settings_of(plan)?;
+        self.live()
+    }
+
+    /// Says that the daemon lives, without which the programs stop stamping after a while.
+    pub fn live(&mut self) -> io::Result<()> {
+        self.set.until_ns = clock::monotonic_ns() + STAMPED_FOR.as_nanos() as u64;
+        self.settings.set(&0, &self.set)
+    }
+
+    /// The ring of flows with news.
+    pub fn events(&self) -> io::Result<EventRing> {
+        EventRing::new(MapHandle::try_from(&self.events).map_err(io::Error::other)?)
+    }
+
+    /// Visits all flows, and removes those that had no packet for this time.
+    pub fn sweep(&self, idle_ns: u64, mut visit: impl FnMut(HostHop)) -> io::Result<()> {
+        let before = clock::monotonic_ns().saturating_sub(idle_ns);
+        let offset = clock::wall_offset();
+        self.flows.sweep(|key, flow| {
+            visit(host_hop(key, flow, vec![HopReason::Period], offset));
+            flow.last_ns < before
+        })
+    }
+
+    /// All counts since the programs were attached. Names are the caller's to add.
+    pub fn totals(&self) -> io::Result<HopTotals> {
+        use hop_counter as C;
+        let count = |index: C| packets(&self.counters, index.0);
+        Ok(HopTotals {
+            passages: self.passages()?,
+            stamped: count(C::COUNT_HOP_STAMPED)?,
+            has_departure: count(C::COUNT_HOP_HAS_DEPARTURE)?,
+            other_clock: count(C::COUNT_HOP_OTHER_CLOCK)?,
+            not_forwarded: count(C::COUNT_HOP_NOT_FORWARDED)?,
+            unwatched: count(C::COUNT_HOP_UNWATCHED)?,
+            clock: count(C::COUNT_HOP_CLOCK)?,
+            unread: count(C::COUNT_HOP_UNREAD)?,
+            refused: count(C::COUNT_HOP_REFUSED)?,
+            flow_limited: count(C::COUNT_HOP_FLOW_LIMITED)?,
+            times_full: count(C::COUNT_HOP_TIMES_FULL)?,
+            events_lost: count(C::COUNT_HOP_EVENT_LOST)?,
+            missed: recursion_misses(&self.program)?,
+            ..HopTotals::default()
+        })
+    }
+
+    fn passages(&self) -> io::Result<Vec<HopPassage>> {
+        let mut found: BTreeMap<(u32, u32, HopStart), HopPassage> = BTreeMap::new();
+        let keys: Vec<hop_passage> = self.times.keys().collect();
+        for key in keys {
+            let start = match key.start {
+                start if start == hop_start::HOP_DEPARTED.0 => HopStart::Sender,
+                _ => HopStart::Interface,
+            };
+            let id = (key.in_ifindex, key.out_ifindex, start);
+            let passage = found.entry(id).or_insert_with(|| HopPassage {
+                in_ifindex: key.in_ifindex,
+                out_ifindex: key.out_ifindex,
+                in_interface: None,
+                out_interface: None,
+                start,
+                sent: HopTimes::default(),
+                queued: HopTimes::default(),
+            });
+            let times = match key.end {
+                end if end == hop_end::HOP_SENT.0 => &mut passage.sent,
+                _ => &mut passage.queued,
+            };
+            for cpu in self.times.get_per_cpu(&key)? {
+                times.0.merge(&histogram(&cpu));
+            }
+        }
+        let mut passages: Vec<HopPassage> = found.into_values().collect();
+        let packets = |one: &HopPassage| one.sent.0.samples().max(one.queued.0.samples());
+        passages.sort_by_key(|one| std::cmp::Reverse(packets(one)));
+        Ok(passages)
+    }
+}
+
+/// Loads the programs and releases them, to find out whether this kernel takes them.
+pub fn try_to_load() -> io::Result<()> {
+    load(&mut MaybeUninit::uninit(), 1).map(drop)
+}
+
+fn load(
+    object: &mut MaybeUninit<libbpf_rs::OpenObject>,
+    max_flows: u32,
+) -> io::Result<HopSkel<'_>> {
+    let features = Features::probe();
+    if !has_packet_stamps() {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "packets cannot carry the time of their arrival through this kernel: that takes Linux 5.18",
+        ));
+    }
+    let mut open = HopSkelBuilder::default()
+        .open(object)
+        .map_err(io::Error::other)?;
+    if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+        constants.have_kernel_ctx = features.kernel_ctx;
+    }
+    open.maps
+        .hop_flows
+        .set_max_entries(max_flows)
+        .map_err(io::Error::other)?;
+    with_warnings(|| open.load())
+}
+
+/// Reads an event of the ring. Returns `None` for bytes that are none.
+pub fn read_event(bytes: &[u8]) -> Option<HostHop> {
+    let event = read_from::<hop_event>(bytes)?;
+    if event.kind != hop_event_kind::EVENT_HOP.0 {
+        return None;
+    }
+    let reasons = [
+        (hop_news::HOP_NEW, HopReason::New),
+        (hop_news::HOP_OTHER_PORTS, HopReason::Ports),
+        (hop_news::HOP_STEP, HopReason::Latency),
+    ];
+    let reasons = reasons
+        .into_iter()
+        .filter(|(bit, _)| event.news & bit.0 != 0);
+    let reasons = reasons.map(|(_, reason)| reason).collect();
+    let key = read_from::<flow_key>(bytes_of_all(&event.key))?;
+    Some(host_hop(&key, &event.flow, reasons, clock::wall_offset()))
+}
+
+fn settings_of(plan: &HopPlan) -> io::Result<hop_settings> {
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let (new_flow_interval_ns, new_flow_burst_ns) = token_rate_of(plan.max_new_flows)?;
+    Ok(hop_settings {
+        step_ns: ns(plan.step),
+        hold_ns: ns(plan.hold),
+        new_flow_interval_ns,
+        new_flow_burst_ns,
+        netns: plan.netns,
+        mark: plan.netns & hop_limit::HOP_MARK_MASK.0,
+        flags: plan
+            .rules
+            .as_ref()
+            .map_or(0, |_| hop_setting::HOP_BY_RULES.0),
+        ..Default::default()
+    })
+}
+
+/// The times that a CPU counted.
+fn histogram(times: &hop_times) -> LatencyHistogram {
+    let ends = (times.min_ns.into(), times.max_ns.into());
+    LatencyHistogram::of_fine_slots(&times.count, ends, times.sum_ns.into())
+}
+
+fn host_hop(key: &flow_key, flow: &hop_flow, reasons: Vec<HopReason>, offset: u64) -> HostHop {
+    let before = read_from::<flow_key>(bytes_of_all(&flow.before_nat));
+    let before = before.filter(|_| flow.before_nat.iter().any(|word| *word != 0));
+    HostHop {
+        flow: FlowKey::from(key),
+        flow_before_nat: before.map(|key| FlowKey::from(&key)),
+        reasons,
+        start: match flow.flags & hop_flow_flag::HOP_FROM_SENDER.0 {
+            0 => HopStart::Interface,
+            _ => HopStart::Sender,
+        },
+        in_interface: None,
+        out_interface: None,
+        in_ifindex: flow.in_ifindex,
+        out_ifindex: flow.out_ifindex,
+        packets: flow.packets,
+        bytes: flow.bytes,
+        first_ns: flow.first_ns.wrapping_add(offset),
+        last_ns: flow.last_ns.wrapping_add(offset),
+        hop_ns: flow.last_hop_ns,
+        mean_hop_ns: u32::try_from(flow.sum_ns / flow.packets.max(1)).unwrap_or(u32::MAX),
+        max_hop_ns: flow.max_hop_ns,
+    }
+}

@@ -1,0 +1,116 @@
+//! The waits in queues behind the transit hop, which a program of their own measures for as long as it is open.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+use libbpf_rs::Link;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use super::abi::transit_sent_object::TransitSentSkelBuilder;
+use super::abi::{wait_key, wait_times};
+use super::load::{pin_maps, with_warnings};
+use super::map_names::{HOST_SETTINGS, TRANSIT_ARRIVALS, TRANSIT_DEPARTURES};
+use super::maps::Map;
+use super::pins::Pins;
+use super::probe::Features;
+use crate::config::TransitConfig;
+use crate::model::{
+    LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathTotals, PlaceTotals,
+    QUEUE_PLACE, ToldTotals,
+};
+use crate::os::netns;
+
+/// Records that one system call reads. Each has 7 KiB.
+const BATCH: usize = 32;
+
+/// A source without packets for this time is forgotten.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// The program, attached, and its counts.
+pub struct Waits {
+    waits: Map<wait_key, wait_times>,
+    told: ToldTotals<(u32, u32)>,
+    /// The program sees packets for as long as this lives.
+    _link: Link,
+}
+
+impl Waits {
+    /// Attaches the program beside a hop that was attached with this configuration.
+    ///
+    /// # Errors
+    /// If the kernel has no such tracepoint, does not describe its types, or refuses the program.
+    pub fn attach(pins: &Pins, config: &TransitConfig) -> io::Result<Self> {
+        let arrivals = Map::<u32, u64>::open(&pins.map(TRANSIT_ARRIVALS))?;
+        let slots = arrivals
+            .ok_or_else(|| io::Error::other("no transit hop is attached"))?
+            .capacity();
+        let mut object = MaybeUninit::uninit();
+        let mut open = TransitSentSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+            constants.have_tai_clock = Features::probe().tai_clock;
+            constants.tos_value = config.mark.tos_value();
+            constants.tos_mask = config.mark.tos_mask();
+            constants.extension_port = config.extension_port.to_be();
+            constants.arrival_slots = slots;
+            constants.sent_netns = netns::inode()?;
+        }
+        open.maps
+            .transit_departures
+            .set_max_entries(slots)
+            .map_err(io::Error::other)?;
+        let shared = [HOST_SETTINGS, TRANSIT_DEPARTURES];
+        pin_maps(open.open_object_mut(), pins, &shared)?;
+        let skel = with_warnings(|| open.load())?;
+        Ok(Self {
+            waits: Map::of(&skel.maps.transit_waits)?,
+            told: ToldTotals::default(),
+            _link: with_warnings(|| skel.progs.transit_sent.attach())?,
+        })
+    }
+
+    /// Returns the totals of the queues that had packets since the last call, or shortly before, and forgets those that are
+    /// idle at `now_ns`. The queues are those of this node.
+    pub fn news(&mut self, node: NodeId, now_ns: u64) -> io::Result<Vec<PathTotals>> {
+        let (mut news, mut idle) = (Vec::new(), Vec::new());
+        let told = &mut self.told;
+        self.waits.for_each_in_batches(BATCH, |key, waits| {
+            let id = (key.source_node, key.ifindex);
+            if now_ns.saturating_sub(waits.last_ns) >= IDLE.as_nanos() as u64 {
+                idle.push(key);
+            } else if told.take(id, waits.packets) {
+                news.push(totals(&key, &waits, node));
+            }
+        })?;
+        for key in idle {
+            self.waits.remove(&key)?;
+            let id = (key.source_node, key.ifindex);
+            self.told.keep(|told| *told != id);
+        }
+        news.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(news)
+    }
+}
+
+fn totals(key: &wait_key, waits: &wait_times, node: NodeId) -> PathTotals {
+    // The least and the greatest wait are not kept: they are the ends of slots.
+    let ends = (i64::MIN, i64::MAX);
+    let latency = LatencyHistogram::of_fine_slots(&waits.count, ends, waits.sum_ns.into());
+    PathTotals {
+        path: Path::to_queue(
+            NodeId(key.source_node),
+            NodePort {
+                node,
+                port: key.ifindex as u16,
+            },
+        ),
+        times: vec![PlaceTotals {
+            place: QUEUE_PLACE,
+            epoch_ns: waits.first_ns,
+            last_ns: waits.last_ns,
+            latency: latency.coarsened(LatencyResolution::Middle),
+        }],
+    }
+}

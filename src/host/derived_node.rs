@@ -1,0 +1,109 @@
+//! The node id that is derived from the machine id, and kept, so that it stays when a later version derives another.
+
+use std::env;
+use std::fmt::Display;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::model::{MachineId, NodeId};
+use crate::os::{log, netns};
+
+const MACHINE_ID: &str = "/etc/machine-id";
+
+/// The collector's state belongs to another user, so this is a folder of its own.
+const STATE: &str = "/var/lib/hostint-node";
+
+/// Finds the node id of this host: the one that is kept for this machine, else a new one, which is kept.
+///
+/// The file of a disk that was copied to another machine names the machine that it was kept for, and is written anew.
+///
+/// # Errors
+/// If this machine has no id to derive one from.
+pub fn find() -> Result<NodeId> {
+    let machine: MachineId = fs::read_to_string(MACHINE_ID)
+        .with_context(|| format!("cannot read {MACHINE_ID}"))?
+        .parse()
+        .with_context(|| format!("cannot use {MACHINE_ID}"))?;
+    // A namespace of its own is a host of its own, with the machine's files.
+    let namespace = netns::name();
+    let file = file(namespace.as_deref());
+    Ok(find_in(&file, &machine, namespace.as_deref()))
+}
+
+fn find_in(file: &Path, machine: &MachineId, namespace: Option<&str>) -> NodeId {
+    let shown = file.display();
+    let known = fs::read_to_string(file).map(|text| Kept::parse(&text));
+    let node = match known {
+        Ok(Some(kept)) if kept.machine == machine.fingerprint() => return kept.node,
+        Ok(Some(kept)) => {
+            let node = machine.node(namespace);
+            log::warning(format_args!(
+                "the node id of this host is {node}: {shown} keeps {}, but for another machine id",
+                kept.node
+            ));
+            node
+        }
+        Err(err) if err.kind() == io::ErrorKind::NotFound => machine.node(namespace),
+        unreadable => {
+            let why = unreadable.map_or_else(|err| err.to_string(), |_| "it is damaged".to_owned());
+            log::warning(format_args!("cannot read the node id in {shown}: {why}"));
+            machine.node(namespace)
+        }
+    };
+    let machine = machine.fingerprint();
+    if let Err(err) = (Kept { node, machine }).keep(file) {
+        log::info(format_args!(
+            "node id {node} is derived again at each start, because {shown} cannot be written: {err}"
+        ));
+    }
+    node
+}
+
+/// systemd names the folder that it makes.
+fn file(namespace: Option<&str>) -> PathBuf {
+    let told = env::var_os("STATE_DIRECTORY");
+    let told = told.and_then(|all| env::split_paths(&all).next());
+    let name = namespace.map_or_else(|| "id".to_owned(), |name| format!("id@{name}"));
+    told.unwrap_or_else(|| STATE.into()).join(name)
+}
+
+/// A node id, and the machine that it was derived for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Kept {
+    node: NodeId,
+    machine: u64,
+}
+
+impl Display for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{} {:016x}", self.node, self.machine)
+    }
+}
+
+impl Kept {
+    fn parse(text: &str) -> Option<Self> {
+        let (node, machine) = text.trim().split_once(' ')?;
+        Some(Self {
+            node: node.parse().ok()?,
+            machine: u64::from_str_radix(machine, 16).ok()?,
+        })
+    }
+
+    /// Replaces the file as a whole: roles that start at once write the same. All users may read it, because some
+    /// roles are not root.
+    fn keep(&self, file: &Path) -> io::Result<()> {
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        if !folder.exists() {
+            fs::create_dir_all(folder)?;
+            fs::set_permissions(folder, Permissions::from_mode(0o755))?;
+        }
+        let new = file.with_extension(format!("{}.new", std::process::id()));
+        fs::write(&new, self.to_string())?;
+        fs::set_permissions(&new, Permissions::from_mode(0o644))?;
+        fs::rename(&new, file)
+    }
+}

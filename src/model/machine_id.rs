@@ -1,0 +1,108 @@
+//! The number that tells a machine from others, and the node id that is derived from it.
+
+use std::hash::Hasher;
+use std::str::FromStr;
+
+use siphasher::sip::SipHasher24;
+
+use super::NodeId;
+
+/// Ids below are those that people choose.
+const LOWEST_NODE: u64 = 1 << 16;
+
+/// The largest id means that a node is unknown.
+const NODES: u64 = u32::MAX as u64 - LOWEST_NODE;
+
+/// The 128 bits of machine-id(5). They are confidential, so that only keyed hashes of them are told or kept.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct MachineId([u8; 16]);
+
+/// The text of a file that holds no machine id.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("it holds no machine id (try systemd-machine-id-setup)")]
+pub struct NoMachineId;
+
+impl FromStr for MachineId {
+    type Err = NoMachineId;
+
+    fn from_str(text: &str) -> Result<Self, NoMachineId> {
+        let text = text.trim();
+        let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match u128::from_str_radix(text, 16) {
+            Ok(number) if digits && number != 0 => Ok(Self(number.to_be_bytes())),
+            _ => Err(NoMachineId),
+        }
+    }
+}
+
+impl MachineId {
+    /// The node id of this machine, or of a named network namespace on it.
+    pub fn node(&self, namespace: Option<&str>) -> NodeId {
+        let hash = self.hash(b"hostint: node id", namespace);
+        NodeId((LOWEST_NODE + hash % NODES) as u32)
+    }
+
+    /// A number by which another machine is recognised.
+    pub fn fingerprint(&self) -> u64 {
+        self.hash(b"hostint: machine", None)
+    }
+
+    fn hash(&self, key: &[u8; 16], namespace: Option<&str>) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(key);
+        hasher.write(&self.0);
+        hasher.write(namespace.unwrap_or_default().as_bytes());
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "00112233445566778899aabbccddeeff";
+
+    #[test]
+    fn texts_that_are_no_machine_id_are_refused() {
+        for (sentence, text) in [
+            ("a fresh image", ""),
+            ("a first boot", "uninitialized\n"),
+            ("zeros", "00000000000000000000000000000000"),
+            ("too short", "00112233445566778899aabbccddeef"),
+            ("a sign", "+0112233445566778899aabbccddeeff"),
+            ("no hexadecimal number", "00112233445566778899aabbccddeefg"),
+        ] {
+            assert!(text.parse::<MachineId>().is_err(), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn ids_are_the_same_in_every_version_and_differ_between_machines_and_namespaces()
+    -> Result<(), NoMachineId> {
+        let here: MachineId = format!("{ID}\n").parse()?;
+        let other: MachineId = ID.replace('3', "4").parse()?;
+        assert_eq!(
+            here.node(None),
+            NodeId(2_309_039_036),
+            "histories know hosts by this id"
+        );
+        let ids = [
+            here.node(None),
+            here.node(Some("blue")),
+            here.node(Some("red")),
+            other.node(None),
+        ];
+        for (i, id) in ids.iter().enumerate() {
+            assert!(!ids[..i].contains(id), "{ids:?}");
+        }
+        assert_ne!(here.fingerprint(), other.fingerprint());
+        Ok(())
+    }
+
+    #[test]
+    fn no_machine_gets_an_id_that_people_choose_or_that_means_unknown() {
+        for number in 1..100_000_u128 {
+            let NodeId(id) = MachineId(number.to_be_bytes()).node(None);
+            assert!((65_536..u32::MAX).contains(&id), "{number} -> {id}");
+        }
+    }
+}

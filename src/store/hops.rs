@@ -1,0 +1,178 @@
+//! The table of flows that hosts forward: what each host told last of each flow, and answers about them.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed, touched};
+use super::ids::{flow_with, name_bytes};
+use crate::model::{FlowKey, ForwardedFlow, HopOrder, HopQuery, HostHop, NodeId, Span};
+
+/// The table and its bounds. A flow is about 1 kB.
+const TABLE: BoundedTable = BoundedTable {
+    name: "hop_flow",
+    time: "last_ns",
+    most_rows: 200_000,
+};
+
+/// No host: flows of all are asked for.
+const ANY: i64 = -1;
+
+/// A host, a flow, and the time of its first packet: a flow that the host forgot meanwhile begins again.
+type LifeOfFlow = (NodeId, FlowKey, u64);
+
+/// What hosts told of flows that they forward, until it is written.
+#[derive(Debug, Default)]
+pub struct WaitingHops {
+    /// The last report of each, and the time of its arrival.
+    last: HashMap<LifeOfFlow, (HostHop, u64)>,
+}
+
+impl WaitingHops {
+    pub fn is_empty(&self) -> bool {
+        self.last.is_empty()
+    }
+
+    /// Adds what a host told of a flow, which arrived at `time_ns`. Counts grow: one that is late has less.
+    pub fn add(&mut self, node: NodeId, hop: &HostHop, time_ns: u64) {
+        let life = (node, hop.flow, hop.first_ns);
+        let is_older = |known: &(HostHop, u64)| known.0.packets <= hop.packets;
+        let is_news = match self.last.get(&life) {
+            Some(known) => is_older(known),
+            None => self.last.len() < MOST_WAITING,
+        };
+        if is_news {
+            self.last.insert(life, (hop.clone(), time_ns));
+        }
+    }
+
+    /// Adds all that another one has.
+    pub fn merge(&mut self, other: Self) {
+        for ((node, ..), (hop, time_ns)) in other.last {
+            self.add(node, &hop, time_ns);
+        }
+    }
+}
+
+/// Writes flows, and removes the oldest.
+#[derive(Debug, Default)]
+pub struct HopsWriter {
+    since_counted: RowsWritten,
+}
+
+impl HopsWriter {
+    /// Writes in one transaction, and removes rows that are older than `before_ns`.
+    pub fn write(
+        &mut self,
+        conn: &mut Connection,
+        told: &WaitingHops,
+        before_ns: u64,
+    ) -> rusqlite::Result<()> {
+        let transaction = conn.transaction()?;
+        create(&transaction)?;
+        {
+            let mut put = transaction.prepare_cached(
+                "INSERT INTO hop_flow VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 ON CONFLICT DO UPDATE SET last_ns = excluded.last_ns, packets = excluded.packets,
+                     mean_ns = excluded.mean_ns, max_ns = excluded.max_ns, told = excluded.told
+                 WHERE packets <= excluded.packets",
+            )?;
+            for ((node, flow, first_ns), (hop, time_ns)) in &told.last {
+                let Ok(text) = serde_json::to_string(hop) else {
+                    continue;
+                };
+                let name = |flow: FlowKey| name_bytes(&(flow.without_vlans(), None, None));
+                let age_ns = hop.last_ns.saturating_sub(*first_ns);
+                put.execute(rusqlite::params![
+                    i64::from(node.0),
+                    name(*flow),
+                    signed(*first_ns),
+                    hop.flow_before_nat.map(name),
+                    signed(time_ns.saturating_sub(age_ns)),
+                    signed(*time_ns),
+                    signed(hop.packets),
+                    hop.mean_hop_ns,
+                    hop.max_hop_ns,
+                    text,
+                ])?;
+            }
+        }
+        TABLE.forget(&transaction, before_ns)?;
+        if self.since_counted.add(told.last.len()) {
+            TABLE.shorten(&transaction)?;
+        }
+        transaction.commit()
+    }
+}
+
+fn create(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(
+        "CREATE TABLE IF NOT EXISTS hop_flow (
+             node INTEGER NOT NULL,
+             flow BLOB NOT NULL,
+             -- the time of the first packet, by the clock of the host
+             first_packet_ns INTEGER NOT NULL,
+             before_nat BLOB,
+             first_ns INTEGER NOT NULL,
+             last_ns INTEGER NOT NULL,
+             packets INTEGER NOT NULL,
+             mean_ns INTEGER NOT NULL,
+             max_ns INTEGER NOT NULL,
+             told TEXT NOT NULL,
+             PRIMARY KEY (node, flow, first_packet_ns)
+         );
+         CREATE INDEX IF NOT EXISTS hop_flow_time ON hop_flow (last_ns);",
+    )
+}
+
+/// True if any flows were ever written.
+fn exist(conn: &Connection) -> rusqlite::Result<bool> {
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'hop_flow' AND type = 'table'";
+    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
+    Ok(there.is_some())
+}
+
+/// The flows that hosts forwarded in the span, as they told them.
+pub fn find(
+    conn: &Connection,
+    query: &HopQuery,
+    span: Span,
+) -> rusqlite::Result<Vec<ForwardedFlow>> {
+    if !exist(conn)? {
+        return Ok(Vec::new());
+    }
+    let flow = match query.flow {
+        None => None,
+        Some(id) => match flow_with(conn, id)? {
+            None => return Ok(Vec::new()),
+            Some((flow, _)) => Some(name_bytes(&(flow, None, None))),
+        },
+    };
+    let order = match query.order {
+        HopOrder::Mean => "mean_ns",
+        HopOrder::Max => "max_ns",
+        HopOrder::Packets => "packets",
+        HopOrder::Newest => "last_ns",
+    };
+    let [since, until] = touched(span);
+    let node = query.node.map_or(ANY, |node| node.0.into());
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    let mut ask = conn.prepare_cached(&format!(
+        "SELECT node, last_ns, told FROM hop_flow
+         WHERE last_ns >= ?1 AND first_ns < ?2 AND ?3 IN (-1, node) AND (?4 IS NULL OR ?4 IN (flow, before_nat))
+         ORDER BY {order} DESC, packets DESC, flow LIMIT ?5"
+    ))?;
+    let mut rows = ask.query((since, until, node, flow, limit))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let Ok(hop) = serde_json::from_str(row.get_ref(2)?.as_str()?) else {
+            continue;
+        };
+        found.push(ForwardedFlow {
+            node: NodeId(row.get(0)?),
+            told_ns: row.get::<_, i64>(1)?.unsigned_abs(),
+            hop,
+        });
+    }
+    Ok(found)
+}

@@ -1,0 +1,68 @@
+//! What hosts told of drops, connections and hops until it is written.
+
+use rusqlite::Connection;
+
+use super::connections::{ConnectionsWriter, WaitingConnections};
+use super::drops::{DropsWriter, WaitingDrops};
+use super::hops::{HopsWriter, WaitingHops};
+
+/// What waits for the writer.
+#[derive(Debug, Default)]
+pub struct WaitingTold {
+    pub drops: WaitingDrops,
+    pub connections: WaitingConnections,
+    pub hops: WaitingHops,
+}
+
+impl WaitingTold {
+    pub fn is_empty(&self) -> bool {
+        self.drops.is_empty() && self.connections.is_empty() && self.hops.is_empty()
+    }
+
+    /// Adds an older one that could not be written.
+    pub fn merge(&mut self, older: Self) {
+        self.drops.merge(older.drops);
+        self.connections.merge(older.connections);
+        self.hops.merge(older.hops);
+    }
+}
+
+/// Writes it.
+#[derive(Debug, Default)]
+pub struct ToldWriter {
+    drops: DropsWriter,
+    connections: ConnectionsWriter,
+    hops: HopsWriter,
+}
+
+impl ToldWriter {
+    /// Writes each kind in a transaction of its own, removes rows that are older than `before_ns`, and returns what could
+    /// not be written.
+    pub fn write(
+        &mut self,
+        conn: &mut Connection,
+        told: WaitingTold,
+        before_ns: u64,
+    ) -> WaitingTold {
+        let WaitingTold {
+            drops,
+            connections,
+            hops,
+        } = told;
+        let mut left = WaitingTold::default();
+        if !drops.is_empty() && self.drops.write(conn, &drops, before_ns).is_err() {
+            left.drops = drops;
+        }
+        if !connections.is_empty()
+            && (self.connections)
+                .write(conn, &connections, before_ns)
+                .is_err()
+        {
+            left.connections = connections;
+        }
+        if !hops.is_empty() && self.hops.write(conn, &hops, before_ns).is_err() {
+            left.hops = hops;
+        }
+        left
+    }
+}

@@ -1,0 +1,215 @@
+//! TCP connections, as `hostint history` shows them: single ones, and sums by limit and by pair.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::hosts::KnownHosts;
+use super::table::TextTable;
+use super::text::{Grouped, Nanoseconds};
+use crate::model::{ConnectionFigures, IntOfConnection, Limit, LimitSeries, TcpGrouping, TcpSums};
+
+/// The answer to a question about connections.
+pub enum TcpView {
+    Connections(Vec<ConnectionFigures>),
+    Sums {
+        by: TcpGrouping,
+        sums: Vec<TcpSums>,
+        series: LimitSeries,
+    },
+}
+
+/// The columns of a CSV of connections.
+pub const CONNECTIONS_CSV: &str = "node sink flow_id id state flow.src flow.sport flow.dst flow.dport class time_ns begun_ns \
+                                   samples limited limited_us.application limited_us.receiver limited_us.send_buffer \
+                                   limited_us.host_queue limited_us.path limited_us.unknown tcp.srtt_us tcp.min_rtt_us \
+                                   tcp.cwnd_segments tcp.delivery_rate_bytes_s tcp.bytes_acked tcp.bytes_received \
+                                   tcp.segments_out tcp.data_segments_out tcp.total_retrans tcp.dsack_dups \
+                                   tcp.rto_count tcp.delivered_ce tcp.notsent_bytes tcp.unread_bytes int.arrived int.lost \
+                                   int.unseen int.dropped_behind_strip int.spurious_least int.unknown";
+
+/// The columns of a CSV of sums.
+pub const SUMS_CSV: &str = "node peer limited connections open limited_us.application limited_us.receiver \
+                            limited_us.send_buffer limited_us.host_queue limited_us.path limited_us.unknown bytes_acked \
+                            bytes_received retransmitted_segments spurious_segments timeouts";
+
+impl TcpView {
+    pub fn json(&self) -> Value {
+        match self {
+            Self::Connections(connections) => json!({ "connections": connections }),
+            Self::Sums { sums, series, .. } => json!({"tcp_sums": sums, "limit_series": series}),
+        }
+    }
+
+    pub fn write(&self, hosts: &KnownHosts, out: &mut String) {
+        let is_empty = match self {
+            Self::Connections(connections) => connections.is_empty(),
+            Self::Sums { sums, .. } => sums.is_empty(),
+        };
+        if is_empty {
+            out.push_str(
+                "no host told connections in this time (hostint tcp --collector tells them)\n",
+            );
+            return;
+        }
+        let table = match self {
+            Self::Connections(connections) => connections_table(connections, hosts),
+            Self::Sums {
+                by: TcpGrouping::Limit,
+                sums,
+                ..
+            } => limits_table(sums),
+            Self::Sums { sums, .. } => pairs_table(sums, hosts),
+        };
+        let _ = write!(out, "{table}");
+    }
+}
+
+fn connections_table(connections: &[ConnectionFigures], hosts: &KnownHosts) -> TextTable {
+    let mut table = TextTable::new(
+        &["connection", "host", "state", "limited by"],
+        &[
+            "flow",
+            "rtt",
+            "least",
+            "acked B",
+            "received B",
+            "segments",
+            "retrans",
+            "spurious",
+            "INT lost",
+            "for nothing",
+        ],
+    );
+    for one in connections {
+        let tcp = &one.connection.sample.tcp;
+        let told = one.int.told();
+        let time = |us: Option<u32>| {
+            us.map_or_else(String::new, |us| {
+                Nanoseconds(i64::from(us) * 1000).to_string()
+            })
+        };
+        table.row(
+            [
+                one.connection.sample.flow.to_string(),
+                hosts.named(Some(one.node)),
+                one.state.name().to_owned(),
+                one.connection.limited.to_string(),
+            ],
+            [
+                one.flow_id.map_or_else(String::new, |id| id.to_string()),
+                time(tcp.srtt_us),
+                time(tcp.min_rtt_us),
+                Grouped(tcp.bytes_acked).to_string(),
+                Grouped(tcp.bytes_received).to_string(),
+                Grouped(tcp.data_segments_out.into()).to_string(),
+                Grouped(tcp.total_retrans.into()).to_string(),
+                tcp.dsack_dups
+                    .map_or_else(String::new, |dups| Grouped(dups.into()).to_string()),
+                told.map_or_else(String::new, |told| Grouped(told.lost).to_string()),
+                told.map_or_else(String::new, for_nothing),
+            ],
+        );
+    }
+    table
+}
+
+/// `>= 12`: the retransmissions that INT proves needless; nothing if it proves none.
+fn for_nothing(told: IntOfConnection) -> String {
+    match told.spurious_least {
+        0 => String::new(),
+        least => format!(">= {}", Grouped(least)),
+    }
+}
+
+const COUNTS: [&str; 7] = [
+    "connections",
+    "open",
+    "acked B",
+    "received B",
+    "retrans",
+    "spurious",
+    "timeouts",
+];
+
+fn counts(sums: &TcpSums) -> [String; 7] {
+    let counts = &sums.counts;
+    [
+        sums.connections,
+        sums.open,
+        counts.bytes_acked,
+        counts.bytes_received,
+        counts.retransmitted_segments,
+        counts.spurious_segments,
+        counts.timeouts,
+    ]
+    .map(|count| Grouped(count).to_string())
+}
+
+/// The share of a time in all times: `37 %`.
+fn share(us: u64, all: u128) -> String {
+    match all {
+        0 => String::new(),
+        all => format!("{:.0} %", 100.0 * us as f64 / all as f64),
+    }
+}
+
+fn all_times(sums: &TcpSums) -> u128 {
+    let times = Limit::ALL.into_iter().map(|limit| sums.times.of(limit));
+    times.map(u128::from).sum()
+}
+
+fn limits_table(sums: &[TcpSums]) -> TextTable {
+    let mut figures = vec!["time"];
+    figures.extend(COUNTS);
+    let mut table = TextTable::new(&["limited by"], &figures);
+    let all: u128 = sums.iter().map(all_times).sum();
+    for one in sums {
+        let [
+            connections,
+            open,
+            acked,
+            received,
+            retrans,
+            spurious,
+            timeouts,
+        ] = counts(one);
+        let time = share(one.times.of(one.limited), all);
+        table.row(
+            [one.limited.to_string()],
+            [
+                time,
+                connections,
+                open,
+                acked,
+                received,
+                retrans,
+                spurious,
+                timeouts,
+            ],
+        );
+    }
+    table
+}
+
+fn pairs_table(sums: &[TcpSums], hosts: &KnownHosts) -> TextTable {
+    let mut table = TextTable::new(&["host", "peer", "limited by"], &COUNTS);
+    for one in sums {
+        let times = all_times(one);
+        let mut limits: Vec<Limit> = Limit::ALL.into();
+        limits.retain(|limit| one.times.of(*limit) > 0);
+        limits.sort_by_key(|limit| std::cmp::Reverse(one.times.of(*limit)));
+        let limits = limits
+            .into_iter()
+            .map(|limit| format!("{limit} {}", share(one.times.of(limit), times)));
+        table.row(
+            [
+                hosts.named(one.node),
+                one.peer.map_or_else(String::new, |peer| peer.to_string()),
+                limits.collect::<Vec<_>>().join(", "),
+            ],
+            counts(one),
+        );
+    }
+    table
+}

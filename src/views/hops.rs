@@ -1,0 +1,163 @@
+//! Hops of a host as text: a line for each flow, and a table of all packets.
+
+use std::fmt;
+
+use super::drops::counted;
+use super::table::TextTable;
+use super::text::{Grouped, Nanoseconds};
+use crate::model::{HopPassage, HopStart, HopTotals, HostHop, LatencyFigures};
+
+/// Displays `12:03:04.123Z udp 10.1.0.4:5353 > 10.9.0.1:9999  m0 > m1  12.1 us  mean 9.0 us ...`.
+pub struct HopLine<'a>(pub &'a HostHop);
+
+impl fmt::Display for HopLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hop = self.0;
+        let ms = hop.last_ns / 1_000_000;
+        let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
+        let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
+        write!(f, "{h:02}:{m:02}:{s:02}.{ms:03}Z ")?;
+        write!(f, "{}  {}", hop.flow, HopDetails(hop))
+    }
+}
+
+/// Displays the same for a line that names the flow already.
+pub struct HopDetails<'a>(pub &'a HostHop);
+
+impl fmt::Display for HopDetails<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hop = self.0;
+        let of = |name: &Option<String>, index| interface(name.as_deref(), index);
+        write!(
+            f,
+            "{} > {}",
+            of(&hop.in_interface, hop.in_ifindex),
+            of(&hop.out_interface, hop.out_ifindex)
+        )?;
+        write!(
+            f,
+            "  {}  mean {}  max {}",
+            Nanoseconds(hop.hop_ns.into()),
+            Nanoseconds(hop.mean_hop_ns.into()),
+            Nanoseconds(hop.max_hop_ns.into())
+        )?;
+        if hop.start == HopStart::Sender {
+            write!(f, " since the sender")?;
+        }
+        write!(
+            f,
+            "  {}, {} bytes",
+            counted(hop.packets, "packet"),
+            Grouped(hop.bytes)
+        )?;
+        let reasons: Vec<&str> = hop.reasons.iter().map(|reason| reason.name()).collect();
+        write!(f, "  {}", reasons.join(", "))?;
+        if let Some(before) = &hop.flow_before_nat {
+            write!(f, "  before NAT {before}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of an interface, or its index if it is gone or of another network namespace.
+pub(super) fn interface(name: Option<&str>, ifindex: u32) -> String {
+    name.map_or_else(|| format!("interface {ifindex}"), str::to_owned)
+}
+
+/// All packets: by interfaces, and what was not timed.
+pub struct HopTotalsText<'a>(pub &'a HopTotals);
+
+impl fmt::Display for HopTotalsText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let totals = self.0;
+        if totals.passages.is_empty() {
+            writeln!(f, "no forwarded packets were timed")?;
+        } else {
+            passages(&totals.passages).fmt(f)?;
+        }
+        for (count, what) in not_timed(totals)
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+        {
+            writeln!(f, "{} {what}", counted(count, "packet"))?;
+        }
+        Ok(())
+    }
+}
+
+/// What was not timed, or not by flow, and why.
+pub fn not_timed(totals: &HopTotals) -> [(u64, &'static str); 9] {
+    [
+        (
+            totals.not_forwarded,
+            "for this host, for a group or without a route: not timed",
+        ),
+        (totals.unwatched, "that no rule watches: not timed"),
+        (totals.clock, "of NTP or PTP: not timed"),
+        (totals.unread, "not IP, or fragments: not timed"),
+        (
+            totals.other_clock,
+            "with a time of departure of another clock: not timed",
+        ),
+        (
+            totals.refused,
+            "that the kernel let carry no stamp: not timed",
+        ),
+        (
+            totals.flow_limited,
+            "of new flows beyond --max-new-flows: not told by flow",
+        ),
+        (
+            totals.times_full,
+            "not timed: there are too many pairs of interfaces",
+        ),
+        (
+            totals.missed,
+            "not seen, because the kernel was sending another one on that CPU",
+        ),
+    ]
+}
+
+/// A table with a row for each pair of interfaces.
+pub fn passages(all: &[HopPassage]) -> TextTable {
+    let mut table = TextTable::new(
+        &["from", "to", "start"],
+        &[
+            "packets",
+            "p50",
+            "p99",
+            "max",
+            "to queue p50",
+            "to queue p99",
+            "mean in queue",
+        ],
+    );
+    for one in all {
+        let (sent, queued) = one.figures();
+        let time = |figures: Option<LatencyFigures>, of: fn(LatencyFigures) -> Option<i64>| {
+            let ns = figures.and_then(of);
+            ns.map_or_else(String::new, |ns| Nanoseconds(ns).to_string())
+        };
+        table.row(
+            [
+                interface(one.in_interface.as_deref(), one.in_ifindex),
+                interface(one.out_interface.as_deref(), one.out_ifindex),
+                match one.start {
+                    HopStart::Interface => String::new(),
+                    HopStart::Sender => "at the sender".to_owned(),
+                },
+            ],
+            [
+                Grouped(one.sent.0.samples()).to_string(),
+                time(sent, |it| it.p50_ns),
+                time(sent, |it| it.p99_ns),
+                time(sent, |it| Some(it.max_ns)),
+                time(queued, |it| it.p50_ns),
+                time(queued, |it| it.p99_ns),
+                one.mean_queue_ns()
+                    .map_or_else(String::new, |ns| Nanoseconds(ns).to_string()),
+            ],
+        );
+    }
+    table
+}

@@ -1,0 +1,89 @@
+//! The times of packets through a host as metrics.
+
+use super::page::{MetricKind, MetricsPage};
+use super::power_buckets::power_buckets;
+use crate::model::{HopStart, HopTotals};
+
+/// The bounds of buckets are powers of two, from 256 ns to 1.07 s.
+const POWERS: std::ops::RangeInclusive<u32> = 8..=30;
+
+/// Pairs of interfaces with values of their own; the others are left out, so that a scrape stays small.
+const MOST_PASSAGES: usize = 64;
+
+pub fn add(page: &mut MetricsPage, totals: &HopTotals) {
+    let mut family = page.family(
+        "hostint_hop_latency_seconds",
+        MetricKind::Histogram,
+        "times of forwarded packets from the interface (or the sender) to the queue, and to the driver behind it",
+    );
+    for one in totals.passages.iter().take(MOST_PASSAGES) {
+        let (from, to) = (&one.in_interface, &one.out_interface);
+        let from = from.clone().unwrap_or_else(|| one.in_ifindex.to_string());
+        let to = to.clone().unwrap_or_else(|| one.out_ifindex.to_string());
+        let start = match one.start {
+            HopStart::Interface => "interface",
+            HopStart::Sender => "sender",
+        };
+        for (end, times) in [("driver", &one.sent), ("queue", &one.queued)] {
+            let labels = [
+                ("in", &*from),
+                ("out", &*to),
+                ("start", start),
+                ("end", end),
+            ];
+            family.histogram(&labels, power_buckets(&times.0, POWERS));
+        }
+    }
+    let mut family = page.family(
+        "hostint_hop_arrivals_total",
+        MetricKind::Counter,
+        "packets that came by the interfaces, and whether they are timed",
+    );
+    for (outcome, count) in [
+        ("stamped", totals.stamped),
+        ("has-departure", totals.has_departure),
+        ("other-clock", totals.other_clock),
+        ("not-forwarded", totals.not_forwarded),
+        ("unwatched", totals.unwatched),
+        ("clock", totals.clock),
+        ("unread", totals.unread),
+        ("refused", totals.refused),
+    ] {
+        family.value(&[("outcome", outcome)], count);
+    }
+    for (name, count, help) in [
+        (
+            "hostint_hop_flow_limited_total",
+            totals.flow_limited,
+            "packets of new flows beyond the limit, which are timed and not told by flow",
+        ),
+        (
+            "hostint_hop_times_full_total",
+            totals.times_full,
+            "packets for whose interfaces there was no room",
+        ),
+        (
+            "hostint_hop_flows_told_total",
+            totals.told,
+            "lines about flows of forwarded packets",
+        ),
+        (
+            "hostint_hop_flows_put_off_total",
+            totals.put_off,
+            "lines about flows that the limit put off",
+        ),
+        (
+            "hostint_hop_events_lost_total",
+            totals.events_lost,
+            "news of flows that were told later, because the ring was full",
+        ),
+        (
+            "hostint_hop_missed_total",
+            totals.missed,
+            "packets that the kernel hid from the program, because another one went on on the CPU",
+        ),
+    ] {
+        page.family(name, MetricKind::Counter, help)
+            .value(&[], count);
+    }
+}

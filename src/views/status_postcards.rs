@@ -1,0 +1,204 @@
+//! The postcards of a host in `hostint status`.
+
+use std::fmt;
+
+use super::drops::{ReasonText, counted};
+use super::history::moment;
+use super::hops::{not_timed, passages};
+use super::text::{Grouped, Nanoseconds};
+use super::told_collectors::ToldCollectors;
+use crate::model::{DropTotals, DropsStatus, HopsStatus, KernelReason, PostcardsStatus};
+
+/// The reasons and places that are shown unless all are wanted.
+const SHOWN: usize = 10;
+
+pub fn write(f: &mut fmt::Formatter<'_>, postcards: &PostcardsStatus, all: bool) -> fmt::Result {
+    writeln!(
+        f,
+        "postcards: daemon runs (pid {}), since {} UTC",
+        postcards.daemon_pid,
+        moment(postcards.since_ns)
+    )?;
+    let told = ToldCollectors {
+        addresses: &postcards.collectors,
+        node: postcards.node_id,
+        sent: postcards.reports_sent,
+        lost: postcards.reports_lost,
+    };
+    write!(f, "{told}")?;
+    if let Some(status) = &postcards.drops {
+        drops(f, status, postcards.report_period_ns, all)?;
+    }
+    match &postcards.hops {
+        Some(status) => hops(f, status, postcards.report_period_ns, all),
+        None => Ok(()),
+    }
+}
+
+fn drops(
+    f: &mut fmt::Formatter<'_>,
+    drops: &DropsStatus,
+    period_ns: u64,
+    all: bool,
+) -> fmt::Result {
+    let totals = &drops.totals;
+    writeln!(
+        f,
+        "  drops of {}: {}, {} told, a flow again after {}",
+        match drops.netns {
+            "all" => "all network namespaces",
+            _ => "this network namespace",
+        },
+        counted(totals.seen, "packet"),
+        counted(totals.told, "flow"),
+        Nanoseconds(period_ns.cast_signed())
+    )?;
+    if !drops.gives_reasons {
+        writeln!(
+            f,
+            "  this kernel gives no reasons (Linux 5.17 does): packets are told by place, and many of those are no loss"
+        )?;
+    }
+    reasons(f, totals, all)?;
+    for one in &totals.without_packet {
+        let dev = one.interface.as_deref().map(|dev| format!(" on {dev}"));
+        writeln!(
+            f,
+            "  {:>14}  {:<18} without a packet{}",
+            Grouped(one.count),
+            one.counter,
+            dev.unwrap_or_default()
+        )?;
+    }
+    writeln!(
+        f,
+        "  flows of drops: {} of at most {}",
+        Grouped(drops.flows_total as u64),
+        Grouped(drops.flows_max.into())
+    )?;
+    own_losses(f, totals, all)
+}
+
+fn reasons(f: &mut fmt::Formatter<'_>, totals: &DropTotals, all: bool) -> fmt::Result {
+    let most = if all { usize::MAX } else { SHOWN };
+    for one in totals.reasons.iter().take(most) {
+        let text = match one.ignored {
+            true => "no loss, not told".to_owned(),
+            false => places_of(totals, &one.reason),
+        };
+        let line = format!("{:<18} {text}", ReasonText(&one.reason));
+        writeln!(
+            f,
+            "  {:>14}  {}",
+            Grouped(one.count.packets),
+            line.trim_end()
+        )?;
+    }
+    let more = totals.reasons.len().saturating_sub(most);
+    if more > 0 {
+        writeln!(f, "  and {} (--all)", counted(more as u64, "other reason"))?;
+    }
+    Ok(())
+}
+
+/// The place with most drops for this reason.
+fn places_of(totals: &DropTotals, reason: &KernelReason) -> String {
+    let mut same = totals.places.iter().filter(|one| one.reason == *reason);
+    let Some(first) = same.next() else {
+        return String::new();
+    };
+    let mut text = String::new();
+    if let Some(place) = &first.place {
+        text += &format!("at {place}");
+    }
+    if let Some(dev) = &first.interface {
+        text += &format!(" on {dev}");
+    }
+    match same.count() {
+        0 => text,
+        more => format!("{text}, and {}", counted(more as u64, "other place")),
+    }
+}
+
+/// What the daemon could not tell.
+fn own_losses(f: &mut fmt::Formatter<'_>, totals: &DropTotals, all: bool) -> fmt::Result {
+    let own = [
+        (
+            "flow_limited",
+            totals.flow_limited,
+            "packets of new flows beyond --max-new-flows, told by reason alone",
+        ),
+        (
+            "put_off",
+            totals.put_off,
+            "times that --max-reports put a flow off",
+        ),
+        (
+            "events_lost",
+            totals.events_lost,
+            "flows told later, because the ring was full",
+        ),
+        (
+            "places_full",
+            totals.places_full,
+            "packets counted by reason alone, because there are too many places",
+        ),
+        (
+            "missed",
+            totals.missed,
+            "drops that the kernel hid, because another one went on on the CPU",
+        ),
+    ];
+    for (name, count, text) in own.into_iter().filter(|(_, count, _)| all || *count > 0) {
+        writeln!(f, "  {:>14}  {name:<18} {text}", Grouped(count))?;
+    }
+    Ok(())
+}
+
+fn hops(f: &mut fmt::Formatter<'_>, hops: &HopsStatus, period_ns: u64, all: bool) -> fmt::Result {
+    let totals = &hops.totals;
+    writeln!(
+        f,
+        "  hops at {}{}: {} timed, {} told, a flow again after {}",
+        hops.devs.join(", "),
+        match hops.by_rules {
+            true => ", by the watchlist",
+            false => "",
+        },
+        counted(totals.timed(), "packet"),
+        counted(totals.told, "line"),
+        Nanoseconds(period_ns.cast_signed())
+    )?;
+    let most = if all { usize::MAX } else { SHOWN };
+    let (shown, more) = totals.passages.split_at(totals.passages.len().min(most));
+    if !shown.is_empty() {
+        for line in passages(shown).to_string().lines() {
+            writeln!(f, "    {line}")?;
+        }
+    }
+    if !more.is_empty() {
+        let more = counted(more.len() as u64, "other pair");
+        writeln!(f, "  and {more} of interfaces (--all)")?;
+    }
+    writeln!(
+        f,
+        "  flows of hops: {} of at most {}",
+        Grouped(hops.flows_total as u64),
+        Grouped(hops.flows_max.into())
+    )?;
+    let losses = [
+        (totals.put_off, "times that --max-reports put a flow off"),
+        (
+            totals.events_lost,
+            "news told later, because the ring was full",
+        ),
+    ];
+    let packets = not_timed(totals).map(|(count, text)| (count, format!("packets {text}")));
+    let losses = losses.map(|(count, text)| (count, text.to_owned()));
+    for (count, text) in packets.into_iter().chain(losses) {
+        if all || count > 0 {
+            writeln!(f, "  {:>14}  {text}", Grouped(count))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+#!/bin/bash
+# Two hosts, three routers and a container, as network namespaces, with a slow queue at the second router and loss at the third:
+# hostint shows where the packets of a flow spend their time, and where they are lost.
+# Usage (root): tests/demo-path.sh [path of hostint]
+set -euo pipefail
+
+left=hostint-path-left first=hostint-path-first second=hostint-path-second third=hostint-path-third
+right=hostint-path-right container=hostint-path-container
+. "$(dirname "$0")/demo-lab.sh"
+
+say "a host, 10.79.1.1 (node 1); routers (nodes 11, 12, 13); a host (node 14) with a container, 10.79.6.1 (node 2)"
+make_hosts $left $container $first $second $third $right
+connect $left eth0 10.79.1.1 $first in 10.79.1.254
+connect $first out 10.79.2.1 $second in 10.79.2.2
+connect $second out 10.79.3.1 $third in 10.79.3.2
+connect $third out 10.79.4.1 $right eth0 10.79.4.2
+connect $right container 10.79.6.254 $container eth0 10.79.6.1
+ip -n $left route add default via 10.79.1.254
+ip -n $container route add default via 10.79.6.254
+# Each router: the next one towards the container, and the one back to the left host.
+while read -r ns next back; do
+	in_ns $ns sysctl -qw net.ipv4.ip_forward=1
+	[ "$next" = - ] || ip -n $ns route add 10.79.6.0/24 via "$next"
+	[ "$back" = - ] || ip -n $ns route add 10.79.1.0/24 via "$back"
+done <<EOF
+$first 10.79.2.2 -
+$second 10.79.3.2 10.79.2.1
+$third 10.79.4.2 10.79.3.1
+$right - 10.79.4.1
+EOF
+
+say "a collector, a sink and a source at the ends; each host between them is a transit hop"
+start $right collect "collecting on" collect --listen 10.79.6.254 --store "$out/history.db"
+start $container container "sink attached" sink --dev eth0 --node-id 2 --node-name container --collector 10.79.6.254 --summary-period 1s
+start $left left "sink attached" sink --dev eth0 --node-id 1 --node-name client --collector 10.79.6.254
+in_ns $left "$hostint" source attach --dev eth0 --max-hops 4
+in_ns $left "$hostint" source add-dest 10.79.6.1
+start $first first "waits in queues are told" transit --dev in,out --node-id 11 --node-name leaf1 --waits --collector 10.79.6.254
+start $second second "waits in queues are told" transit --dev in,out --node-id 12 --node-name spine --waits --collector 10.79.6.254
+start $third third "waits in queues are told" transit --dev in,out --node-id 13 --node-name leaf2 --waits --collector 10.79.6.254
+start $right right "waits in queues are told" transit --dev eth0,container --node-id 14 --node-name server --waits --collector 10.79.6.254
+start $third third-drops "drops are told" postcards --drops --collector 10.79.6.254
+await_leases $left
+# The collector learns the clocks of all nodes.
+sleep 3
+
+say "2,000 datagrams in bursts of 10; the second router's queue lets 20 Mbit/s out, the third one drops every 100th datagram"
+in_ns $second tc qdisc add dev out root tbf rate 20mbit burst 2kb limit 1mb
+in_ns $third nft -f - <<'NFT'
+table ip demo {
+	counter dropped { }
+	chain lossy { type filter hook forward priority 0; ip daddr 10.79.6.1 meta length > 1000 numgen inc mod 100 == 99 counter name dropped drop; }
+}
+NFT
+in_ns $container timeout 10 python3 -c '
+import socket
+sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sink.bind(("10.79.6.1", 5000))
+while sink.recv(2000) != b"end":
+    pass' &
+application=$!
+in_ns $left python3 -c '
+import socket, time
+source = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+source.bind(("10.79.1.1", 40000))
+for burst in range(200):
+    for _ in range(10):
+        source.sendto(b"x" * 1000, ("10.79.6.1", 5000))
+    time.sleep(0.01)
+source.sendto(b"end", ("10.79.6.1", 5000))'
+wait $application
+dropped=$(in_ns $third nft list counter ip demo dropped | sed -n 's/.*packets \([0-9]*\).*/\1/p')
+# The sink calls the last missing numbers lost a second later.
+sleep 2
+kill "${daemons[@]: -1}" "${daemons[1]}"
+wait "${daemons[@]: -1}" "${daemons[1]}" || true
+history() { in_ns $right "$hostint" history "$@" --store "$out/history.db"; }
+# Drops and names are in the history after ten seconds.
+for _ in $(seq 150); do
+	history drops --by node | grep -q "^leaf2 " && break
+	sleep 0.1
+done
+
+say "hostint history path --from 1 --to 2"
+history path --from 1 --to 2
+say "hostint history drops --by node"
+history drops --by node
+slowest=$(history path --from 1 --to 2 --json | python3 -c '
+import json, sys
+[path] = json.load(sys.stdin)["paths"]
+assert path["nodes"] == [1, 11, 12, 13, 14, 2], path["nodes"]
+slowest = max(path["segments"], key=lambda segment: segment["latency"]["p99_ns"])
+print(slowest["kind"], slowest["from"]["node"], slowest["to"]["node"], path["whole"]["packets"])')
+lost=$(history pairs --json | python3 -c '
+import json, sys
+[pair] = json.load(sys.stdin)["pairs"]
+print(pair["measured"]["lost"])')
+say "the slowest segment, and the packets of the path: $slowest"
+say "the third router dropped $dropped datagrams; hostint says that $lost are lost"
+[ "$slowest" = "wire 12 13 $((2001 - dropped))" ] && [ "$lost" = "$dropped" ] || exit 1

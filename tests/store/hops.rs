@@ -1,0 +1,205 @@
+//! The history has what hosts told last of each flow that they forward.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hostint::model::*;
+use hostint_testing::report_samples;
+
+use crate::disk::*;
+
+fn now_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap().as_nanos()).unwrap()
+}
+
+/// What a host tells of a flow.
+#[derive(Clone, Copy)]
+struct Told {
+    node: u32,
+    sport: u16,
+    /// A flow that the host forgot begins again.
+    life: u64,
+    packets: u64,
+    mean_ns: u32,
+    max_ns: u32,
+    /// Before now, in seconds.
+    ago_s: u64,
+}
+
+const TOLD: Told = Told {
+    node: 7,
+    sport: 40001,
+    life: 1,
+    packets: 10,
+    mean_ns: 1000,
+    max_ns: 2000,
+    ago_s: 0,
+};
+
+impl Told {
+    fn hop(self) -> HostHop {
+        let [most, _] = report_samples::host_hops();
+        let Body::HostHop(report) = most.observation.body else {
+            unreachable!()
+        };
+        let mut hop = report.hop;
+        hop.flow.sport = self.sport;
+        hop.first_ns = self.life * SECOND;
+        hop.last_ns = hop.first_ns + SECOND;
+        hop.packets = self.packets;
+        (hop.mean_hop_ns, hop.max_hop_ns) = (self.mean_ns, self.max_ns);
+        hop
+    }
+}
+
+/// What a collector keeps in a run that ends in order.
+fn keep(disk: &Disk, now_ns: u64, all: &[Told]) {
+    let store = disk.open();
+    let keeper = store.keeper();
+    for one in all {
+        keeper.see_hop(NodeId(one.node), &one.hop(), now_ns - one.ago_s * SECOND);
+    }
+}
+
+const QUERY: HopQuery = HopQuery {
+    node: None,
+    flow: None,
+    order: HopOrder::Mean,
+    limit: 100,
+};
+
+/// Nodes, source ports and packets of the flows in the answer about the last hour.
+fn found(disk: &Disk, query: &HopQuery, now_ns: u64) -> Vec<(u32, u16, u64)> {
+    let last_hour = Span {
+        since_ns: now_ns - HOUR,
+        until_ns: now_ns + SECOND,
+    };
+    let flows = disk.reader().hops(query, last_hour).unwrap();
+    let row = |one: &ForwardedFlow| (one.node.0, one.hop.flow.sport, one.hop.packets);
+    flows.iter().map(row).collect()
+}
+
+/// A sentence, what runs of a collector keep, and what is found.
+type Case = (
+    &'static str,
+    &'static [&'static [Told]],
+    &'static [(u32, u16, u64)],
+);
+
+#[rustfmt::skip]
+const CASES: [Case; 6] = [
+    ("the last of two reports counts", &[&[TOLD, Told { packets: 30, ..TOLD }]], &[(7, 40001, 30)]),
+    ("one that is late does not", &[&[Told { packets: 30, ..TOLD }, TOLD]], &[(7, 40001, 30)]),
+    ("nor does a late one in another run of the collector", &[&[Told { packets: 30, ..TOLD }], &[TOLD]], &[(7, 40001, 30)]),
+    ("two hosts on the way tell one flow each", &[&[TOLD, Told { node: 8, mean_ns: 500, ..TOLD }]], &[(7, 40001, 10), (8, 40001, 10)]),
+    ("a flow that begins again counts by itself", &[&[TOLD, Told { life: 2, packets: 3, mean_ns: 500, ..TOLD }]],
+     &[(7, 40001, 10), (7, 40001, 3)]),
+    ("one that ended before the span is left out", &[&[TOLD, Told { sport: 1, ago_s: 7200, ..TOLD }]], &[(7, 40001, 10)]),
+];
+
+#[test]
+fn each_flow_is_as_its_host_told_it_last() {
+    for (sentence, runs, expected) in CASES {
+        let (disk, now_ns) = (Disk::new(), now_ns());
+        for run in runs {
+            keep(&disk, now_ns, run);
+        }
+        assert_eq!(found(&disk, &QUERY, now_ns), expected, "{sentence}");
+    }
+}
+
+#[test]
+fn a_question_chooses_and_sorts() {
+    let (disk, now_ns) = (Disk::new(), now_ns());
+    keep(&disk, now_ns, &[]);
+    assert!(
+        found(&disk, &QUERY, now_ns).is_empty(),
+        "nothing was ever told"
+    );
+    let slow = Told {
+        sport: 1,
+        mean_ns: 9000,
+        max_ns: 9000,
+        packets: 1,
+        ago_s: 20,
+        ..TOLD
+    };
+    let uneven = Told {
+        node: 8,
+        sport: 2,
+        max_ns: 50_000,
+        packets: 5,
+        ago_s: 10,
+        ..TOLD
+    };
+    keep(&disk, now_ns, &[slow, uneven, TOLD]);
+    let ask = |query: HopQuery| {
+        let rows = found(&disk, &query, now_ns);
+        rows.into_iter().map(|row| row.1).collect::<Vec<u16>>()
+    };
+    let by = |order| ask(HopQuery { order, ..QUERY });
+    assert_eq!(by(HopOrder::Mean), [1, 40001, 2]);
+    assert_eq!(by(HopOrder::Max), [2, 1, 40001]);
+    assert_eq!(by(HopOrder::Packets), [40001, 2, 1]);
+    assert_eq!(by(HopOrder::Newest), [40001, 2, 1]);
+    assert_eq!(ask(HopQuery { limit: 1, ..QUERY }), [1]);
+    let node = Some(NodeId(8));
+    assert_eq!(ask(HopQuery { node, ..QUERY }), [2]);
+    let flow = Some(17);
+    assert!(ask(HopQuery { flow, ..QUERY }).is_empty(), "no such flow");
+}
+
+/// What INT counts of a flow.
+fn keep_int(disk: &Disk, flow: FlowKey, time_ns: u64) {
+    let summary = FlowSummary {
+        time_s: (time_ns / SECOND) as u32,
+        source_node: NodeId(1),
+        sink_node: NodeId(2),
+        source_port: 0,
+        sink_port: 0,
+        flow,
+        totals: FlowTotals::default(),
+    };
+    let report = Report {
+        sequence: 1,
+        observation: Observation {
+            hw_id: HwId::default(),
+            flags: Flags::default(),
+            clock: None,
+            body: Body::FlowSummary(Box::new(summary)),
+        },
+    };
+    let arrival = Arrival {
+        exporter: "198.51.100.2:32766".parse().unwrap(),
+        received_ns: time_ns,
+    };
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    keeper.keep(&report, 0, Some(arrival), None, None, b"{}");
+}
+
+#[test]
+fn a_flow_of_int_is_found_before_and_behind_nat() {
+    let (disk, now_ns) = (Disk::new(), now_ns());
+    let hop = TOLD.hop();
+    keep(&disk, now_ns, &[TOLD, Told { sport: 1, ..TOLD }]);
+    let before = hop.flow_before_nat.expect("the sample has one");
+    keep_int(&disk, hop.flow, now_ns);
+    keep_int(&disk, before, now_ns);
+    let query = FlowQuery {
+        limit: 10,
+        ..FlowQuery::default()
+    };
+    let known = disk.reader().flows(&query, ALWAYS).unwrap();
+    assert_eq!(known.len(), 2);
+    for one in known {
+        let flow = Some(one.id);
+        let rows = found(&disk, &HopQuery { flow, ..QUERY }, now_ns);
+        let expected = match one.flow == before {
+            true => 2, // both flows of the sample have this one before NAT
+            false => 1,
+        };
+        assert_eq!(rows.len(), expected, "{}: {rows:?}", one.flow);
+        assert!(rows.contains(&(7, 40001, 10)), "{}: {rows:?}", one.flow);
+    }
+}

@@ -1,0 +1,66 @@
+//! Reports of the time that packets take through a host are read and written back, and nothing else is taken for one.
+
+use hostint::collector::decode;
+use hostint::model::Report;
+use hostint::wire::report_v05;
+use hostint_testing::report_samples;
+
+fn datagrams() -> Vec<Vec<u8>> {
+    let write = |report: &Report| {
+        let mut datagram = Vec::new();
+        report_v05::emit(report, &mut datagram);
+        datagram
+    };
+    report_samples::host_hops().iter().map(write).collect()
+}
+
+#[test]
+fn a_flow_that_is_told_is_the_flow_that_is_read() {
+    for (told, datagram) in report_samples::host_hops().iter().zip(datagrams()) {
+        assert_eq!(decode(&datagram).unwrap().reports, vec![told.clone()]);
+    }
+}
+
+#[test]
+fn the_bytes_are_those_of_the_manual() {
+    let frame = [
+        &[11, 0x20, 0, 1, 0, 0, 0, 9][..],
+        &1_700_000_002_u32.to_be_bytes(),
+        &[0, 0, 0, 2, 3, 6, 0, 0],
+        &[0, 0, 0, 2, 0, 0, 0, 3],
+        &1_700_000_000_123_456_789_u64.to_be_bytes(),
+        &1_700_000_001_123_456_789_u64.to_be_bytes(),
+        &70_u64.to_be_bytes(),
+        &100_000_u64.to_be_bytes(),
+        &12_345_u32.to_be_bytes(),
+        &9_000_u32.to_be_bytes(),
+        &1_000_000_u32.to_be_bytes(),
+        // the flow, and before NAT
+        &[1, 0, 6, 0, 192, 0, 0, 80, 0, 0, 0, 0],
+        &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1],
+        &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 198, 51, 100, 2],
+        &[1, 0, 6, 0, 192, 0, 0, 80, 0, 0, 0, 0],
+        &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 7],
+        &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 198, 51, 100, 2],
+        b"\x04eth0\x04eth1",
+    ]
+    .concat();
+    let mut told = datagrams()[0].clone();
+    told[1] |= 0x20;
+    assert_eq!(told, frame);
+}
+
+#[test]
+fn what_is_cut_or_goes_on_is_refused() {
+    for datagram in datagrams() {
+        for len in 0..datagram.len() {
+            assert!(decode(&datagram[..len]).is_err(), "{len} bytes");
+        }
+        assert!(decode(&[&datagram[..], &[0]].concat()).is_err());
+        for (at, what) in [(16, "flags"), (17, "reasons"), (18, "reserved bytes")] {
+            let mut changed = datagram.clone();
+            changed[at] |= 0x80;
+            assert!(decode(&changed).is_err(), "unknown {what}");
+        }
+    }
+}
