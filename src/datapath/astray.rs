@@ -126,8 +126,12 @@ impl AstrayWatchers {
 ///
 /// Packets that come in by a port of a bridge or a bond come in by that, too; a VRF's ports are no such ports. Packets
 /// for a macvlan or ipvlan that has a sink may pass the interface below by its own address. Frames with VLAN tags are
-/// left to the VLAN's device by the program itself.
+/// left to the VLAN's device by the program itself. Where no sink is attached any more, the daemon is about to end, and no
+/// lease is left that brings tagged packets.
 pub fn without_sink(interfaces: &[(u32, InterfaceState)], sinks: &[u32]) -> Vec<u32> {
+    if sinks.is_empty() {
+        return Vec::new();
+    }
     let state_of = |ifindex: u32| {
         let found = interfaces.iter().find(|(index, _)| *index == ifindex);
         found.map(|(_, state)| state)

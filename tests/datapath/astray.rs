@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use hostint::datapath::astray::without_sink;
+use hostint::os::rtnetlink::InterfaceState;
 use hostint_testing::frame::{TCP, UDP};
 use hostint_testing::icmp::{
     CARRIERS, FAMILIES, Family, Host, ethernet, mend_header, original, tagged,
@@ -31,6 +33,46 @@ fn source(family: Family) -> IpAddr {
         Err(_) => <[u8; 16]>::try_from(&*address)
             .expect("an IPv6 address")
             .into(),
+    }
+}
+
+#[test]
+fn interfaces_without_a_sink_are_watched_as_long_as_there_is_a_sink() {
+    let up = InterfaceState {
+        up: true,
+        ..InterfaceState::default()
+    };
+    let of_kind = |kind: &str| InterfaceState {
+        kind: Some(kind.to_owned()),
+        ..up.clone()
+    };
+    let loopback = InterfaceState {
+        loopback: true,
+        ..up.clone()
+    };
+    let below_2 = InterfaceState {
+        lower: Some(2),
+        ..of_kind("macvlan")
+    };
+    let port_of_3 = InterfaceState {
+        master: Some(3),
+        ..up.clone()
+    };
+    let two = [(1, loopback), (2, up.clone()), (3, up.clone())];
+    let down = [(2, up.clone()), (3, InterfaceState::default())];
+    let macvlan = [(2, up.clone()), (3, below_2)];
+    let bridge = [(2, port_of_3.clone()), (3, of_kind("bridge"))];
+    let vrf = [(2, port_of_3), (3, of_kind("vrf"))];
+    for (sentence, interfaces, sinks, watched) in [
+        ("one of two has a sink", &two[..], &[2][..], &[3][..]),
+        ("both have a sink", &two, &[2, 3], &[]),
+        ("the last sink was detached", &two, &[], &[]),
+        ("an interface is down", &down, &[2], &[]),
+        ("a macvlan hands on what its sink strips", &macvlan, &[3], &[]),
+        ("a bridge stands for its port", &bridge, &[9], &[3]),
+        ("a VRF does not", &vrf, &[9], &[2, 3]),
+    ] {
+        assert_eq!(without_sink(interfaces, sinks), watched, "{sentence}");
     }
 }
 
