@@ -52,7 +52,7 @@ demo-figures: need-root
 
 test: need-root
 	packaging/install-build-deps.sh --test
-	cargo test --locked; $(GIVE_BACK)
+	tests/all.sh; $(GIVE_BACK)
 
 # All that needs neither root nor programs besides those of a build.
 test-unprivileged:
