@@ -90,6 +90,8 @@ pub struct Sink {
     pub capabilities: Encapsulations,
     /// It reads entries of transit hops.
     pub stacks: bool,
+    /// A daemon runs on its host, and sends reverse probes.
+    pub daemon: bool,
     pub marks: Marks,
     pub stripped: [u32; 3],
     pub lost: u32,
@@ -111,6 +113,7 @@ impl Default for Sink {
             digest: 1,
             capabilities: all(),
             stacks: true,
+            daemon: true,
             marks: MARKS,
             stripped: [0; 3],
             lost: 0,
@@ -186,7 +189,9 @@ impl Sink {
             instance: self.instance,
             node: NodeId(2),
             capabilities: Capabilities::from_bits(
-                Capabilities::from(self.capabilities).bits() | if self.stacks { 64 } else { 0 },
+                Capabilities::from(self.capabilities).bits()
+                    | if self.stacks { 64 } else { 0 }
+                    | if self.daemon { 1024 } else { 0 },
             ),
             marks: self.marks,
             clock: ClockState::default(),
@@ -326,6 +331,9 @@ impl Network {
             _ => 0,
         };
         for probe in self.keeper.reverse_probes(self.now, arrived) {
+            if !self.sink.daemon {
+                continue;
+            }
             let late = self.now + (self.path.rtt_ms / 2 + self.path.reverse_late_ms) * MS;
             let from = self.path.reverse_from.unwrap_or(probe.from);
             self.number += 1;

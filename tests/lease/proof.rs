@@ -1,5 +1,7 @@
 //! The source proves paths before it tags packets: verdicts over a simulated network, and the times that they take.
 
+use std::net::IpAddr;
+
 use hostint::lease::{OwnTagging, Tagging, Vouch};
 use hostint::model::{
     AddressPair, Encapsulation, Encapsulations, FlowAsked, LeaseState, NodeId, PathProof,
@@ -76,6 +78,72 @@ fn a_translated_path_stays_closed_while_reverse_probes_are_missing() {
     network.path = Path::default();
     network.pass(17 * 60_000);
     assert!(!proof(&network).ways.is_empty(), "it is not translated now");
+}
+
+#[test]
+fn without_a_daemon_at_the_sink_tunnels_wait_until_one_can_show_that_nothing_is_translated() {
+    struct Case {
+        name: &'static str,
+        explicit: Option<Encapsulation>,
+        reverse_from: Option<IpAddr>,
+        before: bool,
+        after: bool,
+    }
+    let cases = [
+        Case {
+            name: "a plain path",
+            explicit: None,
+            reverse_from: None,
+            before: false,
+            after: true,
+        },
+        Case {
+            name: "packets of the sink's host are translated",
+            explicit: None,
+            reverse_from: Some(OTHER_HOST),
+            before: false,
+            after: false,
+        },
+        Case {
+            name: "the user chose the tunnel",
+            explicit: GPE,
+            reverse_from: None,
+            before: true,
+            after: true,
+        },
+    ];
+    for case in cases {
+        let name = case.name;
+        let path = Path {
+            reverse_from: case.reverse_from,
+            ..Path::default()
+        };
+        let mut network = network(case.explicit, path);
+        network.sink.daemon = false;
+        network.pass(70_000);
+        let known = proof(&network);
+        assert_eq!(!known.ways.is_empty(), case.before, "{name}: without");
+        assert!(known.unattended, "{name}: and says so");
+        let lease = network.keeper.lease(&PAIR).expect("it is kept");
+        let said = sentence(lease);
+        assert!(
+            said.contains("no daemon runs on its host"),
+            "{name}: {said}"
+        );
+        network.sink.daemon = true;
+        network.sink.digest += 1;
+        network.pass(1_500);
+        let known = proof(&network);
+        assert_eq!(!known.ways.is_empty(), case.after, "{name}: with one");
+        assert!(!known.unattended, "{name}: with one");
+        // A daemon that ends later changes nothing.
+        network.sink.daemon = false;
+        network.sink.digest += 1;
+        network.pass(200_000);
+        let known = proof(&network);
+        assert_eq!(!known.ways.is_empty(), case.after, "{name}: after its end");
+        assert!(!known.unattended, "{name}: after its end");
+    }
 }
 
 #[test]

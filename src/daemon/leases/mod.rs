@@ -379,7 +379,11 @@ fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
         (None, LeaseState::Silent) => {}
         (_, state) => log::event(
             match state {
-                LeaseState::Granted if lease.proof.eaten.is_empty() && !lease.proof.untold => {
+                LeaseState::Granted
+                    if lease.proof.eaten.is_empty()
+                        && !lease.proof.untold
+                        && !lease.proof.unattended =>
+                {
                     Level::Info
                 }
                 _ => Level::Warning,
