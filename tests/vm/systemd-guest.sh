@@ -25,6 +25,7 @@ role = json.load(sys.stdin)[sys.argv[1]]
 print(next(one["packets"] for one in role["counters"] if one["name"] == sys.argv[2]) if role else 0)' "$1" "$2"
 }
 peer="ip netns exec peer"
+listens() { ${in:-} grep -qi ":$(printf %04X "$1") " /proc/net/udp; } # port, of this host or in the namespace in $in
 moved() { # the flow came further since, nothing is missing, nothing had INT in it
 	read -r seen missing bad </run/steady
 	local before=$seen
@@ -34,7 +35,8 @@ moved() { # the flow came further since, nothing is missing, nothing had INT in 
 		sleep 0.1
 	done
 	[ "$seen" -ge $((before + 20)) ] || fail "$1: the flow stands still"
-	[ "$missing $bad" = "0 0" ] || fail "$1: $missing packets are missing, $bad are not as they were sent"
+	[ "$missing $bad" = "0 0" ] ||
+		fail "$1: $missing packets are missing, $bad are not as they were sent ($(grep ^Udp: /proc/net/snmp | tr '\n' ' '))"
 	echo "ok: $1 ($seen packets)"
 }
 http() { # port, path: the answer's code
@@ -119,7 +121,7 @@ await "the peer's sink" grep -q "sink attached" /run/peer.log
 $peer /run/hostint-peer source attach --dev e0
 $peer /run/hostint-peer source add-dest 10.5.0.2
 python3 /mnt/steady.py receive 10.5.0.2 7000 /run/steady &
-sleep 0.5
+await "the receiver listens" listens 7000
 $peer python3 /mnt/steady.py send 10.5.0.2 7000 &
 await "the flow begins" test -s /run/steady
 moved "the service strips"
@@ -183,7 +185,7 @@ step "source"
 systemctl start hostint-source@v0.service || fail "cannot start the source"
 /run/hostint-peer source add-dest 10.5.0.1
 $peer python3 /mnt/steady.py receive 10.5.0.1 7001 /run/back &
-sleep 0.5
+in=$peer await "the peer's receiver listens" listens 7001
 python3 /mnt/steady.py send 10.5.0.1 7001 &
 tags() { [ "$(counter source tagged)" -gt 20 ]; }
 await "the source tags" tags
@@ -241,7 +243,7 @@ is hostint-sink active && fail "two daemons serve one host"
 proved() { /run/hostint-peer status --json | grep -qE '"proved_ago_ns": ?[0-9]'; }
 await "the path to the peer is proved" proved
 $peer python3 /mnt/steady.py receive 10.5.0.1 7002 /run/alone &
-sleep 0.5
+in=$peer await "the peer's receiver listens" listens 7002
 python3 /mnt/steady.py send 10.5.0.1 7002 &
 await "the source tags without a sink" tags
 moved "a source without a sink is not noticed"
