@@ -252,7 +252,7 @@ impl Network {
         let mut nonce = 0;
         let keeper = LeaseKeeper::new(KEY, ours, move || {
             nonce += 1;
-            nonce
+            u64::wrapping_mul(nonce, 0x9e37_79b9_7f4a_7c15)
         });
         let mut random = Random::seeded(seed);
         let bias = random.u32();
@@ -376,6 +376,12 @@ impl Network {
             }
             self.now += 5 * MS;
         }
+    }
+
+    /// The kernel's counts of the pair.
+    pub fn note_counts(&mut self, counts: ([u64; 3], u64)) -> Option<LeaseUpdate> {
+        let (place, _) = self.keeper.want(PAIR, true, self.now);
+        self.keeper.note_counts(place, counts, self.now)
     }
 
     /// Lets time pass until the path is proved. Returns how long that took, in ms.
