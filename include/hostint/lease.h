@@ -154,6 +154,7 @@ enum lease_capability {
 	CAPABLE_IOAM = 128,
 	CAPABLE_OPTION_114 = 256,
 	CAPABLE_UDP_SUPERPACKETS = 512, /* superpackets of UDP in vxlan-gpe reach it segment by segment */
+	CAPABLE_REVERSE_PROBES = 1024,  /* a daemon runs on the sink's host, and sends reverse probes */
 };
 
 enum lease_flag {

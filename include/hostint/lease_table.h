@@ -58,7 +58,8 @@ struct source_lease {
 	__u64 clock_more_ns;
 	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
-	__u32 zero2;
+	__u8 unattended; /* 1: no daemon at the sink's host, and nothing showed yet whether what it sends is translated */
+	__u8 zero2[3];
 	/* The kernel half adds to these. */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */

@@ -126,6 +126,7 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         segments: proof.udp_superpackets.into(),
         distrusted: proof.distrusted.into(),
         untold: proof.untold.into(),
+        unattended: proof.unattended.into(),
         tagged: entry.counts.tagged,
         fallen: entry.counts.fallen,
         ..source_lease::default()
@@ -186,6 +187,7 @@ fn proof_of(value: &source_lease) -> PathProof {
         proved_ns: value.proved_ns,
         distrusted: value.distrusted != 0,
         untold: value.untold != 0,
+        unattended: value.unattended != 0,
     }
 }
 

@@ -16,8 +16,15 @@ use crate::os::{log, netns};
 // The configuration refuses more ports.
 const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
 
-/// Answers tell how the clock was steered for this time after the daemon looked.
-const STEERING_TOLD_NS: u64 = 3_000_000_000;
+/// Answers tell what a daemon said for this time.
+const TOLD_NS: u64 = 3_000_000_000;
+
+/// What answers to lease questions tell while a daemon runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToldByDaemon {
+    pub steering: ClockSteering,
+    pub sends_reverse_probes: bool,
+}
 
 /// The map of each role that shares the settings, which is there while the role is set up.
 const ROLES: [&str; 3] = [SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO];
@@ -92,15 +99,15 @@ impl SharedSettings {
 
     /// Measures the offset between the clock that the programs read and the time since the Unix epoch, and stores it.
     pub fn refresh_clock(&self) -> io::Result<ClockState> {
-        self.follow_clock(clock::discipline()?, ClockSteering::UNTOLD, None)
+        self.follow_clock(clock::discipline()?, None, None)
     }
 
-    /// The same, given how the clock is steered, which answers to lease questions tell for a few seconds, and the error
-    /// that is stated for it.
+    /// The same, given what a daemon lets answers to lease questions tell for a few seconds, and the error that is stated
+    /// for the clock.
     pub fn follow_clock(
         &self,
         discipline: Discipline,
-        steering: ClockSteering,
+        told: Option<ToldByDaemon>,
         stated_error_ns: Option<u32>,
     ) -> io::Result<ClockState> {
         let (offset, source) = if self.features.tai_clock {
@@ -116,15 +123,18 @@ impl SharedSettings {
             settings.clock_source = source.0;
             settings.clock_synchronised = discipline.synchronised.into();
             settings.tai_offset_s = discipline.tai_offset_s;
-            settings.clock_steering = steering.bits().into();
             settings.clock_error_ns = stated_error_ns.unwrap_or(0).into();
-            settings.clock_steering_ns = match steering {
-                ClockSteering::UNTOLD => 0,
-                _ => clock::monotonic_ns() + STEERING_TOLD_NS,
-            };
+            if let Some(told) = told {
+                put_told(settings, told);
+            }
             state = clock_state(settings);
         })?;
         Ok(state)
+    }
+
+    /// Lets answers to lease questions tell this for a few seconds.
+    pub fn tell(&self, told: ToldByDaemon) -> io::Result<()> {
+        self.change(|settings| put_told(settings, told))
     }
 
     /// This host's node, whose id packets are stamped with.
@@ -181,6 +191,12 @@ fn check_ports(ports: &[u16]) -> io::Result<()> {
         ));
     }
     Ok(())
+}
+
+fn put_told(settings: &mut host_settings, told: ToldByDaemon) {
+    settings.clock_steering = told.steering.bits().into();
+    settings.reverse_probes = told.sends_reverse_probes.into();
+    settings.told_until_ns = clock::monotonic_ns() + TOLD_NS;
 }
 
 fn put_node(settings: &mut host_settings, node: HostNode) {

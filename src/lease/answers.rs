@@ -86,7 +86,8 @@ impl Judge<'_> {
 
     fn full(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &FullAnswer) -> Meaning {
         let now_ns = self.at.monotonic_ns;
-        peer.versions.note_full(answer.witness.digest, now_ns);
+        peer.versions
+            .note_full(answer.witness.digest, asked.nonce, now_ns);
         peer.sink_clock.set_steering(answer.clock_steering);
         peer.note_clock(asked, answer.witness.answered_ns, self.at);
         let state = judge_full(self.ours, self.nodes, answer, peer.pair.dest, now_ns);

@@ -22,6 +22,10 @@ pub struct OutgoingQuestion {
     pub message: Vec<u8>,
 }
 
+/// The place of a pair in the keeper, until the pair is forgotten: a search for addresses takes longer.
+#[derive(Clone, Copy, Debug)]
+pub struct PairPlace(usize);
+
 /// All leases of a host, and its unanswered questions.
 pub struct LeaseKeeper {
     pub(super) key: LeaseKey,
@@ -68,6 +72,12 @@ impl LeaseKeeper {
                 peer.proof.note_config(&self.ours, &ours);
             }
         }
+        // Short questions do not name it.
+        if self.ours.node != ours.node {
+            for (_, peer) in &mut self.peers {
+                peer.versions.ask_full();
+            }
+        }
         self.ours = ours;
     }
 
@@ -104,21 +114,28 @@ impl LeaseKeeper {
         }
     }
 
-    /// Keeps a lease for this pair from now on.
-    pub fn want(&mut self, pair: AddressPair, named: bool, now_ns: u64) {
+    /// Keeps a lease for this pair from now on. Returns its place, and its state if a lease was kept before.
+    pub fn want(
+        &mut self,
+        pair: AddressPair,
+        named: bool,
+        now_ns: u64,
+    ) -> (PairPlace, Option<LeaseState>) {
         let look = self.look;
         if let Some((place, peer)) = self.peer_mut(&pair) {
             let sooner = named && !peer.named && peer.next_ns > now_ns + ASK_NS;
             peer.named = named;
             peer.look = look;
+            let state = peer.lease.state;
             if sooner {
                 self.ask_at(place, now_ns);
             }
-            return;
+            return (PairPlace(place), Some(state));
         }
         let place = self.peers.insert(LeasePeer::new(pair, named, look, now_ns));
         self.places.insert(pair, place);
         self.due.insert((now_ns, place));
+        (PairPlace(place), None)
     }
 
     /// Goes on with what an earlier daemon learned of this pair's path.
@@ -137,9 +154,9 @@ impl LeaseKeeper {
         }
     }
 
-    /// Sets whether packets go to this pair's destination.
-    pub fn set_idle(&mut self, pair: &AddressPair, idle: bool, now_ns: u64) {
-        let Some((place, peer)) = self.peer_mut(pair) else {
+    /// Sets whether packets go to a pair's destination.
+    pub fn set_idle(&mut self, PairPlace(place): PairPlace, idle: bool, now_ns: u64) {
+        let Some(peer) = self.peers.get_mut(place) else {
             return;
         };
         let wakes = peer.idle && !idle;
@@ -305,14 +322,13 @@ impl LeaseKeeper {
         }
     }
 
-    /// Takes the kernel's counts of this pair: packets tagged, by encapsulation, and flows that the guard untagged.
+    /// Takes the kernel's counts of a pair: packets tagged, by encapsulation, and flows that the guard untagged.
     pub fn note_counts(
         &mut self,
-        pair: &AddressPair,
+        PairPlace(place): PairPlace,
         counts: ([u64; 3], u64),
         now_ns: u64,
     ) -> Option<LeaseUpdate> {
-        let place = *self.places.get(pair)?;
         let peer = self.peers.get_mut(place)?;
         let before = peer.lease.proof;
         let granted = peer.lease.state == LeaseState::Granted && before.version == 2;
@@ -321,7 +337,7 @@ impl LeaseKeeper {
         }
         peer.lease.proof = peer.proof.known(&self.ours);
         let update = LeaseUpdate {
-            pair: *pair,
+            pair: peer.pair,
             lease: peer.lease,
             changed: true,
             vouched: None,

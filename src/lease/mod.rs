@@ -29,7 +29,7 @@ mod ways;
 mod witness;
 
 pub use doubts::Vouch;
-pub use keeper::{LeaseKeeper, OutgoingQuestion};
+pub use keeper::{LeaseKeeper, OutgoingQuestion, PairPlace};
 pub use probing::OutgoingProbe;
 pub use questions::AskingTime;
 pub use replies::{AnswerTime, LeaseUpdate};

@@ -132,8 +132,7 @@ impl Proof {
         if now_ns < self.ready_ns || answer.witness.untold {
             return ProbeForms::NONE;
         }
-        let gpe_failed = self.verdicts.of(ProbeForm::Gpe) == FormVerdict::Failed;
-        let wanted = ways::wanted(ours, answer, gpe_failed);
+        let wanted = ways::wanted(ours, answer, &self.verdicts);
         if self.is_again(now_ns) {
             return wanted;
         }
@@ -394,6 +393,7 @@ impl Proof {
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),
             untold: self.answer.is_some_and(|answer| answer.witness.untold),
+            unattended: ways::is_unattended(self.answer.as_ref(), &self.verdicts),
         }
     }
 }

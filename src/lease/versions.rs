@@ -5,8 +5,9 @@ use crate::model::LeaseAnswer;
 
 /// A peer that speaks version 1 is asked for version 2 again after this time.
 const AGAIN_NS: u64 = 60_000_000_000;
-/// A full question is asked at least this often.
-const FULL_NS: u64 = 10_000_000_000;
+/// A full question is asked at least this often, and twice as often at most, although the digest in short answers tells of changes: two digests may be
+/// the same by chance.
+const FULL_NS: u64 = 60_000_000_000;
 /// The first version of hostint whose sink speaks version 2.
 const SPEAKS_TWO: (u8, u8) = (0, 2);
 
@@ -37,7 +38,7 @@ pub(super) struct Versions {
     software: Option<(u8, u8)>,
     /// The time of the last question of version 2; 0: none.
     two_asked_ns: u64,
-    /// The digest and the time of the last full answer.
+    /// The digest of the last full answer, and the time of the next full question.
     full: Option<(u32, u64)>,
 }
 
@@ -58,9 +59,7 @@ impl Versions {
     ) -> (QuestionKind, Option<QuestionKind>) {
         let kinds = match self.known {
             Some(Version::Two) => {
-                let due = self
-                    .full
-                    .is_none_or(|(_, at_ns)| now_ns.saturating_sub(at_ns) >= FULL_NS);
+                let due = self.full.is_none_or(|(_, again_ns)| now_ns >= again_ns);
                 if full || due {
                     (QuestionKind::Full, None)
                 } else {
@@ -79,6 +78,11 @@ impl Versions {
             self.two_asked_ns = now_ns;
         }
         kinds
+    }
+
+    /// Lets the next question of version 2 be a full one.
+    pub(super) fn ask_full(&mut self) {
+        self.full = None;
     }
 
     /// Takes a reply of version 1.
@@ -119,12 +123,14 @@ impl Versions {
         }
     }
 
-    /// Takes an answer to a full question.
-    pub(super) fn note_full(&mut self, digest: u32, now_ns: u64) -> Heard {
+    /// Takes an answer to a full question with this nonce.
+    pub(super) fn note_full(&mut self, digest: u32, nonce: u64, now_ns: u64) -> Heard {
         self.known = Some(Version::Two);
         self.one_is_echoed = false;
         self.two_is_echoed = false;
-        self.full = Some((digest, now_ns));
+        // Those of many peers that are asked at the same time now are not asked so ever after.
+        let early_ns = nonce % (FULL_NS / 2);
+        self.full = Some((digest, now_ns + FULL_NS - early_ns));
         Heard::Answer
     }
 

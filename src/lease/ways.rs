@@ -1,5 +1,6 @@
 //! The choice of forms: those that are probed by a host's configuration, and the ways that the results open.
 
+use super::form_verdicts::{FormVerdict, FormVerdicts};
 use super::verdict::{OwnTagging, Tagging};
 use crate::model::{Encapsulation, FullAnswer, ProbeForm, ProbeForms, Transport, Ways};
 
@@ -42,10 +43,22 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
     answer.capabilities.encapsulations().contains(one) && ours.tagging.iter().all(same)
 }
 
+/// True while nothing can show whether a router translates what the sink's host sends, and nothing has: no daemon runs
+/// there.
+pub(super) fn is_unattended(answer: Option<&FullAnswer>, verdicts: &FormVerdicts) -> bool {
+    verdicts.of(ProbeForm::Stray) == FormVerdict::Unasked
+        && answer.is_some_and(|answer| !answer.capabilities.reverse_probes())
+}
+
 /// Returns the forms to be probed. extension-udp is only for paths that vxlan-gpe does not pass, unless the user chose
-/// it.
-pub(super) fn wanted(ours: &OwnTagging, answer: &FullAnswer, gpe_failed: bool) -> ProbeForms {
+/// it. Stray packets wait until a daemon of the sink's host can send reverse probes: tunnels wait with them.
+pub(super) fn wanted(
+    ours: &OwnTagging,
+    answer: &FullAnswer,
+    verdicts: &FormVerdicts,
+) -> ProbeForms {
     let wishes = Wishes::of(ours);
+    let gpe_failed = verdicts.of(ProbeForm::Gpe) == FormVerdict::Failed;
     let reads = |one| is_read(ours, answer, one);
     let gpe = reads(Encapsulation::VxlanGpe);
     let forms = [
@@ -58,7 +71,7 @@ pub(super) fn wanted(ours: &OwnTagging, answer: &FullAnswer, gpe_failed: bool) -
             (wishes.extension || gpe_failed || !gpe) && reads(Encapsulation::ExtensionUdp),
         ),
         (ProbeForm::Gpe, gpe),
-        (ProbeForm::Stray, true),
+        (ProbeForm::Stray, !is_unattended(Some(answer), verdicts)),
     ];
     let wanted = forms.into_iter().filter(|(_, wanted)| *wanted);
     wanted.map(|(form, _)| form).collect()

@@ -6,6 +6,8 @@ use super::{Encapsulation, Encapsulations};
 const STACKS: u32 = 64;
 /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment.
 const UDP_SUPERPACKETS: u32 = 512;
+/// A daemon runs on the sink's host, and sends reverse probes.
+const REVERSE_PROBES: u32 = 1024;
 /// The most transit hops whose entries a sink reads.
 pub const MOST_TRANSIT_HOPS: u8 = 8;
 
@@ -42,6 +44,11 @@ impl Capabilities {
     /// True if superpackets of UDP in vxlan-gpe reach the sink segment by segment.
     pub fn udp_superpackets(self) -> bool {
         self.0 & UDP_SUPERPACKETS != 0
+    }
+
+    /// True if a daemon on the sink's host sends reverse probes.
+    pub fn reverse_probes(self) -> bool {
+        self.0 & REVERSE_PROBES != 0
     }
 
     /// The encapsulations of this set.

@@ -388,6 +388,10 @@ pub struct PeerStatus {
     /// Without a key, the sink tells this host nothing about packets that another host sends through it.
     #[serde(default)]
     pub untold: bool,
+    /// No daemon runs on the sink's host, and nothing showed yet whether a router translates what that host sends: nothing is
+    /// tagged in a tunnel.
+    #[serde(default)]
+    pub unattended: bool,
     /// Flows that went untagged because their tagged packets came to nothing.
     #[serde(default)]
     pub fallen: u64,

@@ -35,6 +35,7 @@ impl PathState {
         Some(match (peer.ways.is_empty(), peer.eaten.is_empty()) {
             _ if peer.ways.contains(&"unproved") => Self::Unproved,
             _ if peer.untold => Self::Closed,
+            (true, _) if peer.unattended => Self::Closed,
             _ if peer.proved_ago_ns.is_none() => Self::Proving,
             (true, _) => Self::Closed,
             (false, true) => Self::Proved,

@@ -162,6 +162,8 @@ pub struct PathProof {
     pub distrusted: bool,
     /// Without a key, the sink tells this host nothing about packets of the pair's address, so nothing can be proved.
     pub untold: bool,
+    /// No daemon runs on the sink's host, and nothing showed yet whether a router translates what that host sends.
+    pub unattended: bool,
 }
 
 impl PathProof {

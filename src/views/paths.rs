@@ -2,6 +2,9 @@
 
 use crate::model::{Encapsulation, Lease, ProbeForm, Transport, Ways};
 
+const UNATTENDED: &str =
+    "no daemon runs on its host, so nothing shows whether a router translates what that sends";
+
 /// What is known of a granted lease's path, in a few words, or in a few clauses if a form does not pass.
 pub fn sentence(lease: &Lease) -> String {
     let proof = &lease.proof;
@@ -15,6 +18,9 @@ pub fn sentence(lease: &Lease) -> String {
         return "this host sends packets of another host, and without a key the sink tells it nothing about them: packets \
                 stay untagged (give both sides the same --lease-key)"
             .to_owned();
+    }
+    if proof.unattended && proof.ways.is_empty() {
+        return format!("{UNATTENDED}: packets stay untagged (start hostint sink there)");
     }
     if proof.proved_ns == 0 {
         return "being proved: nothing is tagged yet".to_owned();
@@ -31,6 +37,11 @@ pub fn sentence(lease: &Lease) -> String {
     if proof.eaten.contains(ProbeForm::Stray) {
         let text = "a firewall drops, or a router translates, packets of connections that it did not see begin";
         clauses.push(text.to_owned());
+    }
+    if proof.unattended {
+        clauses.push(format!(
+            "{UNATTENDED}: no tunnel is used (start hostint sink there)"
+        ));
     }
     if proof.distrusted {
         clauses.push("several flows came to nothing, so it is proved again later".to_owned());

@@ -18,6 +18,30 @@ fn exchange(received: i128, round_trip: i128, ahead: i128) -> Exchange {
 }
 
 #[test]
+fn the_drift_over_any_time_is_rounded_up() {
+    const WHOLE: u32 = 1_000_000_000;
+    let edge = i128::from(u64::MAX) / i128::from(WHOLE);
+    for (name, ppb, time_ns, drift_ns) in [
+        ("no time", WHOLE, 0, 0),
+        ("less than a nanosecond", 1, 1, 1),
+        ("exactly one", 1, 1_000_000_000, 1),
+        ("a little more", 1, 1_000_000_001, 2),
+        ("time that went backwards", 30_000, -1_000_000, 30),
+        ("the longest with a product of 64 bits", WHOLE, edge, edge),
+        ("the next one", WHOLE, edge + 1, edge + 1),
+        (
+            "more than 64 bits",
+            WHOLE,
+            i128::from(u64::MAX) + 1,
+            i128::from(u64::MAX) + 1,
+        ),
+        ("the longest", 1, i128::MAX, i128::MAX / 1_000_000_000),
+    ] {
+        assert_eq!(Drift::of_ppb(ppb).over(time_ns), drift_ns, "{name}");
+    }
+}
+
+#[test]
 fn the_newest_answer_bounds_and_the_quickest_ones_estimate() {
     let steps = [
         ("the first", 10_000, 5_000, (0, 5_000, 10_000)),

@@ -153,7 +153,7 @@ mod root {
                 host.clock_synchronised = 1;
                 host.tai_offset_s = -37;
                 host.clock_steering = 3;
-                host.clock_steering_ns = u64::MAX;
+                host.told_until_ns = u64::MAX;
             });
             let every_way = every_way().flat_map(|way| (0..3).map(move |vlans| (way, vlans)));
             for ((hook, v6), vlans) in every_way {
@@ -470,7 +470,7 @@ mod root {
             let same = ask_short(&sink).digest == usual;
             assert_eq!(same, name == "nothing", "{name}");
         }
-        let changes: [(&str, Change<host_settings>); 6] = [
+        let changes: [(&str, Change<host_settings>); 7] = [
             ("the node", |host| host.node_id += 1),
             ("the instance", |host| host.instance += 1),
             ("the clock", |host| host.clock_synchronised ^= 1),
@@ -478,8 +478,9 @@ mod root {
             ("the TAI offset", |host| host.tai_offset_s += 1),
             ("its steering", |host| {
                 host.clock_steering += 1;
-                host.clock_steering_ns = u64::MAX;
+                host.told_until_ns = u64::MAX;
             }),
+            ("its daemon", |host| host.reverse_probes = 1),
         ];
         let mut digests = vec![usual];
         for (name, change) in changes {
@@ -521,6 +522,24 @@ mod root {
                 segments,
                 "{flags:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_daemon_that_sends_reverse_probes_is_told_of_while_it_lives() {
+        for (name, until_ns, sends, told) in [
+            ("it lives", u64::MAX, 1, true),
+            ("it keeps no leases", u64::MAX, 0, false),
+            ("it has ended", 1, 1, false),
+            ("there was none", 0, 0, false),
+        ] {
+            let sink = sink();
+            sink.set_host(|host| {
+                host.told_until_ns = until_ns;
+                host.reverse_probes = sends;
+            });
+            let answer = ask_full(&sink, &full_question(false));
+            assert_eq!(answer.capabilities.reverse_probes(), told, "{name}");
         }
     }
 

@@ -983,8 +983,8 @@ fn a_thousand_sinks_are_asked_every_800_ms_in_ten_lots_a_second_and_no_lease_end
 fn of_many_sinks_those_without_packets_are_asked_seldom_and_at_once_when_there_is_one() {
     let mut keeper = keeper();
     for n in 0..300 {
-        keeper.want(pair(n), true, T);
-        keeper.set_idle(&pair(n), true, T);
+        let (place, _) = keeper.want(pair(n), true, T);
+        keeper.set_idle(place, true, T);
     }
     let mut asked = 0;
     for ms in 0..20_000 {
@@ -1002,7 +1002,8 @@ fn of_many_sinks_those_without_packets_are_asked_seldom_and_at_once_when_there_i
     let is_asleep =
         |n: &u16| lease(&keeper, *n).1 <= now && due.iter().all(|(one, _)| *one != pair(*n));
     let asleep = (0..300).find(is_asleep).expect("leases end meanwhile");
-    keeper.set_idle(&pair(asleep), false, now);
+    let (place, _) = keeper.want(pair(asleep), true, now);
+    keeper.set_idle(place, false, now);
     let due = questions(&mut keeper, now);
     assert_eq!(due.len(), 1, "the one with a packet is asked for");
     assert_eq!(due[0].0, pair(asleep));

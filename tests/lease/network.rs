@@ -90,6 +90,8 @@ pub struct Sink {
     pub capabilities: Encapsulations,
     /// It reads entries of transit hops.
     pub stacks: bool,
+    /// A daemon runs on its host, and sends reverse probes.
+    pub daemon: bool,
     pub marks: Marks,
     pub stripped: [u32; 3],
     pub lost: u32,
@@ -111,6 +113,7 @@ impl Default for Sink {
             digest: 1,
             capabilities: all(),
             stacks: true,
+            daemon: true,
             marks: MARKS,
             stripped: [0; 3],
             lost: 0,
@@ -186,7 +189,9 @@ impl Sink {
             instance: self.instance,
             node: NodeId(2),
             capabilities: Capabilities::from_bits(
-                Capabilities::from(self.capabilities).bits() | if self.stacks { 64 } else { 0 },
+                Capabilities::from(self.capabilities).bits()
+                    | if self.stacks { 64 } else { 0 }
+                    | if self.daemon { 1024 } else { 0 },
             ),
             marks: self.marks,
             clock: ClockState::default(),
@@ -247,7 +252,7 @@ impl Network {
         let mut nonce = 0;
         let keeper = LeaseKeeper::new(KEY, ours, move || {
             nonce += 1;
-            nonce
+            u64::wrapping_mul(nonce, 0x9e37_79b9_7f4a_7c15)
         });
         let mut random = Random::seeded(seed);
         let bias = random.u32();
@@ -326,6 +331,9 @@ impl Network {
             _ => 0,
         };
         for probe in self.keeper.reverse_probes(self.now, arrived) {
+            if !self.sink.daemon {
+                continue;
+            }
             let late = self.now + (self.path.rtt_ms / 2 + self.path.reverse_late_ms) * MS;
             let from = self.path.reverse_from.unwrap_or(probe.from);
             self.number += 1;
@@ -368,6 +376,12 @@ impl Network {
             }
             self.now += 5 * MS;
         }
+    }
+
+    /// The kernel's counts of the pair.
+    pub fn note_counts(&mut self, counts: ([u64; 3], u64)) -> Option<LeaseUpdate> {
+        let (place, _) = self.keeper.want(PAIR, true, self.now);
+        self.keeper.note_counts(place, counts, self.now)
     }
 
     /// Lets time pass until the path is proved. Returns how long that took, in ms.

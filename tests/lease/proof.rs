@@ -1,5 +1,7 @@
 //! The source proves paths before it tags packets: verdicts over a simulated network, and the times that they take.
 
+use std::net::IpAddr;
+
 use hostint::lease::{OwnTagging, Tagging, Vouch};
 use hostint::model::{
     AddressPair, Encapsulation, Encapsulations, FlowAsked, LeaseState, NodeId, PathProof,
@@ -76,6 +78,72 @@ fn a_translated_path_stays_closed_while_reverse_probes_are_missing() {
     network.path = Path::default();
     network.pass(17 * 60_000);
     assert!(!proof(&network).ways.is_empty(), "it is not translated now");
+}
+
+#[test]
+fn without_a_daemon_at_the_sink_tunnels_wait_until_one_can_show_that_nothing_is_translated() {
+    struct Case {
+        name: &'static str,
+        explicit: Option<Encapsulation>,
+        reverse_from: Option<IpAddr>,
+        before: bool,
+        after: bool,
+    }
+    let cases = [
+        Case {
+            name: "a plain path",
+            explicit: None,
+            reverse_from: None,
+            before: false,
+            after: true,
+        },
+        Case {
+            name: "packets of the sink's host are translated",
+            explicit: None,
+            reverse_from: Some(OTHER_HOST),
+            before: false,
+            after: false,
+        },
+        Case {
+            name: "the user chose the tunnel",
+            explicit: GPE,
+            reverse_from: None,
+            before: true,
+            after: true,
+        },
+    ];
+    for case in cases {
+        let name = case.name;
+        let path = Path {
+            reverse_from: case.reverse_from,
+            ..Path::default()
+        };
+        let mut network = network(case.explicit, path);
+        network.sink.daemon = false;
+        network.pass(70_000);
+        let known = proof(&network);
+        assert_eq!(!known.ways.is_empty(), case.before, "{name}: without");
+        assert!(known.unattended, "{name}: and says so");
+        let lease = network.keeper.lease(&PAIR).expect("it is kept");
+        let said = sentence(lease);
+        assert!(
+            said.contains("no daemon runs on its host"),
+            "{name}: {said}"
+        );
+        network.sink.daemon = true;
+        network.sink.digest += 1;
+        network.pass(1_500);
+        let known = proof(&network);
+        assert_eq!(!known.ways.is_empty(), case.after, "{name}: with one");
+        assert!(!known.unattended, "{name}: with one");
+        // A daemon that ends later changes nothing.
+        network.sink.daemon = false;
+        network.sink.digest += 1;
+        network.pass(200_000);
+        let known = proof(&network);
+        assert_eq!(!known.ways.is_empty(), case.after, "{name}: after its end");
+        assert!(!known.unattended, "{name}: after its end");
+    }
 }
 
 #[test]
@@ -411,15 +479,28 @@ fn renewals_are_short_while_nothing_changes() {
     network.prove(5000).expect("it is proved");
     network.asked.clear();
     let probes = network.probes;
-    network.pass(60_000);
-    let full = network.asked.iter().filter(|(_, len)| *len == 216);
-    let (full, all) = (full.count(), network.asked.len());
+    network.pass(300_000);
+    let full = |network: &Network| network.asked.iter().filter(|(_, len)| *len == 216).count();
+    let all = network.asked.len();
     assert!(
-        (5..=7).contains(&full),
-        "a full question every 10 s: {full}"
+        (5..=10).contains(&full(&network)),
+        "a full question every half to one minute: {}",
+        full(&network)
     );
-    assert!((80..=90).contains(&all), "a question every 700 ms: {all}");
+    assert!((400..=450).contains(&all), "a question every 700 ms: {all}");
     assert_eq!(network.probes, probes, "no probe is sent");
+    network.keeper.set_ours(OwnTagging {
+        node: NodeId(9),
+        ..configured(None)
+    });
+    network.asked.clear();
+    network.pass(1000);
+    assert_eq!(
+        full(&network),
+        1,
+        "another node id of this host is told at once"
+    );
+    network.pass(2000);
     network.sink.digest = 2;
     network.asked.clear();
     network.pass(1000);
@@ -453,7 +534,7 @@ fn carry_on(
         stripped -= stripped.floor();
         gone -= gone.floor();
         let counts = (*tagged, 0);
-        network.keeper.note_counts(&PAIR, counts, network.now);
+        network.note_counts(counts);
         network.pass(100);
     }
 }
@@ -542,7 +623,7 @@ fn bursts_that_arrive_close_no_form() {
             network.sink.stripped[2] += sent - sent / 5;
             network.sink.lost += sent / 5;
             let counts = (tagged, 0);
-            network.keeper.note_counts(&PAIR, counts, network.now);
+            network.note_counts(counts);
             network.pass(100);
             let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
             assert!(open, "with seed {seed}");
@@ -729,13 +810,11 @@ fn several_flows_that_come_to_nothing_close_their_form_for_a_minute() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
     for fallen in [0, 1, 2] {
-        network
-            .keeper
-            .note_counts(&PAIR, ([0; 3], fallen), network.now);
+        network.note_counts(([0; 3], fallen));
         network.pass(100);
     }
     assert!(!proof(&network).distrusted, "two may be chance");
-    let update = network.keeper.note_counts(&PAIR, ([0; 3], 3), network.now);
+    let update = network.note_counts(([0; 3], 3));
     assert!(update.is_some_and(|one| one.changed), "the kernel is told");
     assert!(proof(&network).distrusted, "three are not");
     assert!(!proof(&network).ways.has(Encapsulation::VxlanGpe));
@@ -929,8 +1008,8 @@ fn while_1000_idle_peers_are_proved_all_messages_take_at_most_1_mbit_a_second() 
                     dest: [0x2001, 0xdb8, 0, 0, 0, 0, 1, n].into(),
                 },
             };
-            network.keeper.want(pair, true, network.now);
-            network.keeper.set_idle(&pair, true, network.now);
+            let (place, _) = network.keeper.want(pair, true, network.now);
+            network.keeper.set_idle(place, true, network.now);
         }
         network.pass(2_000);
         let before = network.sent_bytes;
@@ -939,4 +1018,44 @@ fn while_1000_idle_peers_are_proved_all_messages_take_at_most_1_mbit_a_second() 
         let mbit = bytes as f64 * 8.0 / SECONDS as f64 / 1e6;
         assert!((0.4..=1.0).contains(&mbit), "IPv6 {v6}: {mbit} Mbit/s");
     }
+}
+
+/// The headers of IP and ICMP count.
+#[test]
+fn leases_of_1000_peers_with_packets_take_at_most_1_mbit_a_second() {
+    const SECONDS: u64 = 100;
+    let mut network = network(None, Path::default());
+    network.prove(5000).expect("it is proved");
+    let known = proof(&network);
+    network.keeper.forget(&PAIR);
+    for n in 0..1000_u16 {
+        let [high, low] = n.to_be_bytes();
+        let pair = AddressPair {
+            dest: [198, 51, 101 + high, low].into(),
+            ..PAIR
+        };
+        network.keeper.want(pair, true, network.now);
+        network.keeper.adopt(&pair, &known);
+    }
+    network.pass(5_000);
+    network.asked.clear();
+    network.pass(SECONDS * 1000);
+    let begun = network.asked[0].0;
+    let mut bytes = vec![0; SECONDS as usize + 1];
+    for (at, len) in &network.asked {
+        bytes[((at - begun) / (1000 * MS)) as usize] += len + 28;
+    }
+    let asked = network.asked.len() as u64 / SECONDS;
+    // In the first minute all peers' full questions are due.
+    let mbit =
+        |bytes: &[usize]| bytes.iter().sum::<usize>() as f64 * 8.0 / bytes.len() as f64 / 1e6;
+    let last = &bytes[60..SECONDS as usize];
+    assert!(mbit(last) <= 1.0, "{} Mbit/s, {asked} a second", mbit(last));
+    for second in last.chunks(1) {
+        assert!(mbit(second) <= 1.1, "{} Mbit/s in a second", mbit(second));
+    }
+    assert!(
+        (1_200..=1_300).contains(&asked),
+        "{asked} questions a second"
+    );
 }

@@ -93,6 +93,7 @@ mod root {
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),
                 untold: random.chance(0.5),
+                unattended: random.chance(0.5),
             },
         }
     }

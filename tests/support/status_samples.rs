@@ -433,6 +433,7 @@ pub fn silent_peer() -> PeerStatus {
         proved_length: None,
         distrusted: false,
         untold: false,
+        unattended: false,
         fallen: 0,
         lease: Lease::default(),
     }

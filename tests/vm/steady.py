@@ -16,6 +16,8 @@ def payload(number):
 
 def receive(address, port, file):
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    # The emulator may leave this process no time for seconds: that is no loss on the way.
+    sock.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_RCVBUFFORCE", 33), 16 << 20)
     sock.bind((address, port))
     seen, newest, bad = 0, -1, 0
     while True:

@@ -12,7 +12,7 @@ fail() {
 await() { # sentence, command
 	local sentence=$1
 	shift
-	for _ in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done
+	for _ in $(seq 600); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done
 	fail "never happened: $sentence"
 }
 show() { systemctl show -p "$2" --value "$1"; }
@@ -25,16 +25,18 @@ role = json.load(sys.stdin)[sys.argv[1]]
 print(next(one["packets"] for one in role["counters"] if one["name"] == sys.argv[2]) if role else 0)' "$1" "$2"
 }
 peer="ip netns exec peer"
+listens() { ${in:-} grep -qi ":$(printf %04X "$1") " /proc/net/udp; } # port, of this host or in the namespace in $in
 moved() { # the flow came further since, nothing is missing, nothing had INT in it
 	read -r seen missing bad </run/steady
 	local before=$seen
-	for _ in $(seq 300); do
+	for _ in $(seq 600); do
 		read -r seen missing bad </run/steady
 		[ "$seen" -lt $((before + 20)) ] || break
 		sleep 0.1
 	done
 	[ "$seen" -ge $((before + 20)) ] || fail "$1: the flow stands still"
-	[ "$missing $bad" = "0 0" ] || fail "$1: $missing packets are missing, $bad are not as they were sent"
+	[ "$missing $bad" = "0 0" ] ||
+		fail "$1: $missing packets are missing, $bad are not as they were sent ($(grep ^Udp: /proc/net/snmp | tr '\n' ' '))"
 	echo "ok: $1 ($seen packets)"
 }
 http() { # port, path: the answer's code
@@ -44,6 +46,25 @@ http() { # port, path: the answer's code
 	exec 3<&-
 }
 answers() { [ "$(http "$1" "$2")" = 200 ]; }
+applied() { journalctl -u "$1" -o cat | grep -q "hostint.toml applied: .*$2"; } # unit, key
+restarted() { [ "$(show "$1" NRestarts)" = 1 ] && is "$1" active; }
+daemons() { for unit in hostint-sink hostint-collect; do echo "$unit $(show $unit MainPID) $(show $unit NRestarts)"; done; }
+life() { # unit, status line, key of its table and the value to reload with, what else is to be true while it runs
+	local unit=$1 line=$2 key=$3 value=$4 pid; shift 4
+	systemctl start "$unit.service" || fail "cannot start $unit"
+	await "$unit: its status line" says "$unit" "$line"
+	[ $# = 0 ] || await "$unit: $*" "$@"
+	pid=$(show "$unit" MainPID)
+	sed -i "/^\[${unit#hostint-}\]/a $key = $value" /etc/hostint/hostint.toml
+	systemctl reload "$unit.service" || fail "cannot reload $unit"
+	await "$unit: the config is applied" applied "$unit" "$key"
+	await "$unit: the reload ends" is "$unit" active
+	[ "$(show "$unit" MainPID)" = "$pid" ] || fail "$unit: the reload began another daemon"
+	kill -9 "$pid"
+	await "systemd starts $unit again" restarted "$unit"
+	await "$unit: its status line after a crash" says "$unit" "$line"
+	[ $# = 0 ] || await "$unit: after a crash $*" "$@"
+}
 kept() { hostint history reports --json | grep -q '10\.5\.0\.1'; }
 step() { echo "-- $* ($(cut -d ' ' -f 1 /proc/uptime) s)"; }
 
@@ -100,7 +121,7 @@ await "the peer's sink" grep -q "sink attached" /run/peer.log
 $peer /run/hostint-peer source attach --dev e0
 $peer /run/hostint-peer source add-dest 10.5.0.2
 python3 /mnt/steady.py receive 10.5.0.2 7000 /run/steady &
-sleep 0.5
+await "the receiver listens" listens 7000
 $peer python3 /mnt/steady.py send 10.5.0.2 7000 &
 await "the flow begins" test -s /run/steady
 moved "the service strips"
@@ -130,8 +151,7 @@ echo "ok: history, page, metrics and health"
 step "reload"
 sed -i 's/^collector.*/&\nloss-timeout = "300ms"/' /etc/hostint/hostint.toml
 systemctl reload hostint-sink.service || fail "cannot reload"
-applied() { journalctl -u hostint-sink -o cat | grep -q 'hostint.toml applied: .*loss-timeout'; }
-await "the config is applied" applied
+await "the config is applied" applied hostint-sink loss-timeout
 await "the reload ends" is hostint-sink active
 moved "a reload is not noticed"
 [ "$(show hostint-sink MainPID)" = "$pid" ] || fail "the reload began another daemon"
@@ -141,8 +161,7 @@ getent group hostint >/dev/null || fail "no group hostint"
 
 step "kill -9"
 kill -9 "$pid"
-restarted() { [ "$(show hostint-sink NRestarts)" = 1 ] && [ "$(show hostint-sink ActiveState)" = active ]; }
-await "systemd starts the sink again" restarted
+await "systemd starts the sink again" restarted hostint-sink
 moved "a crash is not noticed"
 
 step "upgrade"
@@ -166,7 +185,7 @@ step "source"
 systemctl start hostint-source@v0.service || fail "cannot start the source"
 /run/hostint-peer source add-dest 10.5.0.1
 $peer python3 /mnt/steady.py receive 10.5.0.1 7001 /run/back &
-sleep 0.5
+in=$peer await "the peer's receiver listens" listens 7001
 python3 /mnt/steady.py send 10.5.0.1 7001 &
 tags() { [ "$(counter source tagged)" -gt 20 ]; }
 await "the source tags" tags
@@ -182,7 +201,62 @@ read -r _ missing bad </run/back
 [ "$missing $bad" = "0 0" ] || fail "of what the source tagged $missing are missing, $bad are not as they were sent"
 systemctl start hostint-source@v0.service
 
+step "postcards, tcp and transit"
+ip link add v1 type veth peer name v2
+ip link set v1 up
+ip link set v2 up
+cat >>/etc/hostint/hostint.toml <<CONF
+
+[postcards]
+drops = "all"
+http = "127.0.0.1"
+
+[tcp]
+http = "127.0.0.1"
+
+[transit]
+dev = ["v1"]
+http = "127.0.0.1"
+CONF
+before=$(daemons)
+life hostint-postcards '^drops of [0-9,]+ flows? told' report-period '"2s"' answers 13278 /readyz
+life hostint-tcp '^[0-9,]+ connections? watched' report-period '"20s"' answers 13280 /readyz
+life hostint-transit '^transit hop on v1; ' allow '["10.6.0.0/24"]' answers 13279 /readyz
+[ "$(daemons)" = "$before" ] || fail "other services noticed: $before before, $(daemons) after"
+moved "postcards, tcp and transit are not noticed"
+
+step "source without a sink"
+systemctl stop hostint-source@v0.service
+before=$(show hostint-collect MainPID)
+hostint sink detach || fail "cannot detach the sink"
+moved "the detached sink is not noticed"
+cat >>/etc/hostint/hostint.toml <<CONF
+
+[source]
+dev = ["v0"]
+force = true
+CONF
+life hostint-source '^source on v0; ' idle-flow-timeout '"1m"'
+is hostint-sink active && fail "two daemons serve one host"
+/run/hostint-peer source add-dest 10.5.0.1
+# Only flows that begin later are tagged.
+proved() { /run/hostint-peer status --json | grep -qE '"proved_ago_ns": ?[0-9]'; }
+await "the path to the peer is proved" proved
+$peer python3 /mnt/steady.py receive 10.5.0.1 7002 /run/alone &
+in=$peer await "the peer's receiver listens" listens 7002
+python3 /mnt/steady.py send 10.5.0.1 7002 &
+await "the source tags without a sink" tags
+moved "a source without a sink is not noticed"
+[ "$(show hostint-collect MainPID)" = "$before" ] || fail "the collector noticed"
+for flow in back alone; do
+	read -r _ missing bad </run/$flow
+	[ "$missing $bad" = "0 0" ] || fail "$flow: $missing packets are missing, $bad are not as they were sent"
+done
+
 step "remove"
+for unit in hostint-source hostint-transit hostint-postcards hostint-tcp hostint-collect; do
+	is $unit active || fail "$unit does not run any more"
+done
 dpkg -r hostint >/run/dpkg 2>&1 || fail "cannot remove: $(cat /run/dpkg)"
 ! ip link show v0 | grep -q xdp || fail "the program is still on v0"
 [ "$(ls /sys/fs/bpf/hostint | wc -l)" = 1 ] || fail "not only the peer's pins are left: $(ls /sys/fs/bpf/hostint)"

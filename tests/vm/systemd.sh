@@ -12,7 +12,7 @@ cp "$here/systemd-guest.sh" "$here/steady.py" "$share/"
 code=0
 for kernel in "$@"; do
 	echo "== kernel $kernel"
-	VM_ROOT=$root VM_SHARE=$share VM_TIMEOUT=600 "$here/run.sh" "$kernel" bash /mnt/systemd-guest.sh || code=1
+	VM_ROOT=$root VM_SHARE=$share VM_TIMEOUT=${VM_TIMEOUT:-2400} "$here/run.sh" "$kernel" bash /mnt/systemd-guest.sh || code=1
 done
 [ $code = 0 ] && echo "systemd.sh: all passed in $SECONDS s"
 exit $code

@@ -10,6 +10,7 @@
 #include "hostint/lease_table.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
+#include "lease/capabilities.h"
 #include "lease/grant.h"
 #include "lease/message.h"
 #include "lease/request.h"
@@ -22,16 +23,6 @@ enum {
 	DIGESTED_LEN = __builtin_offsetof(struct lease2_answer, answered_ns),
 	NO_FLOW_AGE = -1,
 };
-
-static __always_inline __u32 capabilities(const struct sink_settings *set, const struct sink_grant *grant)
-{
-	bool stacks = !grant || grant->no_stacks_s <= coarse_ns() / NS_PER_S;
-
-	return (stacks ? CAPABLE_STACKS : 0) | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
-	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
-	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0) |
-	       (set->flags & SINK_SEGMENTS ? CAPABLE_UDP_SUPERPACKETS : 0);
-}
 
 /* A sink that lost its grants does not know the asking host's node, so this changes then, too. */
 static __always_inline __u32 digest_of(const struct lease2_answer *answer, __u32 source_node)
@@ -56,12 +47,11 @@ static __always_inline void begin_answer(struct lease_scratch *l, const struct s
 	__builtin_memset(answer, 0, sizeof(*answer));
 	answer->instance = bpf_cpu_to_be64(host->instance);
 	answer->node_id = bpf_htonl(host->node_id);
-	answer->capabilities = bpf_htonl(capabilities(set, grant));
+	answer->capabilities = bpf_htonl(capabilities(set, host, grant));
 	answer->tos_value = set->tos_value;
 	answer->tos_mask = set->tos_mask;
 	answer->clock = host->clock_source | (host->clock_synchronised ? LEASE_CLOCK_SYNCHRONISED : 0);
-	/* A daemon that has ended does not see how the clock is steered. */
-	answer->clock_steering = coarse_ns() < host->clock_steering_ns ? host->clock_steering : 0;
+	answer->clock_steering = has_daemon(host) ? host->clock_steering : 0;
 	answer->extension_port = set->extension_port;
 	answer->mtu = bpf_htons(l->mtu);
 	answer->tai_offset_s = bpf_htons(host->tai_offset_s);

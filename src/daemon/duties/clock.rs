@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
+use crate::datapath::shared_settings::ToldByDaemon;
 use crate::model::ClockSteering;
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -27,11 +28,14 @@ impl<D: OnHost> Duty<D> for FollowClock {
         }
         self.due = Some(now + PERIOD);
         let discipline = daemon.note_clock()?;
-        let steering = ClockSteering::of_ppb(daemon.side().own_clock.most_steered_ppb());
+        let told = ToldByDaemon {
+            steering: ClockSteering::of_ppb(daemon.side().own_clock.most_steered_ppb()),
+            sends_reverse_probes: daemon.side().leases.is_some(),
+        };
         let stated_ns = daemon.side().stated_errors.greatest_ns();
         let state = daemon
             .host()
-            .follow_clock(discipline, steering, stated_ns)?;
+            .follow_clock(discipline, Some(told), stated_ns)?;
         daemon.side().clock = Some(state);
         Ok(())
     }

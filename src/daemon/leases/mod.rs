@@ -199,11 +199,10 @@ impl LeaseKeeping {
                 idle_for_long.push(pair);
                 return;
             }
-            let known = keeper.lease(&pair).map(|lease| lease.state);
+            let (place, known) = keeper.want(pair, entry.named, now_ns);
             if known == Some(LeaseState::Silent) && entry.lease.state != LeaseState::Silent {
                 silent.push(pair);
             }
-            keeper.want(pair, entry.named, now_ns);
             if known.is_none()
                 && entry.lease.state == LeaseState::Granted
                 && now_ns < entry.lease.until_ns + ADOPT_NS
@@ -211,8 +210,8 @@ impl LeaseKeeping {
                 keeper.adopt(&pair, &entry.lease.proof);
             }
             let counts = (entry.counts.tagged, entry.counts.fallen);
-            closed.extend(keeper.note_counts(&pair, counts, now_ns));
-            keeper.set_idle(&pair, waited_ns > IDLE_NS, now_ns);
+            closed.extend(keeper.note_counts(place, counts, now_ns));
+            keeper.set_idle(place, waited_ns > IDLE_NS, now_ns);
             // What was right once may have changed with a route.
             if matches!(known, None | Some(LeaseState::Forged))
                 && let Some(origin) = icmp::source_address(pair.dest)
@@ -379,7 +378,11 @@ fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
         (None, LeaseState::Silent) => {}
         (_, state) => log::event(
             match state {
-                LeaseState::Granted if lease.proof.eaten.is_empty() && !lease.proof.untold => {
+                LeaseState::Granted
+                    if lease.proof.eaten.is_empty()
+                        && !lease.proof.untold
+                        && !lease.proof.unattended =>
+                {
                     Level::Info
                 }
                 _ => Level::Warning,

@@ -58,6 +58,7 @@ use super::signs::{GiveSigns, Signs};
 use crate::cli::SinkServeArgs;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::ToldByDaemon;
 use crate::datapath::sweeper::Sweeper;
 use crate::engines::push::{Push, Pushers};
 use crate::host;
@@ -77,6 +78,11 @@ pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     let mut tally = Tally::since(clock::realtime_ns());
     let loaded = LoadedSink::load(bpffs, args)?;
     tally.set_classes(loaded.plan.destinations.classes.clone());
+    // Sources that ask as soon as the sink is there are to wait for nothing.
+    loaded.sink.host.tell(ToldByDaemon {
+        sends_reverse_probes: loaded.leases.is_some(),
+        ..ToldByDaemon::default()
+    })?;
     loaded.attach()?;
     serve(loaded, args, Arc::new(Mutex::new(tally)))
 }

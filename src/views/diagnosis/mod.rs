@@ -224,9 +224,15 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus, origin: Option<NodeO
             "whose sink tells this host nothing about packets that other hosts send through it",
             "give both sides the same --lease-key",
         ),
+        (
+            "unattended",
+            "on whose host no daemon runs, so that nothing shows whether a router translates what it sends",
+            "start hostint sink there",
+        ),
     ] {
         let of_state = |peer: &&PeerStatus| match name {
             "untold" => peer.untold,
+            "unattended" => peer.unattended,
             _ => peer.state == name,
         };
         let count = peers.iter().filter(of_state).count();

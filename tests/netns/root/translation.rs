@@ -67,3 +67,43 @@ fn of_what_the_other_host_sends() {
         );
     }
 }
+
+/// A sink whose daemon does not run cannot show what a router does to its host's packets.
+#[test]
+fn of_a_host_whose_daemon_does_not_run_is_not_known() {
+    for translates in [true, false] {
+        let lab = Lab::new();
+        lab.add_ipv6();
+        if translates {
+            lab.m.sh(NAT);
+        }
+        lab.a.hostint("sink attach --dev a0 --node-id 1");
+        let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+        lab.b.hostint("source attach --dev b0");
+        lab.b.hostint("source add-dest 10.9.1.1 fd09:1::1");
+        await_that("b knows that a has no daemon", || {
+            let peers = peers(&lab.b);
+            !peers.is_empty() && peers.iter().all(|peer| peer["unattended"] == true)
+        });
+        await_that("b's paths are proved but for that", || is_settled(&lab.b));
+        for (at_a, at_b) in [("10.9.1.1", "10.9.2.1"), ("[fd09:1::1]", "[fd09:2::1]")] {
+            let server = lab.a.udp(&format!("{at_a}:6000"));
+            let asks = lab.b.udp(&format!("{at_b}:5000"));
+            let to: SocketAddr = format!("{at_a}:6000").parse().unwrap();
+            asks.connect(to).unwrap();
+            assert!(is_echoed(&asks, &server), "{at_a}, translated {translates}");
+        }
+        assert_eq!(lab.b.count("source", "tagged"), 0, "{translates}: nothing");
+        let said = lab.b.hostint("status");
+        assert!(said.contains("no daemon runs on its host"), "{said}");
+        let _a = lab.a.leasing_sink("--dev a0 --node-id 1");
+        await_that("a's daemon shows what routers do", || {
+            let peers = peers(&lab.b);
+            peers.iter().all(|peer| {
+                peer["unattended"] == false
+                    && (peer["ways"].as_array().unwrap().is_empty() == translates)
+                    && peer["eaten"].as_array().unwrap().is_empty() != translates
+            })
+        });
+    }
+}

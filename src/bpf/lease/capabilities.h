@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Says what this sink can read, and what the daemon on its host does. */
+#ifndef HOSTINT_LEASE_CAPABILITIES_H
+#define HOSTINT_LEASE_CAPABILITIES_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/lease.h"
+#include "hostint/lease_table.h"
+#include "kernel/clock.h"
+#include "sink/grants.h"
+
+/* A daemon that has ended neither sees how the clock is steered nor sends reverse probes. */
+static __always_inline bool has_daemon(const struct host_settings *host)
+{
+	return coarse_ns() < host->told_until_ns;
+}
+
+static __always_inline __u32 capabilities(const struct sink_settings *set, const struct host_settings *host,
+					  const struct sink_grant *grant)
+{
+	bool stacks = !grant || grant->no_stacks_s <= coarse_ns() / NS_PER_S;
+
+	return (stacks ? CAPABLE_STACKS : 0) | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
+	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
+	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0) |
+	       (set->flags & SINK_SEGMENTS ? CAPABLE_UDP_SUPERPACKETS : 0) |
+	       (host->reverse_probes && has_daemon(host) ? CAPABLE_REVERSE_PROBES : 0);
+}
+
+#endif
