@@ -16,9 +16,9 @@ use super::table::TextTable;
 use super::text::{Grouped, TextLine};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
-    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LossByHost,
-    NodeId, NodeNames, PairFigures, PathFigures, PathQuery, Record, Report, SegmentFigures, Series,
-    ShownFigures, Span,
+    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LatencyClocks,
+    LossByHost, NodeId, NodeNames, PairFigures, PathFigures, PathQuery, Record, Report,
+    SegmentFigures, Series, ShownFigures, Span,
 };
 
 pub use super::matrix::Cell;
@@ -64,6 +64,7 @@ pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReas
         arrival,
         reasons,
         names: &NodeNames::NONE,
+        clocks: LatencyClocks::Untold,
     };
     line.to_string()
 }
