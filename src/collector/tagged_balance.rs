@@ -20,6 +20,8 @@ pub(super) struct TaggedBalance {
     settled_ns: Option<u64>,
     most: i64,
     most_before: i64,
+    /// The sink accounted for packets.
+    has_sink: bool,
     untold: i64,
 }
 
@@ -36,6 +38,7 @@ impl TaggedBalance {
             settled_ns: (now_ns < started_ns.saturating_add(SPAN_NS)).then_some(settled_ns),
             most: 0,
             most_before: 0,
+            has_sink: false,
             untold: 0,
         }
     }
@@ -48,6 +51,7 @@ impl TaggedBalance {
     /// Adds packets that the sink measured, knows to be lost, or could not measure.
     pub(super) fn accounted(&mut self, packets: u64, period_ns: u64, now_ns: u64) -> i64 {
         self.span_ns = self.span_ns.max(period_ns.saturating_mul(2));
+        self.has_sink = true;
         let packets = i64::try_from(packets).unwrap_or(i64::MAX);
         self.add(packets.saturating_neg(), now_ns)
     }
@@ -66,9 +70,11 @@ impl TaggedBalance {
             if now_ns < settled_ns {
                 return 0;
             }
-            // What the difference swings by until now says nothing.
-            let base = self.most.max(self.most_before);
-            self.difference = self.difference.saturating_sub(base);
+            // What the difference of two ends swings by until now says nothing.
+            if self.has_sink {
+                let base = self.most.max(self.most_before);
+                self.difference = self.difference.saturating_sub(base);
+            }
             (self.least, self.least_before) = (self.difference, self.difference);
             self.settled_ns = None;
         }

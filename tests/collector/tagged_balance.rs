@@ -202,6 +202,16 @@ fn only_packets_that_no_sink_tells_of_in_time_are_shown() {
             expected: 0..=0,
         },
         Case {
+            name: "of a sink that never tells, all are shown in this case, too",
+            started_s: 1_000,
+            events: |s| match s % 10 {
+                3 => vec![Tagged(10 * s)],
+                _ => vec![],
+            },
+            seconds: 900,
+            expected: 7_600..=8_400,
+        },
+        Case {
             name: "and what comes to nothing afterwards is shown",
             started_s: 1_000,
             events: |s| match s {
