@@ -16,9 +16,9 @@ use super::table::TextTable;
 use super::text::{Grouped, TextLine};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
-    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LatencyClocks,
-    LossByHost, NodeId, NodeNames, PairFigures, PathFigures, PathQuery, Record, Report,
-    SegmentFigures, Series, ShownFigures, Span,
+    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LossByHost,
+    NodeId, PairFigures, PathFigures, PathQuery, Record, Report, SegmentFigures, Series,
+    ShownFigures, Span,
 };
 
 pub use super::matrix::Cell;
@@ -59,14 +59,7 @@ pub enum View {
 
 /// A report as the collector prints it.
 pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReasons) -> String {
-    let line = TextLine {
-        report,
-        arrival,
-        reasons,
-        names: &NodeNames::NONE,
-        clocks: LatencyClocks::Untold,
-    };
-    line.to_string()
+    TextLine::of(report, arrival, reasons).to_string()
 }
 
 /// A time in UTC, to the second.

@@ -355,7 +355,7 @@ impl fmt::Display for StatusText<'_> {
             transit(f, status, self.all)?;
         }
         if let Some(status) = &self.status.sink {
-            sink(f, status, &PeerClocks::of(&self.status), self.all)?;
+            sink(f, status, &PeerClocks::of(self.status), self.all)?;
         }
         if let Some(status) = &self.status.postcards {
             status_postcards::write(f, status, self.all)?;

@@ -23,6 +23,21 @@ pub struct TextLine<'a> {
     pub clocks: LatencyClocks,
 }
 
+static UNNAMED: NodeNames = NodeNames::NONE;
+
+impl<'a> TextLine<'a> {
+    /// A line without names, of a report of which no more is known.
+    pub fn of(report: &'a Report, arrival: Option<Arrival>, reasons: &'a DropReasons) -> Self {
+        Self {
+            report,
+            arrival,
+            reasons,
+            names: &UNNAMED,
+            clocks: LatencyClocks::Untold,
+        }
+    }
+}
+
 /// Displays 1234567 as `1,234,567`.
 #[derive(Clone, Copy, Debug)]
 pub struct Grouped(pub u64);
