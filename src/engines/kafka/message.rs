@@ -6,7 +6,7 @@ pub use super::connection::ConnectionMessage;
 pub use super::corrected::Corrected;
 pub use super::drops::HostDropMessage;
 pub use super::hops::HostHopMessage;
-pub use super::names::NodeName;
+pub use super::names::NodeNameMessage;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
@@ -93,7 +93,7 @@ pub struct Report {
     #[prost(message, optional, tag = "41")]
     pub added: Option<Added>,
     #[prost(message, repeated, tag = "42")]
-    pub names: Vec<NodeName>,
+    pub names: Vec<NodeNameMessage>,
     #[prost(message, optional, boxed, tag = "50")]
     pub host_drop: Option<Box<HostDropMessage>>,
     #[prost(message, optional, boxed, tag = "51")]

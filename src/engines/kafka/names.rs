@@ -5,14 +5,14 @@ use prost::Message;
 use crate::model::RecordName;
 
 #[derive(Clone, PartialEq, Message)]
-pub struct NodeName {
+pub struct NodeNameMessage {
     #[prost(uint32, tag = "1")]
     pub node: u32,
     #[prost(string, tag = "2")]
     pub name: String,
 }
 
-impl From<RecordName> for NodeName {
+impl From<RecordName> for NodeNameMessage {
     fn from(one: RecordName) -> Self {
         Self {
             node: one.node.0,
