@@ -66,6 +66,7 @@ fn parcel(synthetic: &mut Synthetic, number: u64, flows: usize) -> Parcel {
             clocks: LatencyClocks::Untold,
             class: None,
             drop_reason: None,
+            names: std::sync::Arc::default(),
             added: None,
         }
     });

@@ -45,6 +45,7 @@ fn parcel(
             clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
+            names: std::sync::Arc::default(),
             added: None,
         }
     });

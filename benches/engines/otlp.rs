@@ -52,6 +52,7 @@ fn parcel() -> Parcel {
             clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
+            names: std::sync::Arc::default(),
             added: None,
         }
     });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The source keeps this about packets that the watchlist asks for, and that it did not tag. */
+/* The source keeps this about packets that the watchlist asks for: those that it tagged, and why it did not tag others. */
 #ifndef HOSTINT_MISSED_H
 #define HOSTINT_MISSED_H
 

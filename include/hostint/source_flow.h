@@ -55,6 +55,8 @@ struct source_flow {
 	__u8 counted;     /* 1: counted as a flow that began before its lease */
 	__u8 stack;       /* most entries in a stack, the source's included; 0: the sink demands Host-INT's word */
 	__u32 longest;    /* as of the lease when it was last looked up; 0: no limit is known */
+	__u32 counted_to; /* sequence when it was last added to the packets of its pair and class */
+	__u32 zero;
 };
 
 #endif

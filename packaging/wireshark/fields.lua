@@ -44,8 +44,9 @@ return function()
     local REP_TYPES = { [0] = "inner only", [1] = "INT", [2] = "IOAM" }
     local IN_TYPES = { [0] = "nothing", [1] = "TLVs", [2] = "domain-specific data", [3] = "Ethernet", [4] = "IPv4", [5] = "IPv6" }
     local TLV_TYPES = { [0] = "domain-specific data", [1] = "Ethernet", [2] = "IPv4", [3] = "IPv6" }
-    -- Why a source did not tag packets, by the numbers of its counters.
+    -- Why a source did not tag packets, or that it did, by the numbers of its counters.
     local MISSED = {
+        [0] = "tagged",
         [4] = "fragment", [5] = "may_fragment", [6] = "ip_options", [7] = "vlan", [8] = "too_long", [9] = "superpacket",
         [14] = "group_address", [15] = "table_full", [16] = "no_checksum_state", [17] = "cannot_resize", [18] = "undone",
         [21] = "no_lease", [24] = "not_sampled", [25] = "began_before_lease", [27] = "unproved", [28] = "left", [29] = "guarded",

@@ -478,7 +478,7 @@ return function(fields, tools, headers, quotes)
 
     -- The pairs of a source's coverage, or of a sink's, each with a class and counts by reason.
     local function coverage(tvb, top)
-        local BY_SINK = 2
+        local BY_SINK, TAGGED = 2, 0
         local by_sink = tvb:len() > 32 and band(tvb(32, 1):uint(), BY_SINK) ~= 0
         put(top, by_sink and h.sink_node or h.source_node, tvb(16, 4))
         put(top, h.coverage_period, tvb(20, 2))
@@ -505,7 +505,9 @@ return function(fields, tools, headers, quotes)
             for _ = 1, counts do
                 put(pair, by_sink and h.unmeasured_reason or h.missed_reason, tvb(at, 1))
                 put(pair, h.missed_packets, tvb(at + 1, 8))
-                packets = packets + tvb(at + 1, 8):uint64()
+                if by_sink or tvb(at, 1):uint() ~= TAGGED then
+                    packets = packets + tvb(at + 1, 8):uint64()
+                end
                 at = at + 9
             end
         end

@@ -20,7 +20,7 @@
  *
  * A tagged packet counts as TAGGED, and as ENCAPSULATED, too, if it is a superpacket in vxlan-gpe. STAGED packets go
  * to the staging interface and come back as segments. DROPPED packets would have been corrupt. Once the rule is known,
- * packets that leave untagged are counted by pair and class too (source/missed.h).
+ * packets are counted by pair and class too, untagged ones by reason (source/missed.h, source/tagged.h).
  */
 #include "kernel/kernel.h"
 #include "hostint/source_flow.h"

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use crate::model::coverage::{CoverageGrowth, CoverageReport, CoverageRow, MissedReason, PairEnd};
+use super::tagged_balance::TaggedBalance;
+use crate::model::coverage::{
+    CoverageGrowth, CoverageReport, CoverageRow, MissedReason, NO_SINK_TOLD, PairEnd, TAGGED,
+};
 use crate::model::{Arrival, Body, Measured, NodeId, Report, SummarySubject};
 
 /// The most pairs of nodes, with their classes, that are kept, and the most that hosts told of.
@@ -25,7 +28,17 @@ type RowKey = (NodeId, Option<NodeId>, Option<Box<str>>);
 #[derive(Debug, Default)]
 struct Row {
     measured: Option<u64>,
+    tagged: Option<u64>,
     missed: BTreeMap<MissedReason, u64>,
+    /// Tagged packets of which no sink told. A growth is negative when a sink tells of them later.
+    untold: i64,
+}
+
+/// What packets are added to.
+#[derive(Clone, Copy)]
+enum Sum {
+    Measured,
+    Missed(MissedReason),
 }
 
 /// What a host tells of a pair and class. Its roles count apart.
@@ -50,6 +63,7 @@ pub struct Coverage {
     /// The same since they were last taken.
     fresh: BTreeMap<RowKey, Row>,
     told: HashMap<ToldKey, LastTold>,
+    balances: HashMap<(NodeId, NodeId), TaggedBalance>,
     /// The epoch of each role of a host, and when it was first told.
     hosts: HashMap<HostKey, (u64, u64)>,
 }
@@ -61,7 +75,7 @@ impl Coverage {
     }
 
     /// Adds the packets that a summary of a class adds. Those that were lost were measured as such.
-    pub fn measured(&mut self, report: &Report, measured: &Measured) {
+    pub fn measured(&mut self, report: &Report, measured: &Measured, now_ns: u64) {
         let Body::Summary(summary) = &report.observation.body else {
             return;
         };
@@ -74,7 +88,13 @@ impl Coverage {
             Some(summary.sink_node),
             class.as_deref().map(Box::from),
         );
-        self.add(&key, None, measured.packets + lost);
+        let packets = measured.packets + lost;
+        self.add(&key, Sum::Measured, packets);
+        let pair = (summary.source_node, summary.sink_node);
+        if let Some(balance) = self.balance(pair, now_ns) {
+            let untold = balance.accounted(packets, summary.period_ns, now_ns);
+            self.add_untold(pair, untold);
+        }
     }
 
     /// Adds what a host told.
@@ -109,10 +129,34 @@ impl Coverage {
             for (reason, packets) in &one.by_reason {
                 let more = packets.saturating_sub(before.get(reason).copied().unwrap_or(0));
                 if more > 0 {
-                    self.add(&key, Some(*reason), more);
+                    self.add(&key, Sum::Missed(*reason), more);
+                }
+                if let Some(sink) = sink {
+                    self.weigh((source, sink), *reason, more, (report.period_ns(), now_ns));
                 }
             }
         }
+    }
+
+    /// Compares what the ends of a pair told of its tagged packets. Without growth, too: time passes.
+    fn weigh(
+        &mut self,
+        pair: (NodeId, NodeId),
+        reason: MissedReason,
+        packets: u64,
+        (period_ns, now_ns): (u64, u64),
+    ) {
+        if !matches!(reason, MissedReason::TAGGED | MissedReason::Sink(_)) {
+            return;
+        }
+        let Some(balance) = self.balance(pair, now_ns) else {
+            return;
+        };
+        let untold = match reason {
+            MissedReason::Source(_) => balance.tagged(packets, now_ns),
+            MissedReason::Sink(_) => balance.accounted(packets, period_ns, now_ns),
+        };
+        self.add_untold(pair, untold);
     }
 
     /// True if counts that the host did not tell before are packets that this collector has to add: they began after
@@ -153,18 +197,54 @@ impl Coverage {
         }
     }
 
-    /// Adds packets that were measured, or that were not for this reason, unless there is no room for another pair and
-    /// class.
-    fn add(&mut self, key: &RowKey, reason: Option<MissedReason>, packets: u64) {
+    /// Adds packets to a sum, unless there is no room for another pair and class.
+    fn add(&mut self, key: &RowKey, sum: Sum, packets: u64) {
         if self.rows.len() >= MOST && !self.rows.contains_key(key) {
             return;
         }
         for rows in [&mut self.rows, &mut self.fresh] {
             let row = rows.entry(key.clone()).or_default();
-            match reason {
-                None => *row.measured.get_or_insert_default() += packets,
-                Some(reason) => *row.missed.entry(reason).or_default() += packets,
+            match sum {
+                Sum::Measured => *row.measured.get_or_insert_default() += packets,
+                Sum::Missed(MissedReason::TAGGED) => {
+                    *row.tagged.get_or_insert_default() += packets;
+                }
+                Sum::Missed(reason) => *row.missed.entry(reason).or_default() += packets,
             }
+        }
+    }
+
+    /// Returns `None` if there is no room for another pair.
+    fn balance(&mut self, pair: (NodeId, NodeId), now_ns: u64) -> Option<&mut TaggedBalance> {
+        let has_room = self.balances.len() < MOST || self.balances.contains_key(&pair);
+        let started_ns = self.started_ns;
+        has_room.then(|| {
+            let begin = || TaggedBalance::new(started_ns, now_ns);
+            self.balances.entry(pair).or_insert_with(begin)
+        })
+    }
+
+    /// Adds packets of a pair of which no sink told to the classes that lack most: a sink's rules may not name those of
+    /// the source.
+    fn add_untold(&mut self, (source, sink): (NodeId, NodeId), mut untold: i64) {
+        while untold != 0 {
+            let first = (source, Some(sink), None);
+            let rows = self.rows.range(first..);
+            let rows = rows.take_while(|((from, to, _), _)| (*from, *to) == (source, Some(sink)));
+            let lacking = rows.map(|(key, row)| (row.room_for(untold), key));
+            let Some((room, key)) = lacking.max_by_key(|(room, _)| *room) else {
+                return;
+            };
+            // What no class lacks was lacking before the collector started.
+            let packets = match room {
+                ..=0 => untold,
+                room => untold.signum() * untold.abs().min(room),
+            };
+            let key = key.clone();
+            for rows in [&mut self.rows, &mut self.fresh] {
+                rows.entry(key.clone()).or_default().untold += packets;
+            }
+            untold -= packets;
         }
     }
 
@@ -173,17 +253,20 @@ impl Coverage {
         let mut grown = Vec::new();
         for ((source, sink, class), row) in std::mem::take(&mut self.fresh) {
             let measured = row.measured.map(|packets| (None, packets));
+            let tagged = row.tagged.map(|packets| (Some(TAGGED), packets));
             let missed = row.missed.into_iter();
             let missed = missed.map(|(reason, packets)| (Some(reason.name()), packets));
+            let sums = measured.into_iter().chain(tagged).chain(missed);
+            let sums =
+                sums.map(|(reason, packets)| (reason, i64::try_from(packets).unwrap_or(i64::MAX)));
+            let untold = (row.untold != 0).then_some((Some(NO_SINK_TOLD), row.untold));
             let class = class.map(String::from);
-            grown.extend(measured.into_iter().chain(missed).map(|(reason, packets)| {
-                CoverageGrowth {
-                    source,
-                    sink,
-                    class: class.clone(),
-                    reason,
-                    packets,
-                }
+            grown.extend(sums.chain(untold).map(|(reason, packets)| CoverageGrowth {
+                source,
+                sink,
+                class: class.clone(),
+                reason,
+                packets,
             }));
         }
         grown.sort_by_key(|one| std::cmp::Reverse(one.packets));
@@ -194,21 +277,43 @@ impl Coverage {
     /// The rows with most packets that were not measured, then by nodes and class.
     pub fn rows(&self, most: usize) -> Vec<CoverageRow> {
         let mut rows: Vec<_> = self.rows.iter().collect();
-        rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.missed.values().sum::<u64>()));
+        rows.sort_by_key(|(_, row)| {
+            std::cmp::Reverse(row.missed.values().sum::<u64>() + row.untold())
+        });
         rows.truncate(most);
         let row = |((source, sink, class), row): (&RowKey, &Row)| {
             let mut missed = BTreeMap::new();
             for (reason, packets) in &row.missed {
                 *missed.entry(reason.name().to_owned()).or_default() += packets;
             }
+            if row.untold() > 0 {
+                missed.insert(NO_SINK_TOLD.to_owned(), row.untold());
+            }
             CoverageRow {
                 source: *source,
                 sink: *sink,
                 class: class.as_deref().map(str::to_owned),
                 measured: row.measured,
+                tagged: row.tagged,
                 missed,
             }
         };
         rows.into_iter().map(row).collect()
+    }
+}
+
+impl Row {
+    fn untold(&self) -> u64 {
+        u64::try_from(self.untold).unwrap_or(0)
+    }
+
+    /// How many packets of which no sink told are missing here, or are too many if `untold` is negative.
+    fn room_for(&self, untold: i64) -> i64 {
+        if untold < 0 {
+            return self.untold;
+        }
+        let [tagged, measured] =
+            [self.tagged, self.measured].map(|packets| packets.unwrap_or(0).cast_signed());
+        tagged.saturating_sub(measured).saturating_sub(self.untold)
     }
 }

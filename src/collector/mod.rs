@@ -27,6 +27,7 @@ mod reverse_names;
 mod segments;
 mod socket;
 mod summary_counts;
+mod tagged_balance;
 mod undecodable;
 
 pub use clocks::{ClockCounts, NodeClocks};

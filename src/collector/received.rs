@@ -169,7 +169,8 @@ impl<T: ReportTaker> ReportHub<T> {
                 continue;
             }
             if let Some(measured) = &mut measured {
-                self.coverage.measured(report, measured);
+                self.coverage
+                    .measured(report, measured, arrival.received_ns);
                 self.clocks
                     .correct_measured(observation, measured, until_ns);
                 self.count_traffic(report, measured);

@@ -1,4 +1,4 @@
-//! The source's counts of watched packets that stayed untagged, by pair and class.
+//! The source's counts of watched packets, tagged ones and by reason the others, by pair and class.
 
 use std::io;
 

@@ -206,7 +206,7 @@ impl Summaries {
 
     /// Ends a pass, and returns the summaries that are due: those of groups, then those of flows.
     ///
-    /// All groups are told. If they are more than a period has room for, the next period is longer.
+    /// All groups are told. If they are more than a period has room for, the next one comes later, and they say so.
     pub(super) fn finish_pass(&mut self, tally: Option<&mut Tally>) -> Vec<SummaryEvent> {
         if self.since_ns.take().is_none() {
             return Vec::new();
@@ -215,8 +215,15 @@ impl Summaries {
             tally.into_iter().for_each(Tally::begin_counting);
             return Vec::new();
         }
-        let period_ns = self.plan.period.as_nanos() as u64;
         let groups = tally.map(Tally::groups_to_tell).unwrap_or_default();
+        self.budget -= groups.len() as f64;
+        let mut period = self.plan.period;
+        if self.budget < 0.0 && self.plan.most_per_s > 0 {
+            let wait = Duration::from_secs_f64(-self.budget / f64::from(self.plan.most_per_s));
+            self.due += wait;
+            period += wait;
+        }
+        let period_ns = period.as_nanos() as u64;
         let mut told: Vec<_> = groups
             .into_iter()
             .map(|(source_node, subject, totals)| SummaryEvent {
@@ -226,11 +233,6 @@ impl Summaries {
                 totals,
             })
             .collect();
-        self.budget -= told.len() as f64;
-        if self.budget < 0.0 && self.plan.most_per_s > 0 {
-            let wait = -self.budget / f64::from(self.plan.most_per_s);
-            self.due += Duration::from_secs_f64(wait);
-        }
         while self.chosen.len() as f64 > self.budget.max(0.0) {
             self.chosen.pop();
             self.left_out += 1;

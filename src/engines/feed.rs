@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::outlet::Outlet;
 use super::parcel::{FedBatch, FedReport, RunId};
-use crate::model::{Arrival, LatencyClocks, Measured, Report, is_whole_batch};
+use crate::model::{Arrival, LatencyClocks, Measured, NodeNames, Report, is_whole_batch};
 
 /// The decoding thread's way to hand reports to the engines. There is one in a run, because it numbers the reports.
 pub struct Feed {
@@ -14,6 +14,7 @@ pub struct Feed {
     entries: Vec<FedReport>,
     bytes: usize,
     class: Option<Arc<str>>,
+    names: Arc<NodeNames>,
 }
 
 /// A report for the engines, with all that is known about it.
@@ -41,6 +42,14 @@ impl Feed {
             entries: Vec::new(),
             bytes: 0,
             class: None,
+            names: Arc::default(),
+        }
+    }
+
+    /// Calls nodes by these names from now on.
+    pub fn set_names(&mut self, names: NodeNames) {
+        if *self.names != names {
+            self.names = Arc::new(names);
         }
     }
 
@@ -56,6 +65,7 @@ impl Feed {
             arrival: report.arrival,
             clocks: report.clocks,
             class: self.class.clone(),
+            names: Arc::clone(&self.names),
             drop_reason: report.drop_reason.map(Box::from),
             added: report.added.cloned().map(Box::new),
         });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Arrival, LatencyClocks, Measured, Report};
+use crate::model::{Arrival, LatencyClocks, Measured, NodeNames, Report};
 
 /// A random number for one run of a collector. With [`FedReport::number`] it identifies a report, so that a report that
 /// is delivered twice can be told from two reports.
@@ -20,6 +20,8 @@ pub struct FedReport {
     /// What is known of the clocks that stamped its latency.
     pub clocks: LatencyClocks,
     pub class: Option<Arc<str>>,
+    /// The names of nodes when it came.
+    pub names: Arc<NodeNames>,
     /// The name of its drop reason.
     pub drop_reason: Option<Box<str>>,
     /// The packets that a summary adds to those that earlier ones told of.

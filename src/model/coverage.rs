@@ -9,6 +9,13 @@ use super::NodeId;
 /// The name of a line about coverage.
 pub const COVERAGE_SCHEMA: &str = "hostint.coverage/1";
 
+/// The name of packets that the source tagged.
+pub const TAGGED: &str = "tagged";
+
+/// Why tagged packets were not measured: no sink told of them in time. They were lost, and nothing behind them showed it;
+/// or the sink does not report.
+pub const NO_SINK_TOLD: &str = "no_sink_told";
+
 /// Why a packet was not measured. The number is that of a counter, which never changes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum MissedReason {
@@ -18,8 +25,9 @@ pub enum MissedReason {
     Sink(u8),
 }
 
-/// A source's reasons by number; the others count packets that are tagged, or that the watchlist does not ask for.
-const OF_SOURCE: [(u8, &str); 17] = [
+/// A source's reasons by number; the others count packets that the watchlist does not ask for, or count some twice.
+const OF_SOURCE: [(u8, &str); 18] = [
+    (0, TAGGED),
     (4, "fragment"),
     (5, "may_fragment"),
     (6, "ip_options"),
@@ -48,6 +56,9 @@ const OF_SINK: [(u8, &str); 4] = [
 ];
 
 impl MissedReason {
+    /// No reason: packets that the source tagged are told beside the others.
+    pub const TAGGED: Self = Self::Source(0);
+
     /// Reasons of later versions are `other`.
     pub fn name(self) -> &'static str {
         let names: &[_] = match self {
@@ -84,7 +95,7 @@ impl PairEnd {
     }
 }
 
-/// The packets of a pair and class that were not measured, since an epoch.
+/// The packets of a pair and class that were not measured, since an epoch; and those that the source tagged.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MissedPackets {
     pub other: PairEnd,
@@ -112,7 +123,10 @@ pub struct CoverageRow {
     /// Packets that the sink measured, those that were lost on the way included. `None`: it told nothing of this class,
     /// which its own rules may not name.
     pub measured: Option<u64>,
-    /// Packets that were not, by reason.
+    /// Packets that the source tagged, as far as it told: of each flow 64 may be missing. `None`: it told nothing.
+    #[serde(default)]
+    pub tagged: Option<u64>,
+    /// Packets that were not measured, by reason.
     pub missed: BTreeMap<String, u64>,
 }
 
@@ -122,9 +136,10 @@ pub struct CoverageGrowth {
     pub source: NodeId,
     pub sink: Option<NodeId>,
     pub class: Option<String>,
-    /// The name of the reason why they were not measured; `None`: they were.
+    /// The name of the reason why they were not measured, or [`TAGGED`]; `None`: they were.
     pub reason: Option<&'static str>,
-    pub packets: u64,
+    /// Negative: a sink told later of packets of which none had told.
+    pub packets: i64,
 }
 
 /// What a report tells of a source, as a line of JSON.
@@ -146,7 +161,10 @@ pub struct CoverageRecord<'a> {
 pub struct MissedRecord<'a> {
     pub sink: Option<NodeId>,
     pub class: Option<&'a str>,
+    /// Packets that were not tagged, or not measured, by reason.
     pub packets: BTreeMap<&'static str, u64>,
+    /// Those that the source tagged; of a sink 0.
+    pub tagged: u64,
 }
 
 /// True for such a line.
@@ -156,17 +174,29 @@ pub fn is_record(line: &[u8]) -> bool {
 }
 
 impl MissedPackets {
-    /// Packets by the name of the reason.
+    /// Packets that were not measured, by the name of the reason.
     pub fn named(&self) -> BTreeMap<&'static str, u64> {
         let mut named = BTreeMap::new();
         for (reason, packets) in &self.by_reason {
-            *named.entry(reason.name()).or_default() += packets;
+            if *reason != MissedReason::TAGGED {
+                *named.entry(reason.name()).or_default() += packets;
+            }
         }
         named
+    }
+
+    /// Packets that the source tagged.
+    pub fn tagged(&self) -> u64 {
+        let tagged = self.by_reason.get(&MissedReason::TAGGED);
+        tagged.copied().unwrap_or(0)
     }
 }
 
 impl CoverageReport {
+    pub fn period_ns(&self) -> u64 {
+        u64::from(self.period_s) * 1_000_000_000
+    }
+
     /// The lines of a report that came from there, one for each source node.
     pub fn records(&self, exporter: std::net::IpAddr, received_ns: u64) -> Vec<CoverageRecord<'_>> {
         let mut by_source: BTreeMap<NodeId, Vec<MissedRecord<'_>>> = BTreeMap::new();
@@ -176,6 +206,7 @@ impl CoverageReport {
                 sink,
                 class: one.class.as_deref(),
                 packets: one.named(),
+                tagged: one.tagged(),
             });
         }
         let line = |(source, missed)| CoverageRecord {

@@ -1,4 +1,5 @@
-//! The packets that a source did not tag, or a sink did not measure, since its daemon began, by the other's node and class.
+//! The packets that a source tagged, or did not tag, or that a sink did not measure, since its daemon began, by the other's
+//! node and class.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;

@@ -183,7 +183,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 impl EndRecord {
-    fn node(&self) -> NodeId {
+    pub fn node(&self) -> NodeId {
         match self {
             Self::Hop { hop, .. } => hop.node,
             Self::Port { node, .. } => *node,

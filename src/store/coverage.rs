@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::model::coverage::{CoverageGrowth, CoverageRow};
+use crate::model::coverage::{CoverageGrowth, CoverageRow, TAGGED};
 use crate::model::{NodeId, Span};
 
 /// The time that a row covers.
@@ -30,6 +30,7 @@ pub fn write(
              class TEXT NOT NULL,
              -- empty: measured
              reason TEXT NOT NULL,
+             -- negative: a sink told later of packets of which none had told
              packets INTEGER NOT NULL,
              PRIMARY KEY (period, source, sink, class, reason)
          ) WITHOUT ROWID;",
@@ -46,7 +47,7 @@ pub fn write(
                 one.sink.map_or(NO_NODE, |sink| sink.0.into()),
                 one.class.as_deref().unwrap_or_default(),
                 one.reason.unwrap_or_default(),
-                i64::try_from(one.packets).unwrap_or(i64::MAX),
+                one.packets,
             ))?;
         }
     }
@@ -72,7 +73,7 @@ pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>>
     let sums = ask.query_map([from, until], |row| {
         let sink = u32::try_from(row.get::<_, i64>(1)?).ok().map(NodeId);
         let key = (NodeId(row.get(0)?), sink, row.get::<_, String>(2)?);
-        let packets = row.get::<_, i64>(4)?.cast_unsigned();
+        let packets = u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0);
         Ok((key, row.get::<_, String>(3)?, packets))
     })?;
     let mut rows: BTreeMap<(NodeId, Option<NodeId>, String), CoverageRow> = BTreeMap::new();
@@ -86,9 +87,11 @@ pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>>
             class,
             ..CoverageRow::default()
         });
-        match reason.is_empty() {
-            true => row.measured = Some(packets),
-            false => drop(row.missed.insert(reason, packets)),
+        match reason.as_str() {
+            "" => row.measured = Some(packets),
+            TAGGED => row.tagged = Some(packets),
+            _ if packets == 0 => {}
+            _ => drop(row.missed.insert(reason, packets)),
         }
     }
     let mut rows: Vec<_> = rows.into_values().collect();

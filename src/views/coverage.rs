@@ -6,7 +6,7 @@ use super::hosts::KnownHosts;
 use super::table::TextTable;
 use super::text::Grouped;
 use crate::model::NodeId;
-use crate::model::coverage::CoverageRow;
+use crate::model::coverage::{CoverageRow, NO_SINK_TOLD};
 
 /// The sum of a pair and class by one reason, as a row of CSV.
 #[derive(Serialize)]
@@ -50,13 +50,23 @@ fn share(measured: u64, missed: u64) -> String {
     }
 }
 
+/// The packets that were measured, as far as the share is concerned: none if no sink told of any.
+fn known_measured(row: &CoverageRow) -> Option<u64> {
+    row.measured
+        .or_else(|| row.missed.contains_key(NO_SINK_TOLD).then_some(0))
+}
+
+fn packets(known: Option<u64>) -> String {
+    known.map_or("-".to_owned(), |packets| Grouped(packets).to_string())
+}
+
 /// Writes a table, the reasons of each row by packets.
 pub(super) fn write(rows: &[CoverageRow], hosts: &KnownHosts, out: &mut String) {
     if rows.is_empty() {
         return;
     }
     let names = ["nodes", "class"];
-    let mut table = TextTable::new(&names, &["measured", "missed", "coverage", "why"]);
+    let mut table = TextTable::new(&names, &["tagged", "measured", "missed", "coverage", "why"]);
     for row in rows {
         let missed = row.missed.values().sum::<u64>();
         let mut reasons: Vec<_> = row.missed.iter().collect();
@@ -72,11 +82,10 @@ pub(super) fn write(rows: &[CoverageRow], hosts: &KnownHosts, out: &mut String) 
         table.row(
             [nodes, row.class.clone().unwrap_or_default()],
             [
-                row.measured
-                    .map_or("-".to_owned(), |packets| Grouped(packets).to_string()),
+                packets(row.tagged),
+                packets(row.measured),
                 Grouped(missed).to_string(),
-                row.measured
-                    .map_or("-".to_owned(), |measured| share(measured, missed)),
+                known_measured(row).map_or("-".to_owned(), |measured| share(measured, missed)),
                 reasons.join(", "),
             ],
         );

@@ -17,7 +17,7 @@ use super::text::{Grouped, TextLine};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LossByHost,
-    NodeId, NodeNames, PairFigures, PathFigures, PathQuery, Record, Report, SegmentFigures, Series,
+    NodeId, PairFigures, PathFigures, PathQuery, Record, Report, SegmentFigures, Series,
     ShownFigures, Span,
 };
 
@@ -59,13 +59,7 @@ pub enum View {
 
 /// A report as the collector prints it.
 pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReasons) -> String {
-    let line = TextLine {
-        report,
-        arrival,
-        reasons,
-        names: &NodeNames::NONE,
-    };
-    line.to_string()
+    TextLine::of(report, arrival, reasons).to_string()
 }
 
 /// A time in UTC, to the second.

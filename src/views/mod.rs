@@ -22,6 +22,7 @@ pub mod peers;
 pub mod postcards_json;
 pub mod preflight;
 pub mod rules;
+pub mod stamped;
 pub mod status;
 mod status_postcards;
 mod status_tcp;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::stamped::PeerClocks;
 use super::text::{Grouped, Nanoseconds};
 use super::{collectors, diagnosis, grants, peers, status_postcards, status_tcp};
 use crate::model::{
@@ -74,7 +75,12 @@ fn counters(f: &mut fmt::Formatter<'_>, list: &[CounterStatus], all: bool) -> fm
     Ok(())
 }
 
-fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result {
+fn sink(
+    f: &mut fmt::Formatter<'_>,
+    sink: &SinkStatus,
+    clocks: &PeerClocks,
+    all: bool,
+) -> fmt::Result {
     match sink.daemon_pid {
         Some(pid) => writeln!(f, "sink: daemon runs (pid {pid})")?,
         None => writeln!(
@@ -166,10 +172,10 @@ fn sink(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result
             counter.text
         )?;
     }
-    flows(f, sink)
+    flows(f, sink, clocks)
 }
 
-fn flows(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Result {
+fn flows(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, clocks: &PeerClocks) -> fmt::Result {
     writeln!(
         f,
         "flows: {} of at most {}{}",
@@ -201,12 +207,18 @@ fn flows(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Result {
         "flow", "node", "packets", "lost", "lost %", "reord", "dup", "min", "mean", "max"
     )?;
     for flow in &sink.flows {
-        flow_line(f, flow, width)?;
+        flow_line(f, flow, clocks, width)?;
     }
     Ok(())
 }
 
-fn flow_line(f: &mut fmt::Formatter<'_>, flow: &FlowStatus, width: usize) -> fmt::Result {
+fn flow_line(
+    f: &mut fmt::Formatter<'_>,
+    flow: &FlowStatus,
+    clocks: &PeerClocks,
+    width: usize,
+) -> fmt::Result {
+    let latency = |ns: i64| clocks.text(flow.source_node, ns);
     let sent = flow.packets.saturating_sub(flow.duplicates) + flow.lost;
     // Thousandths of a percent, rounded half up.
     let share = (u128::from(flow.lost) * 100_000 + u128::from(sent / 2))
@@ -223,9 +235,9 @@ fn flow_line(f: &mut fmt::Formatter<'_>, flow: &FlowStatus, width: usize) -> fmt
         share % 1000,
         Grouped(flow.reordered),
         Grouped(flow.duplicates),
-        Nanoseconds(flow.latency_min_ns.into()).to_string(),
-        Nanoseconds(flow.latency_mean_ns).to_string(),
-        Nanoseconds(flow.latency_max_ns.into()).to_string(),
+        latency(flow.latency_min_ns.into()),
+        latency(flow.latency_mean_ns),
+        latency(flow.latency_max_ns.into()),
     )
 }
 
@@ -343,7 +355,7 @@ impl fmt::Display for StatusText<'_> {
             transit(f, status, self.all)?;
         }
         if let Some(status) = &self.status.sink {
-            sink(f, status, self.all)?;
+            sink(f, status, &PeerClocks::of(self.status), self.all)?;
         }
         if let Some(status) = &self.status.postcards {
             status_postcards::write(f, status, self.all)?;

@@ -4,10 +4,11 @@ use std::fmt;
 
 use super::drops::DropDetails;
 use super::hops::HopDetails;
+use super::known_digits::KnownDigits;
 use super::tcp::TcpDetails;
 use crate::model::{
-    Arrival, Body, DropReasons, Flags, FlowSummary, NodeId, NodeNames, PacketReport, Report,
-    Summary,
+    Arrival, Body, DropReasons, Flags, FlowSummary, LatencyClocks, NodeId, NodeNames, PacketReport,
+    Report, Summary,
 };
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`. The time is UTC; it
@@ -18,6 +19,23 @@ pub struct TextLine<'a> {
     pub arrival: Option<Arrival>,
     pub reasons: &'a DropReasons,
     pub names: &'a NodeNames,
+    /// What is known of the clocks that stamped its latency.
+    pub clocks: LatencyClocks,
+}
+
+static UNNAMED: NodeNames = NodeNames::NONE;
+
+impl<'a> TextLine<'a> {
+    /// A line without names, of a report of which no more is known.
+    pub fn of(report: &'a Report, arrival: Option<Arrival>, reasons: &'a DropReasons) -> Self {
+        Self {
+            report,
+            arrival,
+            reasons,
+            names: &UNNAMED,
+            clocks: LatencyClocks::Untold,
+        }
+    }
 }
 
 /// Displays 1234567 as `1,234,567`.
@@ -88,7 +106,11 @@ impl fmt::Display for TextLine<'_> {
         }
         match &observation.body {
             Body::Latency(report) => {
-                if let Some(latency) = report.hops.latency_ns() {
+                if let LatencyClocks::Known(corrected) = self.clocks {
+                    let KnownDigits { value, error } =
+                        KnownDigits::new(corrected.latency_ns, corrected.error_ns);
+                    write!(f, "{value} ± {error}  ")?;
+                } else if let Some(latency) = report.hops.latency_ns() {
                     write!(f, "{}  ", Nanoseconds(latency))?;
                 }
                 let text = |node| self.names.text(node);

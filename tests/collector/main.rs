@@ -17,4 +17,5 @@ mod paths;
 mod probes;
 mod read_reports;
 mod reverse_names;
+mod tagged_balance;
 mod waiting;

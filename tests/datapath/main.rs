@@ -28,6 +28,7 @@ mod sink_minima;
 mod sink_probes;
 mod sink_refusals;
 mod source;
+mod source_counted;
 mod source_forms;
 mod source_guard;
 mod source_idle;

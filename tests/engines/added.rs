@@ -63,6 +63,7 @@ fn parcel_with(added: Option<Measured>, clocks: LatencyClocks) -> Parcel {
         clocks,
         class: None,
         drop_reason: None,
+        names: std::sync::Arc::default(),
         added: added.map(Box::new),
     };
     let batch = FedBatch {

@@ -74,7 +74,7 @@ fn what_does_not_change_is_told_three_times_and_then_rarely() {
 fn each_reason_has_the_name_of_its_counter() {
     type Reason = fn(u8) -> MissedReason;
     let roles: [(Reason, _, usize); 2] = [
-        (MissedReason::Source, counters::SOURCE, 17),
+        (MissedReason::Source, counters::SOURCE, 18),
         (MissedReason::Sink, counters::SINK, 4),
     ];
     for (reason, counters, expected) in roles {
@@ -114,4 +114,14 @@ fn what_finds_no_room_counts_without_class() {
         let rest = told.iter().find(|one| one.class.is_none()).unwrap();
         assert_eq!(rest.other, others, "{name}");
     }
+}
+
+#[test]
+fn tagged_packets_are_told_beside_those_that_were_not() {
+    let mut tally = MissedTally::default();
+    turn(&mut tally, &[(1, [5, 0, 0])]);
+    let told = turn(&mut tally, &[(1, [9, 0, 2])]);
+    assert_eq!(told, [of_storage(&[(0, 4), (2, 2)])]);
+    assert_eq!(told[0].tagged(), 4);
+    assert_eq!(told[0].named(), BTreeMap::from([("other", 2)]));
 }

@@ -15,7 +15,7 @@ fn grown(
     sink: Option<u32>,
     class: Option<&str>,
     reason: Option<&'static str>,
-    packets: u64,
+    packets: i64,
 ) -> CoverageGrowth {
     CoverageGrowth {
         source: NodeId(1),
@@ -63,12 +63,27 @@ fn runs_add_up_and_other_times_are_left_out() {
                 grown(Some(2), None, Some("no_lease"), 3),
                 grown(Some(2), Some("web"), None, 50),
                 grown(None, None, Some("no_lease"), 1_000),
+                grown(Some(3), None, Some("tagged"), 70),
+                grown(Some(3), None, Some("no_sink_told"), 40),
+                grown(Some(4), None, Some("tagged"), 80),
+                grown(Some(4), None, None, 80),
             ],
         );
     }
+    // In the first run no sink told of these, and in the second one it told.
+    add(
+        &disk,
+        vec![
+            grown(Some(3), None, None, 35),
+            grown(Some(3), None, Some("no_sink_told"), -35),
+            grown(Some(4), None, Some("no_sink_told"), 6),
+            grown(Some(4), None, Some("no_sink_told"), -6),
+        ],
+    );
     let row = |sink: Option<u32>, class: Option<&str>, measured, missed: &[(&str, u64)]| {
         let missed = missed.iter();
         CoverageRow {
+            tagged: None,
             source: NodeId(1),
             sink: sink.map(NodeId),
             class: class.map(str::to_owned),
@@ -87,6 +102,18 @@ fn runs_add_up_and_other_times_are_left_out() {
             &[("no_lease", 6), ("too_long", 14)],
         ),
         row(Some(2), Some("web"), Some(100), &[]),
+    ];
+    let tagged = |sink, packets, measured, missed| CoverageRow {
+        tagged: Some(packets),
+        ..row(Some(sink), None, Some(measured), missed)
+    };
+    let [elsewhere, two, web] = expected;
+    let expected = [
+        elsewhere,
+        tagged(3, 140, 35, &[("no_sink_told", 45)]),
+        two,
+        web,
+        tagged(4, 160, 160, &[]),
     ];
     assert_eq!(rows(&disk, hour), expected);
     assert_eq!(rows(&disk, span(now - 3 * HOUR, now - 2 * HOUR)), []);
@@ -108,11 +135,17 @@ fn runs_add_up_and_other_times_are_left_out() {
         .lines()
         .find(|line| line.starts_with("1 -> 2  ") && !line.contains("web"));
     let words: Vec<_> = line.unwrap_or(&text).split_whitespace().collect();
-    let expected = "1 -> 2 180 20 90.00% too_long 14, no_lease 6";
+    let expected = "1 -> 2 - 180 20 90.00% too_long 14, no_lease 6";
     assert_eq!(words.join(" "), expected, "{text}");
     let json: Value = serde_json::from_str(&told(&["--json"])).unwrap();
-    assert_eq!(json["coverage"][1]["measured"], 180);
-    assert_eq!(json["coverage"][1]["missed"]["too_long"], 14);
+    let of_three = &json["coverage"][1];
+    assert_eq!(
+        (&of_three["tagged"], &of_three["measured"]),
+        (&140.into(), &35.into())
+    );
+    assert_eq!(of_three["missed"]["no_sink_told"], 45);
+    assert_eq!(json["coverage"][2]["measured"], 180);
+    assert_eq!(json["coverage"][2]["missed"]["too_long"], 14);
     let csv = told(&["--csv"]);
     assert!(
         csv.starts_with("source,sink,class,reason,packets\n"),
@@ -120,4 +153,9 @@ fn runs_add_up_and_other_times_are_left_out() {
     );
     assert!(csv.contains("\n1,2,,too_long,14\n"), "{csv}");
     assert!(csv.contains("\n1,2,web,,100\n"), "{csv}");
+    assert!(csv.contains("\n1,3,,no_sink_told,45\n"), "{csv}");
+    assert!(
+        !csv.contains(",tagged,"),
+        "these packets are measured, or not for a reason: {csv}"
+    );
 }

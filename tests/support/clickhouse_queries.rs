@@ -59,6 +59,7 @@ impl Known {
             clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
             drop_reason: None,
+            names: std::sync::Arc::default(),
             added: None,
         });
         let entries: Vec<_> = entries.collect();

@@ -17,6 +17,7 @@ pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arr
         clocks: LatencyClocks::Untold,
         class: Some("storage".into()),
         drop_reason: Some("acl deny".into()),
+        names: std::sync::Arc::default(),
         added: None,
     });
     let entries: Vec<_> = entries.collect();

@@ -279,12 +279,14 @@ impl Synthetic {
             sink: Some(NodeId(2)),
             class: Some("web".to_owned()),
             measured: Some(970),
+            tagged: Some(970),
             missed: missed("too_long", 30),
         };
         let elsewhere = CoverageRow {
             sink: None,
             class: None,
             measured: None,
+            tagged: None,
             missed: missed("no_lease", 7),
             ..measured.clone()
         };

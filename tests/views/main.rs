@@ -1,5 +1,6 @@
 //! How a host's state and its reports read: tables, lines, JSON, metrics, dashboards and the full-screen view.
 
+mod below_zero;
 mod dashboards;
 mod diagnosis;
 mod hosts;

@@ -189,7 +189,8 @@ fn collect_status() -> CollectStatus {
             sink: Some(NodeId(2)),
             class: Some("storage".to_owned()),
             measured: Some(90),
-            missed: [("too_long".to_owned(), 10)].into(),
+            tagged: Some(95),
+            missed: [("too_long".to_owned(), 10), ("no_sink_told".to_owned(), 5)].into(),
         }],
         traffic: {
             let mut traffic = PairTraffic::default();

@@ -229,6 +229,7 @@ fn text_lines_are_for_people() {
             arrival: Some(arrival()),
             reasons: &reasons,
             names: &NodeNames::NONE,
+            clocks: LatencyClocks::Untold,
         };
         assert_eq!(line_of.to_string(), line);
         let nobody_saw_it = TextLine {
@@ -278,6 +279,7 @@ fn nodes_have_their_names_beside_their_ids() {
             arrival: None,
             reasons: &DropReasons::default(),
             names: &names,
+            clocks: LatencyClocks::Untold,
         };
         let line = line.to_string();
         assert!(line.contains(&format!("  {expected}  ")), "{line}");

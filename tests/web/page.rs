@@ -560,9 +560,8 @@ fn a_collector_serves_what_it_received() {
 mod tools {
     use super::*;
 
-    /// Runs the drawing of a path over as much of a document as it needs, which takes no browser.
-    #[test]
-    fn a_waterfall_is_drawn() {
+    /// Runs a script that draws without a browser. Each of its sentences holds.
+    fn draw(script: &str, sentences: usize) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = Folder::create();
         for entry in std::fs::read_dir(root.join("src/web/assets")).unwrap() {
@@ -573,7 +572,7 @@ mod tools {
         // A browser is told by the page that its scripts are modules, node by this.
         std::fs::write(folder.file("package.json"), r#"{"type":"module"}"#).unwrap();
         let told = Command::new("node")
-            .arg(root.join("tests/web/waterfall.mjs"))
+            .arg(root.join("tests/web").join(script))
             .arg(folder.path())
             .output()
             .expect("node (try: packaging/install-build-deps.sh --test)");
@@ -582,7 +581,17 @@ mod tools {
             String::from_utf8_lossy(&told.stderr),
         );
         assert!(told.status.success(), "{out}{err}");
-        assert_eq!(out.matches("ok ").count(), 8, "{out}");
+        assert_eq!(out.matches("ok ").count(), sentences, "{out}");
+    }
+
+    #[test]
+    fn a_waterfall_is_drawn() {
+        draw("waterfall.mjs", 8);
+    }
+
+    #[test]
+    fn what_two_clocks_explain_is_no_negative_latency() {
+        draw("below_zero.mjs", 17);
     }
 
     /// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.

@@ -1,33 +1,7 @@
 // A waterfall's places, texts and drawing, with as much of a document as it needs.
 
 import { check, checkAll, equal, holds, result } from "./check.mjs";
-
-class FakeElement {
-  constructor(name) {
-    Object.assign(this, { name, attributes: {}, children: [] });
-  }
-
-  setAttribute(name, value) {
-    this.attributes[name] = value;
-  }
-
-  append(...children) {
-    this.children.push(...children);
-  }
-
-  addEventListener() {}
-
-  get text() {
-    return this.children.map((child) => (child instanceof FakeElement ? child.text : String(child))).join(" ");
-  }
-
-  all(name) {
-    const inside = this.children.filter((child) => child instanceof FakeElement).flatMap((child) => child.all(name));
-    return this.name === name ? [this, ...inside] : inside;
-  }
-}
-
-globalThis.document = { createElement: (name) => new FakeElement(name), createElementNS: (_, name) => new FakeElement(name) };
+import "./fake_document.mjs";
 
 const { lostAt, places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
 

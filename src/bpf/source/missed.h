@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Counts watched packets that stay untagged by pair and class. Tagged packets pay nothing for it. */
+/* Counts watched packets by pair and class; source/tagged.h adds those that are tagged. */
 #ifndef HOSTINT_SOURCE_MISSED_H
 #define HOSTINT_SOURCE_MISSED_H
 

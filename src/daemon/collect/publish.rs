@@ -59,7 +59,7 @@ impl Collector {
         self.hub.exporters_mut().forget_old_identities(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
         let names = self.names_of(&health);
-        self.hub.taker_mut().lines.set_names(names);
+        self.hub.taker_mut().set_names(names);
         let exporters = self.hub.exporters();
         let sums = exporters.counts();
         let hosts = exporters.hosts(now_ns);

@@ -68,6 +68,7 @@ impl<W: Write> ReportTaker for ReportLines<W> {
                 arrival,
                 reasons,
                 names: &self.names,
+                clocks,
             };
             writeln!(self.line, "{line}")?;
         }

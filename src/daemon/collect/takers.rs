@@ -9,7 +9,7 @@ use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
 use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
-use crate::model::{Arrival, Body, PathGrowth};
+use crate::model::{Arrival, Body, NodeNames, PathGrowth};
 use crate::os::clock;
 use crate::store::{Store, StoreKeeper};
 
@@ -21,6 +21,16 @@ pub struct Takers {
     pub history: Option<StoreKeeper>,
     pub engines: Option<Feed>,
     pub lines: ReportLines<Output>,
+}
+
+impl Takers {
+    /// Calls nodes by these names from now on.
+    pub fn set_names(&mut self, names: NodeNames) {
+        if let Some(engines) = &mut self.engines {
+            engines.set_names(names.clone());
+        }
+        self.lines.set_names(names);
+    }
 }
 
 /// Makes the hub, with all that take reports.

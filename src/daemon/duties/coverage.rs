@@ -1,4 +1,5 @@
-//! Tells collectors which watched packets this host's source did not tag, by the sink's node, class and reason.
+//! Tells collectors how many watched packets this host's source tagged, and why it did not tag others, by the sink's node and
+//! class.
 
 use std::collections::HashMap;
 use std::io;
@@ -96,7 +97,7 @@ impl TellCoverage {
 
 impl<D: TellsCollectors + OnHost> Duty<D> for TellCoverage {
     fn task(&self) -> &'static str {
-        "tell collectors which packets were not tagged"
+        "tell collectors which packets were tagged and which were not"
     }
 
     fn period(&self) -> Duration {

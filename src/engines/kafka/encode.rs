@@ -14,6 +14,7 @@ use crate::model::{
 pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
     let mut record = Record::new(&entry.report, entry.arrival)
         .in_class(entry.class.as_deref())
+        .naming(&entry.names)
         .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let mut message = proto::Report::from(record);
@@ -73,6 +74,7 @@ impl From<Record> for proto::Report {
             latency_most_ns: bound_ns.map(|[_, most]| most),
             clock: record.clock.map(Into::into),
             added: None,
+            names: record.names.into_iter().map(Into::into).collect(),
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
             host_hop: record.host_hop.map(|hop| Box::new((*hop).into())),
             connection: record.connection.map(|one| Box::new((*one).into())),

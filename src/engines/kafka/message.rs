@@ -6,6 +6,7 @@ pub use super::connection::ConnectionMessage;
 pub use super::corrected::Corrected;
 pub use super::drops::HostDropMessage;
 pub use super::hops::HostHopMessage;
+pub use super::names::NodeNameMessage;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
@@ -91,6 +92,8 @@ pub struct Report {
     pub clock: Option<String>,
     #[prost(message, optional, tag = "41")]
     pub added: Option<Added>,
+    #[prost(message, repeated, tag = "42")]
+    pub names: Vec<NodeNameMessage>,
     #[prost(message, optional, boxed, tag = "50")]
     pub host_drop: Option<Box<HostDropMessage>>,
     #[prost(message, optional, boxed, tag = "51")]

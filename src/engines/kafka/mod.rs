@@ -9,6 +9,7 @@ mod encode;
 mod hops;
 mod link;
 pub mod message;
+mod names;
 mod partition;
 mod trouble;
 

@@ -14,7 +14,7 @@ use super::{added, answer, client, resource, scope};
 use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::{Accepted, Engine, FedReport, Pace, Parcel, RunId, Trouble};
 use crate::model::metrics::Identity;
-use crate::model::{FlowKey, RECORD_SCHEMA, Record, ReportFacts, Transport};
+use crate::model::{FlowKey, NodeId, RECORD_SCHEMA, Record, ReportFacts, Transport};
 
 const PACE: Pace = Pace {
     reports: 1024,
@@ -114,6 +114,7 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
     let observed = ReportFacts::new(&entry.report, entry.arrival, || 0);
     let mut record = Record::new(&entry.report, entry.arrival)
         .in_class(entry.class.as_deref())
+        .naming(&entry.names)
         .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let (severity, severity_text) = if observed.lost > 0 {
@@ -131,8 +132,10 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
     if let Ok(Value::Object(mut keys)) = serde_json::to_value(&record) {
         // The scope has the schema as its name.
         keys.remove("schema");
+        keys.remove("names");
         flatten("hostint", Value::Object(keys), &mut attributes);
     }
+    names(&record, &mut attributes);
     if let Some(added) = &entry.added {
         added::attributes(added, &mut attributes);
     }
@@ -146,6 +149,26 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
         }),
         attributes,
         event_name: EVENT.to_owned(),
+    }
+}
+
+/// Adds the name of each node beside its ID.
+fn names(record: &Record, attributes: &mut Vec<Attribute>) {
+    let mut add = |key: &str, node: NodeId| {
+        let named = record.names.iter().find(|one| one.node == node);
+        attributes.extend(named.map(|one| Attribute::text(key, &one.name)));
+    };
+    if let Some(source) = &record.source {
+        add("hostint.source.name", source.node());
+    }
+    for (at, hop) in record.transit.iter().enumerate() {
+        add(&format!("hostint.transit.{at}.name"), hop.node);
+    }
+    if let Some(sink) = &record.sink {
+        add("hostint.sink.name", sink.node());
+    }
+    if let Some(reporter) = record.reporter_node {
+        add("hostint.reporter_name", reporter);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Metrics of coverage: packets that the watchlists ask for, measured and not.
 
 use super::page::{MetricKind, MetricsPage};
-use crate::model::coverage::CoverageRow;
+use crate::model::coverage::{CoverageRow, NO_SINK_TOLD};
 
 pub(super) fn write(page: &mut MetricsPage, rows: &[CoverageRow]) {
     let name = "hostint_coverage_measured_packets_total";
@@ -14,12 +14,34 @@ pub(super) fn write(page: &mut MetricsPage, rows: &[CoverageRow]) {
             family.value(&labels, measured);
         }
     }
+    let name = "hostint_coverage_tagged_packets_total";
+    let help = "packets that a source tagged, as far as it told, since the collector started";
+    let mut family = page.family(name, MetricKind::Counter, help);
+    for row in rows {
+        let [source, sink, class] = labels(row);
+        let labels = [("source", &*source), ("sink", &*sink), ("class", &*class)];
+        if let Some(tagged) = row.tagged {
+            family.value(&labels, tagged);
+        }
+    }
+    let name = "hostint_coverage_no_sink_told_packets";
+    let help = "tagged packets of which no sink told although it had the time to, since the collector started; those that one tells of later leave this number";
+    let mut family = page.family(name, MetricKind::Gauge, help);
+    for row in rows {
+        let [source, sink, class] = labels(row);
+        let labels = [("source", &*source), ("sink", &*sink), ("class", &*class)];
+        if row.tagged.is_some() {
+            let untold = row.missed.get(NO_SINK_TOLD).copied().unwrap_or(0);
+            family.value(&labels, untold);
+        }
+    }
     let name = "hostint_coverage_missed_packets_total";
     let help = "packets that the watchlist of a source asks for and that were not measured, since the collector started: not tagged by the source, or not tracked by the sink";
     let mut family = page.family(name, MetricKind::Counter, help);
     for row in rows {
         let [source, sink, class] = labels(row);
-        for (reason, packets) in &row.missed {
+        let counted = row.missed.iter().filter(|(why, _)| *why != NO_SINK_TOLD);
+        for (reason, packets) in counted {
             let pair = [("source", &*source), ("sink", &*sink)];
             let why = [("class", &*class), ("reason", reason.as_str())];
             family.value(&[pair, why].concat(), *packets);

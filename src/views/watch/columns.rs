@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 
 use super::flows::Rates;
-use super::words::{self, maybe_ns, maybe_percent, maybe_rate};
+use super::words::{self, maybe_percent, maybe_rate};
 use crate::model::FlowStatus;
-use crate::views::text::{Grouped, Nanoseconds};
+use crate::views::stamped::PeerClocks;
+use crate::views::text::Grouped;
 
 /// One column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,6 +36,7 @@ pub struct FlowLine<'a> {
     pub flow: &'a FlowStatus,
     pub rates: Option<&'a Rates>,
     pub wall_ns: u64,
+    pub clocks: &'a PeerClocks,
 }
 
 impl FlowLine<'_> {
@@ -42,6 +44,16 @@ impl FlowLine<'_> {
     pub fn loss(&self) -> Option<f64> {
         let sent = self.flow.packets.saturating_sub(self.flow.duplicates) + self.flow.lost;
         (sent > 0).then(|| self.flow.lost as f64 / sent as f64)
+    }
+
+    /// A latency of the flow.
+    pub fn latency(&self, ns: i64) -> String {
+        self.clocks.text(self.flow.source_node, ns)
+    }
+
+    /// The same, if it is known.
+    pub fn maybe_latency(&self, ns: Option<i64>) -> String {
+        ns.map_or_else(|| words::NONE.to_owned(), |ns| self.latency(ns))
     }
 
     pub fn idle_ns(&self) -> u64 {
@@ -145,11 +157,11 @@ impl FlowColumn {
             Self::Rate => maybe_rate(row.rates.map(|rates| rates.packets_s)),
             Self::LossNow => maybe_percent(row.rates.and_then(|rates| rates.loss)),
             Self::Loss => maybe_percent(row.loss()),
-            Self::P50 => maybe_ns(row.rates.and_then(|rates| rates.p50_ns)),
-            Self::P99 => maybe_ns(row.rates.and_then(|rates| rates.p99_ns)),
-            Self::Mean => Nanoseconds(flow.latency_mean_ns).to_string(),
-            Self::Last => Nanoseconds(flow.latency_last_ns.into()).to_string(),
-            Self::Max => Nanoseconds(flow.latency_max_ns.into()).to_string(),
+            Self::P50 => row.maybe_latency(row.rates.and_then(|rates| rates.p50_ns)),
+            Self::P99 => row.maybe_latency(row.rates.and_then(|rates| rates.p99_ns)),
+            Self::Mean => row.latency(flow.latency_mean_ns),
+            Self::Last => row.latency(flow.latency_last_ns.into()),
+            Self::Max => row.latency(flow.latency_max_ns.into()),
             Self::Bucket => flow.bucket.to_string(),
             Self::Idle => words::span(row.idle_ns()),
             Self::Packets => Grouped(flow.packets).to_string(),

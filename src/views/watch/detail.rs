@@ -14,7 +14,7 @@ use super::histogram::{quantile, upper_ns};
 use super::history::FlowHistory;
 use super::plot;
 use super::state::{Watch, flows_of};
-use super::words::{self, maybe_ns, maybe_percent, maybe_rate, percent, rate, wrap};
+use super::words::{self, maybe_percent, maybe_rate, percent, rate, wrap};
 use crate::model::{FlowStatus, HostStatus};
 use crate::views::known_digits::KnownDigits;
 use crate::views::text::{Grouped, Nanoseconds};
@@ -94,6 +94,11 @@ fn corrected(row: &FlowLine<'_>, status: &HostStatus) -> Option<String> {
     let latency_ns = i64::from(flow.latency_last_ns).saturating_add(sender.clock_offset_ns?);
     let drifted_ns = row.idle_ns().saturating_mul(DRIFT_PPM) / 1_000_000;
     let error_ns = sender.clock_error_ns?.saturating_add(drifted_ns);
+    // No packet takes a negative time.
+    let latency_ns = match latency_ns.saturating_add_unsigned(error_ns) {
+        0.. => latency_ns.max(0),
+        _ => latency_ns,
+    };
     let KnownDigits { value, error } = KnownDigits::new(latency_ns, error_ns);
     Some(format!("{value} +- {error}"))
 }
@@ -106,10 +111,10 @@ fn facts(
     most: usize,
 ) -> Vec<Line<'static>> {
     let flow = row.flow;
-    let ns = |ns: i64| Nanoseconds(ns).to_string();
+    let ns = |ns: i64| row.latency(ns);
     let max_ns = i64::from(flow.latency_max_ns);
-    let life = |thousandths| maybe_ns(quantile(&flow.histogram, thousandths, max_ns));
-    let lately = |figure: fn(&Rates) -> Option<i64>| maybe_ns(row.rates.and_then(figure));
+    let life = |thousandths| row.maybe_latency(quantile(&flow.histogram, thousandths, max_ns));
+    let lately = |figure: fn(&Rates) -> Option<i64>| row.maybe_latency(row.rates.and_then(figure));
     // The most important facts come first: a low terminal shows only those.
     let facts = [
         (

@@ -10,6 +10,7 @@ use super::histogram::{quantile, window};
 use super::history::FlowHistory;
 use super::keys::KeyPress;
 use crate::model::{FlowKey, FlowStatus};
+use crate::views::stamped::PeerClocks;
 
 /// Number of flows whose history is kept: those that were on the screen last.
 const MOST_HISTORIES: usize = 128;
@@ -93,6 +94,7 @@ pub struct FlowList {
     chosen: Option<FlowKey>,
     pub cursor: ListCursor,
     histories: HashMap<FlowKey, FlowHistory>,
+    clocks: PeerClocks,
 }
 
 impl FlowList {
@@ -107,7 +109,13 @@ impl FlowList {
             chosen: None,
             cursor: ListCursor::default(),
             histories: HashMap::new(),
+            clocks: PeerClocks::default(),
         }
+    }
+
+    /// Takes what is known of clocks, which latencies are shown with.
+    pub fn set_clocks(&mut self, clocks: PeerClocks) {
+        self.clocks = clocks;
     }
 
     /// Takes the next refresh. `since` is the number of seconds from the one before, and its time.
@@ -161,12 +169,13 @@ impl FlowList {
                 filter.fits(&text)
             });
         }
-        let rates = &self.rates;
+        let (rates, clocks) = (&self.rates, &self.clocks);
         self.sort
             .sort(self.reversed, &mut places, |place| FlowLine {
                 flow: &flows[place as usize],
                 rates: rates.get(place as usize).and_then(Option::as_ref),
                 wall_ns,
+                clocks,
             });
         self.order = places;
         match self.chosen {
@@ -200,6 +209,7 @@ impl FlowList {
             flow: flows.get(place)?,
             rates: self.rates.get(place).and_then(Option::as_ref),
             wall_ns,
+            clocks: &self.clocks,
         })
     }
 

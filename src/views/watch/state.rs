@@ -10,6 +10,7 @@ use super::filter::RowFilter;
 use super::flows::FlowList;
 use super::keys::KeyPress;
 use crate::model::{FlowStatus, HostStatus, PeerStatus};
+use crate::views::stamped::PeerClocks;
 
 /// The state of a host at one time.
 #[derive(Clone, Debug)]
@@ -94,6 +95,7 @@ impl Watch {
         });
         let flows = flows_of(&snapshot.status);
         self.flows.update(flows, since);
+        self.flows.set_clocks(PeerClocks::of(&snapshot.status));
         let seconds = since.map(|(seconds, _)| seconds);
         self.counters = counters(&snapshot.status, &self.counters, seconds);
         if !self.pressed && snapshot.status.sink.is_none() && snapshot.status.source.is_some() {

@@ -19,7 +19,7 @@ export function share(measured, missed) {
 
 export class CoverageTable {
   constructor() {
-    const heads = [["from", "left"], ["to", "left"], ["class", "left"], ["measured"], ["share"], ["not measured, by reason", "left"]];
+    const heads = [["from", "left"], ["to", "left"], ["class", "left"], ["tagged"], ["measured"], ["share"], ["not measured, by reason", "left"]];
     this.body = h("tbody", {});
     this.none = h("p", { class: "none" }, "No source has told which packets it did not tag.");
     this.table = h("table", { class: "rows", "aria-label": "Coverage" },
@@ -40,21 +40,24 @@ export function byPair(rows) {
   const pairs = new Map();
   for (const one of rows) {
     const key = `${one.source}>${one.sink}`;
-    const pair = pairs.get(key) ?? { source: one.source, sink: one.sink, measured: 0, missed: {}, rows: [] };
+    const pair = pairs.get(key) ?? { source: one.source, sink: one.sink, tagged: null, measured: 0, missed: {}, rows: [] };
     pairs.set(key, pair);
     pair.rows.push(one);
     pair.measured += one.measured ?? 0;
+    if (one.tagged != null) pair.tagged = (pair.tagged ?? 0) + one.tagged;
     for (const [reason, packets] of Object.entries(one.missed)) pair.missed[reason] = (pair.missed[reason] ?? 0) + packets;
   }
   return [...pairs.values()].toSorted((a, b) => missedOf(b) - missedOf(a));
 }
 
-function row({ source, sink, measured, missed }, name) {
+function row({ source, sink, tagged, measured, missed }, name) {
   const lacking = missedOf({ missed });
   const reasons = Object.entries(missed).toSorted(([, a], [, b]) => b - a);
-  const unknown = measured === null;
+  const unknown = measured === null && !missed.no_sink_told;
   return h("tr", {}, h("th", { scope: "row", class: "left" }, named(source)), h("td", { class: "left" }, sink === null ? "no known sink" : named(sink)),
-    h("td", { class: "left" }, name), h("td", { title: unknown ? "The sink tells nothing of this class" : exact(measured) }, unknown ? "–" : count(measured)),
-    h("td", { class: lacking > 0 ? "trouble" : undefined }, unknown ? "–" : share(measured, lacking)),
+    h("td", { class: "left" }, name),
+    h("td", { title: tagged === null ? "The source tells nothing of this class" : exact(tagged) }, tagged === null ? "–" : count(tagged)),
+    h("td", { title: unknown ? "The sink tells nothing of this class" : exact(measured ?? 0) }, unknown ? "–" : count(measured ?? 0)),
+    h("td", { class: lacking > 0 ? "trouble" : undefined }, unknown ? "–" : share(measured ?? 0, lacking)),
     h("td", { class: "left" }, reasons.map(([reason, packets]) => `${reason.replaceAll("_", " ")} ${exact(packets)}`).join(", ")));
 }

@@ -70,7 +70,9 @@ function mean({ latency, corrected, packets, reports }) {
 
 function quantile(times, name) {
   if (!times.latency) return (times.packets ?? times.reports) > 0 ? "?" : "–";
-  return times.latency.samples < LEAST_SAMPLES ? "–" : duration(times.latency[name]);
+  const ns = times.latency[name];
+  // A segment between two clocks is told without their difference.
+  return times.latency.samples < LEAST_SAMPLES ? "–" : duration(times.corrected && ns !== null ? Math.max(0, ns) : ns);
 }
 
 // "of all 1,234 packets", or "of 60 reports, which favour slow packets".

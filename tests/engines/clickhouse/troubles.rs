@@ -25,6 +25,7 @@ fn entries(first: u64, count: u64) -> Vec<FedReport> {
             clocks: LatencyClocks::Untold,
             class: None,
             drop_reason: None,
+            names: std::sync::Arc::default(),
             added: None,
         }
     });

@@ -27,6 +27,7 @@ pub fn entry(number: u64, report: Report, received_ns: u64) -> FedReport {
         clocks: LatencyClocks::Untold,
         class: None,
         drop_reason: None,
+        names: std::sync::Arc::default(),
         added: None,
     }
 }

@@ -39,6 +39,7 @@ pub fn parcel(number: u64, reports: usize) -> Parcel {
             clocks: LatencyClocks::Untold,
             class: None,
             drop_reason: None,
+            names: std::sync::Arc::default(),
             added: None,
         }
     });

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hostint::engines::FedReport;
 use hostint::engines::kafka::{Window, key_of, message as proto, partition_of};
+use hostint::engines::{FedReport, RunId};
 use hostint::model::*;
 use hostint_testing::report_samples;
 use prost::Message;
@@ -18,7 +18,7 @@ fn a_record_comes_back_from_its_message() {
     let mut kinds = BTreeSet::new();
     for record in report_samples::all() {
         for clocks in [LatencyClocks::Untold, LatencyClocks::Unknown, KNOWN] {
-            let record = record.clone().with_clocks(clocks);
+            let record = record.clone().with_clocks(clocks).naming(&names());
             let bytes = proto::Report::from(record.clone()).encode_to_vec();
             let message = proto::Report::decode(&bytes[..]).unwrap();
             assert_eq!(read_back::record(&message), record);
@@ -43,6 +43,14 @@ const KNOWN: LatencyClocks = LatencyClocks::Known(CorrectedLatency {
     error_ns: 1_900,
     bound_ns: [0, 240_000],
 });
+
+/// Of some of the samples' nodes.
+fn names() -> NodeNames {
+    let names = [(1, "web-3"), (2, "db-1 é")].into_iter();
+    names
+        .map(|(node, name)| (NodeId(node), name.to_owned()))
+        .collect()
+}
 
 /// The packets that a summary adds.
 fn added() -> Measured {
@@ -74,7 +82,7 @@ fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
     let mut goldens: BTreeMap<String, (&str, Vec<u8>)> = BTreeMap::new();
     for record in report_samples::all() {
         let kind = record.kind.to_string();
-        let record = record.with_clocks(match &kind[..] {
+        let record = record.naming(&names()).with_clocks(match &kind[..] {
             "latency" => KNOWN,
             _ => LatencyClocks::Unknown,
         });
@@ -157,6 +165,7 @@ fn entry(body: Body) -> FedReport {
         clocks: LatencyClocks::Untold,
         class: None,
         drop_reason: None,
+        names: std::sync::Arc::default(),
         added: None,
     }
 }
@@ -265,4 +274,27 @@ mod tools {
             .collect();
         assert!(numbered.is_empty(), "not in the schema: {numbered:?}");
     }
+}
+
+#[test]
+fn a_message_names_the_nodes_of_its_report() {
+    let mut named = BTreeSet::new();
+    for sample in report_samples::all() {
+        let mut entry = entry(sample.report().unwrap().observation.body);
+        entry.names = std::sync::Arc::new(names());
+        let message = hostint::engines::kafka::message(RunId(1), &entry);
+        let ends = [&message.source, &message.sink];
+        let mut nodes: BTreeSet<u32> = ends
+            .iter()
+            .filter_map(|end| end.as_ref())
+            .map(|end| end.node)
+            .collect();
+        nodes.extend(message.transit.iter().map(|hop| hop.node));
+        nodes.extend(message.reporter_node);
+        let told: BTreeSet<u32> = message.names.iter().map(|one| one.node).collect();
+        let known = nodes.into_iter().filter(|node| *node == 1 || *node == 2);
+        assert_eq!(told, known.collect(), "{}", message.kind);
+        named.extend(message.names.into_iter().map(|one| one.name));
+    }
+    assert_eq!(Vec::from_iter(named), ["db-1 é", "web-3"]);
 }

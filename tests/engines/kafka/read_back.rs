@@ -33,7 +33,12 @@ pub fn record(message: &proto::Report) -> Record {
         sink_clock_synchronised: message.sink_clock_synchronised,
         flow: message.flow.as_ref().map(flow),
         inner_flow: message.inner_flow.as_ref().map(flow),
-        names: Vec::new(),
+        names: (message.names.iter())
+            .map(|one| RecordName {
+                node: NodeId(one.node),
+                name: one.name.clone(),
+            })
+            .collect(),
         class: message.class.clone(),
         source: message.source.as_ref().map(end),
         transit: message.transit.iter().map(hop).collect(),

@@ -319,6 +319,7 @@ fn reports_of_every_kind_keep_every_value() {
             clocks: LatencyClocks::Untold,
             class: Some("storage".into()),
             drop_reason: None,
+            names: std::sync::Arc::default(),
             added: None,
         };
         let batch = FedBatch {
@@ -403,4 +404,62 @@ fn a_collector_pushes_with_the_headers_of_its_file_and_says_nothing_of_them() {
         !said.contains("s3cret") && !status.contains("s3cret"),
         "{said}"
     );
+}
+
+/// The attributes of all reports in a request.
+fn attributes(request: &Request) -> Vec<Vec<Attribute>> {
+    let request = LogsRequest::decode(&request.unpacked()[..]).unwrap();
+    let scopes = request.resources.into_iter().flat_map(|one| one.scopes);
+    let records = scopes.flat_map(|scope| scope.records);
+    records.map(|record| record.attributes).collect()
+}
+
+#[test]
+fn names_of_nodes_stand_beside_their_ids() {
+    // Other nodes of the reports have no name.
+    const NAMES: &str = "1=web-1,2=web-2,3=db é";
+    let receiving = HttpServer::taking(vec![]);
+    let mut collecting = hostint_testing::collecting::Collecting::start(&[
+        "--otlp",
+        &receiving.url,
+        "--otlp-reports",
+        "--push-interval=1s",
+        "--name",
+        NAMES,
+    ]);
+    let name_of = |id: &str| {
+        let mut names = NAMES.split(',').map(|one| one.split_once('=').unwrap());
+        names
+            .find(|(node, _)| *node == id)
+            .map(|(_, name)| name.to_owned())
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    // The collector learns names within a second.
+    await_that("reports of nodes with and without names come", || {
+        collecting.send(40);
+        for request in receiving.take() {
+            if !request.target.ends_with("/logs") {
+                continue;
+            }
+            for report in attributes(&request) {
+                for end in ["source", "sink"] {
+                    let says = |key: &str| text(&report, &format!("hostint.{end}.{key}"));
+                    let (Some(node), name) = (says("node"), says("name")) else {
+                        continue;
+                    };
+                    if name.is_some() {
+                        assert_eq!(name, name_of(&node), "{end} {node}");
+                    }
+                    seen.insert((end, name));
+                }
+                assert_eq!(text(&report, "hostint.names.0.name"), None);
+            }
+        }
+        let names = [Some("web-1"), Some("web-2"), Some("db é"), None];
+        ["source", "sink"].into_iter().all(|end| {
+            let all = names.iter();
+            all.map(|name| (end, name.map(str::to_owned)))
+                .all(|one| seen.contains(&one))
+        })
+    });
 }

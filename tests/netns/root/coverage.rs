@@ -108,13 +108,17 @@ fn each_pair_and_class_shows_what_was_not_measured_and_why() {
     ];
     let all_hold = |status: &Value| {
         let rows = expected.iter().all(|(sink, class, missed, measured)| {
-            row(status, sink.clone(), class.clone())
-                .is_some_and(|row| row["missed"] == *missed && row["measured"] == *measured)
+            let tagged = measured;
+            row(status, sink.clone(), class.clone()).is_some_and(|row| {
+                row["missed"] == *missed && row["measured"] == *measured && row["tagged"] == *tagged
+            })
         });
         let elsewhere = row(status, Value::Null, Value::Null);
         let storage = row(status, json!(2), json!("storage"));
         rows && elsewhere.is_some_and(|row| row["missed"]["no_lease"] == 9)
-            && storage.is_some_and(|row| row["measured"].as_u64() >= Some(40))
+            && storage.is_some_and(|row| {
+                row["measured"].as_u64() >= Some(40) && row["tagged"].as_u64() >= Some(40)
+            })
     };
     await_that_or(
         || all_hold(&status(&lab.b, &collector)),
@@ -122,6 +126,8 @@ fn each_pair_and_class_shows_what_was_not_measured_and_why() {
     );
     let metrics = lab.b.enter(|| collector.get("/metrics"));
     let line = r#"hostint_coverage_missed_packets_total{source="1",sink="2",class="bulk",reason="too_long"} 7"#;
+    assert!(metrics.contains(line), "{metrics}");
+    let line = r#"hostint_coverage_tagged_packets_total{source="1",sink="2",class="bulk"} 3"#;
     assert!(metrics.contains(line), "{metrics}");
     let lines = lines.stdout();
     let told = lines
@@ -132,7 +138,7 @@ fn each_pair_and_class_shows_what_was_not_measured_and_why() {
     let bulk: Vec<Value> = bulk.filter(|one| one["class"] == "bulk").collect();
     assert!(
         bulk.iter()
-            .any(|one| one["packets"] == json!({"too_long": 7})),
+            .any(|one| one["packets"] == json!({"too_long": 7}) && one["tagged"] == 3),
         "{bulk:?}"
     );
 }

@@ -359,3 +359,56 @@ fn the_budget_goes_to_groups_and_then_to_flows_with_losses() {
     assert!(of_group > 5 * of_flow, "{of_group} packets of all flows");
     drop(to);
 }
+
+#[test]
+fn more_classes_than_a_period_has_room_for_make_it_longer_and_say_so() {
+    const CLASSES: std::ops::Range<u16> = 6000..6008;
+    let lab = Lab::new();
+    let folder = hostint_testing::scratch::Folder::create();
+    let file = folder.file("hostint.toml");
+    let rules: String = CLASSES
+        .map(|port| {
+            format!("[[watch]]\nclass = \"c{port}\"\nto = [\"10.9.2.1\"]\nto-port = {port}\n")
+        })
+        .collect();
+    std::fs::write(&file, rules).unwrap();
+    let collect = collector(&lab.b);
+    // Two summaries in a period.
+    let _b = lab.b.sink(&format!(
+        "--dev b0 --node-id 2 --collector 127.0.0.1 --allow 10.9.1.0/24 --summary-period 2s \
+         --max-summaries 1 --config {}",
+        file.display()
+    ));
+    let _a = lab.a.sink("--dev a0 --node-id 1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    let from = lab.a.udp("10.9.1.1:5000");
+    let to: Vec<_> = CLASSES
+        .map(|port| lab.b.udp(&format!("10.9.2.1:{port}")))
+        .collect();
+    let mut sent = 0;
+    await_that("a summary of a longer period comes", || {
+        for port in CLASSES {
+            from.send_to(&[7; 64], format!("10.9.2.1:{port}")).unwrap();
+        }
+        sent += 1;
+        let told = groups(&collect);
+        // Some classes may come in time before the others have packets.
+        told.iter()
+            .any(|line| line["summary"]["period_ns"].as_u64() >= Some(5_000_000_000))
+    });
+    await_that("no packet of any class is lost by it", || {
+        CLASSES.into_iter().all(|port| {
+            let told = groups(&collect);
+            let class = format!("c{port}");
+            let mut of_class = told
+                .iter()
+                .rev()
+                .filter(|line| line["class"] == class.as_str());
+            of_class
+                .next()
+                .is_some_and(|line| line["summary"]["packets"].as_u64() == Some(sent))
+        })
+    });
+    drop(to);
+}

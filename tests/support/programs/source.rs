@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::source_object::{SourceSkel, SourceSkelBuilder};
 use hostint::datapath::abi::{
-    address_pair, bytes_of, encapsulation, lease_constant, lease_way, source_counter, source_flow,
-    source_lease, superpackets,
+    address_pair, bytes_of, encapsulation, lease_constant, lease_way, missed_counts, missed_key,
+    source_counter, source_flow, source_lease, superpackets,
 };
 use hostint::datapath::maps::Map;
 use hostint::datapath::probe::Features;
@@ -329,6 +329,18 @@ impl Source {
             &self.skel.maps.source_counters,
             source_counter::COUNT_SOURCE_MAX.0,
         )
+    }
+
+    /// The packets of the flow's pair and this class, by counter.
+    pub fn counted(&self, key: &Key, class: u32) -> Vec<u64> {
+        let pair = pair_of(key);
+        let key = missed_key {
+            saddr: pair.saddr,
+            daddr: pair.daddr,
+            class,
+        };
+        let found: Option<missed_counts> = get(&self.skel.maps.source_missed, bytes_of(&key));
+        found.unwrap_or_default().packets.to_vec()
     }
 
     pub fn zero_counters(&self) {

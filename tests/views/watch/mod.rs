@@ -1,6 +1,6 @@
 //! `hostint status --watch` without a terminal: looks and keys go in, screens come out.
 
 mod figures;
-mod host;
+pub mod host;
 mod keys;
 mod screens;

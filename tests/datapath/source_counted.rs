@@ -1,0 +1,120 @@
+//! The INT source counts the packets that it tags by pair and class.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use hostint::datapath::abi::{lease_way, source_counter};
+use hostint::model::{RuleHost, WatchRule, class_number};
+use hostint_testing::frame::Frame;
+use hostint_testing::packets::{tcp, udp, udp6};
+use hostint_testing::programs::source::{Hook, Options, Source};
+use hostint_testing::source_cases::{every_way, passes, run};
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+
+    const FIN: u8 = 1;
+
+    /// Packets that the program tagged, and those of them that it counted for their pair and class.
+    fn sums(source: &Source, frame: &Frame, class: u32) -> (u64, u64) {
+        let key = source.model.look(&frame.bytes()).expect("may be tagged");
+        let counted = source.counted(&key, class);
+        let tagged = source.counters()[source_counter::COUNT_SOURCE_TAGGED.0 as usize];
+        let counted = counted[source_counter::COUNT_SOURCE_TAGGED.0 as usize];
+        (tagged.0, counted)
+    }
+
+    fn send(source: &Source, hook: Hook, frame: &Frame, times: u32) {
+        let bytes = frame.bytes();
+        for _ in 0..times {
+            let ran = run(source, hook, &bytes);
+            assert_eq!(ran.verdict, passes(hook));
+            assert!(ran.bytes != bytes, "it is tagged");
+        }
+    }
+
+    #[test]
+    fn short_flows_lack_no_packet_and_long_ones_few() {
+        // Each adds to the packets of the same flow.
+        let cases = [
+            ("the first packet", 1, 0),
+            ("two packets", 1, 0),
+            ("as many as are counted one by one", 30, 0),
+            ("a few more", 10, 1),
+            ("a long flow", 5_000, 64),
+        ];
+        for (source, hook) in every_way() {
+            for (name, times, lacking) in cases {
+                send(&source, hook, &udp(), times);
+                let (tagged, counted) = sums(&source, &udp(), 0);
+                assert!(
+                    (tagged - lacking..=tagged).contains(&counted),
+                    "{name}: {counted} of {tagged}"
+                );
+            }
+            let before = sums(&source, &udp(), 0).1;
+            send(&source, hook, &udp6(), 3);
+            let (_, counted) = sums(&source, &udp6(), 0);
+            assert_eq!(counted, 3, "another pair");
+            assert_eq!(sums(&source, &udp(), 0).1, before, "counts for itself");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_connection_brings_all_its_packets() {
+        for (source, hook) in every_way() {
+            send(&source, hook, &tcp(), 700);
+            let (tagged, counted) = sums(&source, &tcp(), 0);
+            assert!(counted < tagged, "{counted}");
+            send(&source, hook, &tcp().segment(1, FIN), 1);
+            assert_eq!(sums(&source, &tcp(), 0), (701, 701));
+        }
+    }
+
+    #[test]
+    fn packets_count_for_the_class_of_their_rule_whatever_the_lease() {
+        let rule = |port: u16, class: &str| {
+            let everywhere = RuleHost {
+                text: "0.0.0.0/0".to_owned(),
+                prefixes: vec!["0.0.0.0/0".parse().expect("a prefix")],
+            };
+            WatchRule {
+                class: Some(class.to_owned()),
+                to_ports: vec![port.to_string().parse().expect("a port")],
+                ..WatchRule::of_dest(everywhere, false)
+            }
+        };
+        let mut source = Source::load_watching_nothing(&Options::default());
+        source.set_rules(vec![rule(5001, "storage"), rule(5002, "web")]);
+        let [storage, web] = [5001, 5002].map(|port| udp().ports(40_000, port));
+        let key = source.model.look(&storage.bytes()).expect("may be tagged");
+        for (ways, name) in [
+            (lease_way::WAY_UDP_OVER.0, "a form of its own"),
+            (lease_way::WAY_UNPROVED.0, "mixed form"),
+        ] {
+            let of = |frame, class| sums(&source, frame, class_number(class)).1;
+            let before = (of(&storage, "storage"), of(&web, "web"));
+            source.forget_flows();
+            source.set_ways(&key, ways);
+            send(&source, Hook::Tc, &storage, 5);
+            send(&source, Hook::Tc, &web, 2);
+            let after = (of(&storage, "storage"), of(&web, "web"));
+            assert_eq!(after, (before.0 + 5, before.1 + 2), "{name}");
+        }
+    }
+
+    #[test]
+    fn untagged_packets_count_beside_them() {
+        let mut source = Source::load_watching_nothing(&Options::default());
+        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        let key = source.model.look(&udp().bytes()).expect("may be tagged");
+        run(&source, Hook::Tc, &udp().bytes());
+        source.set_ways(&key, lease_way::WAY_UDP_OVER.0);
+        send(&source, Hook::Tc, &udp(), 2);
+        let counted = source.counted(&key, 0);
+        let of = |counter: source_counter| counted[counter.0 as usize];
+        assert_eq!(of(source_counter::COUNT_SOURCE_NO_LEASE), 1);
+        assert_eq!(of(source_counter::COUNT_SOURCE_TAGGED), 2);
+    }
+}
