@@ -21,6 +21,7 @@
 #include "source/outgoing.h"
 #include "source/push.h"
 #include "source/queue.h"
+#include "source/tagged.h"
 
 static __always_inline __u64 room_flags(const struct outgoing_packet *p)
 {
@@ -134,6 +135,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		return TCX_DROP;
 	}
 	count_source(COUNT_SOURCE_TAGGED, p->segments, p->frame_len);
+	note_tagged(host, p, p->segments, now);
 	if (p->segment_size)
 		count_source(COUNT_SOURCE_ENCAPSULATED, 1, p->frame_len);
 	return TCX_NEXT;

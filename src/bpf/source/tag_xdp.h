@@ -18,6 +18,7 @@
 #include "source/missed.h"
 #include "source/outgoing.h"
 #include "source/push.h"
+#include "source/tagged.h"
 
 /* Moves everything before the L4 header down, word by word from the front. */
 static __always_inline bool move_down(void *data, void *end, __u32 by, __u32 len)
@@ -75,6 +76,7 @@ static __always_inline int tag_xdp(struct xdp_md *ctx, const struct host_setting
 		return XDP_DROP;
 	}
 	count_source(COUNT_SOURCE_TAGGED, 1, p->frame_len);
+	note_tagged(host, p, 1, now);
 	return XDP_PASS;
 }
 
