@@ -28,6 +28,8 @@ pub enum SegmentOrder {
     P99,
     /// The share of the mean latency of the segment's paths.
     Share,
+    /// The packets that were lost there.
+    Lost,
 }
 
 /// The times of a segment, or of a whole path, in a span: of all packets if the sink told of them, else of reports.

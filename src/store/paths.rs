@@ -322,6 +322,15 @@ impl StoredTimes {
     }
 }
 
+/// The segment at a place of a path, or the queue.
+fn segment_at(path: &Path, place: i64) -> Option<Segment> {
+    let at = |first| usize::try_from(place - first).ok();
+    match at(FIRST_QUEUE) {
+        Some(hop) => path.queue_behind(hop),
+        None => path.segments().get(at(1)?).copied(),
+    }
+}
+
 /// Returns the segments of all paths, largest first.
 pub fn segments(
     conn: &Connection,
@@ -340,9 +349,7 @@ pub fn segments(
         let (id, place) = (subject >> PLACE_BITS, subject & (ALL_PACKETS - 1));
         let all = subject & ALL_PACKETS;
         let path = known.get(&id).and_then(|way| Path::from_bytes(way));
-        let segment = usize::try_from(place - 1)
-            .ok()
-            .and_then(|at| path?.segments().get(at).copied());
+        let segment = path.and_then(|path| segment_at(&path, place));
         let Some(segment) = segment else { continue };
         let (own, wholes) = by_segment.entry(segment).or_default();
         own.of(all).merge(times);
@@ -375,6 +382,7 @@ pub fn segments(
                 p99_ns.map_or(-1.0, |ns| ns as f64)
             }
             SegmentOrder::Share => row.share.unwrap_or(-1.0),
+            SegmentOrder::Lost => row.times.loss.map_or(-1.0, |loss| loss.lost as f64),
         };
         key(other).total_cmp(&key(one))
     });

@@ -335,7 +335,7 @@ pub fn segments(segments: &[SegmentFigures], hosts: &KnownHosts, out: &mut Strin
         out.push_str(NO_PATHS);
         return;
     }
-    let figure_names = ["packets", "reports", "mean", "p50", "p99", "share"];
+    let figure_names = ["packets", "reports", "lost", "mean", "p50", "p99", "share"];
     let mut table = TextTable::new(&["segment", ""], &figure_names);
     for one in segments {
         let names = [
@@ -348,7 +348,9 @@ pub fn segments(segments: &[SegmentFigures], hosts: &KnownHosts, out: &mut Strin
             .times
             .packets
             .map_or_else(|| "-".to_owned(), |packets| Grouped(packets).to_string());
-        table.row(names, [packets, reports, mean, p50, p99, share]);
+        let loss = one.times.loss;
+        let lost = loss.map_or_else(String::new, |loss| Grouped(loss.lost).to_string());
+        table.row(names, [packets, reports, lost, mean, p50, p99, share]);
     }
     let _ = write!(out, "{table}");
     out.push_str(

@@ -554,6 +554,19 @@ fn losses_of_segments_are_added_up_over_time_and_restarts() {
     };
     assert_eq!(queue.segment.from.node, path.path.hops[1].node);
     assert_eq!(losses([&queue.times]), "6/270");
+    let listed = disk
+        .reader()
+        .segments(SegmentOrder::Lost, ALWAYS, 3)
+        .unwrap();
+    let listed = listed
+        .iter()
+        .map(|row| (row.segment.kind, losses([&row.times])));
+    let expected = [
+        (SegmentKind::Wire, "30/300".to_owned()),
+        (SegmentKind::Queue, "6/270".to_owned()),
+        (SegmentKind::Wire, "2/270".to_owned()),
+    ];
+    assert_eq!(listed.collect::<Vec<_>>(), expected);
     // The rest of a wire's loss is that of the link behind its queue.
     let at: Vec<_> = path
         .lost_at()

@@ -155,7 +155,7 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
         (
             "/api/segments?sort=loss",
             400,
-            "sort is \\\"loss\\\", expected p99 or share",
+            "sort is \\\"loss\\\", expected p99, share or lost",
         ),
         ("/api/nothing", 404, "there is nothing at /api/nothing"),
         ("/index.html", 404, "there is nothing at /index.html"),
@@ -582,7 +582,7 @@ mod tools {
             String::from_utf8_lossy(&told.stderr),
         );
         assert!(told.status.success(), "{out}{err}");
-        assert_eq!(out.matches("ok ").count(), 8, "{out}");
+        assert_eq!(out.matches("ok ").count(), 9, "{out}");
     }
 
     /// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.
