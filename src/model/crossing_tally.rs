@@ -25,8 +25,9 @@ const MOST_BETWEEN: u64 = BLOCKS - 2 - OVER - 1;
 /// The number of blocks that a source whose clock is ahead may have begun.
 const AHEAD: u64 = 2;
 
-/// The number of blocks without growth after which a record is no longer told, and after which it is forgotten.
-const SILENT: u64 = 60;
+/// The number of blocks without growth after which a record is no longer told, and after which it is forgotten. Collectors
+/// know paths for 120 s after their last packets, and need to know that a path has no more.
+const SILENT: u64 = 130;
 const IDLE: u64 = 600;
 
 #[derive(Debug)]

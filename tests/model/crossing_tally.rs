@@ -166,7 +166,7 @@ fn idle_records_are_told_a_while_and_then_forgotten() {
             told_last = block;
         }
         if !news.idle.is_empty() {
-            assert_eq!((news.idle, told_last), (vec![1], 60));
+            assert_eq!((news.idle, told_last), (vec![1], 130));
             assert_eq!(block, 601);
             return;
         }
