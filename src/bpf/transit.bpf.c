@@ -23,6 +23,7 @@
 #include "int/crossings.h"
 #include "int/mark.h"
 #include "int/plain.h"
+#include "kernel/clock.h"
 #include "kernel/host_settings.h"
 #include "kernel/prefixes.h"
 #include "transit/arrivals.h"
@@ -157,15 +158,14 @@ int transit_in(struct __sk_buff *ctx)
 static __always_inline void note_departure(struct __sk_buff *ctx, struct passing_packet *p)
 {
 	const struct host_settings *host = get_host_settings();
-	__u64 now;
 
-	if (!host || (!notes_departures && !p->had_budget))
+	if (!host || (!notes_departures && !p->had_budget && !p->budget))
 		return;
-	now = now_ns(host);
+	p->left_ns = now_ns(host);
 	if (notes_departures)
-		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), now);
+		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), p->left_ns);
 	if (p->newest_node != bpf_htonl(host->node_id))
-		note_crossing(ctx, host, p, CROSSING_DEPARTED, now);
+		note_crossing(ctx, host, p, CROSSING_DEPARTED, p->left_ns);
 }
 
 /* Runs at TC egress of each interface by which packets leave. What this host sent itself did not arrive anywhere. */
