@@ -1693,7 +1693,7 @@ _hostint() {
                     return 0
                     ;;
                 --sort)
-                    COMPREPLY=($(compgen -W "p99 share" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "p99 share lost" -- "${cur}"))
                     return 0
                     ;;
                 --limit)

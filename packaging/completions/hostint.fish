@@ -698,7 +698,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l until -d 'End of the span' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l sort -d 'Order of the segments, largest first' -r -f -a "p99\t'highest p99 latency first'
-share\t'largest share of the mean latency of their paths first'"
+share\t'largest share of the mean latency of their paths first'
+lost\t'most lost packets first'"
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l limit -d 'Number of segments to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from segments" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''

@@ -563,6 +563,10 @@ return function(fields, tools, headers, quotes)
         if tvb(12, 1):uint() == 5 and not too_short(tvb, top, 32, "sums of drops") then
             return string.format("Sums of what node %d dropped: %d", tvb(16, 4):uint(), tvb(22, 2):uint())
         end
+        if tvb(12, 1):uint() == 6 and not too_short(tvb, top, 40, "counts of packets that came by") then
+            return string.format("Packets that came by node %d, at %s, in %s", tvb(16, 4):uint(), tools.count(tvb(38, 2):uint(), "place"),
+                tools.count(tvb(36, 1):uint(), "block"))
+        end
         if tvb(12, 1):uint() ~= 2 or too_short(tvb, top, 28 + FLOW_BYTES, "a flow's summary") then
             return string.format("Framed report of sub-kind %d", tvb(12, 1):uint())
         end

@@ -19,6 +19,7 @@
 #include "hostint/sink_path.h"
 #include "hostint/unmeasured.h"
 #include "hostint/transit.h"
+#include "hostint/crossing.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -92,6 +93,10 @@ enum transit_limit transit_limit;
 struct transit_info transit_info;
 struct wait_key wait_key;
 struct wait_times wait_times;
+enum crossing_limit crossing_limit;
+enum crossing_place crossing_place;
+struct crossing_key crossing_key;
+struct crossing crossing;
 enum daemon_counter daemon_counter;
 enum int_constant int_constant;
 enum int_flag int_flag;

@@ -20,8 +20,10 @@
  * this host itself pass through no hop. All others leave as they came; DROPPED ones would have been corrupt.
  */
 #include "kernel/kernel.h"
+#include "int/crossings.h"
 #include "int/mark.h"
 #include "int/plain.h"
+#include "kernel/clock.h"
 #include "kernel/host_settings.h"
 #include "kernel/prefixes.h"
 #include "transit/arrivals.h"
@@ -116,13 +118,20 @@ __noinline int hop(struct __sk_buff *ctx)
 	return push_entry(ctx, p);
 }
 
-/* The packet is about to join the queue of the interface. */
-static __always_inline void note_departure(struct __sk_buff *ctx, const struct passing_packet *p)
+/*
+ * Counts a packet that passes. Those without a budget are left out: their ways are not known. What this host tagged
+ * itself came from nowhere.
+ */
+static __always_inline void note_crossing(struct __sk_buff *ctx, const struct host_settings *host,
+					  struct passing_packet *p, enum crossing_place place, __u64 now)
 {
-	const struct host_settings *host = get_host_settings();
+	__u32 segments = ctx->gso_segs > 1 ? ctx->gso_segs : 1;
 
-	if (notes_departures && host)
-		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), now_ns(host));
+	if (!p->had_budget || p->source_node == bpf_htonl(host->node_id) ||
+	    !fill_key((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p->at, &p->key))
+		return;
+	count_crossing(bpf_ntohl(p->source_node), dest_tag(p->key.daddr), ctx->ifindex, crossing_of(place, segments),
+		       block_of(now, bpf_ntohl(p->source_time)));
 }
 
 /* Runs at TC ingress (tcx or clsact) of each interface at which packets arrive. */
@@ -131,15 +140,32 @@ int transit_in(struct __sk_buff *ctx)
 {
 	const struct host_settings *host = get_host_settings();
 	struct passing_packet *p;
+	__u64 now;
 
 	if (has_no_int(ctx))
 		return TCX_NEXT;
 	p = passing();
 	if (!host || !p || find_readable(ctx, p) != TRANSIT_FOUND)
 		return TCX_NEXT;
-	remember_arrival(p, now_ns(host));
+	now = now_ns(host);
+	remember_arrival(p, now);
+	note_crossing(ctx, host, p, CROSSING_ARRIVED, now);
 	count_transit(COUNT_TRANSIT_ARRIVED, ctx->gso_segs > 1 ? ctx->gso_segs : 1, p->frame_len);
 	return TCX_NEXT;
+}
+
+/* The packet is about to join the queue of the interface. One with this host's entry departed by another one, too. */
+static __always_inline void note_departure(struct __sk_buff *ctx, struct passing_packet *p)
+{
+	const struct host_settings *host = get_host_settings();
+
+	if (!host || (!notes_departures && !p->had_budget && !p->budget))
+		return;
+	p->left_ns = now_ns(host);
+	if (notes_departures)
+		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), p->left_ns);
+	if (p->newest_node != bpf_htonl(host->node_id))
+		note_crossing(ctx, host, p, CROSSING_DEPARTED, p->left_ns);
 }
 
 /* Runs at TC egress of each interface by which packets leave. What this host sent itself did not arrive anywhere. */

@@ -6,6 +6,7 @@
  *	net_dev_start_xmit -> another namespace's, or this host's own: end
  *			      no INT, or no departure known: end
  *			      counted by source node and interface
+ * A packet that had a budget is counted whether its departure is known or not.
  *
  * Of a superpacket that the kernel cuts, the first segment counts.
  */
@@ -13,6 +14,8 @@
 #include "hostint/abi.h"
 #include "hostint/fine_slots.h"
 #include "hostint/transit.h"
+#include "drop/size.h"
+#include "int/crossings.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
 #include "kernel/single_value.h"
@@ -76,6 +79,16 @@ static __always_inline int count_wait(const struct wait_key *key, __u64 wait, __
 	return 0;
 }
 
+/* Of a superpacket that the kernel cuts, all segments come here. */
+static __always_inline void note_sent(struct sk_buff *skb, const struct sent_packet *p, __u32 ifindex, __u64 now)
+{
+	struct drop_size size;
+
+	find_size(skb, &size);
+	count_crossing(bpf_ntohl(p->source_node), dest_tag(p->daddr), ifindex,
+		       crossing_of(CROSSING_SENT, size.segments), block_of(now, bpf_ntohl(p->source_time)));
+}
+
 SEC("tp_btf/net_dev_start_xmit")
 int transit_sent(__u64 *ctx)
 {
@@ -85,7 +98,7 @@ int transit_sent(__u64 *ctx)
 	struct sent_packet p = {};
 	struct wait_key key = {};
 	volatile __u64 *slot;
-	__u64 identity, now, departed;
+	__u64 identity, now, departed, word;
 
 	if (!host || !skb->skb_iif || dev->nd_net.net->ns.inum != sent_netns || !find_sent(skb, &p))
 		return 0;
@@ -96,10 +109,15 @@ int transit_sent(__u64 *ctx)
 	if (!slot)
 		return 0;
 	now = now_ns(host);
-	departed = remembered(*slot, identity, now);
+	word = *slot;
+	/* A driver that is busy gets the packet once more. Segments of a superpacket may be alike. */
+	if (!p.is_gpe && word == sent_word(identity))
+		return 0;
+	if (p.had_budget && p.source_node != bpf_htonl(host->node_id))
+		note_sent(skb, &p, key.ifindex, now);
+	departed = remembered(word, identity, now);
 	if (!departed)
 		return 0;
-	/* A driver that is busy gets the packet once more. */
-	*slot = 0;
+	*slot = p.is_gpe ? 0 : sent_word(identity);
 	return count_wait(&key, now - departed, now);
 }

@@ -275,6 +275,8 @@ pub enum SegmentKey {
     P99,
     /// largest share of the mean latency of their paths first
     Share,
+    /// most lost packets first
+    Lost,
 }
 
 impl From<SegmentKey> for SegmentOrder {
@@ -282,6 +284,7 @@ impl From<SegmentKey> for SegmentOrder {
         match key {
             SegmentKey::P99 => Self::P99,
             SegmentKey::Share => Self::Share,
+            SegmentKey::Lost => Self::Lost,
         }
     }
 }

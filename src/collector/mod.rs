@@ -3,6 +3,8 @@
 pub mod capture;
 mod clocks;
 mod coverage;
+mod crossed;
+mod crossings;
 pub mod datagram;
 mod exporter;
 mod exporters;
@@ -13,6 +15,7 @@ mod host_connections;
 mod host_drops;
 mod identities;
 mod increments;
+mod known_ways;
 mod line_reader;
 mod listener;
 mod numbering;
@@ -32,6 +35,7 @@ mod undecodable;
 
 pub use clocks::{ClockCounts, NodeClocks};
 pub use coverage::Coverage;
+pub use crossings::{CrossingLedger, SETTLED_NS};
 pub use exporters::{
     ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
 };

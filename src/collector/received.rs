@@ -8,7 +8,9 @@ use super::clocks::NodeClocks;
 use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
 use super::report_taker::{ReceivedReport, ReportTaker};
 use super::segments::Segments;
-use super::{Coverage, HostConnections, HostDrops, Increments, ReportGroup, decode};
+use super::{
+    Coverage, CrossingLedger, HostConnections, HostDrops, Increments, ReportGroup, decode,
+};
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PairTraffic,
     PathSample, Record, Report, ReportVersion, SummaryBases, SummarySubject, TcpGrowth,
@@ -28,6 +30,7 @@ pub struct ReportHub<T> {
     /// The clock that is never set.
     clock: Option<fn() -> u64>,
     segments: Segments,
+    crossings: CrossingLedger,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -50,6 +53,7 @@ impl<T: ReportTaker> ReportHub<T> {
             held: HeldReports::default(),
             clock: None,
             segments: Segments::default(),
+            crossings: CrossingLedger::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -160,6 +164,12 @@ impl<T: ReportTaker> ReportHub<T> {
             let growth = self.clocks.growth_of(path, added, until_ns);
             self.segments.add_all(&growth);
             self.taker.accept_path(&growth, arrival)?;
+            self.crossings.see_path(&path.totals.path, arrival);
+        }
+        if let Some(crossings) = &group.crossings {
+            let known = self.crossings.add(crossings, arrival);
+            self.segments.cross(&known);
+            self.taker.accept_crossed(&known, arrival)?;
         }
         for (part, report) in group.reports.iter().enumerate() {
             let observation = &report.observation;
@@ -180,6 +190,7 @@ impl<T: ReportTaker> ReportHub<T> {
             let path = self.clocks.path_of(observation, until_ns);
             if let Some(path) = &path {
                 self.segments.add(path);
+                self.crossings.see_path(&path.path, arrival);
             }
             self.taker.accept(&ReceivedReport {
                 report,

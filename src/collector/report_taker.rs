@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::model::coverage::CoverageReport;
+use crate::model::crossings::PathCrossed;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{
     Arrival, DropCount, DropReasons, LatencyClocks, Measured, PathGrowth, PathSample, Report,
@@ -67,6 +68,14 @@ pub trait ReportTaker {
     /// # Errors
     /// As of [`Self::accept`].
     fn accept_path(&mut self, _growth: &PathGrowth, _arrival: Arrival) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes the packets of paths that came by the ends of segments, a while ago.
+    ///
+    /// # Errors
+    /// As of [`Self::accept`].
+    fn accept_crossed(&mut self, _known: &[PathCrossed], _arrival: Arrival) -> io::Result<()> {
         Ok(())
     }
 

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use crate::model::{
-    LatencyHistogram, PathGrowth, PathSample, PlaceGrowth, Segment, SegmentKind, SegmentTally,
+    LatencyHistogram, PathGrowth, PathSample, PlaceGrowth, Segment, SegmentKind, SegmentLoss,
+    SegmentTally,
 };
 
 /// The most segments that are kept. Those that come later count nowhere.
@@ -15,6 +17,10 @@ struct TalliedTimes {
     /// The times are those of all packets: reports tell some of them again.
     of_packets: bool,
     latency: LatencyHistogram,
+    /// The packets whose loss was told, and those that were lost. A queue has nothing else.
+    crossed: Option<Crossed>,
+    /// The most that were lost so far: a count of losses never falls.
+    lost: u64,
 }
 
 /// The segments of all paths.
@@ -49,12 +55,30 @@ impl Segments {
                 continue;
             };
             if !times.of_packets {
-                *times = TalliedTimes {
-                    of_packets: true,
-                    ..TalliedTimes::default()
-                };
+                times.of_packets = true;
+                times.latency = LatencyHistogram::default();
             }
             times.latency.merge(&latency);
+        }
+    }
+
+    /// Adds the packets that came by the ends of segments.
+    pub fn cross(&mut self, known: &[PathCrossed]) {
+        for path in known {
+            let segments = path.path.segments();
+            for (place, crossed) in &path.places {
+                let segment = match *place {
+                    CrossedPlace::Segment(at) => usize::from(at)
+                        .checked_sub(1)
+                        .and_then(|at| segments.get(at).copied()),
+                    CrossedPlace::Queue(behind) => path.path.queue_behind(behind.into()),
+                };
+                if let Some(times) = segment.and_then(|segment| self.of(segment)) {
+                    let sum = times.crossed.get_or_insert_default();
+                    sum.merge(*crossed);
+                    times.lost = sum.lost.max(0).unsigned_abs().max(times.lost);
+                }
+            }
         }
     }
 
@@ -74,6 +98,10 @@ impl Segments {
             segment: *segment,
             of_packets: times.of_packets,
             latency: times.latency.clone(),
+            loss: times.crossed.map(|crossed| SegmentLoss {
+                packets: crossed.packets,
+                lost: times.lost,
+            }),
         };
         rows.into_iter().map(tally).collect()
     }

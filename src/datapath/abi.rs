@@ -150,6 +150,8 @@ abi!(
     transit_info,
     wait_key,
     wait_times,
+    crossing_key,
+    crossing,
 );
 
 // SAFETY: plain integers.

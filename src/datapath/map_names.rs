@@ -3,6 +3,9 @@
 /// The settings that source and sink share.
 pub const HOST_SETTINGS: &str = "host_settings";
 
+/// Packets that hops may push onto, counted where they come by.
+pub const CROSSINGS: &str = "crossings";
+
 pub const SINK_SETTINGS: &str = "sink_settings";
 pub const SINK_COUNTERS: &str = "sink_counters";
 pub const SINK_FLOWS: &str = "sink_flows";
@@ -64,6 +67,9 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 
 /// Counts of former versions, by role and counter.
 pub const FORMER_COUNTERS: &str = "counters_before";
+
+/// The maps that all roles share.
+pub const HOST_MAPS: [&str; 2] = [HOST_SETTINGS, CROSSINGS];
 
 /// The maps that are removed with the last sink.
 pub const SINK_MAPS: [&str; 18] = [

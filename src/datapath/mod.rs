@@ -6,6 +6,7 @@ mod bound_program;
 pub mod clsact;
 pub mod collectors;
 pub mod counters;
+pub mod crossings;
 pub mod daemon_counters;
 pub mod doubts;
 pub mod drop_reasons;

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::abi::{MAX_REPORT_PORTS, clock_source, host_settings, node_origin};
-use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO};
+use super::map_names::{HOST_MAPS, HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
@@ -34,7 +34,7 @@ pub fn forget_if_unused(pins: &Pins) -> io::Result<()> {
     if ROLES.iter().any(|map| pins.map(map).exists()) {
         return Ok(());
     }
-    pins.remove_maps(&[HOST_SETTINGS])
+    pins.remove_maps(&HOST_MAPS)
 }
 
 /// Returns the clock that stamps packets according to the settings.

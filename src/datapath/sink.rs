@@ -24,7 +24,7 @@ use super::links::{
 };
 use super::load::{chosen_fd, pin_maps, program_fd, with_warnings};
 use super::map_names::{
-    DAEMON_COUNTERS, HOST_SETTINGS, SINK_FLOWS, SINK_GRANTS, SINK_MAPS, SINK_SETTINGS,
+    DAEMON_COUNTERS, HOST_MAPS, SINK_FLOWS, SINK_GRANTS, SINK_MAPS, SINK_SETTINGS,
 };
 use super::maps::Map;
 use super::minima::MinimaTable;
@@ -87,7 +87,7 @@ impl Sink {
             .map_err(io::Error::other)?;
         sink_programs::size_fine_slots(&mut open, max_fine_flows)?;
         let fresh = !pins.map(DAEMON_COUNTERS).exists();
-        pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
+        pin_maps(open.open_object_mut(), pins, &HOST_MAPS)?;
         pin_maps(open.open_object_mut(), pins, &SINK_MAPS)?;
         let new_slots = fine_slots::match_pins(pins)?;
         let new_flows = !pins.map(SINK_FLOWS).exists();

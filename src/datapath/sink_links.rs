@@ -7,7 +7,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
 use super::abi::{sink_flag, sink_settings};
 use super::links::{Link, RunningXdpMode, remove_link, xdp_mode};
-use super::map_names::{HOST_SETTINGS, SINK_MAPS, SINK_SETTINGS};
+use super::map_names::{HOST_MAPS, SINK_MAPS, SINK_SETTINGS};
 use super::pins::Pins;
 use super::{handover, shared_settings, source_links};
 use crate::config::SinkHook;
@@ -98,7 +98,7 @@ pub fn set_closing(pins: &Pins, closing: bool) -> io::Result<()> {
 pub fn take_over(pins: &Pins) -> io::Result<()> {
     handover::take_over(pins, &SINK_MAPS)?;
     if !source_links::is_loaded_by_others(pins)? {
-        handover::take_over(pins, &[HOST_SETTINGS])?;
+        handover::take_over(pins, &HOST_MAPS)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use super::gso_limit;
 use super::handover;
 use super::links::{AttachedBy, Hook, Link, remove_link};
 use super::load::{choose, chosen_fd, pin_maps, with_warnings};
-use super::map_names::{HOST_SETTINGS, SOURCE_FLOWS, SOURCE_INFO, SOURCE_LEASES, SOURCE_MAPS};
+use super::map_names::{HOST_MAPS, SOURCE_FLOWS, SOURCE_INFO, SOURCE_LEASES, SOURCE_MAPS};
 use super::maps::Map;
 use super::missed;
 use super::pins::Pins;
@@ -122,7 +122,7 @@ impl Source {
             .set_max_entries(flow_capacity(pins, config)?)
             .map_err(io::Error::other)?;
         let fresh = !pins.map(SOURCE_INFO).exists();
-        pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
+        pin_maps(open.open_object_mut(), pins, &HOST_MAPS)?;
         pin_maps(open.open_object_mut(), pins, &SOURCE_MAPS)?;
         let programs = &mut open.progs;
         choose(

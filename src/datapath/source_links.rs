@@ -5,7 +5,7 @@ use std::io;
 use super::abi::{source_info, source_key};
 use super::events::encapsulation_of;
 use super::links::{Link, remove_link};
-use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, SOURCE_MAPS};
+use super::map_names::{HOST_MAPS, SINK_SETTINGS, SOURCE_INFO, SOURCE_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
 use super::source::{clsact_filter, hook_of, leave_behind, role};
@@ -43,7 +43,7 @@ pub fn take_over(pins: &Pins) -> io::Result<()> {
         .iter()
         .any(|folder| folder.join(SINK_SETTINGS).exists());
     if !other_sink {
-        handover::take_over(pins, &[HOST_SETTINGS])?;
+        handover::take_over(pins, &HOST_MAPS)?;
     }
     Ok(())
 }
@@ -133,6 +133,11 @@ impl SourceAttachment {
     /// The number of the interface that it was made to.
     pub fn ifindex(&self) -> u32 {
         self.key.ifindex
+    }
+
+    /// When it was attached or changed last.
+    pub fn attached_ns(&self) -> u64 {
+        self.info.attached_ns
     }
 
     /// True if its program leaves the MTU of packets to the kernel.

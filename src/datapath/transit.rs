@@ -13,9 +13,7 @@ use super::grants;
 use super::handover;
 use super::links::{AttachedBy, Hook, Link, remove_link};
 use super::load::{pin_maps, program_fd, with_warnings};
-use super::map_names::{
-    HOST_SETTINGS, TRANSIT_ALLOW, TRANSIT_ARRIVALS, TRANSIT_INFO, TRANSIT_MAPS,
-};
+use super::map_names::{HOST_MAPS, TRANSIT_ALLOW, TRANSIT_ARRIVALS, TRANSIT_INFO, TRANSIT_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
@@ -75,7 +73,7 @@ impl Transit {
             .set_max_entries(arrivals)
             .map_err(io::Error::other)?;
         let fresh = !pins.map(TRANSIT_INFO).exists();
-        pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
+        pin_maps(open.open_object_mut(), pins, &HOST_MAPS)?;
         pin_maps(open.open_object_mut(), pins, &TRANSIT_MAPS)?;
         let skel = with_warnings(|| open.load())?;
         if fresh {

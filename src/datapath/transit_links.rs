@@ -4,7 +4,7 @@ use std::io;
 
 use super::abi::transit_info;
 use super::links::{Link, remove_link};
-use super::map_names::{HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO, TRANSIT_MAPS};
+use super::map_names::{HOST_MAPS, SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO, TRANSIT_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
 use super::source_settings::{name_bytes, name_of};
@@ -31,6 +31,11 @@ impl TransitAttachment {
     /// The settings that it was made with.
     pub fn config(&self) -> TransitConfig {
         config_of(&self.info)
+    }
+
+    /// When it was attached or changed last.
+    pub fn attached_ns(&self) -> u64 {
+        self.info.attached_ns
     }
 
     /// True if its program leaves the MTU of packets to the kernel.
@@ -121,7 +126,7 @@ pub fn take_over(pins: &Pins) -> io::Result<()> {
         .iter()
         .flat_map(|folder| [SINK_SETTINGS, SOURCE_INFO].map(|map| folder.join(map)));
     if !used.any(|map| map.exists()) {
-        handover::take_over(pins, &[HOST_SETTINGS])?;
+        handover::take_over(pins, &HOST_MAPS)?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use super::abi::transit_sent_object::TransitSentSkelBuilder;
 use super::abi::{wait_key, wait_times};
 use super::load::{pin_maps, with_warnings};
-use super::map_names::{HOST_SETTINGS, TRANSIT_ARRIVALS, TRANSIT_DEPARTURES};
+use super::map_names::{CROSSINGS, HOST_SETTINGS, TRANSIT_ARRIVALS, TRANSIT_DEPARTURES};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
@@ -61,7 +61,7 @@ impl Waits {
             .transit_departures
             .set_max_entries(slots)
             .map_err(io::Error::other)?;
-        let shared = [HOST_SETTINGS, TRANSIT_DEPARTURES];
+        let shared = [HOST_SETTINGS, CROSSINGS, TRANSIT_DEPARTURES];
         pin_maps(open.open_object_mut(), pins, &shared)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {

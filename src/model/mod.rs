@@ -12,6 +12,8 @@ mod collect_status;
 mod collector_state;
 mod corrected_latency;
 pub mod coverage;
+pub mod crossing_tally;
+pub mod crossings;
 mod dest;
 mod drop_reasons;
 pub mod drop_totals_report;
@@ -161,8 +163,8 @@ pub use path::{
     NodePort, Path, PathHop, PathSample, QUEUE_PLACE, Segment, SegmentKind, SegmentTime,
 };
 pub use path_figures::{
-    PathFigures, PathQuery, SegmentFigures, SegmentOrder, SegmentTally, SegmentTimes, TailShares,
-    tail_shares,
+    PathFigures, PathQuery, SegmentFigures, SegmentLoss, SegmentOrder, SegmentTally, SegmentTimes,
+    TailShares, tail_shares,
 };
 pub use path_state::PathState;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};

@@ -146,6 +146,20 @@ impl Path {
         (left == self.sink).then_some(left)
     }
 
+    /// The queue behind the hop with this number, from 0.
+    pub fn queue_behind(&self, hop: usize) -> Option<Segment> {
+        let hop = self.hops.get(hop)?;
+        let at = NodePort {
+            node: hop.node,
+            port: hop.egress_port,
+        };
+        Some(Segment {
+            kind: SegmentKind::Queue,
+            from: at,
+            to: at,
+        })
+    }
+
     /// The segments in the order of the way: a wire, and for each hop the hop and the wire behind it. Behind the last hop
     /// is its queue if the path ends there.
     pub fn segments(&self) -> Vec<Segment> {

@@ -28,6 +28,8 @@ pub enum SegmentOrder {
     P99,
     /// The share of the mean latency of the segment's paths.
     Share,
+    /// The packets that were lost there.
+    Lost,
 }
 
 /// The times of a segment, or of a whole path, in a span: of all packets if the sink told of them, else of reports.
@@ -41,6 +43,16 @@ pub struct SegmentTimes {
     pub latency: Option<LatencyFigures>,
     /// The mean with its error, where two clocks stamped; `None` if they were unknown for all.
     pub corrected: Option<CorrectedMean>,
+    /// The packets that were lost there; `None` if that is not known.
+    pub loss: Option<SegmentLoss>,
+}
+
+/// Packets of a pair that came to the begin of a segment, and how many of them did not come to its end, by the counts of
+/// hosts on both ends. A wire's are those of its queue, too.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct SegmentLoss {
+    pub packets: u64,
+    pub lost: u64,
 }
 
 /// The times of a segment since a collector started.
@@ -50,6 +62,8 @@ pub struct SegmentTally {
     /// The times are those of all packets, else those of reports.
     pub of_packets: bool,
     pub latency: LatencyHistogram,
+    /// The packets that were lost there; `None` if that is not known.
+    pub loss: Option<SegmentLoss>,
 }
 
 /// A segment of one path.
@@ -106,6 +120,7 @@ impl SegmentTimes {
             packets: None,
             latency,
             corrected,
+            loss: None,
         }
     }
 
@@ -122,6 +137,7 @@ impl SegmentTimes {
             packets: Some(stamped.samples()),
             latency,
             corrected,
+            loss: None,
         }
     }
 
@@ -184,6 +200,24 @@ impl PathFigures {
             .filter_map(|queue| Some((queue, varies_ns(queue)?)))
             .filter(|(_, varies_ns)| *varies_ns >= excess_ns / 2)
             .max_by_key(|(_, varies_ns)| *varies_ns)
+    }
+
+    /// The segments that lost packets, and how many, those with most first. What a queue lost is not the rest of its wire's.
+    pub fn lost_at(&self) -> Vec<(&SegmentFigures, u64)> {
+        let lost = |one: &SegmentFigures| one.times.loss.map_or(0, |loss| loss.lost);
+        let in_queue = |wire: &SegmentFigures| {
+            let mut queues = self.queues.iter();
+            let queue = queues.find(|queue| queue.segment.from == wire.segment.from);
+            queue
+                .filter(|_| wire.segment.kind == SegmentKind::Wire)
+                .map_or(0, lost)
+        };
+        let own = |one| (one, lost(one).saturating_sub(in_queue(one)));
+        let queues = self.queues.iter().map(|queue| (queue, lost(queue)));
+        let all = self.segments.iter().map(own).chain(queues);
+        let mut at: Vec<_> = all.filter(|(_, lost)| *lost > 0).collect();
+        at.sort_by_key(|(_, lost)| std::cmp::Reverse(*lost));
+        at
     }
 
     /// Sets each segment's part of the mean latency, and what is left.

@@ -94,6 +94,19 @@ fn add_hardware(name: &str, found: &mut Vec<String>, depth: u8) {
     }
 }
 
+/// Returns the interfaces directly below an interface, and whether each is a port of it, as of a bridge or a bond.
+pub fn directly_below(name: &str) -> Vec<(String, bool)> {
+    let folder = Path::new("/sys/class/net");
+    let entries = std::fs::read_dir(folder.join(name)).into_iter().flatten();
+    let lower = entries.flatten().filter_map(|entry| {
+        let entry = entry.file_name().to_string_lossy().into_owned();
+        let lower = entry.strip_prefix("lower_")?.to_owned();
+        let is_port = folder.join(&lower).join("master").exists();
+        Some((lower, is_port))
+    });
+    lower.collect()
+}
+
 /// Returns the length of the longest IP packet that the interface takes.
 pub fn mtu(name: &str) -> io::Result<u32> {
     let answer = ask(name, libc::SIOCGIFMTU)?;

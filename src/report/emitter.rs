@@ -13,12 +13,14 @@ use super::socket::Sockets;
 use super::spread::Spread;
 use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
 use crate::model::coverage::CoverageReport;
+use crate::model::crossings::CrossingReport;
 use crate::model::drop_totals_report::DropTotalsReport;
 use crate::model::{
     Classes, Classifier, ClockEvidence, NodeId, NodeIdentity, Observation, PathTotalsReport, Report,
 };
 use crate::wire::{
-    report_clock, report_coverage, report_drop_totals, report_identity, report_path,
+    report_clock, report_coverage, report_crossings, report_drop_totals, report_identity,
+    report_path,
 };
 
 /// The configured destinations of reports.
@@ -237,6 +239,15 @@ impl Emitter {
             for collector in &self.collectors {
                 collector.tell(&self.sockets, &datagram);
             }
+        }
+    }
+
+    /// Tells every collector the packets that came by, in the same way.
+    pub fn tell_crossings(&mut self, report: &CrossingReport) {
+        for part in report_crossings::parts(report) {
+            self.datagram.clear();
+            report_crossings::emit(&part, &mut self.datagram);
+            self.tell_all();
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 
 use super::ids::FlowName;
 use super::sums::Sums;
+use crate::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use crate::model::{
     ClockSums, LatencyHistogram, Measured, Path, PathGrowth, PathSample, SegmentTime,
 };
@@ -36,6 +37,8 @@ pub struct GatheredPath {
     pub begin_ns: u64,
     /// The whole path, and then each of its segments.
     pub times: Vec<TimeSums>,
+    /// The queue behind each hop, of which only losses are known here.
+    pub queues: Vec<TimeSums>,
 }
 
 /// The times of a segment.
@@ -43,6 +46,7 @@ pub struct GatheredPath {
 pub struct TimeSums {
     stamped: LatencyHistogram,
     corrected: ClockSums,
+    crossed: Crossed,
 }
 
 impl TimeSums {
@@ -68,12 +72,22 @@ impl TimeSums {
             reports: self.stamped.samples(),
             packets: self.stamped.samples(),
             latency: self.stamped.clone(),
-            measured: Measured {
-                corrected: self.corrected,
-                ..Measured::default()
-            },
+            measured: measured(self.crossed, self.corrected),
             ..Sums::default()
         }
+    }
+}
+
+/// The packets that came to the begin of a segment, and those of them that did not come to its end. If more came there
+/// than to the begin, those are as many that were recovered.
+fn measured(crossed: Crossed, corrected: ClockSums) -> Measured {
+    Measured {
+        summaries: u64::from(crossed != Crossed::default()),
+        packets: crossed.packets,
+        lost: crossed.lost.max(0).unsigned_abs(),
+        recovered: crossed.lost.min(0).unsigned_abs(),
+        corrected,
+        ..Measured::default()
     }
 }
 
@@ -127,6 +141,22 @@ impl GatheredPaths {
         }
     }
 
+    /// Adds the packets that came by the ends of segments.
+    pub fn cross(&mut self, begin_ns: u64, crossed: &PathCrossed) {
+        let Some(row) = self.row(begin_ns, PathPackets::All, &crossed.path) else {
+            return;
+        };
+        for (place, counted) in &crossed.places {
+            let sums = match *place {
+                CrossedPlace::Segment(at) => row.times.get_mut(usize::from(at)),
+                CrossedPlace::Queue(behind) => row.queues.get_mut(usize::from(behind)),
+            };
+            if let Some(sums) = sums {
+                sums.crossed.merge(*counted);
+            }
+        }
+    }
+
     /// Returns the row of a path. `None`: there are too many.
     fn row(
         &mut self,
@@ -145,13 +175,15 @@ impl GatheredPaths {
             Entry::Vacant(_) if is_full => return None,
             Entry::Vacant(new) => {
                 let times = vec![TimeSums::default(); 1 + path.segment_count()];
-                self.segments += times.len();
+                let queues = vec![TimeSums::default(); path.hops.len()];
+                self.segments += times.len() + queues.len();
                 self.of_flows += usize::from(of_flow);
                 self.rows.push(GatheredPath {
                     packets,
                     path: path.clone(),
                     begin_ns,
                     times,
+                    queues,
                 });
                 *new.insert(self.rows.len() - 1)
             }

@@ -9,6 +9,7 @@ use super::ids::FlowName;
 use super::period::RollUpLevel;
 use super::sums::Sums;
 use super::tracked_flows::{RowPlace, TrackedFlow, TrackedFlows};
+use crate::model::crossings::PathCrossed;
 use crate::model::{Measured, NodeId, PathGrowth, ReportFacts, SequenceEvidence};
 
 /// The least memory of a row's histogram.
@@ -208,6 +209,13 @@ impl Gatherer {
         let begin_ns = RollUpLevel::TenSeconds.floor(time_ns);
         self.gathered.newest_ns = self.gathered.newest_ns.max(time_ns);
         self.paths.grow(begin_ns, growth);
+    }
+
+    /// Adds the packets of a path that came by the ends of segments.
+    pub fn cross_path(&mut self, crossed: &PathCrossed, time_ns: u64) {
+        let begin_ns = RollUpLevel::TenSeconds.floor(time_ns);
+        self.gathered.newest_ns = self.gathered.newest_ns.max(time_ns);
+        self.paths.cross(begin_ns, crossed);
     }
 
     /// Returns the approximate memory of the sums.

@@ -7,6 +7,7 @@ use super::clock;
 use super::counts::StoreCounts;
 use super::queue::StoreQueue;
 use crate::model::coverage::CoverageGrowth;
+use crate::model::crossings::PathCrossed;
 use crate::model::{
     Arrival, ConnectionReport, DropCount, DropSum, HostDrop, HostHop, HostSeen, Measured, NodeId,
     PathGrowth, PathSample, Report, ReportFacts, TcpGrowth, is_whole_batch,
@@ -134,6 +135,11 @@ impl StoreKeeper {
     /// Hands on the times of all packets of a path.
     pub fn grow_path(&self, growth: &PathGrowth, time_ns: u64) {
         self.queue.put_path(growth, time_ns);
+    }
+
+    /// Hands on the packets of a path that came by the ends of segments.
+    pub fn cross_path(&self, crossed: &PathCrossed, time_ns: u64) {
+        self.queue.put_crossed(crossed, time_ns);
     }
 
     /// Hands on the present batch.

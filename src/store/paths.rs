@@ -6,16 +6,16 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::evidence::Decode;
 use super::gathered_paths::{GatheredPath, PathPackets, TimeSums};
-use super::path_queues;
+use super::path_tails::tails;
 use super::period::{MAX_SUBJECT, RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::rollups::RollUps;
 use super::rows::{rows_of_one, sums_of_all};
-use super::single_reports;
 use super::sums::Sums;
+use super::{path_losses, path_queues};
 use crate::model::{
-    Body, Path, PathFigures, PathQuery, PathSample, ReportQuery, Segment, SegmentFigures,
-    SegmentKind, SegmentOrder, SegmentTimes, Span, Subject, tail_shares,
+    MOST_TRANSIT_HOPS, Path, PathFigures, PathQuery, Segment, SegmentFigures, SegmentKind,
+    SegmentOrder, SegmentTimes, Span, tail_shares,
 };
 
 /// The bits of a subject that name the segment: the whole path, then its segments.
@@ -23,6 +23,12 @@ const PLACE_BITS: u32 = 6;
 
 /// Added to the place of a segment whose times are those of all packets.
 const ALL_PACKETS: i64 = 1 << (PLACE_BITS - 1);
+
+/// The place of the queue behind the first hop, which is that of no segment.
+pub(super) const FIRST_QUEUE: i64 = 2 * MOST_TRANSIT_HOPS as i64 + 2;
+
+// There is room for the queues of all hops.
+const _: () = assert!(FIRST_QUEUE + MOST_TRANSIT_HOPS as i64 <= ALL_PACKETS);
 
 /// The most ids that are remembered. More are looked up again.
 const MOST_KNOWN: usize = 1 << 16;
@@ -32,9 +38,6 @@ const MOST_ASKED: usize = 256;
 
 /// The most paths in an answer, those with most reports.
 const MOST_SHOWN: usize = 16;
-
-/// The most single reports that are looked at for where the slowest lost their time.
-const TAIL_REPORTS: usize = 1000;
 
 /// The periods, about, in which it is told how many reports a path had.
 const PERIODS: usize = 120;
@@ -151,8 +154,10 @@ pub fn add(
         PathPackets::Reported | PathPackets::ReportedOf(_) => 0,
     };
     let known = gathered.times.iter().map(TimeSums::row);
-    let rows = (0..ALL_PACKETS).zip(known);
-    for (place, row) in rows.filter(|(_, row)| row.reports > 0) {
+    let queues = gathered.queues.iter().map(TimeSums::row);
+    let rows = (0..FIRST_QUEUE).zip(known);
+    let rows = rows.chain((FIRST_QUEUE..ALL_PACKETS).zip(queues));
+    for (place, row) in rows.filter(|(_, row)| row.reports > 0 || row.measured.summaries > 0) {
         let subject = id << PLACE_BITS | all | place;
         rollups.add(conn, begin_ns, (table_of(flow_id), subject), &row)?;
     }
@@ -216,11 +221,12 @@ pub fn find(
         })?;
         Ok(times)
     };
+    let named = known.into_iter();
+    let ways: Vec<(i64, Path)> = named
+        .filter_map(|(id, way)| Some((id, Path::from_bytes(&way)?)))
+        .collect();
     let mut found = Vec::new();
-    for (id, way) in known {
-        let Some(path) = Path::from_bytes(&way) else {
-            continue;
-        };
+    for (id, path) in ways.iter().cloned() {
         let whole = read(id, 0)?.figures(SegmentKind::Wire);
         if whole.samples() > 0 {
             found.push((id, path, whole));
@@ -240,6 +246,9 @@ pub fn find(
         };
         let subject = (table, id << PLACE_BITS | all);
         rows_of_one(conn, subject, &periods, |begin_ns, sums| {
+            if sums.reports == 0 {
+                return;
+            }
             let begin_ns = begin_ns - begin_ns % period_ns;
             match presence.last_mut().filter(|last| last.0 == begin_ns) {
                 Some((_, reports)) => *reports += sums.reports,
@@ -270,6 +279,14 @@ pub fn find(
         });
     }
     path_queues::join(conn, &mut paths, span)?;
+    if let PathQuery::Pair { .. } = query {
+        path_losses::join(&mut paths, &ways, |id, place| {
+            let mut sums = Sums::default();
+            let subject = packets_of_place(id, place);
+            rows_of_one(conn, (table, subject), &segments, |_, row| sums.merge(row))?;
+            Ok(sums)
+        })?;
+    }
     Ok(paths)
 }
 
@@ -292,48 +309,26 @@ impl StoredTimes {
     fn figures(&self, kind: SegmentKind) -> SegmentTimes {
         let one_clock = kind.has_one_clock();
         let Self { reports, all } = self;
-        if all.reports > 0 {
+        let times = if all.reports > 0 {
             let clocks = &all.measured.corrected;
-            return SegmentTimes::of_packets(reports.reports, &all.latency, clocks, one_clock);
+            SegmentTimes::of_packets(reports.reports, &all.latency, clocks, one_clock)
+        } else {
+            SegmentTimes::of_reports(&reports.latency, &reports.measured.corrected, one_clock)
+        };
+        SegmentTimes {
+            loss: path_losses::of(all),
+            ..times
         }
-        SegmentTimes::of_reports(&reports.latency, &reports.measured.corrected, one_clock)
     }
 }
 
-/// The times of single reports: the whole, and each segment.
-type ReportTimes = Vec<(i64, Vec<Option<i64>>)>;
-
-/// Returns the times of the newest single reports, by path.
-fn tails(
-    conn: &Connection,
-    decode: &Decode,
-    query: PathQuery,
-    span: Span,
-) -> rusqlite::Result<HashMap<Path, ReportTimes>> {
-    let query = ReportQuery {
-        subject: match query {
-            PathQuery::Pair { source, sink } => Subject::Pair { source, sink },
-            PathQuery::Flow(id) => Subject::Flow(id),
-        },
-        limit: TAIL_REPORTS,
-    };
-    let mut tails: HashMap<Path, ReportTimes> = HashMap::new();
-    for record in single_reports::find(conn, decode, &query, span)? {
-        let Ok(report) = record.report() else {
-            continue;
-        };
-        let Body::Latency(latency) = &report.observation.body else {
-            continue;
-        };
-        let Some(sample) = PathSample::of(latency, None, |_, _, _| None) else {
-            continue;
-        };
-        let stamped = |time: Option<_>| time.map(|time: crate::model::SegmentTime| time.stamped_ns);
-        let segments = sample.segments.into_iter().map(stamped).collect();
-        let times = (sample.whole.stamped_ns, segments);
-        tails.entry(sample.path).or_default().push(times);
+/// The segment at a place of a path, or the queue.
+fn segment_at(path: &Path, place: i64) -> Option<Segment> {
+    let at = |first| usize::try_from(place - first).ok();
+    match at(FIRST_QUEUE) {
+        Some(hop) => path.queue_behind(hop),
+        None => path.segments().get(at(1)?).copied(),
     }
-    Ok(tails)
 }
 
 /// Returns the segments of all paths, largest first.
@@ -354,9 +349,7 @@ pub fn segments(
         let (id, place) = (subject >> PLACE_BITS, subject & (ALL_PACKETS - 1));
         let all = subject & ALL_PACKETS;
         let path = known.get(&id).and_then(|way| Path::from_bytes(way));
-        let segment = usize::try_from(place - 1)
-            .ok()
-            .and_then(|at| path?.segments().get(at).copied());
+        let segment = path.and_then(|path| segment_at(&path, place));
         let Some(segment) = segment else { continue };
         let (own, wholes) = by_segment.entry(segment).or_default();
         own.of(all).merge(times);
@@ -389,6 +382,7 @@ pub fn segments(
                 p99_ns.map_or(-1.0, |ns| ns as f64)
             }
             SegmentOrder::Share => row.share.unwrap_or(-1.0),
+            SegmentOrder::Lost => row.times.loss.map_or(-1.0, |loss| loss.lost as f64),
         };
         key(other).total_cmp(&key(one))
     });

@@ -7,6 +7,7 @@ use super::batch::ReportBatch;
 use super::gatherer::{Gathered, Gatherer};
 use super::told::WaitingTold;
 use crate::model::coverage::CoverageGrowth;
+use crate::model::crossings::PathCrossed;
 use crate::model::{HostSeen, PathGrowth, SummaryBases};
 
 /// Reports are written after this time.
@@ -239,11 +240,22 @@ impl StoreQueue {
 
     /// Adds the times of all packets of a path, as long as there is room.
     pub fn put_path(&self, growth: &PathGrowth, time_ns: u64) {
+        if !growth.times.is_empty() {
+            self.gather(|gatherer| gatherer.add_path(growth, time_ns));
+        }
+    }
+
+    /// Adds the packets of a path that came by, in the same way.
+    pub fn put_crossed(&self, crossed: &PathCrossed, time_ns: u64) {
+        self.gather(|gatherer| gatherer.cross_path(crossed, time_ns));
+    }
+
+    fn gather(&self, add: impl FnOnce(&mut Gatherer)) {
         let mut state = self.state();
-        if growth.times.is_empty() || state.closed || state.bytes() > self.most_bytes {
+        if state.closed || state.bytes() > self.most_bytes {
             return;
         }
-        state.gatherer.add_path(growth, time_ns);
+        add(&mut state.gatherer);
         let first = state.since.is_none();
         state.since.get_or_insert_with(Instant::now);
         drop(state);

@@ -10,6 +10,10 @@ use super::sums::{COLUMNS, PARAMETERS, Sums};
 /// Periods are kept in memory for this time after their end.
 const KEPT_NS: u64 = 20_000_000_000;
 
+/// Finds the next ten seconds with reports, or with packets of paths, of which there may be no report.
+const NEXT_KEY: &str = "SELECT min(key) FROM (SELECT min(key) AS key FROM class_10s WHERE key >= ?1
+     UNION ALL SELECT min(key) FROM segment_10s WHERE key >= ?1)";
+
 /// The rows of one table.
 #[derive(Debug)]
 struct Rows {
@@ -238,7 +242,7 @@ impl RollUps {
         while self.rolled_ns < until_ns {
             let first = RollUpLevel::TenSeconds.key(self.rolled_ns, 0);
             let next: Option<i64> = conn
-                .prepare_cached("SELECT min(key) FROM class_10s WHERE key >= ?")?
+                .prepare_cached(NEXT_KEY)?
                 .query_row([first], |row| row.get(0))?;
             let begin_ns = next.map_or(until_ns, |key| {
                 RollUpLevel::Minute.floor(RollUpLevel::TenSeconds.begin_of(key))

@@ -58,7 +58,7 @@ impl Sums {
     }
 
     pub fn merge(&mut self, other: &Self) {
-        if other.reports == 0 {
+        if other.reports == 0 && other.measured.summaries == 0 {
             return;
         }
         self.first_id = match (self.first_id, other.first_id) {

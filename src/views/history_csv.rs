@@ -25,7 +25,8 @@ impl View {
                                measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
         const SEGMENT: &str = "kind from.node from.port to.node to.port reports latency.samples latency.min_ns \
                                latency.mean_ns latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns \
-                               corrected.mean_ns corrected.error_ns corrected.bound_ns.0 corrected.bound_ns.1 share";
+                               corrected.mean_ns corrected.error_ns corrected.bound_ns.0 corrected.bound_ns.1 share \
+                               loss.packets loss.lost";
         let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
         let report = format!(
             "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \

@@ -25,6 +25,9 @@ const LEGEND: &str = "█ p50 (mean of fewer than 20 packets), ─ to p99; ?: tw
 const OF_QUEUES: &str =
     "queue: a part of the wire above it; of all packets from the source through this queue.\n";
 
+/// A line for losses.
+const OF_LOSSES: &str = "lost: of all packets of the pair, by the counts of the hosts on both ends; of a wire, with its queue; ?: not all of them tell.\n";
+
 /// A line for figures that are not of all packets.
 const OF_REPORTS: &str = "Figures of reports favour slow packets; the others are of all packets.\n";
 const ALL_OF_REPORTS: &str = "All figures are of reports, which favour slow packets.\n";
@@ -147,16 +150,27 @@ fn of_what(times: &SegmentTimes) -> String {
 }
 
 fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut String) {
-    let mut table = TextTable::new(&["segment", ""], &["mean", "p50", "p99", "share", " "]);
+    let figure_names = ["lost", "mean", "p50", "p99", "share", " "];
+    let mut table = TextTable::new(&["segment", ""], &figure_names);
+    // A column without any values is left out.
+    let knows_losses = has_losses(path);
+    let lost = |times: &SegmentTimes| match times.loss {
+        Some(loss) => Grouped(loss.lost).to_string(),
+        None if knows_losses => "?".to_owned(),
+        None => String::new(),
+    };
+    let mut add = |names: [String; 2], times: &SegmentTimes, share: Option<f64>, bar: String| {
+        let [mean, p50, p99, share] = figures(times, share);
+        table.row(names, [lost(times), mean, p50, p99, share, bar]);
+    };
     for (segment, bar) in path.segments.iter().zip(bars(path, columns)) {
         let names = [
             segment.segment.kind.name().to_owned(),
             ends(hosts, &segment.segment),
         ];
-        let [mean, p50, p99, share] = figures(&segment.times, segment.share);
         // The drawing is aligned left.
         let bar = format!("{bar:<columns$}");
-        table.row(names, [mean, p50, p99, share, bar]);
+        add(names, &segment.times, segment.share, bar);
         let is_behind = |queue: &&SegmentFigures| {
             segment.segment.kind == SegmentKind::Wire && queue.segment.from == segment.segment.from
         };
@@ -165,13 +179,13 @@ fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut S
                 queue.segment.kind.name().to_owned(),
                 ends(hosts, &queue.segment),
             ];
-            let [mean, p50, p99, share] = figures(&queue.times, queue.share);
-            table.row(names, [mean, p50, p99, share, " ".repeat(columns)]);
+            add(names, &queue.times, queue.share, " ".repeat(columns));
         }
     }
     let names = ["in all".to_owned(), String::new()];
     let [mean, p50, p99, _] = figures(&path.whole, None);
-    table.row(names, [mean, p50, p99, String::new(), String::new()]);
+    let none = String::new;
+    table.row(names, [lost(&path.whole), mean, p50, p99, none(), none()]);
     let _ = write!(out, "{table}");
     if let Some(unknown_ns) = path.unknown_mean_ns {
         let _ = writeln!(
@@ -189,6 +203,44 @@ fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut S
         );
     }
     tail_text(path, hosts, out);
+    lost_text(path, hosts, out);
+}
+
+/// True if something is known of losses by segment.
+fn has_losses(path: &PathFigures) -> bool {
+    let segments = path.segments.iter().chain(&path.queues);
+    let mut times = std::iter::once(&path.whole).chain(segments.map(|one| &one.times));
+    times.any(|times| times.loss.is_some())
+}
+
+/// Says which segments lost how many packets.
+fn lost_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
+    let Some(whole) = path.whole.loss else { return };
+    if whole.lost == 0 {
+        let _ = writeln!(out, "no packet of {} was lost", Grouped(whole.packets));
+        return;
+    }
+    let at = path.lost_at();
+    let _ = write!(
+        out,
+        "{} of {} packets were lost:",
+        Grouped(whole.lost),
+        Grouped(whole.packets)
+    );
+    let mut separator = " ";
+    for (one, lost) in &at {
+        let place = match one.segment.kind {
+            SegmentKind::Queue => format!("the queue of {}", ends(hosts, &one.segment)),
+            kind => format!("{} {}", kind.name(), ends(hosts, &one.segment)),
+        };
+        let _ = write!(out, "{separator}{} in {place}", Grouped(*lost));
+        separator = "; ";
+    }
+    let known: u64 = at.iter().map(|(_, lost)| lost).sum();
+    if let Some(rest @ 1..) = whole.lost.checked_sub(known) {
+        let _ = write!(out, "{separator}{} where it cannot be told", Grouped(rest));
+    }
+    out.push('\n');
 }
 
 /// Says where the slowest packets lost their time, or that it cannot be told.
@@ -270,6 +322,9 @@ pub fn paths(
     if paths.iter().any(|path| !path.queues.is_empty()) {
         out.push_str(OF_QUEUES);
     }
+    if paths.iter().any(has_losses) {
+        out.push_str(OF_LOSSES);
+    }
     let segments = paths.iter().flat_map(|path| &path.segments);
     let wholes = paths.iter().map(|path| &path.whole);
     let times = wholes.chain(segments.map(|segment| &segment.times));
@@ -282,7 +337,7 @@ pub fn segments(segments: &[SegmentFigures], hosts: &KnownHosts, out: &mut Strin
         out.push_str(NO_PATHS);
         return;
     }
-    let figure_names = ["packets", "reports", "mean", "p50", "p99", "share"];
+    let figure_names = ["packets", "reports", "lost", "mean", "p50", "p99", "share"];
     let mut table = TextTable::new(&["segment", ""], &figure_names);
     for one in segments {
         let names = [
@@ -295,7 +350,9 @@ pub fn segments(segments: &[SegmentFigures], hosts: &KnownHosts, out: &mut Strin
             .times
             .packets
             .map_or_else(|| "-".to_owned(), |packets| Grouped(packets).to_string());
-        table.row(names, [packets, reports, mean, p50, p99, share]);
+        let loss = one.times.loss;
+        let lost = loss.map_or_else(String::new, |loss| Grouped(loss.lost).to_string());
+        table.row(names, [packets, reports, lost, mean, p50, p99, share]);
     }
     let _ = write!(out, "{table}");
     out.push_str(

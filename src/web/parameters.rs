@@ -246,7 +246,12 @@ impl Parameters {
         let order = match self.text("sort").as_deref() {
             None | Some("p99") => SegmentOrder::P99,
             Some("share") => SegmentOrder::Share,
-            Some(other) => return Err(bad(&format!("sort is {other:?}, expected p99 or share"))),
+            Some("lost") => SegmentOrder::Lost,
+            Some(other) => {
+                return Err(bad(&format!(
+                    "sort is {other:?}, expected p99, share or lost"
+                )));
+            }
         };
         Ok((order, self.at_most("limit", 100, MOST_ROWS)?))
     }

@@ -14,6 +14,7 @@ pub mod report;
 pub mod report_clock;
 mod report_connection;
 pub mod report_coverage;
+pub mod report_crossings;
 pub mod report_drop_totals;
 mod report_extended;
 mod report_framed;

@@ -1,10 +1,11 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
 use super::{
-    DecodeError, report_clock, report_coverage, report_drop_totals, report_identity, report_path,
-    report_v05, report_v10, report_v20,
+    DecodeError, report_clock, report_coverage, report_crossings, report_drop_totals,
+    report_identity, report_path, report_v05, report_v10, report_v20,
 };
 use crate::model::coverage::CoverageReport;
+use crate::model::crossings::CrossingReport;
 use crate::model::drop_totals_report::DropTotalsReport;
 use crate::model::{
     Body, ClockEvidence, HwId, NodeId, NodeIdentity, Observation, PathTotalsReport, Report,
@@ -36,6 +37,8 @@ pub struct ReportGroup {
     pub drops: Option<DropTotalsReport>,
     /// The times of all packets of a path that ends at the node.
     pub path: Option<PathTotalsReport>,
+    /// The packets that came by the node.
+    pub crossings: Option<CrossingReport>,
 }
 
 impl ReportGroup {
@@ -56,6 +59,9 @@ pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         0 if report_clock::is_one(datagram) => report_clock::decode(datagram).map(Into::into),
         0 if report_drop_totals::is_one(datagram) => {
             report_drop_totals::decode(datagram).map(Into::into)
+        }
+        0 if report_crossings::is_one(datagram) => {
+            report_crossings::decode(datagram).map(Into::into)
         }
         0 if report_path::is_one(datagram) => report_path::decode(datagram).map(Into::into),
         0 => report_v05::decode(datagram).map(ReportGroup::from),
@@ -86,6 +92,7 @@ impl From<Report> for ReportGroup {
             clocks: None,
             drops: None,
             path: None,
+            crossings: None,
         }
     }
 }
@@ -105,6 +112,7 @@ impl ReportGroup {
             clocks: None,
             drops: None,
             path: None,
+            crossings: None,
         }
     }
 }
@@ -154,6 +162,16 @@ impl From<PathTotalsReport> for ReportGroup {
         let node = path.totals.path.sink.node;
         Self {
             path: Some(path),
+            ..Self::beside_reports(node)
+        }
+    }
+}
+
+impl From<CrossingReport> for ReportGroup {
+    fn from(crossings: CrossingReport) -> Self {
+        let node = crossings.node;
+        Self {
+            crossings: Some(crossings),
             ..Self::beside_reports(node)
         }
     }

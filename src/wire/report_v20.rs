@@ -58,6 +58,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         clocks: None,
         drops: None,
         path: None,
+        crossings: None,
     };
     loop {
         if group.reports.len() + group.refused.len() == MAX_REPORTS {

@@ -4,6 +4,7 @@ mod captures;
 mod clock_nodes;
 mod clocks;
 mod coverage;
+mod crossings;
 mod exporters;
 mod host_connections;
 mod host_drops;

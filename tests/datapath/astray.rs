@@ -68,7 +68,12 @@ fn interfaces_without_a_sink_are_watched_as_long_as_there_is_a_sink() {
         ("both have a sink", &two, &[2, 3], &[]),
         ("the last sink was detached", &two, &[], &[]),
         ("an interface is down", &down, &[2], &[]),
-        ("a macvlan hands on what its sink strips", &macvlan, &[3], &[]),
+        (
+            "a macvlan hands on what its sink strips",
+            &macvlan,
+            &[3],
+            &[],
+        ),
         ("a bridge stands for its port", &bridge, &[9], &[3]),
         ("a VRF does not", &vrf, &[9], &[2, 3]),
     ] {

@@ -2,6 +2,7 @@
 
 mod astray;
 mod budget;
+mod crossings;
 mod damage;
 mod fine_slots;
 mod flood;

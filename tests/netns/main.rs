@@ -38,6 +38,7 @@ mod root {
     mod offloads;
     mod operations;
     mod options;
+    mod path_losses;
     mod paths;
     mod peer;
     mod postcards_status;

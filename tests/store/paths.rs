@@ -1,5 +1,6 @@
 //! The history of paths over transit hops: each segment's times, path changes, and which hop the slowest lost time in.
 
+use hostint::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use hostint::model::*;
 use hostint::store::*;
 use hostint_testing::path_samples::{PassedWay, path_totals, two_hops};
@@ -489,4 +490,125 @@ fn a_path_has_the_queues_behind_its_hops() {
         .iter()
         .filter(|row| row.segment.kind == SegmentKind::Queue);
     assert_eq!(queues.count(), 4, "each is a segment of its own: {all:?}");
+}
+
+/// Packets that came to places of a path, and those that were lost there.
+fn crossed(path: &Path, places: &[(CrossedPlace, u64, i64)]) -> PathCrossed {
+    let places = places.iter().map(|(place, packets, lost)| {
+        let crossed = Crossed {
+            packets: *packets,
+            lost: *lost,
+        };
+        (*place, crossed)
+    });
+    PathCrossed {
+        path: path.clone(),
+        places: places.collect(),
+    }
+}
+
+/// The loss of each row, as text: lost packets of all, or ? if it is unknown.
+fn losses<'a>(times: impl IntoIterator<Item = &'a SegmentTimes>) -> String {
+    let text = |times: &SegmentTimes| {
+        let loss = times.loss;
+        loss.map_or("?".to_owned(), |loss| {
+            format!("{}/{}", loss.lost, loss.packets)
+        })
+    };
+    times.into_iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+fn of(rows: &[SegmentFigures]) -> String {
+    losses(rows.iter().map(|row| &row.times))
+}
+
+#[test]
+fn losses_of_segments_are_added_up_over_time_and_restarts() {
+    use CrossedPlace::{Queue, Segment};
+    let disk = Disk::new();
+    let path = growth(true).path;
+    for n in 0..3 {
+        let store = disk.open();
+        let keeper = store.keeper();
+        let time_ns = DAY + n * 3_600 * SECOND;
+        keeper.grow_path(&growth(true), time_ns);
+        let told = [
+            (Segment(0), 100, 12),
+            (Segment(1), 100, 10),
+            (Segment(2), 90, 0),
+            // Packets that are counted in the next block are lost in this one, and too many there.
+            (Segment(3), 90, if n == 1 { 4 } else { -1 }),
+            (Segment(5), 80, -1),
+            (Queue(1), 90, 2),
+        ];
+        keeper.cross_path(&crossed(&path, &told), time_ns);
+        drop((keeper, store));
+    }
+    let [path] = &paths(&disk, PAIR)[..] else {
+        panic!("a path");
+    };
+    assert_eq!(losses([&path.whole]), "36/300");
+    assert_eq!(of(&path.segments), "30/300 0/270 2/270 ? ?");
+    let [queue] = &path.queues[..] else {
+        panic!("the queue behind the second hop: {:?}", path.queues);
+    };
+    assert_eq!(queue.segment.from.node, path.path.hops[1].node);
+    assert_eq!(losses([&queue.times]), "6/270");
+    let listed = disk
+        .reader()
+        .segments(SegmentOrder::Lost, ALWAYS, 3)
+        .unwrap();
+    let listed = listed
+        .iter()
+        .map(|row| (row.segment.kind, losses([&row.times])));
+    let expected = [
+        (SegmentKind::Wire, "30/300".to_owned()),
+        (SegmentKind::Queue, "6/270".to_owned()),
+        (SegmentKind::Wire, "2/270".to_owned()),
+    ];
+    assert_eq!(listed.collect::<Vec<_>>(), expected);
+    // The rest of a wire's loss is that of the link behind its queue.
+    let at: Vec<_> = path
+        .lost_at()
+        .iter()
+        .map(|(row, lost)| (row.segment.kind, *lost))
+        .collect();
+    let (wire, queue) = (SegmentKind::Wire, SegmentKind::Queue);
+    assert_eq!(at, [(wire, 30), (queue, 6), (wire, 2)]);
+}
+
+#[test]
+fn all_paths_of_a_pair_show_what_the_segments_that_they_share_lost() {
+    use CrossedPlace::Segment;
+    let disk = Disk::new();
+    let store = disk.open();
+    let keeper = store.keeper();
+    let one = growth(true);
+    let mut other = one.clone();
+    other.path.hops[1].node = NodeId(999);
+    for growth in [&one, &other] {
+        keeper.grow_path(growth, DAY);
+    }
+    let told = crossed(
+        &one.path,
+        &[
+            (Segment(0), 100, 7),
+            (Segment(1), 100, 5),
+            (Segment(4), 60, 2),
+        ],
+    );
+    keeper.cross_path(&told, DAY);
+    keeper.cross_path(&crossed(&other.path, &[(Segment(4), 35, 0)]), DAY);
+    drop((keeper, store));
+    let paths = paths(&disk, PAIR);
+    assert_eq!(paths.len(), 2);
+    for path in &paths {
+        let own = if path.path == one.path {
+            "2/60"
+        } else {
+            "0/35"
+        };
+        assert_eq!(losses([&path.whole]), "7/100");
+        assert_eq!(of(&path.segments), format!("5/100 ? ? {own} ?"));
+    }
 }

@@ -242,6 +242,10 @@ fn segments() -> Vec<SegmentTally> {
         },
         of_packets: true,
         latency,
+        loss: Some(SegmentLoss {
+            packets: 4,
+            lost: 1,
+        }),
     }]
 }
 

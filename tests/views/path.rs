@@ -58,18 +58,21 @@ pub fn path(reports: u64) -> PathFigures {
         packets: None,
         latency: Some(latency(reports, 10_000, 12_000)),
         corrected: Some(corrected(10_000)),
+        loss: None,
     };
     let inside = SegmentTimes {
         reports,
         packets: None,
         latency: Some(latency(reports, 2_000, 60_000)),
         corrected: None,
+        loss: None,
     };
     let unknown = SegmentTimes {
         reports,
         packets: None,
         latency: None,
         corrected: None,
+        loss: None,
     };
     let hop = PathHop {
         node: NodeId(28673),
@@ -94,6 +97,7 @@ pub fn path(reports: u64) -> PathFigures {
             packets: None,
             latency: Some(latency(reports, 20_000, 80_000)),
             corrected: Some(corrected(20_000)),
+            loss: None,
         },
         unknown_mean_ns: None,
         segments: vec![
@@ -137,8 +141,22 @@ pub fn with_queue(mut path: PathFigures, p99_ns: i64) -> PathFigures {
         packets: Some(9_000),
         latency: Some(latency(9_000, 4_000, p99_ns)),
         corrected: None,
+        loss: None,
     };
     path.queues = vec![segment(SegmentKind::Queue, (28673, 3), (28673, 3), times)];
+    path
+}
+
+/// The same with losses.
+pub fn with_losses(mut path: PathFigures) -> PathFigures {
+    let loss = |packets, lost| Some(SegmentLoss { packets, lost });
+    path.whole.loss = loss(10_000, 170);
+    path.segments[0].times.loss = loss(10_000, 100);
+    path.segments[1].times.loss = loss(9_900, 0);
+    path.segments[2].times.loss = loss(9_900, 60);
+    for queue in &mut path.queues {
+        queue.times.loss = loss(9_900, 50);
+    }
     path
 }
 
@@ -202,6 +220,36 @@ fn a_queue_stands_below_its_wire_and_is_named_if_it_explains_the_slowest() {
     // Half of 58 us, and a little less.
     assert!(queue(33_000).contains("can explain it"));
     assert!(queue(32_900).contains("cannot be told apart"));
+}
+
+#[test]
+fn a_segment_says_how_many_packets_it_lost() {
+    let mut lossy = with_losses(with_queue(path(200), 60_000));
+    let told = told(&View::Paths(PAIR, vec![lossy.clone()], None));
+    for part in [
+        "wire     1 port 7 -> leaf (28673) port 2   100  10.0 us ± 1.9",
+        "hop      leaf (28673) port 2 -> 3            0         2.0 us",
+        "wire     leaf (28673) port 3 -> 2 port 8    60              ?",
+        "queue    leaf (28673) port 3                50         4.0 us",
+        "in all                                     170  20.0 us ± 1.9",
+        "170 of 10,000 packets were lost: 100 in wire 1 port 7 -> leaf (28673) port 2; 50 in the queue of leaf (28673) \
+         port 3; 10 in wire leaf (28673) port 3 -> 2 port 8; 10 where it cannot be told\n",
+        "lost: of all packets of the pair",
+    ] {
+        assert!(told.contains(part), "{told}does not say: {part}");
+    }
+    lossy.whole.loss = Some(SegmentLoss {
+        packets: 10_000,
+        lost: 0,
+    });
+    lossy.segments[0].times.loss = None;
+    for part in [
+        "no packet of 10,000 was lost\n",
+        "leaf (28673) port 2     ?  10.0 us",
+    ] {
+        let told = self::told(&View::Paths(PAIR, vec![lossy.clone()], None));
+        assert!(told.contains(part), "{told}does not say: {part}");
+    }
 }
 
 #[test]

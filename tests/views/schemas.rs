@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crate::path::{path, unknown_path, with_queue};
+use crate::path::{path, unknown_path, with_losses, with_queue};
 use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::counters;
 use hostint::model::coverage::{CoverageReport, MissedPackets, PairEnd};
@@ -490,7 +490,7 @@ fn history() -> Shape {
             records: Vec::new(),
             lines: Vec::new(),
         },
-        View::Segments(path(100).segments),
+        View::Segments(with_losses(path(100)).segments),
         View::Info(Extent::default()),
         View::Drops(drops()),
         View::Hops(report_samples::forwarded_flows(1)),
@@ -523,7 +523,7 @@ fn paths() -> Shape {
     shape_of_views(&[
         View::Paths(
             pair,
-            vec![with_queue(path(100), 60_000), unknown_path()],
+            vec![with_losses(with_queue(path(100), 60_000)), unknown_path()],
             Some(loss),
         ),
         View::Paths(PathQuery::Flow(7), Vec::new(), None),

@@ -155,7 +155,7 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
         (
             "/api/segments?sort=loss",
             400,
-            "sort is \\\"loss\\\", expected p99 or share",
+            "sort is \\\"loss\\\", expected p99, share or lost",
         ),
         ("/api/nothing", 404, "there is nothing at /api/nothing"),
         ("/index.html", 404, "there is nothing at /index.html"),
@@ -586,7 +586,7 @@ mod tools {
 
     #[test]
     fn a_waterfall_is_drawn() {
-        draw("waterfall.mjs", 8);
+        draw("waterfall.mjs", 9);
     }
 
     #[test]

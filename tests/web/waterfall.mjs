@@ -3,7 +3,7 @@
 import { check, checkAll, equal, holds, result } from "./check.mjs";
 import "./fake_document.mjs";
 
-const { lostAt, places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
+const { lossText, lostAt, places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
 
 const plain = (words) => words.replaceAll("\u00a0", " ");
 const latency = (p50_ns, p99_ns, samples = 100) => ({ samples, mean_ns: p50_ns, p50_ns, p99_ns });
@@ -85,6 +85,22 @@ check("losses are named with the hosts that tell them", () => {
   equal(lostAt({ lost: 3, at: [] }), "");
   const loss = { lost: 30, at: [{ node: 28673, segments: 18 }, { node: 4, segments: 2 }] };
   equal(plain(lostAt(loss).text), "Of 30 lost packets, hosts on the way dropped: 28673 18, 4 2.");
+});
+
+check("each segment says what it lost, in red if it lost any", () => {
+  const loss = (packets, lost) => ({ packets, lost });
+  const queue = { kind: "queue", from: at(28673, 3), to: at(28673, 3), packets: 9_000, reports: 0, latency: latency(4_000, 5_000), corrected: null, share: 0.25, loss: loss(9_900, 50) };
+  const told = [loss(10_000, 100), undefined, loss(9_900, 60)];
+  const lossy = { ...path, whole: { ...path.whole, loss: loss(10_000, 170) }, segments: path.segments.map((segment, i) => ({ ...segment, loss: told[i] })), queues: [queue] };
+  const drawn = waterfall(lossy);
+  const cells = drawn.all("tr").slice(1).map((row) => row.all("td").filter(({ attributes }) => attributes.class !== "left dim")[1]);
+  equal(cells.map((cell) => cell.text), ["100", "?", "60", "50", "170"]);
+  equal(cells.map(({ attributes }) => attributes.class === "trouble"), [true, false, true, true, true], "red");
+  const sentence = "170 of 10,000 packets were lost: 100 in wire 1 port 7 → 28673 port 2; 50 in the queue of 28673 port 3; 10 in wire 28673 port 3 → 2 port 8; 10 where it cannot be told.";
+  equal(plain(lossText(lossy)), sentence);
+  holds(plain(drawn.text).includes(sentence), drawn.text);
+  equal(plain(lossText({ ...lossy, whole: { loss: loss(7, 0) } })), "No packet of 7 was lost.");
+  equal(lossText(path), "");
 });
 
 await checkAll(1);

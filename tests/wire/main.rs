@@ -3,6 +3,7 @@
 mod clocks;
 mod connections;
 mod coverage;
+mod crossings;
 mod dissector;
 mod drops;
 mod formats;

@@ -60,6 +60,7 @@ static __always_inline void take_stack(const struct gpe_block *head, __u32 more,
 	__u32 entry_len = GPE_HOP_WORDS * 4 + more;
 
 	p->hop_words = entry_len / 4;
+	p->had_budget = p->hop_words == GPE_PATH_WORDS;
 	p->hops = gpe_stack_len(head) / entry_len - 1;
 	p->grown = more + p->hops * entry_len;
 	p->hops_at = p->at.l4 + UDP_LEN + GPE_HEAD_LEN;

@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "sink/account.h"
+#include "sink/crossing.h"
 #include "sink/pushers.h"
 #include "sink/tagged.h"
 #include "sink/whole_sum.h"
@@ -53,8 +54,11 @@ static __always_inline bool add_up(void *ctx, struct tagged_packet *p, bool xdp)
  */
 static __always_inline __u32 measure(void *ctx, __u32 ifindex, struct tagged_packet *p, bool xdp, bool locked)
 {
-	__u32 reasons = locked ? account_locked(ifindex) : account(ifindex), known;
+	__u32 reasons, known;
 
+	if (p->had_budget)
+		note_received(ifindex);
+	reasons = locked ? account_locked(ifindex) : account(ifindex);
 	if (p->hops && !(reasons & ACCOUNT_NOT_ALLOWED)) {
 		known = recall_pushers(p);
 		if (known != PUSHERS_KNOWN && add_up(ctx, p, xdp))

@@ -51,6 +51,7 @@ struct tagged_packet {
 	__u64 nic_ns;      /* arrival time by the network card; 0: unknown */
 	__u16 grown;       /* bytes by which the block is longer than as it is without pushed hops and further items */
 	__u16 hops_at;     /* offset of the newest entry */
+	bool had_budget;   /* hops may have pushed entries */
 	__u8 hops;         /* entries that transit hops pushed */
 	__u8 hop_words;    /* words of each entry */
 	__u8 checked;      /* enum checksum_proof */

@@ -14,6 +14,7 @@
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "source/counters.h"
+#include "source/crossed.h"
 #include "source/flow_numbers.h"
 #include "source/missed.h"
 #include "source/outgoing.h"
@@ -76,6 +77,7 @@ static __always_inline int tag_xdp(struct xdp_md *ctx, const struct host_setting
 		return XDP_DROP;
 	}
 	count_tagged(p, f, locked);
+	note_crossing(host, p, 1, now);
 	return XDP_PASS;
 }
 

@@ -6,7 +6,6 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
-#include "kernel/clock.h"
 #include "kernel/features.h"
 #include "transit/arrivals.h"
 #include "transit/passing.h"
@@ -47,7 +46,7 @@ static __always_inline void fill_gpe_entry(struct __sk_buff *ctx, struct passing
 static __always_inline void fill_entry(struct __sk_buff *ctx, const struct host_settings *host,
 				       struct passing_packet *p)
 {
-	__u64 now = now_ns(host), arrived = arrival_of(p, now);
+	__u64 now = p->left_ns, arrived = arrival_of(p, now);
 
 	p->is_arrival_known = !!arrived;
 	p->entry[0] = bpf_htonl(host->node_id);

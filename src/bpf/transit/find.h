@@ -85,6 +85,8 @@ static __always_inline enum transit_find find_block(void *data, void *end, struc
 		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
 	p->identity = identity_of(block->node_id, block->ingress_ts, block->sequence, 0);
 	p->newest_node = head->node_id;
+	p->source_node = block->node_id;
+	p->source_time = block->ingress_ts;
 	p->had_budget = !!(head->flags & INT_FLAG_BUDGET);
 	p->budget = p->had_budget ? least_budget(head->max_hops - head->total_hops, int_pushed(head)) : 0;
 	p->l4_len = l4_len;
@@ -140,6 +142,8 @@ static __always_inline enum transit_find find_gpe(void *data, void *end, struct 
 	/* TCP's sequence number; of datagrams their length and checksum. */
 	p->identity = identity_of(*(__be32 *)entry, b->ts_low, b->sequence, *(__be32 *)(l4 + 4));
 	p->newest_node = head->block.node_id;
+	p->source_node = *(__be32 *)entry;
+	p->source_time = b->ts_low;
 	p->had_budget = head->block.hop_words == GPE_PATH_WORDS;
 	p->budget = least_budget(head->block.remaining_hops, stack_len / entry_len - 1);
 	p->l4_len = UDP_LEN;

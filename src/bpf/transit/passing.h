@@ -17,11 +17,14 @@ enum {
 
 struct passing_packet {
 	struct layout at;
-	struct flow_key key; /* only the addresses, and only if they are looked up */
+	struct flow_key key; /* only the addresses, and only if they are looked up, or the packet had a budget */
 	__u64 frame_len;
+	__u64 left_ns;  /* when it left, since the Unix epoch; only of packets that get an entry, or are counted */
 	__u64 identity; /* of the packet among all that pass, whatever the path changes in its headers */
 	__u32 reason;   /* enum transit_counter, of a packet whose INT is refused */
 	__be32 newest_node;
+	__be32 source_node;
+	__be32 source_time;  /* low 32 bits of ns since the Unix epoch */
 	__u16 inner_l4;      /* vxlan-gpe: offset of the original packet's L4 header */
 	__u8 inner_protocol; /* vxlan-gpe: its protocol */
 	__u8 l4_len;         /* length of the headers between IP and the block */

@@ -41,6 +41,12 @@ static __always_inline void remember(void *map, __u64 identity, __u64 now)
 		*slot = (identity & ~REMEMBERED_NS) | (now & REMEMBERED_NS);
 }
 
+/* The word of a packet that was sent. */
+static __always_inline __u64 sent_word(__u64 identity)
+{
+	return identity & ~REMEMBERED_NS;
+}
+
 /* Returns the time in a word of a packet with this identity, or 0 if it is that of another one, or too old. */
 static __always_inline __u64 remembered(__u64 word, __u64 identity, __u64 now)
 {

@@ -18,7 +18,11 @@ struct sent_packet {
 	__u32 l4;
 	__u8 tos;
 	__u8 protocol;
+	bool had_budget;
+	bool is_gpe;
 	__be32 source_node;
+	__be32 source_time;
+	__be32 daddr[4];
 	__u64 identity;
 };
 
@@ -37,6 +41,8 @@ static __always_inline bool find_sent_l4(struct sent_packet *p, __be16 protocol,
 			return false;
 		p->tos = ip.tos;
 		p->protocol = ip.protocol;
+		p->daddr[2] = bpf_htonl(0xffff);
+		p->daddr[3] = ip.daddr;
 		p->l4 = l3 + (ip.version_ihl & 0xf) * 4;
 	} else if (protocol == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr ip;
@@ -45,6 +51,7 @@ static __always_inline bool find_sent_l4(struct sent_packet *p, __be16 protocol,
 			return false;
 		p->tos = ipv6_class(&ip);
 		p->protocol = ip.nexthdr;
+		__builtin_memcpy(p->daddr, ip.daddr, sizeof(p->daddr));
 		p->l4 = l3 + sizeof(ip);
 	} else {
 		return false;
@@ -59,9 +66,11 @@ static __always_inline bool identify_sent_block(struct sent_packet *p)
 
 	if (!read_sent(p, at, &b, INT_HEAD_LEN) || check_int_block(&b) != INT_VALID)
 		return false;
+	p->had_budget = b.flags & INT_FLAG_BUDGET;
 	if (!read_sent(p, at + int_pushed(&b) * INT_HOP_LEN, &b, sizeof(b)))
 		return false;
 	p->source_node = b.node_id;
+	p->source_time = b.ingress_ts;
 	p->identity = identity_of(b.node_id, b.ingress_ts, b.sequence, 0);
 	return true;
 }
@@ -87,7 +96,10 @@ static __always_inline bool identify_sent_gpe(struct sent_packet *p)
 	    !read_sent(p, at + grown + __builtin_offsetof(struct gpe_block, ts_low), &source, sizeof(source)) ||
 	    !read_sent(p, inner + 4, &more, sizeof(more)))
 		return false;
+	p->had_budget = b->hop_words == GPE_PATH_WORDS;
+	p->is_gpe = true;
 	p->source_node = node;
+	p->source_time = source.ts_low;
 	p->identity = identity_of(node, source.ts_low, source.sequence, more);
 	return true;
 }

@@ -5,9 +5,10 @@ use std::io;
 use super::output::Output;
 use super::plan::CollectPlan;
 use super::report_lines::ReportLines;
-use crate::collector::{ReceivedReport, ReportHub, ReportTaker};
+use crate::collector::{ReceivedReport, ReportHub, ReportTaker, SETTLED_NS};
 use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::coverage::CoverageReport;
+use crate::model::crossings::PathCrossed;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{Arrival, Body, NodeNames, PathGrowth};
 use crate::os::clock;
@@ -84,6 +85,10 @@ impl ReportTaker for Takers {
         self.history.accept_path(growth, arrival)
     }
 
+    fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
+        self.history.accept_crossed(known, arrival)
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.history.flush()?;
         self.engines.flush()?;
@@ -114,6 +119,13 @@ impl<T: ReportTaker> ReportTaker for Option<T> {
     fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
         match self {
             Some(taker) => taker.accept_path(growth, arrival),
+            None => Ok(()),
+        }
+    }
+
+    fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
+        match self {
+            Some(taker) => taker.accept_crossed(known, arrival),
             None => Ok(()),
         }
     }
@@ -172,6 +184,14 @@ impl ReportTaker for StoreKeeper {
 
     fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
         self.grow_path(growth, arrival.received_ns);
+        Ok(())
+    }
+
+    fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
+        let time_ns = arrival.received_ns.saturating_sub(SETTLED_NS);
+        for path in known {
+            self.cross_path(path, time_ns);
+        }
         Ok(())
     }
 

@@ -48,7 +48,7 @@ use self::state::{End, SinkDaemon, summary_plan};
 use self::unmeasured::TellUnmeasured;
 use super::duties::{
     FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
-    TellIdentity, WalkSourceFlows,
+    TellCrossings, TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::http;
@@ -196,6 +196,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(FollowCollectors::default())
         .with(TellIdentity)
         .with(TellCoverage::new())
+        .with(TellCrossings::default())
         .with(TellUnmeasured::new())
         .with(EndLossPeriods)
         .with(KeepLeases)

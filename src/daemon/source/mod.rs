@@ -19,7 +19,7 @@ use self::begin::AttachedSource;
 use self::reload::read_again;
 use super::duties::{
     FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
-    TellIdentity, WalkSourceFlows,
+    TellCrossings, TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
@@ -43,6 +43,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
         .with(GiveSigns::default())
         .with(TellIdentity)
         .with(TellCoverage::new())
+        .with(TellCrossings::default())
         .with(KeepLeases)
         .with(LookAfterAttachments::start())
         .with(read_again(args))

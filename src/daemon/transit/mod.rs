@@ -2,7 +2,7 @@
 //! host this is. Packets get their entries from the kernel half alone.
 //!
 //! ```text
-//! each turn of the loop:  duties: signs · identity · attachments · reload · clock · waits
+//! each turn of the loop:  duties: signs · identity · crossings · attachments · reload · clock · waits
 //! ```
 
 mod attachments;
@@ -23,7 +23,7 @@ use self::reload::read_again;
 use self::state::TransitDaemon;
 use self::waits::TellWaits;
 use self::while_alone::WhileAlone;
-use super::duties::{FollowClock, TellClocks, TellIdentity};
+use super::duties::{FollowClock, TellClocks, TellCrossings, TellIdentity};
 use super::duty::Duties;
 use super::http;
 use super::on_host::HostSide;
@@ -88,6 +88,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(TellIdentity)
+        .with(TellCrossings::new(waits.is_some()))
         .with(LookAfterHop::start())
         .with(read_again(args))
         .with(WhileAlone(FollowClock::default()))

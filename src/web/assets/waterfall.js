@@ -105,6 +105,33 @@ export function tailText({ tail, segments, queues }) {
   return `${begin}${share(most)} of it in ${segments[at].kind} ${ends(segments[at])}.`;
 }
 
+// The packets that a segment lost, in red if there are any; "?" if the hosts on both ends do not tell all.
+function lostCell({ loss }) {
+  if (!loss) return h("td", { class: "dim" }, "?");
+  return h("td", { class: loss.lost > 0 ? "trouble" : undefined, title: `${exact(loss.lost)} of ${exact(loss.packets)}` }, count(loss.lost));
+}
+
+// The segments that lost packets, those with most first. What a queue lost is not the rest of its wire's.
+function lostIn({ segments, queues }) {
+  const lost = ({ loss }) => loss?.lost ?? 0;
+  const inQueue = ({ kind, from }) => (kind === "wire" ? lost(queues.find((queue) => queue.from.node === from.node && queue.from.port === from.port) ?? {}) : 0);
+  const own = segments.map((segment) => ({ segment, lost: Math.max(0, lost(segment) - inQueue(segment)) }));
+  const all = [...own, ...queues.map((segment) => ({ segment, lost: lost(segment) }))];
+  return all.filter((one) => one.lost > 0).sort((one, other) => other.lost - one.lost);
+}
+
+// Where the packets of the pair were lost, in a sentence.
+export function lossText(path) {
+  const { loss } = path.whole;
+  if (!loss) return "";
+  if (loss.lost === 0) return `No packet of ${exact(loss.packets)} was lost.`;
+  const at = lostIn(path);
+  const places = at.map(({ segment, lost }) => `${exact(lost)} in ${segment.kind === "queue" ? "the queue of" : segment.kind} ${ends(segment)}`);
+  const rest = loss.lost - at.reduce((sum, { lost }) => sum + lost, 0);
+  if (rest > 0) places.push(`${exact(rest)} where it cannot be told`);
+  return `${exact(loss.lost)} of ${exact(loss.packets)} packets were lost: ${places.join("; ")}.`;
+}
+
 // The hosts on the way that tell which lost packets they dropped.
 export function lostAt(loss) {
   if (!loss || loss.at.length === 0) return "";
@@ -114,10 +141,13 @@ export function lostAt(loss) {
 
 export function waterfall(path) {
   const { found, last } = places(path.segments);
-  const heads = [["segment", "left"], ["", "left"], [duration(last), "axis"], ["mean"], ["p50"], ["p99"], ["share", "", "of the mean of the whole way"]];
+  const knowsLosses = [path.whole, ...path.segments, ...path.queues].some(({ loss }) => loss);
+  const lostHead = knowsLosses ? [["lost", "", "of all packets of the pair, by the counts of the hosts on both ends; of a wire, with its queue"]] : [];
+  const lostOf = (times) => knowsLosses && lostCell(times);
+  const heads = [["segment", "left"], ["", "left"], [duration(last), "axis"], ...lostHead, ["mean"], ["p50"], ["p99"], ["share", "", "of the mean of the whole way"]];
   const row = (segment, drawing) => h("tr", { title: about(segment) },
     h("td", { class: "left dim" }, segment.kind), h("th", { scope: "row", class: "left" }, ends(segment)),
-    h("td", { class: "waterfall-cell" }, drawing),
+    h("td", { class: "waterfall-cell" }, drawing), lostOf(segment),
     h("td", {}, mean(segment)), h("td", {}, quantile(segment, "p50_ns")), h("td", {}, quantile(segment, "p99_ns")),
     h("td", {}, segment.share === null ? "" : share(segment.share)));
   // A queue is a part of the wire that begins there, and stands below it.
@@ -125,13 +155,14 @@ export function waterfall(path) {
     const begins = ({ from }) => segment.kind === "wire" && from.node === segment.from.node && from.port === segment.from.port;
     return [row(segment, bar(found[i], last, segment.kind)), path.queues.filter(begins).map((queue) => row(queue, "part of the wire"))].flat();
   });
-  const whole = h("tr", { class: "waterfall-whole", title: about(path.whole) }, h("td", { class: "left dim" }, "in all"), h("th", { scope: "row" }), h("td", {}),
+  const whole = h("tr", { class: "waterfall-whole", title: about(path.whole) }, h("td", { class: "left dim" }, "in all"), h("th", { scope: "row" }), h("td", {}), lostOf(path.whole),
     h("td", {}, mean(path.whole)), h("td", {}, quantile(path.whole, "p50_ns")), h("td", {}, quantile(path.whole, "p99_ns")), h("td", {}));
   const rest = path.unknown_mean_ns !== null && h("p", { class: "dim" }, `Segments marked ? take ${duration(path.unknown_mean_ns)} in all (mean): what the whole way takes longer than the others.`);
   const again = path.repeated_nodes.map((node) => h("p", { class: "trouble" }, `Node ${named(node)} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have one node id.`));
   const tail = tailText(path);
+  const losses = lossText(path);
   return h("div", { class: "waterfall" },
     h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
       h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows, whole))),
-    rest, again, tail && h("p", {}, tail), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
+    rest, again, tail && h("p", {}, tail), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
 }

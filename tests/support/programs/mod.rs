@@ -9,7 +9,9 @@ pub mod transit;
 
 use std::net::IpAddr;
 
-use hostint::datapath::abi::{Abi, bytes_of, counter, flow_key, prefix_key, read_from};
+use hostint::datapath::abi::{
+    Abi, bytes_of, counter, crossing, crossing_key, flow_key, prefix_key, read_from,
+};
 use hostint::datapath::grants;
 use hostint::model::Prefix;
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut};
@@ -110,6 +112,28 @@ pub fn read_counters(map: &impl MapCore, count: u32) -> Vec<(u64, u64)> {
         })
     };
     (0..count).map(read).collect()
+}
+
+/// The packets that a program counted as they came by: the place, and the sum of all blocks; then forgets them.
+pub fn take_crossings(map: &impl MapCore) -> Vec<(crossing_key, u64)> {
+    let keys: Vec<Vec<u8>> = map.keys().collect();
+    let taken = keys.into_iter().map(|key| {
+        let count: crossing = get(map, &key).expect("it is there");
+        map.delete(&key).expect("it was there");
+        let key = read_from(&key).expect("a whole key");
+        (key, count.packets.iter().sum())
+    });
+    taken.collect()
+}
+
+/// The blocks in which a program counted packets.
+pub fn blocks_crossed(map: &impl MapCore) -> Vec<usize> {
+    let counts = map.keys().filter_map(|key| get::<crossing>(map, &key));
+    let blocks = counts.flat_map(|count| {
+        let counted = count.packets.into_iter().enumerate();
+        counted.filter_map(|(block, packets)| (packets > 0).then_some(block))
+    });
+    blocks.collect()
 }
 
 pub fn zero_counters(map: &impl MapCore, count: u32) {

@@ -383,6 +383,10 @@ impl Sink {
     }
 
     /// Packets and bytes by counter.
+    pub fn crossings(&self) -> &impl MapCore {
+        &self.skel.maps.crossings
+    }
+
     pub fn counters(&self) -> Vec<(u64, u64)> {
         read_counters(
             &self.skel.maps.sink_counters,

@@ -324,6 +324,10 @@ impl Source {
         found.expect("the map is there").is_some()
     }
 
+    pub fn crossings(&self) -> &impl MapCore {
+        &self.skel.maps.crossings
+    }
+
     pub fn counters(&self) -> Vec<(u64, u64)> {
         read_counters(
             &self.skel.maps.source_counters,

@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use hostint::datapath::abi::transit_object::{TransitSkel, TransitSkelBuilder};
 use hostint::datapath::abi::{bytes_of, host_settings, transit_counter};
 use hostint::datapath::probe::Features;
-use libbpf_rs::ProgramMut;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, ProgramMut};
 
 use super::clock::Clock;
 use super::{Ran, get, prefix_key, read_counters, run, set, zero_counters};
@@ -124,6 +124,10 @@ impl Hop {
     /// As TC egress sees a packet of this host itself.
     pub fn leave_from_here(&self, frame: &[u8]) -> Ran {
         run(self.program_out(), frame, None)
+    }
+
+    pub fn crossings(&self) -> &impl MapCore {
+        &self.skel.maps.crossings
     }
 
     pub fn counters(&self) -> Vec<(u64, u64)> {

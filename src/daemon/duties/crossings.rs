@@ -1,0 +1,65 @@
+//! Tells collectors the packets that source, hop and sink of this host counted as they came by.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::daemon::duty::Duty;
+use crate::daemon::on_host::OnHost;
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::datapath::crossings::Crossings;
+use crate::model::crossing_tally::BLOCKS_TOLD;
+use crate::model::crossings::CrossingReport;
+use crate::os::clock;
+
+/// Each block is told in several turns, so that a lost datagram costs no packet.
+const PERIOD: Duration = Duration::from_secs(2);
+
+/// The duty to do so. If several daemons of a host have it, collectors are told the same by each.
+#[derive(Default)]
+pub struct TellCrossings {
+    crossings: Crossings,
+    /// The daemon has the program that counts packets behind queues.
+    tells_sent: bool,
+}
+
+impl TellCrossings {
+    pub fn new(tells_sent: bool) -> Self {
+        Self {
+            tells_sent,
+            ..Self::default()
+        }
+    }
+}
+
+impl<D: TellsCollectors + OnHost> Duty<D> for TellCrossings {
+    fn task(&self) -> &'static str {
+        "tell collectors the packets that came by"
+    }
+
+    fn period(&self) -> Duration {
+        PERIOD
+    }
+
+    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        if !daemon.tells_extended() {
+            return Ok(());
+        }
+        let told_ns = clock::realtime_ns();
+        let (first_block, counts) = self
+            .crossings
+            .news(daemon.pins(), told_ns, self.tells_sent)?;
+        if counts.is_empty() {
+            return Ok(());
+        }
+        let report = CrossingReport {
+            node: daemon.node()?,
+            told_ns,
+            first_block,
+            blocks: BLOCKS_TOLD,
+            counts,
+        };
+        daemon.emitter().tell_crossings(&report);
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! The losses of a pair's packets by segment. Each is stored with one of the paths that have the segment, and is shown with
+//! all of them: the packets of a pair are counted together, whatever path they take.
+
+use std::collections::HashMap;
+
+use super::paths::FIRST_QUEUE;
+use super::sums::Sums;
+use crate::model::{
+    NodeId, NodePort, Path, PathFigures, Segment, SegmentFigures, SegmentKind, SegmentLoss,
+    SegmentTimes,
+};
+
+/// What losses are known of.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum LossPlace {
+    Whole,
+    Wire(NodePort, NodePort),
+    /// All of a node, whichever interfaces packets come and go by.
+    Hop(NodeId),
+    Queue(NodePort),
+}
+
+impl LossPlace {
+    fn of(segment: &Segment) -> Self {
+        match segment.kind {
+            SegmentKind::Wire => Self::Wire(segment.from, segment.to),
+            SegmentKind::Hop => Self::Hop(segment.from.node),
+            SegmentKind::Queue => Self::Queue(segment.from),
+        }
+    }
+}
+
+/// The loss in a row of a roll-up. `None`: nothing was counted, or more packets came out than in.
+pub fn of(row: &Sums) -> Option<SegmentLoss> {
+    let counted = &row.measured;
+    let is_known = counted.summaries > 0 && counted.lost >= counted.recovered;
+    is_known.then(|| SegmentLoss {
+        packets: counted.packets,
+        lost: counted.missing(),
+    })
+}
+
+/// Gives each path the losses of its segments. `ways` are all paths of the pair, and `read` reads a place of one.
+pub fn join(
+    paths: &mut [PathFigures],
+    ways: &[(i64, Path)],
+    read: impl Fn(i64, i64) -> rusqlite::Result<Sums>,
+) -> rusqlite::Result<()> {
+    let mut known: HashMap<LossPlace, Sums> = HashMap::new();
+    let mut add = |at, row: &Sums| known.entry(at).or_default().merge(row);
+    for (id, path) in ways {
+        add(LossPlace::Whole, &read(*id, 0)?);
+        for (place, segment) in (1..).zip(path.segments()) {
+            add(LossPlace::of(&segment), &read(*id, place)?);
+        }
+        for (place, hop) in (FIRST_QUEUE..).zip(&path.hops) {
+            let port = NodePort {
+                node: hop.node,
+                port: hop.egress_port,
+            };
+            add(LossPlace::Queue(port), &read(*id, place)?);
+        }
+    }
+    let loss = |at| known.get(&at).and_then(of);
+    for path in paths {
+        path.whole.loss = loss(LossPlace::Whole);
+        for one in &mut path.segments {
+            one.times.loss = loss(LossPlace::of(&one.segment));
+        }
+        for hop in path.path.hops.clone() {
+            let at = NodePort {
+                node: hop.node,
+                port: hop.egress_port,
+            };
+            let Some(lost) = loss(LossPlace::Queue(at)) else {
+                continue;
+            };
+            match path
+                .queues
+                .iter_mut()
+                .find(|queue| queue.segment.from == at)
+            {
+                Some(queue) => queue.times.loss = Some(lost),
+                // Its losses are known, and how long packets wait is not.
+                None => path.queues.push(SegmentFigures {
+                    segment: Segment {
+                        kind: SegmentKind::Queue,
+                        from: at,
+                        to: at,
+                    },
+                    times: SegmentTimes {
+                        loss: Some(lost),
+                        ..SegmentTimes::default()
+                    },
+                    share: None,
+                }),
+            }
+        }
+    }
+    Ok(())
+}

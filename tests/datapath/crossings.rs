@@ -1,0 +1,224 @@
+//! Source, hops and sink count the same packets in the same block: those that hops may push onto.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use hostint::datapath::abi::{crossing_key, crossing_place, source_lease};
+use hostint_testing::frame::Frame;
+use hostint_testing::model::Encapsulation::{self, ExtensionUdp, OverTcpUdp, VxlanGpe};
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::programs::sink::{Sink, settings};
+use hostint_testing::programs::source::{Options as SourceOptions, Source};
+use hostint_testing::programs::transit::{Hop, Options};
+use hostint_testing::programs::{blocks_crossed, take_crossings};
+
+const ENCAPSULATIONS: [Encapsulation; 3] = [OverTcpUdp, ExtensionUdp, VxlanGpe];
+const BLOCK_NS: i64 = 1 << 30;
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+    use crossing_place as place;
+
+    /// A source that lets hops push, if a sink reads as many entries.
+    fn source(encapsulation: Encapsulation, max_hops: u32) -> Source {
+        let mut source = Source::load_watching_nothing(&SourceOptions {
+            encapsulation,
+            max_hops,
+            ..SourceOptions::default()
+        });
+        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        source
+    }
+
+    fn lease(source: &Source, frame: &[u8], stack: u8) {
+        let key = source.model.look(frame).expect("may be tagged");
+        let lease = source_lease {
+            until_ns: u64::MAX,
+            proved_ns: 1,
+            ways: 63,
+            version: 2,
+            stack,
+            ..source_lease::default()
+        };
+        source.write_lease(&key, &lease);
+    }
+
+    fn frames() -> [(&'static str, Frame); 4] {
+        [
+            ("UDP", udp()),
+            ("UDP over IPv6", udp6().payload(17)),
+            ("TCP", tcp().segment(9, 2).tcp_options(12).payload(501)),
+            ("TCP over IPv6", tcp6().segment(9, 2)),
+        ]
+    }
+
+    /// One record, as it was counted: source node and destination, place, packets.
+    fn only(counts: Vec<(crossing_key, u64)>, sentence: &str) -> ((u32, u32), u32, u64) {
+        let [(key, packets)] = &counts[..] else {
+            panic!("{sentence}: {} records", counts.len());
+        };
+        ((key.source_node, key.dest), key.place, *packets)
+    }
+
+    #[test]
+    fn all_count_the_same_packets_by_source_and_destination() {
+        let (first, second) = (
+            Hop::load(&Options::default()),
+            Hop::load(&Options::default()),
+        );
+        first.set_node(101);
+        second.set_node(102);
+        for encapsulation in ENCAPSULATIONS {
+            let source = source(encapsulation, 2);
+            for (name, frame) in frames() {
+                let sentence = format!("{encapsulation:?}, {name}");
+                let sink = Sink::load(&settings());
+                let bytes = frame.bytes();
+                lease(&source, &bytes, 9);
+                let mut wire = source.run(&bytes).bytes;
+                assert!(wire.len() > bytes.len(), "{sentence}: tagged");
+                let (flow, at, packets) = only(take_crossings(source.crossings()), &sentence);
+                assert_eq!((at, packets), (place::CROSSING_TAGGED.0, 1), "{sentence}");
+                for hop in [&first, &second] {
+                    hop.arrive(&wire);
+                    let arrived = only(take_crossings(hop.crossings()), &sentence);
+                    assert_eq!(arrived, (flow, place::CROSSING_ARRIVED.0, 1), "{sentence}");
+                    wire = hop.leave(&wire).bytes;
+                    let departed = only(take_crossings(hop.crossings()), &sentence);
+                    assert_eq!(
+                        departed,
+                        (flow, place::CROSSING_DEPARTED.0, 1),
+                        "{sentence}"
+                    );
+                    // The port behind a bridge, of which the packet departed already.
+                    hop.leave(&wire);
+                    assert_eq!(
+                        take_crossings(hop.crossings()).len(),
+                        0,
+                        "{sentence}: again"
+                    );
+                }
+                for (hook, run) in [
+                    ("XDP", Sink::run as fn(&Sink, &[u8]) -> _),
+                    ("TC", Sink::run_tc),
+                ] {
+                    assert_eq!(run(&sink, &wire).bytes, bytes, "{sentence} at {hook}");
+                    let received = only(take_crossings(sink.crossings()), &sentence);
+                    assert_eq!(
+                        received,
+                        (flow, place::CROSSING_RECEIVED.0, 1),
+                        "{sentence} at {hook}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_is_counted_in_the_block_of_its_stamp_wherever_it_comes_by() {
+        for encapsulation in ENCAPSULATIONS {
+            let source = source(encapsulation, 2);
+            let hop = Hop::load(&Options::default());
+            hop.set_node(101);
+            let sink = Sink::load(&settings());
+            let bytes = udp().bytes();
+            lease(&source, &bytes, 9);
+            let wire = source.run(&bytes).bytes;
+            let block = blocks_crossed(source.crossings());
+            assert_eq!(block.len(), 1, "{encapsulation:?}");
+            // The clock of each begins anew when it is loaded, and all go on from the same time.
+            let now_ns = source.clock.now_ns().cast_signed();
+            hop.jump(now_ns - hop.clock.now_ns().cast_signed());
+            sink.jump(now_ns - sink.clock.now_ns().cast_signed());
+            // Half a block earlier and later.
+            let far = BLOCK_NS / 2;
+            for by_ns in [0, far, -2 * far] {
+                hop.jump(by_ns);
+                sink.jump(by_ns);
+                hop.arrive(&wire);
+                sink.run(&wire);
+                assert_eq!(
+                    blocks_crossed(hop.crossings()),
+                    block,
+                    "{encapsulation:?}: {by_ns} ns"
+                );
+                assert_eq!(
+                    blocks_crossed(sink.crossings()),
+                    block,
+                    "{encapsulation:?}: {by_ns} ns"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn packets_without_a_budget_are_not_counted() {
+        for encapsulation in ENCAPSULATIONS {
+            for (max_hops, stack, sentence) in [
+                (0, 9, "a source that lets none push"),
+                (2, 1, "a sink that reads one entry"),
+            ] {
+                let sentence = format!("{encapsulation:?}, {sentence}");
+                let source = source(encapsulation, max_hops);
+                let hop = Hop::load(&Options::default());
+                hop.set_node(101);
+                let sink = Sink::load(&settings());
+                let bytes = udp().bytes();
+                lease(&source, &bytes, stack);
+                let wire = source.run(&bytes).bytes;
+                assert!(wire.len() > bytes.len(), "{sentence}: tagged");
+                hop.arrive(&wire);
+                hop.leave(&wire);
+                sink.run(&wire);
+                assert_eq!(take_crossings(source.crossings()).len(), 0, "{sentence}");
+                assert_eq!(take_crossings(hop.crossings()).len(), 0, "{sentence}");
+                assert_eq!(take_crossings(sink.crossings()).len(), 0, "{sentence}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_superpacket_counts_as_its_segments() {
+        let source = source(VxlanGpe, 2);
+        let hop = Hop::load(&Options::default());
+        hop.set_node(101);
+        let frame = tcp().segment(9, 2).payload(900).bytes();
+        lease(&source, &frame, 9);
+        let wire = source.run(&frame).bytes;
+        assert!(wire.len() > frame.len(), "tagged");
+        let (flow, _, packets) = only(take_crossings(source.crossings()), "tagged");
+        assert_eq!(packets, 1);
+        hop.leave_superpacket(&wire, 300, 3);
+        let departed = only(take_crossings(hop.crossings()), "departed");
+        assert_eq!(departed, (flow, place::CROSSING_DEPARTED.0, 3));
+    }
+
+    #[test]
+    fn what_a_host_tagged_itself_did_not_come_by() {
+        let source = source(OverTcpUdp, 2);
+        let hop = Hop::load(&Options::default());
+        let bytes = udp().bytes();
+        lease(&source, &bytes, 9);
+        let wire = source.run(&bytes).bytes;
+        let node = only(take_crossings(source.crossings()), "tagged").0.0;
+        hop.set_node(node);
+        hop.arrive(&wire);
+        hop.leave(&wire);
+        assert_eq!(take_crossings(hop.crossings()).len(), 0);
+    }
+
+    #[test]
+    fn destinations_have_names_of_their_own() {
+        let source = source(OverTcpUdp, 2);
+        let mut seen = Vec::new();
+        for last in 1..=250 {
+            let frame = udp().to(Ipv4Addr::new(192, 0, 2, last)).bytes();
+            lease(&source, &frame, 9);
+            source.run(&frame);
+            let (flow, ..) = only(take_crossings(source.crossings()), "tagged");
+            assert!(!seen.contains(&flow), "192.0.2.{last}");
+            seen.push(flow);
+        }
+    }
+}

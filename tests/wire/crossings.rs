@@ -1,0 +1,109 @@
+//! Counts of the packets that came by are told in datagrams and read back, and nothing else is taken for them.
+
+use hostint::model::NodeId;
+use hostint::model::crossings::*;
+use hostint::wire::report::decode;
+use hostint::wire::report_crossings::{emit, parts};
+
+/// Bytes of a datagram that every path carries.
+const MOST_BYTES: usize = 1232;
+
+fn counts(source: u32, dest: u32, place: CrossingPlace, port: u16) -> CrossingCounts {
+    CrossingCounts {
+        flow: CrossingFlow {
+            source: NodeId(source),
+            dest,
+        },
+        place,
+        port,
+        packets: vec![Some(port.into()), None, Some(0), Some(u32::MAX - 1)],
+    }
+}
+
+fn report(counts: Vec<CrossingCounts>) -> CrossingReport {
+    CrossingReport {
+        node: NodeId(9),
+        told_ns: 1_700_000_000_123_456_789,
+        first_block: 1_583_000_000,
+        blocks: 4,
+        counts,
+    }
+}
+
+fn datagram(report: &CrossingReport) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    emit(report, &mut bytes);
+    bytes
+}
+
+#[test]
+fn counts_that_are_told_are_those_that_are_read() {
+    use CrossingPlace::*;
+    let places = [Tagged, Arrived, Departed, Sent, Received];
+    let told = report(places.map(|place| counts(1, 7, place, 3)).into());
+    let group = decode(&datagram(&told)).unwrap();
+    assert_eq!(group.node, Some(NodeId(9)));
+    assert!(group.reports.is_empty(), "it is none of the reports");
+    assert_eq!(group.crossings, Some(told));
+}
+
+#[test]
+fn the_counts_of_a_flow_are_in_one_datagram() {
+    let of_flow = |flow: u32| {
+        let places = 1 + flow % 7;
+        (0..places).map(move |port| counts(flow, 2 * flow, CrossingPlace::Arrived, port as u16))
+    };
+    let told = report((0..200).flat_map(of_flow).collect());
+    let parts = parts(&told);
+    assert!(parts.len() > 10, "{} parts", parts.len());
+    let mut seen = Vec::new();
+    for part in &parts {
+        assert!(datagram(part).len() <= MOST_BYTES);
+        let mut flows: Vec<_> = part.counts.iter().map(|one| one.flow).collect();
+        flows.dedup();
+        for flow in flows {
+            assert!(
+                !seen.contains(&flow),
+                "a second part has counts of {flow:?}"
+            );
+            seen.push(flow);
+        }
+    }
+    let all: Vec<_> = parts.into_iter().flat_map(|part| part.counts).collect();
+    assert_eq!(all, told.counts);
+}
+
+#[test]
+fn a_flow_with_more_places_than_a_datagram_has_is_not_told() {
+    let many = |port| counts(1, 2, CrossingPlace::Arrived, port);
+    let told = report(
+        (0..100)
+            .map(many)
+            .chain([counts(3, 4, CrossingPlace::Sent, 1)])
+            .collect(),
+    );
+    let parts = parts(&told);
+    let [part] = &parts[..] else {
+        panic!("{} parts", parts.len());
+    };
+    assert_eq!(part.counts, [counts(3, 4, CrossingPlace::Sent, 1)]);
+}
+
+#[test]
+fn other_bytes_are_refused() {
+    let whole = datagram(&report(vec![counts(1, 2, CrossingPlace::Sent, 3)]));
+    for len in 0..whole.len() {
+        assert!(decode(&whole[..len]).is_err(), "the first {len} bytes");
+    }
+    for (at, byte, what) in [
+        (40 + 8, 6, "a place that there is not"),
+        (40 + 8, 0, "no place"),
+        (40 + 9, 1, "a reserved byte"),
+        (37, 1, "another reserved byte"),
+        (36, 5, "more blocks than there are"),
+    ] {
+        let mut changed = whole.clone();
+        changed[at] = byte;
+        assert!(decode(&changed).is_err(), "{what}");
+    }
+}
