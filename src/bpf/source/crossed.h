@@ -9,8 +9,8 @@
 #include "source/budget.h"
 #include "source/outgoing.h"
 
-static __always_inline void note_crossing(const struct host_settings *host, const struct outgoing_packet *p,
-					  __u32 packets, __u64 now)
+static __always_inline void note_crossed(const struct host_settings *host, const struct outgoing_packet *p,
+					 __u32 packets, __u64 now)
 {
 	if (budget(p))
 		count_crossing(host->node_id, dest_tag(p->key.daddr), p->ifindex, crossing_of(CROSSING_TAGGED, packets),

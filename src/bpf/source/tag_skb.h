@@ -136,7 +136,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		return TCX_DROP;
 	}
 	count_tagged(p, f, locked);
-	note_crossing(host, p, p->segments, now);
+	note_crossed(host, p, p->segments, now);
 	if (p->segment_size)
 		count_source(COUNT_SOURCE_ENCAPSULATED, 1, p->frame_len);
 	return TCX_NEXT;

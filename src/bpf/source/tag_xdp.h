@@ -77,7 +77,7 @@ static __always_inline int tag_xdp(struct xdp_md *ctx, const struct host_setting
 		return XDP_DROP;
 	}
 	count_tagged(p, f, locked);
-	note_crossing(host, p, 1, now);
+	note_crossed(host, p, 1, now);
 	return XDP_PASS;
 }
 
