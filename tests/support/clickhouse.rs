@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use hostint::engines::http::HttpClient;
@@ -31,6 +32,14 @@ pub struct Ports {
 }
 
 impl Ports {
+    /// Ports of a loopback address that no other test connects from or listens at.
+    pub fn of_loopback() -> Self {
+        static TAKEN: AtomicU8 = AtomicU8::new(1);
+        let [.., high, low] = std::process::id().to_be_bytes();
+        let last = TAKEN.fetch_add(1, Ordering::Relaxed);
+        Self::free(&format!("127.{}.{low}.{last}", high | 128))
+    }
+
     /// Free ones of an address of this namespace.
     pub fn free(host: &str) -> Self {
         let bind = || TcpListener::bind((host, 0)).unwrap();

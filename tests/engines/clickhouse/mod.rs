@@ -18,7 +18,7 @@ use hostint_testing::netns::Lab;
 use hostint_testing::synthetic::Synthetic;
 
 fn loopback(name: &str) -> Server {
-    Server::start(name, &Ports::free("127.0.0.1"), &[])
+    Server::start(name, &Ports::of_loopback(), &[])
 }
 
 fn engine(url: &str, table: &str) -> ClickHouse {
@@ -126,7 +126,7 @@ mod tools {
 
     #[test]
     fn both_directions_of_a_flow_land_on_the_same_shard() {
-        let ports = [(); 2].map(|()| Ports::free("127.0.0.1"));
+        let ports = [(); 2].map(|()| Ports::of_loopback());
         let servers = [0, 1].map(|n| Server::start(&format!("shard{n}"), &ports[n], &ports));
         for server in &servers {
             server.run(PLAIN);
