@@ -396,6 +396,21 @@ return function(fields, tools, headers, quotes)
         return length > 0 and tvb(at + 1, length):string() or "", at + 1 + length
     end
 
+    -- Shows the names from a place on. Returns them and the place behind them, or nil if they are cut short.
+    local function show_names(tvb, top, place, kinds)
+        local names = {}
+        for _, kind in ipairs(kinds) do
+            local name, behind = name_at(tvb, place)
+            if not name then
+                tools.warn(top, "short", "the names are cut short")
+                return nil, place
+            end
+            top:add(tvb(place, behind - place), kind .. ": " .. name)
+            names[#names + 1], place = name, behind
+        end
+        return names, place
+    end
+
     local function host_drop(tvb, _, top)
         local LEAST = 108 + FLOW_BYTES
         if too_short(tvb, top, LEAST, "a report of a host's drops") then
@@ -415,16 +430,10 @@ return function(fields, tools, headers, quotes)
             show_flow(top, tvb, place, false)
             place = place + FLOW_BYTES
         end
-        local names, name = {}, nil
-        for _, what in ipairs({ "Reason", "Function", "Input interface", "Output interface" }) do
-            local begin = place
-            name, place = name_at(tvb, place)
-            if not name then
-                tools.warn(top, "short", "the names are cut short")
-                return "Drops of a host, cut short"
-            end
-            names[#names + 1] = name
-            top:add(tvb(begin, place - begin), what .. ": " .. name)
+        local names
+        names, place = show_names(tvb, top, place, { "Reason", "Function", "Input interface", "Output interface" })
+        if not names then
+            return "Drops of a host, cut short"
         end
         odd_length(tvb, top, place, "a report of a host's drops with these names")
         return string.format("Drops of node %d%s: %s, %s packets, %s at %s", tvb(12, 4):uint(), POSITIONS[tvb(17, 1):uint()] or "",
@@ -450,14 +459,10 @@ return function(fields, tools, headers, quotes)
             show_flow(top, tvb, place, false)
             place = place + FLOW_BYTES
         end
-        for _, what in ipairs({ "Input interface", "Output interface" }) do
-            local begin, name = place, nil
-            name, place = name_at(tvb, place)
-            if not name then
-                tools.warn(top, "short", "the names are cut short")
-                return "Hops through a host, cut short"
-            end
-            top:add(tvb(begin, place - begin), what .. ": " .. name)
+        local names
+        names, place = show_names(tvb, top, place, { "Input interface", "Output interface" })
+        if not names then
+            return "Hops through a host, cut short"
         end
         odd_length(tvb, top, place, "a report of hops through a host with these names")
         return string.format("Hops through node %d: %s, %s packets, last %d ns", tvb(12, 4):uint(), flow,
@@ -531,16 +536,9 @@ return function(fields, tools, headers, quotes)
         top:add(tvb(200, 4), "Smoothed round-trip time (us): " .. tvb(200, 4):uint())
         top:add(tvb(240, 4), "Segments retransmitted: " .. tvb(240, 4):uint())
         top:add(tvb(244, 4), "Data segments sent: " .. tvb(244, 4):uint())
-        local place = LEAST
-        for _, what in ipairs({ "Congestion control", "Class" }) do
-            local begin = place
-            local name
-            name, place = name_at(tvb, place)
-            if not name then
-                tools.warn(top, "short", "the names are cut short")
-                return "State of a TCP connection, cut short"
-            end
-            top:add(tvb(begin, place - begin), what .. ": " .. name)
+        local names, place = show_names(tvb, top, LEAST, { "Congestion control", "Class" })
+        if not names then
+            return "State of a TCP connection, cut short"
         end
         odd_length(tvb, top, place, "a report of a TCP connection with these names")
         return string.format("TCP connection of node %d: %s, limit %s, %d of %d segments retransmitted%s", tvb(12, 4):uint(), flow,

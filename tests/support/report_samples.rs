@@ -243,6 +243,19 @@ pub fn summaries() -> Vec<Report> {
         .collect()
 }
 
+/// A report about its own host.
+fn postcard(hw_id: u8, body: Body) -> Report {
+    Report {
+        sequence: 9,
+        observation: Observation {
+            hw_id: HwId::new(hw_id).unwrap(),
+            flags: flags(false),
+            clock: None,
+            body,
+        },
+    }
+}
+
 /// Packets of flows that a host dropped: with all that there can be, and with as little as possible.
 pub fn host_drops() -> [Report; 2] {
     let flow = FlowKey {
@@ -311,18 +324,13 @@ pub fn host_drops() -> [Report; 2] {
         superpacket: false,
         ..most.clone()
     };
-    [most, least].map(|drop| Report {
-        sequence: 9,
-        observation: Observation {
-            hw_id: HwId::new(2).unwrap(),
-            flags: flags(false),
-            clock: None,
-            body: Body::HostDrop(Box::new(HostDropReport {
-                time_s: 1_700_000_002,
-                node: NodeId(2),
-                drop,
-            })),
-        },
+    [most, least].map(|drop| {
+        let body = Body::HostDrop(Box::new(HostDropReport {
+            time_s: 1_700_000_002,
+            node: NodeId(2),
+            drop,
+        }));
+        postcard(2, body)
     })
 }
 
@@ -364,18 +372,13 @@ pub fn host_hops() -> [Report; 2] {
         out_interface: None,
         ..most.clone()
     };
-    [most, least].map(|hop| Report {
-        sequence: 9,
-        observation: Observation {
-            hw_id: HwId::new(1).unwrap(),
-            flags: flags(false),
-            clock: None,
-            body: Body::HostHop(Box::new(HostHopReport {
-                time_s: 1_700_000_002,
-                node: NodeId(2),
-                hop,
-            })),
-        },
+    [most, least].map(|hop| {
+        let body = Body::HostHop(Box::new(HostHopReport {
+            time_s: 1_700_000_002,
+            node: NodeId(2),
+            hop,
+        }));
+        postcard(1, body)
     })
 }
 
@@ -448,18 +451,13 @@ pub fn connections() -> [Report; 2] {
         },
         ..least.clone()
     };
-    [most, least].map(|connection| Report {
-        sequence: 9,
-        observation: Observation {
-            hw_id: HwId::new(3).unwrap(),
-            flags: flags(false),
-            clock: None,
-            body: Body::Connection(Box::new(ConnectionReport {
-                time_s: 1_700_000_002,
-                node: NodeId(2),
-                connection,
-            })),
-        },
+    [most, least].map(|connection| {
+        let body = Body::Connection(Box::new(ConnectionReport {
+            time_s: 1_700_000_002,
+            node: NodeId(2),
+            connection,
+        }));
+        postcard(3, body)
     })
 }
 
