@@ -152,7 +152,7 @@ enum lease_capability {
 	CAPABLE_INT_MX = 32,
 	CAPABLE_STACKS = 64, /* reads stacks of up to 8 hops */
 	CAPABLE_IOAM = 128,
-	CAPABLE_OPTION_114 = 256,
+	CAPABLE_OPTION_114 = 256,       /* a daemon on the sink's host reads and echoes TCP option 114 */
 	CAPABLE_UDP_SUPERPACKETS = 512, /* superpackets of UDP in vxlan-gpe reach it segment by segment */
 	CAPABLE_REVERSE_PROBES = 1024,  /* a daemon runs on the sink's host, and sends reverse probes */
 };

@@ -59,7 +59,8 @@ struct source_lease {
 	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
 	__u8 unattended; /* 1: no daemon at the sink's host, and nothing showed yet whether what it sends is translated */
-	__u8 zero2[3];
+	__u8 option_114; /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
+	__u8 zero2[2];
 	/* The kernel half adds to these. */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */

@@ -10,14 +10,16 @@ enum tcp_limit {
 
 enum tcp_setting {
 	TCP_BY_RULES = 1, /* the watchlist decides; without it all connections are watched */
+	TCP_ASK_ALL = 2,  /* option 114 is sent to all peers, not only to those whose host takes it */
 };
 
 struct tcp_settings {
 	__u64 cgroup;             /* id of the cgroup whose sockets are watched, with those below it; 0: all */
 	__u64 ending_interval_ns; /* as in token_rate, for each CPU: records about connections that ended */
 	__u64 ending_burst_ns;
-	__u32 netns; /* inode of the network namespace */
-	__u32 flags; /* enum tcp_setting */
+	__u32 netns;           /* inode of the network namespace */
+	__u32 flags;           /* enum tcp_setting */
+	__u64 ask_interval_ns; /* the least time between two requests of a connection */
 };
 
 enum tcp_record_kind {
@@ -34,6 +36,7 @@ enum tcp_field {
 	TCP_HAS_REORD_SEEN = 16,
 	TCP_HAS_RTO_COUNT = 32,
 	TCP_HAS_CGROUP = 64,
+	TCP_HAS_OPTION = 128, /* the socket has a state of option 114 */
 };
 
 enum tcp_record_flag {
@@ -46,6 +49,82 @@ enum tcp_record_flag {
 	TCP_TIMESTAMPS = 64,
 	TCP_PACED = 128,
 	TCP_NO_ROOM = 256, /* the application waits for room in the send buffer */
+};
+
+/*
+ * TCP option 114, as TCP-INT 0.4 has it: a sender asks, hops on the path fill in, the receiver echoes. The kernel half
+ * keeps a state of it for each socket.
+ */
+enum tcp_option_wire {
+	TCP_OPTION_KIND = 114, /* not assigned by IANA */
+	TCP_OPTION_LEN = 12,
+	TCP_OPTION_ALL = 15,       /* the key of a request to every hop */
+	TCP_OPTION_FAR = 0x8000,   /* in an echoed latency: the unit is 65,536 ns instead of 256 ns */
+	TCP_OPTION_FIRST_TTL = 64, /* an echo names a hop by this less the TTL there, in 4 bits */
+};
+
+/* The option's bytes. */
+struct tcp_option {
+	__u8 kind;
+	__u8 length;
+	__u8 key_speed;  /* key << 4 | speed of the worst hop's link, by TCP-INT's codes */
+	__u8 value;      /* of the worst hop: from 128 on its queue in units of 8 KiB, else 127 less the free Gbit/s */
+	__u8 hop;        /* TTL or hop limit at the worst hop; 0: no hop filled this in */
+	__u8 latency[3]; /* sum over all hops in units of 256 ns, big endian */
+	__u8 echo_value; /* what the other end's packets met: value, ... */
+	__u8 echo_hop_speed;  /* ... number of the hop << 4 | speed; hop 0: no echo */
+	__u8 echo_latency[2]; /* little endian, see TCP_OPTION_FAR */
+};
+
+/* Why a socket sends no requests any more. */
+enum tcp_option_off {
+	TCP_OPTION_ON,
+	TCP_OPTION_TIMED_OUT, /* a retransmission timeout came before any echo: something may drop the option */
+};
+
+enum tcp_option_flag {
+	TCP_OPTION_DUE = 1,    /* the next segment with data carries a request */
+	TCP_OPTION_ECHOES = 2, /* an echo waits to be sent */
+	TCP_OPTION_PROVEN = 4, /* echoes come back */
+	TCP_OPTION_ASKED = 8,  /* a request went out, and no echo came since */
+};
+
+enum tcp_option_limit {
+	TCP_OPTION_TRIALS = 8,      /* requests without an echo after which a socket asks seldom */
+	TCP_OPTION_ECHO_ROOM = 100, /* segments with at most this many bytes of data carry an echo by themselves */
+	TCP_OPTION_PAIR_FAILS = 3,  /* connections of a pair that timed out before it is given up for a while */
+};
+
+/* What an echo says, as it was on the wire. */
+struct tcp_option_sample {
+	__u8 value;
+	__u8 hop_speed;
+	__u16 latency;
+};
+
+struct tcp_option_state {
+	__u64 next_ns;   /* no request before this time */
+	__u64 asked_ns;  /* when the last request was sent */
+	__u64 worst_ns;  /* when the request of the worst sample was sent */
+	__u32 asked_seq; /* sequence number of the segment with that request */
+	__u32 requests;
+	__u32 samples;
+	__u32 echoes;     /* sent */
+	__u32 no_room;    /* segments whose options left no room */
+	__u32 unanswered; /* requests in a row */
+	__u32 zero2;
+	__u8 flags; /* enum tcp_option_flag */
+	__u8 off;   /* enum tcp_option_off */
+	__u16 zero;
+	struct tcp_option_sample echo;  /* to be sent: the worst since the last one */
+	struct tcp_option_sample worst; /* since the state was read */
+};
+
+/* For a pair of addresses. */
+struct tcp_option_pair {
+	__u64 until_ns; /* connections send no requests before this time */
+	__u32 failed;
+	__u32 zero;
 };
 
 /* Bytes and segments are counted since the connection began, as struct tcp_info counts them. */
@@ -98,6 +177,7 @@ struct tcp_record {
 	__u8 zero;
 	__u8 congestion[TCP_CONGESTION_NAME];
 	__u32 segments_out; /* of all kinds, acknowledgements too */
+	struct tcp_option_state option;
 };
 
 /* Each enumerator is the index of a per-CPU counter. */
@@ -107,6 +187,11 @@ enum tcp_counter {
 	COUNT_TCP_END_LIMITED, /* of these: not told, because of the limit */
 	COUNT_TCP_END_LOST,    /* of these: not told, because the ring was full */
 	COUNT_TCP_FAILED,      /* watched connections that were never established */
+	COUNT_TCP_REQUESTS,    /* segments that were sent with a request of option 114 */
+	COUNT_TCP_ECHOES,      /* segments that were sent with an echo */
+	COUNT_TCP_TAKEN,       /* samples: echoes that new requests brought */
+	COUNT_TCP_NO_ROOM,     /* segments whose options left no room for it */
+	COUNT_TCP_OPTION_OFF,  /* connections that send no requests any more, because of a timeout */
 	COUNT_TCP_MAX,
 };
 

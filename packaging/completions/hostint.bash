@@ -2940,7 +2940,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__tcp)
-            opts="-v -h -V --config --node-id --sample-period --cgroup --collector --node-name --label --no-identity --report-period --report --max-connections --max-endings --max-reports --http --json --once --watch --top --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --node-id --sample-period --cgroup --option --option-period --collector --node-name --label --no-identity --report-period --report --max-connections --max-endings --max-reports --http --json --once --watch --top --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2959,6 +2959,14 @@ _hostint() {
                     return 0
                     ;;
                 --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -W "none leased all" -- "${cur}"))
+                    return 0
+                    ;;
+                --option-period)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -445,6 +445,10 @@ complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l config -d 'Read 
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l sample-period -d 'Read the state of each connection once in this time, from 100ms [default: 1s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l cgroup -d 'Watch only sockets of this cgroup and those below it: a folder of the cgroup2 file system' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l option -d 'Send TCP option 114 (as TCP-INT 0.4), which hops on the path fill in and the other end echoes, to no host, to those whose leases say that they take it, or to all [default: none]' -r -f -a "none\t'no host'
+leased\t'hosts whose leases say that they take it'
+all\t'all hosts'"
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l option-period -d 'Ask by that option once in this time and in each round trip of a connection, from 1ms [default: 10ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r

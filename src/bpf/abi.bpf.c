@@ -152,3 +152,4 @@ enum tcp_record_kind tcp_record_kind;
 enum tcp_field tcp_field;
 enum tcp_record_flag tcp_record_flag;
 enum tcp_counter tcp_counter;
+enum tcp_option_off tcp_option_off;

@@ -13,11 +13,14 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/tcp.h"
-#include "kernel/counters.h"
 #include "kernel/single_value.h"
+#include "kernel/sock_ops.h"
 #include "kernel/token.h"
+#include "tcp/ask.h"
+#include "tcp/option.h"
 #include "tcp/socket.h"
 #include "tcp/state.h"
+#include "tcp/tcp_counters.h"
 #include "tcp/watched.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -32,13 +35,6 @@ struct bpf_iter__tcp {
 #pragma clang attribute pop
 
 _Static_assert(sizeof(struct flow_key) == TCP_FLOW_WORDS * sizeof(__u32), "a record holds a flow");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNTER_SLOTS);
-	__type(key, __u32);
-	__type(value, struct counter);
-} tcp_counters SEC(".maps");
 
 /* When a socket's connection was established. Sockets that end unseen make room for others. */
 struct {
@@ -61,10 +57,8 @@ struct {
 	__type(value, __u64);
 } tcp_tokens SEC(".maps");
 
-static __always_inline void count_tcp(enum tcp_counter what)
-{
-	count_in(&tcp_counters, what, 1, 0);
-}
+/* Set before the programs are loaded: option 114 is sent. Kernels that know no storage of sockets here load them without. */
+const volatile bool reads_options;
 
 static __always_inline __u64 begun_at(const struct tcp_sock *tp)
 {
@@ -72,6 +66,22 @@ static __always_inline __u64 begun_at(const struct tcp_sock *tp)
 	__u64 *begun = bpf_map_lookup_elem(&tcp_begun, &socket);
 
 	return begun ? *begun : 0;
+}
+
+/* The worst sample is that since the last time. */
+static __always_inline void read_option_state(struct tcp_sock *tp, struct tcp_record *record)
+{
+	static const struct tcp_option_sample none;
+	struct tcp_option_state *s;
+
+	if (!reads_options)
+		return;
+	s = bpf_sk_storage_get(&tcp_options, tp, NULL, 0);
+	if (!s)
+		return;
+	record->option = *s;
+	record->has |= TCP_HAS_OPTION;
+	s->worst = none;
 }
 
 SEC("iter/tcp")
@@ -90,6 +100,7 @@ int walk_connections(struct bpf_iter__tcp *ctx)
 	if (!is_watched(&tp->inet_conn.icsk_inet, (struct flow_key *)record.flow, &record.class))
 		return 0;
 	read_state(tp, &record);
+	read_option_state(tp, &record);
 	record.begun_ns = begun_at(tp);
 	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 	return 0;
@@ -129,6 +140,7 @@ static __always_inline void end_connection(struct tcp_sock *tp, const struct flo
 	*(struct flow_key *)r->flow = *key;
 	r->class = class;
 	read_state(tp, r);
+	read_option_state(tp, r);
 	r->begun_ns = begun_at(tp);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 forget:
@@ -158,4 +170,51 @@ int see_connection(__u64 *ctx)
 	else
 		end_connection(tp, &key, class);
 	return 0;
+}
+
+/* Connections that were there before. Kernels before 6.0 cannot set this here. */
+SEC("iter/tcp")
+int adopt_connections(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *skc = ctx->sk_common;
+	int calls = OPTION_CALLS;
+	struct flow_key key = {};
+	struct tcp_sock *tp;
+	__u32 class = 0;
+
+	if (!skc || skc->skc_state != TCP_STATE_ESTABLISHED)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(skc);
+	if (tp && is_watched(&tp->inet_conn.icsk_inet, &key, &class) &&
+	    bpf_sk_storage_get(&tcp_options, tp, NULL, SK_STORAGE_CREATE))
+		bpf_setsockopt(tp, SOCKET_LEVEL_TCP, SOCK_OPS_FLAGS, &calls, sizeof(calls));
+	return 0;
+}
+
+SEC("sockops")
+int mind_option(struct bpf_sock_ops *ctx)
+{
+	struct tcp_option_state *s;
+
+	if (ctx->op != SOCK_OP_CONNECTED && ctx->op != SOCK_OP_ACCEPTED && ctx->op != SOCK_OP_TIMEOUT &&
+	    (ctx->op < SOCK_OP_PARSE || ctx->op > SOCK_OP_WRITE))
+		return 1;
+	s = option_state(ctx);
+	if (!s)
+		return 1;
+	switch (ctx->op) {
+	case SOCK_OP_ROOM:
+		reserve(ctx, s);
+		break;
+	case SOCK_OP_WRITE:
+		write_option(ctx, s);
+		break;
+	case SOCK_OP_PARSE:
+		read_option(ctx, s);
+		break;
+	case SOCK_OP_TIMEOUT:
+		time_out(ctx, s);
+		break;
+	}
+	return 1;
 }

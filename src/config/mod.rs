@@ -88,7 +88,7 @@ pub use source_encapsulation::SourceEncapsulation;
 pub use store::{StoreConfig, StoreOptions, StorePlace};
 pub use table::{SettingsTable, TableEntry};
 pub use table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, TRANSIT, WATCH};
-pub use tcp::{TcpConfig, TcpOptions, TcpReportChoice};
+pub use tcp::{OptionPeers, TcpConfig, TcpOptions, TcpReportChoice};
 pub use transit::{TransitConfig, TransitOptions, TransitSetup};
 pub use variable::{variable, variables};
 pub use watch::{FileRules, WatchOptions};

@@ -25,6 +25,24 @@ pub enum TcpReportChoice {
     End,
 }
 
+/// The hosts that segments with option 114 are sent to.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum OptionPeers {
+    /// no host
+    #[default]
+    None,
+    /// hosts whose leases say that they take it
+    Leased,
+    /// all hosts
+    All,
+}
+
+impl OptionPeers {
+    pub fn sends(self) -> bool {
+        self != Self::None
+    }
+}
+
 /// Options of `hostint tcp`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TcpOptions {
@@ -40,6 +58,15 @@ pub struct TcpOptions {
     /// Watch only sockets of this cgroup and those below it: a folder of the cgroup2 file system
     #[arg(long, help_heading = MEASURING, value_name = "PATH")]
     pub cgroup: Option<PathBuf>,
+
+    /// Send TCP option 114 (as TCP-INT 0.4), which hops on the path fill in and the other end echoes, to no host, to
+    /// those whose leases say that they take it, or to all [default: none]
+    #[arg(long, help_heading = MEASURING, value_name = "HOSTS")]
+    pub option: Option<OptionPeers>,
+
+    /// Ask by that option once in this time and in each round trip of a connection, from 1ms [default: 10ms]
+    #[arg(long, help_heading = MEASURING, value_name = "TIME")]
+    pub option_period: Option<TimeSpan>,
 
     /// Send reports to this collector, default port 32766; may be repeated
     #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
@@ -79,6 +106,8 @@ pub struct TcpOptions {
 pub struct TcpConfig {
     pub sample_period: TimeSpan,
     pub cgroup: Option<PathBuf>,
+    pub option: OptionPeers,
+    pub option_period: TimeSpan,
     /// `None`: that of this host's sink or source.
     pub node_id: Option<NodeId>,
     pub collectors: Vec<String>,
@@ -93,6 +122,7 @@ pub struct TcpConfig {
 }
 
 const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
+const SHORTEST_OPTION_PERIOD: Duration = Duration::from_millis(1);
 const SHORTEST_REPORT_PERIOD: Duration = Duration::from_secs(1);
 const DEFAULT_RATE: u32 = 10_000;
 
@@ -121,6 +151,15 @@ impl TcpOptions {
                 format!("{report_period} is too short (expected 1s or more)"),
             ));
         }
+        let option_period = self
+            .option_period
+            .unwrap_or(TimeSpan(Duration::from_millis(10)));
+        if option_period.0 < SHORTEST_OPTION_PERIOD {
+            faults.push(fault(
+                &["option-period"],
+                format!("{option_period} is too short (expected 1ms or more)"),
+            ));
+        }
         let most = self.max_connections.unwrap_or(65_536);
         if !(1..=16_777_216).contains(&most) {
             faults.push(fault(
@@ -137,6 +176,8 @@ impl TcpOptions {
         Ok(TcpConfig {
             sample_period: period,
             cgroup: self.cgroup,
+            option: self.option.unwrap_or_default(),
+            option_period,
             node_id: self.node_id.map(NodeId),
             collectors: self.collector,
             identity,

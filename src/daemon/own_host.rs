@@ -101,6 +101,11 @@ impl OwnHost {
         Ok(())
     }
 
+    /// The pins of this host's roles, if there are any that may be seen.
+    pub fn pins(&self) -> Option<&Pins> {
+        self.pins.as_ref()
+    }
+
     pub fn node(&self) -> Option<NodeId> {
         self.given.or(self.measured.node()).or(self.derived)
     }

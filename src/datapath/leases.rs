@@ -12,6 +12,7 @@ use crate::model::{
     AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks, NodeId,
     PathProof, ProbeForms, SinkClock, Ways,
 };
+use crate::os::clock;
 
 /// The kernel's map of leases.
 pub struct Leases(Map<address_pair, source_lease>);
@@ -124,6 +125,7 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         longest: proof.longest,
         stack: proof.stack,
         segments: proof.udp_superpackets.into(),
+        option_114: proof.option_114.into(),
         distrusted: proof.distrusted.into(),
         untold: proof.untold.into(),
         unattended: proof.unattended.into(),
@@ -183,6 +185,7 @@ fn proof_of(value: &source_lease) -> PathProof {
         longest: value.longest,
         stack: value.stack,
         udp_superpackets: value.segments != 0,
+        option_114: value.option_114 != 0,
         vouched_ns: value.vouched_ns,
         proved_ns: value.proved_ns,
         distrusted: value.distrusted != 0,
@@ -208,6 +211,18 @@ impl Leases {
     /// Returns the map's id in the kernel.
     pub fn id(&self) -> io::Result<u32> {
         self.0.id()
+    }
+
+    /// The pairs whose destination reads and echoes TCP option 114, as their leases say.
+    pub fn with_option_114(&self) -> io::Result<Vec<AddressPair>> {
+        let now_ns = clock::monotonic_ns();
+        let mut pairs = Vec::new();
+        self.0.for_each(|key, value| {
+            if value.option_114 != 0 && now_ns < value.until_ns {
+                pairs.push(pair_of(&key));
+            }
+        })?;
+        Ok(pairs)
     }
 
     /// Calls `visit` for each lease.

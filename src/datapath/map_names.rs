@@ -29,6 +29,8 @@ pub const SINK_UNMEASURED_NODES: &str = "sink_unmeasured_nodes";
 pub const SINK_COLLECTORS: &str = "sink_collectors";
 /// Tagged packets on interfaces without a sink.
 pub const SINK_ASTRAY_COUNTS: &str = "sink_astray_counts";
+/// Until when `hostint tcp` on this host reads and echoes TCP option 114.
+pub const SINK_OPTION_114: &str = "sink_option_114";
 /// The daemon's own counters.
 pub const DAEMON_COUNTERS: &str = "daemon_counters";
 
@@ -72,7 +74,7 @@ pub const FORMER_COUNTERS: &str = "counters_before";
 pub const HOST_MAPS: [&str; 2] = [HOST_SETTINGS, CROSSINGS];
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 18] = [
+pub const SINK_MAPS: [&str; 19] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
@@ -91,6 +93,7 @@ pub const SINK_MAPS: [&str; 18] = [
     "sink_bucket_total",
     SINK_COLLECTORS,
     SINK_ASTRAY_COUNTS,
+    SINK_OPTION_114,
 ];
 
 /// The maps that are removed with the last attachment of the source.

@@ -35,6 +35,7 @@ pub mod maps;
 pub mod measured_here;
 pub mod minima;
 pub mod missed;
+pub mod option_114;
 mod orphans;
 pub mod paths;
 pub mod peer;

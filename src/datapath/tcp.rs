@@ -1,27 +1,33 @@
 //! The programs that read TCP connections: loaded, attached, set, and their records read.
 //!
-//! Nothing of them is pinned: they change no packet and no socket, and a daemon that ends leaves nothing behind.
+//! Nothing of them is pinned: a daemon that ends leaves nothing behind. They change no packet and no socket, unless
+//! option 114 is asked for; then segments carry it for as long as the daemon runs.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapHandle, OpenObject};
 
 use super::abi::tcp_walk_object::{TcpWalkSkel, TcpWalkSkelBuilder};
 use super::abi::{
-    counter, read_from, tcp_counter, tcp_record, tcp_record_kind, tcp_setting, tcp_settings,
+    address_pair, counter, read_from, tcp_counter, tcp_record, tcp_record_kind, tcp_setting,
+    tcp_settings,
 };
 use super::counters::packets;
 use super::event_ring::EventRing;
 use super::iterator;
+use super::leases::key_of;
 use super::load::{program_fd, with_warnings};
 use super::maps::Map;
 use super::tcp_record::RecordUnits;
 use super::token_rate::token_rate_of;
 use super::watch::{Watchlist, watchlist_of};
-use crate::model::{TcpSample, WatchRule};
+use crate::model::{AddressPair, OptionCounts, TcpSample, WatchRule};
 use crate::os::clock;
 
 /// Bytes of one read: the kernel gives no more at a time.
@@ -38,6 +44,19 @@ pub struct TcpPlan {
     pub rules: Vec<WatchRule>,
     /// The most endings that are told in a second; 0: no limit.
     pub max_endings: u64,
+    /// `None`: no segment carries option 114.
+    pub option: Option<OptionPlan>,
+}
+
+/// How option 114 is sent.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OptionPlan {
+    /// The folder of the cgroup whose sockets send it, if they are watched.
+    pub cgroup: PathBuf,
+    /// To all peers, not only to those whose leases say that they take it.
+    pub to_all: bool,
+    /// The least time between two requests of a connection.
+    pub interval: Duration,
 }
 
 /// Counts of connections since the programs were attached.
@@ -48,6 +67,7 @@ pub struct TcpCounts {
     pub ends_limited: u64,
     pub ends_lost: u64,
     pub failed: u64,
+    pub option: OptionCounts,
 }
 
 /// The programs, attached.
@@ -58,8 +78,9 @@ pub struct TcpPrograms {
     endings: MapHandle,
     walk: OwnedFd,
     tick_ns: u64,
-    /// Endings are seen for as long as this lives.
-    _link: Link,
+    peers: Map<address_pair, u64>,
+    /// Endings are seen for as long as these live, and option 114 is sent.
+    _links: Vec<Link>,
 }
 
 impl TcpPrograms {
@@ -70,7 +91,9 @@ impl TcpPrograms {
     pub fn attach(max_connections: u32, plan: &TcpPlan) -> io::Result<Self> {
         let tick_ns = clock::tick_ns()?;
         let mut object = MaybeUninit::uninit();
-        let skel = load(&mut object, max_connections)?;
+        let parts = LoadedPrograms::choose(plan.option.is_some());
+        let skel = load(&mut object, max_connections, parts)?;
+        let mut links = vec![with_warnings(|| skel.progs.see_connection.attach())?];
         let maps = &skel.maps;
         let programs = Self {
             settings: Map::of(&maps.tcp_settings)?,
@@ -79,10 +102,22 @@ impl TcpPrograms {
             endings: MapHandle::try_from(&maps.tcp_endings).map_err(io::Error::other)?,
             walk: iterator::link(&program_fd(&skel.progs.walk_connections)?)?,
             tick_ns,
-            _link: with_warnings(|| skel.progs.see_connection.attach())?,
+            peers: Map::of(&maps.tcp_option_peers)?,
+            _links: Vec::new(),
         };
         programs.set(plan)?;
-        Ok(programs)
+        if let Some(option) = &plan.option {
+            let cgroup = File::open(&option.cgroup)?;
+            let minding = &skel.progs.mind_option;
+            links.push(with_warnings(|| minding.attach_cgroup(cgroup.as_raw_fd()))?);
+            if parts == LoadedPrograms::All {
+                adopt(&program_fd(&skel.progs.adopt_connections)?)?;
+            }
+        }
+        Ok(Self {
+            _links: links,
+            ..programs
+        })
     }
 
     /// Changes what the programs do.
@@ -92,6 +127,14 @@ impl TcpPrograms {
     pub fn set(&self, plan: &TcpPlan) -> io::Result<()> {
         self.list.replace(&plan.rules)?;
         self.settings.set(&0, &settings_of(plan)?)
+    }
+
+    /// Lets option 114 be sent to the destinations of these pairs until then (monotonic clock).
+    pub fn allow_option(&self, pairs: &[AddressPair], until_ns: u64) -> io::Result<()> {
+        for pair in pairs {
+            self.peers.set(&key_of(pair), &until_ns)?;
+        }
+        Ok(())
     }
 
     /// The ring of connections that ended.
@@ -153,6 +196,13 @@ impl TcpPrograms {
             ends_limited: count(C::COUNT_TCP_END_LIMITED)?,
             ends_lost: count(C::COUNT_TCP_END_LOST)?,
             failed: count(C::COUNT_TCP_FAILED)?,
+            option: OptionCounts {
+                requests: count(C::COUNT_TCP_REQUESTS)?,
+                samples: count(C::COUNT_TCP_TAKEN)?,
+                echoes: count(C::COUNT_TCP_ECHOES)?,
+                no_room: count(C::COUNT_TCP_NO_ROOM)?,
+                off: count(C::COUNT_TCP_OPTION_OFF)?,
+            },
         })
     }
 
@@ -169,10 +219,43 @@ impl TcpPrograms {
 /// # Errors
 /// If it does not.
 pub fn try_to_load() -> io::Result<()> {
-    load(&mut MaybeUninit::uninit(), 1).map(drop)
+    load(&mut MaybeUninit::uninit(), 1, LoadedPrograms::Views).map(drop)
 }
 
-fn load(object: &mut MaybeUninit<OpenObject>, max_connections: u32) -> io::Result<TcpWalkSkel<'_>> {
+/// Connections that are there already send option 114, too, from now on.
+fn adopt(program: &OwnedFd) -> io::Result<()> {
+    let mut file = iterator::begin(&iterator::link(program)?)?;
+    file.read_to_end(&mut Vec::new()).map(drop)
+}
+
+/// The programs to load.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum LoadedPrograms {
+    /// Those that only look.
+    Views,
+    /// Those that send option 114 on new connections, too.
+    New,
+    /// And on those that are there already.
+    All,
+}
+
+impl LoadedPrograms {
+    /// As many as are wanted, and as the kernel takes: before Linux 6.0 an iterator cannot change sockets.
+    fn choose(wants_option: bool) -> Self {
+        match wants_option {
+            false => Self::Views,
+            true if load(&mut MaybeUninit::uninit(), 1, Self::All).is_ok() => Self::All,
+            true => Self::New,
+        }
+    }
+}
+
+fn load(
+    object: &mut MaybeUninit<OpenObject>,
+    max_connections: u32,
+    parts: LoadedPrograms,
+) -> io::Result<TcpWalkSkel<'_>> {
+    let option = parts != LoadedPrograms::Views;
     let mut open = TcpWalkSkelBuilder::default()
         .open(object)
         .map_err(io::Error::other)?;
@@ -180,19 +263,42 @@ fn load(object: &mut MaybeUninit<OpenObject>, max_connections: u32) -> io::Resul
         .tcp_begun
         .set_max_entries(max_connections)
         .map_err(io::Error::other)?;
+    if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+        constants.reads_options = option.into();
+    }
+    open.progs.mind_option.set_autoload(option);
+    open.progs
+        .adopt_connections
+        .set_autoload(parts == LoadedPrograms::All);
+    if !option {
+        for map in [
+            &mut open.maps.tcp_option_peers,
+            &mut open.maps.tcp_option_pairs,
+        ] {
+            map.set_max_entries(1).map_err(io::Error::other)?;
+        }
+    }
     with_warnings(|| open.load())
 }
 
 fn settings_of(plan: &TcpPlan) -> io::Result<tcp_settings> {
     let (ending_interval_ns, ending_burst_ns) = token_rate_of(plan.max_endings)?;
+    let option = plan.option.as_ref();
+    let flags = [
+        (tcp_setting::TCP_BY_RULES, !plan.rules.is_empty()),
+        (
+            tcp_setting::TCP_ASK_ALL,
+            option.is_some_and(|one| one.to_all),
+        ),
+    ];
+    let set = flags.into_iter().filter(|(_, is_set)| *is_set);
+    let interval_ns = option.map_or(0, |one| one.interval.as_nanos());
     Ok(tcp_settings {
         cgroup: plan.cgroup.unwrap_or_default(),
         ending_interval_ns,
         ending_burst_ns,
         netns: plan.netns,
-        flags: match plan.rules.is_empty() {
-            true => 0,
-            false => tcp_setting::TCP_BY_RULES.0,
-        },
+        flags: set.fold(0, |all, (flag, _)| all | flag.0),
+        ask_interval_ns: u64::try_from(interval_ns).unwrap_or(u64::MAX),
     })
 }

@@ -1,8 +1,11 @@
 //! Records about TCP connections, as the programs write them, become samples.
 
-use super::abi::{bytes_of_all, flow_key, read_from, tcp_field, tcp_record, tcp_record_flag};
+use super::abi::{
+    bytes_of_all, flow_key, read_from, tcp_field, tcp_option_off, tcp_record, tcp_record_flag,
+};
 use crate::model::{
-    CongestionControl, CongestionPhase, FlowKey, HeldUp, TcpFigures, TcpPhase, TcpSample,
+    CongestionControl, CongestionPhase, FlowKey, HeldUp, OptionFigures, OptionOff, TcpFigures,
+    TcpPhase, TcpSample, WorstHop, WorstSample,
 };
 
 /// From here on a slow-start threshold is none.
@@ -19,6 +22,26 @@ pub struct RecordUnits {
 fn flow_of(record: &tcp_record) -> FlowKey {
     let key = read_from::<flow_key>(bytes_of_all(&record.flow));
     FlowKey::from(&key.unwrap_or_default())
+}
+
+fn option_of(record: &tcp_record) -> OptionFigures {
+    let state = &record.option;
+    let worst = &state.worst;
+    let sample = WorstHop::from_echo(worst.value, worst.hop_speed, worst.latency);
+    OptionFigures {
+        requests: state.requests,
+        samples: state.samples,
+        echoes: state.echoes,
+        no_room: state.no_room,
+        off: match tcp_option_off(state.off.into()) {
+            tcp_option_off::TCP_OPTION_TIMED_OUT => Some(OptionOff::Timeout),
+            _ => None,
+        },
+        worst: sample.map(|sample| WorstSample {
+            sample,
+            age_ns: record.now_ns.saturating_sub(state.worst_ns),
+        }),
+    }
 }
 
 impl RecordUnits {
@@ -43,6 +66,7 @@ impl RecordUnits {
             begun_monotonic_ns: begun,
             class: record.class,
             tcp: self.figures(record),
+            option: has(tcp_field::TCP_HAS_OPTION).then(|| option_of(record)),
         }
     }
 

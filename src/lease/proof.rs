@@ -9,8 +9,8 @@ use super::verdict::OwnTagging;
 use super::ways;
 use super::witness::Witness;
 use crate::model::{
-    Encapsulation, FullAnswer, LeaseWitness, Marks, PathProof, ProbeForm, ProbeForms, Transport,
-    Ways,
+    Capabilities, Encapsulation, FullAnswer, LeaseWitness, Marks, PathProof, ProbeForm, ProbeForms,
+    Transport, Ways,
 };
 
 /// The least time between the beginnings of two proofs of the same form.
@@ -56,7 +56,7 @@ pub(super) struct Proof {
     /// The entries of a stack that the sink reads, as an earlier daemon learned it.
     adopted_stack: u8,
     /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment, as an earlier daemon learned it.
-    adopted_udp_superpackets: bool,
+    adopted_segments: bool,
 }
 
 impl Proof {
@@ -84,7 +84,7 @@ impl Proof {
         self.proved_ns = known.proved_ns;
         self.tos_changed = known.tos_changed;
         self.adopted_stack = known.stack;
-        self.adopted_udp_superpackets = known.udp_superpackets;
+        self.adopted_segments = known.udp_superpackets;
         self.longest = [known.longest; ProbeForm::ALL.len()];
         self.distrusted = known.distrusted.then_some(ProbeForm::Gpe);
         if !known.eaten.is_empty() || known.distrusted {
@@ -378,6 +378,7 @@ impl Proof {
 
     /// What the kernel and status are told.
     pub(super) fn known(&self, ours: &OwnTagging) -> PathProof {
+        let told = self.answer.map(|answer| answer.capabilities);
         PathProof {
             version: 2,
             ways: self.ways(ours),
@@ -385,10 +386,8 @@ impl Proof {
             tos_changed: self.tos_changed,
             longest: self.longest(),
             stack: self.stack(),
-            udp_superpackets: match &self.answer {
-                Some(answer) => answer.capabilities.udp_superpackets(),
-                None => self.adopted_udp_superpackets,
-            },
+            udp_superpackets: told.map_or(self.adopted_segments, Capabilities::udp_superpackets),
+            option_114: told.is_some_and(Capabilities::option_114),
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),

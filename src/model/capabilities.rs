@@ -4,6 +4,8 @@ use super::{Encapsulation, Encapsulations};
 
 /// The sink reads stacks onto which transit hops pushed entries.
 const STACKS: u32 = 64;
+/// A daemon on the sink's host reads and echoes TCP option 114.
+const OPTION_114: u32 = 256;
 /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment.
 const UDP_SUPERPACKETS: u32 = 512;
 /// A daemon runs on the sink's host, and sends reverse probes.
@@ -44,6 +46,11 @@ impl Capabilities {
     /// True if superpackets of UDP in vxlan-gpe reach the sink segment by segment.
     pub fn udp_superpackets(self) -> bool {
         self.0 & UDP_SUPERPACKETS != 0
+    }
+
+    /// True if a daemon on the sink's host reads and echoes TCP option 114.
+    pub fn option_114(self) -> bool {
+        self.0 & OPTION_114 != 0
     }
 
     /// True if a daemon on the sink's host sends reverse probes.

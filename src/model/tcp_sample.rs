@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::FlowKey;
+use super::{FlowKey, OptionFigures};
 
 /// The name of a congestion control, as the kernel has it: bytes up to the first NUL.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -227,6 +227,9 @@ pub struct TcpSample {
     #[serde(skip)]
     pub class: u32,
     pub tcp: TcpFigures,
+    /// Absent if the host sends no option 114 on this connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<OptionFigures>,
 }
 
 impl TcpSample {

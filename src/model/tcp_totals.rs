@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LatencyHistogram, Limit, LimitedTimes, NodeId, TcpSample};
+use super::{LatencyHistogram, Limit, LimitedTimes, NodeId, OptionCounts, TcpSample};
 
 /// Why a connection is told.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
@@ -130,4 +130,7 @@ pub struct TcpTotals {
     pub walks: u64,
     /// The duration of the last walk.
     pub walk_ns: u64,
+    /// Absent if no segment carries option 114.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<OptionCounts>,
 }

@@ -154,6 +154,8 @@ pub struct PathProof {
     pub stack: u8,
     /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment.
     pub udp_superpackets: bool,
+    /// A daemon on the sink's host reads and echoes TCP option 114.
+    pub option_114: bool,
     /// Until then the sink's counts show that tagged packets arrive.
     pub vouched_ns: u64,
     /// The end of the last round of probes; 0: none ended yet.

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
+
+use super::netns;
 
 /// Returns the id by which the kernel's programs know the cgroup of this folder.
 ///
@@ -19,4 +21,29 @@ pub fn id(folder: &Path) -> io::Result<u64> {
         ));
     }
     Ok(metadata.ino())
+}
+
+/// Finds the cgroup that all others are below: where this process has it mounted, else process 1 or those that started
+/// this one, because `ip netns exec` covers /sys. The path stays valid for this process when it gives up capabilities.
+pub fn root() -> Option<PathBuf> {
+    let seen_by = |process: &str, from: &str| {
+        let folder = mounted_for(process)?;
+        let folder = Path::new(from).join(folder.strip_prefix("/").unwrap_or(&folder));
+        netns::hold(&folder).ok()
+    };
+    let outer = || {
+        let mut pids = netns::outer_processes().into_iter();
+        pids.find_map(|pid| seen_by(&pid.to_string(), &format!("/proc/{pid}/root")))
+    };
+    seen_by("self", "/").or_else(outer)
+}
+
+/// The folder of the first cgroup2 file system among a process's mounts.
+fn mounted_for(process: &str) -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string(format!("/proc/{process}/mounts")).ok()?;
+    let mut fields = mounts.lines().map(|line| line.split(' '));
+    fields.find_map(|mut fields| {
+        let folder = fields.nth(1)?;
+        (fields.next()? == "cgroup2").then(|| PathBuf::from(folder))
+    })
 }

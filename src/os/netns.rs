@@ -149,7 +149,7 @@ pub fn hold(folder: &Path) -> io::Result<PathBuf> {
         None => {
             let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
             held.push((folder.to_owned(), open(folder, flags, Mode::empty())?));
-            log::debug(|| format!("using the BPF file system {}", folder.display()));
+            log::debug(|| format!("holding the folder {}", folder.display()));
             held.len() - 1
         }
     };
@@ -160,7 +160,7 @@ pub fn hold(folder: &Path) -> io::Result<PathBuf> {
 }
 
 /// Returns process 1, then this process's ancestors from the outermost to its parent.
-fn outer_processes() -> Vec<u32> {
+pub(super) fn outer_processes() -> Vec<u32> {
     let mut ancestors = Vec::new();
     let mut next = Some(nix::unistd::getppid().as_raw().unsigned_abs());
     while let Some(pid) = next.filter(|pid| *pid > 1) {

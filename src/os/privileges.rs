@@ -46,10 +46,12 @@ pub const POSTCARDS_BEGIN: [Capability; 6] = [
 /// read (PERFMON).
 pub const TCP: [Capability; 2] = [Capability::CAP_BPF, Capability::CAP_PERFMON];
 
-/// The capabilities that it uses at its start besides, as postcards do.
-pub const TCP_BEGIN: [Capability; 4] = [
+/// The capabilities that it uses at its start besides, as postcards do, and the program that sends option 114, which
+/// takes part in the work of sockets (NET_ADMIN).
+pub const TCP_BEGIN: [Capability; 5] = [
     Capability::CAP_BPF,
     Capability::CAP_PERFMON,
+    Capability::CAP_NET_ADMIN,
     Capability::CAP_SYS_RESOURCE,
     Capability::CAP_SETPCAP,
 ];

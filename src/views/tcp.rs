@@ -5,7 +5,7 @@ use std::fmt;
 use super::drops::counted;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use crate::model::{Limit, TcpNews, TcpReport, TcpTotals};
+use crate::model::{Limit, OptionFigures, OptionOff, TcpNews, TcpReport, TcpTotals, WorstSample};
 
 /// Displays `12:03:04.123Z receiver     tcp 10.1.0.4:5353 > 10.9.0.1:9999  srtt 12.3 ms  ...`.
 pub struct TcpLine<'a>(pub &'a TcpReport);
@@ -72,6 +72,9 @@ fn figures(report: &TcpReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "  {} {what}", counted(bytes.into(), "byte"))?;
         }
     }
+    if let Some(option) = &report.sample.option {
+        option_figures(option, f)?;
+    }
     match report.why {
         TcpNews::Open => write!(f, "  {}", tcp.state),
         TcpNews::Change | TcpNews::Sample => Ok(()),
@@ -84,6 +87,25 @@ fn figures(report: &TcpReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             }
             None => f.write_str("  ended"),
         },
+    }
+}
+
+/// Displays `  worst hop 1: queue of 40,960 bytes, 12.3 ms in all hops, 0.2 s ago`.
+fn option_figures(option: &OptionFigures, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(WorstSample { sample, age_ns }) = &option.worst {
+        write!(f, "  worst hop {}: ", sample.hop)?;
+        match (sample.queue_bytes, sample.free_gbit_s) {
+            (Some(bytes), _) => write!(f, "queue of {}", counted(bytes.into(), "byte"))?,
+            (None, Some(free)) => write!(f, "{free} Gbit/s free")?,
+            (None, None) => {}
+        }
+        let ns = |ns: u64| Nanoseconds(ns.cast_signed());
+        let (hops, age) = (ns(sample.latency_ns), ns(*age_ns));
+        write!(f, ", {hops} in all hops, {age} ago")?;
+    }
+    match option.off {
+        Some(OptionOff::Timeout) => f.write_str("  option 114 off after a timeout"),
+        None => Ok(()),
     }
 }
 
@@ -180,6 +202,17 @@ impl fmt::Display for TcpTotalsText<'_> {
             if count > 0 {
                 writeln!(f, "{} {what}", counted(count, "connection"))?;
             }
+        }
+        if let Some(option) = &totals.option {
+            writeln!(
+                f,
+                "option 114: {}, {} answered, {} echoes sent; no room in {}; off after a timeout for {}",
+                counted(option.requests, "request"),
+                Grouped(option.samples),
+                Grouped(option.echoes),
+                counted(option.no_room, "segment"),
+                counted(option.off, "connection")
+            )?;
         }
         if totals.beyond > 0 {
             let samples = counted(totals.beyond, "sample");

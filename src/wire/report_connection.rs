@@ -150,6 +150,7 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<ConnectionReport, D
         begun_monotonic_ns: None,
         class: 0,
         tcp,
+        option: None,
     };
     Ok(ConnectionReport {
         time_s,

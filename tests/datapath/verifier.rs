@@ -194,10 +194,18 @@ mod root {
     #[test]
     fn what_reads_connections_loads() {
         let mut object = MaybeUninit::uninit();
-        let open = TcpWalkSkelBuilder::default().open(&mut object).unwrap();
+        let mut open = TcpWalkSkelBuilder::default().open(&mut object).unwrap();
+        // An iterator can change sockets from Linux 6.0 on, and read what programs keep for them from 5.11 on.
+        let features = Features::probe();
+        open.progs
+            .adopt_connections
+            .set_autoload(features.kernel_ctx);
+        let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+        constants.reads_options = features.coarse_clock.into();
         let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
         check("walk_connections", &skel.progs.walk_connections);
         check("see_connection", &skel.progs.see_connection);
+        check("mind_option", &skel.progs.mind_option);
     }
 
     #[test]

@@ -89,6 +89,7 @@ mod root {
                 longest: random.u16(),
                 stack: random.u8(),
                 udp_superpackets: random.one_in(2),
+                option_114: random.chance(0.5),
                 vouched_ns: random.next(),
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),

@@ -275,6 +275,7 @@ fn sample() -> TcpSample {
         begun_monotonic_ns: None,
         class: 0,
         tcp: TcpFigures::default(),
+        option: None,
     }
 }
 

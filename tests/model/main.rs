@@ -10,3 +10,4 @@ mod missed_tally;
 mod prefix;
 mod tally;
 mod tally_size;
+mod tcp_option;

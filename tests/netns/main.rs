@@ -58,6 +58,7 @@ mod root {
     mod summaries;
     mod superpackets;
     mod tcp;
+    mod tcp_option;
     mod tcp_status;
     mod tcp_told;
     mod traffic;

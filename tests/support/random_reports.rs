@@ -415,6 +415,7 @@ impl Random {
                     begun_monotonic_ns: None,
                     class: 0,
                     tcp: self.tcp_figures(),
+                    option: None,
                 },
             },
         }

@@ -430,6 +430,7 @@ pub fn connections() -> [Report; 2] {
                 state: TcpPhase(1),
                 ..TcpFigures::default()
             },
+            option: None,
         },
     };
     let mut times = LimitedTimes::default();

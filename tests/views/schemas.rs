@@ -145,6 +145,7 @@ fn tcp_connections() -> Shape {
             begun_monotonic_ns: None,
             class: 0,
             tcp: TcpFigures::default(),
+            option: None,
         },
     };
     let mut all = least.clone();

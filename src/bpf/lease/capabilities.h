@@ -8,7 +8,23 @@
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "kernel/clock.h"
+#include "kernel/single_value.h"
 #include "sink/grants.h"
+
+/* Until when a daemon on this host reads and echoes TCP option 114 (coarse monotonic clock). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} sink_option_114 SEC(".maps");
+
+static __always_inline bool takes_option_114(void)
+{
+	const __u64 *until_ns = single_value(&sink_option_114);
+
+	return until_ns && coarse_ns() < *until_ns;
+}
 
 /* A daemon that has ended neither sees how the clock is steered nor sends reverse probes. */
 static __always_inline bool has_daemon(const struct host_settings *host)
@@ -23,7 +39,7 @@ static __always_inline __u32 capabilities(const struct sink_settings *set, const
 
 	return (stacks ? CAPABLE_STACKS : 0) | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
 	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
-	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0) |
+	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0) | (takes_option_114() ? CAPABLE_OPTION_114 : 0) |
 	       (set->flags & SINK_SEGMENTS ? CAPABLE_UDP_SUPERPACKETS : 0) |
 	       (host->reverse_probes && has_daemon(host) ? CAPABLE_REVERSE_PROBES : 0);
 }

@@ -10,6 +10,7 @@ mod collectors;
 mod connections;
 mod lines;
 mod metrics;
+mod option_peers;
 mod plan;
 mod reload;
 mod report_queue;
@@ -25,6 +26,7 @@ use self::collectors::TellConnections;
 use self::connections::Connections;
 use self::lines::{TcpLines, TcpOutput};
 use self::metrics::ServeConnections;
+use self::option_peers::FollowOptionPeers;
 use self::plan::TcpDaemonPlan;
 use self::reload::read_again;
 use self::report_queue::ReportQueue;
@@ -43,7 +45,7 @@ use crate::control::UnpinnedRole;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::tcp::TcpPrograms;
 use crate::host::advice::advise_for;
-use crate::os::{clock, log, netns, privileges, signals};
+use crate::os::{cgroup, clock, log, netns, privileges, signals};
 use crate::report::{Destinations, Emitter};
 use crate::web::HttpListener;
 
@@ -56,16 +58,18 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
     let found = bpffs
         .map(Path::to_owned)
         .or_else(|| netns::bpffs(false).ok().flatten());
+    let cgroups = cgroup::root();
     give_up_all_but(&privileges::TCP_BEGIN)?;
-    let (mut daemon, mut endings, http) = begin(found.as_deref(), args)?;
+    let (mut daemon, mut endings, http) = begin(found.as_deref(), cgroups.as_deref(), args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(FollowHost)
         .with(SampleConnections::new(args.top))
+        .with(FollowOptionPeers::default())
         .with(TellConnections)
         .with(TellIdentity)
         .with(FollowRules::start())
-        .with(read_again(args));
+        .with(read_again(args, cgroups));
     if let Some(listener) = http {
         duties = duties.with(ServeConnections::start(listener, &mut daemon)?);
     }
@@ -91,9 +95,10 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
 
 fn begin(
     bpffs: Option<&Path>,
+    cgroups: Option<&Path>,
     args: &TcpArgs,
 ) -> Result<(TcpDaemon, EventRing, Option<HttpListener>)> {
-    let plan = TcpDaemonPlan::make(args)?;
+    let plan = TcpDaemonPlan::make(args, cgroups)?;
     let config = &plan.config;
     let host = OwnHost::find(bpffs, config.node_id, !config.collectors.is_empty())?;
     let destinations = Destinations {

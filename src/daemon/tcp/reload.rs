@@ -1,5 +1,7 @@
 //! Goes on with what the config file says after a SIGHUP.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 
 use super::plan::TcpDaemonPlan;
@@ -10,9 +12,11 @@ use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::reload::refuse_changed;
 
 /// The duty to read the config file again after a SIGHUP.
-pub fn read_again(args: &TcpArgs) -> ReadFileAgain<TcpDaemon> {
+pub fn read_again(args: &TcpArgs, cgroups: Option<PathBuf>) -> ReadFileAgain<TcpDaemon> {
     let again = args.clone();
-    ReadFileAgain::new(args.settings.clone(), move || TcpDaemonPlan::make(&again))
+    ReadFileAgain::new(args.settings.clone(), move || {
+        TcpDaemonPlan::make(&again, cgroups.as_deref())
+    })
 }
 
 impl ReadsFile for TcpDaemon {
@@ -36,6 +40,7 @@ impl ReadsFile for TcpDaemon {
             old.max_connections
         );
         let address = "the address is bound at the start (try to start hostint tcp again)";
+        let option = "the program is attached at the start (try to start hostint tcp again)";
         let settled = [
             (
                 new.max_connections != old.max_connections,
@@ -43,6 +48,7 @@ impl ReadsFile for TcpDaemon {
                 &*table,
             ),
             (new.http != old.http, "http", address),
+            (new.option.sends() != old.option.sends(), "option", option),
         ];
         refuse_changed(now.file.as_ref(), |file| &file.tcp, &settled)?;
         self.host

@@ -111,6 +111,7 @@ impl TcpDaemon {
             ends_lost: counts.ends_lost,
             ends_unreported: self.queue.endings_lost,
             walk_ns: u64::try_from(self.walk.as_nanos()).unwrap_or(u64::MAX),
+            option: self.plan.config.option.sends().then_some(counts.option),
             ..self.connections.sums()
         })
     }

@@ -327,6 +327,7 @@ fn connection(one: &proto::ConnectionMessage, of: Option<&proto::Flow>) -> TcpRe
             begun_monotonic_ns: None,
             class: 0,
             tcp,
+            option: None,
         },
     }
 }

@@ -1,0 +1,62 @@
+//! Option 114 goes to hosts that take it, and others learn that this one does.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::state::TcpDaemon;
+use crate::config::OptionPeers;
+use crate::daemon::duty::Duty;
+use crate::datapath::leases::Leases;
+use crate::datapath::option_114;
+use crate::os::{clock, log};
+
+const PERIOD: Duration = Duration::from_secs(1);
+/// What is told is true for this time: one turn may come late.
+const TOLD: Duration = Duration::from_millis(2_500);
+
+/// The duty to see to both.
+#[derive(Default)]
+pub struct FollowOptionPeers {
+    next: Option<Instant>,
+    warned: bool,
+}
+
+impl FollowOptionPeers {
+    /// Says once that no lease can be found.
+    fn warn(&mut self, peers: OptionPeers) {
+        if peers == OptionPeers::Leased && !std::mem::replace(&mut self.warned, true) {
+            log::warning(
+                "option 114 goes to no host: no source or sink of this host can be seen (they are root's; \
+                 try hostint source, or --option all)",
+            );
+        }
+    }
+}
+
+impl Duty<TcpDaemon> for FollowOptionPeers {
+    fn task(&self) -> &'static str {
+        "learn which hosts take option 114"
+    }
+
+    fn turn(&mut self, daemon: &mut TcpDaemon, now: Instant) -> Result<()> {
+        if !daemon.plan.config.option.sends() || self.next.is_some_and(|next| now < next) {
+            return Ok(());
+        }
+        self.next = Some(now + PERIOD);
+        let Some(pins) = daemon.host.pins() else {
+            self.warn(daemon.plan.config.option);
+            return Ok(());
+        };
+        option_114::tell(pins, TOLD)?;
+        let Some(leases) = Leases::open(pins)? else {
+            return Ok(());
+        };
+        let pairs = leases.with_option_114()?;
+        let told_ns = u64::try_from(TOLD.as_nanos()).unwrap_or(u64::MAX);
+        daemon
+            .programs
+            .allow_option(&pairs, clock::monotonic_ns() + told_ns)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! What TCP option 114 tells of a connection's path. The kernel half writes and reads the option, as TCP-INT 0.4 has it:
+//!
+//! | byte | meaning |
+//! |---|---|
+//! | 0, 1 | kind 114, length 12 |
+//! | 2 | key of the request, 4 bits; code of the link's speed at the worst hop, 4 bits |
+//! | 3 | the worst hop: from 128 on its queue in units of 8 KiB, else 127 less its free Gbit/s |
+//! | 4 | TTL or hop limit at the worst hop; 0: no hop filled this in |
+//! | 5 to 7 | the latency of all hops in units of 256 ns, big endian |
+//! | 8 | echo of byte 3 |
+//! | 9 | echo: number of the worst hop, which is 64 less its TTL, 4 bits; code of the link's speed, 4 bits |
+//! | 10, 11 | echo of the latency, little endian; from 0x8000 on the other 15 bits count units of 65,536 ns |
+
+use serde::{Deserialize, Serialize};
+
+const QUEUE: u8 = 0x80;
+const QUEUE_STEP_BYTES: u32 = 8192;
+const UNIT_NS: u64 = 256;
+const FAR: u16 = 0x8000;
+const FAR_UNIT_NS: u64 = 65_536;
+/// Gbit/s of links, by their codes.
+const SPEEDS: [Option<u32>; 8] = [
+    None,
+    Some(10),
+    Some(25),
+    Some(40),
+    Some(50),
+    Some(100),
+    Some(200),
+    Some(400),
+];
+
+/// What the worst hop of a path told.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+pub struct WorstHop {
+    /// The number of the worst hop, from 1, less all multiples of 16.
+    pub hop: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_gbit_s: Option<u32>,
+    /// Its queue, in steps of 8 KiB; 1,040,384 bytes are that or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_bytes: Option<u32>,
+    /// Where it had no queue: how much of its link was free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_gbit_s: Option<u32>,
+    /// The time that the packet took in all hops.
+    pub latency_ns: u64,
+}
+
+impl WorstHop {
+    /// Reads an echo: its bytes 8 and 9, and its latency. `None`: it is empty.
+    pub fn from_echo(value: u8, hop_speed: u8, latency: u16) -> Option<Self> {
+        let hop = hop_speed >> 4;
+        let latency_ns = if latency & FAR == 0 {
+            u64::from(latency) * UNIT_NS
+        } else {
+            u64::from(latency & !FAR) * FAR_UNIT_NS
+        };
+        let is_queue = value >= QUEUE;
+        (hop != 0).then(|| Self {
+            hop,
+            link_gbit_s: SPEEDS.get(usize::from(hop_speed & 15)).copied().flatten(),
+            queue_bytes: is_queue.then(|| u32::from(value - QUEUE) * QUEUE_STEP_BYTES),
+            free_gbit_s: (!is_queue).then(|| u32::from(QUEUE - 1 - value)),
+            latency_ns,
+        })
+    }
+}
+
+/// Why a connection sends no requests any more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OptionOff {
+    /// A retransmission timer ran out before any echo came: something on the path may drop segments with the option.
+    Timeout,
+}
+
+/// The worst sample since the state before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
+pub struct WorstSample {
+    #[serde(flatten)]
+    pub sample: WorstHop,
+    /// The time since the request was sent that the sample answers.
+    pub age_ns: u64,
+}
+
+/// Option 114 of all connections since the programs were attached.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+pub struct OptionCounts {
+    pub requests: u64,
+    pub samples: u64,
+    pub echoes: u64,
+    pub no_room: u64,
+    /// Connections that send no requests any more.
+    pub off: u64,
+}
+
+/// Option 114 of a connection.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+pub struct OptionFigures {
+    /// Segments sent with a request.
+    pub requests: u32,
+    /// Requests that an echo answered.
+    pub samples: u32,
+    /// Segments sent with an echo.
+    pub echoes: u32,
+    /// Segments whose other options left no room.
+    pub no_room: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<OptionOff>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<WorstSample>,
+}
