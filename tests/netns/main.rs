@@ -31,6 +31,7 @@ mod root {
     mod loss;
     mod loss_split;
     mod metrics;
+    mod million_flows;
     mod names;
     mod narrow;
     mod networks;
