@@ -39,6 +39,7 @@ mod root {
     mod offloads;
     mod operations;
     mod options;
+    mod paid_reports;
     mod path_losses;
     mod paths;
     mod peer;
