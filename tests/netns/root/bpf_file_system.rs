@@ -81,7 +81,7 @@ fn a_folder_that_is_none_is_named_by_the_daemon_and_before() {
     for (line, code, words) in [
         (
             "sink --dev b0 --node-id 2",
-            1,
+            2,
             format!("{given} is no BPF file system (try: mount -t bpf -o mode=700 bpf {given})"),
         ),
         (
