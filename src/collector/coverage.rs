@@ -15,6 +15,9 @@ const MOST: usize = 65_536;
 /// When there is no room, counts of a host that were not told for this time make some.
 const QUIET_NS: u64 = 600_000_000_000;
 
+/// All counts are looked at for such ones at most once in this time.
+const LOOK_NS: u64 = 60_000_000_000;
+
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// A host that is known for this time told all its counts at least once, even if a datagram was lost.
@@ -63,6 +66,8 @@ pub struct Coverage {
     /// The same since they were last taken.
     fresh: BTreeMap<RowKey, Row>,
     told: HashMap<ToldKey, LastTold>,
+    /// When counts that were quiet were last looked for.
+    looked_ns: u64,
     balances: HashMap<(NodeId, NodeId), TaggedBalance>,
     /// The epoch of each role of a host, and when it was first told.
     hosts: HashMap<HostKey, (u64, u64)>,
@@ -188,7 +193,9 @@ impl Coverage {
             Some(last) if epoch_ns == last.epoch_ns => Some(Some(last.by_reason.clone())),
             Some(_) => Some(Some(BTreeMap::new())),
             None => {
-                if self.told.len() >= MOST {
+                let is_due = now_ns.saturating_sub(self.looked_ns) >= LOOK_NS;
+                if self.told.len() >= MOST && is_due {
+                    self.looked_ns = now_ns;
                     let is_quiet = |last: &LastTold| last.seen_ns.saturating_add(QUIET_NS) < now_ns;
                     self.told.retain(|_, last| !is_quiet(last));
                 }

@@ -233,3 +233,45 @@ fn what_source_and_sink_tell_of_a_pair_is_one_row() {
     let missed = missed.map(|(reason, packets)| (reason.to_owned(), packets));
     assert_eq!(rows[0].missed, BTreeMap::from(missed));
 }
+
+#[test]
+fn a_full_table_makes_room_for_others_once_a_minute() {
+    const MOST: u32 = 65_536;
+    let mut coverage = collector();
+    let pair = |sink| MissedPackets {
+        other: PairEnd::ToSink(Some(NodeId(sink))),
+        class: Some("storage".to_owned()),
+        by_reason: [(MissedReason::Source(TOO_LONG), 1)].into(),
+    };
+    let report = CoverageReport {
+        node: NodeId(7),
+        period_s: 10,
+        epoch_ns: 1005 * SECOND,
+        missed: (0..MOST).map(pair).collect(),
+    };
+    let arrival = Arrival {
+        exporter: ([192, 0, 2, 1], 5000).into(),
+        received_ns: 1010 * SECOND,
+    };
+    coverage.missed(&report, arrival);
+    // Another address of the node tells of one of these pairs.
+    for (at_s, told, counted, sentence) in [
+        (1020, 10, 1, "there is no room"),
+        (1600, 20, 1, "those of the other address are not quiet yet"),
+        (1620, 30, 1, "they are, but it was looked for them 20 s ago"),
+        (1660, 40, 41, "they make room"),
+        (1670, 50, 51, "what has room grows"),
+    ] {
+        let told = Told {
+            at_s,
+            epoch_s: 1005,
+            too_long: told,
+        };
+        tell(&mut coverage, 2, &told);
+        let row = coverage.rows(1).remove(0);
+        assert_eq!(
+            row.missed["too_long"], counted,
+            "after {at_s} s: {sentence}"
+        );
+    }
+}

@@ -8,6 +8,7 @@ mod limited;
 mod loss_split;
 mod missed_tally;
 mod prefix;
+mod shown_figures;
 mod tally;
 mod tally_size;
 mod tcp_option;

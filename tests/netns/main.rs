@@ -31,6 +31,7 @@ mod root {
     mod loss;
     mod loss_split;
     mod metrics;
+    mod million_flows;
     mod names;
     mod narrow;
     mod networks;
@@ -38,6 +39,7 @@ mod root {
     mod offloads;
     mod operations;
     mod options;
+    mod paid_reports;
     mod path_losses;
     mod paths;
     mod peer;

@@ -8,6 +8,7 @@ use hostint_testing::random::Random;
 use hostint_testing::report_rules::{Flow, Rules};
 use hostint_testing::simulation::{PROFILES, simulate};
 use hostint_testing::summary_simulation::{self, SummaryRules};
+use hostint_testing::told_simulation::{COVERED, CROSSED, Told};
 
 const MANUAL: &str = include_str!("../../man/hostint-sizing.7");
 
@@ -60,6 +61,28 @@ fn the_formula_of_summaries_is_within_a_tenth_of_what_a_network_does() {
             assert!(off.abs() < 0.1, "{name}: {said:?} for {is:?}");
             assert_eq!(said.groups, is.groups, "{name}");
         }
+    }
+}
+
+#[test]
+fn the_formulas_of_coverage_and_of_packets_that_came_by_are_within_a_tenth() {
+    let check = |name: &str, is: Told, said: Told| {
+        for (what, is, said) in [
+            ("datagrams", is.datagrams, said.datagrams),
+            ("bytes", is.bytes, said.bytes),
+        ] {
+            let off = said / is - 1.0;
+            assert!(off.abs() < 0.1, "{name}, {what}: {said} for {is}");
+        }
+        let line = format!("{name}@{:.1}@{:.1}", said.datagrams, said.bytes / 1e3);
+        let shown = MANUAL.lines().any(|is| is == line);
+        assert!(shown, "not in the manual:\n{line}");
+    };
+    for rules in COVERED {
+        check(rules.name, rules.simulate(hosts(), 1), rules.formula());
+    }
+    for rules in CROSSED {
+        check(rules.name, rules.simulate(4, 1), rules.formula());
     }
 }
 

@@ -51,6 +51,7 @@ pub mod status_samples;
 pub mod stream;
 pub mod summary_simulation;
 pub mod synthetic;
+pub mod told_simulation;
 pub mod transit_cases;
 pub mod watched_pair;
 pub mod wire;

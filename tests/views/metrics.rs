@@ -303,7 +303,7 @@ fn sums_are_those_of_the_flows_in_base_units() {
     for (series, wanted) in [
         ("hostint_collect_datagrams_total", 30.0),
         (
-            "hostint_node_info{node=\"1\",name=\"web-\\\"1\",version=\"0.2.0\",contested=\"false\"}",
+            "hostint_node_info{node=\"1\",name=\"web-\\\"1\",version=\"0.2.0\",contested=\"false\",label_rack=\"r7\"}",
             1.0,
         ),
         ("hostint_collect_hosts{state=\"reporting\"}", 5.0),
@@ -605,6 +605,50 @@ fn a_collectors_counters_never_fall_although_a_late_report_is_no_longer_lost() {
         assert_eq!(value(&page, "hostint_collect_reports_lost_total"), shown);
         let series = "hostint_exporter_reports_lost_total{node=\"2\"}";
         assert_eq!(value(&page, series), shown);
+    }
+}
+
+#[test]
+fn what_a_node_tells_of_itself_stands_under_names_that_prometheus_allows() {
+    for (what, told, shown) in [
+        ("no label", &[][..], ""),
+        (
+            "rack, zone and role",
+            &[("rack", "r7"), ("role", "db"), ("zone", "north")],
+            ",label_rack=\"r7\",label_role=\"db\",label_zone=\"north\"",
+        ),
+        (
+            "labels that are named like those of the metric",
+            &[("name", "x"), ("node", "9"), ("__name__", "y")],
+            ",label___name__=\"y\",label_name=\"x\",label_node=\"9\"",
+        ),
+        (
+            "characters that no name of a label has",
+            &[("", "e"), ("7 of é", "x"), ("k8s.io/zone", "a")],
+            ",label_=\"e\",label_7_of__=\"x\",label_k8s_io_zone=\"a\"",
+        ),
+        (
+            "keys that become equal",
+            &[("a b", "1"), ("a-b", "2"), ("a.b", "3"), ("a_b_2", "4")],
+            ",label_a_b=\"1\",label_a_b_2=\"2\",label_a_b_2_2=\"4\",label_a_b_3=\"3\"",
+        ),
+        (
+            "a value with quotes, a backslash and a line break",
+            &[("rack", "\"r\\7\"\n")],
+            ",label_rack=\"\\\"r\\\\7\\\"\\n\"",
+        ),
+    ] {
+        let mut status = collect_status();
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        status.exporters[0].labels = told.iter().map(owned).collect();
+        let page = collect::text(&status, &mut Rising::default());
+        let line = page
+            .lines()
+            .find(|line| line.starts_with("hostint_node_info{node=\"1\""));
+        let wanted = format!(
+            "hostint_node_info{{node=\"1\",name=\"web-\\\"1\",version=\"0.2.0\",contested=\"false\"{shown}}} 1"
+        );
+        assert_eq!(line, Some(wanted.as_str()), "{what}");
     }
 }
 

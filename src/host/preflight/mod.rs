@@ -141,7 +141,12 @@ fn tcp_facts(wanted: bool) -> Result<TcpFacts> {
 
 fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {
     let (path, refused) = match given {
-        Some(path) => (netns::is_bpffs(path).then(|| path.to_owned()), None),
+        Some(path) if netns::is_bpffs(path) => (Some(path.to_owned()), None),
+        // A daemon looks nowhere else, and mounts none there.
+        Some(path) => {
+            let refused = format!("{} is no BPF file system", path.display());
+            (None, Some(refused))
+        }
         None => match search_as_a_daemon()? {
             Ok(path) => (path, None),
             Err(err) => (None, Some(err.to_string())),

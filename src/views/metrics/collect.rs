@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
-use super::{build_info, coverage, engines, host_drops, host_tcp, pairs, seconds, segments};
+use super::{
+    build_info, coverage, engines, host_drops, host_tcp, node_info, pairs, seconds, segments,
+};
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
@@ -191,7 +193,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     family.value(&[("state", "unknown")], unknown);
     let nodes = by_node(&status.exporters);
     exporters(&mut page, &nodes, rising);
-    node_info(&mut page, &status.exporters);
+    node_info::write(&mut page, &status.exporters);
     coverage::write(&mut page, &status.coverage);
     segments::write(&mut page, &status.segments);
     pairs::write(&mut page, &status.traffic);
@@ -243,35 +245,5 @@ fn exporters(page: &mut MetricsPage, nodes: &BTreeMap<String, Node>, rising: &mu
         if let Some(synchronised) = node.synchronised {
             family.value(&[("node", label)], u8::from(synchronised));
         }
-    }
-}
-
-/// The name of each node that has one, beside its id.
-fn node_info(page: &mut MetricsPage, exporters: &[ExporterHealth]) {
-    let mut nodes = BTreeMap::new();
-    for one in exporters {
-        if let (Some(node), Some(name)) = (one.node, &one.name)
-            && nodes.len() < MOST_NODES
-        {
-            let version = one.version.as_deref().unwrap_or_default();
-            nodes
-                .entry(node)
-                .or_insert((name, version, one.name_contested));
-        }
-    }
-    let help = "1; the name that a node tells, or that the collector was told, and the version of hostint there";
-    let mut family = page.family("hostint_node_info", MetricKind::Gauge, help);
-    for (node, (name, version, contested)) in nodes {
-        let contested = if contested { "true" } else { "false" };
-        let labels = [
-            ("node", node.to_string()),
-            ("name", name.clone()),
-            ("version", version.to_owned()),
-            ("contested", contested.to_owned()),
-        ];
-        family.value(
-            &labels.each_ref().map(|(key, value)| (*key, value.as_str())),
-            1,
-        );
     }
 }

@@ -7,6 +7,7 @@ mod engines;
 mod hops;
 mod host_drops;
 mod host_tcp;
+mod node_info;
 mod page;
 mod pairs;
 pub mod postcards;

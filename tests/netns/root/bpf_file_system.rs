@@ -74,6 +74,29 @@ fn one_that_is_read_only_is_named() {
 }
 
 #[test]
+fn a_folder_that_is_none_is_named_by_the_daemon_and_before() {
+    let lab = Lab::new();
+    let folder = hostint_testing::scratch::Folder::create();
+    let given = folder.path().display();
+    for (line, code, words) in [
+        (
+            "sink --dev b0 --node-id 2",
+            2,
+            format!("{given} is no BPF file system (try: mount -t bpf -o mode=700 bpf {given})"),
+        ),
+        (
+            "status --preflight --dev b0",
+            1,
+            format!("no BPF file system can be used: {given} is no BPF file system"),
+        ),
+    ] {
+        let (ended, text) = said(&lab.b, &format!("--bpffs {given} {line}"));
+        assert!(text.contains(&words), "{line}: {text}");
+        assert_eq!(ended, Some(code), "{line}: {text}");
+    }
+}
+
+#[test]
 fn one_that_is_unmounted_ends_nothing_and_our_program_is_known_as_ours() {
     let mut lab = Lab::new();
     let own = OwnBpffs::of(&mut lab.b);

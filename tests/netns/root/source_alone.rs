@@ -56,12 +56,13 @@ fn a_source_without_a_sink_is_known_by_name_and_missed_within_a_minute() {
     let mut source = lab.a.start(&line, "source attached");
     await_host(&lab.b, &collector, (1, "web-1", true));
     let metrics = || lab.b.enter(|| collector.get("/metrics"));
-    let info = r#"name="web-1""#;
     await_that_or(
         || {
-            metrics()
-                .lines()
-                .any(|line| line.contains("hostint_node_info{") && line.contains(info))
+            let metrics = metrics();
+            let mut lines = metrics.lines();
+            let info = lines.find(|line| line.starts_with("hostint_node_info{"));
+            let told = [r#"name="web-1""#, r#"label_rack="r7""#];
+            info.is_some_and(|info| told.iter().all(|text| info.contains(text)))
         },
         || format!("the metrics have no name: {}", metrics()),
     );

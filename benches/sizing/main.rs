@@ -1,5 +1,7 @@
 //! How many reports a network of 10,000 hosts makes, and what they are to one collector:
-//! `cargo bench --bench sizing -- [model] [load] [summaries]`. Needs no privileges; as root sockets have room for more.
+//! `cargo bench --bench sizing -- [model] [load] [summaries] [told]`. Needs no privileges; as root sockets have room for more.
+
+mod told;
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -339,7 +341,12 @@ fn summaries() {
     }
 }
 
-const SECTIONS: [(&str, fn()); 3] = [("model", model), ("load", load), ("summaries", summaries)];
+const SECTIONS: [(&str, fn()); 4] = [
+    ("model", model),
+    ("load", load),
+    ("summaries", summaries),
+    ("told", told::run),
+];
 
 fn main() {
     // cargo bench adds --bench
