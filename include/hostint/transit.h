@@ -11,6 +11,13 @@ enum transit_limit {
 	WAIT_SLOTS = 864,    /* FINE_SLOTS */
 };
 
+/* The kinds of INT onto which a hop pushes. */
+enum transit_carrier {
+	CARRIER_HOST_INT = 1, /* INT v0.5 in over-tcp-udp and extension-udp */
+	CARRIER_VXLAN_GPE = 2,
+	CARRIER_INT_MD = 4, /* INT v2.1 of any source, behind TCP and UDP */
+};
+
 /* Records the options with which a transit hop was attached to an interface, whose index is the key. */
 struct transit_info {
 	__u64 attached_ns;
@@ -24,6 +31,10 @@ struct transit_info {
 	__u32 only_allowed;     /* 1: only sources in the list of prefixes get entries */
 	__u32 cuts_tunnels;     /* 1: the device may cut superpackets in tunnels, which then get no entry */
 	__u32 notes_departures; /* 1: for the program that measures waits in queues */
+	__u32 carriers;         /* enum transit_carrier */
+	__be16 md_port;         /* UDP port that marks INT-MD; 0: none */
+	__u8 md_tos_value;      /* mark of INT-MD; */
+	__u8 md_tos_mask;       /* 0: none */
 	__u8 dev[16];           /* the interface's name, NUL-terminated */
 };
 

@@ -64,6 +64,47 @@ struct gpe_block {
 	__be16 count;    /* number of segments */
 };
 
+/*
+ * INT v2.1 (MD) as switches and other sources write it behind the UDP header or the first 20 bytes of the TCP header: shim
+ * and metadata header. The metadata stack follows, the newest entry first.
+ */
+struct int_md_head {
+	__u8 type;       /* shim: type 1 (INT-MD) << 4, what the mark replaced (NPT) << 2 */
+	__u8 length;     /* shim: words of metadata header and metadata stack */
+	__be16 original; /* shim: the original DSCP, destination port or protocol */
+	__u8 version;    /* metadata header: version, D, E, M */
+	__u8 reserved;
+	__u8 hop_words; /* Hop ML: words that each hop pushes */
+	__u8 remaining_hops;
+	__be16 bitmap;
+	__be16 domain;
+	__be16 ds_bitmap;
+	__be16 ds_flags;
+};
+
+enum int_md_constant {
+	INT_MD_HEAD_LEN = 16,
+	INT_MD_TYPE = 0x10, /* in the upper half of the byte; as in the next two */
+	INT_DESTINATION_TYPE = 0x20,
+	INT_MX_TYPE = 0x30,
+	INT_MD_LEAST_WORDS = 3, /* of the metadata header */
+	INT_MD_MOST_WORDS = 31, /* that a hop can push */
+	INT_MD_VERSION = 0x20,
+	INT_MD_FLAGS = 0x0e, /* D, E and M */
+	INT_V1_SHIM = 1,     /* the type of INT v1.0, which has the whole byte */
+};
+
+/* Bits of the instruction bitmap of INT v2.1. Each asks for one word, those of INT_MD_LONG for two. */
+enum int_md_instruction {
+	INT_MD_NODE = 0x8000,
+	INT_MD_PORTS = 0x4000, /* level 1 */
+	INT_MD_LATENCY = 0x2000,
+	INT_MD_QUEUE = 0x1000,
+	INT_MD_INGRESS = 0x0800,
+	INT_MD_EGRESS = 0x0400,
+	INT_MD_LONG = 0x0e00, /* both times, and the ports of level 2 */
+};
+
 enum gpe_constant {
 	GPE_PORT = 4790,
 	GPE_BLOCK_LEN = 60,

@@ -139,6 +139,9 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     added_corrected_error_ns UInt64,
     added_corrected_less_ns UInt64,
     added_corrected_more_ns UInt64,
+    -- the interfaces of the hops in hops.node, as the hops number them
+    `hops.ingress_port` Array(UInt32),
+    `hops.egress_port` Array(UInt32),
     -- seconds of time_ns: what partitions and the key are made of; filter by it
     time DateTime DEFAULT toDateTime(intDiv(time_ns, 1000000000))
 )

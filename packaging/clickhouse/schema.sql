@@ -143,6 +143,9 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     added_corrected_error_ns UInt64 CODEC(ZSTD),
     added_corrected_less_ns UInt64 CODEC(ZSTD),
     added_corrected_more_ns UInt64 CODEC(ZSTD),
+    -- the interfaces of the hops in hops.node, as the hops number them
+    `hops.ingress_port` Array(UInt32) CODEC(ZSTD),
+    `hops.egress_port` Array(UInt32) CODEC(ZSTD),
     -- seconds of time_ns: what partitions, TTL and the key are made of; filter by it
     time DateTime('UTC') DEFAULT toDateTime(intDiv(time_ns, 1000000000), 'UTC') CODEC(DoubleDelta, ZSTD),
     -- time_ns in readable form

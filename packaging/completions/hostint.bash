@@ -3034,7 +3034,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__transit)
-            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version attach detach help"
+            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --carriers --int-dscp --int-port --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version attach detach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3065,6 +3065,18 @@ _hostint() {
                     return 0
                     ;;
                 --extension-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --carriers)
+                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md" -- "${cur}"))
+                    return 0
+                    ;;
+                --int-dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --int-port)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3116,7 +3128,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__transit__subcmd__attach)
-            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --carriers --int-dscp --int-port --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3147,6 +3159,18 @@ _hostint() {
                     return 0
                     ;;
                 --extension-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --carriers)
+                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md" -- "${cur}"))
+                    return 0
+                    ;;
+                --int-dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --int-port)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -346,6 +346,11 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l carriers -d 'Push entries onto these kinds of INT; may be repeated [default: host-int,vxlan-gpe]' -r -f -a "host-int\t'over-tcp-udp and extension-udp of hostint\'s sources'
+vxlan-gpe\t'vxlan-gpe of hostint\'s sources'
+int-md\t'INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP'"
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l int-dscp -d 'DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l int-port -d 'UDP destination port that marks int-md packets' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l mtu -d 'Length of the longest IP packet with an entry [default: the interface\'s MTU, followed live]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l collector -d 'Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On a host with a sink or source whose daemon runs, that daemon does so' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces' -r -f -a "true\t''
@@ -363,7 +368,7 @@ info\t''
 debug\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l no-tcx -d 'Use clsact filters even if the kernel has tcx'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -f -a "attach" -d 'Attach the transit hop to interfaces and exit: packets get their entries, and nothing looks after it'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -f -a "detach" -d 'Detach the transit hop; packets pass unchanged from the next one on'
@@ -375,6 +380,11 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l carriers -d 'Push entries onto these kinds of INT; may be repeated [default: host-int,vxlan-gpe]' -r -f -a "host-int\t'over-tcp-udp and extension-udp of hostint\'s sources'
+vxlan-gpe\t'vxlan-gpe of hostint\'s sources'
+int-md\t'INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP'"
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l int-dscp -d 'DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l int-port -d 'UDP destination port that marks int-md packets' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l mtu -d 'Length of the longest IP packet with an entry [default: the interface\'s MTU, followed live]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l collector -d 'Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On a host with a sink or source whose daemon runs, that daemon does so' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces' -r -f -a "true\t''
@@ -392,7 +402,7 @@ info\t''
 debug\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l no-tcx -d 'Use clsact filters even if the kernel has tcx'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from detach" -l dev -d 'Detach only from this interface; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from detach" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F

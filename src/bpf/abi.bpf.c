@@ -88,6 +88,7 @@ enum event_reason event_reason;
 enum sink_counter sink_counter;
 enum source_counter source_counter;
 enum peer_counter peer_counter;
+enum transit_carrier transit_carrier;
 enum transit_counter transit_counter;
 enum transit_limit transit_limit;
 struct transit_info transit_info;

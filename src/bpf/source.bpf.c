@@ -10,7 +10,7 @@
  *     decide()             source/watch_rules.h     follows the rules         UNWATCHED EXCLUDED NOT_SAMPLED
  *   find_form()            lease/form.h            does its form pass?     NO_LEASE (LEASE_FULL) LEFT UNPROVED
  *                                                                             BEGAN_BEFORE_LEASE (FLOW_BEGAN_BEFORE_LEASE)
- *   read_checksum_state()  source/checksum_state.h  is the sum finished?      NO_CHECKSUM_STATE
+ *   read_checksum_state()  below                    is the sum finished?      NO_CHECKSUM_STATE
  *   plan()                 source/plan.h            how is it tagged?         TOO_LONG MAY_FRAGMENT IP_OPTIONS
  *                                                                             SUPERPACKET (of 64 KiB or more in look())
  *   passes_guard()         lease/guard.h           do packets arrive?        GUARDED
@@ -26,12 +26,12 @@
 #include "hostint/source_flow.h"
 #include "kernel/device_mtu.h"
 #include "kernel/host_settings.h"
+#include "packet/checksum_state.h"
 #include "watch/list.h"
 #include "source/look.h"
 #include "source/plan.h"
 #include "lease/form.h"
 #include "lease/guard.h"
-#include "source/checksum_state.h"
 #include "source/tag_skb.h"
 #include "source/tag_xdp.h"
 
@@ -71,6 +71,15 @@ static __always_inline bool needs_checksum_state(const struct outgoing_packet *p
 {
 	return superpackets == SUPER_ENCAP_ALL || encapsulation == ENCAP_OVER_TCP_UDP ||
 	       (encapsulation == ENCAP_AUTO && p->form == FLOW_MIXED);
+}
+
+/* Returns false if the state cannot be read. */
+static __always_inline bool read_checksum_state(struct __sk_buff *ctx, struct outgoing_packet *p)
+{
+	enum checksum_state state = checksum_state(ctx, &p->at);
+
+	p->unfinished = state == CHECKSUM_UNFINISHED;
+	return state != CHECKSUM_UNREADABLE;
 }
 
 /* Returns NULL if the table is full. */

@@ -11,13 +11,14 @@
  *   is_allowed()        below               its source is not allowed    NOT_ALLOWED
  *   note_departure()    below               at egress, whatever follows  (not counted)
  *   hop()               below               this host is in the stack    OWN_HOP
- *                                           cannot be changed safely     SUPERPACKET
+ *                                           cannot be changed safely     SUPERPACKET UNFINISHED
  *                                           the source left no budget    NO_BUDGET (sets E)
  *   has_room()          transit/room.h      would be too long            TOO_LONG (sets M)
  *   push_entry()        transit/push.h      the kernel refuses           CANNOT_RESIZE UNDONE DROPPED
  *
- * A packet with a new entry counts as PUSHED, and as NO_ARRIVAL, too, if the time of its arrival is not known. Packets of
- * this host itself pass through no hop. All others leave as they came; DROPPED ones would have been corrupt.
+ * A packet with a new entry counts as PUSHED, as NO_ARRIVAL, too, if the time of its arrival is not known, and as PADDED if
+ * its domain asks for words that hostint does not know. Packets of this host itself pass through no hop. All others leave as
+ * they came; DROPPED ones would have been corrupt.
  */
 #include "kernel/kernel.h"
 #include "int/crossings.h"
@@ -26,6 +27,7 @@
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
 #include "kernel/prefixes.h"
+#include "packet/checksum_state.h"
 #include "transit/arrivals.h"
 #include "transit/attachment.h"
 #include "transit/counters.h"
@@ -44,7 +46,9 @@ static __always_inline bool has_no_int(struct __sk_buff *ctx)
 		.tos_value = tos_value,
 		.tos_mask = tos_mask,
 		.extension_port = extension_port,
-		.other_port = bpf_htons(GPE_PORT),
+		.other_tos_value = md_tos_mask ? md_tos_value : NO_TOS,
+		.other_tos_mask = md_tos_mask,
+		.other_port = md_port,
 	};
 
 	return has_no_mark((void *)(long)ctx->data, (void *)(long)ctx->data_end, &marks);
@@ -53,12 +57,16 @@ static __always_inline bool has_no_int(struct __sk_buff *ctx)
 __noinline int find_skb(struct __sk_buff *ctx)
 {
 	struct passing_packet *p = passing();
+	enum transit_find found;
 
 	if (!p)
 		return TRANSIT_NO_INT;
 	p->frame_len = ctx->len;
-	return find_stack((void *)(long)ctx->data, (void *)(long)ctx->data_end,
-			  ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, p);
+	found = find_stack((void *)(long)ctx->data, (void *)(long)ctx->data_end,
+			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, p);
+	if (found == TRANSIT_FOUND && p->is_md)
+		identify_md(ctx, p);
+	return found;
 }
 
 /* The headers may lie in fragments of the skb; the second look comes after they are made readable. */
@@ -102,6 +110,9 @@ __noinline int hop(struct __sk_buff *ctx)
 	 */
 	if (ctx->gso_size && (!p->is_gpe || p->is_summed))
 		return leave_passing(p, COUNT_TRANSIT_SUPERPACKET);
+	/* It would be finished at the place from which the headers move away. */
+	if (p->is_md && checksum_state(ctx, &p->at) != CHECKSUM_FINISHED)
+		return leave_passing(p, COUNT_TRANSIT_UNFINISHED);
 	if (!p->budget) {
 		say_no_budget(ctx, p);
 		return leave_passing(p, COUNT_TRANSIT_NO_BUDGET);
@@ -148,7 +159,10 @@ int transit_in(struct __sk_buff *ctx)
 	if (!host || !p || find_readable(ctx, p) != TRANSIT_FOUND)
 		return TCX_NEXT;
 	now = now_ns(host);
-	remember_arrival(p, now);
+	if (p->is_md)
+		remember_alike(p, now);
+	else
+		remember_arrival(p, now);
 	note_crossing(ctx, host, p, CROSSING_ARRIVED, now);
 	count_transit(COUNT_TRANSIT_ARRIVED, ctx->gso_segs > 1 ? ctx->gso_segs : 1, p->frame_len);
 	return TCX_NEXT;
@@ -162,7 +176,7 @@ static __always_inline void note_departure(struct __sk_buff *ctx, struct passing
 	if (!host || (!notes_departures && !p->had_budget && !p->budget))
 		return;
 	p->left_ns = now_ns(host);
-	if (notes_departures)
+	if (notes_departures && !p->is_md)
 		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), p->left_ns);
 	if (p->newest_node != bpf_htonl(host->node_id))
 		note_crossing(ctx, host, p, CROSSING_DEPARTED, p->left_ns);

@@ -115,7 +115,7 @@ impl DscpMark {
 }
 
 /// Parses `0x01` or `1`.
-fn parse_dscp(text: &str) -> Result<u8, String> {
+pub(super) fn parse_dscp(text: &str) -> Result<u8, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(hex) => u8::from_str_radix(hex, 16),
         None => text.parse(),

@@ -1,5 +1,6 @@
 //! Flags, environment and config file as typed, validated values.
 
+mod carriers;
 mod catalogue;
 mod changes;
 mod choice;
@@ -53,6 +54,7 @@ mod value;
 mod variable;
 mod watch;
 
+pub use carriers::{Carrier, CarrierOptions, Carriers, IntMdMarks};
 pub use catalogue::keys;
 pub use choice::{Compat, HookChoice, SinkHook, Superpackets};
 pub use clickhouse::{ClickHouseConfig, ClickHouseOptions};

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::DscpMark;
+use super::carriers::{CarrierOptions, Carriers};
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST};
 use super::http::{TRANSIT_HTTP_PORT, check_http};
 use super::mark::MarkOptions;
@@ -29,6 +30,9 @@ pub struct TransitOptions {
 
     #[command(flatten)]
     pub marks: MarkOptions,
+
+    #[command(flatten)]
+    pub carriers: CarrierOptions,
 
     /// Length of the longest IP packet with an entry [default: the interface's MTU, followed live]
     #[arg(long, help_heading = MEASURING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
@@ -80,6 +84,7 @@ pub struct TransitConfig {
     pub allow: Option<Vec<Prefix>>,
     pub mark: DscpMark,
     pub extension_port: u16,
+    pub carriers: Carriers,
     pub mtu: Option<u32>,
     /// A power of two.
     pub max_arrivals: Option<u32>,
@@ -105,6 +110,8 @@ impl TransitOptions {
             ));
         }
         let mark = self.marks.check(&mut faults);
+        let extension_port = self.marks.extension_port();
+        let carriers = self.carriers.check(extension_port, &mut faults);
         let allow = check_prefixes(&self.allow, &mut faults);
         check_receivers(&self.collector, None, &mut faults);
         let waits = self.waits.unwrap_or(false);
@@ -134,7 +141,8 @@ impl TransitOptions {
                 node_id: self.node_id.map(NodeId),
                 allow: (!self.allow.is_empty()).then_some(allow),
                 mark,
-                extension_port: self.marks.extension_port(),
+                extension_port,
+                carriers,
                 mtu: self.mtu,
                 max_arrivals: self.max_arrivals.map(u32::next_power_of_two),
                 waits,

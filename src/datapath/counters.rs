@@ -142,6 +142,8 @@ pub const TRANSIT: &[CounterMeaning] = meanings! { transit_counter:
     COUNT_TRANSIT_CANNOT_RESIZE "cannot_resize" "kernel refused to make room: passed without entry",
     COUNT_TRANSIT_UNDONE "undone" "entry could not be written, packet restored",
     COUNT_TRANSIT_DROPPED "dropped" "packet could not be restored and was dropped",
+    COUNT_TRANSIT_UNFINISHED "unfinished" "int-md with a checksum that the device finishes: passed untouched",
+    COUNT_TRANSIT_PADDED "padded" "entries with words of a domain that hostint does not know, all ones",
 };
 
 /// The daemon's counters.

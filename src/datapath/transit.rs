@@ -20,7 +20,7 @@ use super::probe::Features;
 use super::shared_settings::SharedSettings;
 use super::source::fixed_mtu;
 use super::transit_links;
-use super::transit_settings::{cuts_tunnels, info_of};
+use super::transit_settings::{carrier_bits, cuts_tunnels, info_of, md_mark, md_port};
 use crate::config::TransitConfig;
 use crate::model::Prefix;
 use crate::os::{clock, netdev};
@@ -169,6 +169,12 @@ fn set_constants(
     constants.only_allowed = config.allow.is_some();
     constants.cuts_tunnels = cuts_tunnels(dev);
     constants.notes_departures = config.waits;
+    constants.carriers = carrier_bits(config.carriers);
+    constants.md_port = md_port(config.carriers);
+    if let Some(mark) = md_mark(config.carriers) {
+        constants.md_tos_value = mark.tos_value();
+        constants.md_tos_mask = mark.tos_mask();
+    }
     Ok(())
 }
 

@@ -23,12 +23,17 @@ pub fn read(pins: &Pins) -> io::Result<Option<TransitStatus>> {
 
 fn interface_status(seen: TransitAttachment) -> TransitInterface {
     let config = seen.config();
+    let mark = config.carriers.int_md.and_then(|marks| marks.dscp);
     TransitInterface {
         attached: seen.alive,
         mode: if config.no_tcx { "clsact" } else { "tcx" },
         dscp_value: config.mark.tos_value() >> 2,
         dscp_mask: config.mark.tos_mask() >> 2,
         extension_port: config.extension_port,
+        carriers: config.carriers.names(),
+        int_dscp_value: mark.map(|mark| mark.tos_value() >> 2),
+        int_dscp_mask: mark.map(|mark| mark.tos_mask() >> 2),
+        int_port: config.carriers.int_md.and_then(|marks| marks.port),
         mtu: config.mtu,
         only_allowed: config.allow.is_some(),
         arrivals_max: seen.info.arrivals,

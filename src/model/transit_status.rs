@@ -24,6 +24,14 @@ pub struct TransitInterface {
     pub dscp_value: u8,
     pub dscp_mask: u8,
     pub extension_port: u16,
+    /// The kinds of INT onto which it pushes. Empty if it does not say.
+    #[serde(default, deserialize_with = "interned_name::list")]
+    pub carriers: Vec<InternedName>,
+    /// The DSCP that marks int-md, and its bits; null if none does.
+    pub int_dscp_value: Option<u8>,
+    pub int_dscp_mask: Option<u8>,
+    /// The UDP port that marks int-md; null if none does.
+    pub int_port: Option<u16>,
     /// The fixed limit; null if the interface's MTU is followed.
     pub mtu: Option<u32>,
     /// Only packets of allowed sources get entries.

@@ -302,6 +302,15 @@ fn transit(f: &mut fmt::Formatter<'_>, transit: &TransitStatus, all: bool) -> fm
             at.extension_port,
             Grouped(at.arrivals_max.into())
         )?;
+        if at.carriers.contains(&"int-md") {
+            write!(f, ", {}", at.carriers.join(" "))?;
+        }
+        if let (Some(value), Some(mask)) = (at.int_dscp_value, at.int_dscp_mask) {
+            write!(f, ", int-md dscp {value:#04x}/{mask:#04x}")?;
+        }
+        if let Some(port) = at.int_port {
+            write!(f, ", int-md port {port}")?;
+        }
         if let Some(mtu) = at.mtu {
             write!(f, ", mtu {mtu}")?;
         }

@@ -38,6 +38,8 @@ mod source_refusals;
 mod stacks;
 mod tracking;
 mod transit;
+mod transit_int_md;
+mod transit_int_md_random;
 mod transit_random;
 mod transit_refusals;
 mod verifier;

@@ -123,6 +123,10 @@ mod root {
                 constants.have_kernel_ctx = features.kernel_ctx;
                 constants.only_allowed = only_allowed;
                 constants.notes_departures = only_allowed;
+                constants.carriers = if only_allowed { 7 } else { 3 };
+                constants.md_tos_mask = 0xfc;
+                constants.md_tos_value = 0x5c;
+                constants.md_port = 1;
                 let skel = open
                     .load()
                     .unwrap_or_else(|err| panic!("{features:?}: {err}"));

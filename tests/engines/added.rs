@@ -6,6 +6,7 @@ use hostint::engines::otlp::messages::{Any, LogsRequest};
 use hostint::engines::{FedBatch, FedReport, Parcel, RunId, kafka};
 use hostint::model::metrics::Identity;
 use hostint::model::*;
+use hostint_testing::path_samples::two_hops;
 use prost::Message;
 
 fn added() -> Measured {
@@ -48,6 +49,10 @@ fn parcel_with(added: Option<Measured>, clocks: LatencyClocks) -> Parcel {
             ..SubjectTotals::default()
         },
     };
+    parcel_of(Body::Summary(Box::new(summary)), added, clocks)
+}
+
+fn parcel_of(body: Body, added: Option<Measured>, clocks: LatencyClocks) -> Parcel {
     let entry = FedReport {
         number: 1,
         report: Report {
@@ -56,7 +61,7 @@ fn parcel_with(added: Option<Measured>, clocks: LatencyClocks) -> Parcel {
                 hw_id: HwId::default(),
                 flags: Flags::default(),
                 clock: None,
-                body: Body::Summary(Box::new(summary)),
+                body,
             },
         },
         arrival: None,
@@ -119,6 +124,27 @@ fn clickhouse_has_counts_and_slots() {
     assert_eq!(column(&without, "added_latency_min_ns"), [1], "NULL");
     assert_eq!(column(&without, "added_corrected_packets"), [0; 8]);
     assert_eq!(column(&without, "added_slots.packets"), [0], "no slots");
+}
+
+#[test]
+fn clickhouse_has_the_hops_of_a_packet_in_its_order() {
+    let way = two_hops();
+    let mut report = way.report(1, 5_000, 1_700_000_000_000_000_000);
+    let mut transit = report.hops.transit().to_vec();
+    // The second hop does not know when the packet arrived.
+    transit[0].ingress_ts = u32::MAX;
+    report.hops = HopStack::over(*report.hops.source(), &transit, *report.hops.sink());
+    let parcel = parcel_of(Body::Latency(report), None, LatencyClocks::Untold);
+    for (name, values) in [
+        ("hops.node", [1, 28_673, 28_674, 2]),
+        ("hops.latency_ns", [0, 1_000, 0, 0]),
+        ("hops.ingress_port", [7, 2, 4, 8]),
+        ("hops.egress_port", [7, 3, 5, 8]),
+    ] {
+        let values = values.iter().flat_map(|value: &u32| value.to_le_bytes());
+        let bytes: Vec<u8> = [4].into_iter().chain(values).collect();
+        assert_eq!(column(&parcel, name), bytes, "{name}");
+    }
 }
 
 #[test]

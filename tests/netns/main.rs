@@ -65,6 +65,7 @@ mod root {
     mod tcp_told;
     mod traffic;
     mod transit;
+    mod transit_int_md;
     mod transit_told;
     mod translation;
     mod trust;

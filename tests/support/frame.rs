@@ -201,6 +201,10 @@ impl Frame {
         self.protocol(UDP)
     }
 
+    pub fn is_ipv6(&self) -> bool {
+        self.ipv6.is_some()
+    }
+
     pub fn is_udp(&self) -> bool {
         self.protocol == UDP
     }

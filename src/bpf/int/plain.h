@@ -10,10 +10,16 @@
 #include "hostint/wire.h"
 #include "packet/headers.h"
 
-/* How packets with INT are recognised; each packet to other_port must be read, too. */
+enum {
+	NO_TOS = 1, /* with a mask of 0: no packet has it */
+};
+
+/* How packets with INT are recognised; each packet with the other ToS, or to other_port, must be read, too. */
 struct int_marks {
 	__u8 tos_value;
 	__u8 tos_mask;
+	__u8 other_tos_value;
+	__u8 other_tos_mask;
 	__be16 extension_port;
 	__be16 other_port;
 };
@@ -46,7 +52,7 @@ static __always_inline bool has_no_mark(void *data, void *end, const struct int_
 	} else {
 		return !is_vlan(eth->h_proto);
 	}
-	if ((tos & marks->tos_mask) == marks->tos_value)
+	if ((tos & marks->tos_mask) == marks->tos_value || (tos & marks->other_tos_mask) == marks->other_tos_value)
 		return false;
 	if ((void *)(udp + 1) > end)
 		return false;

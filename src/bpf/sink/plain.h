@@ -15,6 +15,7 @@ static __always_inline bool is_plain(void *data, void *end, const struct sink_se
 		.tos_value = set->tos_value,
 		.tos_mask = set->tos_mask,
 		.extension_port = set->extension_port,
+		.other_tos_value = NO_TOS,
 		.other_port = bpf_htons(LEASE_STRAY_PORT),
 	};
 

@@ -28,4 +28,34 @@ static __always_inline __u64 arrival_of(const struct passing_packet *p, __u64 no
 	return slot ? remembered(*slot, p->identity, now) : 0;
 }
 
+/*
+ * Remembers a packet that its source did not number. While one that is alike is in this host, too, neither time is known:
+ * the place then has a time to come, which is none, and stays so until none was remembered for a while.
+ */
+static __always_inline void remember_alike(const struct passing_packet *p, __u64 now)
+{
+	volatile __u64 *slot = slot_of(&transit_arrivals, p->identity);
+	__u64 word, age;
+
+	if (!slot)
+		return;
+	word = *slot;
+	age = (now - word) & REMEMBERED_NS;
+	if (!((word ^ p->identity) & ~REMEMBERED_NS) &&
+	    (age < REMEMBERED_LIFE_NS || REMEMBERED_NS - age < REMEMBERED_LIFE_NS))
+		now += REMEMBERED_LIFE_NS;
+	*slot = (p->identity & ~REMEMBERED_NS) | (now & REMEMBERED_NS);
+}
+
+/* As arrival_of; the next packet that is alike may take the place. */
+static __always_inline __u64 claim_arrival(const struct passing_packet *p, __u64 now)
+{
+	volatile __u64 *slot = slot_of(&transit_arrivals, p->identity);
+	__u64 arrived = slot ? remembered(*slot, p->identity, now) : 0;
+
+	if (arrived)
+		*slot = 0;
+	return arrived;
+}
+
 #endif

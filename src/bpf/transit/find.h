@@ -11,34 +11,11 @@
 #include "int/mark.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
+#include "transit/attachment.h"
+#include "transit/find_md.h"
 #include "transit/passing.h"
 #include "transit/remembered.h"
-
-static __always_inline enum transit_find refuse_passing(struct passing_packet *p, enum transit_counter reason)
-{
-	p->reason = reason;
-	return TRANSIT_REFUSED;
-}
-
-/* If bytes are missing at `end`, the packet is short if the frame has more of them. */
-static __always_inline enum transit_find short_or_truncated(struct passing_packet *p, void *data, void *end)
-{
-	return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : refuse_passing(p, COUNT_TRANSIT_TRUNCATED);
-}
-
-static __always_inline enum transit_find refuse_verdict(struct passing_packet *p, enum int_verdict verdict)
-{
-	switch (verdict) {
-	case INT_BAD_SHIM:
-		return refuse_passing(p, COUNT_TRANSIT_BAD_SHIM);
-	case INT_BAD_VERSION:
-		return refuse_passing(p, COUNT_TRANSIT_BAD_VERSION);
-	case INT_BAD_BITMAP:
-		return refuse_passing(p, COUNT_TRANSIT_BAD_BITMAP);
-	default:
-		return refuse_passing(p, COUNT_TRANSIT_FOREIGN_MARK);
-	}
-}
+#include "transit/verdicts.h"
 
 /* A sink reads no more entries than INT_MAX_PUSHED, whatever the source allows. */
 static __always_inline __u8 least_budget(__u32 left, __u32 pushed)
@@ -158,7 +135,7 @@ static __always_inline enum transit_find find_gpe(void *data, void *end, struct 
 static __always_inline enum transit_find find_stack(void *data, void *end, __u32 outer_vlan, struct passing_packet *p)
 {
 	enum layout_verdict found = find_layout(data, end, outer_vlan, &p->at);
-	bool more = p->frame_len > (__u64)(end - data), marked;
+	bool more = p->frame_len > (__u64)(end - data), marked, by_port = false;
 	struct udphdr *udp;
 
 	if (found == LAYOUT_NOT_IP || found == LAYOUT_NO_L4)
@@ -167,26 +144,43 @@ static __always_inline enum transit_find find_stack(void *data, void *end, __u32
 		return more ? TRANSIT_SHORT : TRANSIT_NO_INT;
 	/* This makes the verifier forget which way led here. */
 	barrier();
-	marked = (p->at.tos & tos_mask) == tos_value;
+	marked = carriers & CARRIER_HOST_INT && (p->at.tos & tos_mask) == tos_value;
+	p->is_md = announces_md(p, 0, &by_port);
 	if (found != LAYOUT_FOUND) {
-		if (!marked)
+		if (!marked && !p->is_md)
 			return TRANSIT_NO_INT;
 		return refuse_passing(p,
 				      found == LAYOUT_TOO_DEEP ? COUNT_TRANSIT_IP_OPTIONS : COUNT_TRANSIT_BAD_LENGTH);
 	}
 	if (p->at.later_fragment)
-		return marked ? refuse_passing(p, COUNT_TRANSIT_FRAGMENT) : TRANSIT_NO_INT;
+		return marked || p->is_md ? refuse_passing(p, COUNT_TRANSIT_FRAGMENT) : TRANSIT_NO_INT;
 	udp = at_offset(data, p->at.l4); /* or TCP, whose ports have the same place */
 	if ((void *)(udp + 1) > end)
 		return more ? TRANSIT_SHORT : TRANSIT_NO_INT;
-	p->is_gpe = p->at.protocol == IPPROTO_UDP && udp->dest == bpf_htons(GPE_PORT);
-	if (!marked && !p->is_gpe && (p->at.protocol != IPPROTO_UDP || udp->dest != extension_port))
+	p->is_gpe = carriers & CARRIER_VXLAN_GPE && p->at.protocol == IPPROTO_UDP && udp->dest == bpf_htons(GPE_PORT);
+	p->is_md = announces_md(p, udp->dest, &by_port);
+	marked |= carriers & CARRIER_HOST_INT && p->at.protocol == IPPROTO_UDP && udp->dest == extension_port;
+	if (!marked && !p->is_gpe && !p->is_md)
 		return TRANSIT_NO_INT;
 	if (p->at.fragment)
 		return refuse_passing(p, COUNT_TRANSIT_FRAGMENT);
 	if (p->at.ip_len < p->at.l4 - p->at.l3 || p->at.ip_len > p->frame_len - p->at.l3)
 		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
-	return p->is_gpe ? find_gpe(data, end, p) : find_block(data, end, p);
+	if (p->is_gpe) {
+		p->is_md = false;
+		return find_gpe(data, end, p);
+	}
+	if (p->is_md) {
+		enum transit_find md = find_md(data, end, by_port, p);
+
+		/* The DSCP may be both marks. */
+		if (md != TRANSIT_NO_INT)
+			return md;
+		p->is_md = false;
+		if (!marked)
+			return refuse_passing(p, COUNT_TRANSIT_FOREIGN_MARK);
+	}
+	return find_block(data, end, p);
 }
 
 #endif

@@ -11,7 +11,10 @@
 #include "packet/layout.h"
 
 enum {
-	ENTRY_WORDS = 6, /* of the longest entry */
+	ENTRY_WORDS = 6,      /* of the longest entry of hostint's own carriers */
+	MD_ENTRY_WORDS = 31,  /* of INT-MD */
+	MD_FILLED_WORDS = 12, /* of those, the ones that may be anything but all ones */
+	UNKNOWN_WORD = 0xffffffff,
 	MAX_FRONT = IP6_LEN + MAX_OPTIONS_LEN + TCP_BASE_LEN + GPE_HEAD_LEN,
 };
 
@@ -31,13 +34,18 @@ struct passing_packet {
 	__u8 head_len;       /* bytes of the block in front of the entries */
 	__u8 entry_len;
 	__u8 budget;     /* entries that may still be pushed */
+	__u16 bitmap;    /* INT-MD: the instructions */
+	__u8 filled;     /* words of the entry */
 	bool had_budget; /* the source left some, so the sink knows what hops write */
 	bool is_gpe;
+	bool is_md;
+	bool is_full;   /* INT-MD: the shim's length cannot state one more entry */
+	bool is_padded; /* INT-MD: the domain asks for words that are not known */
 	bool is_summed; /* vxlan-gpe: the outer UDP header has a checksum */
 	bool is_arrival_known;
-	__be32 entry[ENTRY_WORDS]; /* its end is 0 if entries are shorter */
+	__be32 entry[MD_ENTRY_WORDS + 1]; /* its end is 0, in INT-MD all ones, if entries are shorter */
 	/* The headers up to the newest entry, and the new one. Offsets that the verifier cannot follow stay within. */
-	__u8 front[256];
+	__u8 front[320];
 };
 
 enum transit_find {

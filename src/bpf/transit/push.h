@@ -38,11 +38,19 @@ static __always_inline void change_byte(__u8 *block, __u32 at, __u8 value, __u64
 static __always_inline void grow_headers(struct passing_packet *p)
 {
 	void *l4 = p->front + ((p->at.l4 - p->at.l3) & 0x7f), *block = l4 + (p->l4_len & 0x1f);
-	__u64 added = csum_words(p->entry, sizeof(p->entry)) + bpf_htons(p->entry_len);
+	__u64 added = csum_words(p->entry, ENTRY_WORDS * 4) + bpf_htons(p->entry_len);
 	__u32 ip_len = p->at.ip_len + p->entry_len;
 	__u8 words = p->entry_len / 4;
 
-	if (p->is_gpe) {
+	if (p->is_md) {
+		struct int_md_head *h = block;
+
+		/* The words behind are all ones, which add nothing. */
+		added += csum_words(p->entry + ENTRY_WORDS, (MD_FILLED_WORDS - ENTRY_WORDS) * 4);
+		change_byte(block, __builtin_offsetof(struct int_md_head, length), h->length + words, &added);
+		change_byte(block, __builtin_offsetof(struct int_md_head, remaining_hops), h->remaining_hops - 1,
+			    &added);
+	} else if (p->is_gpe) {
 		struct gpe_block *b = block;
 
 		change_byte(block, __builtin_offsetof(struct gpe_block, length), b->length + words, &added);
@@ -77,8 +85,11 @@ static __always_inline bool store_grown(struct __sk_buff *ctx, struct passing_pa
 
 	if (!len)
 		return false;
-	__builtin_memcpy(p->front + len, p->entry, sizeof(p->entry));
-	len += p->entry_len & 0x1f;
+	if (p->is_md)
+		__builtin_memcpy(p->front + len, p->entry, MD_ENTRY_WORDS * 4);
+	else
+		__builtin_memcpy(p->front + len, p->entry, ENTRY_WORDS * 4);
+	len += p->entry_len & 0x7f;
 	barrier_var(len);
 	if (len < IP4_LEN)
 		return false;
@@ -137,6 +148,8 @@ static __always_inline int push_entry(struct __sk_buff *ctx, struct passing_pack
 	count_transit(COUNT_TRANSIT_PUSHED, segments ?: 1, p->frame_len);
 	if (!p->is_arrival_known)
 		count_transit(COUNT_TRANSIT_NO_ARRIVAL, 1, p->frame_len);
+	if (p->is_md && p->is_padded)
+		count_transit(COUNT_TRANSIT_PADDED, 1, p->frame_len);
 	return TCX_NEXT;
 }
 

@@ -34,6 +34,8 @@ static __always_inline bool has_room(struct __sk_buff *ctx, const struct passing
 {
 	__u32 longest = longest_on_wire(ctx, p), mtu = skb_mtu(ctx, 0);
 
+	if (p->is_md && p->is_full)
+		return false;
 	if (!longest || p->at.ip_len + p->entry_len > MOST_IP_LEN)
 		return false;
 	if (!p->at.dont_fragment && mtu > SHORTEST_MTU)

@@ -151,6 +151,8 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "added_corrected_error_ns" U64 |row| row.added(|added| added.corrected.error_ns);
     "added_corrected_less_ns" U64 |row| row.added(|added| added.corrected.less_ns);
     "added_corrected_more_ns" U64 |row| row.added(|added| added.corrected.more_ns);
+    "hops.ingress_port" ManyU32 |row| row.hop_values(|hop| hop.ingress_port.into());
+    "hops.egress_port" ManyU32 |row| row.hop_values(|hop| hop.egress_port.into());
 };
 
 fn version(row: &TableRow<'_>) -> &'static str {

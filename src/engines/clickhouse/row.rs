@@ -39,6 +39,8 @@ pub(super) struct RowHop {
     pub(super) node: u32,
     pub(super) latency_ns: u32,
     pub(super) queue_occupancy: u32,
+    pub(super) ingress_port: u16,
+    pub(super) egress_port: u16,
 }
 
 impl<'a> TableRow<'a> {
@@ -144,6 +146,8 @@ fn hops(record: &Record) -> Vec<RowHop> {
                 node: hop.node.unwrap_or_default().0,
                 latency_ns: hop.hop_latency_ns.unwrap_or(0),
                 queue_occupancy: hop.queue_occupancy.unwrap_or(0),
+                ingress_port: hop.ingress_port.unwrap_or(0),
+                egress_port: hop.egress_port.unwrap_or(0),
             })
             .collect();
     }
@@ -160,8 +164,18 @@ fn hops(record: &Record) -> Vec<RowHop> {
         .chain(end(record.sink))
         .map(|hop: HopRecord| RowHop {
             node: hop.node.0,
-            latency_ns: hop.egress_ts_ns.wrapping_sub(hop.ingress_ts_ns),
+            latency_ns: stay_ns(&hop),
             queue_occupancy: 0,
+            ingress_port: hop.ingress_port,
+            egress_port: hop.egress_port,
         })
         .collect()
+}
+
+/// The time from a hop's ingress to its egress; 0 if it does not know both, whose stamp is all ones then.
+fn stay_ns(hop: &HopRecord) -> u32 {
+    if [hop.ingress_ts_ns, hop.egress_ts_ns].contains(&u32::MAX) {
+        return 0;
+    }
+    hop.egress_ts_ns.wrapping_sub(hop.ingress_ts_ns)
 }

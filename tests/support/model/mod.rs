@@ -4,6 +4,7 @@
 pub mod far;
 pub mod form;
 pub mod gpe;
+pub mod int_md;
 pub mod layout;
 pub mod sequence;
 pub mod sink;

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::net::IpAddr;
 
 use hostint::datapath::abi::transit_object::{TransitSkel, TransitSkelBuilder};
-use hostint::datapath::abi::{bytes_of, host_settings, transit_counter};
+use hostint::datapath::abi::{bytes_of, host_settings, transit_carrier, transit_counter};
 use hostint::datapath::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut};
@@ -16,6 +16,10 @@ use crate::frame::{EXTENSION_PORT, MARK};
 /// The interface at which packets arrived; BPF_PROG_RUN runs programs on loopback, by which they leave.
 pub const INGRESS: u16 = 3;
 pub const EGRESS: u16 = 1;
+
+/// INT of hostint's own sources, and that of all others.
+pub const OWN: u32 = transit_carrier::CARRIER_HOST_INT.0 | transit_carrier::CARRIER_VXLAN_GPE.0;
+pub const INT_MD: u32 = transit_carrier::CARRIER_INT_MD.0;
 
 /// What is fixed at load.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +34,10 @@ pub struct Options<'a> {
     pub cuts_tunnels: bool,
     /// Only packets of these addresses get an entry.
     pub allowed: Option<&'a [IpAddr]>,
+    /// The kinds of INT onto which it pushes.
+    pub carriers: u32,
+    /// DSCP and its bits, and port, that mark INT-MD.
+    pub int_md: (u8, u8, u16),
 }
 
 impl Default for Options<'_> {
@@ -40,6 +48,8 @@ impl Default for Options<'_> {
             arrivals: 65_536,
             cuts_tunnels: false,
             allowed: None,
+            carriers: OWN,
+            int_md: (0, 0, 0),
         }
     }
 }
@@ -69,6 +79,11 @@ impl Hop {
             fixed => fixed,
         };
         rodata.arrival_slots = options.arrivals;
+        let (value, mask, port) = options.int_md;
+        rodata.carriers = options.carriers;
+        rodata.md_tos_value = value << 2;
+        rodata.md_tos_mask = mask << 2;
+        rodata.md_port = port.to_be();
         rodata.only_allowed = options.allowed.is_some();
         rodata.cuts_tunnels = options.cuts_tunnels;
         let sized = open.maps.transit_arrivals.set_max_entries(options.arrivals);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Finds the metadata stack of INT v2.1 (MD) behind the UDP header, or the first 20 bytes of the TCP header. */
+#ifndef HOSTINT_TRANSIT_FIND_MD_H
+#define HOSTINT_TRANSIT_FIND_MD_H
+
+#include "kernel/kernel.h"
+#include "hostint/count.h"
+#include "hostint/wire.h"
+#include "int/md_head.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
+#include "transit/attachment.h"
+#include "transit/passing.h"
+#include "transit/remembered.h"
+#include "transit/verdicts.h"
+
+enum {
+	ALIKE_LEN = 48, /* bytes behind the metadata header that tell packets from each other */
+	LEAST_ALIKE_LEN = 16,
+};
+
+/* Returns true if the DSCP or the port announces INT-MD; ports of TCP announce nothing. */
+static __always_inline bool announces_md(const struct passing_packet *p, __be16 dest, bool *by_port)
+{
+	if (!(carriers & CARRIER_INT_MD))
+		return false;
+	*by_port = md_port && p->at.protocol == IPPROTO_UDP && dest == md_port;
+	return *by_port || (md_tos_mask && (p->at.tos & md_tos_mask) == md_tos_value);
+}
+
+/* Returns TRANSIT_NO_INT if what is there has no resemblance to INT-MD. */
+static __always_inline enum transit_find find_md(void *data, void *end, bool by_port, struct passing_packet *p)
+{
+	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want;
+	void *l4 = at_offset(data, p->at.l4);
+	struct int_md_head *h;
+	enum int_verdict verdict;
+
+	if (p->at.protocol == IPPROTO_UDP) {
+		struct udphdr *udp = l4;
+
+		h = (void *)(udp + 1);
+		if ((void *)(h + 1) > end)
+			return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : TRANSIT_NO_INT;
+		l4_len = UDP_LEN;
+		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
+	} else {
+		struct tcphdr *tcp = l4;
+
+		h = (void *)(tcp + 1);
+		if ((void *)(h + 1) > end)
+			return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : TRANSIT_NO_INT;
+		l4_len = TCP_BASE_LEN;
+		want = (tcp->doff >> 4) * 4;
+	}
+	verdict = check_md_head(h, by_port);
+	if (verdict == INT_NOT_INT)
+		return TRANSIT_NO_INT;
+	if (verdict != INT_VALID)
+		return refuse_verdict(p, verdict);
+	if (want < l4_len || p->at.ip_len < header_len + want + 4 + h->length * 4)
+		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
+	p->newest_node = UNKNOWN_WORD;
+	if (bpf_ntohs(h->bitmap) & INT_MD_NODE && h->length > INT_MD_LEAST_WORDS) {
+		__be32 *newest = (void *)(h + 1);
+
+		if ((void *)(newest + 1) > end)
+			return short_or_truncated(p, data, end);
+		p->newest_node = *newest;
+	}
+	p->source_node = UNKNOWN_WORD;
+	p->had_budget = false;
+	p->budget = h->remaining_hops;
+	p->l4_len = l4_len;
+	p->head_len = INT_MD_HEAD_LEN;
+	p->entry_len = h->hop_words * 4;
+	p->bitmap = bpf_ntohs(h->bitmap);
+	p->is_full = h->length + h->hop_words > 0xff;
+	p->is_padded = h->hop_words > md_words(bpf_ntohs(h->bitmap));
+	p->is_md = true;
+	return TRANSIT_FOUND;
+}
+
+/*
+ * Sources number no packets, so what is behind the metadata header tells them from each other: the newest entries, which
+ * have times as a rule, or the payload.
+ */
+static __always_inline void identify_md(struct __sk_buff *ctx, struct passing_packet *p)
+{
+	__u32 at = p->at.l4 + p->l4_len + INT_MD_HEAD_LEN, behind = p->at.l3 + p->at.ip_len - at;
+	__be32 number = 0, id = 0;
+	__u64 mixed = 0;
+
+	__builtin_memset(p->entry, 0, ALIKE_LEN);
+	if (behind >= ALIKE_LEN)
+		bpf_skb_load_bytes(ctx, at, p->entry, ALIKE_LEN);
+	else if (behind >= LEAST_ALIKE_LEN)
+		bpf_skb_load_bytes(ctx, at, p->entry, LEAST_ALIKE_LEN);
+	if (p->at.protocol == IPPROTO_TCP)
+		bpf_skb_load_bytes(ctx, p->at.l4 + __builtin_offsetof(struct tcphdr, seq), &number, sizeof(number));
+	if (p->at.family == 4)
+		bpf_skb_load_bytes(ctx, p->at.l3 + __builtin_offsetof(struct iphdr, id), &id, 2);
+#pragma unroll
+	for (int i = 0; i < ALIKE_LEN / 4; i++) {
+		mixed = (mixed ^ p->entry[i]) * 0x9e3779b97f4a7c15ULL;
+		mixed ^= mixed >> 32;
+	}
+	p->identity = identity_of(mixed >> 32, (__u32)mixed, number, id << 16 | p->at.ip_len);
+}
+
+#endif

@@ -1,0 +1,127 @@
+//! The kinds of INT onto which a transit hop pushes, and the marks of the standard one.
+
+use clap::{Args, ValueEnum};
+
+use super::heading::WIRE_FORMAT;
+use super::mark::{DscpMark, parse_dscp};
+use super::mistake::{Fault, fault};
+
+/// The port of VXLAN-GPE, which says nothing else.
+const GPE_PORT: u16 = 4790;
+
+/// One kind of INT.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Carrier {
+    /// over-tcp-udp and extension-udp of hostint's sources
+    HostInt,
+    /// vxlan-gpe of hostint's sources
+    VxlanGpe,
+    /// INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP
+    IntMd,
+}
+
+/// Options for the kinds of INT.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CarrierOptions {
+    /// Push entries onto these kinds of INT; may be repeated [default: host-int,vxlan-gpe]
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "KIND", value_delimiter = ',')]
+    pub carriers: Vec<Carrier>,
+
+    /// DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE[/MASK]")]
+    pub int_dscp: Option<String>,
+
+    /// UDP destination port that marks int-md packets
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT")]
+    pub int_port: Option<u16>,
+}
+
+/// The marks of INT-MD, one of which at least there is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct IntMdMarks {
+    pub dscp: Option<DscpMark>,
+    pub port: Option<u16>,
+}
+
+/// The kinds of INT onto which a hop pushes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Carriers {
+    pub host_int: bool,
+    pub vxlan_gpe: bool,
+    pub int_md: Option<IntMdMarks>,
+}
+
+impl Carriers {
+    /// Those of hostint's own sources.
+    pub const OWN: Self = Self {
+        host_int: true,
+        vxlan_gpe: true,
+        int_md: None,
+    };
+
+    /// Their names.
+    pub fn names(self) -> Vec<&'static str> {
+        [
+            (self.host_int, "host-int"),
+            (self.vxlan_gpe, "vxlan-gpe"),
+            (self.int_md.is_some(), "int-md"),
+        ]
+        .into_iter()
+        .filter_map(|(chosen, name)| chosen.then_some(name))
+        .collect()
+    }
+}
+
+impl CarrierOptions {
+    pub(super) fn check(&self, extension_port: u16, faults: &mut Vec<Fault>) -> Carriers {
+        let chosen = |carrier| self.carriers.contains(&carrier);
+        let marks = IntMdMarks {
+            dscp: self.int_dscp.as_deref().and_then(|text| {
+                parse_mark(text)
+                    .map_err(|why| faults.push(fault(&["int-dscp"], why)))
+                    .ok()
+            }),
+            port: self.int_port,
+        };
+        match self.int_port {
+            Some(0) => faults.push(fault(&["int-port"], "INT-MD needs a port other than 0")),
+            Some(port) if port == extension_port || port == GPE_PORT => faults.push(fault(
+                &["int-port"],
+                format!("port {port} marks another kind of INT (try another)"),
+            )),
+            _ => {}
+        }
+        let is_marked = self.int_dscp.is_some() || self.int_port.is_some();
+        if chosen(Carrier::IntMd) && !is_marked {
+            faults.push(fault(
+                &["carriers"],
+                "nothing says how int-md packets are marked (try --int-dscp 0x17 or --int-port 51966, as their source has it)",
+            ));
+        }
+        if is_marked && !chosen(Carrier::IntMd) {
+            let key = if self.int_dscp.is_some() {
+                "int-dscp"
+            } else {
+                "int-port"
+            };
+            faults.push(fault(
+                &[key],
+                "it marks int-md packets, onto which this hop pushes nothing (try --carriers host-int,vxlan-gpe,int-md)",
+            ));
+        }
+        if self.carriers.is_empty() {
+            return Carriers::OWN;
+        }
+        Carriers {
+            host_int: chosen(Carrier::HostInt),
+            vxlan_gpe: chosen(Carrier::VxlanGpe),
+            int_md: chosen(Carrier::IntMd).then_some(marks),
+        }
+    }
+}
+
+/// A value, which all six bits must have, or a value and a mask.
+fn parse_mark(text: &str) -> Result<DscpMark, String> {
+    let (value, mask) = text.split_once('/').unwrap_or((text, "0x3f"));
+    DscpMark::new(parse_dscp(value)?, parse_dscp(mask)?).map_err(|bad| bad.to_string())
+}
