@@ -412,7 +412,7 @@ all\t'all drops'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l hops -d 'Tell the time that packets take through this host, from interface to interface, with and without the queue' -r -f -a "none\t'none'
 watched\t'those that a [[watch]] rule for postcards selects'
 all\t'all'"
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l dev -d 'Time the packets that come and leave by these interfaces; may be repeated (required with --hops)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l dev -d 'Time the packets that come and leave by these interfaces; * and ? in a name stand for any characters and for one, and for interfaces that come later; may be repeated (required with --hops)' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'
 all\t'all of this machine'"

@@ -64,7 +64,8 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub hops: Option<HopsChoice>,
 
-    /// Time the packets that come and leave by these interfaces; may be repeated (required with --hops)
+    /// Time the packets that come and leave by these interfaces; * and ? in a name stand for any characters and for one,
+    /// and for interfaces that come later; may be repeated (required with --hops)
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
@@ -173,7 +174,7 @@ const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 const DEFAULT_RATE: u32 = 10_000;
 const DEFAULT_STEP: TimeSpan = TimeSpan(Duration::from_micros(20));
 const DEFAULT_HOLD: TimeSpan = TimeSpan(Duration::from_millis(100));
-/// The most interfaces: the programs' table has no room for more.
+/// The most names and patterns.
 const MOST_DEVS: usize = 64;
 
 impl PostcardsOptions {

@@ -200,6 +200,14 @@ pub struct HopTotals {
     pub told: u64,
     /// The number of times that the limit put off a flow.
     pub put_off: u64,
+    /// Interfaces whose packets are timed now, and those that were asked for and cannot be timed.
+    #[serde(default)]
+    pub interfaces: u64,
+    #[serde(default)]
+    pub left_out: u64,
+    /// The number of times that something else took programs off an interface, and they were put back.
+    #[serde(default)]
+    pub put_back: u64,
 }
 
 impl HopTotals {

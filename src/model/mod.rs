@@ -51,6 +51,7 @@ mod measured;
 mod metadata;
 pub mod metrics;
 pub mod missed_tally;
+pub mod name_pattern;
 mod node;
 pub mod node_identity;
 mod node_names;

@@ -15,6 +15,7 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
+use super::link_events::SeenLink;
 use super::{log, netdev};
 
 /// The parents of the clsact qdisc's filters.
@@ -151,6 +152,21 @@ pub fn interfaces() -> io::Result<Vec<(u32, InterfaceState)>> {
         |answer| {
             if let RouteNetlinkMessage::NewLink(link) = answer {
                 found.push((link.header.index, InterfaceState::of(link)));
+            }
+        },
+    )?;
+    Ok(found)
+}
+
+/// Returns the interfaces of this network namespace by their names.
+pub fn links() -> io::Result<Vec<SeenLink>> {
+    let mut found = Vec::new();
+    exchange(
+        RouteNetlinkMessage::GetLink(LinkMessage::default()),
+        NLM_F_DUMP,
+        |answer| {
+            if let RouteNetlinkMessage::NewLink(link) = answer {
+                found.extend(SeenLink::of(&link));
             }
         },
     )?;

@@ -7,6 +7,7 @@ use super::history::moment;
 use super::hops::{not_timed, passages};
 use super::text::{Grouped, Nanoseconds};
 use super::told_collectors::ToldCollectors;
+use crate::model::name_pattern::is_pattern;
 use crate::model::{DropTotals, DropsStatus, HopsStatus, KernelReason, PostcardsStatus};
 
 /// The reasons and places that are shown unless all are wanted.
@@ -159,8 +160,12 @@ fn hops(f: &mut fmt::Formatter<'_>, hops: &HopsStatus, period_ns: u64, all: bool
     let totals = &hops.totals;
     writeln!(
         f,
-        "  hops at {}{}: {} timed, {} told, a flow again after {}",
+        "  hops at {}{}{}: {} timed, {} told, a flow again after {}",
         hops.devs.join(", "),
+        match hops.devs.iter().any(|dev| is_pattern(dev)) {
+            true => format!(" ({})", counted(totals.interfaces, "interface")),
+            false => String::new(),
+        },
         match hops.by_rules {
             true => ", by the watchlist",
             false => "",
@@ -187,6 +192,14 @@ fn hops(f: &mut fmt::Formatter<'_>, hops: &HopsStatus, period_ns: u64, all: bool
         Grouped(hops.flows_max.into())
     )?;
     let losses = [
+        (
+            totals.left_out,
+            "interfaces that are asked for and cannot be timed",
+        ),
+        (
+            totals.put_back,
+            "times that something else took programs off an interface, and they were put back",
+        ),
         (totals.put_off, "times that --max-reports put a flow off"),
         (
             totals.events_lost,

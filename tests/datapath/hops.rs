@@ -247,7 +247,8 @@ mod root {
             max_new_flows: 1,
         };
         assert_eq!(ours(), 0);
-        let programs = HopPrograms::attach(16, &["lo".to_owned()], &plan).unwrap();
+        let mut programs = HopPrograms::start(16, &plan).unwrap();
+        programs.add(netdev::index_of("lo").unwrap()).unwrap();
         assert_eq!(ours(), 2);
         assert_eq!(programs.totals().unwrap().missed, 0);
         drop(programs);

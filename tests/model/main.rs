@@ -7,6 +7,7 @@ mod histogram;
 mod limited;
 mod loss_split;
 mod missed_tally;
+mod name_pattern;
 mod prefix;
 mod tally;
 mod tally_size;

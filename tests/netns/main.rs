@@ -23,6 +23,7 @@ mod root {
     mod gro;
     mod guard;
     mod hooks;
+    mod hop_interfaces;
     mod hops;
     mod lease_refusals;
     mod leases;
