@@ -427,6 +427,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l latency-st
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l latency-hold -d 'Tell a flow\'s changes of time and of interfaces at most once in this time [default: 100ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-places -d 'Do not name the kernel\'s functions that dropped packets' -r -f -a "true\t''
 false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-pods -d 'Do not name pods and containers' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-flows -d 'Number of flows that the table of drops holds, and that of hops [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-new-flows -d 'Begin at most this many flows of drops a second, and of hops; packets of others are counted, and not told by flow; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-reports -d 'Tell at most this many flows of drops a second, and of hops; the others\' turn comes later; 0: no limit [default: 10000]' -r
@@ -717,7 +719,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l by -d 'What drops are added up by' -r -f -a "reason\t'the kernel\'s reason'
 place\t'reason, function of the kernel, interface, and host'
 node\t'host'
-flow\t'flow, with reason, function and host'"
+flow\t'flow, with reason, function and host'
+pod\t'pod or container that misses the packets, and reason'"
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l node -d 'Only drops of this host, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l limit -d 'Number of rows to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F

@@ -106,6 +106,10 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_places: Option<bool>,
 
+    /// Do not name pods and containers
+    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_pods: Option<bool>,
+
     /// Number of flows that the table of drops holds, and that of hops [default: 65536]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_flows: Option<u32>,
@@ -147,6 +151,7 @@ pub struct PostcardsConfig {
     pub ignored_given: bool,
     pub report_period: TimeSpan,
     pub places: bool,
+    pub pods: bool,
     pub max_flows: u32,
     pub max_new_flows: u64,
     pub max_reports: u64,
@@ -237,6 +242,7 @@ impl PostcardsOptions {
             },
             report_period: period,
             places: !self.no_places.unwrap_or(false),
+            pods: !self.no_pods.unwrap_or(false),
             max_flows,
             max_new_flows: self.max_new_flows.unwrap_or(DEFAULT_RATE).into(),
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),

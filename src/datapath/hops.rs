@@ -25,7 +25,7 @@ use super::maps::Map;
 use super::probe::{Features, has_packet_stamps};
 use super::token_rate::token_rate_of;
 use super::watch::{Watchlist, watchlist_of};
-use crate::model::{FlowKey, HopReason, HopStart, HopTotals, HostHop, WatchRule};
+use crate::model::{FlowKey, HopReason, HopStart, HopTotals, HostHop, PacketPods, WatchRule};
 use crate::os::{clock, log};
 
 /// The programs stamp packets for this time after the daemon said last that it lives.
@@ -280,6 +280,7 @@ fn host_hop(key: &flow_key, flow: &hop_flow, reasons: Vec<HopReason>, offset: u6
         out_interface: None,
         in_ifindex: flow.in_ifindex,
         out_ifindex: flow.out_ifindex,
+        pods: PacketPods::default(),
         packets: flow.packets,
         bytes: flow.bytes,
         first_ns: flow.first_ns.wrapping_add(offset),

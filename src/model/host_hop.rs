@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FlowKey, LatencyFigures, LatencyHistogram, LatencyResolution, NodeId};
+use super::{FlowKey, LatencyFigures, LatencyHistogram, LatencyResolution, NodeId, PacketPods};
 
 /// Where the time of a packet begins.
 #[derive(
@@ -61,6 +61,8 @@ pub struct HostHop {
     pub out_interface: Option<String>,
     pub in_ifindex: u32,
     pub out_ifindex: u32,
+    #[serde(flatten)]
+    pub pods: PacketPods,
     /// A superpacket counts as its segments.
     pub packets: u64,
     /// From the IP header on.

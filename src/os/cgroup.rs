@@ -20,3 +20,14 @@ pub fn id(folder: &Path) -> io::Result<u64> {
     }
     Ok(metadata.ino())
 }
+
+/// Where the unified hierarchy is mounted, alone or beside others.
+const ROOTS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+
+/// Returns the root of the unified hierarchy, if it is mounted at one of its usual places.
+pub fn root() -> Option<&'static Path> {
+    let is_root = |root: &&Path| {
+        statfs(*root).is_ok_and(|found| found.filesystem_type() == CGROUP2_SUPER_MAGIC)
+    };
+    ROOTS.iter().map(Path::new).find(is_root)
+}

@@ -30,13 +30,8 @@ pub struct HopDetails<'a>(pub &'a HostHop);
 impl fmt::Display for HopDetails<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hop = self.0;
-        let of = |name: &Option<String>, index| interface(name.as_deref(), index);
-        write!(
-            f,
-            "{} > {}",
-            of(&hop.in_interface, hop.in_ifindex),
-            of(&hop.out_interface, hop.out_ifindex)
-        )?;
+        let (from, to) = ends(hop);
+        write!(f, "{from} > {to}")?;
         write!(
             f,
             "  {}  mean {}  max {}",
@@ -60,6 +55,21 @@ impl fmt::Display for HopDetails<'_> {
         }
         Ok(())
     }
+}
+
+/// Both interfaces of a flow, with what is behind them: `veth1 (pod/3f1c...)`.
+pub(super) fn ends(hop: &HostHop) -> (String, String) {
+    let end = |name: &Option<String>, index, pod: &Option<String>| {
+        let name = interface(name.as_deref(), index);
+        match pod {
+            Some(pod) => format!("{name} ({pod})"),
+            None => name,
+        }
+    };
+    (
+        end(&hop.in_interface, hop.in_ifindex, &hop.pods.in_pod),
+        end(&hop.out_interface, hop.out_ifindex, &hop.pods.out_pod),
+    )
 }
 
 /// The name of an interface, or its index if it is gone or of another network namespace. The sum of those that are gone

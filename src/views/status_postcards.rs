@@ -20,6 +20,10 @@ pub fn write(f: &mut fmt::Formatter<'_>, postcards: &PostcardsStatus, all: bool)
         postcards.daemon_pid,
         moment(postcards.since_ns)
     )?;
+    if postcards.named_links > 0 {
+        let links = counted(postcards.named_links as u64, "interface");
+        writeln!(f, "  pods and containers behind {links} have names")?;
+    }
     let told = ToldCollectors {
         addresses: &postcards.collectors,
         node: postcards.node_id,
@@ -104,7 +108,10 @@ fn reasons(f: &mut fmt::Formatter<'_>, totals: &DropTotals, all: bool) -> fmt::R
 
 /// The place with most drops for this reason.
 fn places_of(totals: &DropTotals, reason: &KernelReason) -> String {
-    let mut same = totals.places.iter().filter(|one| one.reason == *reason);
+    let mut same = totals
+        .places
+        .iter()
+        .filter(|one| one.reason == *reason && !one.ignored);
     let Some(first) = same.next() else {
         return String::new();
     };

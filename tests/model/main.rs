@@ -2,6 +2,7 @@
 
 mod beside_int;
 mod classes;
+mod container;
 mod crossing_tally;
 mod histogram;
 mod limited;

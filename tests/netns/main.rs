@@ -16,6 +16,7 @@ mod root {
     mod coverage;
     mod dashboards;
     mod drops;
+    mod drops_ignored;
     mod drops_told;
     mod field;
     mod figures;
@@ -42,6 +43,7 @@ mod root {
     mod path_losses;
     mod paths;
     mod peer;
+    mod pods;
     mod postcards_status;
     mod preflight;
     mod privileges;

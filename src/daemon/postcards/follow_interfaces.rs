@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::state::PostcardsDaemon;
 use crate::daemon::duty::Duty;
+use crate::os::link_events::LinkEvent;
 
 /// The kernel tells of interfaces, but not of programs that are taken off.
 const LOOK: Duration = Duration::from_secs(1);
@@ -28,6 +29,16 @@ impl Duty<PostcardsDaemon> for FollowInterfaces {
             self.last_look = Some(now);
             news.extend(daemon.links.unheard()?);
         }
+        for event in &news {
+            if let LinkEvent::Here(link) = event {
+                daemon.pods.forget_link(link.index);
+                if link.peer_netns.is_some() {
+                    daemon.pods.look_soon(now);
+                }
+            }
+        }
+        let links = &daemon.links;
+        daemon.pods.turn(now, |index| links.find(index).is_some())?;
         let Some(hops) = &mut daemon.hops else {
             return Ok(());
         };

@@ -39,7 +39,8 @@ impl HostLinks {
         self.here.values()
     }
 
-    /// The changes since the last call, none of them missed.
+    /// The changes since the last call, none of them missed. What the kernel tells of an interface that has the same name
+    /// and the same other end as before is none.
     pub fn news(&mut self) -> io::Result<Vec<LinkEvent>> {
         let mut news = Vec::new();
         match &self.events {
@@ -49,13 +50,14 @@ impl HostLinks {
         if news.contains(&LinkEvent::Missed) {
             return self.compare();
         }
-        for event in &news {
-            match event {
-                LinkEvent::Here(link) => self.note(link.clone()),
-                LinkEvent::Gone(index) => self.forget(*index),
-                LinkEvent::Missed => {}
+        news.retain(|event| match event {
+            LinkEvent::Here(link) => self.note(link),
+            LinkEvent::Gone(index) => {
+                self.forget(*index);
+                true
             }
-        }
+            LinkEvent::Missed => false,
+        });
         Ok(news)
     }
 
@@ -82,16 +84,19 @@ impl HostLinks {
             self.forget(index);
         }
         for link in now {
-            self.note(link.clone());
-            news.push(LinkEvent::Here(link));
+            if self.note(&link) {
+                news.push(LinkEvent::Here(link));
+            }
         }
         Ok(news)
     }
 
-    fn note(&mut self, link: SeenLink) {
+    /// Returns true if the interface is new, or changed.
+    fn note(&mut self, link: &SeenLink) -> bool {
         // The same number, for instance after a restart of the count, is another interface.
         self.gone.retain(|gone| gone.index != link.index);
-        self.here.insert(link.index, link);
+        let before = self.here.insert(link.index, link.clone());
+        before.as_ref() != Some(link)
     }
 
     fn forget(&mut self, index: u32) {

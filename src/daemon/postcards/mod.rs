@@ -21,6 +21,7 @@ mod links;
 mod metrics;
 mod names;
 mod plan;
+mod pods;
 mod reload;
 mod state;
 mod sweep;
@@ -41,6 +42,7 @@ use self::links::HostLinks;
 use self::metrics::ServeTotals;
 use self::names::KernelNames;
 use self::plan::PostcardsPlan;
+use self::pods::PodNames;
 use self::reload::read_again;
 use self::state::PostcardsDaemon;
 use self::sweep::TellFlows;
@@ -140,6 +142,7 @@ fn begin(
         drops,
         hops,
         links,
+        pods: PodNames::begin(plan.config.pods).context("cannot look for containers")?,
         lines: args.once.is_none().then(|| PostcardLines::new(args.json)),
         host,
         emitter,

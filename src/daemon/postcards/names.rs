@@ -63,12 +63,14 @@ impl KernelNames {
                     &one.interface,
                     one.netns,
                     one.tagged_by,
+                    one.ignored,
                 ) == (
                     &drops.reason,
                     &drops.place,
                     &drops.interface,
                     drops.netns,
                     drops.tagged_by,
+                    drops.ignored,
                 )
             };
             match found.iter_mut().find(same) {

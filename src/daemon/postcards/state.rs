@@ -11,6 +11,7 @@ use super::lines::PostcardLines;
 use super::links::HostLinks;
 use super::names::KernelNames;
 use super::plan::PostcardsPlan;
+use super::pods::PodNames;
 use crate::daemon::answers::TellsStatus;
 use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
@@ -28,6 +29,7 @@ pub struct PostcardsDaemon {
     /// `None` if hops are not told.
     pub hops: Option<HopCards>,
     pub links: HostLinks,
+    pub pods: PodNames,
     pub host: OwnHost,
     /// The way to the collectors.
     pub emitter: Emitter,
@@ -74,6 +76,7 @@ impl PostcardsDaemon {
         };
         let mut taken = drops.take(found, read);
         self.names.name(&mut taken, &self.links);
+        self.pods.name_drops(&mut taken);
         self.host.place(&mut taken)?;
         self.report(&taken);
         if let Some(lines) = &mut self.lines {
@@ -91,6 +94,7 @@ impl PostcardsDaemon {
             return Ok(());
         }
         self.names.name(&mut drops, &self.links);
+        self.pods.name_drops(&mut drops);
         self.host.place(&mut drops)?;
         self.report(&drops);
         Ok(())
@@ -110,7 +114,8 @@ impl PostcardsDaemon {
         let Some(hops) = &mut self.hops else {
             return Ok(());
         };
-        let taken = hops.take(found, read, &self.links);
+        let mut taken = hops.take(found, read, &self.links);
+        self.pods.name_hops(&mut taken);
         self.report_hops(&taken);
         if let Some(lines) = &mut self.lines {
             for hop in &taken {
@@ -149,6 +154,7 @@ impl PostcardsDaemon {
             collectors: addresses.map(SocketAddr::to_string).collect(),
             reports_sent: counts.sent,
             reports_lost: counts.lost,
+            named_links: self.pods.named_links(),
             drops: drops.transpose()?,
             hops: hops.transpose()?,
         })
