@@ -122,7 +122,7 @@ fn a_container_has_its_name_in_hops_drops_status_and_history() {
         from.send_to(b"dropped", "10.9.1.1:7002").unwrap();
     }
     await_that_or(
-        || told(&daemon, "host-drop", 7002).is_some_and(|line| line["drop"]["packets"] == 9),
+        || told(&daemon, "host-drop", 7002).is_some(),
         || daemon.stdout(),
     );
     let drop = told(&daemon, "host-drop", 7002).unwrap();
