@@ -58,10 +58,9 @@ fn totals(mut daemon: Daemon) -> Value {
 /// The sum of packets that were dropped for a reason.
 fn packets(totals: &Value, reason: &str) -> u64 {
     let all = totals["reasons"].as_array().unwrap();
-    let mut found = all.iter().filter(|one| one["kernel_reason_name"] == reason);
-    found
-        .next()
-        .map_or(0, |one| one["packets"].as_u64().unwrap())
+    let found = all.iter().filter(|one| one["kernel_reason_name"] == reason);
+    // Those that are no loss are a sum of their own.
+    found.map(|one| one["packets"].as_u64().unwrap()).sum()
 }
 
 /// The sum of packets that were dropped for the flow's reason at its place.
