@@ -653,7 +653,7 @@ fn metrics_have_the_counts_by_reason_and_place() {
     let wanted = [
         "hostint_drops_total{reason=\"NO_SOCKET\",ignored=\"0\"} 10\n",
         "hostint_drop_bytes_total{reason=\"NO_SOCKET\",ignored=\"0\"} 1280\n",
-        "hostint_drop_places_total{reason=\"NO_SOCKET\",place=\"__udp4_lib_rcv\",dev=\"b0\"} 10\n",
+        "hostint_drop_places_total{reason=\"NO_SOCKET\",place=\"__udp4_lib_rcv\",dev=\"b0\",ignored=\"0\"} 10\n",
         "hostint_tracepoint_missed_total 0\n",
     ];
     let metrics = || get(&lab.b, 13278, "/metrics").1;
