@@ -17,6 +17,7 @@ struct drop_settings {
 	__u64 ignored[DROP_IGNORED_WORDS];        /* a bit for each slot: packets are counted, and no flow is told */
 	__u64 ignored_groups[DROP_IGNORED_WORDS]; /* the same, of packets to multicast and broadcast addresses */
 	__u64 ignored_acks[DROP_IGNORED_WORDS];   /* the same, of TCP segments that only acknowledge */
+	__u64 ignored_copies[DROP_IGNORED_WORDS]; /* the same, of ICMP packets: sockets get copies of those */
 	__u64 new_flow_interval_ns;               /* as in token_rate, for each CPU */
 	__u64 new_flow_burst_ns;
 	__u32 netns; /* inode of the network namespace whose drops count; 0: all */
@@ -40,7 +41,7 @@ struct drop_place_key {
 	__u32 netns;
 	__u32 tagged; /* 1: the packets have INT */
 	__u32 source_node;
-	__u32 zero;
+	__u32 ignored; /* 1: the packets are no loss */
 };
 
 enum drop_flow_flag {

@@ -4,7 +4,7 @@
 #define HOSTINT_HOP_H
 
 enum hop_limit {
-	HOP_DEVICES = 64,   /* interfaces whose packets are timed */
+	HOP_DEVICES = 4096, /* interfaces whose packets are timed */
 	HOP_PASSAGES = 512, /* distributions of times */
 	HOP_SLOTS = 864,    /* FINE_SLOTS */
 	HOP_FLOW_WORDS = 10,

@@ -1111,7 +1111,7 @@ _hostint() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "reason place node flow" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "reason place node flow pod" -- "${cur}"))
                     return 0
                     ;;
                 --node)
@@ -1828,7 +1828,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --hops --dev --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --hops --dev --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --no-pods --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1891,6 +1891,10 @@ _hostint() {
                     return 0
                     ;;
                 --no-places)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --no-pods)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;

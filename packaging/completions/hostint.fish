@@ -422,7 +422,7 @@ all\t'all drops'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l hops -d 'Tell the time that packets take through this host, from interface to interface, with and without the queue' -r -f -a "none\t'none'
 watched\t'those that a [[watch]] rule for postcards selects'
 all\t'all'"
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l dev -d 'Time the packets that come and leave by these interfaces; may be repeated (required with --hops)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l dev -d 'Time the packets that come and leave by these interfaces; * and ? in a name stand for any characters and for one, and for interfaces that come later; may be repeated (required with --hops)' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'
 all\t'all of this machine'"
@@ -436,6 +436,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-per
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l latency-step -d 'Tell a flow at once if its time through this host changed by this; 0s: never [default: 20us]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l latency-hold -d 'Tell a flow\'s changes of time and of interfaces at most once in this time [default: 100ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-places -d 'Do not name the kernel\'s functions that dropped packets' -r -f -a "true\t''
+false\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-pods -d 'Do not name pods and containers' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-flows -d 'Number of flows that the table of drops holds, and that of hops [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-new-flows -d 'Begin at most this many flows of drops a second, and of hops; packets of others are counted, and not told by flow; 0: no limit [default: 10000]' -r
@@ -731,7 +733,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l by -d 'What drops are added up by' -r -f -a "reason\t'the kernel\'s reason'
 place\t'reason, function of the kernel, interface, and host'
 node\t'host'
-flow\t'flow, with reason, function and host'"
+flow\t'flow, with reason, function and host'
+pod\t'pod or container that misses the packets, and reason'"
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l node -d 'Only drops of this host, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l limit -d 'Number of rows to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from drops" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F

@@ -5,10 +5,10 @@
  *
  *	kfree_skb -> another namespace's: end
  *		     hostint's INT, and the flow behind it, unless the reason is ignored
- *		     counted by place (reason, interface, code, namespace, tagging node), or else by reason
- *		     ignored reason: end
+ *		     ignored of packets to groups, of acknowledgements, or of copies?
+ *		     counted by place (reason, interface, code, namespace, tagging node, ignored), or else by reason
+ *		     ignored: end
  *		     not IP: end
- *		     reason that is ignored of packets to groups, or of acknowledgements: end
  *		     flow known: counted; new: a token, an event
  *
  * One of the three programs is loaded, by what the kernel's tracepoint tells.
@@ -70,6 +70,12 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 	at.netns = p.key.netns = p.from.netns;
 	is_ignored = has_slot(set->ignored, slot);
 	has_flow = !is_ignored && read_flow(skb, set, &headers, &p.key.flow, &p.found);
+	if (has_flow && ((has_slot(set->ignored_groups, slot) && is_multicast(&p.key.flow)) ||
+			 (has_slot(set->ignored_copies, slot) && is_icmp(&p.key.flow)) ||
+			 (has_slot(set->ignored_acks, slot) &&
+			  is_bare_ack(&headers, &p.key.flow, p.size.bytes - (headers.at - skb->network_header)))))
+		is_ignored = true;
+	at.ignored = is_ignored;
 	at.tagged = p.key.tagged = p.found.tagged;
 	at.source_node = p.key.source_node = p.found.source_node;
 	if (!count_place(&at, &p.size))
@@ -80,12 +86,6 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 	}
 	if (!has_flow) {
 		count_drop(COUNT_DROP_NO_FLOW, &p.size);
-		return 0;
-	}
-	if ((has_slot(set->ignored_groups, slot) && is_multicast(&p.key.flow)) ||
-	    (has_slot(set->ignored_acks, slot) &&
-	     is_bare_ack(&headers, &p.key.flow, p.size.bytes - (headers.at - skb->network_header)))) {
-		count_drop(COUNT_DROP_IGNORED, &p.size);
 		return 0;
 	}
 	return count_flow(&p, skb, set);

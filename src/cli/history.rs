@@ -300,6 +300,8 @@ pub enum DropsBy {
     Node,
     /// flow, with reason, function and host
     Flow,
+    /// pod or container that misses the packets, and reason
+    Pod,
 }
 
 impl From<DropsBy> for DropGrouping {
@@ -309,6 +311,7 @@ impl From<DropsBy> for DropGrouping {
             DropsBy::Place => Self::Place,
             DropsBy::Node => Self::Node,
             DropsBy::Flow => Self::Flow,
+            DropsBy::Pod => Self::Pod,
         }
     }
 }

@@ -64,7 +64,8 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub hops: Option<HopsChoice>,
 
-    /// Time the packets that come and leave by these interfaces; may be repeated (required with --hops)
+    /// Time the packets that come and leave by these interfaces; * and ? in a name stand for any characters and for one,
+    /// and for interfaces that come later; may be repeated (required with --hops)
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
@@ -104,6 +105,10 @@ pub struct PostcardsOptions {
     /// Do not name the kernel's functions that dropped packets
     #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_places: Option<bool>,
+
+    /// Do not name pods and containers
+    #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_pods: Option<bool>,
 
     /// Number of flows that the table of drops holds, and that of hops [default: 65536]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
@@ -146,6 +151,7 @@ pub struct PostcardsConfig {
     pub ignored_given: bool,
     pub report_period: TimeSpan,
     pub places: bool,
+    pub pods: bool,
     pub max_flows: u32,
     pub max_new_flows: u64,
     pub max_reports: u64,
@@ -173,7 +179,7 @@ const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 const DEFAULT_RATE: u32 = 10_000;
 const DEFAULT_STEP: TimeSpan = TimeSpan(Duration::from_micros(20));
 const DEFAULT_HOLD: TimeSpan = TimeSpan(Duration::from_millis(100));
-/// The most interfaces: the programs' table has no room for more.
+/// The most names and patterns.
 const MOST_DEVS: usize = 64;
 
 impl PostcardsOptions {
@@ -236,6 +242,7 @@ impl PostcardsOptions {
             },
             report_period: period,
             places: !self.no_places.unwrap_or(false),
+            pods: !self.no_pods.unwrap_or(false),
             max_flows,
             max_new_flows: self.max_new_flows.unwrap_or(DEFAULT_RATE).into(),
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),

@@ -118,7 +118,8 @@ impl ClsactFilter {
         Ok(())
     }
 
-    fn is_there(self, any: BorrowedFd<'_>) -> io::Result<bool> {
+    /// The same as `is_attached`, by any descriptor.
+    pub fn is_there(self, any: BorrowedFd<'_>) -> io::Result<bool> {
         let mut filter = self.hook(any)?;
         Ok(with_warnings(|| filter.query()).is_ok())
     }

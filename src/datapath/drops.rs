@@ -25,7 +25,7 @@ use super::token_rate::token_rate_of;
 use crate::config::DscpMark;
 use crate::model::{
     DropCount, DropPosition, DropTotals, DroppedInt, FlowKey, HostDrop, KernelReason, NodeId,
-    PlaceDrops, ReasonDrops,
+    PacketPods, PlaceDrops, ReasonDrops,
 };
 use crate::os::clock;
 
@@ -40,6 +40,8 @@ pub struct DropPlan {
     pub ignored_groups: BTreeSet<u32>,
     /// The same, of TCP segments that only acknowledge.
     pub ignored_acks: BTreeSet<u32>,
+    /// The same, of ICMP packets, of which sockets get copies.
+    pub ignored_copies: BTreeSet<u32>,
     /// The most new flows in a second; 0: no limit.
     pub max_new_flows: u64,
     /// Marks packets with INT over TCP or UDP.
@@ -137,23 +139,32 @@ impl DropProgram {
             missed: recursion_misses(&self.program)?,
             ..DropTotals::default()
         };
-        let mut sums: BTreeMap<u32, DropCount> = BTreeMap::new();
-        for place in places {
-            let number = place.drops.reason.number;
-            sums.entry(number).or_default().add(place.drops.count);
+        // Packets of the same reason may be a loss or none.
+        let mut sums: BTreeMap<(u32, bool), DropCount> = BTreeMap::new();
+        for PlaceDrops {
+            reason,
+            ignored,
+            count,
+            ..
+        } in places.iter().map(|place| &place.drops)
+        {
+            let id = (reason.number, *ignored);
+            sums.entry(id).or_default().add(*count);
         }
         // What had no room by place.
         if totals.places_full > 0 {
             for slot in 0..drop_limit::DROP_REASON_SLOTS.0 {
                 let count = sum(&self.reasons, &slot)?;
-                sums.entry(number_of(slot)).or_default().add(count);
+                let number = number_of(slot);
+                let id = (number, plan.ignored.contains(&number));
+                sums.entry(id).or_default().add(count);
             }
         }
-        for (number, count) in sums.into_iter().filter(|(_, count)| count.packets > 0) {
+        for ((number, ignored), count) in sums.into_iter().filter(|(_, count)| count.packets > 0) {
             totals.seen += count.packets;
             totals.reasons.push(ReasonDrops {
                 reason: names.reason(number),
-                ignored: plan.ignored.contains(&number),
+                ignored,
                 count,
             });
         }
@@ -177,6 +188,7 @@ impl DropProgram {
                     interface: None,
                     netns: key.netns,
                     tagged_by: (key.tagged != 0).then_some(NodeId(key.source_node)),
+                    ignored: key.ignored != 0,
                     count: sum(&self.places, &key)?,
                 },
             });
@@ -233,6 +245,7 @@ fn settings_of(plan: &DropPlan) -> io::Result<drop_settings> {
     set_slots(&mut settings.ignored, &plan.ignored);
     set_slots(&mut settings.ignored_groups, &plan.ignored_groups);
     set_slots(&mut settings.ignored_acks, &plan.ignored_acks);
+    set_slots(&mut settings.ignored_copies, &plan.ignored_copies);
     (settings.new_flow_interval_ns, settings.new_flow_burst_ns) =
         token_rate_of(plan.max_new_flows)?;
     Ok(settings)
@@ -273,6 +286,7 @@ fn host_drop(key: &drop_key, flow: &drop_flow, wall_offset: u64) -> HostDrop {
         out_interface: None,
         in_ifindex: flow.in_ifindex,
         out_ifindex: flow.out_ifindex,
+        pods: PacketPods::default(),
         count: DropCount {
             packets: flow.packets,
             segments: flow.segments,

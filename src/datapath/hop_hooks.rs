@@ -1,7 +1,8 @@
-//! The TC hooks at which packets are timed, held for as long as their daemon runs.
+//! The TC hooks at which packets are timed, by interface, held for as long as their daemon runs.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::clsact::{self, ClsactFilter};
 use super::links::{Hook, Link};
@@ -11,11 +12,18 @@ use crate::os::log;
 const CLSACT_HANDLE: u32 = 4;
 
 /// Attachments, which end with this value.
-#[derive(Default)]
 pub struct HopHooks {
+    /// The program for packets that arrive, and that in front of the queue.
+    arrives: OwnedFd,
+    queued: OwnedFd,
+    held: BTreeMap<u32, Held>,
+}
+
+/// What an interface has.
+enum Held {
     /// Programs stay attached for as long as these live.
-    links: Vec<Link>,
-    filters: Vec<Filters>,
+    Links([Link; 2]),
+    Filters(Filters),
 }
 
 /// The filters of an interface, at ingress and at egress.
@@ -28,62 +36,93 @@ struct Filters {
 }
 
 impl HopHooks {
+    pub fn new(arrives: OwnedFd, queued: OwnedFd) -> Self {
+        Self {
+            arrives,
+            queued,
+            held: BTreeMap::new(),
+        }
+    }
+
     /// Attaches both programs to an interface: where packets arrive before any other program sees them, and where they
-    /// leave behind all others.
-    pub fn attach(
-        &mut self,
-        ifindex: u32,
-        arrives: BorrowedFd<'_>,
-        queued: BorrowedFd<'_>,
-    ) -> io::Result<()> {
-        match Link::create(queued, ifindex, Hook::TcxEgress) {
-            Ok(link) => self.links.push(link),
+    /// leave behind all others. What is left of an earlier attachment goes.
+    pub fn attach(&mut self, ifindex: u32) -> io::Result<()> {
+        self.held.remove(&ifindex);
+        let (arrives, queued) = (self.arrives.as_fd(), self.queued.as_fd());
+        let held = match Link::create(queued, ifindex, Hook::TcxEgress) {
+            Ok(egress) => {
+                // Packets that arrive are stamped last, so that each of them is timed.
+                let ingress = Link::create(arrives, ifindex, Hook::TcxIngressFirst)?;
+                Held::Links([egress, ingress])
+            }
             // The kernel has no tcx (before 6.6).
             Err(err) if err.raw_os_error() == Some(nix::libc::EINVAL) => {
-                return self.attach_filters(ifindex, arrives, queued);
+                Held::Filters(Filters::attach(ifindex, arrives, queued)?)
             }
             Err(err) => return Err(err),
-        }
-        let arrives = Link::create(arrives, ifindex, Hook::TcxIngressFirst)?;
-        self.links.push(arrives);
+        };
+        self.held.insert(ifindex, held);
         Ok(())
     }
 
-    fn attach_filters(
-        &mut self,
-        ifindex: u32,
-        arrives: BorrowedFd<'_>,
-        queued: BorrowedFd<'_>,
-    ) -> io::Result<()> {
-        let [ingress, egress] = [true, false].map(|ingress| ClsactFilter {
-            ifindex,
-            ingress,
-            handle: CLSACT_HANDLE,
-        });
-        self.filters.push(Filters {
-            both: [ingress, egress],
-            made_qdisc: clsact::make_qdisc(ifindex)?,
-            program: queued.try_clone_to_owned()?,
-        });
-        egress.attach(queued)?;
-        ingress.attach(arrives)
+    /// Takes both programs off an interface, which may be gone.
+    pub fn detach(&mut self, ifindex: u32) {
+        self.held.remove(&ifindex);
     }
-}
 
-impl Drop for HopHooks {
-    fn drop(&mut self) {
-        for filters in &self.filters {
-            if let Err(err) = filters.remove() {
-                log::debug(|| format!("a filter stays: {err}"));
+    /// The interfaces that have both programs, as far as nothing else took them off.
+    pub fn interfaces(&self) -> impl Iterator<Item = u32> {
+        self.held.keys().copied()
+    }
+
+    pub fn has(&self, ifindex: u32) -> bool {
+        self.held.contains_key(&ifindex)
+    }
+
+    pub fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// False if one of an interface's programs was taken off.
+    pub fn is_whole(&self, ifindex: u32) -> io::Result<bool> {
+        match self.held.get(&ifindex) {
+            None => Ok(false),
+            Some(Held::Links(links)) => {
+                for link in links {
+                    if link.state()?.ifindex != ifindex {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Some(Held::Filters(filters)) => {
+                let [ingress, egress] = filters.both;
+                let program = filters.program.as_fd();
+                Ok(ingress.is_there(program)? && egress.is_there(program)?)
             }
         }
     }
 }
 
 impl Filters {
-    fn remove(&self) -> io::Result<()> {
-        use std::os::fd::AsFd;
+    fn attach(ifindex: u32, arrives: BorrowedFd<'_>, queued: BorrowedFd<'_>) -> io::Result<Self> {
+        let [ingress, egress] = [true, false].map(|ingress| ClsactFilter {
+            ifindex,
+            ingress,
+            handle: CLSACT_HANDLE,
+        });
+        // What was attached goes with this value, if the rest fails.
+        let filters = Self {
+            both: [ingress, egress],
+            made_qdisc: clsact::make_qdisc(ifindex)?,
+            program: queued.try_clone_to_owned()?,
+        };
+        egress.attach(queued)?;
+        ingress.attach(arrives)?;
+        Ok(filters)
+    }
 
+    fn remove(&self) -> io::Result<()> {
         for filter in self.both {
             filter.remove(self.program.as_fd())?;
         }
@@ -91,5 +130,13 @@ impl Filters {
             clsact::remove_unused_qdisc(self.both[0].ifindex)?;
         }
         Ok(())
+    }
+}
+
+impl Drop for Filters {
+    fn drop(&mut self) {
+        if let Err(err) = self.remove() {
+            log::debug(|| format!("a filter stays, or its interface is gone: {err}"));
+        }
     }
 }

@@ -3,10 +3,9 @@
 //! Nothing of them is pinned, and a daemon that ends takes its programs with it. Where the kernel has no links for TC
 //! programs (before 6.6), filters of a daemon that was killed stay until the next one; they stamp nothing by then.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -14,23 +13,20 @@ use libbpf_rs::{Link as TracepointLink, MapHandle};
 
 use super::abi::hop_object::{HopSkel, HopSkelBuilder};
 use super::abi::{
-    bytes_of_all, counter, flow_key, hop_counter, hop_end, hop_event, hop_event_kind, hop_flow,
-    hop_flow_flag, hop_limit, hop_news, hop_passage, hop_setting, hop_settings, hop_start,
-    hop_times, read_from,
+    bytes_of_all, counter, flow_key, hop_counter, hop_event, hop_event_kind, hop_flow,
+    hop_flow_flag, hop_limit, hop_news, hop_setting, hop_settings, read_from,
 };
 use super::counters::packets;
 use super::event_ring::EventRing;
 use super::hop_hooks::HopHooks;
+use super::hop_passages::Passages;
 use super::load::{program_fd, recursion_misses, with_warnings};
 use super::maps::Map;
 use super::probe::{Features, has_packet_stamps};
 use super::token_rate::token_rate_of;
 use super::watch::{Watchlist, watchlist_of};
-use crate::model::{
-    FlowKey, HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, LatencyHistogram,
-    WatchRule,
-};
-use crate::os::{clock, netdev};
+use crate::model::{FlowKey, HopReason, HopStart, HopTotals, HostHop, PacketPods, WatchRule};
+use crate::os::{clock, log};
 
 /// The programs stamp packets for this time after the daemon said last that it lives.
 const STAMPED_FOR: Duration = Duration::from_secs(10);
@@ -55,7 +51,7 @@ pub struct HopPrograms {
     settings: Map<u32, hop_settings>,
     devices: Map<u32, u32>,
     counters: Map<u32, counter>,
-    times: Map<hop_passage, hop_times>,
+    passages: Passages,
     flows: Map<flow_key, hop_flow>,
     list: Watchlist,
     events: MapHandle,
@@ -68,15 +64,11 @@ pub struct HopPrograms {
 }
 
 impl HopPrograms {
-    /// Loads the programs, sets them, and attaches them to these interfaces.
+    /// Loads the programs, and sets them. They time nothing without interfaces.
     ///
     /// # Errors
-    /// If an interface does not exist, or the kernel cannot let packets carry a stamp, or refuses a program.
-    pub fn attach(max_flows: u32, devs: &[String], plan: &HopPlan) -> io::Result<Self> {
-        let indices: Vec<u32> = devs
-            .iter()
-            .map(|dev| netdev::index_of(dev))
-            .collect::<io::Result<_>>()?;
+    /// If the kernel cannot let packets carry a stamp, or refuses a program.
+    pub fn start(max_flows: u32, plan: &HopPlan) -> io::Result<Self> {
         let mut object = MaybeUninit::uninit();
         let skel = load(&mut object, max_flows)?;
         let maps = &skel.maps;
@@ -89,24 +81,67 @@ impl HopPrograms {
             settings: Map::of(&maps.hop_settings)?,
             devices: Map::of(&maps.hop_devices)?,
             counters: Map::of(&maps.hop_counters)?,
-            times: Map::of(&maps.hop_times)?,
+            passages: Passages::new(Map::of(&maps.hop_times)?),
             flows: Map::of(&maps.hop_flows)?,
             list: watchlist_of!(maps),
             events: MapHandle::try_from(&maps.hop_events).map_err(io::Error::other)?,
             set: hop_settings::default(),
             program: sent,
-            hooks: HopHooks::default(),
+            hooks: HopHooks::new(arrives, queued),
             _link: with_warnings(|| skel.progs.hop_out.attach())?,
         };
         programs.set(plan)?;
-        for ifindex in indices {
-            programs.devices.set(&ifindex, &1)?;
-            // Packets that arrive are stamped last, so that each of them is timed.
-            programs
-                .hooks
-                .attach(ifindex, arrives.as_fd(), queued.as_fd())?;
-        }
         Ok(programs)
+    }
+
+    /// Times the packets of an interface, too.
+    ///
+    /// # Errors
+    /// If the interface is gone, or there is no room for it. It is as if it had not been asked for then.
+    pub fn add(&mut self, ifindex: u32) -> io::Result<()> {
+        self.devices.set(&ifindex, &1)?;
+        self.hooks
+            .attach(ifindex)
+            .inspect_err(|_| self.devices_without(ifindex))
+    }
+
+    /// Times the packets of an interface no more. It may be gone.
+    pub fn remove(&mut self, ifindex: u32) {
+        self.devices_without(ifindex);
+        self.hooks.detach(ifindex);
+        self.passages.note_gone(ifindex);
+    }
+
+    fn devices_without(&self, ifindex: u32) {
+        if let Err(err) = self.devices.remove(&ifindex) {
+            log::debug(|| format!("interface {ifindex} stays in the table: {err}"));
+        }
+    }
+
+    pub fn has(&self, ifindex: u32) -> bool {
+        self.hooks.has(ifindex)
+    }
+
+    /// The number of interfaces whose packets are timed.
+    pub fn interfaces(&self) -> usize {
+        self.hooks.len()
+    }
+
+    /// The interfaces that lack a program, because something else took it off.
+    pub fn wiped(&self) -> io::Result<Vec<u32>> {
+        let mut found = Vec::new();
+        for ifindex in self.hooks.interfaces() {
+            if !self.hooks.is_whole(ifindex)? {
+                found.push(ifindex);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes room for the times of other interfaces than those that are gone.
+    pub fn forget_gone(&mut self) -> io::Result<()> {
+        let hooks = &self.hooks;
+        self.passages.fold(|ifindex| hooks.has(ifindex))
     }
 
     /// Changes what the programs do.
@@ -146,7 +181,7 @@ impl HopPrograms {
         use hop_counter as C;
         let count = |index: C| packets(&self.counters, index.0);
         Ok(HopTotals {
-            passages: self.passages()?,
+            passages: self.passages.read(|ifindex| self.hooks.has(ifindex))?,
             stamped: count(C::COUNT_HOP_STAMPED)?,
             has_departure: count(C::COUNT_HOP_HAS_DEPARTURE)?,
             other_clock: count(C::COUNT_HOP_OTHER_CLOCK)?,
@@ -161,38 +196,6 @@ impl HopPrograms {
             missed: recursion_misses(&self.program)?,
             ..HopTotals::default()
         })
-    }
-
-    fn passages(&self) -> io::Result<Vec<HopPassage>> {
-        let mut found: BTreeMap<(u32, u32, HopStart), HopPassage> = BTreeMap::new();
-        let keys: Vec<hop_passage> = self.times.keys().collect();
-        for key in keys {
-            let start = match key.start {
-                start if start == hop_start::HOP_DEPARTED.0 => HopStart::Sender,
-                _ => HopStart::Interface,
-            };
-            let id = (key.in_ifindex, key.out_ifindex, start);
-            let passage = found.entry(id).or_insert_with(|| HopPassage {
-                in_ifindex: key.in_ifindex,
-                out_ifindex: key.out_ifindex,
-                in_interface: None,
-                out_interface: None,
-                start,
-                sent: HopTimes::default(),
-                queued: HopTimes::default(),
-            });
-            let times = match key.end {
-                end if end == hop_end::HOP_SENT.0 => &mut passage.sent,
-                _ => &mut passage.queued,
-            };
-            for cpu in self.times.get_per_cpu(&key)? {
-                times.0.merge(&histogram(&cpu));
-            }
-        }
-        let mut passages: Vec<HopPassage> = found.into_values().collect();
-        let packets = |one: &HopPassage| one.sent.0.samples().max(one.queued.0.samples());
-        passages.sort_by_key(|one| std::cmp::Reverse(packets(one)));
-        Ok(passages)
     }
 }
 
@@ -262,12 +265,6 @@ fn settings_of(plan: &HopPlan) -> io::Result<hop_settings> {
     })
 }
 
-/// The times that a CPU counted.
-fn histogram(times: &hop_times) -> LatencyHistogram {
-    let ends = (times.min_ns.into(), times.max_ns.into());
-    LatencyHistogram::of_fine_slots(&times.count, ends, times.sum_ns.into())
-}
-
 fn host_hop(key: &flow_key, flow: &hop_flow, reasons: Vec<HopReason>, offset: u64) -> HostHop {
     let before = read_from::<flow_key>(bytes_of_all(&flow.before_nat));
     let before = before.filter(|_| flow.before_nat.iter().any(|word| *word != 0));
@@ -283,6 +280,7 @@ fn host_hop(key: &flow_key, flow: &hop_flow, reasons: Vec<HopReason>, offset: u6
         out_interface: None,
         in_ifindex: flow.in_ifindex,
         out_ifindex: flow.out_ifindex,
+        pods: PacketPods::default(),
         packets: flow.packets,
         bytes: flow.bytes,
         first_ns: flow.first_ns.wrapping_add(offset),

@@ -24,6 +24,7 @@ pub mod handover;
 pub mod hook_choice;
 pub mod hooks;
 mod hop_hooks;
+mod hop_passages;
 pub mod hops;
 mod iterator;
 pub mod leases;

@@ -5,6 +5,7 @@
 
 pub mod advice;
 pub mod ask;
+pub mod containers;
 mod derived_node;
 mod detachment;
 pub mod events;

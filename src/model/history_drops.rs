@@ -16,6 +16,8 @@ pub enum DropGrouping {
     Node,
     /// The flow, its reason and place. Those beyond the hosts' limits have no flow.
     Flow,
+    /// The pod or container that misses the packets, and the reason. Those without one are left out.
+    Pod,
 }
 
 /// A question about drops.
@@ -40,6 +42,8 @@ pub struct DropFigures {
     pub interface: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowKey>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pod: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<DropPosition>,
     /// The packets are no loss.

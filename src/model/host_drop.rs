@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FlowKey, NodeId};
+use super::{FlowKey, NodeId, PacketPods};
 
 /// The kernel's reason for a drop.
 #[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
@@ -148,6 +148,8 @@ pub struct HostDrop {
     pub out_interface: Option<String>,
     pub in_ifindex: u32,
     pub out_ifindex: u32,
+    #[serde(flatten)]
+    pub pods: PacketPods,
     #[serde(rename = "drop")]
     pub count: DropCount,
     /// Nanoseconds since the Unix epoch.
@@ -204,11 +206,14 @@ pub struct PlaceDrops {
     /// The node that tagged the packets; none if they had no INT.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tagged_by: Option<NodeId>,
+    /// The packets are no loss, and their flows are not told.
+    #[serde(default)]
+    pub ignored: bool,
     #[serde(flatten)]
     pub count: DropCount,
 }
 
-/// The drops for one reason.
+/// The drops for one reason: those that are a loss, or those that are none.
 #[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct ReasonDrops {
     #[serde(flatten)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FlowKey, LatencyFigures, LatencyHistogram, LatencyResolution, NodeId};
+use super::{FlowKey, LatencyFigures, LatencyHistogram, LatencyResolution, NodeId, PacketPods};
 
 /// Where the time of a packet begins.
 #[derive(
@@ -61,6 +61,8 @@ pub struct HostHop {
     pub out_interface: Option<String>,
     pub in_ifindex: u32,
     pub out_ifindex: u32,
+    #[serde(flatten)]
+    pub pods: PacketPods,
     /// A superpacket counts as its segments.
     pub packets: u64,
     /// From the IP header on.
@@ -200,6 +202,14 @@ pub struct HopTotals {
     pub told: u64,
     /// The number of times that the limit put off a flow.
     pub put_off: u64,
+    /// Interfaces whose packets are timed now, and those that were asked for and cannot be timed.
+    #[serde(default)]
+    pub interfaces: u64,
+    #[serde(default)]
+    pub left_out: u64,
+    /// The number of times that something else took programs off an interface, and they were put back.
+    #[serde(default)]
+    pub put_back: u64,
 }
 
 impl HopTotals {

@@ -20,6 +20,9 @@ pub struct PostcardsStatus {
     /// Reports to them, and those that could not be sent.
     pub reports_sent: u64,
     pub reports_lost: u64,
+    /// Interfaces behind which a pod or container is known by name.
+    #[serde(default)]
+    pub named_links: usize,
     /// Absent if drops are not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drops: Option<DropsStatus>,

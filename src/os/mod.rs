@@ -12,6 +12,7 @@ pub mod kallsyms;
 pub mod kernel;
 pub mod kernel_counters;
 pub mod line_file;
+pub mod link_events;
 pub mod local_socket;
 pub mod log;
 pub mod netdev;

@@ -3,10 +3,15 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::RouteNetlinkMessage;
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket,
 };
+
+/// Messages are padded to a multiple of this.
+const ALIGNED: usize = 4;
 
 /// A socket that listens in this network namespace.
 pub(super) struct Notices(OwnedFd);
@@ -42,5 +47,20 @@ impl Notices {
                 Err(err) => return Err(err.into()),
             }
         }
+    }
+}
+
+/// Hands over the messages of a notice; `None` stands for what cannot be read, and for all behind it.
+pub(super) fn read_messages(mut bytes: &[u8], mut take: impl FnMut(Option<RouteNetlinkMessage>)) {
+    while !bytes.is_empty() {
+        let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes) else {
+            take(None);
+            return;
+        };
+        let len = (message.header.length as usize).next_multiple_of(ALIGNED);
+        if let NetlinkPayload::InnerMessage(inner) = message.payload {
+            take(Some(inner));
+        }
+        bytes = bytes.get(len.max(ALIGNED)..).unwrap_or_default();
     }
 }

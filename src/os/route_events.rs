@@ -3,7 +3,6 @@
 use std::io;
 use std::net::IpAddr;
 
-use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
@@ -11,15 +10,13 @@ use netlink_packet_route::route::{
 };
 use nix::libc;
 
-use super::netlink_notices::{Notice, Notices};
+use super::netlink_notices::{Notice, Notices, read_messages};
 
 /// Groups without a name of the old kind: 1 << (RTNLGRP_... - 1) of RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE and
 /// RTNLGRP_NEXTHOP.
 const RULES4: u32 = 1 << 7;
 const RULES6: u32 = 1 << 18;
 const NEXT_HOPS: u32 = 1 << 31;
-/// Messages are padded to a multiple of this.
-const ALIGNED: usize = 4;
 
 /// One change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -53,25 +50,14 @@ impl RouteEvents {
     pub fn take(&self, mut take: impl FnMut(RouteEvent)) -> io::Result<()> {
         let mut buffer = vec![0; 64 << 10];
         self.0.take(&mut buffer, |notice| match notice {
-            Notice::Messages(messages) => read_events(messages, &mut take),
+            Notice::Messages(messages) => read_messages(messages, |message| match message {
+                Some(message) => {
+                    event_of(message).map(&mut take);
+                }
+                None => take(RouteEvent::Anything),
+            }),
             Notice::Overflow => take(RouteEvent::Anything),
         })
-    }
-}
-
-fn read_events(mut bytes: &[u8], take: &mut impl FnMut(RouteEvent)) {
-    while !bytes.is_empty() {
-        let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes) else {
-            take(RouteEvent::Anything);
-            return;
-        };
-        let len = (message.header.length as usize).next_multiple_of(ALIGNED);
-        if let NetlinkPayload::InnerMessage(inner) = message.payload
-            && let Some(event) = event_of(inner)
-        {
-            take(event);
-        }
-        bytes = bytes.get(len.max(ALIGNED)..).unwrap_or_default();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Requests to the kernel by netlink messages: interfaces are made, changed, described and removed.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
@@ -10,11 +10,13 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
+use netlink_packet_route::nsid::{NsidAttribute, NsidMessage};
 use netlink_packet_route::tc::{TcAttribute, TcFilterBpfOption, TcHandle, TcMessage, TcOption};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
+use super::link_events::SeenLink;
 use super::{log, netdev};
 
 /// The parents of the clsact qdisc's filters.
@@ -155,6 +157,54 @@ pub fn interfaces() -> io::Result<Vec<(u32, InterfaceState)>> {
         },
     )?;
     Ok(found)
+}
+
+/// Returns the interfaces of this network namespace by their names.
+pub fn links() -> io::Result<Vec<SeenLink>> {
+    let mut found = Vec::new();
+    exchange(
+        RouteNetlinkMessage::GetLink(LinkMessage::default()),
+        NLM_F_DUMP,
+        |answer| {
+            if let RouteNetlinkMessage::NewLink(link) = answer {
+                found.extend(SeenLink::of(&link));
+            }
+        },
+    )?;
+    Ok(found)
+}
+
+/// What names a network namespace.
+#[derive(Clone, Copy, Debug)]
+pub enum NetnsNamedBy {
+    /// A process in it.
+    Process(u32),
+    /// A descriptor of it.
+    File(RawFd),
+}
+
+/// Returns the number that this network namespace has for another one, if an interface here leads there.
+pub fn netns_number(of: NetnsNamedBy) -> io::Result<Option<i32>> {
+    let mut question = NsidMessage::default();
+    question.attributes = vec![match of {
+        NetnsNamedBy::Process(pid) => NsidAttribute::Pid(pid),
+        NetnsNamedBy::File(fd) => NsidAttribute::Fd(fd.cast_unsigned()),
+    }];
+    let mut number = None;
+    exchange(
+        RouteNetlinkMessage::GetNsId(question),
+        NLM_F_ACK,
+        |answer| {
+            if let RouteNetlinkMessage::NewNsId(found) = answer {
+                number = found.attributes.iter().find_map(|one| match one {
+                    NsidAttribute::Id(number) => Some(*number),
+                    _ => None,
+                });
+            }
+        },
+    )?;
+    // A namespace without a number is -1.
+    Ok(number.filter(|number| *number >= 0))
 }
 
 pub fn interface_state(index: u32) -> io::Result<InterfaceState> {

@@ -2,34 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::bounds::{period_for, signed, touched};
+use super::drop_columns::{COUNTS, count, text};
+use super::drop_pods;
 use super::drops::{exist, is_ignored, is_without_packet};
 use super::ids::{name_bytes, name_of};
 use crate::model::{
-    DropCount, DropFigures, DropGrouping, DropPoint, DropPosition, DropQuery, DropSeries,
-    FlowFigures, FlowKey, LossAt, LossByHost, LossSplit, NodeId, PairDrops, PairFigures, Span,
+    DropFigures, DropGrouping, DropPoint, DropPosition, DropQuery, DropSeries, FlowFigures,
+    FlowKey, LossAt, LossByHost, LossSplit, NodeId, PairDrops, PairFigures, Span,
 };
-
-/// The sums over a column of counts. They end at the greatest number, because hosts may tell anything.
-const COUNTS: &str =
-    "CAST(min(total(packets), 9e18) AS INTEGER), CAST(min(total(segments), 9e18) AS INTEGER),
-     CAST(min(total(bytes), 9e18) AS INTEGER)";
-
-fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<DropCount> {
-    let number = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
-    Ok(DropCount {
-        packets: number(at)?,
-        segments: number(at + 1)?,
-        bytes: number(at + 2)?,
-    })
-}
-
-fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
-    let text: String = row.get(at)?;
-    Ok(Some(text).filter(|text| !text.is_empty()))
-}
 
 /// The sums of drops, most packets first; those that are no loss come last.
 pub fn figures(
@@ -43,10 +26,13 @@ pub fn figures(
     if query.by == DropGrouping::Flow {
         return flows(conn, query, span);
     }
+    if query.by == DropGrouping::Pod {
+        return drop_pods::figures(conn, query, span);
+    }
     let columns = match query.by {
         DropGrouping::Node => "node, '', '', ''",
         DropGrouping::Place => "node, reason, place, interface",
-        DropGrouping::Reason | DropGrouping::Flow => "-1, reason, '', ''",
+        DropGrouping::Reason | DropGrouping::Flow | DropGrouping::Pod => "-1, reason, '', ''",
     };
     let [since, until] = touched(span);
     let node = query.node.map_or(-1, |node| i64::from(node.0));

@@ -10,9 +10,10 @@ use super::period::RollUpLevel;
 use crate::model::{DropCount, DropPosition, DropSum, FlowKey, HostDrop, NodeId};
 
 /// The tables and their bounds.
-pub const TABLES: [BoundedTable; 3] = [
+pub const TABLES: [BoundedTable; 4] = [
     BoundedTable::by_begin("drop_sum"),
     BoundedTable::by_begin("drop_flow"),
+    BoundedTable::by_begin("drop_pod"),
     BoundedTable::by_begin("drop_teller"),
 ];
 
@@ -48,11 +49,21 @@ struct FlowDropKey {
     tagged_by: Option<NodeId>,
 }
 
+/// A host, and a pod that misses packets.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct PodDropKey {
+    begin_ns: u64,
+    node: NodeId,
+    pod: String,
+    reason: String,
+}
+
 /// Drops that wait to be written.
 #[derive(Debug, Default)]
 pub struct WaitingDrops {
     sums: HashMap<SumKey, DropCount>,
     flows: HashMap<FlowDropKey, DropCount>,
+    pods: HashMap<PodDropKey, DropCount>,
     tell: HashSet<(u64, NodeId)>,
 }
 
@@ -103,6 +114,15 @@ impl WaitingDrops {
             tagged_by: drop.int.map(|int| int.source),
         };
         add(&mut self.flows, key, count);
+        if let Some(pod) = drop.pods.concerned() {
+            let key = PodDropKey {
+                begin_ns: period_of(time_ns),
+                node,
+                pod: pod.to_owned(),
+                reason: drop.reason.label(),
+            };
+            add(&mut self.pods, key, count);
+        }
     }
 
     /// Adds all that another one has.
@@ -112,6 +132,9 @@ impl WaitingDrops {
         }
         for (key, count) in other.flows {
             add(&mut self.flows, key, count);
+        }
+        for (key, count) in other.pods {
+            add(&mut self.pods, key, count);
         }
         self.tell.extend(other.tell);
     }
@@ -185,13 +208,31 @@ impl DropsWriter {
                     signed(count.bytes),
                 ])?;
             }
+            let mut put = transaction.prepare_cached(
+                "INSERT INTO drop_pod VALUES (?, ?, ?, ?, ?, ?, ?)
+                 ON CONFLICT DO UPDATE SET packets = packets + excluded.packets,
+                     segments = segments + excluded.segments, bytes = bytes + excluded.bytes",
+            )?;
+            for (key, count) in &drops.pods {
+                put.execute(rusqlite::params![
+                    signed(key.begin_ns),
+                    i64::from(key.node.0),
+                    key.pod,
+                    key.reason,
+                    signed(count.packets),
+                    signed(count.segments),
+                    signed(count.bytes),
+                ])?;
+            }
             let mut put =
                 transaction.prepare_cached("INSERT OR IGNORE INTO drop_teller VALUES (?, ?)")?;
             for (begin_ns, node) in &drops.tell {
                 put.execute((signed(*begin_ns), i64::from(node.0)))?;
             }
         }
-        let count = self.since_counted.add(drops.sums.len() + drops.flows.len());
+        let count = self
+            .since_counted
+            .add(drops.sums.len() + drops.flows.len() + drops.pods.len());
         for table in TABLES {
             table.forget(&transaction, before_ns)?;
             if count {
@@ -231,13 +272,23 @@ fn create(conn: &Connection) -> rusqlite::Result<()> {
              bytes INTEGER NOT NULL,
              PRIMARY KEY (begin_ns, node, flow, reason, place, position, tagged_by)
          ) WITHOUT ROWID;
+         CREATE TABLE IF NOT EXISTS drop_pod (
+             begin_ns INTEGER NOT NULL,
+             node INTEGER NOT NULL,
+             pod TEXT NOT NULL,
+             reason TEXT NOT NULL,
+             packets INTEGER NOT NULL,
+             segments INTEGER NOT NULL,
+             bytes INTEGER NOT NULL,
+             PRIMARY KEY (begin_ns, node, pod, reason)
+         ) WITHOUT ROWID;
          CREATE TABLE IF NOT EXISTS drop_teller (
              begin_ns INTEGER NOT NULL, node INTEGER NOT NULL, PRIMARY KEY (begin_ns, node)
          ) WITHOUT ROWID;",
     )
 }
 
-/// True if any drops were ever written. All tables were made at once.
+/// True if any drops were ever written. The other tables were made with this one, but for that of pods.
 pub fn exist(conn: &Connection) -> rusqlite::Result<bool> {
     let table = "SELECT 1 FROM sqlite_schema WHERE name = 'drop_teller' AND type = 'table'";
     let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;

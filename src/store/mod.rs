@@ -14,6 +14,8 @@ mod connections;
 mod counts;
 mod coverage;
 mod drop_answers;
+mod drop_columns;
+mod drop_pods;
 mod drops;
 mod evidence;
 mod file;

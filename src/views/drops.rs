@@ -69,11 +69,18 @@ impl fmt::Display for Rest<'_> {
         if let Some(place) = &drop.place {
             write!(f, "  at {place}")?;
         }
-        if let Some(dev) = &drop.in_interface {
-            write!(f, "  from {dev}")?;
+        for (word, dev, pod) in [
+            ("from", &drop.in_interface, &drop.pods.in_pod),
+            ("to", &drop.out_interface, &drop.pods.out_pod),
+        ] {
+            match (dev, pod) {
+                (Some(dev), Some(pod)) => write!(f, "  {word} {dev} ({pod})")?,
+                (Some(dev), None) => write!(f, "  {word} {dev}")?,
+                _ => {}
+            }
         }
-        if let Some(dev) = &drop.out_interface {
-            write!(f, "  to {dev}")?;
+        if let Some(pod) = &drop.pods.pod {
+            write!(f, "  in {pod}")?;
         }
         if let Some(age_ns) = drop.age_ns {
             write!(f, "  {} old", Nanoseconds(age_ns.into()))?;
@@ -164,9 +171,7 @@ fn places(totals: &DropTotals) -> TextTable {
         &["packets", "segments", "bytes"],
     );
     for one in &totals.places {
-        let reasons = &mut totals.reasons.iter();
-        let ignored = reasons.any(|known| known.reason == one.reason && known.ignored);
-        let note = if ignored { " (ignored)" } else { "" };
+        let note = if one.ignored { " (ignored)" } else { "" };
         table.row(
             [
                 format!("{}{note}", ReasonText(&one.reason)),

@@ -17,7 +17,7 @@ pub struct DropsView {
 
 /// The columns of a CSV.
 pub const CSV: &str = "node reason place interface flow.src flow.sport flow.dst flow.dport flow.protocol position ignored \
-                       without_packet packets segments bytes";
+                       without_packet packets segments bytes pod";
 
 pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
     if view.drops.is_empty() {
@@ -31,6 +31,7 @@ pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
         DropGrouping::Place => &["reason", "place", "interface", "node"],
         DropGrouping::Node => &["node"],
         DropGrouping::Flow => &["flow", "reason", "place", "where", "node"],
+        DropGrouping::Pod => &["pod", "reason", "node"],
     };
     let mut table = TextTable::new(names, &["packets", "segments", "bytes"]);
     for one in &view.drops {
@@ -46,6 +47,9 @@ pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
             DropGrouping::Reason => table.row([reason], counts),
             DropGrouping::Place => table.row([reason, place, interface, node], counts),
             DropGrouping::Node => table.row([node], counts),
+            DropGrouping::Pod => {
+                table.row([one.pod.clone().unwrap_or_default(), reason, node], counts);
+            }
             DropGrouping::Flow => {
                 let flow = flow.unwrap_or_default();
                 table.row([flow, reason, place, position.to_owned(), node], counts);

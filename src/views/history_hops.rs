@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::hops::interface;
+use super::hops::ends;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
@@ -11,7 +11,7 @@ use crate::model::{ForwardedFlow, HopStart};
 /// The columns of a CSV.
 pub const CSV: &str = "node told_ns flow.src flow.sport flow.dst flow.dport flow.protocol flow_before_nat.src \
                        flow_before_nat.sport flow_before_nat.dst flow_before_nat.dport start in_interface out_interface \
-                       in_ifindex out_ifindex packets bytes first_ns last_ns hop_ns mean_hop_ns max_hop_ns";
+                       in_ifindex out_ifindex packets bytes first_ns last_ns hop_ns mean_hop_ns max_hop_ns in_pod out_pod";
 
 /// The last line if the times of some flows begin at their senders.
 const SINCE_SENDER: &str =
@@ -31,7 +31,7 @@ pub fn write(flows: &[ForwardedFlow], hosts: &KnownHosts, out: &mut String) {
     for ForwardedFlow { node, hop, .. } in flows {
         let time = |ns: u32| Nanoseconds(ns.into()).to_string();
         let before = hop.flow_before_nat.map(|flow| flow.to_string());
-        let begin = interface(hop.in_interface.as_deref(), hop.in_ifindex);
+        let (begin, end) = ends(hop);
         table.row(
             [
                 hop.flow.to_string(),
@@ -40,7 +40,7 @@ pub fn write(flows: &[ForwardedFlow], hosts: &KnownHosts, out: &mut String) {
                     HopStart::Interface => begin,
                     HopStart::Sender => format!("{begin}*"),
                 },
-                interface(hop.out_interface.as_deref(), hop.out_ifindex),
+                end,
                 before.unwrap_or_default(),
             ],
             [

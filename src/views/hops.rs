@@ -7,6 +7,9 @@ use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
 use crate::model::{HopPassage, HopStart, HopTotals, HostHop, LatencyFigures};
 
+/// Stands for all interfaces that are gone.
+pub const GONE: &str = "gone";
+
 /// Displays `12:03:04.123Z udp 10.1.0.4:5353 > 10.9.0.1:9999  m0 > m1  12.1 us  mean 9.0 us ...`.
 pub struct HopLine<'a>(pub &'a HostHop);
 
@@ -27,13 +30,8 @@ pub struct HopDetails<'a>(pub &'a HostHop);
 impl fmt::Display for HopDetails<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hop = self.0;
-        let of = |name: &Option<String>, index| interface(name.as_deref(), index);
-        write!(
-            f,
-            "{} > {}",
-            of(&hop.in_interface, hop.in_ifindex),
-            of(&hop.out_interface, hop.out_ifindex)
-        )?;
+        let (from, to) = ends(hop);
+        write!(f, "{from} > {to}")?;
         write!(
             f,
             "  {}  mean {}  max {}",
@@ -59,9 +57,29 @@ impl fmt::Display for HopDetails<'_> {
     }
 }
 
-/// The name of an interface, or its index if it is gone or of another network namespace.
+/// Both interfaces of a flow, with what is behind them: `veth1 (pod/3f1c...)`.
+pub(super) fn ends(hop: &HostHop) -> (String, String) {
+    let end = |name: &Option<String>, index, pod: &Option<String>| {
+        let name = interface(name.as_deref(), index);
+        match pod {
+            Some(pod) => format!("{name} ({pod})"),
+            None => name,
+        }
+    };
+    (
+        end(&hop.in_interface, hop.in_ifindex, &hop.pods.in_pod),
+        end(&hop.out_interface, hop.out_ifindex, &hop.pods.out_pod),
+    )
+}
+
+/// The name of an interface, or its index if it is gone or of another network namespace. The sum of those that are gone
+/// has index 0.
 pub(super) fn interface(name: Option<&str>, ifindex: u32) -> String {
-    name.map_or_else(|| format!("interface {ifindex}"), str::to_owned)
+    match (name, ifindex) {
+        (Some(name), _) => name.to_owned(),
+        (None, 0) => GONE.to_owned(),
+        (None, _) => format!("interface {ifindex}"),
+    }
 }
 
 /// All packets: by interfaces, and what was not timed.

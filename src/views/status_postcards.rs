@@ -7,6 +7,7 @@ use super::history::moment;
 use super::hops::{not_timed, passages};
 use super::text::{Grouped, Nanoseconds};
 use super::told_collectors::ToldCollectors;
+use crate::model::name_pattern::is_pattern;
 use crate::model::{DropTotals, DropsStatus, HopsStatus, KernelReason, PostcardsStatus};
 
 /// The reasons and places that are shown unless all are wanted.
@@ -19,6 +20,10 @@ pub fn write(f: &mut fmt::Formatter<'_>, postcards: &PostcardsStatus, all: bool)
         postcards.daemon_pid,
         moment(postcards.since_ns)
     )?;
+    if postcards.named_links > 0 {
+        let links = counted(postcards.named_links as u64, "interface");
+        writeln!(f, "  pods and containers behind {links} have names")?;
+    }
     let told = ToldCollectors {
         addresses: &postcards.collectors,
         node: postcards.node_id,
@@ -103,7 +108,10 @@ fn reasons(f: &mut fmt::Formatter<'_>, totals: &DropTotals, all: bool) -> fmt::R
 
 /// The place with most drops for this reason.
 fn places_of(totals: &DropTotals, reason: &KernelReason) -> String {
-    let mut same = totals.places.iter().filter(|one| one.reason == *reason);
+    let mut same = totals
+        .places
+        .iter()
+        .filter(|one| one.reason == *reason && !one.ignored);
     let Some(first) = same.next() else {
         return String::new();
     };
@@ -159,8 +167,12 @@ fn hops(f: &mut fmt::Formatter<'_>, hops: &HopsStatus, period_ns: u64, all: bool
     let totals = &hops.totals;
     writeln!(
         f,
-        "  hops at {}{}: {} timed, {} told, a flow again after {}",
+        "  hops at {}{}{}: {} timed, {} told, a flow again after {}",
         hops.devs.join(", "),
+        match hops.devs.iter().any(|dev| is_pattern(dev)) {
+            true => format!(" ({})", counted(totals.interfaces, "interface")),
+            false => String::new(),
+        },
         match hops.by_rules {
             true => ", by the watchlist",
             false => "",
@@ -187,6 +199,14 @@ fn hops(f: &mut fmt::Formatter<'_>, hops: &HopsStatus, period_ns: u64, all: bool
         Grouped(hops.flows_max.into())
     )?;
     let losses = [
+        (
+            totals.left_out,
+            "interfaces that are asked for and cannot be timed",
+        ),
+        (
+            totals.put_back,
+            "times that something else took programs off an interface, and they were put back",
+        ),
         (totals.put_off, "times that --max-reports put a flow off"),
         (
             totals.events_lost,

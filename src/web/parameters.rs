@@ -126,9 +126,10 @@ impl Parameters {
             Some("place") => DropGrouping::Place,
             Some("node") => DropGrouping::Node,
             Some("flow") => DropGrouping::Flow,
+            Some("pod") => DropGrouping::Pod,
             Some(other) => {
                 return Err(bad(&format!(
-                    "by is {other:?}, expected reason, place, node or flow"
+                    "by is {other:?}, expected reason, place, node, flow or pod"
                 )));
             }
         };

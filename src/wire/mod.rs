@@ -23,6 +23,7 @@ mod report_host_drop;
 mod report_host_hop;
 mod report_hostint;
 pub mod report_identity;
+mod report_names;
 pub mod report_path;
 pub mod report_standard;
 mod report_summary;

@@ -2,7 +2,8 @@
 //! it repeats sums.
 
 use super::cursor::Cursor;
-use super::report_host_drop::{MOST_NAME, count, emit_count, emit_name, name, position};
+use super::report_host_drop::{count, emit_count, position};
+use super::report_names::{MOST_NAME, emit_name, name};
 use super::report_v05::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
 use super::{DecodeError, report_framed};

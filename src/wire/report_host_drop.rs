@@ -1,12 +1,13 @@
 //! hostint's report of packets of a flow that a host dropped (NProto 10).
 
+use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
+use super::report_names::{emit_name, emit_pods, name, pods};
 use super::report_v05::HEADER_BYTES;
-use super::{DecodeError, report_identity};
-use crate::model::node_identity::is_plain;
 use crate::model::{
     DropCount, DropPosition, DroppedInt, FlowKey, HostDrop, HostDropReport, KernelReason, NodeId,
+    PacketPods,
 };
 
 const SUPERPACKET: u8 = 1;
@@ -14,13 +15,12 @@ const SUPERPACKET: u8 = 1;
 const HAS_INT: u8 = 2;
 /// A second flow follows the first one.
 const HAS_NAT: u8 = 4;
-const FLAGS: u8 = SUPERPACKET | HAS_INT | HAS_NAT;
+/// Names of pods follow the names of interfaces.
+const HAS_PODS: u8 = 8;
+const FLAGS: u8 = SUPERPACKET | HAS_INT | HAS_NAT | HAS_PODS;
 
 /// An age that is not known.
 const NO_AGE: u32 = u32::MAX;
-
-/// The longest name of a reason, a function of the kernel, or an interface.
-pub(super) const MOST_NAME: usize = 63;
 
 /// Reads a whole datagram whose fixed header announces the drops of a flow.
 pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostDropReport, DecodeError> {
@@ -65,6 +65,10 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostDropReport, Dec
         out_interface: name(cursor, "name of the output port")?,
         in_ifindex,
         out_ifindex,
+        pods: match flags & HAS_PODS {
+            0 => PacketPods::default(),
+            _ => pods(cursor)?,
+        },
         count,
         first_ns,
         last_ns,
@@ -127,24 +131,6 @@ pub(super) fn emit_count(count: DropCount, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a name; an empty one is none. The kernel's names have only characters that show.
-pub(super) fn name(
-    cursor: &mut Cursor<'_>,
-    what: &'static str,
-) -> Result<Option<String>, DecodeError> {
-    let length = usize::from(cursor.u8(what)?);
-    let offset = cursor.offset();
-    let bytes = cursor.take(what, length)?;
-    let text = str::from_utf8(bytes).ok();
-    let text = text.filter(|text| length <= MOST_NAME && text.chars().all(is_plain));
-    let text = text.ok_or(DecodeError::Text { what, offset })?;
-    Ok((!text.is_empty()).then(|| text.to_owned()))
-}
-
-pub(super) fn emit_name(name: Option<&str>, out: &mut Vec<u8>) {
-    report_identity::put(name.unwrap_or_default(), MOST_NAME, out);
-}
-
 /// Appends what follows the fixed header.
 pub(super) fn emit(report: &HostDropReport, out: &mut Vec<u8>) {
     let drop = &report.drop;
@@ -153,6 +139,7 @@ pub(super) fn emit(report: &HostDropReport, out: &mut Vec<u8>) {
         (drop.superpacket, SUPERPACKET),
         (drop.int.is_some(), HAS_INT),
         (drop.flow_before_nat.is_some(), HAS_NAT),
+        (drop.pods.are_known(), HAS_PODS),
     ] {
         if set {
             flags |= flag;
@@ -192,5 +179,8 @@ pub(super) fn emit(report: &HostDropReport, out: &mut Vec<u8>) {
         &drop.out_interface,
     ] {
         emit_name(name.as_deref(), out);
+    }
+    if drop.pods.are_known() {
+        emit_pods(&drop.pods, out);
     }
 }

@@ -3,15 +3,17 @@
 use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
-use super::report_host_drop::{emit_name, name};
+use super::report_names::{emit_name, emit_pods, name, pods};
 use super::report_v05::HEADER_BYTES;
-use crate::model::{FlowKey, HopReason, HopStart, HostHop, HostHopReport, NodeId};
+use crate::model::{FlowKey, HopReason, HopStart, HostHop, HostHopReport, NodeId, PacketPods};
 
 /// The times begin at the sender.
 const FROM_SENDER: u8 = 1;
 /// A second flow follows the first one.
 const HAS_NAT: u8 = 2;
-const FLAGS: u8 = FROM_SENDER | HAS_NAT;
+/// Names of pods follow the names of interfaces.
+const HAS_PODS: u8 = 4;
+const FLAGS: u8 = FROM_SENDER | HAS_NAT | HAS_PODS;
 
 /// Reads a whole datagram whose fixed header announces the hops of a flow.
 pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostHopReport, DecodeError> {
@@ -53,6 +55,10 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostHopReport, Deco
         out_interface: name(cursor, "name of the output port")?,
         in_ifindex,
         out_ifindex,
+        pods: match flags & HAS_PODS {
+            0 => PacketPods::default(),
+            _ => pods(cursor)?,
+        },
         packets,
         bytes,
         first_ns,
@@ -81,6 +87,9 @@ pub(super) fn emit(report: &HostHopReport, out: &mut Vec<u8>) {
     if hop.flow_before_nat.is_some() {
         flags |= HAS_NAT;
     }
+    if hop.pods.are_known() {
+        flags |= HAS_PODS;
+    }
     let reasons = (0..).zip(HopReason::EACH);
     let reasons = reasons.filter(|(_, reason)| hop.reasons.contains(reason));
     let bits = reasons.fold(0_u8, |bits, (bit, _)| bits | 1 << bit);
@@ -101,5 +110,8 @@ pub(super) fn emit(report: &HostHopReport, out: &mut Vec<u8>) {
     }
     for name in [&hop.in_interface, &hop.out_interface] {
         emit_name(name.as_deref(), out);
+    }
+    if hop.pods.are_known() {
+        emit_pods(&hop.pods, out);
     }
 }

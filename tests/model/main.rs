@@ -2,11 +2,13 @@
 
 mod beside_int;
 mod classes;
+mod container;
 mod crossing_tally;
 mod histogram;
 mod limited;
 mod loss_split;
 mod missed_tally;
+mod name_pattern;
 mod prefix;
 mod shown_figures;
 mod tally;

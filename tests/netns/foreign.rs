@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use hostint::datapath::links::{Hook, Link};
 use hostint::datapath::pins::Pins;
 use hostint_testing::netns::Host;
+use libbpf_rs::query::{LinkInfo, LinkInfoIter, LinkTypeInfo};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder, libbpf_sys};
 use nix::net::if_::if_nametoindex;
 
@@ -171,4 +172,31 @@ pub fn tcx_programs(host: &Host, dev: &str) -> [Vec<u32>; 2] {
         let count = unsafe { options.__bindgen_anon_1.count };
         numbers[..count as usize].to_vec()
     })
+}
+
+/// Takes all programs off an interface's tcx hooks that links hold there. Returns how many those were.
+pub fn wipe_tcx(host: &Host, dev: &str) -> usize {
+    let programs = tcx_programs(host, dev).concat();
+    let ifindex = host.enter(|| index_of(dev));
+    let here = |link: &LinkInfo| {
+        programs.contains(&link.prog_id)
+            && matches!(&link.info, LinkTypeInfo::Tcx(at) if at.ifindex == ifindex)
+    };
+    let links: Vec<u32> = LinkInfoIter::default()
+        .filter(here)
+        .map(|it| it.id)
+        .collect();
+    for id in &links {
+        // SAFETY: no pointers.
+        let link = unsafe { libbpf_sys::bpf_link_get_fd_by_id(*id) };
+        if link < 0 {
+            // The others were missed already, and this one was replaced with them.
+            continue;
+        }
+        let link = owned(link, "link");
+        // SAFETY: the descriptor is valid.
+        let result = unsafe { libbpf_sys::bpf_link_detach(link.as_raw_fd()) };
+        assert_eq!(result, 0);
+    }
+    links.len()
 }

@@ -16,6 +16,7 @@ mod root {
     mod coverage;
     mod dashboards;
     mod drops;
+    mod drops_ignored;
     mod drops_told;
     mod field;
     mod figures;
@@ -23,6 +24,7 @@ mod root {
     mod gro;
     mod guard;
     mod hooks;
+    mod hop_interfaces;
     mod hops;
     mod lease_refusals;
     mod leases;
@@ -43,6 +45,7 @@ mod root {
     mod path_losses;
     mod paths;
     mod peer;
+    mod pods;
     mod postcards_status;
     mod preflight;
     mod privileges;

@@ -275,6 +275,11 @@ impl Random {
                 out_interface: name(self.bool()),
                 in_ifindex: self.u32(),
                 out_ifindex: self.u32(),
+                pods: PacketPods {
+                    in_pod: name(self.bool()),
+                    out_pod: name(self.bool()),
+                    pod: None,
+                },
                 packets: self.next(),
                 bytes: self.next(),
                 first_ns: self.next(),
@@ -294,6 +299,12 @@ impl Random {
         };
         let names: [_; 4] = std::array::from_fn(|_| name(63));
         let [reason, place, in_interface, out_interface] = names;
+        let [in_pod, out_pod, pod] = std::array::from_fn(|_| name(63));
+        let pods = PacketPods {
+            in_pod,
+            out_pod,
+            pod,
+        };
         HostDropReport {
             time_s: self.u32(),
             node: NodeId(self.u32()),
@@ -309,6 +320,7 @@ impl Random {
                 out_interface,
                 in_ifindex: self.u32(),
                 out_ifindex: self.u32(),
+                pods,
                 count: DropCount {
                     packets: self.next(),
                     segments: self.next(),

@@ -282,6 +282,11 @@ pub fn host_drops() -> [Report; 2] {
         out_interface: text("eth1"),
         in_ifindex: 2,
         out_ifindex: 3,
+        pods: PacketPods {
+            in_pod: text("podman/4f2a91c07be3"),
+            out_pod: text("pod/5b0b3c1e-8a44-4f1f-9a53-0d2f6f1f7a11"),
+            pod: text("netns/blue"),
+        },
         count: DropCount {
             packets: 5,
             segments: 70,
@@ -356,6 +361,11 @@ pub fn host_hops() -> [Report; 2] {
         out_interface: Some("eth1".to_owned()),
         in_ifindex: 2,
         out_ifindex: 3,
+        pods: PacketPods {
+            in_pod: Some("podman/4f2a91c07be3".to_owned()),
+            out_pod: Some("netns/blue".to_owned()),
+            pod: None,
+        },
         packets: 70,
         bytes: 100_000,
         first_ns: 1_700_000_000_123_456_789,

@@ -111,6 +111,7 @@ pub fn postcards() -> PostcardsStatus {
         interface: interface.map(str::to_owned),
         netns: 4_026_531_840,
         tagged_by: interface.map(|_| NodeId(2)),
+        ignored: false,
         count: count(packets),
     };
     let without_packet = |interface: Option<&str>| DropsWithoutPacket {
@@ -126,6 +127,7 @@ pub fn postcards() -> PostcardsStatus {
         collectors: vec!["192.0.2.9:32766".to_owned()],
         reports_sent: 1_234,
         reports_lost: 5,
+        named_links: 3,
         drops: Some(DropsStatus {
             netns: "own",
             gives_reasons: true,

@@ -79,6 +79,7 @@ fn host_drops() -> Shape {
         out_interface: None,
         in_ifindex: 0,
         out_ifindex: 0,
+        pods: PacketPods::default(),
         count: DropCount::default(),
         first_ns: 1,
         last_ns: 2,
@@ -207,6 +208,7 @@ fn drop_totals() -> Shape {
         interface: Some("eth0".to_owned()),
         netns: 1,
         tagged_by: Some(NodeId(1)),
+        ignored: false,
         count,
     };
     let unnamed = PlaceDrops {
@@ -254,6 +256,7 @@ fn host_hops() -> Shape {
         out_interface: None,
         in_ifindex: 2,
         out_ifindex: 3,
+        pods: PacketPods::default(),
         packets: 1,
         bytes: 128,
         first_ns: 1,

@@ -327,6 +327,7 @@ fn postcards_are_told_with_sums_by_reason_and_their_own_losses() {
     let most = text(status_samples::postcards(), false);
     let wanted = "\
 postcards: daemon runs (pid 1432), since 2023-11-14 22:13:20 UTC
+  pods and containers behind 3 interfaces have names
   collectors: 192.0.2.9:32766, as node 3; 1,234 reports sent, 5 COULD NOT BE SENT
   drops of this network namespace: 1,020 packets, 3 flows told, a flow again after 1.0 s
            1,012  NETFILTER_DROP     at nft_do_chain on eth0, and 1 other place

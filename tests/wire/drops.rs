@@ -74,7 +74,7 @@ fn the_bytes_of_a_flow_are_those_of_the_manual() {
     let frame = [
         &[10, 0, 0, 2, 0, 0, 0, 9][..],
         &1_700_000_002_u32.to_be_bytes(),
-        &[0, 0, 0, 2, 7, 2, 0, 0],
+        &[0, 0, 0, 2, 15, 2, 0, 0],
         &[0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 3],
         &1_700_000_000_123_456_789_u64.to_be_bytes(),
         &1_700_000_001_123_456_789_u64.to_be_bytes(),
@@ -97,6 +97,7 @@ fn the_bytes_of_a_flow_are_those_of_the_manual() {
         &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 7],
         &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 198, 51, 100, 2],
         b"\x0aQDISC_DROP\x10__dev_queue_xmit\x04eth0\x04eth1",
+        b"\x13podman/4f2a91c07be3\x28pod/5b0b3c1e-8a44-4f1f-9a53-0d2f6f1f7a11\x0anetns/blue",
     ]
     .concat();
     assert_eq!(datagrams[0], frame);

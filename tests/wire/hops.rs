@@ -26,7 +26,7 @@ fn the_bytes_are_those_of_the_manual() {
     let frame = [
         &[11, 0x20, 0, 1, 0, 0, 0, 9][..],
         &1_700_000_002_u32.to_be_bytes(),
-        &[0, 0, 0, 2, 3, 6, 0, 0],
+        &[0, 0, 0, 2, 7, 6, 0, 0],
         &[0, 0, 0, 2, 0, 0, 0, 3],
         &1_700_000_000_123_456_789_u64.to_be_bytes(),
         &1_700_000_001_123_456_789_u64.to_be_bytes(),
@@ -43,6 +43,7 @@ fn the_bytes_are_those_of_the_manual() {
         &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 7],
         &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 198, 51, 100, 2],
         b"\x04eth0\x04eth1",
+        b"\x13podman/4f2a91c07be3\x0anetns/blue\0",
     ]
     .concat();
     let mut told = datagrams()[0].clone();

@@ -19,11 +19,13 @@ enum drop_header {
 
 enum drop_protocol {
 	DROP_HOP_BY_HOP = 0,
+	DROP_ICMP = 1,
 	DROP_TCP = 6,
 	DROP_UDP = 17,
 	DROP_ROUTING = 43,
 	DROP_FRAGMENT = 44,
 	DROP_AUTHENTICATION = 51,
+	DROP_ICMPV6 = 58,
 	DROP_DESTINATION = 60,
 	DROP_SCTP = 132,
 	DROP_UDPLITE = 136,
@@ -174,6 +176,11 @@ static __always_inline bool is_multicast(const struct flow_key *key)
 	bool is_ipv4 = !key->daddr[0] && !key->daddr[1] && key->daddr[2] == bpf_htonl(0xffff);
 
 	return is_ipv4 ? mapped >> 4 == 0xe || key->daddr[3] == 0xffffffff : first == 0xff;
+}
+
+static __always_inline bool is_icmp(const struct flow_key *key)
+{
+	return key->layers == DROP_ICMP || key->layers == DROP_ICMPV6;
 }
 
 #endif

@@ -12,7 +12,7 @@ use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{
     Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport, HwId,
-    KernelReason, NodeId, Observation,
+    NodeId, Observation,
 };
 use crate::os::clock;
 use crate::report::Emitter;
@@ -76,13 +76,9 @@ impl PostcardsDaemon {
 
     /// The sums of all drops, as collectors get them.
     fn sums(&self, totals: &DropTotals) -> Vec<DropSum> {
-        let is_ignored = |reason: &KernelReason| {
-            let mut same = totals.reasons.iter().filter(|one| one.reason == *reason);
-            same.next().is_some_and(|one| one.ignored)
-        };
         let places = totals.places.iter().map(|one| DropSum {
             subject: DropSubject {
-                ignored: is_ignored(&one.reason),
+                ignored: one.ignored,
                 reason: one.reason.clone(),
                 place: one.place.clone(),
                 interface: one.interface.clone(),
@@ -116,7 +112,8 @@ impl PostcardsDaemon {
 /// What the table of places had no room for, by reason alone.
 fn beyond_places(totals: &DropTotals) -> impl Iterator<Item = DropSum> {
     let rest = totals.reasons.iter().map(|all| {
-        let same = totals.places.iter().filter(|one| one.reason == all.reason);
+        let same = totals.places.iter();
+        let same = same.filter(|one| (&one.reason, one.ignored) == (&all.reason, all.ignored));
         let mut known = DropCount::default();
         same.for_each(|one| known.add(one.count));
         DropSum {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::links::HostLinks;
 use super::names::KernelNames;
 use super::plan::PostcardsPlan;
 use super::told::ToldFlows;
@@ -70,12 +71,12 @@ impl DropCards {
     }
 
     /// All counts since the program was attached.
-    pub fn totals(&self, names: &mut KernelNames) -> Result<DropTotals> {
+    pub fn totals(&self, names: &mut KernelNames, links: &HostLinks) -> Result<DropTotals> {
         let places = self.program.places(&names.reasons)?;
         let mut totals = self
             .program
             .totals(&names.reasons, &self.programmed, &places)?;
-        totals.places = names.name_places(places);
+        totals.places = names.name_places(places, links);
         totals.without_packet = self.without_packet()?;
         totals.told = self.told.told;
         totals.put_off = self.told.put_off;
@@ -83,7 +84,12 @@ impl DropCards {
     }
 
     /// What `hostint status` shows.
-    pub fn status(&self, plan: &PostcardsPlan, names: &mut KernelNames) -> Result<DropsStatus> {
+    pub fn status(
+        &self,
+        plan: &PostcardsPlan,
+        names: &mut KernelNames,
+        links: &HostLinks,
+    ) -> Result<DropsStatus> {
         let config = &plan.config;
         Ok(DropsStatus {
             netns: config.netns.name(),
@@ -91,7 +97,7 @@ impl DropCards {
             ignored_reasons: config.ignored_reasons.clone(),
             flows_total: self.flows,
             flows_max: config.max_flows,
-            totals: self.totals(names)?,
+            totals: self.totals(names, links)?,
         })
     }
 

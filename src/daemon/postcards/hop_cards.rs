@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::hop_interfaces::HopInterfaces;
+use super::links::HostLinks;
 use super::plan::PostcardsPlan;
 use super::told::ToldFlows;
 use crate::config::HopsChoice;
@@ -12,11 +14,12 @@ use crate::datapath::event_ring::EventRing;
 use crate::datapath::hops::{HopPrograms, read_event};
 use crate::host::advice::advise_for;
 use crate::model::{FlowKey, HopTotals, HopsStatus, HostHop};
-use crate::os::{netdev, privileges};
+use crate::os::privileges;
 
 /// Hops that are watched.
 pub struct HopCards {
     pub programs: HopPrograms,
+    pub interfaces: HopInterfaces,
     events: EventRing,
     told: ToldFlows<FlowKey>,
     /// The flows in the table when they were read last.
@@ -25,12 +28,15 @@ pub struct HopCards {
 
 impl HopCards {
     /// Attaches the programs to the interfaces of the plan.
-    pub fn begin(plan: &PostcardsPlan) -> Result<Self> {
+    pub fn begin(plan: &PostcardsPlan, links: &HostLinks) -> Result<Self> {
         let config = &plan.config;
-        let programs = HopPrograms::attach(config.max_flows, &config.devs, &plan.for_hops()?)
+        let mut programs = HopPrograms::start(config.max_flows, &plan.for_hops()?)
             .map_err(|err| advise_for(err, &privileges::POSTCARDS_HOPS))
+            .context("cannot time packets")?;
+        let interfaces = HopInterfaces::begin(&config.devs, links, &mut programs)
             .with_context(|| format!("cannot time packets at {}", config.devs.join(", ")))?;
         Ok(Self {
+            interfaces,
             events: programs.events().context("cannot read hops")?,
             programs,
             told: ToldFlows::new(config.max_reports),
@@ -46,25 +52,28 @@ impl HopCards {
     }
 
     /// All counts since the programs were attached.
-    pub fn totals(&self) -> Result<HopTotals> {
+    pub fn totals(&self, links: &HostLinks) -> Result<HopTotals> {
         let mut totals = self.programs.totals()?;
         for one in &mut totals.passages {
-            one.in_interface = netdev::name_of(one.in_ifindex);
-            one.out_interface = netdev::name_of(one.out_ifindex);
+            one.in_interface = links.name_of(one.in_ifindex);
+            one.out_interface = links.name_of(one.out_ifindex);
         }
+        totals.interfaces = self.programs.interfaces() as u64;
+        totals.left_out = self.interfaces.left_out() as u64;
+        totals.put_back = self.interfaces.put_back;
         totals.told = self.told.told;
         totals.put_off = self.told.put_off;
         Ok(totals)
     }
 
     /// What `hostint status` shows.
-    pub fn status(&self, plan: &PostcardsPlan) -> Result<HopsStatus> {
+    pub fn status(&self, plan: &PostcardsPlan, links: &HostLinks) -> Result<HopsStatus> {
         Ok(HopsStatus {
             devs: plan.config.devs.clone(),
             by_rules: plan.config.hops == HopsChoice::Watched,
             flows_total: self.flows,
             flows_max: plan.config.max_flows,
-            totals: self.totals()?,
+            totals: self.totals(links)?,
         })
     }
 
@@ -81,7 +90,12 @@ impl HopCards {
     }
 
     /// Of these flows those that may be told now, with their interfaces' names. `read` is as for `ToldFlows::news`.
-    pub fn take(&mut self, hops: Vec<HostHop>, read: Option<Instant>) -> Vec<HostHop> {
+    pub fn take(
+        &mut self,
+        hops: Vec<HostHop>,
+        read: Option<Instant>,
+        links: &HostLinks,
+    ) -> Vec<HostHop> {
         let now = Instant::now();
         let told = &mut self.told;
         let taken = hops.into_iter();
@@ -89,8 +103,8 @@ impl HopCards {
             .filter(|hop| told.take(hop.flow, hop.packets, read, now))
             .collect();
         for hop in &mut taken {
-            hop.in_interface = netdev::name_of(hop.in_ifindex);
-            hop.out_interface = netdev::name_of(hop.out_ifindex);
+            hop.in_interface = links.name_of(hop.in_ifindex);
+            hop.out_interface = links.name_of(hop.out_ifindex);
         }
         taken
     }

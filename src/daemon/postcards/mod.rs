@@ -7,17 +7,21 @@
 //! TC ingress ─► stamp ─► TC egress: time to the queue ─► net_dev_start_xmit: time behind it ─► totals
 //!                                                         └► flows ─► news: ring ──► told ─► lines
 //!                                                                  └► sweep each period ┘
-//!     each turn of the loop:  duties: signs · host · flows · rules' names · sums · identity · reload · metrics
+//!     each turn of the loop:  duties: signs · interfaces · host · flows · rules' names · sums · identity · reload · metrics
 //! ```
 
 mod collectors;
 mod drop_cards;
+mod follow_interfaces;
 mod hop_cards;
+mod hop_interfaces;
 mod hop_sweep;
 mod lines;
+mod links;
 mod metrics;
 mod names;
 mod plan;
+mod pods;
 mod reload;
 mod state;
 mod sweep;
@@ -30,12 +34,15 @@ use anyhow::{Context, Result};
 
 use self::collectors::TellSums;
 use self::drop_cards::DropCards;
+use self::follow_interfaces::FollowInterfaces;
 use self::hop_cards::HopCards;
 use self::hop_sweep::{RenewStamps, TellHops};
 use self::lines::PostcardLines;
+use self::links::HostLinks;
 use self::metrics::ServeTotals;
 use self::names::KernelNames;
 use self::plan::PostcardsPlan;
+use self::pods::PodNames;
 use self::reload::read_again;
 use self::state::PostcardsDaemon;
 use self::sweep::TellFlows;
@@ -66,6 +73,7 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     let (mut daemon, http) = begin(found.as_deref(), args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
+        .with(FollowInterfaces::default())
         .with(FollowHost)
         .with(TellFlows::default())
         .with(TellSums::since(daemon.since_ns))
@@ -118,8 +126,9 @@ fn begin(
     let emitter = Emitter::new(destinations).context("cannot prepare to tell collectors")?;
     let http = http::bind(config.http.as_deref(), POSTCARDS_HTTP_PORT)?;
     let names = KernelNames::read(config.places);
+    let links = HostLinks::begin()?;
     let drops = (config.drops == DropsChoice::All).then(|| DropCards::begin(&plan, &names));
-    let hops = (config.hops != HopsChoice::None).then(|| HopCards::begin(&plan));
+    let hops = (config.hops != HopsChoice::None).then(|| HopCards::begin(&plan, &links));
     let (drops, hops) = (drops.transpose()?, hops.transpose()?);
     give_up_all_but(match &hops {
         Some(_) => &privileges::POSTCARDS_HOPS[..],
@@ -132,6 +141,8 @@ fn begin(
     let daemon = PostcardsDaemon {
         drops,
         hops,
+        links,
+        pods: PodNames::begin(plan.config.pods).context("cannot look for containers")?,
         lines: args.once.is_none().then(|| PostcardLines::new(args.json)),
         host,
         emitter,

@@ -1,10 +1,11 @@
 //! Names for what the program tells by number: reasons, places in the kernel's code, interfaces.
 
+use super::links::HostLinks;
 use crate::datapath::drop_reasons::DropReasonNames;
 use crate::datapath::drops::CountedPlace;
 use crate::model::{HostDrop, PlaceDrops};
 use crate::os::kallsyms::Kallsyms;
-use crate::os::{log, netdev};
+use crate::os::log;
 
 /// The names of this kernel.
 pub struct KernelNames {
@@ -29,18 +30,22 @@ impl KernelNames {
     }
 
     /// Names all that these drops tell.
-    pub fn name(&mut self, drops: &mut [HostDrop]) {
+    pub fn name(&mut self, drops: &mut [HostDrop], links: &HostLinks) {
         self.learn(drops.iter().map(|drop| drop.place_address));
         for drop in drops {
             drop.reason = self.reasons.reason(drop.reason.number);
             drop.place = self.place(drop.place_address);
-            drop.in_interface = netdev::name_of(drop.in_ifindex);
-            drop.out_interface = netdev::name_of(drop.out_ifindex);
+            drop.in_interface = links.name_of(drop.in_ifindex);
+            drop.out_interface = links.name_of(drop.out_ifindex);
         }
     }
 
     /// Names places, and adds up those that are one function.
-    pub fn name_places(&mut self, counted: Vec<CountedPlace>) -> Vec<PlaceDrops> {
+    pub fn name_places(
+        &mut self,
+        counted: Vec<CountedPlace>,
+        links: &HostLinks,
+    ) -> Vec<PlaceDrops> {
         self.learn(counted.iter().map(|place| place.address));
         let mut found: Vec<PlaceDrops> = Vec::new();
         for CountedPlace {
@@ -50,7 +55,7 @@ impl KernelNames {
         } in counted
         {
             drops.place = self.place(address);
-            drops.interface = netdev::name_of(ifindex);
+            drops.interface = links.name_of(ifindex);
             let same = |one: &&mut PlaceDrops| {
                 (
                     &one.reason,
@@ -58,12 +63,14 @@ impl KernelNames {
                     &one.interface,
                     one.netns,
                     one.tagged_by,
+                    one.ignored,
                 ) == (
                     &drops.reason,
                     &drops.place,
                     &drops.interface,
                     drops.netns,
                     drops.tagged_by,
+                    drops.ignored,
                 )
             };
             match found.iter_mut().find(same) {

@@ -24,6 +24,10 @@ const IGNORED_GROUPS: [&str; 3] = ["NOT_SPECIFIED", "IP_INNOROUTES", "IPV6DISABL
 /// An acknowledgement ends so when a connection is being closed: its number was read before.
 const IGNORED_ACKS: [&str; 1] = ["NOT_SPECIFIED"];
 
+/// A socket for bare ICMP gets a copy of each such packet. That its filter refuses most of them is no loss: the kernel has the
+/// packet itself. The sockets of leases are such ones.
+const IGNORED_COPIES: [&str; 1] = ["SOCKET_FILTER"];
+
 /// All that is known before the program is attached, or goes on with other settings.
 pub struct PostcardsPlan {
     pub config: PostcardsConfig,
@@ -90,6 +94,7 @@ impl PostcardsPlan {
             ignored,
             ignored_groups: numbers(&IGNORED_GROUPS),
             ignored_acks: numbers(&IGNORED_ACKS),
+            ignored_copies: numbers(&IGNORED_COPIES),
             max_new_flows: self.config.max_new_flows,
             mark: DscpMark::DEFAULT,
             extension_port: EXTENSION_PORT,

@@ -55,6 +55,7 @@ impl ReadsFile for PostcardsDaemon {
             drops.set(&now, &self.names)?;
         }
         self.names.set_places(now.config.places);
+        self.pods.set(now.config.pods);
         if now.collectors != self.plan.collectors {
             self.emitter.set_collectors(now.collectors.clone());
         }

@@ -8,8 +8,10 @@ use anyhow::Result;
 use super::drop_cards::DropCards;
 use super::hop_cards::HopCards;
 use super::lines::PostcardLines;
+use super::links::HostLinks;
 use super::names::KernelNames;
 use super::plan::PostcardsPlan;
+use super::pods::PodNames;
 use crate::daemon::answers::TellsStatus;
 use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
@@ -26,6 +28,8 @@ pub struct PostcardsDaemon {
     pub drops: Option<DropCards>,
     /// `None` if hops are not told.
     pub hops: Option<HopCards>,
+    pub links: HostLinks,
+    pub pods: PodNames,
     pub host: OwnHost,
     /// The way to the collectors.
     pub emitter: Emitter,
@@ -71,7 +75,8 @@ impl PostcardsDaemon {
             return Ok(());
         };
         let mut taken = drops.take(found, read);
-        self.names.name(&mut taken);
+        self.names.name(&mut taken, &self.links);
+        self.pods.name_drops(&mut taken);
         self.host.place(&mut taken)?;
         self.report(&taken);
         if let Some(lines) = &mut self.lines {
@@ -88,7 +93,8 @@ impl PostcardsDaemon {
         if self.plan.config.collectors.is_empty() {
             return Ok(());
         }
-        self.names.name(&mut drops);
+        self.names.name(&mut drops, &self.links);
+        self.pods.name_drops(&mut drops);
         self.host.place(&mut drops)?;
         self.report(&drops);
         Ok(())
@@ -108,7 +114,8 @@ impl PostcardsDaemon {
         let Some(hops) = &mut self.hops else {
             return Ok(());
         };
-        let taken = hops.take(found, read);
+        let mut taken = hops.take(found, read, &self.links);
+        self.pods.name_hops(&mut taken);
         self.report_hops(&taken);
         if let Some(lines) = &mut self.lines {
             for hop in &taken {
@@ -122,19 +129,21 @@ impl PostcardsDaemon {
     /// All counts since the programs were attached.
     pub fn totals(&mut self) -> Result<PostcardsTotals> {
         let (drops, hops) = (&self.drops, &self.hops);
-        let names = &mut self.names;
+        let (names, links) = (&mut self.names, &self.links);
+        let drops = drops.as_ref().map(|one| one.totals(names, links));
+        let hops = hops.as_ref().map(|one| one.totals(links));
         Ok(PostcardsTotals {
-            drops: drops.as_ref().map(|one| one.totals(names)).transpose()?,
-            hops: hops.as_ref().map(HopCards::totals).transpose()?,
+            drops: drops.transpose()?,
+            hops: hops.transpose()?,
         })
     }
 
     /// What `hostint status` shows.
     pub fn status(&mut self) -> Result<PostcardsStatus> {
         let (drops, hops) = (&self.drops, &self.hops);
-        let (plan, names) = (&self.plan, &mut self.names);
-        let drops = drops.as_ref().map(|one| one.status(plan, names));
-        let hops = hops.as_ref().map(|one| one.status(plan));
+        let (plan, names, links) = (&self.plan, &mut self.names, &self.links);
+        let drops = drops.as_ref().map(|one| one.status(plan, names, links));
+        let hops = hops.as_ref().map(|one| one.status(plan, links));
         let counts = self.emitter.counts();
         let addresses = plan.collectors.iter();
         Ok(PostcardsStatus {
@@ -145,6 +154,7 @@ impl PostcardsDaemon {
             collectors: addresses.map(SocketAddr::to_string).collect(),
             reports_sent: counts.sent,
             reports_lost: counts.lost,
+            named_links: self.pods.named_links(),
             drops: drops.transpose()?,
             hops: hops.transpose()?,
         })

@@ -53,6 +53,12 @@ pub struct HostDropMessage {
     pub ifindex: u32,
     #[prost(bool, tag = "23")]
     pub superpacket: bool,
+    #[prost(string, optional, tag = "24")]
+    pub in_pod: Option<String>,
+    #[prost(string, optional, tag = "25")]
+    pub out_pod: Option<String>,
+    #[prost(string, optional, tag = "26")]
+    pub pod: Option<String>,
 }
 
 impl From<model::HostDrop> for HostDropMessage {
@@ -81,6 +87,9 @@ impl From<model::HostDrop> for HostDropMessage {
             out_ifindex: drop.out_ifindex,
             ifindex: drop.ifindex,
             superpacket: drop.superpacket,
+            in_pod: drop.pods.in_pod,
+            out_pod: drop.pods.out_pod,
+            pod: drop.pods.pod,
         }
     }
 }

@@ -35,6 +35,10 @@ pub struct HostHopMessage {
     pub mean_hop_ns: u32,
     #[prost(uint32, tag = "14")]
     pub max_hop_ns: u32,
+    #[prost(string, optional, tag = "15")]
+    pub in_pod: Option<String>,
+    #[prost(string, optional, tag = "16")]
+    pub out_pod: Option<String>,
 }
 
 impl From<model::HostHop> for HostHopMessage {
@@ -55,6 +59,8 @@ impl From<model::HostHop> for HostHopMessage {
             hop_ns: hop.hop_ns,
             mean_hop_ns: hop.mean_hop_ns,
             max_hop_ns: hop.max_hop_ns,
+            in_pod: hop.pods.in_pod,
+            out_pod: hop.pods.out_pod,
         }
     }
 }

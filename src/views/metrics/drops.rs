@@ -94,7 +94,7 @@ fn places(page: &mut MetricsPage, totals: &DropTotals) {
     let mut values = page.family(
         "hostint_drop_places_total",
         MetricKind::Counter,
-        "packets that the host dropped, by reason, function of the kernel, and interface",
+        "packets that the host dropped, by reason, function of the kernel, interface, and whether they are told",
     );
     let (first, others) = totals.places.split_at(totals.places.len().min(MOST_PLACES));
     for one in first {
@@ -102,13 +102,19 @@ fn places(page: &mut MetricsPage, totals: &DropTotals) {
             ("reason", &*one.reason.label()),
             ("place", one.place.as_deref().unwrap_or_default()),
             ("dev", one.interface.as_deref().unwrap_or_default()),
+            ("ignored", if one.ignored { "1" } else { "0" }),
         ];
         values.value(&labels, one.count.packets);
     }
     if !others.is_empty() {
         let packets = |one: &PlaceDrops| one.count.packets;
         let sum: u64 = others.iter().map(packets).sum();
-        let labels = [("reason", OTHER), ("place", OTHER), ("dev", OTHER)];
+        let labels = [
+            ("reason", OTHER),
+            ("place", OTHER),
+            ("dev", OTHER),
+            ("ignored", OTHER),
+        ];
         values.value(&labels, sum);
     }
 }

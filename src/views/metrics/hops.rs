@@ -3,6 +3,7 @@
 use super::page::{MetricKind, MetricsPage};
 use super::power_buckets::power_buckets;
 use crate::model::{HopStart, HopTotals};
+use crate::views::hops::GONE;
 
 /// The bounds of buckets are powers of two, from 256 ns to 1.07 s.
 const POWERS: std::ops::RangeInclusive<u32> = 8..=30;
@@ -18,8 +19,13 @@ pub fn add(page: &mut MetricsPage, totals: &HopTotals) {
     );
     for one in totals.passages.iter().take(MOST_PASSAGES) {
         let (from, to) = (&one.in_interface, &one.out_interface);
-        let from = from.clone().unwrap_or_else(|| one.in_ifindex.to_string());
-        let to = to.clone().unwrap_or_else(|| one.out_ifindex.to_string());
+        let label = |name: &Option<String>, ifindex: u32| match (name, ifindex) {
+            (Some(name), _) => name.clone(),
+            (None, 0) => GONE.to_owned(),
+            (None, _) => ifindex.to_string(),
+        };
+        let from = label(from, one.in_ifindex);
+        let to = label(to, one.out_ifindex);
         let start = match one.start {
             HopStart::Interface => "interface",
             HopStart::Sender => "sender",
@@ -82,8 +88,21 @@ pub fn add(page: &mut MetricsPage, totals: &HopTotals) {
             totals.missed,
             "packets that the kernel hid from the program, because another one went on on the CPU",
         ),
+        (
+            "hostint_hop_put_back_total",
+            totals.put_back,
+            "times that something else took programs off an interface, and they were put back",
+        ),
     ] {
         page.family(name, MetricKind::Counter, help)
             .value(&[], count);
+    }
+    let mut family = page.family(
+        "hostint_hop_interfaces",
+        MetricKind::Gauge,
+        "interfaces that were asked for, and whether their packets are timed",
+    );
+    for (state, count) in [("timed", totals.interfaces), ("left-out", totals.left_out)] {
+        family.value(&[("state", state)], count);
     }
 }

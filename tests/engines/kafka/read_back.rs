@@ -184,6 +184,11 @@ fn host_hop(hop: &proto::HostHopMessage, of: Option<&proto::Flow>) -> HostHop {
         out_interface: hop.out_interface.clone(),
         in_ifindex: hop.in_ifindex,
         out_ifindex: hop.out_ifindex,
+        pods: PacketPods {
+            in_pod: hop.in_pod.clone(),
+            out_pod: hop.out_pod.clone(),
+            pod: None,
+        },
         packets: hop.packets,
         bytes: hop.bytes,
         first_ns: hop.first_ns,
@@ -207,6 +212,11 @@ fn host_drop(drop: &proto::HostDropMessage, of: Option<&proto::Flow>) -> HostDro
         out_interface: drop.out_interface.clone(),
         in_ifindex: drop.in_ifindex,
         out_ifindex: drop.out_ifindex,
+        pods: PacketPods {
+            in_pod: drop.in_pod.clone(),
+            out_pod: drop.out_pod.clone(),
+            pod: drop.pod.clone(),
+        },
         count: DropCount {
             packets: drop.packets,
             segments: drop.segments,

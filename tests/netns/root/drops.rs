@@ -58,10 +58,9 @@ fn totals(mut daemon: Daemon) -> Value {
 /// The sum of packets that were dropped for a reason.
 fn packets(totals: &Value, reason: &str) -> u64 {
     let all = totals["reasons"].as_array().unwrap();
-    let mut found = all.iter().filter(|one| one["kernel_reason_name"] == reason);
-    found
-        .next()
-        .map_or(0, |one| one["packets"].as_u64().unwrap())
+    let found = all.iter().filter(|one| one["kernel_reason_name"] == reason);
+    // Those that are no loss are a sum of their own.
+    found.map(|one| one["packets"].as_u64().unwrap()).sum()
 }
 
 /// The sum of packets that were dropped for the flow's reason at its place.
@@ -654,7 +653,7 @@ fn metrics_have_the_counts_by_reason_and_place() {
     let wanted = [
         "hostint_drops_total{reason=\"NO_SOCKET\",ignored=\"0\"} 10\n",
         "hostint_drop_bytes_total{reason=\"NO_SOCKET\",ignored=\"0\"} 1280\n",
-        "hostint_drop_places_total{reason=\"NO_SOCKET\",place=\"__udp4_lib_rcv\",dev=\"b0\"} 10\n",
+        "hostint_drop_places_total{reason=\"NO_SOCKET\",place=\"__udp4_lib_rcv\",dev=\"b0\",ignored=\"0\"} 10\n",
         "hostint_tracepoint_missed_total 0\n",
     ];
     let metrics = || get(&lab.b, 13278, "/metrics").1;
