@@ -264,7 +264,7 @@ fn load(
         .set_max_entries(max_connections)
         .map_err(io::Error::other)?;
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
-        constants.reads_options = option.into();
+        constants.reads_options = option;
     }
     open.progs.mind_option.set_autoload(option);
     open.progs

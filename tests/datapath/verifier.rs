@@ -205,7 +205,7 @@ mod root {
             .adopt_connections
             .set_autoload(features.kernel_ctx);
         let constants = open.maps.rodata_data.as_deref_mut().unwrap();
-        constants.reads_options = features.coarse_clock.into();
+        constants.reads_options = features.coarse_clock;
         let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
         check("walk_connections", &skel.progs.walk_connections);
         check("see_connection", &skel.progs.see_connection);
