@@ -26,16 +26,14 @@ pub fn id(folder: &Path) -> io::Result<u64> {
 /// Finds the cgroup that all others are below: where this process has it mounted, else process 1 or those that started
 /// this one, because `ip netns exec` covers /sys. The path stays valid for this process when it gives up capabilities.
 pub fn root() -> Option<PathBuf> {
-    let seen_by = |process: &str, from: &str| {
-        let folder = mounted_for(process)?;
-        let folder = Path::new(from).join(folder.strip_prefix("/").unwrap_or(&folder));
-        netns::hold(&folder).ok()
-    };
     let outer = || {
-        let mut pids = netns::outer_processes().into_iter();
-        pids.find_map(|pid| seen_by(&pid.to_string(), &format!("/proc/{pid}/root")))
+        netns::outer_processes().into_iter().find_map(|pid| {
+            let folder = mounted_for(&pid.to_string())?;
+            let below = folder.strip_prefix("/").unwrap_or(&folder);
+            netns::hold(&Path::new(&format!("/proc/{pid}/root")).join(below)).ok()
+        })
     };
-    seen_by("self", "/").or_else(outer)
+    mounted_for("self").or_else(outer)
 }
 
 /// The folder of the first cgroup2 file system among a process's mounts.
