@@ -7,7 +7,7 @@ use super::reverse_direction::ReverseDirection;
 use super::round::{FormResult, NextProbe, Round};
 use super::verdict::OwnTagging;
 use super::ways;
-use super::witness::Witness;
+use super::witness::{Finding, Witness};
 use crate::model::{
     Capabilities, Encapsulation, FullAnswer, LeaseWitness, Marks, PathProof, ProbeForm, ProbeForms,
     Transport, Ways,
@@ -21,6 +21,10 @@ const LEAST_OFTEN: u64 = 16;
 const BROKEN_NS: u64 = 2_000_000_000;
 /// A pair without a lease for this time is proved again.
 const LAPSED_NS: u64 = 10_000_000_000;
+/// If packets are missing in this number of windows in a row, the path is proved again.
+const DOUBTED_WINDOWS: u32 = 2;
+/// If the path may not be proved yet, and they are missing in this number of windows, the form is given up.
+const MISSING_WINDOWS: u32 = 5;
 /// An answer with new packets shows for this time that tagged packets arrive.
 const VOUCH_NS: u64 = 1_000_000_000;
 
@@ -312,13 +316,23 @@ impl Proof {
             self.vouched_ns = now_ns + VOUCH_NS;
             self.arrived_since_ns = before_ns;
         }
-        let eaten = self.witness.compare(asked_ns);
-        for (encapsulation, _) in Encapsulation::ALL
-            .into_iter()
-            .zip(eaten)
-            .filter(|(_, eaten)| *eaten)
-        {
-            self.give_up(encapsulation, now_ns);
+        let findings = self.witness.compare(asked_ns);
+        for (encapsulation, finding) in Encapsulation::ALL.into_iter().zip(findings) {
+            match finding {
+                Finding::Unseen | Finding::Missing(MISSING_WINDOWS..) => {
+                    self.give_up(encapsulation, now_ns);
+                }
+                Finding::Missing(DOUBTED_WINDOWS..) => self.doubt_form(encapsulation, now_ns),
+                Finding::Missing(_) | Finding::Nothing => {}
+            }
+        }
+    }
+
+    /// Packets of an encapsulation seem to be missing. Probes can tell.
+    fn doubt_form(&mut self, encapsulation: Encapsulation, now_ns: u64) {
+        let passed = self.verdicts.of(ProbeForm::of(encapsulation)) == FormVerdict::Passed;
+        if passed && now_ns >= self.began_ns + AGAIN_NS {
+            self.doubt(now_ns);
         }
     }
 

@@ -18,10 +18,17 @@ const WINDOW_NS: u64 = 1_000_000_000;
 /// This part of the packets tagged in a window may be missing, and [`MAY_MISS`] packets more.
 const MAY_MISS_SHARE: i64 = 20;
 const MAY_MISS: i64 = 32;
-/// Windows in a row in which more are missing than may be.
-const STRIKES: u32 = 2;
-/// If a renewal has not shown by then that the sink counts packets, it is asked at once.
-const SUSPECT_NS: u64 = 700_000_000;
+/// What the counts of both ends say about an encapsulation.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Finding {
+    #[default]
+    Nothing,
+    /// More packets are missing than may be, in this number of windows in a row. A part of that may be packets that one
+    /// end has told, and the other one has not: a flow that pauses is told with its next packet.
+    Missing(u32),
+    /// None arrives.
+    Unseen,
+}
 
 /// A stretch of time in which the sink counted no packet of an encapsulation.
 #[derive(Clone, Copy, Default)]
@@ -30,6 +37,47 @@ struct Unseen {
     /// The first and the last time that the source's count grew in it; 0: it did not.
     first_ns: u64,
     last_ns: u64,
+    /// The stretch follows another one, which was so long that the sink counts the next packet that arrives at once.
+    is_second: bool,
+}
+
+impl Unseen {
+    fn new(tagged: u64) -> Self {
+        Self {
+            tagged,
+            ..Self::default()
+        }
+    }
+
+    /// Packets were tagged in it, and went on being tagged.
+    fn goes_on(&self, tagged: u64) -> bool {
+        self.first_ns != 0
+            && tagged - self.tagged >= LEAST
+            && self.last_ns - self.first_ns >= GOING_ON_NS
+    }
+
+    /// True if the sink should be asked now.
+    fn is_suspect(&self, tagged: u64, now_ns: u64) -> bool {
+        self.goes_on(tagged) && (self.is_second || now_ns >= self.first_ns + COUNTED_NS)
+    }
+
+    /// Takes an answer to a question that was asked at this time, in which the sink's count has not grown. Returns true if
+    /// no packet arrives.
+    fn note(&mut self, tagged: u64, asked_ns: u64) -> bool {
+        if !self.goes_on(tagged) {
+            return false;
+        }
+        if self.is_second {
+            return asked_ns >= self.last_ns;
+        }
+        if asked_ns >= self.first_ns + COUNTED_NS {
+            *self = Self {
+                is_second: true,
+                ..Self::new(tagged)
+            };
+        }
+        false
+    }
 }
 
 /// The packets of an encapsulation that are missing so far.
@@ -90,12 +138,8 @@ impl Witness {
         {
             self.tagged.pop_front();
         }
-        let suspect = |(unseen, tagged): (&Unseen, u64)| {
-            unseen.first_ns != 0
-                && tagged - unseen.tagged >= LEAST
-                && now_ns >= unseen.first_ns + SUSPECT_NS
-        };
-        self.unseen.iter().zip(tagged).any(suspect)
+        let mut unseen = self.unseen.iter().zip(tagged);
+        unseen.any(|(unseen, tagged)| unseen.is_suspect(tagged, now_ns))
     }
 
     /// Takes the sink's counts from an answer. Returns true if it stripped packets since the answer before.
@@ -115,38 +159,36 @@ impl Witness {
             self.stripped[form] += u64::from(more);
             if more > 0 {
                 grew = true;
-                self.unseen[form] = Unseen {
-                    tagged: self.newest()[form],
-                    ..Unseen::default()
-                };
+                self.unseen[form] = Unseen::new(self.newest()[form]);
             }
         }
         self.lost += i64::from(counts.lost.wrapping_sub(before.lost).cast_signed());
         grew
     }
 
-    /// Compares the counts after an answer to a question that was asked at this time. Returns true for each
-    /// encapsulation, in the order of `Encapsulation::ALL`, whose packets do not arrive.
-    pub(super) fn compare(&mut self, asked_ns: u64) -> [bool; FORMS] {
+    /// Compares the counts after an answer to a question that was asked at this time. Returns what they say about each
+    /// encapsulation, in the order of `Encapsulation::ALL`.
+    pub(super) fn compare(&mut self, asked_ns: u64) -> [Finding; FORMS] {
         let newest = self.newest();
-        let mut eaten = [false; FORMS];
-        for (form, eaten) in eaten.iter_mut().enumerate() {
-            let unseen = &self.unseen[form];
-            *eaten = unseen.first_ns != 0
-                && newest[form] - unseen.tagged >= LEAST
-                && unseen.last_ns - unseen.first_ns >= GOING_ON_NS
-                && asked_ns >= unseen.first_ns + COUNTED_NS;
-        }
+        let mut findings = [Finding::Nothing; FORMS];
         if self.window_ns == 0 {
             self.window_ns = asked_ns;
         } else if asked_ns - self.window_ns >= WINDOW_NS {
             self.window_ns = asked_ns;
             let settled = self.tagged_until(asked_ns.saturating_sub(DECLARED_NS));
-            for (form, eaten) in eaten.iter_mut().enumerate() {
-                *eaten |= self.end_window(form, settled[form], newest[form]);
+            for (form, finding) in findings.iter_mut().enumerate() {
+                let strikes = self.end_window(form, settled[form], newest[form]);
+                if strikes > 0 {
+                    *finding = Finding::Missing(strikes);
+                }
             }
         }
-        eaten
+        for (form, finding) in findings.iter_mut().enumerate() {
+            if self.unseen[form].note(newest[form], asked_ns) {
+                *finding = Finding::Unseen;
+            }
+        }
+        findings
     }
 
     /// Forgets all that is missing: the form was given up, or proved anew.
@@ -160,10 +202,7 @@ impl Witness {
         if let Some((at_ns, counts)) = newest {
             self.tagged.push_back((at_ns, counts));
             self.base = Some(counts);
-            self.unseen = counts.map(|tagged| Unseen {
-                tagged,
-                ..Unseen::default()
-            });
+            self.unseen = counts.map(Unseen::new);
             self.missing = counts.map(|tagged| Missing {
                 tagged,
                 ..Missing::default()
@@ -171,9 +210,9 @@ impl Witness {
         }
     }
 
-    /// Ends a window of an encapsulation. Returns true if too many packets are missing.
-    fn end_window(&mut self, form: usize, settled: u64, newest: u64) -> bool {
-        let Some(base) = self.base else { return false };
+    /// Ends a window of an encapsulation. Returns the number of windows in a row in which too many packets are missing.
+    fn end_window(&mut self, form: usize, settled: u64, newest: u64) -> u32 {
+        let Some(base) = self.base else { return 0 };
         let missing = &mut self.missing[form];
         let tagged = newest.saturating_sub(missing.tagged).cast_signed();
         missing.tagged = newest;
@@ -193,7 +232,7 @@ impl Witness {
             missing.strikes = 0;
         }
         missing.highest = missing.highest.max(missing.balance);
-        missing.strikes >= STRIKES
+        missing.strikes
     }
 
     fn newest(&self) -> [u64; FORMS] {

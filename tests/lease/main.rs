@@ -12,3 +12,4 @@ mod proof;
 mod renewal;
 mod sink_clock;
 mod source;
+mod told_flows;

@@ -13,7 +13,7 @@ use hostint_testing::random::Random;
 
 use crate::network::{MARKS, MS, Network, OTHER_HOST, PAIR, Path, Sink};
 
-fn configured(explicit: Option<Encapsulation>) -> OwnTagging {
+pub fn configured(explicit: Option<Encapsulation>) -> OwnTagging {
     let sent = explicit.unwrap_or(Encapsulation::OverTcpUdp);
     OwnTagging {
         node: NodeId(1),
@@ -583,6 +583,28 @@ fn counts_of_the_sink_close_a_form_only_if_packets_are_missing() {
         carry(&mut network, 2, 15_000, seen, lost);
         let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
         assert_eq!(open, !closed, "{name}");
+    }
+}
+
+#[test]
+fn missing_packets_make_the_path_be_proved_again_if_that_was_a_minute_ago() {
+    for (name, eaten, closed_by_proof) in [
+        ("probes pass", vec![], false),
+        ("probes do not pass", vec![ProbeForm::Gpe], true),
+    ] {
+        let mut network = network(None, Path::default());
+        network.prove(5000).expect("it is proved");
+        let mut tagged = [0; 3];
+        carry_on(&mut network, &mut tagged, 2, 62_000, 1.0, 0.0);
+        let probes = network.probes;
+        network.path.eaten = eaten;
+        carry_on(&mut network, &mut tagged, 2, 7_000, 0.5, 0.0);
+        assert!(network.probes > probes, "{name}: it is proved again");
+        let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
+        assert_eq!(open, !closed_by_proof, "{name}");
+        carry_on(&mut network, &mut tagged, 2, 15_000, 0.5, 0.0);
+        let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
+        assert!(!open, "{name}: packets are missing all the same");
     }
 }
 
