@@ -15,6 +15,8 @@ use crate::model::{AddressPair, Lease, LeaseAnswer, LeaseState};
 pub(super) const LEASE_NS: u64 = 950_000_000;
 /// A sink that grants a lease is asked again this time after the question, sooner if it answers slowly.
 const RENEW_NS: u64 = 700_000_000;
+/// The same while packets are tagged: the sooner the sink answers, the sooner it is seen that none arrives.
+const RENEW_USED_NS: u64 = 250_000_000;
 /// The same with very many sinks, which leaves less time to repeat questions.
 const RENEW_MANY_NS: u64 = 800_000_000;
 /// The least time before the next question.
@@ -108,11 +110,17 @@ impl LeasePeer {
         self.interval_ns
     }
 
-    /// Returns how long after the newest question to ask the next one, given this answer. `ready`: all leases are kept
-    /// ready.
-    pub(super) fn wait_after_answer_ns(&self, state: LeaseState, rtt_ns: u64, ready: bool) -> u64 {
+    /// Returns how long after the newest question to ask the next one, given an answer that arrived now. `ready`: all leases
+    /// are kept ready.
+    pub(super) fn wait_after_answer_ns(
+        &self,
+        state: LeaseState,
+        (rtt_ns, now_ns): (u64, u64),
+        ready: bool,
+    ) -> u64 {
         let wait_ns = match state {
             LeaseState::Granted if self.idle && !ready => return IDLE_NS,
+            LeaseState::Granted if ready && self.proof.is_used(now_ns) => RENEW_USED_NS,
             LeaseState::Granted if self.early > 0 => ASK_NS.saturating_sub(2 * rtt_ns),
             LeaseState::Granted if ready => RENEW_NS.saturating_sub(4 * rtt_ns),
             LeaseState::Granted => RENEW_MANY_NS.saturating_sub(4 * rtt_ns),

@@ -1,5 +1,7 @@
 //! The proof of a pair's path: the results of probes, what the witness says of them, and when the path is proved again.
 
+mod counts;
+
 use super::doubts::PathSigns;
 use super::falls::Falls;
 use super::form_verdicts::{FormVerdict, FormVerdicts};
@@ -7,10 +9,10 @@ use super::reverse_direction::ReverseDirection;
 use super::round::{FormResult, NextProbe, Round};
 use super::verdict::OwnTagging;
 use super::ways;
-use super::witness::{Finding, Witness};
+use super::witness::Witness;
 use crate::model::{
-    Capabilities, Encapsulation, FullAnswer, LeaseWitness, Marks, PathProof, ProbeForm, ProbeForms,
-    Transport, Ways,
+    Capabilities, Encapsulation, FullAnswer, Marks, PathProof, ProbeForm, ProbeForms, Transport,
+    Ways,
 };
 
 /// The least time between the beginnings of two proofs of the same form.
@@ -21,12 +23,6 @@ const LEAST_OFTEN: u64 = 16;
 const BROKEN_NS: u64 = 2_000_000_000;
 /// A pair without a lease for this time is proved again.
 const LAPSED_NS: u64 = 10_000_000_000;
-/// If packets are missing in this number of windows in a row, the path is proved again.
-const DOUBTED_WINDOWS: u32 = 2;
-/// If the path may not be proved yet, and they are missing in this number of windows, the form is given up.
-const MISSING_WINDOWS: u32 = 5;
-/// An answer with new packets shows for this time that tagged packets arrive.
-const VOUCH_NS: u64 = 1_000_000_000;
 
 /// The proof of one pair's path.
 #[derive(Default)]
@@ -47,6 +43,8 @@ pub(super) struct Proof {
     tos_changed: u8,
     proved_ns: u64,
     vouched_ns: u64,
+    /// The kernel's count of tagged packets grew at this time.
+    used_ns: u64,
     /// The time of the answer before the last one that counted new packets.
     arrived_since_ns: u64,
     /// The form that was given up because flows in it came to nothing.
@@ -304,72 +302,6 @@ impl Proof {
         let times = (1 << self.failures.min(8)).min(LEAST_OFTEN);
         self.failures += 1;
         self.again_ns = self.again_ns.max(since_ns + AGAIN_NS * times);
-    }
-
-    /// Takes the counts of a granting answer, of which a short one has no more.
-    pub(super) fn note_counts(&mut self, counts: &LeaseWitness, asked_ns: u64, now_ns: u64) {
-        let before_ns = std::mem::replace(&mut self.granted_ns, now_ns);
-        if counts.untold {
-            return;
-        }
-        if self.witness.note_answer(counts) {
-            self.vouched_ns = now_ns + VOUCH_NS;
-            self.arrived_since_ns = before_ns;
-        }
-        let findings = self.witness.compare(asked_ns);
-        for (encapsulation, finding) in Encapsulation::ALL.into_iter().zip(findings) {
-            match finding {
-                Finding::Unseen | Finding::Missing(MISSING_WINDOWS..) => {
-                    self.give_up(encapsulation, now_ns);
-                }
-                Finding::Missing(DOUBTED_WINDOWS..) => self.doubt_form(encapsulation, now_ns),
-                Finding::Missing(_) | Finding::Nothing => {}
-            }
-        }
-    }
-
-    /// Packets of an encapsulation seem to be missing. Probes can tell.
-    fn doubt_form(&mut self, encapsulation: Encapsulation, now_ns: u64) {
-        let passed = self.verdicts.of(ProbeForm::of(encapsulation)) == FormVerdict::Passed;
-        if passed && now_ns >= self.began_ns + AGAIN_NS {
-            self.doubt(now_ns);
-        }
-    }
-
-    /// Gives up an encapsulation that passed: its packets do not arrive.
-    fn give_up(&mut self, encapsulation: Encapsulation, now_ns: u64) {
-        let form = ProbeForm::of(encapsulation);
-        if self.verdicts.of(form) == FormVerdict::Passed {
-            self.verdicts.set(form, FormVerdict::Failed);
-            self.doubt(now_ns);
-        }
-        self.witness.begin_anew();
-    }
-
-    /// Takes the kernel's counts of packets tagged and of flows that the guard untagged. Returns true if the sink
-    /// should be asked now.
-    pub(super) fn note_kernel(
-        &mut self,
-        (tagged, fallen): ([u64; 3], u64),
-        ways: Ways,
-        now_ns: u64,
-    ) -> bool {
-        let mut ask = self.witness.note_tagged(tagged, now_ns);
-        if self.falls.note(fallen, now_ns) {
-            let tcp = |one: &Encapsulation| ways.contains(Ways::of(Transport::Tcp, *one));
-            let order = [
-                Encapsulation::OverTcpUdp,
-                Encapsulation::VxlanGpe,
-                Encapsulation::ExtensionUdp,
-            ];
-            if let Some(one) = order.into_iter().find(tcp) {
-                self.verdicts.set(ProbeForm::of(one), FormVerdict::Failed);
-                self.distrusted = Some(ProbeForm::of(one));
-                self.again_ns = now_ns + AGAIN_NS;
-                ask = true;
-            }
-        }
-        ask
     }
 
     /// Entries of a stack that the sink reads; before the first answer, as an earlier daemon learned it.

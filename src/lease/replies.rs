@@ -135,7 +135,7 @@ impl LeaseKeeper {
             .back()
             .map_or(asked.asked_ns, |newest| newest.asked_ns);
         let rtt_ns = now_ns.saturating_sub(asked.asked_ns);
-        let wait_ns = peer.wait_after_answer_ns(state, rtt_ns, ready);
+        let wait_ns = peer.wait_after_answer_ns(state, (rtt_ns, now_ns), ready);
         let ended = wait_ns != IDLE_NS && peer.lease.until_ns <= now_ns;
         let begins = state == LeaseState::Granted && (peer.lease.state != state || ended);
         // Leases that begin together are not renewed together for ever.

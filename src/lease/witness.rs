@@ -9,8 +9,9 @@ const FORMS: usize = Encapsulation::ALL.len();
 const LEAST: u64 = 8;
 /// Packets were tagged over at least this time: a flow that ended meanwhile may not be counted by the sink yet.
 const GOING_ON_NS: u64 = 200_000_000;
-/// The sink counts a packet at most this time after the source does, if the flow goes on.
-const COUNTED_NS: u64 = 550_000_000;
+/// The sink counts a packet at most this time after the source does, if the flow goes on: it tells what it counts of a flow
+/// every 250 ms.
+const COUNTED_NS: u64 = 350_000_000;
 /// A lost packet is declared lost, and counted as such, within this time.
 const DECLARED_NS: u64 = 1_500_000_000;
 /// The time over which counts are compared.
@@ -20,7 +21,7 @@ const MAY_MISS_SHARE: i64 = 20;
 const MAY_MISS: i64 = 32;
 /// What the counts of both ends say about an encapsulation.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) enum Finding {
+pub(super) enum WitnessFinding {
     #[default]
     Nothing,
     /// More packets are missing than may be, in this number of windows in a row. A part of that may be packets that one
@@ -37,7 +38,7 @@ struct Unseen {
     /// The first and the last time that the source's count grew in it; 0: it did not.
     first_ns: u64,
     last_ns: u64,
-    /// The stretch follows another one, which was so long that the sink counts the next packet that arrives at once.
+    /// The stretch follows another one, after which the sink counts the next packet that arrives at once.
     is_second: bool,
 }
 
@@ -110,6 +111,12 @@ pub(super) struct Witness {
 }
 
 impl Witness {
+    /// True if these counts of the source are higher than the last ones.
+    pub(super) fn has_grown(&self, tagged: &[u64; FORMS]) -> bool {
+        let last = self.tagged.back();
+        last.is_some_and(|(_, counts)| tagged.iter().zip(counts).any(|(now, last)| now > last))
+    }
+
     /// Takes the source's counts. Returns true if the sink should be asked now.
     pub(super) fn note_tagged(&mut self, tagged: [u64; FORMS], now_ns: u64) -> bool {
         let last = self.tagged.back().map_or(tagged, |(_, counts)| *counts);
@@ -168,9 +175,9 @@ impl Witness {
 
     /// Compares the counts after an answer to a question that was asked at this time. Returns what they say about each
     /// encapsulation, in the order of `Encapsulation::ALL`.
-    pub(super) fn compare(&mut self, asked_ns: u64) -> [Finding; FORMS] {
+    pub(super) fn compare(&mut self, asked_ns: u64) -> [WitnessFinding; FORMS] {
         let newest = self.newest();
-        let mut findings = [Finding::Nothing; FORMS];
+        let mut findings = [WitnessFinding::Nothing; FORMS];
         if self.window_ns == 0 {
             self.window_ns = asked_ns;
         } else if asked_ns - self.window_ns >= WINDOW_NS {
@@ -179,13 +186,13 @@ impl Witness {
             for (form, finding) in findings.iter_mut().enumerate() {
                 let strikes = self.end_window(form, settled[form], newest[form]);
                 if strikes > 0 {
-                    *finding = Finding::Missing(strikes);
+                    *finding = WitnessFinding::Missing(strikes);
                 }
             }
         }
         for (form, finding) in findings.iter_mut().enumerate() {
             if self.unseen[form].note(newest[form], asked_ns) {
-                *finding = Finding::Unseen;
+                *finding = WitnessFinding::Unseen;
             }
         }
         findings

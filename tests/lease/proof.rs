@@ -540,10 +540,10 @@ fn carry_on(
 }
 
 #[test]
-fn a_form_whose_packets_do_not_arrive_is_given_up_within_two_seconds() {
+fn a_form_whose_packets_do_not_arrive_is_given_up_within_a_second() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
-    carry(&mut network, 2, 1300, 0.0, 0.0);
+    carry(&mut network, 2, 1000, 0.0, 0.0);
     assert!(
         !proof(&network).ways.has(Encapsulation::VxlanGpe),
         "the tunnel is closed"

@@ -1,0 +1,98 @@
+//! What the counts of both ends say of a path: packets that are tagged and do not arrive, and flows that come to nothing.
+
+use super::super::form_verdicts::FormVerdict;
+use super::super::witness::WitnessFinding;
+use super::{AGAIN_NS, Proof};
+use crate::model::{Encapsulation, LeaseWitness, ProbeForm, Transport, Ways};
+
+/// An answer with new packets shows for this time that tagged packets arrive.
+const VOUCH_NS: u64 = 1_000_000_000;
+/// Packets of a pair are tagged if one was within this time.
+const USED_NS: u64 = 1_000_000_000;
+/// If packets are missing in this number of windows in a row, the path is proved again.
+const DOUBTED_WINDOWS: u32 = 2;
+/// If the path may not be proved yet, and they are missing in this number of windows, the form is given up.
+const MISSING_WINDOWS: u32 = 5;
+
+impl Proof {
+    /// True while packets of the pair are tagged.
+    pub(in crate::lease) fn is_used(&self, now_ns: u64) -> bool {
+        now_ns < self.used_ns + USED_NS
+    }
+
+    /// Takes the counts of a granting answer, of which a short one has no more.
+    pub(in crate::lease) fn note_counts(
+        &mut self,
+        counts: &LeaseWitness,
+        asked_ns: u64,
+        now_ns: u64,
+    ) {
+        let before_ns = std::mem::replace(&mut self.granted_ns, now_ns);
+        if counts.untold {
+            return;
+        }
+        if self.witness.note_answer(counts) {
+            self.vouched_ns = now_ns + VOUCH_NS;
+            self.arrived_since_ns = before_ns;
+        }
+        let findings = self.witness.compare(asked_ns);
+        for (encapsulation, finding) in Encapsulation::ALL.into_iter().zip(findings) {
+            match finding {
+                WitnessFinding::Unseen | WitnessFinding::Missing(MISSING_WINDOWS..) => {
+                    self.give_up(encapsulation, now_ns);
+                }
+                WitnessFinding::Missing(DOUBTED_WINDOWS..) => {
+                    self.doubt_form(encapsulation, now_ns)
+                }
+                WitnessFinding::Missing(_) | WitnessFinding::Nothing => {}
+            }
+        }
+    }
+
+    /// Packets of an encapsulation seem to be missing. Probes can tell.
+    fn doubt_form(&mut self, encapsulation: Encapsulation, now_ns: u64) {
+        let passed = self.verdicts.of(ProbeForm::of(encapsulation)) == FormVerdict::Passed;
+        if passed && now_ns >= self.began_ns + AGAIN_NS {
+            self.doubt(now_ns);
+        }
+    }
+
+    /// Gives up an encapsulation that passed: its packets do not arrive.
+    fn give_up(&mut self, encapsulation: Encapsulation, now_ns: u64) {
+        let form = ProbeForm::of(encapsulation);
+        if self.verdicts.of(form) == FormVerdict::Passed {
+            self.verdicts.set(form, FormVerdict::Failed);
+            self.doubt(now_ns);
+        }
+        self.witness.begin_anew();
+    }
+
+    /// Takes the kernel's counts of packets tagged and of flows that the guard untagged. Returns true if the sink
+    /// should be asked now.
+    pub(in crate::lease) fn note_kernel(
+        &mut self,
+        (tagged, fallen): ([u64; 3], u64),
+        ways: Ways,
+        now_ns: u64,
+    ) -> bool {
+        if self.witness.has_grown(&tagged) {
+            self.used_ns = now_ns;
+        }
+        let mut ask = self.witness.note_tagged(tagged, now_ns);
+        if self.falls.note(fallen, now_ns) {
+            let tcp = |one: &Encapsulation| ways.contains(Ways::of(Transport::Tcp, *one));
+            let order = [
+                Encapsulation::OverTcpUdp,
+                Encapsulation::VxlanGpe,
+                Encapsulation::ExtensionUdp,
+            ];
+            if let Some(one) = order.into_iter().find(tcp) {
+                self.verdicts.set(ProbeForm::of(one), FormVerdict::Failed);
+                self.distrusted = Some(ProbeForm::of(one));
+                self.again_ns = now_ns + AGAIN_NS;
+                ask = true;
+            }
+        }
+        ask
+    }
+}
