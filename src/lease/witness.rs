@@ -8,10 +8,10 @@ const FORMS: usize = Encapsulation::ALL.len();
 /// Fewer packets than this show nothing.
 const LEAST: u64 = 8;
 /// Packets were tagged over at least this time: a flow that ended meanwhile may not be counted by the sink yet.
-const GOING_ON_NS: u64 = 200_000_000;
+const GOING_ON_NS: u64 = 100_000_000;
 /// The sink counts a packet at most this time after the source does, if the flow goes on: it tells what it counts of a flow
 /// every 250 ms.
-const COUNTED_NS: u64 = 350_000_000;
+const COUNTED_NS: u64 = 300_000_000;
 /// A lost packet is declared lost, and counted as such, within this time.
 const DECLARED_NS: u64 = 1_500_000_000;
 /// The time over which counts are compared.
