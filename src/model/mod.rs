@@ -65,6 +65,7 @@ mod path_figures;
 mod path_state;
 mod path_totals;
 mod plain_error;
+mod path_status;
 mod postcards_status;
 mod prefix;
 pub mod preflight;
@@ -78,6 +79,7 @@ mod report_facts;
 mod sink_event;
 mod summary;
 mod summary_base;
+mod sink_settings;
 mod tally;
 mod tcp_beside_int;
 mod tcp_option;
@@ -135,9 +137,9 @@ pub use host_drop::{
 };
 pub use host_hop::{HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport};
 pub use host_status::{
-    ArrivedProbes, AstrayStatus, Attachment, BucketEdge, CollectorStatus, CounterStatus,
-    DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus,
-    STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
+    ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,
+    DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
+    SinkStatus, SourceStatus, StrippedPackets,
 };
 pub use hosts::{HostSeen, HostsReporting, SilentHost};
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
@@ -176,6 +178,7 @@ pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, Pla
 pub use plain_error::PlainError;
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus};
 pub use prefix::{BadPrefix, Prefix};
+pub use path_status::PathStatus;
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use recent_counts::RecentCounts;
@@ -191,6 +194,7 @@ pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
+pub use sink_settings::{BucketEdge, SinkSettings};
 pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use tcp_beside_int::{BesideInt, BesideIntUnknown, IntOfConnection, WITHOUT_SOCKET};
