@@ -63,6 +63,7 @@ mod pair_traffic;
 mod path;
 mod path_figures;
 mod path_state;
+mod path_part;
 mod path_totals;
 mod plain_error;
 mod path_status;
@@ -175,6 +176,7 @@ pub use path_figures::{
 };
 pub use path_state::PathState;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
+pub use path_part::{PathFact, PathPart, PathPartRecord};
 pub use plain_error::PlainError;
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus};
 pub use prefix::{BadPrefix, Prefix};

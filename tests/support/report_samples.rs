@@ -69,7 +69,7 @@ fn variants(report: Report) -> [Report; 5] {
         Body::HostDrop(report) => report.drop.flow.vlans = vlans,
         Body::HostHop(report) => report.hop.flow.vlans = vlans,
         Body::Connection(report) => report.connection.sample.flow.vlans = vlans,
-        Body::Packet(_) => {}
+        Body::Packet(_) | Body::PathPart(_) => {}
     }
     if let Body::Latency(latency) = &mut least.observation.body {
         // One hop has no latency.
