@@ -35,6 +35,7 @@ mod history_tcp;
 mod hop;
 mod host_drop;
 mod host_hop;
+mod host_passage;
 mod host_status;
 mod hosts;
 mod int_header;
@@ -62,11 +63,11 @@ mod packet_report;
 mod pair_traffic;
 mod path;
 mod path_figures;
-mod path_state;
 mod path_part;
+mod path_state;
+mod path_status;
 mod path_totals;
 mod plain_error;
-mod path_status;
 mod postcards_status;
 mod prefix;
 pub mod preflight;
@@ -78,9 +79,9 @@ mod record_parser;
 mod report;
 mod report_facts;
 mod sink_event;
+mod sink_settings;
 mod summary;
 mod summary_base;
-mod sink_settings;
 mod tally;
 mod tcp_beside_int;
 mod tcp_option;
@@ -137,6 +138,7 @@ pub use host_drop::{
     HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
 };
 pub use host_hop::{HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport};
+pub use host_passage::{PassageFigures, PassageId, QUEUED_PLACE, SENT_PLACE};
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,
     DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
@@ -174,13 +176,13 @@ pub use path_figures::{
     PathFigures, PathQuery, SegmentFigures, SegmentLoss, SegmentOrder, SegmentTally, SegmentTimes,
     TailShares, tail_shares,
 };
-pub use path_state::PathState;
-pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
 pub use path_part::{PathFact, PathPart, PathPartRecord};
+pub use path_state::PathState;
+pub use path_status::PathStatus;
+pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
 pub use plain_error::PlainError;
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus};
 pub use prefix::{BadPrefix, Prefix};
-pub use path_status::PathStatus;
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use recent_counts::RecentCounts;
@@ -192,11 +194,11 @@ pub use report::{
 };
 pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
+pub use sink_settings::{BucketEdge, SinkSettings};
 pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,
 };
-pub use sink_settings::{BucketEdge, SinkSettings};
 pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use tcp_beside_int::{BesideInt, BesideIntUnknown, IntOfConnection, WITHOUT_SOCKET};

@@ -39,7 +39,10 @@ pub struct PathPartRecord {
 impl PathPart {
     /// The parts for which packets were added, with what was added.
     pub fn of_growth(growth: &PathGrowth, time_s: u32) -> Vec<(Self, Measured)> {
-        let times = growth.times.iter().filter(|time| !time.latency.is_empty());
+        // Hosts tell their flows, too.
+        let is_passage = growth.path.is_passage();
+        let times = growth.times.iter();
+        let times = times.filter(|time| !is_passage && !time.latency.is_empty());
         let part = times.map(|time| {
             let part = Self {
                 time_s,

@@ -15,6 +15,9 @@ const TABLE: BoundedTable = BoundedTable {
     most_rows: 200_000,
 };
 
+/// The most flows, the newest, that are looked at for names of interfaces.
+const MOST_NAMING: usize = 10_000;
+
 /// No host: flows of all are asked for.
 const ANY: i64 = -1;
 
@@ -175,4 +178,29 @@ pub fn find(
         });
     }
     Ok(found)
+}
+
+/// The names of interfaces and what is behind them, by host and the low 16 bits of the index.
+pub type NamedInterfaces = HashMap<(NodeId, u16), (Option<String>, Option<String>)>;
+
+/// The names that hosts told of the interfaces of flows in the span, the newest of each.
+pub fn interfaces(conn: &Connection, span: Span) -> rusqlite::Result<NamedInterfaces> {
+    let query = HopQuery {
+        order: HopOrder::Newest,
+        limit: MOST_NAMING,
+        ..HopQuery::default()
+    };
+    let mut names = NamedInterfaces::new();
+    for ForwardedFlow { node, hop, .. } in find(conn, &query, span)? {
+        let ends = [
+            (hop.in_ifindex, hop.in_interface, hop.pods.in_pod),
+            (hop.out_ifindex, hop.out_interface, hop.pods.out_pod),
+        ];
+        for (ifindex, name, pod) in ends {
+            if ifindex != 0 && name.is_some() {
+                names.entry((node, ifindex as u16)).or_insert((name, pod));
+            }
+        }
+    }
+    Ok(names)
 }

@@ -223,15 +223,21 @@ async fn drops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     answer.await
 }
 
-/// The flows that hosts forwarded.
+/// The flows that hosts forwarded, and without a flow all packets between interfaces.
 async fn hops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let mut asked = Parameters::of(&uri)?;
     let span = asked.span((api.now_ns)())?;
     let query = asked.hops()?;
     asked.end()?;
-    let answer = api
-        .histories
-        .ask(move |history| responses::hops(span, history.hops(&query, span)?));
+    let answer = api.histories.ask(move |history| {
+        let mut passages = match query.flow {
+            Some(_) => Vec::new(),
+            None => history.passages(span)?,
+        };
+        passages.retain(|one| query.node.is_none_or(|node| node == one.node));
+        passages.truncate(query.limit);
+        responses::hops(span, history.hops(&query, span)?, passages)
+    });
     answer.await
 }
 

@@ -580,6 +580,13 @@ impl History for Synthetic {
         Ok(all)
     }
 
+    fn passages(&mut self, _span: Span) -> Result<Vec<PassageFigures>, HistoryError> {
+        Ok(match self.nodes {
+            0 => Vec::new(),
+            _ => report_samples::passages(),
+        })
+    }
+
     fn tcp_sums(
         &mut self,
         by: TcpGrouping,
