@@ -354,8 +354,8 @@ pub trait History: Send {
     fn hops(&mut self, _query: &HopQuery, _span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
         Ok(Vec::new())
     }
-    /// The times of all packets through hosts, those between interfaces with most packets first.
-    fn passages(&mut self, _span: Span) -> Result<Vec<PassageFigures>, HistoryError> {
+    /// The times of all packets between interfaces of hosts, most packets first; none of a flow.
+    fn passages(&mut self, _: &HopQuery, _: Span) -> Result<Vec<PassageFigures>, HistoryError> {
         Ok(Vec::new())
     }
 

@@ -9,12 +9,19 @@ use super::paths::packets_of_place;
 use super::period::RollUpTable;
 use super::rows::sums_of_all;
 use crate::model::{
-    LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, Path, QUEUED_PLACE, SENT_PLACE,
-    Span,
+    HopQuery, LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, Path, QUEUED_PLACE,
+    SENT_PLACE, Span,
 };
 
-/// Returns the times between interfaces, those with most packets first.
-pub fn find(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PassageFigures>> {
+/// Returns the times between interfaces, those with most packets first. A flow's are in its own figures.
+pub fn find(
+    conn: &Connection,
+    query: &HopQuery,
+    span: Span,
+) -> rusqlite::Result<Vec<PassageFigures>> {
+    if query.flow.is_some() {
+        return Ok(Vec::new());
+    }
     let mut ask =
         conn.prepare_cached("SELECT id, way FROM path WHERE flow = 0 AND source = sink")?;
     let known: HashMap<i64, Vec<u8>> = ask
@@ -23,6 +30,7 @@ pub fn find(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PassageFigure
     let named = known.into_iter();
     let ids: Vec<(i64, PassageId)> = named
         .filter_map(|(id, way)| Some((id, PassageId::of(&Path::from_bytes(&way)?)?)))
+        .filter(|(_, id)| query.node.is_none_or(|node| node == id.node))
         .collect();
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -49,6 +57,7 @@ pub fn find(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PassageFigure
         let ports = (one.node, one.in_port, one.out_port);
         (std::cmp::Reverse(packets(one)), ports)
     });
+    found.truncate(query.limit);
     Ok(found)
 }
 

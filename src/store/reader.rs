@@ -341,8 +341,12 @@ impl History for HistoryReader {
         self.ask(|conn, _| hops::find(conn, query, span))
     }
 
-    fn passages(&mut self, span: Span) -> Result<Vec<PassageFigures>, HistoryError> {
-        self.ask(|conn, _| passages::find(conn, span))
+    fn passages(
+        &mut self,
+        query: &HopQuery,
+        span: Span,
+    ) -> Result<Vec<PassageFigures>, HistoryError> {
+        self.ask(|conn, _| passages::find(conn, query, span))
     }
 
     fn connections(

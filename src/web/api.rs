@@ -230,13 +230,8 @@ async fn hops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let query = asked.hops()?;
     asked.end()?;
     let answer = api.histories.ask(move |history| {
-        let mut passages = match query.flow {
-            Some(_) => Vec::new(),
-            None => history.passages(span)?,
-        };
-        passages.retain(|one| query.node.is_none_or(|node| node == one.node));
-        passages.truncate(query.limit);
-        responses::hops(span, history.hops(&query, span)?, passages)
+        let hops = history.hops(&query, span)?;
+        responses::hops(span, hops, history.passages(&query, span)?)
     });
     answer.await
 }

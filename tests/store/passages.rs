@@ -9,6 +9,13 @@ use crate::disk::*;
 
 const NODE: NodeId = NodeId(2);
 
+const QUERY: HopQuery = HopQuery {
+    node: None,
+    flow: None,
+    order: HopOrder::Mean,
+    limit: 100,
+};
+
 fn passage(in_port: u16, out_port: u16, start: HopStart) -> PassageId {
     PassageId {
         node: NODE,
@@ -68,7 +75,7 @@ fn times_between_interfaces_are_kept_apart_from_paths() {
         since_ns: now_ns - MINUTE,
         until_ns: now_ns + SECOND,
     };
-    let found = reader.passages(span).unwrap();
+    let found = reader.passages(&QUERY, span).unwrap();
     let [first, second] = &found[..] else {
         panic!("{found:?}");
     };
@@ -82,11 +89,39 @@ fn times_between_interfaces_are_kept_apart_from_paths() {
     assert_eq!(first.in_interface.as_deref(), Some("eth0"));
     assert_eq!(first.pods.out_pod.as_deref(), Some("netns/blue"));
     assert_eq!(second.in_interface.as_deref(), Some("eth1"));
+    // A question, and how many pairs of interfaces it finds.
+    for (query, count) in [
+        (
+            HopQuery {
+                node: Some(NODE),
+                ..QUERY
+            },
+            2,
+        ),
+        (
+            HopQuery {
+                node: Some(NodeId(3)),
+                ..QUERY
+            },
+            0,
+        ),
+        (HopQuery { limit: 1, ..QUERY }, 1),
+        (
+            HopQuery {
+                flow: Some(1),
+                ..QUERY
+            },
+            0,
+        ),
+    ] {
+        let found = reader.passages(&query, span).unwrap();
+        assert_eq!(found.len(), count, "{query:?}");
+    }
     let before = Span {
         since_ns: now_ns - 3 * HOUR,
         until_ns: now_ns - 2 * HOUR,
     };
-    assert_eq!(reader.passages(before).unwrap(), []);
+    assert_eq!(reader.passages(&QUERY, before).unwrap(), []);
     // No packet with INT took these ways.
     let itself = PathQuery::Pair {
         source: NODE,
@@ -101,7 +136,7 @@ fn times_between_interfaces_are_kept_apart_from_paths() {
 fn a_store_without_them_knows_none() {
     let disk = Disk::new();
     drop(disk.open());
-    assert_eq!(disk.reader().passages(ALWAYS).unwrap(), []);
+    assert_eq!(disk.reader().passages(&QUERY, ALWAYS).unwrap(), []);
 }
 
 #[test]
