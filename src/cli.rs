@@ -361,6 +361,11 @@ pub struct StatusArgs {
     #[arg(conflicts_with_all = ["preflight", "check_config", "all"])]
     pub watch: Option<Interval>,
 
+    /// With --watch: take the ways of packets from this history of a collector, which knows the times between nodes and
+    /// where packets are lost [default: what this host's sink counts]
+    #[arg(long, value_name = "FILE", requires = "watch", conflicts_with = "json")]
+    pub store: Option<PathBuf>,
+
     /// Socket of the sink's daemon, which is asked if this user may not read the host's state
     /// [default: /run/hostint/control.NAMESPACE.sock]
     #[arg(long, value_name = "PATH", env = "HOSTINT_CONTROL", hide_env = true)]

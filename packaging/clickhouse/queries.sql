@@ -149,6 +149,26 @@ WHERE time >= toDateTime($since) AND time < toDateTime($until) AND kind = 'group
 GROUP BY source_node, sink_node
 ORDER BY source_node, sink_node;
 
+-- name: segments-of-paths
+-- Links, hops and queues of paths over transit hops: the times of all packets, and of those that came to the begin of each how many
+-- were lost. Quantiles are off by a slot at most; times between two nodes have the difference of their clocks in them.
+SELECT
+    path_part,
+    path_from_node,
+    path_from_port,
+    path_to_node,
+    path_to_port,
+    sumIf(added_packets, kind = 'path-times') AS packets,
+    if(packets = 0, NULL, intDivOrZero(sum(added_latency_sum_ns), packets)) AS mean_ns,
+    if(packets = 0, NULL, quantileExactWeightedArray(0.5)(added_slots.bound_ns, added_slots.packets)) AS p50_ns,
+    if(packets = 0, NULL, quantileExactWeightedArray(0.99)(added_slots.bound_ns, added_slots.packets)) AS p99_ns,
+    sumIf(added_packets, kind = 'path-losses') AS counted_packets,
+    sum(added_lost) - sum(added_recovered) AS lost_packets
+FROM hostint.reports FINAL
+WHERE time >= toDateTime($since) AND time < toDateTime($until) AND kind IN ('path-times', 'path-losses') AND path_part != 'path'
+GROUP BY path_part, path_from_node, path_from_port, path_to_node, path_to_port
+ORDER BY lost_packets DESC, p99_ns DESC;
+
 -- name: flow-totals
 -- The last totals of each flow, if sinks send flow-summaries.
 SELECT

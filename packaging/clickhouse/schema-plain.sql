@@ -25,7 +25,8 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     time_ns UInt64,
     -- 1: time_ns is its arrival at the collector; 0: the report's own time, because it was read from lines without arrival
     received UInt8,
-    -- latency, drop-summary, flow-summary, host-drop, host-hop, tcp, local, drop, intermediate, packet, ethernet
+    -- latency, drop-summary, flow-summary, host-drop, host-hop, tcp, path-times, path-losses,
+    -- local, drop, intermediate, packet, ethernet
     kind String,
     -- 0.5, 1.0 or 2.0 of Telemetry Report
     version String,
@@ -111,7 +112,8 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less
     flow_histogram Array(UInt32),
     -- packets that a summary adds to those that earlier ones told of; their sum over a time is all packets of that time, of
-    -- pairs and classes (kind group-summary) or of flows (kind flow-summary); 0 in other kinds, and in parts but the last
+    -- pairs and classes (kind group-summary), of flows (kind flow-summary), or of parts of paths (kinds path-times and path-losses);
+    -- 0 in other kinds, and in parts but the last
     added_packets UInt64,
     added_bytes UInt64,
     added_lost UInt64,
@@ -142,6 +144,15 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     -- the interfaces of the hops in hops.node, as the hops number them
     `hops.ingress_port` Array(UInt32),
     `hops.egress_port` Array(UInt32),
+    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, hop or queue;
+    -- path_nodes has the nodes in the order of the way, source first; empty and NULL in other kinds
+    path_hash String,
+    path_part String,
+    path_nodes Array(UInt32),
+    path_from_node Nullable(UInt32),
+    path_from_port Nullable(UInt16),
+    path_to_node Nullable(UInt32),
+    path_to_port Nullable(UInt16),
     -- seconds of time_ns: what partitions and the key are made of; filter by it
     time DateTime DEFAULT toDateTime(intDiv(time_ns, 1000000000))
 )

@@ -29,7 +29,8 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     time_ns UInt64 CODEC(DoubleDelta, ZSTD),
     -- 1: time_ns is its arrival at the collector; 0: the report's own time, because it was read from lines without arrival
     received UInt8 CODEC(ZSTD),
-    -- latency, drop-summary, flow-summary, group-summary, host-drop, host-hop, tcp, local, drop, intermediate, packet, ethernet
+    -- latency, drop-summary, flow-summary, group-summary, host-drop, host-hop, tcp, path-times, path-losses,
+    -- local, drop, intermediate, packet, ethernet
     kind LowCardinality(String) CODEC(ZSTD),
     -- 0.5, 1.0 or 2.0 of Telemetry Report
     version LowCardinality(String) CODEC(ZSTD),
@@ -115,7 +116,8 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less; empty in the parts of a summary
     flow_histogram Array(UInt32) CODEC(ZSTD),
     -- packets that a summary adds to those that earlier ones told of; their sum over a time is all packets of that time, of
-    -- pairs and classes (kind group-summary) or of flows (kind flow-summary); 0 in other kinds, and in parts but the last
+    -- pairs and classes (kind group-summary), of flows (kind flow-summary), or of parts of paths (kinds path-times and path-losses);
+    -- 0 in other kinds, and in parts but the last
     added_packets UInt64 CODEC(ZSTD),
     added_bytes UInt64 CODEC(ZSTD),
     added_lost UInt64 CODEC(ZSTD),
@@ -146,6 +148,15 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     -- the interfaces of the hops in hops.node, as the hops number them
     `hops.ingress_port` Array(UInt32) CODEC(ZSTD),
     `hops.egress_port` Array(UInt32) CODEC(ZSTD),
+    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, hop or queue;
+    -- path_nodes has the nodes in the order of the way, source first; empty and NULL in other kinds
+    path_hash LowCardinality(String) CODEC(ZSTD),
+    path_part LowCardinality(String) CODEC(ZSTD),
+    path_nodes Array(UInt32) CODEC(ZSTD),
+    path_from_node Nullable(UInt32) CODEC(ZSTD),
+    path_from_port Nullable(UInt16) CODEC(ZSTD),
+    path_to_node Nullable(UInt32) CODEC(ZSTD),
+    path_to_port Nullable(UInt16) CODEC(ZSTD),
     -- seconds of time_ns: what partitions, TTL and the key are made of; filter by it
     time DateTime('UTC') DEFAULT toDateTime(intDiv(time_ns, 1000000000), 'UTC') CODEC(DoubleDelta, ZSTD),
     -- time_ns in readable form

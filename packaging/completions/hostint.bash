@@ -2886,7 +2886,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__status)
-            opts="-v -h -V --flows --sort --peers --all --json --watch --control --preflight --config --dev --collector --check-config --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --flows --sort --peers --all --json --watch --store --control --preflight --config --dev --collector --check-config --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2905,6 +2905,10 @@ _hostint() {
                     return 0
                     ;;
                 --watch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -829,6 +829,7 @@ latency\t'highest mean latency first'
 packets\t'most packets first'"
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l peers -d 'Number of the source\'s peers to show' -r
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l watch -d 'Show flows, counters and peers on the whole screen, and refresh them at this interval [default: 1]; with --json print one line each time' -r
+complete -c hostint -n "__fish_hostint_using_subcommand status" -l store -d 'With --watch: take the ways of packets from this history of a collector, which knows the times between nodes and where packets are lost [default: what this host\'s sink counts]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l control -d 'Socket of the sink\'s daemon, which is asked if this user may not read the host\'s state [default: /run/hostint/control.NAMESPACE.sock]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l config -d 'With --preflight: check the interfaces, collectors and lease key of this TOML file [default: HOSTINT_CONFIG, or /etc/hostint/hostint.toml if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand status" -l dev -d 'With --preflight: check this interface instead of those of the config file; may be repeated' -r

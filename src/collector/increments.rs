@@ -147,7 +147,8 @@ impl Increments {
             | Body::Latency(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
-            | Body::Connection(_) => return None,
+            | Body::Connection(_)
+            | Body::PathPart(_) => return None,
         };
         let key = SubjectKey::new(arrival.map(|arrival| arrival.exporter.ip()), &part);
         let now_ns = match arrival {

@@ -13,6 +13,7 @@ mod freshness;
 mod held_reports;
 mod host_connections;
 mod host_drops;
+mod host_hops;
 mod identities;
 mod increments;
 mod known_ways;
@@ -42,6 +43,7 @@ pub use exporters::{
 pub use freshness::{GONE_NS, Hosts, SILENT_NS};
 pub use host_connections::HostConnections;
 pub use host_drops::HostDrops;
+pub use host_hops::HostHops;
 pub use increments::{IncrementCounts, Increments};
 pub use line_reader::{LineReader, MAX_LINE_BYTES};
 pub use listener::{ReportListener, default_addresses};

@@ -9,11 +9,11 @@ use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
 use super::report_taker::{ReceivedReport, ReportTaker};
 use super::segments::Segments;
 use super::{
-    Coverage, CrossingLedger, HostConnections, HostDrops, Increments, ReportGroup, decode,
+    Coverage, CrossingLedger, HostConnections, HostDrops, HostHops, Increments, ReportGroup, decode,
 };
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PairTraffic,
-    PathSample, Record, Report, ReportVersion, SummaryBases, SummarySubject, TcpGrowth,
+    PassageId, PathSample, Record, Report, ReportVersion, SummaryBases, SummarySubject, TcpGrowth,
 };
 
 /// The hub: all reports go through it, wherever they come from.
@@ -24,6 +24,7 @@ pub struct ReportHub<T> {
     coverage: Coverage,
     traffic: PairTraffic,
     drops: HostDrops,
+    hops: HostHops,
     connections: HostConnections,
     clocks: NodeClocks,
     held: HeldReports,
@@ -48,6 +49,7 @@ impl<T: ReportTaker> ReportHub<T> {
             coverage: Coverage::default(),
             traffic: PairTraffic::default(),
             drops: HostDrops::default(),
+            hops: HostHops::default(),
             connections: HostConnections::default(),
             clocks: NodeClocks::default(),
             held: HeldReports::default(),
@@ -162,9 +164,14 @@ impl<T: ReportTaker> ReportHub<T> {
         if let Some(path) = &group.path {
             let added = self.increments.of_path(path, arrival);
             let growth = self.clocks.growth_of(path, added, until_ns);
-            self.segments.add_all(&growth);
             self.taker.accept_path(&growth, arrival)?;
-            self.crossings.see_path(&path.totals.path, arrival);
+            match PassageId::of(&growth.path) {
+                Some(id) => self.hops.add(id, &growth),
+                None => {
+                    self.segments.add_all(&growth);
+                    self.crossings.see_path(&growth.path, arrival);
+                }
+            }
         }
         if let Some(crossings) = &group.crossings {
             let known = self.crossings.add(crossings, arrival);
@@ -184,6 +191,9 @@ impl<T: ReportTaker> ReportHub<T> {
                 self.clocks
                     .correct_measured(observation, measured, until_ns);
                 self.count_traffic(report, measured);
+            }
+            if let Body::HostHop(told) = &observation.body {
+                self.hops.learn(told);
             }
             let class = observation.group_class();
             let flow = observation.flow();
@@ -312,6 +322,10 @@ impl<T: ReportTaker> ReportHub<T> {
 
     pub fn drops(&self) -> &HostDrops {
         &self.drops
+    }
+
+    pub fn hops(&self) -> &HostHops {
+        &self.hops
     }
 
     pub fn connections(&self) -> &HostConnections {

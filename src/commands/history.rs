@@ -226,7 +226,8 @@ fn hops(
         order: args.sort.into(),
         limit: args.limit,
     };
-    Ok(Some(View::Hops(history.hops(&query, span)?)))
+    let flows = history.hops(&query, span)?;
+    Ok(Some(View::Hops(flows, history.passages(&query, span)?)))
 }
 
 /// Asks for connections, and returns `None` if they are those of a flow that the store does not know.

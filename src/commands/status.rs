@@ -30,7 +30,7 @@ pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
     };
     if let Some(interval) = args.watch {
         return watch::run(
-            Looker::new(bpffs, args.control.as_deref(), query),
+            Looker::new(bpffs, args.control.as_deref(), query).with_store(args.store.clone()),
             args,
             interval.0,
         );

@@ -5,10 +5,13 @@ use std::io;
 use std::time::Duration;
 
 use super::abi::{path_time, path_time_key, sink_path};
+use super::map_names::{SINK_PATH_TIMES, SINK_PATHS};
 use super::maps::Map;
+use super::pins::Pins;
+use super::settings_status;
 use crate::model::{
-    FlowSlots, LatencyResolution, NodeId, NodePort, Path, PathHop, PathTotals, PlaceTotals,
-    ToldTotals, WideSlots,
+    FlowSlots, HopTimes, LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathHop,
+    PathStatus, PathTotals, PlaceTotals, ToldTotals, WideSlots,
 };
 
 /// Records that one system call reads. Each has 3.5 KiB.
@@ -20,8 +23,23 @@ const WIDE_PACKETS: u64 = 1 << 31;
 /// A path without packets for this time is forgotten.
 const IDLE: Duration = Duration::from_secs(600);
 
+/// The most paths in a status, those with most packets.
+const MOST_SHOWN: usize = 64;
+
 /// The key of a path, and the place of a segment in it.
 type TimeId = (u64, u32);
+
+/// Reads the paths of this host's sink, those with most packets first.
+pub fn read(pins: &Pins) -> io::Result<Vec<PathStatus>> {
+    let (Some(paths), Some(times), Some(node)) = (
+        Map::open(&pins.map(SINK_PATHS))?,
+        Map::open(&pins.map(SINK_PATH_TIMES))?,
+        settings_status::node(pins)?,
+    ) else {
+        return Ok(Vec::new());
+    };
+    PathTables::of(paths, times).status(node.id)
+}
 
 /// The kernel's tables of paths and of their times.
 pub struct PathTables {
@@ -78,6 +96,44 @@ impl PathTables {
         Ok(news)
     }
 
+    /// Returns the paths with most packets, which end at this node.
+    pub fn status(&self, sink: NodeId) -> io::Result<Vec<PathStatus>> {
+        let mut read: HashMap<u64, BTreeMap<u32, PlaceTimes>> = HashMap::new();
+        self.times.for_each_in_batches(BATCH, |key, time| {
+            let id = (key.path, key.place);
+            let times = PlaceTimes {
+                first_ns: time.first_ns,
+                last_ns: time.last_ns,
+                latency: latency(&time, &mut HashMap::new(), id),
+            };
+            read.entry(key.path).or_default().insert(key.place, times);
+        })?;
+        let mut found = Vec::new();
+        for (id, mut places) in read {
+            let Some(whole) = places.remove(&0) else {
+                continue;
+            };
+            let Some(path) = self.paths.get(&id)? else {
+                continue;
+            };
+            let path = path_of(&path, sink);
+            let mut segment = |place| places.remove(&place).map(|times| HopTimes(times.latency));
+            let segments = (1..).take(path.segment_count());
+            found.push(PathStatus {
+                first_ns: whole.first_ns,
+                last_ns: whole.last_ns,
+                segments: (segments.map(|place| segment(place).unwrap_or_default())).collect(),
+                whole: HopTimes(whole.latency),
+                source: path.source,
+                hops: path.hops,
+                sink: path.sink,
+            });
+        }
+        found.sort_by_key(|path| std::cmp::Reverse(path.whole.0.samples()));
+        found.truncate(MOST_SHOWN);
+        Ok(found)
+    }
+
     fn forget(&mut self, id: u64) -> io::Result<()> {
         self.times.remove_where(|key| key.path == id)?;
         self.paths.remove(&id)?;
@@ -87,35 +143,49 @@ impl PathTables {
     }
 }
 
-/// The times of a record as they are told: in few slots, as those of flows are.
+/// The times at a place of a path.
+struct PlaceTimes {
+    first_ns: u64,
+    last_ns: u64,
+    latency: LatencyHistogram,
+}
+
+/// The times of a record.
+fn latency(
+    time: &path_time,
+    wide: &mut HashMap<TimeId, (u64, WideSlots)>,
+    id: TimeId,
+) -> LatencyHistogram {
+    let slots = FlowSlots::fine(&time.count);
+    let ends = (time.min_ns, time.max_ns);
+    if time.packets < WIDE_PACKETS {
+        return slots.histogram(ends, time.sum_ns.into());
+    }
+    let mean_ns = time.sum_ns / i64::try_from(time.packets).unwrap_or(i64::MAX);
+    let new = || {
+        let slots = WideSlots::new(&slots, time.packets, mean_ns);
+        (time.first_ns, slots)
+    };
+    let known = wide.entry(id).or_insert_with(new);
+    if known.0 != time.first_ns {
+        *known = new();
+    }
+    known.1.read(&slots);
+    known.1.histogram(ends, time.sum_ns.into())
+}
+
+/// The same times as they are told: in few slots, as those of flows are.
 fn totals(
     place: u32,
     time: &path_time,
     wide: &mut HashMap<TimeId, (u64, WideSlots)>,
     id: TimeId,
 ) -> PlaceTotals {
-    let slots = FlowSlots::fine(&time.count);
-    let ends = (time.min_ns, time.max_ns);
-    let latency = if time.packets < WIDE_PACKETS {
-        slots.histogram(ends, time.sum_ns.into())
-    } else {
-        let mean_ns = time.sum_ns / i64::try_from(time.packets).unwrap_or(i64::MAX);
-        let new = || {
-            let slots = WideSlots::new(&slots, time.packets, mean_ns);
-            (time.first_ns, slots)
-        };
-        let known = wide.entry(id).or_insert_with(new);
-        if known.0 != time.first_ns {
-            *known = new();
-        }
-        known.1.read(&slots);
-        known.1.histogram(ends, time.sum_ns.into())
-    };
     PlaceTotals {
         place: u8::try_from(place).unwrap_or(u8::MAX),
         epoch_ns: time.first_ns,
         last_ns: time.last_ns,
-        latency: latency.coarsened(LatencyResolution::Middle),
+        latency: latency(time, wide, id).coarsened(LatencyResolution::Middle),
     }
 }
 

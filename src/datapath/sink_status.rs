@@ -13,6 +13,7 @@ use super::hook_choice::HookFacts;
 use super::links::{Link, RunningXdpMode, xdp_mode};
 use super::map_names::{DAEMON_COUNTERS, SINK_COUNTERS, SINK_FLOWS, SINK_SETTINGS};
 use super::maps::Map;
+use super::paths;
 use super::pins::Pins;
 use super::settings_status::sink_settings_status;
 use super::sink;
@@ -45,6 +46,10 @@ pub fn read(
     };
     let grants = grant_status::read(pins)?;
     let slots = FineSlots::open(pins)?;
+    let paths = match query.most {
+        0 => Vec::new(),
+        _ => paths::read(pins)?,
+    };
     let read = flow_status::read(&flows, slots.as_ref(), query, visit)?;
     Ok(Some(SinkStatus {
         attachments: attachments(pins)?,
@@ -66,6 +71,7 @@ pub fn read(
         flows_fine: read.fine,
         flows_fine_max: slots.map_or(0, |slots| slots.capacity()),
         flows: read.selected,
+        paths,
         leases_granted: grants.len(),
         grants,
         astray: astray::read(pins)?,

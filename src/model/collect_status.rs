@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::coverage::CoverageRow;
-use super::{EngineStatus, HostDropRow, HostTcpRow, NodeId, PairTraffic, SegmentTally};
+use super::{EngineStatus, HopPassage, HostDropRow, HostTcpRow, NodeId, PairTraffic, SegmentTally};
 
 /// The schema of a [`CollectStatus`] as JSON.
 pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
@@ -101,6 +101,9 @@ pub struct CollectStatus {
     /// The times of segments of paths, for metrics.
     #[serde(skip)]
     pub segments: Vec<SegmentTally>,
+    /// The times of packets between interfaces of hosts, for metrics.
+    #[serde(skip)]
+    pub hops: Vec<(NodeId, HopPassage)>,
     /// The sums of pairs and classes, which are metrics only: the page asks the store.
     #[serde(skip)]
     pub traffic: PairTraffic,

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::{
     ConnectionFigures, ConnectionQuery, ConnectionSeries, CorrectedMean, DropFigures, DropQuery,
     DropSeries, FlowKey, ForwardedFlow, HopQuery, LatencyResolution, LimitSeries, LossByHost,
-    LossSplit, Measured, NodeId, PathFigures, PathQuery, Record, SegmentFigures, SegmentOrder,
-    TcpGrouping, TcpSums,
+    LossSplit, Measured, NodeId, PassageFigures, PathFigures, PathQuery, Record, SegmentFigures,
+    SegmentOrder, TcpGrouping, TcpSums,
 };
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
@@ -352,6 +352,10 @@ pub trait History: Send {
 
     /// The flows that hosts forwarded, with their times. A store without any knows none.
     fn hops(&mut self, _query: &HopQuery, _span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
+        Ok(Vec::new())
+    }
+    /// The times of all packets between interfaces of hosts, most packets first; none of a flow.
+    fn passages(&mut self, _: &HopQuery, _: Span) -> Result<Vec<PassageFigures>, HistoryError> {
         Ok(Vec::new())
     }
 

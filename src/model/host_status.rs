@@ -6,8 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::interned_name::{self, InternedName};
 use super::{
-    ClockStatus, FlowKey, Lease, NodeId, NodeOrigin, PostcardsStatus, Reason, TcpStatus,
-    TransitStatus,
+    ClockStatus, FlowKey, Lease, NodeId, NodeOrigin, PathStatus, PostcardsStatus, Reason,
+    SinkSettings, TcpStatus, TransitStatus,
 };
 
 /// The schema of a `HostStatus` as JSON.
@@ -121,6 +121,9 @@ pub struct SinkStatus {
     #[serde(default)]
     pub flows_fine_max: u32,
     pub flows: Vec<FlowStatus>,
+    /// The paths over transit hops on which packets came, those with most packets first. None if no flows are asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathStatus>,
     /// Number of source addresses that hold a lease.
     pub leases_granted: usize,
     /// The hosts that hold them, ordered by address.
@@ -204,40 +207,6 @@ pub struct CollectorStatus {
     pub doubtful: u64,
     /// Fill level of the collector's queue at its last answer, in percent.
     pub queue_percent: Option<u8>,
-}
-
-/// The sink's settings.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct SinkSettings {
-    #[serde(deserialize_with = "interned_name::list")]
-    pub encapsulations: Vec<InternedName>,
-    pub dscp_value: u8,
-    pub dscp_mask: u8,
-    pub extension_port: u16,
-    pub report_period_ns: u64,
-    pub loss_timeout_ns: u64,
-    pub bucket_hold_ns: u64,
-    pub drop_tagged: bool,
-    /// The edges at which a flow changes to a higher and to a lower bucket.
-    pub buckets: Vec<BucketEdge>,
-    pub report_ports: Vec<u16>,
-    /// The offset of the clock that stamps packets.
-    pub clock_offset_ns: i64,
-    /// Prefixes from which packets are stripped without a lease.
-    pub allow: Vec<String>,
-    /// Packets tagged by hosts without a lease are dropped.
-    pub strict: bool,
-    /// Lease messages are authenticated.
-    pub lease_key: bool,
-    /// The sink is about to be detached: it grants no leases.
-    pub closing: bool,
-}
-
-/// One edge between two latency buckets.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub struct BucketEdge {
-    pub up_ns: i32,
-    pub down_ns: i32,
 }
 
 /// What the flows of a status are sorted by, largest first.

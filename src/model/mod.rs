@@ -35,6 +35,7 @@ mod history_tcp;
 mod hop;
 mod host_drop;
 mod host_hop;
+mod host_passage;
 mod host_status;
 mod hosts;
 mod int_header;
@@ -62,7 +63,9 @@ mod packet_report;
 mod pair_traffic;
 mod path;
 mod path_figures;
+mod path_part;
 mod path_state;
+mod path_status;
 mod path_totals;
 mod plain_error;
 mod postcards_status;
@@ -76,6 +79,7 @@ mod record_parser;
 mod report;
 mod report_facts;
 mod sink_event;
+mod sink_settings;
 mod summary;
 mod summary_base;
 mod tally;
@@ -134,10 +138,11 @@ pub use host_drop::{
     HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
 };
 pub use host_hop::{HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport};
+pub use host_passage::{PassageFigures, PassageId, QUEUED_PLACE, SENT_PLACE};
 pub use host_status::{
-    ArrivedProbes, AstrayStatus, Attachment, BucketEdge, CollectorStatus, CounterStatus,
-    DaemonCounter, DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus,
-    STATUS_SCHEMA, SinkSettings, SinkStatus, SourceStatus, StrippedPackets,
+    ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,
+    DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
+    SinkStatus, SourceStatus, StrippedPackets,
 };
 pub use hosts::{HostSeen, HostsReporting, SilentHost};
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
@@ -171,7 +176,9 @@ pub use path_figures::{
     PathFigures, PathQuery, SegmentFigures, SegmentLoss, SegmentOrder, SegmentTally, SegmentTimes,
     TailShares, tail_shares,
 };
+pub use path_part::{PathFact, PathPart, PathPartRecord};
 pub use path_state::PathState;
+pub use path_status::PathStatus;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
 pub use plain_error::PlainError;
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus};
@@ -187,6 +194,7 @@ pub use report::{
 };
 pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
+pub use sink_settings::{BucketEdge, SinkSettings};
 pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CorrectedLatency, Hop, LatencyReport, MOST_TRANSIT_HOPS, NodeId};
+use super::{CorrectedLatency, Hop, LatencyReport, MOST_TRANSIT_HOPS, NodeId, PassageId};
 
 /// An interface of a node: the low 16 bits of its index, as reports name it.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 pub struct NodePort {
     pub node: NodeId,
     pub port: u16,
 }
 
 /// A transit hop of a path.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 pub struct PathHop {
     pub node: NodeId,
     pub ingress_port: u16,
@@ -134,6 +134,11 @@ impl Path {
             }],
             sink: queue,
         }
+    }
+
+    /// True for what a host tells of packets between its interfaces: no packet with INT takes such a path.
+    pub fn is_passage(&self) -> bool {
+        PassageId::of(self).is_some()
     }
 
     /// The queue at which the path ends, if it does.

@@ -8,8 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::int_header::is_false;
 use super::{
     Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop, HostDrop,
-    HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames, QueueDepth, Quirk, RecordName,
-    Report, ReportDomain, ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
+    HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames, PathPartRecord, QueueDepth,
+    Quirk, RecordName, Report, ReportDomain, ReportVersion, Summary, SummaryRecord, SummarySubject,
+    TcpReport,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -108,6 +109,9 @@ pub struct Record {
     /// The state of a host's TCP connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<Box<TcpReport>>,
+    /// The part of a path that packets were added up for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_part: Option<Box<PathPartRecord>>,
     #[serde(flatten)]
     pub metadata: Metadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -255,7 +259,8 @@ impl Record {
     pub fn naming(mut self, names: &NodeNames) -> Self {
         let ends = self.source.iter().chain(&self.sink).map(EndRecord::node);
         let hops = self.transit.iter().map(|hop| hop.node);
-        self.names = names.of(ends.chain(hops).chain(self.reporter_node));
+        let path = self.path_part.iter().flat_map(|part| &part.nodes).copied();
+        self.names = names.of(ends.chain(hops).chain(path).chain(self.reporter_node));
         self
     }
 
@@ -343,15 +348,12 @@ impl Record {
                 self.totals = Some(summary.totals);
             }
             Body::Summary(summary) => self.tell_summary(summary),
-            Body::HostDrop(report) => {
-                self.host_drop = Some(Box::new(report.drop.clone()));
-            }
-            Body::HostHop(report) => {
-                self.host_hop = Some(Box::new(report.hop.clone()));
-            }
+            Body::HostDrop(report) => self.host_drop = Some(Box::new(report.drop.clone())),
+            Body::HostHop(report) => self.host_hop = Some(Box::new(report.hop.clone())),
             Body::Connection(report) => {
                 self.connection = Some(Box::new(report.connection.clone()));
             }
+            Body::PathPart(part) => self.path_part = Some(Box::new(part.record())),
             Body::Packet(report) => {
                 self.metadata = report.metadata.clone();
                 self.inner_flow = report.inner_flow();

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, HostHopReport,
-    NodeId, PacketReport, QuotedHeaders, ReportVersion, Summary, SummarySubject,
+    NodeId, PacketReport, PathFact, PathPart, QuotedHeaders, ReportVersion, Summary,
+    SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -78,6 +79,8 @@ pub enum Body {
     HostHop(Box<HostHopReport>),
     /// NProto 13, hostint's own: the state of a host's TCP connection.
     Connection(Box<ConnectionReport>),
+    /// What a collector adds up of a part of a path, for engines. No host sends it.
+    PathPart(Box<PathPart>),
 }
 
 /// Packets missing in a flow between source and sink.
@@ -180,6 +183,7 @@ impl Body {
             Self::HostDrop(report) => report.time_s,
             Self::HostHop(report) => report.time_s,
             Self::Connection(report) => report.time_s,
+            Self::PathPart(part) => part.time_s,
         })
     }
 }
@@ -199,6 +203,10 @@ impl Observation {
             Body::HostDrop(_) => "host-drop",
             Body::HostHop(_) => "host-hop",
             Body::Connection(_) => "tcp",
+            Body::PathPart(part) => match part.fact {
+                PathFact::Times => "path-times",
+                PathFact::Losses => "path-losses",
+            },
         }
     }
 
@@ -216,6 +224,7 @@ impl Observation {
             Body::HostDrop(report) => Some(report.drop.flow),
             Body::HostHop(report) => Some(report.hop.flow),
             Body::Connection(report) => Some(report.connection.sample.flow),
+            Body::PathPart(_) => None,
         }
     }
 
@@ -238,6 +247,7 @@ impl Observation {
             Body::HostDrop(report) => Some(report.node),
             Body::HostHop(report) => Some(report.node),
             Body::Connection(report) => Some(report.node),
+            Body::PathPart(part) => Some(part.path.sink.node),
         }
     }
 
@@ -252,7 +262,8 @@ impl Observation {
             | Body::Summary(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
-            | Body::Connection(_) => None,
+            | Body::Connection(_)
+            | Body::PathPart(_) => None,
         }
     }
 
@@ -274,7 +285,8 @@ impl Observation {
             | Body::Summary(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
-            | Body::Connection(_) => ReportVersion::V05,
+            | Body::Connection(_)
+            | Body::PathPart(_) => ReportVersion::V05,
         }
     }
 

@@ -89,9 +89,9 @@ impl ReportFacts {
                     reordered: summary.totals.reordered,
                 };
             }
-            Body::HostDrop(_) | Body::HostHop(_) | Body::Connection(_) => {
-                // Histories count packets of a flow as INT does. What hosts drop and delay, and the state of their connections,
-                // have figures of their own.
+            Body::HostDrop(_) | Body::HostHop(_) | Body::Connection(_) | Body::PathPart(_) => {
+                // Histories count packets of a flow as INT does. What hosts drop and delay, the state of their connections, and
+                // paths have figures of their own.
                 observed.flow = None;
                 observed.shown = SequenceEvidence::Nothing;
             }

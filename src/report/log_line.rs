@@ -69,6 +69,10 @@ impl fmt::Display for LogLine<'_> {
             Body::HostDrop(report) => drop_line(report, f),
             Body::HostHop(report) => hop_line(report, f),
             Body::Connection(report) => connection_line(report, f),
+            Body::PathPart(part) => {
+                let path = part.path.hash_text();
+                write!(f, "Time: {} s Type: PathPart Path: {path}", part.time_s)
+            }
             Body::Packet(report) => packet_line(report, f),
         }
     }

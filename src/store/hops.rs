@@ -15,8 +15,14 @@ const TABLE: BoundedTable = BoundedTable {
     most_rows: 200_000,
 };
 
+/// The most flows, the newest, that are looked at for names of interfaces.
+const MOST_NAMING: usize = 10_000;
+
 /// No host: flows of all are asked for.
 const ANY: i64 = -1;
+
+/// Beginnings that differ by less are one: hosts read two clocks for each, not at the same moment.
+const SAME_NS: i64 = 100_000_000;
 
 /// A host, a flow, and the time of its first packet: a flow that the host forgot meanwhile begins again.
 type LifeOfFlow = (NodeId, FlowKey, u64);
@@ -77,16 +83,26 @@ impl HopsWriter {
                      mean_ns = excluded.mean_ns, max_ns = excluded.max_ns, told = excluded.told
                  WHERE packets <= excluded.packets",
             )?;
+            let mut known = transaction.prepare_cached(
+                "SELECT first_packet_ns FROM hop_flow
+                 WHERE node = ? AND flow = ? AND first_packet_ns > ? AND first_packet_ns < ?",
+            )?;
             for ((node, flow, first_ns), (hop, time_ns)) in &told.last {
                 let Ok(text) = serde_json::to_string(hop) else {
                     continue;
                 };
                 let name = |flow: FlowKey| name_bytes(&(flow.without_vlans(), None, None));
                 let age_ns = hop.last_ns.saturating_sub(*first_ns);
+                let (node, flow) = (i64::from(node.0), name(*flow));
+                let begin = signed(*first_ns);
+                let same = (begin.saturating_sub(SAME_NS), begin.saturating_add(SAME_NS));
+                let same = known
+                    .query_row((node, &flow, same.0, same.1), |row| row.get(0))
+                    .optional()?;
                 put.execute(rusqlite::params![
-                    i64::from(node.0),
-                    name(*flow),
-                    signed(*first_ns),
+                    node,
+                    flow,
+                    same.unwrap_or(begin),
                     hop.flow_before_nat.map(name),
                     signed(time_ns.saturating_sub(age_ns)),
                     signed(*time_ns),
@@ -175,4 +191,29 @@ pub fn find(
         });
     }
     Ok(found)
+}
+
+/// The names of interfaces and what is behind them, by host and the low 16 bits of the index.
+pub type NamedInterfaces = HashMap<(NodeId, u16), (Option<String>, Option<String>)>;
+
+/// The names that hosts told of the interfaces of flows in the span, the newest of each.
+pub fn interfaces(conn: &Connection, span: Span) -> rusqlite::Result<NamedInterfaces> {
+    let query = HopQuery {
+        order: HopOrder::Newest,
+        limit: MOST_NAMING,
+        ..HopQuery::default()
+    };
+    let mut names = NamedInterfaces::new();
+    for ForwardedFlow { node, hop, .. } in find(conn, &query, span)? {
+        let ends = [
+            (hop.in_ifindex, hop.in_interface, hop.pods.in_pod),
+            (hop.out_ifindex, hop.out_interface, hop.pods.out_pod),
+        ];
+        for (ifindex, name, pod) in ends {
+            if ifindex != 0 && name.is_some() {
+                names.entry((node, ifindex as u16)).or_insert((name, pod));
+            }
+        }
+    }
+    Ok(names)
 }

@@ -28,6 +28,7 @@ mod ids;
 mod insertion;
 mod keeper;
 mod numbers;
+mod passages;
 mod path_losses;
 mod path_queues;
 mod path_tails;

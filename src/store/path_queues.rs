@@ -54,7 +54,8 @@ fn find(
     let segments = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
     let mut queues = HashMap::new();
     for (id, way) in told {
-        let Some(at) = Path::from_bytes(&way).and_then(|path| path.queue()) else {
+        let path = Path::from_bytes(&way).filter(|path| !path.is_passage());
+        let Some(at) = path.and_then(|path| path.queue()) else {
             continue;
         };
         let mut waits = Sums::default();

@@ -224,6 +224,7 @@ pub fn find(
     let named = known.into_iter();
     let ways: Vec<(i64, Path)> = named
         .filter_map(|(id, way)| Some((id, Path::from_bytes(&way)?)))
+        .filter(|(_, path)| !path.is_passage())
         .collect();
     let mut found = Vec::new();
     for (id, path) in ways.iter().cloned() {
@@ -349,6 +350,7 @@ pub fn segments(
         let (id, place) = (subject >> PLACE_BITS, subject & (ALL_PACKETS - 1));
         let all = subject & ALL_PACKETS;
         let path = known.get(&id).and_then(|way| Path::from_bytes(way));
+        let path = path.filter(|path| !path.is_passage());
         let segment = path.and_then(|path| segment_at(&path, place));
         let Some(segment) = segment else { continue };
         let (own, wholes) = by_segment.entry(segment).or_default();

@@ -13,6 +13,7 @@ use super::file::{self, FileId, StoreError};
 use super::flows;
 use super::hops;
 use super::hosts;
+use super::passages;
 use super::paths;
 use super::period::{RollUpLevel, RollUpTable};
 use super::plan::Horizons;
@@ -25,8 +26,9 @@ use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError, HopQuery,
-    HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PathFigures, PathQuery, Point, Record,
-    ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpSums,
+    HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PathFigures, PathQuery,
+    Point, Record, ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping,
+    TcpSums,
 };
 
 /// A store that is open for reading.
@@ -337,6 +339,14 @@ impl History for HistoryReader {
 
     fn hops(&mut self, query: &HopQuery, span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
         self.ask(|conn, _| hops::find(conn, query, span))
+    }
+
+    fn passages(
+        &mut self,
+        query: &HopQuery,
+        span: Span,
+    ) -> Result<Vec<PassageFigures>, HistoryError> {
+        self.ask(|conn, _| passages::find(conn, query, span))
     }
 
     fn connections(

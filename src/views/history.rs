@@ -17,8 +17,8 @@ use super::text::{Grouped, TextLine};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LossByHost,
-    NodeId, PairFigures, PathFigures, PathQuery, Record, Report, SegmentFigures, Series,
-    ShownFigures, Span,
+    NodeId, PairFigures, PassageFigures, PathFigures, PathQuery, Record, Report, SegmentFigures,
+    Series, ShownFigures, Span,
 };
 
 pub use super::matrix::Cell;
@@ -53,7 +53,7 @@ pub enum View {
     Segments(Vec<SegmentFigures>),
     Info(Extent),
     Drops(DropsView),
-    Hops(Vec<ForwardedFlow>),
+    Hops(Vec<ForwardedFlow>, Vec<PassageFigures>),
     Tcp(TcpView),
 }
 
@@ -314,9 +314,9 @@ impl View {
                 head("drops", span, &mut out);
                 history_drops::write(view, hosts, &mut out);
             }
-            Self::Hops(flows) => {
+            Self::Hops(flows, passages) => {
                 head("flows through hosts", span, &mut out);
-                history_hops::write(flows, hosts, &mut out);
+                history_hops::write((flows, passages), hosts, &mut out);
             }
             Self::Tcp(view) => {
                 head("TCP connections", span, &mut out);
@@ -359,7 +359,7 @@ impl View {
             | Self::Segments(_)
             | Self::Info(_)
             | Self::Drops(_)
-            | Self::Hops(_)
+            | Self::Hops(..)
             | Self::Tcp(_) => Box::new(std::iter::empty()),
         }
     }
@@ -383,7 +383,7 @@ impl View {
             Self::Segments(segments) => json!({ "segments": segments }),
             Self::Info(extent) => json!({ "info": extent }),
             Self::Drops(view) => json!({"drops": view.drops, "drop_series": view.series}),
-            Self::Hops(flows) => json!({ "hops": flows }),
+            Self::Hops(flows, passages) => json!({ "hops": flows, "passages": passages }),
             Self::Tcp(view) => view.json(),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {

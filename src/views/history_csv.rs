@@ -51,7 +51,7 @@ impl View {
             }
             Self::Segments(segments) => csv_table(SEGMENT, segments),
             Self::Drops(view) => csv_table(history_drops::CSV, &view.drops),
-            Self::Hops(flows) => csv_table(history_hops::CSV, flows),
+            Self::Hops(flows, _) => csv_table(history_hops::CSV, flows),
             Self::Tcp(TcpView::Connections(all)) => csv_table(history_tcp::CONNECTIONS_CSV, all),
             Self::Tcp(TcpView::Sums { sums, .. }) => csv_table(history_tcp::SUMS_CSV, sums),
             Self::Info(extent) => csv_table(

@@ -1,12 +1,10 @@
 //! The flows that hosts forwarded, as `hostint history` shows them.
 
-use std::fmt::Write;
-
-use super::hops::ends;
+use super::hops::{end, ends};
 use super::hosts::KnownHosts;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use crate::model::{ForwardedFlow, HopStart};
+use crate::model::{ForwardedFlow, HopStart, LEAST_SAMPLES, LatencyFigures, PassageFigures};
 
 /// The columns of a CSV.
 pub const CSV: &str = "node told_ns flow.src flow.sport flow.dst flow.dport flow.protocol flow_before_nat.src \
@@ -17,18 +15,64 @@ pub const CSV: &str = "node told_ns flow.src flow.sport flow.dst flow.dport flow
 const SINCE_SENDER: &str =
     "*: since the sender, a TCP socket on the same machine; others since the interface\n";
 
-pub fn write(flows: &[ForwardedFlow], hosts: &KnownHosts, out: &mut String) {
-    if flows.is_empty() {
-        out.push_str(
-            "no host told hops in this time (hostint postcards --hops --collector tells them)\n",
-        );
-        return;
+/// The mark of a time that begins at its sender.
+fn marked(begin: String, start: HopStart) -> String {
+    match start {
+        HopStart::Interface => begin,
+        HopStart::Sender => format!("{begin}*"),
     }
+}
+
+/// All packets between interfaces.
+fn passages(all: &[PassageFigures], hosts: &KnownHosts) -> TextTable {
+    let mut table = TextTable::new(
+        &["all packets at", "in", "out"],
+        &[
+            "packets",
+            "p50",
+            "p99",
+            "max",
+            "to queue p50",
+            "to queue p99",
+            "mean in queue",
+        ],
+    );
+    for one in all {
+        let time = |ns: i64| Nanoseconds(ns).to_string();
+        let known = |figures: Option<LatencyFigures>, of: fn(LatencyFigures) -> Option<i64>| {
+            let figures = figures.filter(|figures| figures.samples >= LEAST_SAMPLES);
+            figures.and_then(of).map_or("-".to_owned(), time)
+        };
+        let begin = end(&one.in_interface, one.in_port.into(), &one.pods.in_pod);
+        let both = one.sent.iter().chain(&one.queued);
+        let packets = both.map(|figures| figures.samples).max();
+        table.row(
+            [
+                hosts.named(Some(one.node)),
+                marked(begin, one.start),
+                end(&one.out_interface, one.out_port.into(), &one.pods.out_pod),
+            ],
+            [
+                Grouped(packets.unwrap_or(0)).to_string(),
+                known(one.sent, |sent| sent.p50_ns),
+                known(one.sent, |sent| sent.p99_ns),
+                one.sent.map_or("-".to_owned(), |sent| time(sent.max_ns)),
+                known(one.queued, |queued| queued.p50_ns),
+                known(one.queued, |queued| queued.p99_ns),
+                one.mean_queue_ns.map_or("-".to_owned(), time),
+            ],
+        );
+    }
+    table
+}
+
+/// Flows, as hosts told them last.
+fn flows(all: &[ForwardedFlow], hosts: &KnownHosts) -> TextTable {
     let mut table = TextTable::new(
         &["flow", "host", "in", "out", "before NAT"],
         &["packets", "bytes", "mean", "max", "last"],
     );
-    for ForwardedFlow { node, hop, .. } in flows {
+    for ForwardedFlow { node, hop, .. } in all {
         let time = |ns: u32| Nanoseconds(ns.into()).to_string();
         let before = hop.flow_before_nat.map(|flow| flow.to_string());
         let (begin, end) = ends(hop);
@@ -36,10 +80,7 @@ pub fn write(flows: &[ForwardedFlow], hosts: &KnownHosts, out: &mut String) {
             [
                 hop.flow.to_string(),
                 hosts.named(Some(*node)),
-                match hop.start {
-                    HopStart::Interface => begin,
-                    HopStart::Sender => format!("{begin}*"),
-                },
+                marked(begin, hop.start),
                 end,
                 before.unwrap_or_default(),
             ],
@@ -52,9 +93,31 @@ pub fn write(flows: &[ForwardedFlow], hosts: &KnownHosts, out: &mut String) {
             ],
         );
     }
-    let _ = write!(out, "{table}");
-    let from_sender = |one: &ForwardedFlow| one.hop.start == HopStart::Sender;
-    if flows.iter().any(from_sender) {
+    table
+}
+
+pub fn write(
+    (by_flow, between): (&[ForwardedFlow], &[PassageFigures]),
+    hosts: &KnownHosts,
+    out: &mut String,
+) {
+    if by_flow.is_empty() && between.is_empty() {
+        out.push_str(
+            "no host told hops in this time (hostint postcards --hops --collector tells them)\n",
+        );
+        return;
+    }
+    let mut tables = Vec::new();
+    if !between.is_empty() {
+        tables.push(passages(between, hosts).to_string());
+    }
+    if !by_flow.is_empty() {
+        tables.push(flows(by_flow, hosts).to_string());
+    }
+    out.push_str(&tables.join("\n"));
+    let starts = by_flow.iter().map(|one| one.hop.start);
+    let mut starts = starts.chain(between.iter().map(|one| one.start));
+    if starts.any(|start| start == HopStart::Sender) {
         out.push_str(SINCE_SENDER);
     }
 }

@@ -57,15 +57,17 @@ impl fmt::Display for HopDetails<'_> {
     }
 }
 
-/// Both interfaces of a flow, with what is behind them: `veth1 (pod/3f1c...)`.
+/// An interface with what is behind it: `veth1 (pod/3f1c...)`.
+pub(super) fn end(name: &Option<String>, ifindex: u32, pod: &Option<String>) -> String {
+    let name = interface(name.as_deref(), ifindex);
+    match pod {
+        Some(pod) => format!("{name} ({pod})"),
+        None => name,
+    }
+}
+
+/// Both interfaces of a flow, with what is behind them.
 pub(super) fn ends(hop: &HostHop) -> (String, String) {
-    let end = |name: &Option<String>, index, pod: &Option<String>| {
-        let name = interface(name.as_deref(), index);
-        match pod {
-            Some(pod) => format!("{name} ({pod})"),
-            None => name,
-        }
-    };
     (
         end(&hop.in_interface, hop.in_ifindex, &hop.pods.in_pod),
         end(&hop.out_interface, hop.out_ifindex, &hop.pods.out_pod),

@@ -32,3 +32,4 @@ pub mod tcp_json;
 pub mod text;
 mod told_collectors;
 pub mod watch;
+pub mod waterfall;

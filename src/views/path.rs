@@ -4,12 +4,17 @@ use std::fmt::Write;
 
 use super::history_drops::split_text;
 use super::hosts::KnownHosts;
-use super::known_digits::KnownDigits;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use crate::model::{
-    LEAST_SAMPLES, LatencyFigures, LossByHost, NodePort, PathFigures, Segment, SegmentFigures,
-    SegmentKind, SegmentTimes,
+use super::waterfall::{self, Strokes, ends, figures, has_losses};
+use crate::model::{LossByHost, PathFigures, SegmentFigures, SegmentKind, SegmentTimes};
+
+/// The drawing in text.
+const STROKES: Strokes = Strokes {
+    usual: '█',
+    slow: '─',
+    error: None,
+    unknown: None,
 };
 
 /// The widest and the narrowest drawing of a waterfall, in columns.
@@ -34,96 +39,6 @@ const ALL_OF_REPORTS: &str = "All figures are of reports, which favour slow pack
 
 const NO_PATHS: &str = "no report names a transit hop in this time (hops push their entries if sources allow it: hostint source --max-hops)\n";
 
-/// `leaf (28673) port 2`
-fn port(hosts: &KnownHosts, at: NodePort) -> String {
-    format!("{} port {}", hosts.named(Some(at.node)), at.port)
-}
-
-/// `leaf (28673) port 2 -> 3` for a hop.
-fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
-    match segment.kind {
-        SegmentKind::Hop => format!("{} -> {}", port(hosts, segment.from), segment.to.port),
-        SegmentKind::Queue => port(hosts, segment.from),
-        SegmentKind::Wire => format!(
-            "{} -> {}",
-            port(hosts, segment.from),
-            port(hosts, segment.to)
-        ),
-    }
-}
-
-/// The figures of a segment: mean with its error, p50, p99, share.
-fn figures(times: &SegmentTimes, share: Option<f64>) -> [String; 4] {
-    let unknown = || if times.samples() > 0 { "?" } else { "-" }.to_owned();
-    let mean = match (times.corrected, times.latency) {
-        (Some(corrected), _) => {
-            let KnownDigits { value, error } =
-                KnownDigits::new(corrected.mean_ns, corrected.error_ns);
-            format!("{value} ± {error}")
-        }
-        (None, Some(latency)) => Nanoseconds(latency.mean_ns).to_string(),
-        (None, None) => unknown(),
-    };
-    let quantile = |of: fn(LatencyFigures) -> Option<i64>| match times.latency {
-        Some(latency) => match of(latency).filter(|_| latency.samples >= LEAST_SAMPLES) {
-            // A segment between two clocks is told without their difference.
-            Some(ns) if times.corrected.is_some() => Nanoseconds(ns.max(0)).to_string(),
-            Some(ns) => Nanoseconds(ns).to_string(),
-            None => "-".to_owned(),
-        },
-        None => unknown(),
-    };
-    [
-        mean,
-        quantile(|latency| latency.p50_ns),
-        quantile(|latency| latency.p99_ns),
-        share.map_or_else(unknown, |share| format!("{:.0}%", 100.0 * share)),
-    ]
-}
-
-/// The usual time of a segment and its 99th percentile, for drawing.
-fn drawn(times: &SegmentTimes) -> Option<(i64, i64)> {
-    let latency = times.latency?;
-    let enough = latency.samples >= LEAST_SAMPLES;
-    let quantiles = latency.p50_ns.zip(latency.p99_ns).filter(|_| enough);
-    let (usual, slow) = quantiles.unwrap_or((latency.mean_ns, latency.mean_ns));
-    Some((usual.max(0), slow.max(0)))
-}
-
-/// The bars of a path's segments, one above the other, each beginning where the one before usually ends.
-fn bars(path: &PathFigures, columns: usize) -> Vec<String> {
-    let mut begin_ns = 0;
-    let spans: Vec<Option<(i64, i64, i64)>> = (path.segments.iter())
-        .map(|segment| {
-            let (usual, slow) = drawn(&segment.times)?;
-            let begin = begin_ns;
-            begin_ns += usual;
-            Some((begin, begin + usual, begin + slow))
-        })
-        .collect();
-    let last = spans.iter().flatten().map(|span| span.2).max();
-    let Some(last) = last.filter(|last| *last > 0) else {
-        return vec![String::new(); spans.len()];
-    };
-    let column = |ns: i64| (ns as f64 / last as f64 * columns as f64).round() as usize;
-    let bar = |span: &Option<(i64, i64, i64)>| {
-        let Some((begin, usual, slow)) = *span else {
-            return String::new();
-        };
-        let from = column(begin).min(columns - 1);
-        // Each known time is seen.
-        let block = (column(usual).saturating_sub(from)).max(1);
-        let line = column(slow).saturating_sub(from + block);
-        format!(
-            "{}{}{}",
-            " ".repeat(from),
-            "█".repeat(block),
-            "─".repeat(line)
-        )
-    };
-    spans.iter().map(bar).collect()
-}
-
 /// Says what figures are of, if some of them are not of all packets.
 fn reports_note<'a>(times: impl Iterator<Item = &'a SegmentTimes>) -> &'static str {
     let (mut of_all, mut of_reports) = (false, false);
@@ -139,7 +54,7 @@ fn reports_note<'a>(times: impl Iterator<Item = &'a SegmentTimes>) -> &'static s
 }
 
 /// `all 1,234 packets`, or `60 reports`
-fn of_what(times: &SegmentTimes) -> String {
+pub(super) fn of_what(times: &SegmentTimes) -> String {
     let number = Grouped(times.samples());
     match (times.packets, times.samples()) {
         (Some(_), 1) => "1 packet".to_owned(),
@@ -152,41 +67,21 @@ fn of_what(times: &SegmentTimes) -> String {
 fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut String) {
     let figure_names = ["lost", "mean", "p50", "p99", "share", " "];
     let mut table = TextTable::new(&["segment", ""], &figure_names);
-    // A column without any values is left out.
-    let knows_losses = has_losses(path);
-    let lost = |times: &SegmentTimes| match times.loss {
-        Some(loss) => Grouped(loss.lost).to_string(),
-        None if knows_losses => "?".to_owned(),
-        None => String::new(),
-    };
-    let mut add = |names: [String; 2], times: &SegmentTimes, share: Option<f64>, bar: String| {
-        let [mean, p50, p99, share] = figures(times, share);
-        table.row(names, [lost(times), mean, p50, p99, share, bar]);
-    };
-    for (segment, bar) in path.segments.iter().zip(bars(path, columns)) {
-        let names = [
-            segment.segment.kind.name().to_owned(),
-            ends(hosts, &segment.segment),
-        ];
+    for row in waterfall::rows(path, hosts, columns, STROKES) {
         // The drawing is aligned left.
-        let bar = format!("{bar:<columns$}");
-        add(names, &segment.times, segment.share, bar);
-        let is_behind = |queue: &&SegmentFigures| {
-            segment.segment.kind == SegmentKind::Wire && queue.segment.from == segment.segment.from
-        };
-        for queue in path.queues.iter().filter(is_behind) {
-            let names = [
-                queue.segment.kind.name().to_owned(),
-                ends(hosts, &queue.segment),
-            ];
-            add(names, &queue.times, queue.share, " ".repeat(columns));
-        }
+        let bar = format!("{:<columns$}", row.bar);
+        let names = [row.kind.to_owned(), row.ends];
+        table.row(
+            names,
+            [row.lost, row.mean, row.p50, row.p99, row.share, bar],
+        );
     }
-    let names = ["in all".to_owned(), String::new()];
-    let [mean, p50, p99, _] = figures(&path.whole, None);
-    let none = String::new;
-    table.row(names, [lost(&path.whole), mean, p50, p99, none(), none()]);
     let _ = write!(out, "{table}");
+    sentences(path, hosts, out);
+}
+
+/// Says what the rows of a path do not: what unknown segments take together, and where time and packets were lost.
+pub(super) fn sentences(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
     if let Some(unknown_ns) = path.unknown_mean_ns {
         let _ = writeln!(
             out,
@@ -204,13 +99,6 @@ fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut S
     }
     tail_text(path, hosts, out);
     lost_text(path, hosts, out);
-}
-
-/// True if something is known of losses by segment.
-fn has_losses(path: &PathFigures) -> bool {
-    let segments = path.segments.iter().chain(&path.queues);
-    let mut times = std::iter::once(&path.whole).chain(segments.map(|one| &one.times));
-    times.any(|times| times.loss.is_some())
 }
 
 /// Says which segments lost how many packets.

@@ -150,6 +150,7 @@ impl fmt::Display for TextLine<'_> {
                 let state = TcpDetails(&report.connection);
                 write!(f, "{state}  node {}", self.names.text(report.node))?;
             }
+            Body::PathPart(part) => write!(f, "path {}", part.path.hash_text())?,
             Body::Packet(report) => packet(report, observation.flags, self, f)?,
         }
         write!(f, "  report {sequence}")?;

@@ -223,15 +223,16 @@ async fn drops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     answer.await
 }
 
-/// The flows that hosts forwarded.
+/// The flows that hosts forwarded, and without a flow all packets between interfaces.
 async fn hops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
     let mut asked = Parameters::of(&uri)?;
     let span = asked.span((api.now_ns)())?;
     let query = asked.hops()?;
     asked.end()?;
-    let answer = api
-        .histories
-        .ask(move |history| responses::hops(span, history.hops(&query, span)?));
+    let answer = api.histories.ask(move |history| {
+        let hops = history.hops(&query, span)?;
+        responses::hops(span, hops, history.passages(&query, span)?)
+    });
     answer.await
 }
 

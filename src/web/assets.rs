@@ -45,6 +45,7 @@ const ASSETS: &[Asset] = assets! {
     "/flow.js" is "flow.js", SCRIPT;
     "/flows.js" is "flows.js", SCRIPT;
     "/help.js" is "help.js", SCRIPT;
+    "/hops.js" is "hops.js", SCRIPT;
     "/matrix.js" is "matrix.js", SCRIPT;
     "/names.js" is "names.js", SCRIPT;
     "/overview.js" is "overview.js", SCRIPT;

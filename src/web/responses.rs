@@ -14,8 +14,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::model::{
     CollectStatus, DropFigures, DropSeries, Extent, FlowFigures, ForwardedFlow, HistoryError,
-    LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PathFigures, Record,
-    SegmentFigures, Series, Span,
+    LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PassageFigures, PathFigures,
+    Record, SegmentFigures, Series, Span,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -188,12 +188,17 @@ pub(super) fn drops(
     answer(Some(span), Drops { drops, series })
 }
 
-pub(super) fn hops(span: Span, hops: Vec<ForwardedFlow>) -> Result<Vec<u8>, HistoryError> {
+pub(super) fn hops(
+    span: Span,
+    hops: Vec<ForwardedFlow>,
+    passages: Vec<PassageFigures>,
+) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
     struct Hops {
         hops: Vec<ForwardedFlow>,
+        passages: Vec<PassageFigures>,
     }
-    answer(Some(span), Hops { hops })
+    answer(Some(span), Hops { hops, passages })
 }
 
 /// Values, or an empty array.

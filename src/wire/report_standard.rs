@@ -86,7 +86,8 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
-        | Body::Connection(_) => return None,
+        | Body::Connection(_)
+        | Body::PathPart(_) => return None,
     };
     Some(PacketReport {
         version: ReportVersion::V20,

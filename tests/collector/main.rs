@@ -8,6 +8,7 @@ mod crossings;
 mod exporters;
 mod host_connections;
 mod host_drops;
+mod host_hops;
 mod identities;
 mod increments;
 mod listener;

@@ -297,6 +297,58 @@ mod root {
     }
 
     #[test]
+    fn a_status_has_the_times_of_all_packets_of_the_paths() {
+        let sink = Sink::load_sized(&settings(), Sizes::default());
+        let hop = |node, stay_ns| PassedHop {
+            node,
+            link_ns: 1_000,
+            stay_ns,
+        };
+        let ways = [
+            (3, vec![hop(1, Some(500)), hop(2, None)]),
+            (1, vec![hop(2, Some(700))]),
+        ];
+        let mut sequence = 0;
+        for (packets, hops) in &ways {
+            for _ in 0..*packets {
+                sequence += 1;
+                let sent_ns = sink.clock.now_ns();
+                sink.run(&pushed(&udp(), FORMS[0], sequence, sent_ns, hops));
+            }
+        }
+        let found = sink.paths().status(SINK).unwrap();
+        let told = read(&sink);
+        assert_eq!(found.len(), told.len());
+        for (path, (packets, hops)) in found.iter().zip(&ways) {
+            let nodes: Vec<_> = path.hops.iter().map(|hop| hop.node.0).collect();
+            let expected: Vec<_> = hops.iter().map(|hop| hop.node).collect();
+            assert_eq!(nodes, expected, "paths with most packets come first");
+            assert_eq!(path.segments.len(), path.path().segment_count());
+            assert_eq!(path.whole.0.samples(), *packets);
+            // The second hop of the first path does not know its time: nothing is known from there on.
+            let known = hops.iter().take_while(|hop| hop.stay_ns.is_some());
+            let known = known.count();
+            let samples: Vec<_> = (path.segments.iter())
+                .map(|times| times.0.samples())
+                .collect();
+            for (hop, passed) in hops.iter().enumerate().take(known) {
+                assert_eq!(samples[2 * hop + 1], *packets, "{samples:?}");
+                let figures = path.segments[2 * hop + 1].0.figures().unwrap();
+                assert_eq!(Some(figures.mean_ns), passed.stay_ns.map(i64::from));
+            }
+            let same = told.iter().find(|one| one.path == path.path()).unwrap();
+            for time in &same.times {
+                let shown = match usize::from(time.place) {
+                    0 => &path.whole,
+                    place => &path.segments[place - 1],
+                };
+                let coarse = shown.0.clone().coarsened(LatencyResolution::Middle);
+                assert_eq!(coarse, time.latency, "place {}", time.place);
+            }
+        }
+    }
+
+    #[test]
     fn paths_beyond_the_room_are_counted_and_stripped_all_the_same() {
         let sink = Sink::load(&settings());
         let frame = udp();

@@ -2,11 +2,12 @@
 
 use hostint::engines::clickhouse::{COLUMNS, append_rows};
 use hostint::engines::otlp::OtlpLogs;
-use hostint::engines::otlp::messages::{Any, LogsRequest};
+use hostint::engines::otlp::messages::{Any, LogRecord, LogsRequest};
 use hostint::engines::{FedBatch, FedReport, Parcel, RunId, kafka};
+use hostint::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use hostint::model::metrics::Identity;
 use hostint::model::*;
-use hostint_testing::path_samples::two_hops;
+use hostint_testing::path_samples::{path_parts, two_hops};
 use prost::Message;
 
 fn added() -> Measured {
@@ -199,17 +200,21 @@ fn kafka_has_a_message_of_its_own() {
     assert_eq!(message.added, None);
 }
 
-#[test]
-fn otlp_has_attributes() {
+/// The only report of a parcel as an event.
+fn event(parcel: &Parcel) -> LogRecord {
     let identity = Identity {
         host: "here".to_owned(),
         instance: "here".to_owned(),
     };
     let engine = OtlpLogs::new("http://127.0.0.1:1", Vec::new(), &identity).unwrap();
+    let request = LogsRequest::decode(&engine.encode(parcel)[..]).unwrap();
+    request.resources[0].scopes[0].records[0].clone()
+}
+
+#[test]
+fn otlp_has_attributes() {
     let attributes = |parcel: &Parcel| {
-        let request = LogsRequest::decode(&engine.encode(parcel)[..]).unwrap();
-        let told = request.resources[0].scopes[0].records[0].attributes.clone();
-        let added = told.into_iter().filter_map(|one| {
+        let added = event(parcel).attributes.into_iter().filter_map(|one| {
             let name = one.key.strip_prefix("hostint.added.")?.to_owned();
             match one.value?.value? {
                 Any::Int(value) => Some((name, value)),
@@ -245,4 +250,112 @@ fn otlp_has_attributes() {
         .collect();
     assert_eq!(told, expected);
     assert!(attributes(&parcel(None)).is_empty());
+}
+
+#[test]
+fn parts_of_paths_are_rows_and_messages_of_their_own() {
+    let text = |text: &str| [&[text.len() as u8][..], text.as_bytes()].concat();
+    let some = |bytes: &[u8]| [&[0][..], bytes].concat();
+    let nodes = [1_u32, 28_673, 28_674, 2];
+    let list: Vec<u8> = [4]
+        .into_iter()
+        .chain(nodes.iter().flat_map(|node| node.to_le_bytes()))
+        .collect();
+    let [times, losses] = path_parts();
+    let hash = times.0.path.hash_text();
+    // A part, its kind of report, and name, end, packets and lost packets of it.
+    let cases = [
+        (
+            times,
+            "path-times",
+            "hop",
+            (28_673_u32, 3_u16),
+            3_u64,
+            0_u64,
+        ),
+        (losses, "path-losses", "queue", (28_673, 3), 100, 7),
+    ];
+    for ((part, added), kind, name, to, packets, lost) in cases {
+        let from = part.record().from;
+        let body = Body::PathPart(Box::new(part));
+        let parcel = parcel_of(body, Some(added), LatencyClocks::Untold);
+        for (column_name, expected) in [
+            ("kind", text(kind)),
+            ("path_hash", text(&hash)),
+            ("path_part", text(name)),
+            ("path_nodes", list.clone()),
+            ("path_from_node", some(&from.node.0.to_le_bytes())),
+            ("path_from_port", some(&from.port.to_le_bytes())),
+            ("path_to_node", some(&to.0.to_le_bytes())),
+            ("path_to_port", some(&to.1.to_le_bytes())),
+            ("added_packets", packets.to_le_bytes().to_vec()),
+            ("added_lost", lost.to_le_bytes().to_vec()),
+            // Rows of a pair are those of its flows and classes.
+            ("source_node", vec![1]),
+            ("sink_node", vec![1]),
+        ] {
+            assert_eq!(
+                column(&parcel, column_name),
+                expected,
+                "{kind}: {column_name}"
+            );
+        }
+        let severity = if lost > 0 { "WARN" } else { "INFO" };
+        assert_eq!(event(&parcel).severity_text, severity, "{kind}");
+        let message = kafka::message(RunId(1), parcel.entries().next().unwrap());
+        let told = message.path_part.unwrap();
+        assert_eq!((told.nodes, told.part.as_str()), (nodes.to_vec(), name));
+        let counts = message.added.unwrap();
+        assert_eq!((counts.packets, counts.lost), (packets, lost), "{kind}");
+    }
+    let other = parcel(Some(added()));
+    for (name, none) in [("path_hash", 0), ("path_nodes", 0), ("path_from_node", 1)] {
+        assert_eq!(column(&other, name), [none], "{name} of another kind");
+    }
+}
+
+#[test]
+fn parts_of_paths_have_what_came_since_and_no_more() {
+    let path = path_parts()[0].0.path.clone();
+    let crossed = |places: &[(CrossedPlace, u64, i64)]| PathCrossed {
+        path: path.clone(),
+        places: (places.iter())
+            .map(|(place, packets, lost)| {
+                let crossed = Crossed {
+                    packets: *packets,
+                    lost: *lost,
+                };
+                (*place, crossed)
+            })
+            .collect(),
+    };
+    let known = crossed(&[
+        (CrossedPlace::Segment(0), 100, 3),
+        (CrossedPlace::Segment(1), 100, 0),
+        (CrossedPlace::Segment(2), 0, 0),
+        // Two that were thought lost came after all.
+        (CrossedPlace::Segment(3), 0, -2),
+        (CrossedPlace::Queue(1), 50, 1),
+        (CrossedPlace::Segment(6), 9, 9),
+        (CrossedPlace::Queue(2), 9, 9),
+    ]);
+    let parts = PathPart::of_crossed(&known, 5);
+    let told: Vec<_> = (parts.iter())
+        .map(|(part, added)| {
+            let record = part.record();
+            let counts = (added.packets, added.lost, added.recovered);
+            (record.part, record.from.node.0, record.to.node.0, counts)
+        })
+        .collect();
+    let expected = [
+        ("path", 1, 2, (100, 3, 0)),
+        ("wire", 1, 28_673, (100, 0, 0)),
+        ("wire", 28_673, 28_674, (0, 0, 2)),
+        ("queue", 28_674, 28_674, (50, 1, 0)),
+    ];
+    let expected = expected.map(|(part, from, to, counts)| (part.to_owned(), from, to, counts));
+    assert_eq!(
+        told, expected,
+        "places without packets, and those that no path has, are left out"
+    );
 }

@@ -11,3 +11,4 @@ mod recent;
 mod service;
 mod sink_hook;
 mod told_flows;
+mod told_passages;

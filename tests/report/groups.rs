@@ -123,6 +123,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         | Body::HostDrop(_)
         | Body::HostHop(_)
         | Body::Connection(_)
+        | Body::PathPart(_)
         | Body::Packet(_) => {}
     }
     observation

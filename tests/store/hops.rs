@@ -203,3 +203,43 @@ fn a_flow_of_int_is_found_before_and_behind_nat() {
         assert!(rows.contains(&(7, 40001, 10)), "{}: {rows:?}", one.flow);
     }
 }
+
+#[test]
+fn a_flow_that_goes_on_is_listed_once_although_its_beginning_is_told_a_little_otherwise() {
+    // How much later the second report says that the flow began, and the packets of the flows that are listed.
+    let cases: [(&str, i64, &[u64]); 4] = [
+        ("as exactly as two clocks are read", 40_000, &[30]),
+        ("or a little earlier", -40_000, &[30]),
+        ("another beginning", 200_000_000, &[10, 30]),
+        ("an earlier one", -200_000_000, &[10, 30]),
+    ];
+    for (sentence, later_ns, expected) in cases {
+        // In one run of the collector, which may write both at once, and in two.
+        for runs in [1, 2] {
+            let (disk, now_ns) = (Disk::new(), now_ns());
+            let first = TOLD.hop();
+            let mut second = Told {
+                packets: 30,
+                ..TOLD
+            }
+            .hop();
+            second.first_ns = second.first_ns.wrapping_add_signed(later_ns);
+            let runs = match runs {
+                1 => vec![vec![first, second]],
+                _ => vec![vec![first], vec![second]],
+            };
+            for run in &runs {
+                let store = disk.open();
+                let keeper = store.keeper();
+                for hop in run {
+                    keeper.see_hop(NodeId(7), hop, now_ns);
+                }
+            }
+            let mut packets: Vec<_> = (found(&disk, &QUERY, now_ns).iter())
+                .map(|(_, _, packets)| *packets)
+                .collect();
+            packets.sort_unstable();
+            assert_eq!(packets, expected, "{sentence}, {} runs", runs.len());
+        }
+    }
+}

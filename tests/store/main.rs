@@ -12,6 +12,7 @@ mod hosts;
 mod limits;
 mod migration;
 mod numbers;
+mod passages;
 mod path_names;
 mod paths;
 mod pressure;

@@ -52,6 +52,7 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
         | Body::HostDrop(_)
         | Body::HostHop(_)
         | Body::Connection(_)
+        | Body::PathPart(_)
         | Body::Packet(_) => unreachable!(),
     }
 }

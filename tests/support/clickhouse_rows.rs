@@ -6,6 +6,8 @@ use hostint::engines::clickhouse::ClickHouse;
 use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 
+use crate::clickhouse_queries::named;
+use crate::path_samples::path_parts;
 use crate::report_samples;
 
 pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arrival>)>) -> Parcel {
@@ -105,4 +107,44 @@ pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
         kinds.insert(record.kind);
     }
     assert_eq!(kinds.len(), 12, "{kinds:?}");
+    check_paths(engine, ask);
+}
+
+/// Parts of paths, which a collector adds up, and the query about them.
+fn check_paths(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
+    let slots: Vec<_> = path_parts()[0].1.latency.slots().collect();
+    let entries = path_parts().into_iter().zip(100_000..);
+    let entries = entries.map(|((part, added), number)| FedReport {
+        number,
+        report: Report {
+            sequence: 0,
+            observation: Observation {
+                hw_id: HwId::default(),
+                flags: Flags::default(),
+                clock: None,
+                body: Body::PathPart(Box::new(part)),
+            },
+        },
+        arrival: None,
+        clocks: LatencyClocks::Untold,
+        class: None,
+        drop_reason: None,
+        names: std::sync::Arc::default(),
+        added: Some(Box::new(added)),
+    });
+    let batch = FedBatch {
+        run: RunId(u64::MAX),
+        entries: entries.collect(),
+        bytes: 0,
+    };
+    engine.deliver(&Parcel::of(2, batch)).unwrap();
+    let query = named("segments-of-paths");
+    let query = query.replace("$since", "1699999999");
+    let found = ask(&query.replace("$until", "1700000001"));
+    let hop = format!(
+        "hop\t28673\t2\t28673\t3\t3\t21000\t{}\t{}\t0\t0\n",
+        slots[1].0, slots[2].0
+    );
+    let queue = "queue\t28673\t3\t28673\t3\t0\t\\N\t\\N\t\\N\t100\t7\n";
+    assert_eq!(found, format!("{queue}{hop}"));
 }

@@ -580,6 +580,20 @@ impl History for Synthetic {
         Ok(all)
     }
 
+    fn passages(
+        &mut self,
+        query: &HopQuery,
+        _span: Span,
+    ) -> Result<Vec<PassageFigures>, HistoryError> {
+        let mut all = match (self.nodes, query.flow) {
+            (0, _) | (_, Some(_)) => Vec::new(),
+            _ => report_samples::passages(),
+        };
+        all.retain(|one| query.node.is_none_or(|node| node == one.node));
+        all.truncate(query.limit);
+        Ok(all)
+    }
+
     fn tcp_sums(
         &mut self,
         by: TcpGrouping,

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use hostint::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use hostint::model::*;
 
 use crate::synthetic::Sample;
@@ -151,4 +152,40 @@ pub fn path_totals(hops: u16, mut times: impl FnMut(u8) -> Vec<i64>) -> PathTota
         times: (0..=path.segment_count() as u8).map(place).collect(),
         path,
     }
+}
+
+/// Times of a hop, and losses of the queue behind it, as a collector adds them up for its engines.
+pub fn path_parts() -> [(PathPart, Measured); 2] {
+    let totals = path_totals(2, |place| match place {
+        2 => vec![1_000, 2_000, 60_000],
+        _ => Vec::new(),
+    });
+    let growth = PathGrowth {
+        times: (totals.times.iter())
+            .map(|time| PlaceGrowth {
+                place: time.place,
+                latency: time.latency.clone(),
+                corrected: ClockSums::default(),
+            })
+            .collect(),
+        path: totals.path.clone(),
+    };
+    let crossed = PathCrossed {
+        path: totals.path,
+        places: vec![(
+            CrossedPlace::Queue(0),
+            Crossed {
+                packets: 100,
+                lost: 7,
+            },
+        )],
+    };
+    let one = |parts: Vec<(PathPart, Measured)>| {
+        let [part] = parts.try_into().expect("one part has packets");
+        part
+    };
+    [
+        one(PathPart::of_growth(&growth, 1_700_000_000)),
+        one(PathPart::of_crossed(&crossed, 1_700_000_000)),
+    ]
 }

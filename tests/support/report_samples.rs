@@ -69,7 +69,7 @@ fn variants(report: Report) -> [Report; 5] {
         Body::HostDrop(report) => report.drop.flow.vlans = vlans,
         Body::HostHop(report) => report.hop.flow.vlans = vlans,
         Body::Connection(report) => report.connection.sample.flow.vlans = vlans,
-        Body::Packet(_) => {}
+        Body::Packet(_) | Body::PathPart(_) => {}
     }
     if let Body::Latency(latency) = &mut least.observation.body {
         // One hop has no latency.
@@ -404,6 +404,42 @@ pub fn forwarded_flows(told_ns: u64) -> Vec<ForwardedFlow> {
         _ => None,
     });
     flows.collect()
+}
+
+/// All packets between interfaces of a host, as a history has them: with all that there can be, and with as little as
+/// possible.
+pub fn passages() -> Vec<PassageFigures> {
+    let times = |first_ns: i64| {
+        let mut latency = LatencyHistogram::new();
+        (0..100).for_each(|n| latency.add(first_ns + 100 * n));
+        latency.figures()
+    };
+    let most = PassageFigures {
+        node: NodeId(2),
+        start: HopStart::Sender,
+        in_port: 2,
+        out_port: 3,
+        in_interface: Some("eth0".to_owned()),
+        out_interface: Some("eth1".to_owned()),
+        pods: PacketPods {
+            in_pod: Some("podman/4f2a91c07be3".to_owned()),
+            out_pod: Some("netns/blue".to_owned()),
+            pod: None,
+        },
+        sent: times(40_000),
+        queued: times(1_000),
+        mean_queue_ns: Some(39_000),
+    };
+    let least = PassageFigures {
+        start: HopStart::Interface,
+        in_interface: None,
+        out_interface: None,
+        pods: PacketPods::default(),
+        sent: None,
+        mean_queue_ns: None,
+        ..most.clone()
+    };
+    vec![most, least]
 }
 
 /// The state of TCP connections: with all that there can be, and with as little as possible.

@@ -276,6 +276,7 @@ pub fn idle_sink() -> SinkStatus {
         flows_fine: 2,
         flows_fine_max: 16_384,
         flows: Vec::new(),
+        paths: Vec::new(),
         spread: false,
         collectors: Vec::new(),
         leases_granted: 0,
@@ -319,11 +320,38 @@ fn sink() -> SinkStatus {
         }],
         flows_total: 2,
         flows: vec![flow(Vlans::NONE), flow(Vlans { outer: 2, inner: 1 })],
+        paths: vec![path()],
         spread: true,
         collectors: vec![collector(Some(0)), collector(None)],
         leases_granted: 1,
         grants: vec![grant()],
         ..idle
+    }
+}
+
+/// A path over one transit hop, which does not know how long the packets took to it.
+pub fn path() -> PathStatus {
+    let at = |node, port| NodePort {
+        node: NodeId(node),
+        port,
+    };
+    let times = |ns: i64| {
+        let mut times = LatencyHistogram::new();
+        times.add(ns);
+        HopTimes(times)
+    };
+    PathStatus {
+        source: at(1, 7),
+        hops: vec![PathHop {
+            node: NodeId(28673),
+            ingress_port: 2,
+            egress_port: 3,
+        }],
+        sink: at(3, 8),
+        first_ns: 1_700_000_000_000_000_000,
+        last_ns: 1_700_000_001_000_000_000,
+        whole: times(20_000),
+        segments: vec![HopTimes::default(), times(2_000), times(15_000)],
     }
 }
 

@@ -199,6 +199,7 @@ fn collect_status() -> CollectStatus {
             traffic
         },
         drops: hostint_testing::report_samples::drop_rows(),
+        hops: vec![(NodeId(7), host_hop())],
         tcp: hostint_testing::report_samples::host_tcp_rows(),
         ..CollectStatus::default()
     }
@@ -222,6 +223,41 @@ fn value(page: &str, series: &str) -> f64 {
     line.unwrap_or_else(|| panic!("{series} in:\n{page}"))
         .parse()
         .unwrap()
+}
+
+/// Packets between two interfaces of a host: four that left after 5 us, and one more that the queue dropped.
+fn host_hop() -> HopPassage {
+    let times = |ns: i64, packets: u64| {
+        let mut latency = LatencyHistogram::new();
+        (0..packets).for_each(|_| latency.add(ns));
+        HopTimes(latency)
+    };
+    HopPassage {
+        in_ifindex: 2,
+        out_ifindex: 3,
+        in_interface: Some("eth0".to_owned()),
+        out_interface: None,
+        start: HopStart::Interface,
+        sent: times(5_000, 4),
+        queued: times(1_000, 5),
+    }
+}
+
+#[test]
+fn hops_of_hosts_are_told_by_node_and_interfaces() {
+    let page = collect_page();
+    let series = |name: &str, end: &str, le: &str| {
+        let labels = format!("in=\"eth0\",out=\"3\",start=\"interface\",end=\"{end}\",node=\"7\"");
+        value(
+            &page,
+            &format!("hostint_hop_latency_seconds_{name}{{{labels}{le}}}"),
+        )
+    };
+    assert_eq!(series("count", "driver", ""), 4.0);
+    assert_eq!(series("count", "queue", ""), 5.0);
+    assert_eq!(series("bucket", "driver", ",le=\"0.000004096\""), 0.0);
+    assert_eq!(series("bucket", "driver", ",le=\"0.000008192\""), 4.0);
+    assert_eq!(series("bucket", "queue", ",le=\"0.000001024\""), 5.0);
 }
 
 /// A hop that took 1 us three times and 5 ms once.

@@ -497,7 +497,10 @@ fn history() -> Shape {
         View::Segments(with_losses(path(100)).segments),
         View::Info(Extent::default()),
         View::Drops(drops()),
-        View::Hops(report_samples::forwarded_flows(1)),
+        View::Hops(
+            report_samples::forwarded_flows(1),
+            report_samples::passages(),
+        ),
         View::Tcp(TcpView::Connections(report_samples::known_connections())),
         View::Tcp(tcp_sums(TcpGrouping::Limit)),
         View::Tcp(tcp_sums(TcpGrouping::Pair)),

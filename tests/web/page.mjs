@@ -17,7 +17,7 @@ const matrixDrawn = (page) => until("a matrix", () => page.evaluate(() => {
   return colours.size > 8;
 }));
 
-const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/tcp", "#/exporters"];
+const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/hops", "#/tcp", "#/exporters"];
 
 // A view with rows in it, and nothing under way.
 const settled = (page, at) => until(`what is at ${at}`, () => page.evaluate((at) =>
@@ -326,6 +326,26 @@ check("exporters in trouble come first, with what it is", async () => {
   holds(all.some((row) => row.includes("15 min ago") && row.includes("silent")), "one is silent");
   holds(all.some((row) => row.includes("clock not synchronised")), "a clock is not synchronised");
   await until("the number in trouble", async () => (await page.locator("#trouble").innerText()) === "4");
+  await page.context().close();
+});
+
+check("the time through hosts stands by interfaces, and by flow", async () => {
+  const page = await newPage(browser, "eight", "#/hops");
+  const rows = (label) => page.locator(`table[aria-label='${label}'] tbody tr`);
+  const [interfaces, flows] = ["Time through hosts by interfaces", "Time through hosts by flow"].map(rows);
+  await interfaces.first().waitFor();
+  equal([await interfaces.count(), await flows.count()], [2, 2]);
+  const words = plain(await text(page, "main"));
+  for (const part of ["eth0 (podman/4f2a91c07be3)*", "eth1 (netns/blue)", "39 µs", "192.0.2.1:49152 → 198.51.100.2:80", "since the sender"]) holds(words.includes(part), `no ${part} in ${words}`);
+  await page.goto(page.url().replace("#/hops", "#/"));
+  await page.getByRole("link", { name: "Hops" }).click();
+  await interfaces.first().waitFor();
+  await page.context().close();
+});
+
+check("without hops it says who tells them", async () => {
+  const page = await newPage(browser, "empty", "#/hops");
+  await until("what to do", async () => (await text(page, "main")).includes("hostint postcards --hops --collector"));
   await page.context().close();
 });
 

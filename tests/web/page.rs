@@ -120,6 +120,13 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
         ("/api/path?flow=7&hash=9f1c", 200, "\"paths\":[]"),
         ("/api/segments?sort=share&limit=3", 200, "\"segments\":[]"),
         ("/api/hops", 200, "\"hops\":[{"),
+        (
+            "/api/hops",
+            200,
+            "\"passages\":[{\"node\":2,\"start\":\"sender\"",
+        ),
+        ("/api/hops?node=7", 200, "\"passages\":[]"),
+        ("/api/hops?flow=7", 200, "\"passages\":[]"),
         ("/api/hops?order=max&limit=1", 200, "\"max_hop_ns\":1000000"),
         (
             "/api/hops?order=least",
@@ -587,6 +594,11 @@ mod tools {
     #[test]
     fn a_waterfall_is_drawn() {
         draw("waterfall.mjs", 9);
+    }
+
+    #[test]
+    fn the_time_through_hosts_is_drawn() {
+        draw("hops.mjs", 4);
     }
 
     #[test]

@@ -91,6 +91,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         | Body::HostDrop(_)
         | Body::HostHop(_)
         | Body::Connection(_)
+        | Body::PathPart(_)
         | Body::Packet(_) => {}
     }
     observation
@@ -151,6 +152,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
         | Body::HostDrop(_)
         | Body::HostHop(_)
         | Body::Connection(_)
+        | Body::PathPart(_)
         | Body::Packet(_) => {}
     }
     observation

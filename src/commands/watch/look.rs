@@ -5,12 +5,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::control::{ControlAnswer, Form};
+use crate::daemon::collect::stored_reports::decoder;
 use crate::host::ask;
 use crate::host::state::{self, HostState, StatusQuery};
-use crate::model::HostStatus;
+use crate::model::{DropReasons, History, HostStatus, NodeId, PathFigures, PathQuery, Span};
+use crate::os::clock;
+use crate::store::HistoryReader;
+use crate::views::hosts::KnownHosts;
+use crate::views::watch::ToldPaths;
 
 /// The least number of flows and peers that the daemon is asked for. It is not asked for all: it has other work.
 const ASKED: usize = 1000;
+
+/// The time that a history is asked for: its last periods, which a person watches.
+const WAY_NS: u64 = 300_000_000_000;
 
 /// How to look.
 #[derive(Clone, Debug)]
@@ -18,6 +26,7 @@ pub struct Looker {
     bpffs: Option<PathBuf>,
     control: Option<PathBuf>,
     query: StatusQuery,
+    store: Option<PathBuf>,
 }
 
 impl Looker {
@@ -26,7 +35,42 @@ impl Looker {
             bpffs: bpffs.map(Path::to_owned),
             control: control.map(Path::to_owned),
             query,
+            store: None,
         }
+    }
+
+    /// Asks this history for the ways of packets.
+    pub fn with_store(self, store: Option<PathBuf>) -> Self {
+        Self { store, ..self }
+    }
+
+    /// What the history says of the paths from a node to this host.
+    pub fn paths(&self, source: NodeId, status: &HostStatus) -> Option<ToldPaths> {
+        let (store, sink) = (self.store.as_deref()?, status.node_id?);
+        let until_ns = clock::realtime_ns();
+        let span = Span {
+            since_ns: until_ns.saturating_sub(WAY_NS),
+            until_ns,
+        };
+        let told = ToldPaths {
+            source,
+            since_ns: span.since_ns,
+            until_ns,
+            ..ToldPaths::default()
+        };
+        Some(
+            match read_paths(store, PathQuery::Pair { source, sink }, span) {
+                Ok((paths, hosts)) => ToldPaths {
+                    paths,
+                    hosts,
+                    ..told
+                },
+                Err(err) => ToldPaths {
+                    trouble: Some(format!("{err:#}")),
+                    ..told
+                },
+            },
+        )
     }
 
     fn ask(&self, query: StatusQuery) -> Result<ControlAnswer> {
@@ -72,6 +116,16 @@ impl Looker {
             },
         )
     }
+}
+
+fn read_paths(
+    store: &Path,
+    query: PathQuery,
+    span: Span,
+) -> Result<(Vec<PathFigures>, KnownHosts)> {
+    let mut history = HistoryReader::open(store, decoder(DropReasons::usual()))?;
+    let hosts = KnownHosts::new(&history.hosts()?, None);
+    Ok((history.paths(query, span)?, hosts))
 }
 
 fn status_of(answer: ControlAnswer) -> Result<serde_json::Value> {

@@ -11,10 +11,10 @@ use ratatui::crossterm::event;
 use super::look::Looker;
 use super::terminal::{Input, Screen, input};
 use crate::cli::{StatusArgs, StatusOrder, exit};
-use crate::model::HostStatus;
+use crate::model::{HostStatus, NodeId};
 use crate::os::clock;
 use crate::os::screen_signals::{self, ScreenSignal};
-use crate::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, Watch};
+use crate::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, ToldPaths, Watch};
 
 /// Nothing is due.
 const LONG: Duration = Duration::from_secs(3600);
@@ -36,7 +36,7 @@ pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> 
         .context("cannot wait for signals")?;
     let mut screen = Screen::open().context("cannot take the terminal")?;
     let mut watch = Watch::new(terminal_look(), interval, sort(args.sort));
-    watch.update(snapshot(first, begin));
+    watch.update(snapshot(first, None, begin));
     read_keys(tell.clone()).context("cannot start a thread for keys")?;
     let ask = looks(looker, begin, tell).context("cannot start a thread to look")?;
     let ended = show(&mut screen, &mut watch, &messages, &ask);
@@ -45,9 +45,10 @@ pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> 
     Ok(exit::OK)
 }
 
-fn snapshot(status: HostStatus, begin: Instant) -> HostSnapshot {
+fn snapshot(status: HostStatus, told: Option<ToldPaths>, begin: Instant) -> HostSnapshot {
     HostSnapshot {
         status,
+        told,
         at: begin.elapsed(),
         wall_ns: clock::realtime_ns(),
     }
@@ -92,12 +93,18 @@ fn read_keys(tell: Sender<Message>) -> io::Result<()> {
     Ok(())
 }
 
+/// The node whose packets' ways are asked of a history, if any are.
+type Asked = Option<NodeId>;
+
 /// A thread that looks whenever it is asked to: a slow daemon does not hold up keys.
-fn looks(looker: Looker, begin: Instant, tell: Sender<Message>) -> io::Result<Sender<()>> {
-    let (ask, asked) = mpsc::channel();
+fn looks(looker: Looker, begin: Instant, tell: Sender<Message>) -> io::Result<Sender<Asked>> {
+    let (ask, asked) = mpsc::channel::<Asked>();
     thread::Builder::new().spawn(move || {
-        while asked.recv().is_ok() {
-            let seen = looker.all().map(|status| Box::new(snapshot(status, begin)));
+        while let Ok(source) = asked.recv() {
+            let seen = looker.all().map(|status| {
+                let told = source.and_then(|source| looker.paths(source, &status));
+                Box::new(snapshot(status, told, begin))
+            });
             if tell.send(Message::Seen(seen)).is_err() {
                 return;
             }
@@ -110,7 +117,7 @@ fn show(
     screen: &mut Screen,
     watch: &mut Watch,
     messages: &Receiver<Message>,
-    ask: &Sender<()>,
+    ask: &Sender<Asked>,
 ) -> io::Result<()> {
     let mut due = Instant::now() + watch.interval;
     let mut looking = false;
@@ -156,7 +163,7 @@ fn show(
             wait = Duration::ZERO;
         }
         if !watch.paused && !looking && Instant::now() >= due {
-            looking = ask.send(()).is_ok();
+            looking = ask.send(watch.asked_paths()).is_ok();
             due = (due + watch.interval).max(Instant::now());
         }
     }

@@ -13,6 +13,9 @@ use crate::os::{clock, log};
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
 
+/// The number of pairs of interfaces of hosts that metrics have.
+const MOST_PASSAGES: usize = 64;
+
 /// The number of segments of paths that metrics have.
 const MOST_SEGMENTS: usize = 500;
 
@@ -66,6 +69,7 @@ impl Collector {
         let segments = self.hub.segments().rows(MOST_SEGMENTS);
         let traffic = self.hub.traffic().clone();
         let drops = self.hub.drops().rows(MOST_DROPS);
+        let hops = self.hub.hops().rows(MOST_PASSAGES);
         let tcp = self.hub.connections().rows(MOST_TCP, now_ns);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
@@ -106,6 +110,7 @@ impl Collector {
         status.segments = segments;
         status.traffic = traffic;
         status.drops = drops;
+        status.hops = hops;
         status.tcp = tcp;
         status.connections_untracked = self.hub.connections().untracked();
     }

@@ -10,7 +10,10 @@ use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::coverage::CoverageReport;
 use crate::model::crossings::PathCrossed;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
-use crate::model::{Arrival, Body, NodeNames, PathGrowth};
+use crate::model::{
+    Arrival, Body, Flags, HwId, LatencyClocks, Measured, NodeNames, Observation, PathGrowth,
+    PathPart, Report,
+};
 use crate::os::clock;
 use crate::store::{Store, StoreKeeper};
 
@@ -82,11 +85,13 @@ impl ReportTaker for Takers {
     }
 
     fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
-        self.history.accept_path(growth, arrival)
+        self.history.accept_path(growth, arrival)?;
+        self.engines.accept_path(growth, arrival)
     }
 
     fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
-        self.history.accept_crossed(known, arrival)
+        self.history.accept_crossed(known, arrival)?;
+        self.engines.accept_crossed(known, arrival)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -231,8 +236,51 @@ impl ReportTaker for Feed {
         Ok(())
     }
 
+    fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
+        let parts = PathPart::of_growth(growth, seconds(arrival.received_ns));
+        feed_parts(self, parts, arrival);
+        Ok(())
+    }
+
+    fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
+        let time_s = seconds(arrival.received_ns.saturating_sub(SETTLED_NS));
+        for path in known {
+            feed_parts(self, PathPart::of_crossed(path, time_s), arrival);
+        }
+        Ok(())
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         Self::flush(self);
         Ok(())
+    }
+}
+
+fn seconds(time_ns: u64) -> u32 {
+    u32::try_from(time_ns / 1_000_000_000).unwrap_or(u32::MAX)
+}
+
+/// Gives engines what was added up of parts of paths, each as a report.
+fn feed_parts(feed: &mut Feed, parts: Vec<(PathPart, Measured)>, arrival: Arrival) {
+    for (part, added) in parts {
+        let bytes = part.bytes();
+        let report = Report {
+            sequence: 0,
+            observation: Observation {
+                hw_id: HwId::default(),
+                flags: Flags::default(),
+                clock: None,
+                body: Body::PathPart(Box::new(part)),
+            },
+        };
+        feed.take(&FeedReport {
+            report: &report,
+            arrival: Some(arrival),
+            clocks: LatencyClocks::Untold,
+            drop_reason: None,
+            class: None,
+            added: Some(&added),
+            bytes,
+        });
     }
 }

@@ -20,6 +20,7 @@ mod lines;
 mod links;
 mod metrics;
 mod names;
+pub mod passages;
 mod plan;
 mod pods;
 mod reload;
@@ -41,6 +42,7 @@ use self::lines::PostcardLines;
 use self::links::HostLinks;
 use self::metrics::ServeTotals;
 use self::names::KernelNames;
+use self::passages::TellPassages;
 use self::plan::PostcardsPlan;
 use self::pods::PodNames;
 use self::reload::read_again;
@@ -83,6 +85,7 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
         duties = duties
             .with(RenewStamps)
             .with(TellHops::default())
+            .with(TellPassages::since(daemon.since_ns))
             .with(FollowRules::start());
     }
     if let Some(listener) = http {

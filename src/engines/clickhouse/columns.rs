@@ -153,6 +153,13 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "added_corrected_more_ns" U64 |row| row.added(|added| added.corrected.more_ns);
     "hops.ingress_port" ManyU32 |row| row.hop_values(|hop| hop.ingress_port.into());
     "hops.egress_port" ManyU32 |row| row.hop_values(|hop| hop.egress_port.into());
+    "path_hash" Text |row| row.path_part().map_or("", |part| part.path_hash.as_str());
+    "path_part" Text |row| row.path_part().map_or("", |part| part.part.as_str());
+    "path_nodes" ManyU32 |row| row.path_part().map_or_else(Vec::new, |part| part.nodes.iter().map(|node| node.0).collect());
+    "path_from_node" MaybeU32 |row| Some(row.path_part()?.from.node.0);
+    "path_from_port" MaybeU16 |row| Some(row.path_part()?.from.port);
+    "path_to_node" MaybeU32 |row| Some(row.path_part()?.to.node.0);
+    "path_to_port" MaybeU16 |row| Some(row.path_part()?.to.port);
 };
 
 fn version(row: &TableRow<'_>) -> &'static str {

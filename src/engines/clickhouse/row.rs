@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use crate::engines::{FedReport, RunId};
 use crate::model::{
     Body, CorrectedLatency, EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, LatencyHistogram,
-    Measured, QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
+    Measured, PathPartRecord, QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
 };
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
@@ -107,6 +107,11 @@ impl<'a> TableRow<'a> {
         slots.map(value).collect()
     }
 
+    /// Returns the part of a path that the row is about.
+    pub(super) fn path_part(&self) -> Option<&PathPartRecord> {
+        self.record.path_part.as_deref()
+    }
+
     pub(super) fn hop_values(&self, value: fn(&RowHop) -> u32) -> Vec<u32> {
         self.hops.iter().map(value).collect()
     }
@@ -122,7 +127,8 @@ fn totals(body: &Body) -> Option<FlowTotals> {
         | Body::Latency(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
-        | Body::Connection(_) => None,
+        | Body::Connection(_)
+        | Body::PathPart(_) => None,
     }
 }
 

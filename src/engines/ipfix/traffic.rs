@@ -64,7 +64,8 @@ impl TotalsMemory {
             | Body::Latency(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
-            | Body::Connection(_) => None,
+            | Body::Connection(_)
+            | Body::PathPart(_) => None,
         }
     }
 

@@ -78,6 +78,7 @@ impl From<Record> for proto::Report {
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
             host_hop: record.host_hop.map(|hop| Box::new((*hop).into())),
             connection: record.connection.map(|one| Box::new((*one).into())),
+            path_part: record.path_part.map(|part| Box::new((*part).into())),
         }
     }
 }

@@ -117,7 +117,11 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
         .naming(&entry.names)
         .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
-    let (severity, severity_text) = if observed.lost > 0 {
+    let part_lost = match (&record.path_part, &entry.added) {
+        (Some(_), Some(added)) => added.lost,
+        _ => 0,
+    };
+    let (severity, severity_text) = if observed.lost > 0 || part_lost > 0 {
         (Severity::Warn, "WARN")
     } else {
         (Severity::Info, "INFO")

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
 use super::{
-    build_info, coverage, engines, host_drops, host_tcp, node_info, pairs, seconds, segments,
+    build_info, coverage, engines, host_drops, host_hops, host_tcp, node_info, pairs, seconds,
+    segments,
 };
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
@@ -198,6 +199,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     segments::write(&mut page, &status.segments);
     pairs::write(&mut page, &status.traffic);
     host_drops::write(&mut page, &status.drops);
+    host_hops::write(&mut page, &status.hops);
     host_tcp::write(&mut page, &status.tcp);
     page.0
 }

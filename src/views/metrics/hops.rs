@@ -2,7 +2,7 @@
 
 use super::page::{MetricKind, MetricsPage};
 use super::power_buckets::power_buckets;
-use crate::model::{HopStart, HopTotals};
+use crate::model::{HopPassage, HopStart, HopTotals, NodeId};
 use crate::views::hops::GONE;
 
 /// The bounds of buckets are powers of two, from 256 ns to 1.07 s.
@@ -12,34 +12,8 @@ const POWERS: std::ops::RangeInclusive<u32> = 8..=30;
 const MOST_PASSAGES: usize = 64;
 
 pub fn add(page: &mut MetricsPage, totals: &HopTotals) {
-    let mut family = page.family(
-        "hostint_hop_latency_seconds",
-        MetricKind::Histogram,
-        "times of forwarded packets from the interface (or the sender) to the queue, and to the driver behind it",
-    );
-    for one in totals.passages.iter().take(MOST_PASSAGES) {
-        let (from, to) = (&one.in_interface, &one.out_interface);
-        let label = |name: &Option<String>, ifindex: u32| match (name, ifindex) {
-            (Some(name), _) => name.clone(),
-            (None, 0) => GONE.to_owned(),
-            (None, _) => ifindex.to_string(),
-        };
-        let from = label(from, one.in_ifindex);
-        let to = label(to, one.out_ifindex);
-        let start = match one.start {
-            HopStart::Interface => "interface",
-            HopStart::Sender => "sender",
-        };
-        for (end, times) in [("driver", &one.sent), ("queue", &one.queued)] {
-            let labels = [
-                ("in", &*from),
-                ("out", &*to),
-                ("start", start),
-                ("end", end),
-            ];
-            family.histogram(&labels, power_buckets(&times.0, POWERS));
-        }
-    }
+    let passages = totals.passages.iter().take(MOST_PASSAGES);
+    latencies(page, passages.map(|one| (None, one)));
     let mut family = page.family(
         "hostint_hop_arrivals_total",
         MetricKind::Counter,
@@ -104,5 +78,41 @@ pub fn add(page: &mut MetricsPage, totals: &HopTotals) {
     );
     for (state, count) in [("timed", totals.interfaces), ("left-out", totals.left_out)] {
         family.value(&[("state", state)], count);
+    }
+}
+
+/// Times by interfaces, of one host or of several.
+pub(super) fn latencies<'a>(
+    page: &mut MetricsPage,
+    passages: impl Iterator<Item = (Option<NodeId>, &'a HopPassage)>,
+) {
+    let mut family = page.family(
+        "hostint_hop_latency_seconds",
+        MetricKind::Histogram,
+        "times of forwarded packets from the interface (or the sender) to the queue, and to the driver behind it",
+    );
+    for (node, one) in passages {
+        let label = |name: &Option<String>, ifindex: u32| match (name, ifindex) {
+            (Some(name), _) => name.clone(),
+            (None, 0) => GONE.to_owned(),
+            (None, _) => ifindex.to_string(),
+        };
+        let node = node.map(|node| node.to_string());
+        let from = label(&one.in_interface, one.in_ifindex);
+        let to = label(&one.out_interface, one.out_ifindex);
+        let start = match one.start {
+            HopStart::Interface => "interface",
+            HopStart::Sender => "sender",
+        };
+        for (end, times) in [("driver", &one.sent), ("queue", &one.queued)] {
+            let mut labels = vec![
+                ("in", &*from),
+                ("out", &*to),
+                ("start", start),
+                ("end", end),
+            ];
+            labels.extend(node.as_deref().map(|node| ("node", node)));
+            family.histogram(&labels, power_buckets(&times.0, POWERS));
+        }
     }
 }

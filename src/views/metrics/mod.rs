@@ -6,6 +6,7 @@ mod drops;
 mod engines;
 mod hops;
 mod host_drops;
+mod host_hops;
 mod host_tcp;
 mod node_info;
 mod page;

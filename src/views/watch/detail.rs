@@ -52,6 +52,11 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         put(buffer, above, line, text);
     }
     let flow = row.flow;
+    if watch.way {
+        watch.draw_way(flow.source_node, buffer, rest);
+        watch.flows.watch(at..at + 1, flows_of(&now.status));
+        return;
+    }
     let none = FlowHistory::default();
     let history = watch.flows.history(&flow.flow).unwrap_or(&none);
     if area.width >= WIDE {

@@ -132,6 +132,7 @@ impl Watch {
                 ("?", "help"),
                 ("Esc", "back"),
                 (self.look.either("↑↓", "Up/Down"), "flow"),
+                ("w", if self.way { "figures" } else { "way" }),
                 ("p", "pause"),
                 ("+/-", "interval"),
             ],
@@ -267,8 +268,8 @@ impl Watch {
 const HELP: [(&str, &str); 12] = [
     ("arrows, PgUp, PgDn", "choose a flow; Home: the first"),
     ("Enter, Esc", "show its histogram and history; go back"),
-    ("s or >, S or <", "sort by the next, or previous, column"),
-    ("r", "reverse the order"),
+    ("w", "show its way over hops, by segment"),
+    ("s or >, S or <, r", "sort: next, previous column; reverse"),
     ("/", "show rows with these words; Esc: all"),
     ("p or space", "pause and resume"),
     ("+, -", "refresh less often, or more often"),

@@ -76,7 +76,7 @@ impl Watch {
                     self.arrange();
                 }
             }
-            _ => self.press_in_tab(key),
+            _ => return self.press_in_tab(key),
         }
         Act::Nothing
     }
@@ -113,9 +113,9 @@ impl Watch {
         }
     }
 
-    fn press_in_tab(&mut self, key: KeyPress) {
+    fn press_in_tab(&mut self, key: KeyPress) -> Act {
         match self.tab {
-            Tab::Flows => self.press_in_flows(key),
+            Tab::Flows => return self.press_in_flows(key),
             Tab::Counters => {
                 let rows = self.counters_shown().len();
                 self.counters_cursor.press(key, rows);
@@ -129,9 +129,10 @@ impl Watch {
                 self.why_cursor.press(key, rows);
             }
         }
+        Act::Nothing
     }
 
-    fn press_in_flows(&mut self, key: KeyPress) {
+    fn press_in_flows(&mut self, key: KeyPress) -> Act {
         match key {
             KeyPress::Char('s' | '>' | '.') => self.sort_by_neighbour(1),
             KeyPress::Char('S' | '<' | ',') => {
@@ -143,12 +144,20 @@ impl Watch {
             }
             KeyPress::Enter => {
                 self.detail = !self.detail && self.flows.len() > 0;
+                self.way = false;
                 if self.detail {
                     self.choose();
                 }
             }
+            KeyPress::Char('w') if self.flows.len() > 0 => {
+                self.way = !(self.detail && self.way);
+                self.detail = true;
+                self.choose();
+                return if self.way { Act::Refresh } else { Act::Nothing };
+            }
             _ => self.move_in_flows(key),
         }
+        Act::Nothing
     }
 
     fn sort_by_neighbour(&mut self, by: usize) {

@@ -12,10 +12,12 @@ mod header;
 mod histogram;
 mod history;
 mod keys;
+mod paths;
 mod peers;
 mod plot;
 mod state;
 mod table;
+mod waterfall;
 mod words;
 
 pub use appearance::Appearance;
@@ -23,4 +25,5 @@ pub use columns::FlowColumn;
 pub use flows::Rates;
 pub use histogram::{quantile, window};
 pub use keys::{Act, KeyPress};
+pub use paths::ToldPaths;
 pub use state::{HostSnapshot, Watch};

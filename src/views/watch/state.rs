@@ -9,7 +9,8 @@ use super::cursor::ListCursor;
 use super::filter::RowFilter;
 use super::flows::FlowList;
 use super::keys::KeyPress;
-use crate::model::{FlowStatus, HostStatus, PeerStatus};
+use super::paths::{ToldPaths, WatchedPaths};
+use crate::model::{FlowStatus, HostStatus, NodeId, PathStatus, PeerStatus};
 use crate::views::stamped::PeerClocks;
 
 /// The state of a host at one time.
@@ -20,6 +21,8 @@ pub struct HostSnapshot {
     pub at: Duration,
     /// The time since the Unix epoch.
     pub wall_ns: u64,
+    /// What a history says of the paths that were [asked for](Watch::asked_paths).
+    pub told: Option<ToldPaths>,
 }
 
 /// The tab that is shown.
@@ -47,6 +50,8 @@ pub struct Watch {
     pub paused: bool,
     pub(super) tab: Tab,
     pub(super) detail: bool,
+    /// The detail of a flow shows the way of its packets.
+    pub(super) way: bool,
     pub(super) help: bool,
     /// A key was pressed: nothing is chosen automatically any more.
     pub(super) pressed: bool,
@@ -57,6 +62,7 @@ pub struct Watch {
     /// Why the last refresh failed.
     pub(super) trouble: Option<String>,
     pub(super) flows: FlowList,
+    pub(super) paths: WatchedPaths,
     pub(super) counters: Vec<Counter>,
     pub(super) counters_cursor: ListCursor,
     pub(super) peers_cursor: ListCursor,
@@ -72,6 +78,7 @@ impl Watch {
             paused: false,
             tab: Tab::Flows,
             detail: false,
+            way: false,
             help: false,
             pressed: false,
             filters: Default::default(),
@@ -79,6 +86,7 @@ impl Watch {
             now: None,
             trouble: None,
             flows: FlowList::sorted_by(sort),
+            paths: WatchedPaths::default(),
             counters: Vec::new(),
             counters_cursor: ListCursor::default(),
             peers_cursor: ListCursor::default(),
@@ -96,6 +104,7 @@ impl Watch {
         let flows = flows_of(&snapshot.status);
         self.flows.update(flows, since);
         self.flows.set_clocks(PeerClocks::of(&snapshot.status));
+        self.paths.update(paths_of(&snapshot.status), snapshot.at);
         let seconds = since.map(|(seconds, _)| seconds);
         self.counters = counters(&snapshot.status, &self.counters, seconds);
         if !self.pressed && snapshot.status.sink.is_none() && snapshot.status.source.is_some() {
@@ -114,6 +123,20 @@ impl Watch {
     pub(super) fn show(&mut self, tab: Tab) {
         self.tab = tab;
         self.detail = false;
+    }
+
+    /// The node from which packets come whose way is shown. A history that is kept on this host knows more of it.
+    pub fn asked_paths(&self) -> Option<NodeId> {
+        let is_shown = self.tab == Tab::Flows && self.detail && self.way;
+        is_shown.then(|| self.chosen_source()).flatten()
+    }
+
+    /// The node that the chosen flow comes from.
+    pub(super) fn chosen_source(&self) -> Option<NodeId> {
+        let now = self.now.as_ref()?;
+        let at = self.flows.cursor.at;
+        let row = self.flows.row(at, flows_of(&now.status), now.wall_ns)?;
+        Some(row.flow.source_node)
     }
 
     pub(super) fn wall_ns(&self) -> u64 {
@@ -179,6 +202,10 @@ impl Watch {
             source.peers.iter().filter(fits).collect()
         })
     }
+}
+
+fn paths_of(status: &HostStatus) -> &[PathStatus] {
+    status.sink.as_ref().map_or(&[], |sink| &sink.paths)
 }
 
 pub(super) fn flows_of(status: &HostStatus) -> &[FlowStatus] {

@@ -34,7 +34,7 @@ export function read(hash) {
     Object.assign(state, { view: "pair", source: parts[1], sink: parts[2] });
   } else if (parts[0] === "flow" && number(parts[1])) {
     Object.assign(state, { view: "flow", flow: parts[1] });
-  } else if (["flows", "drops", "tcp", "exporters"].includes(parts[0])) {
+  } else if (["flows", "drops", "hops", "tcp", "exporters"].includes(parts[0])) {
     state.view = parts[0];
   }
   if (state.range === "custom" && !(Number(state.since) < Number(state.until))) state.range = USUAL.range;
@@ -49,6 +49,7 @@ export function write(state) {
     flow: `/flow/${state.flow}`,
     flows: "/flows",
     drops: "/drops",
+    hops: "/hops",
     tcp: "/tcp",
     exporters: "/exporters",
   }[state.view];

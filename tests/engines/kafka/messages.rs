@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use hostint::engines::kafka::{Window, key_of, message as proto, partition_of};
 use hostint::engines::{FedReport, RunId};
 use hostint::model::*;
+use hostint_testing::path_samples::path_parts;
 use hostint_testing::report_samples;
 use prost::Message;
 
@@ -24,6 +25,13 @@ fn a_record_comes_back_from_its_message() {
             assert_eq!(read_back::record(&message), record);
         }
         kinds.insert(record.kind);
+    }
+    for (part, _) in path_parts() {
+        let report = entry(Body::PathPart(Box::new(part))).report;
+        let record = Record::new(&report, None).naming(&names());
+        let bytes = proto::Report::from(record.clone()).encode_to_vec();
+        let message = proto::Report::decode(&bytes[..]).unwrap();
+        assert_eq!(read_back::record(&message), record);
     }
     for kind in [
         "latency",
@@ -96,6 +104,18 @@ fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
         if bytes.len() > longest.1.len() {
             longest.1 = bytes;
         }
+    }
+    for (part, added) in path_parts() {
+        let entry = FedReport {
+            number: 7,
+            added: Some(Box::new(added)),
+            names: std::sync::Arc::new(names()),
+            ..entry(Body::PathPart(Box::new(part)))
+        };
+        let kind = entry.report.observation.kind().to_owned();
+        let message = proto(RunId(0x0123_4567_89ab_cdef), &entry);
+        let bytes = message.encode_to_vec();
+        goldens.insert(kind, ("reports.v1.Report", bytes));
     }
     let window = Window {
         run: 0x0123_4567_89ab_cdef,

@@ -69,6 +69,7 @@ pub fn record(message: &proto::Report) -> Record {
             .map(|told| Box::new(host_hop(told, message.flow.as_ref()))),
         connection: (message.connection.as_ref())
             .map(|told| Box::new(connection(told, message.flow.as_ref()))),
+        path_part: (message.path_part.as_ref()).map(|told| Box::new(path_part(told))),
         metadata: message.metadata.as_ref().map(metadata).unwrap_or_default(),
         drop_reason_name: message.drop_reason_name.clone(),
         domain: message.domain.map(|domain| ReportDomain {
@@ -86,6 +87,20 @@ pub fn record(message: &proto::Report) -> Record {
             })
             .collect(),
         quirk: None,
+    }
+}
+
+fn path_part(part: &proto::PathPartMessage) -> PathPartRecord {
+    let at = |node, port| NodePort {
+        node: NodeId(node),
+        port: u16_of(port),
+    };
+    PathPartRecord {
+        path_hash: part.path_hash.clone(),
+        nodes: part.nodes.iter().copied().map(NodeId).collect(),
+        part: part.part.clone(),
+        from: at(part.from_node, part.from_port),
+        to: at(part.to_node, part.to_port),
     }
 }
 

@@ -12,7 +12,9 @@ use prost::Message;
 
 mod rotel;
 
+use hostint::wire::report_path;
 use hostint_testing::http_server::{HttpServer, Reply, Request};
+use hostint_testing::path_samples::path_totals;
 use hostint_testing::pushing::{SAID, SECRET, await_that, headers, identity, push_once, tell};
 use hostint_testing::synthetic::Synthetic;
 
@@ -461,5 +463,63 @@ fn names_of_nodes_stand_beside_their_ids() {
             all.map(|name| (end, name.map(str::to_owned)))
                 .all(|one| seen.contains(&one))
         })
+    });
+}
+
+#[test]
+fn a_collector_tells_the_times_of_paths() {
+    let receiving = HttpServer::taking(vec![]);
+    let collecting = hostint_testing::collecting::Collecting::start(&[
+        "--otlp",
+        &receiving.url,
+        "--otlp-reports",
+        "--push-interval=1s",
+    ]);
+    let now_ns = std::time::SystemTime::now();
+    let now_ns = now_ns.duration_since(std::time::UNIX_EPOCH).unwrap();
+    // Counting begins after the collector started, so that all packets are news to it.
+    let epoch_ns = now_ns.as_nanos() as u64;
+    let totals = |packets: usize| {
+        let mut totals = path_totals(1, |place| vec![1_000 * i64::from(place); packets]);
+        for time in &mut totals.times {
+            time.epoch_ns = epoch_ns;
+        }
+        PathTotalsReport {
+            time_s: (epoch_ns / 1_000_000_000) as u32,
+            period_ns: 10_000_000_000,
+            totals,
+        }
+    };
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut packets: std::collections::BTreeMap<String, i64> = Default::default();
+    let mut told = 5;
+    await_that("the packets of each part come", || {
+        // One may be lost; each has all that came so far.
+        told += 1;
+        for datagram in report_path::emit(&totals(told)) {
+            let to = collecting.collector.reports;
+            socket.send_to(&datagram, to).unwrap();
+        }
+        for request in receiving.take() {
+            if !request.target.ends_with("/logs") {
+                continue;
+            }
+            for report in attributes(&request) {
+                assert_eq!(text(&report, "hostint.kind").as_deref(), Some("path-times"));
+                let part = text(&report, "hostint.path_part.part").unwrap();
+                let from = text(&report, "hostint.path_part.from.node").unwrap();
+                let added = text(&report, "hostint.added.packets").unwrap();
+                *packets.entry(format!("{part} {from}")).or_default() +=
+                    added.parse::<i64>().unwrap();
+            }
+        }
+        let parts = ["path 1", "wire 1", "hop 28673", "wire 28673"];
+        let known = parts.iter().filter_map(|part| packets.get(*part));
+        let enough = known.filter(|packets| (10..=told as i64).contains(packets));
+        assert!(
+            packets.values().all(|packets| *packets <= told as i64),
+            "{packets:?}"
+        );
+        enough.count() == parts.len() && packets.len() == parts.len()
     });
 }

@@ -4,7 +4,9 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use hostint::datapath::hooks::occupants;
+use hostint::model::{History, HopQuery, LatencyFigures, NodeId, Span};
 use hostint::os::netdev;
+use hostint::store::{Evidence, HistoryReader};
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use hostint_testing::scratch::TempFile;
 use serde_json::Value;
@@ -286,6 +288,56 @@ fn the_watchlist_selects_what_is_timed() {
         passage(&all, "m0", "m1", "interface")["sent"]["packets"],
         30
     );
+}
+
+#[test]
+fn collectors_know_the_times_of_all_packets_between_interfaces() {
+    const PACKETS: u64 = 200;
+    let lab = Lab::new();
+    let folder = hostint_testing::scratch::Folder::create();
+    let store = folder.file("history.db");
+    let mut collector = lab.b.start(
+        &format!("collect --listen 10.9.2.1 --store {}", store.display()),
+        "collecting",
+    );
+    let mut daemon = postcards(&lab.m, "--collector 10.9.2.1 --node-id 7");
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), listen(&lab.b, "10.9.2.1:7001"));
+    send(&from, &to, PACKETS as usize);
+    // At its end it tells what it did not tell yet.
+    let all = totals(&mut daemon);
+    let through = passage(&all, "m0", "m1", "interface");
+    let open = || HistoryReader::open(&store, Box::new(|_: &Evidence<'_>| None)).ok();
+    let known = || {
+        let span = Span {
+            since_ns: 0,
+            until_ns: i64::MAX as u64,
+        };
+        let query = HopQuery {
+            limit: 100,
+            ..HopQuery::default()
+        };
+        let found = open().and_then(|mut history| history.passages(&query, span).ok());
+        let mut found = found.unwrap_or_default().into_iter();
+        found.find(|one| one.in_interface.as_deref() == Some("m0"))
+    };
+    let is_whole = || {
+        let known = known();
+        let samples = |of: Option<LatencyFigures>| of.map(|figures| figures.samples);
+        known.is_some_and(|known| {
+            through["sent"]["packets"].as_u64() == samples(known.sent)
+                && through["queued"]["packets"].as_u64() == samples(known.queued)
+        })
+    };
+    await_that_or(is_whole, || format!("{through:#} {:#?}", known()));
+    let known = known().unwrap();
+    assert_eq!(known.node, NodeId(7));
+    assert_eq!(known.out_interface.as_deref(), Some("m1"));
+    for (end, figures) in [("sent", known.sent), ("queued", known.queued)] {
+        let figures = figures.unwrap();
+        assert_eq!(through[end]["mean_ns"], figures.mean_ns, "{end}");
+        assert_eq!(through[end]["max_ns"], figures.max_ns, "{end}");
+    }
+    assert_eq!(collector.end(), Some(0));
 }
 
 #[test]

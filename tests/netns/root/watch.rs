@@ -4,6 +4,10 @@ use std::process::{Child, Command, Output, Stdio};
 
 use hostint_testing::netns::{Host, Lab, await_that, await_that_or};
 use hostint_testing::places;
+use hostint_testing::scratch::Folder;
+use hostint_testing::watched_pair::is_settled;
+
+use crate::exchange::exchange_udp;
 
 /// A terminal on a host, with a shell in it.
 struct Tmux<'a> {
@@ -250,4 +254,52 @@ fn without_a_terminal_it_is_lines_of_json_or_an_error() {
         assert_eq!(status["schema"], "hostint.status/1");
         assert_eq!(status["node_id"], 2);
     }
+}
+
+#[test]
+fn the_way_of_a_flow_is_on_the_screen() {
+    let lab = Lab::new();
+    let folder = Folder::create();
+    let store = folder.file("history.db").display().to_string();
+    let collect = format!("collect --listen 10.9.2.1 --store {store}");
+    let _collect = lab.b.start(&collect, "collecting on");
+    let sink = |host: &Host, dev: &str, node: u8| {
+        host.leasing_sink(&format!(
+            "--dev {dev} --node-id {node} --collector 10.9.2.1 --summary-period 1s"
+        ))
+    };
+    let _sinks = [sink(&lab.a, "a0", 1), sink(&lab.b, "b0", 2)];
+    lab.a.hostint("source attach --dev a0 --max-hops 1");
+    lab.a.hostint("source add-dest 10.9.2.1");
+    let hop = "transit --dev m0,m1 --node-id 9 --node-name leaf --collector 10.9.2.1";
+    let _hop = lab.m.start(hop, "transit hop attached to m1");
+    await_that("the source knows what passes", || is_settled(&lab.a));
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    await_that("packets come over the hop", || {
+        exchange_udp(&from, &to, 10, 300);
+        lab.m.count("transit", "pushed") > 100
+    });
+    let tmux = Tmux::start(&lab.b, 140, 46);
+    let watch = format!("{} status --watch=0.1", places::hostint());
+    tmux.line(&watch);
+    tmux.await_words("the flow", &["udp 10.9.1.1:5000 > 10.9.2.1:6000"]);
+    tmux.keys(&["w"]);
+    tmux.await_words("what the sink counted", &["1 > 9 > 2 ", "hop   9 port "]);
+    tmux.keys(&["q"]);
+    tmux.await_restored("q");
+    tmux.line(&format!("{watch} --store {store}"));
+    tmux.await_words("the flow again", &["udp 10.9.1.1:5000 > 10.9.2.1:6000"]);
+    tmux.keys(&["w"]);
+    // Packets that come before the clock of the hop is known have links without times.
+    let known = ["leaf (9) port ", " ± ", "in all"];
+    let is_known = || {
+        exchange_udp(&from, &to, 10, 300);
+        let screen = tmux.screen();
+        known.iter().all(|words| screen.contains(words))
+    };
+    await_that_or(is_known, || {
+        format!("{known:?} are not in\n{}", tmux.screen())
+    });
+    tmux.keys(&["q"]);
+    tmux.await_restored("q with a history");
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use hostint::model::*;
 use hostint::model::{ReasonSeverity, ReasonTopic};
-use hostint::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, KeyPress, Watch};
+use hostint::views::watch::{
+    Act, Appearance, FlowColumn, HostSnapshot, KeyPress, ToldPaths, Watch,
+};
 use hostint_testing::status_samples::{self, nothing};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -216,9 +218,20 @@ impl Viewer {
     }
 
     pub fn see_after(&mut self, seconds: u64, status: HostStatus) -> &mut Self {
+        self.see_told(seconds, status, None)
+    }
+
+    /// The same, with what a history says of paths.
+    pub fn see_told(
+        &mut self,
+        seconds: u64,
+        status: HostStatus,
+        told: Option<ToldPaths>,
+    ) -> &mut Self {
         self.second += seconds;
         self.watch.update(HostSnapshot {
             status,
+            told,
             at: Duration::from_secs(self.second),
             wall_ns: BEGIN_NS + self.second * SECOND_NS,
         });

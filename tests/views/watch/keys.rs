@@ -146,7 +146,7 @@ fn keys_lead_everywhere_and_out() {
         ("3", "no source here"),
         ("4", "no counter shows"),
         ("1", "udp 10.9.0.1:40001"),
-        ("?", "reverse the order"),
+        ("?", "column; reverse"),
         ("x", "udp 10.9.0.1:40001"),
     ] {
         viewer.type_keys(keys);

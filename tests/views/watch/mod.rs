@@ -3,4 +3,5 @@
 mod figures;
 pub mod host;
 mod keys;
+mod paths;
 mod screens;

@@ -12,6 +12,7 @@ use hostint_testing::status_samples::nothing;
 use ratatui::style::{Color, Modifier};
 
 use super::host::{Viewer, flow, sink, source};
+use super::paths::{host, told, way};
 
 /// Three flows after so many seconds, of which the second loses.
 fn few(second: u64) -> HostStatus {
@@ -56,6 +57,18 @@ fn seen(width: u16, height: u16, host: fn(u64) -> HostStatus) -> Viewer {
     viewer
 }
 
+/// A flow whose packets changed from one path to another, which is slower, in second 4.
+fn changed_way(second: u64) -> HostStatus {
+    let quick = 1_000 * second.min(3);
+    let slow = 1_000 * second.saturating_sub(3);
+    let mut paths = vec![way(&[28673], &[(2_000, quick), (9_000, quick / 10)])];
+    if slow > 0 {
+        let in_hops = [(12_000, slow), (60_000, slow / 10)];
+        paths.push(way(&[28673, 28674], &in_hops));
+    }
+    host(second, paths)
+}
+
 fn screens() -> BTreeMap<&'static str, String> {
     let mut all = BTreeMap::new();
     let mut add = |name, mut viewer: Viewer| drop(all.insert(name, viewer.screen()));
@@ -86,6 +99,11 @@ fn screens() -> BTreeMap<&'static str, String> {
     add("detail", detail(seen(140, 40, few)));
     add("detail_with_table", detail(seen(140, 60, few)));
     add("detail_narrow", detail(seen(60, 15, few)));
+    add("way", after(seen(140, 40, changed_way), "w"));
+    add("way_narrow", after(seen(60, 24, changed_way), "w"));
+    let mut with_history = after(seen(140, 40, changed_way), "w");
+    with_history.see_told(1, changed_way(6), Some(told()));
+    add("way_told", with_history);
     add("counters", after(seen(100, 24, few), "2"));
     add("counters_narrow", after(seen(60, 15, few), "2"));
     add("source_only", seen(100, 24, |second| source(500 * second)));
@@ -105,6 +123,12 @@ fn screens() -> BTreeMap<&'static str, String> {
         ascii.buffer();
     }
     add("ascii", detail(ascii));
+    let mut ascii = Viewer::with(100, 40, false, false);
+    ascii.see(changed_way(1)).type_keys("w");
+    for second in 2..=5 {
+        ascii.see_told(1, changed_way(second), (second == 5).then(told));
+    }
+    add("way_ascii", ascii);
     all
 }
 
@@ -133,7 +157,7 @@ fn screens_are_what_was_looked_at() {
 fn any_size_can_be_drawn() {
     for width in [1, 10, 19, 20, 40, 59, 60, 80, 133, 250] {
         for height in [1, 3, 4, 5, 8, 15, 24, 45, 120] {
-            for host in [few, many, |_| source(1), |_| nothing()] {
+            for host in [few, many, changed_way, |_| source(1), |_| nothing()] {
                 let mut viewer = seen(width, height, host);
                 for keys in ["1", "2", "3", "4", "?", "?"] {
                     viewer.type_keys(keys);
@@ -141,6 +165,7 @@ fn any_size_can_be_drawn() {
                 viewer.type_keys("1");
                 viewer.press(KeyPress::Enter);
                 viewer.press(KeyPress::End);
+                viewer.type_keys("w");
             }
         }
     }
@@ -148,8 +173,10 @@ fn any_size_can_be_drawn() {
 
 #[test]
 fn ascii_terminals_get_ascii() {
-    let text = &screens()["ascii"];
-    assert!(text.is_ascii(), "{text}");
+    for name in ["ascii", "way_ascii"] {
+        let text = &screens()[name];
+        assert!(text.is_ascii(), "{text}");
+    }
 }
 
 #[test]
