@@ -148,6 +148,7 @@ abi!(
     tcp_settings,
     tcp_record,
     transit_info,
+    transit_gauge,
     wait_key,
     wait_times,
     crossing_key,

@@ -57,6 +57,8 @@ pub const TRANSIT_ALLOW: &str = "transit_allow";
 pub const TRANSIT_ARRIVALS: &str = "transit_arrivals";
 /// When packets left for the queue of an interface.
 pub const TRANSIT_DEPARTURES: &str = "transit_departures";
+/// What is filled into TCP option 114, by interface.
+pub const TRANSIT_GAUGES: &str = "transit_gauges";
 
 pub const WATCH_STATE: &str = "watch_state";
 pub const WATCH_PLACES4: &str = "watch_places4";
@@ -116,10 +118,11 @@ pub const SOURCE_MAPS: [&str; 15] = [
 ];
 
 /// The maps that are removed with the last attachment of the transit hop.
-pub const TRANSIT_MAPS: [&str; 5] = [
+pub const TRANSIT_MAPS: [&str; 6] = [
     TRANSIT_COUNTERS,
     TRANSIT_INFO,
     TRANSIT_ALLOW,
     TRANSIT_ARRIVALS,
     TRANSIT_DEPARTURES,
+    TRANSIT_GAUGES,
 ];

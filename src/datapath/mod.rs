@@ -65,6 +65,7 @@ pub mod tcp;
 mod tcp_record;
 mod token_rate;
 pub mod transit;
+pub mod transit_gauges;
 pub mod transit_links;
 mod transit_settings;
 pub mod transit_status;
