@@ -458,6 +458,7 @@ pub fn connections() -> [Report; 2] {
             begun_ns: Some(1_700_000_000_123_456_789),
             cgroup: Some(4_242),
             tcp: tcp_figures(),
+            option: Some(option_figures()),
             ..least.sample
         },
         ..least.clone()
@@ -470,6 +471,27 @@ pub fn connections() -> [Report; 2] {
         }));
         postcard(3, body)
     })
+}
+
+/// Option 114 of a connection: a hop with a queue was the worst.
+fn option_figures() -> OptionFigures {
+    OptionFigures {
+        requests: 301,
+        samples: 302,
+        echoes: 303,
+        no_room: 304,
+        off: Some(OptionOff::Timeout),
+        worst: Some(WorstSample {
+            sample: WorstHop {
+                hop: 2,
+                link_gbit_s: Some(100),
+                queue_bytes: Some(40_960),
+                free_gbit_s: None,
+                latency_ns: 305,
+            },
+            age_ns: 306,
+        }),
+    }
 }
 
 /// Each field has a value of its own.
