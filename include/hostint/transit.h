@@ -7,9 +7,10 @@ enum transit_limit {
 	TRANSIT_PREFIXES = 4096,  /* prefixes of sources whose packets get an entry */
 	TRANSIT_ARRIVALS = 65536, /* arrivals that are remembered, unless the user says otherwise; a power of two */
 	TRANSIT_MOST_ARRIVALS = 1 << 24,
-	TRANSIT_WAITS = 128,   /* source nodes whose packets wait in the queue of an interface, times interfaces */
-	WAIT_SLOTS = 864,      /* FINE_SLOTS */
-	TRANSIT_GAUGES = 1024, /* interfaces by which requests of option 114 leave */
+	TRANSIT_WAITS = 128,    /* source nodes whose packets wait in the queue of an interface, times interfaces */
+	WAIT_SLOTS = 864,       /* FINE_SLOTS */
+	TRANSIT_GAUGES = 1024,  /* interfaces by which requests of option 114 leave */
+	TRANSIT_ASKERS = 16384, /* pairs of hosts, and their TTLs, whose requests are filled in */
 };
 
 /* The kinds of INT onto which a hop pushes, and the option that it fills in. */
@@ -53,6 +54,13 @@ struct transit_gauge {
 	__u64 sent;       /* latency of the last request up to the driver, if measured, and when it was */
 	__u32 link_mbit;  /* 0: unknown */
 	__u32 link_code;  /* its code in option 114; 0: none */
+};
+
+/* A pair of hosts whose requests of option 114 are filled in, and their TTL or hop limit here. */
+struct transit_asker {
+	__be32 saddr[4];
+	__be32 daddr[4];
+	__u32 ttl;
 };
 
 struct wait_key {

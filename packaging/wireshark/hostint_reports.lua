@@ -595,6 +595,9 @@ return function(fields, tools, headers, quotes)
             return string.format("Packets that came by node %d, at %s, in %s", tvb(16, 4):uint(), tools.count(tvb(38, 2):uint(), "place"),
                 tools.count(tvb(36, 1):uint(), "block"))
         end
+        if tvb(12, 1):uint() == 7 and not too_short(tvb, top, 32, "pairs of hosts") then
+            return string.format("Pairs of hosts whose TCP option 114 node %d fills in: %d", tvb(16, 4):uint(), tvb(28, 2):uint())
+        end
         if tvb(12, 1):uint() ~= 2 or too_short(tvb, top, 28 + FLOW_BYTES, "a flow's summary") then
             return string.format("Framed report of sub-kind %d", tvb(12, 1):uint())
         end

@@ -47,6 +47,7 @@
 #include "transit/find.h"
 #include "transit/gauge.h"
 #include "transit/link_rate.h"
+#include "transit/option_askers.h"
 #include "transit/option_fill.h"
 #include "transit/option_find.h"
 #include "transit/push.h"
@@ -252,6 +253,7 @@ __noinline int fill_option(struct __sk_buff *ctx)
 	add_gauged(&now.it, &worst, ttl, g->link_code);
 	if (!store_option(ctx, p, &before, &now))
 		return leave_passing(p, COUNT_TRANSIT_OPTION_REFUSED);
+	note_asker(ctx, p, ttl);
 	segments = ctx->gso_segs > 1 ? ctx->gso_segs : 1;
 	count_transit(COUNT_TRANSIT_OPTION_FILLED, segments, p->frame_len);
 	if (!arrived)

@@ -149,6 +149,7 @@ abi!(
     tcp_record,
     transit_info,
     transit_gauge,
+    transit_asker,
     wait_key,
     wait_times,
     crossing_key,

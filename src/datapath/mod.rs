@@ -37,6 +37,7 @@ pub mod measured_here;
 pub mod minima;
 pub mod missed;
 pub mod option_114;
+pub mod option_hops;
 mod orphans;
 pub mod paths;
 pub mod peer;

@@ -56,6 +56,7 @@ pub mod name_pattern;
 mod node;
 pub mod node_identity;
 mod node_names;
+pub mod option_hops;
 mod packet;
 mod packet_pods;
 mod packet_report;

@@ -13,6 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::NodeId;
+
 const QUEUE: u8 = 0x80;
 /// The step in which queues are told.
 pub const QUEUE_STEP_BYTES: u32 = 8192;
@@ -119,6 +121,9 @@ pub struct WorstSample {
     pub sample: WorstHop,
     /// The time since the request was sent that the sample answers.
     pub age_ns: u64,
+    /// The node that the worst hop is, as a collector learnt from hops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
 }
 
 /// Option 114 of all connections since the programs were attached.

@@ -29,7 +29,7 @@ pub const CONNECTIONS_CSV: &str = "node sink flow_id id state flow.src flow.spor
                                    tcp.rto_count tcp.delivered_ce tcp.notsent_bytes tcp.unread_bytes int.arrived int.lost \
                                    int.unseen int.dropped_behind_strip int.spurious_least int.unknown option.requests \
                                    option.samples option.worst.hop option.worst.link_gbit_s option.worst.queue_bytes \
-                                   option.worst.free_gbit_s option.worst.latency_ns option.worst.age_ns";
+                                   option.worst.free_gbit_s option.worst.latency_ns option.worst.age_ns option.worst.node";
 
 /// The columns of a CSV of sums.
 pub const SUMS_CSV: &str = "node peer limited connections open limited_us.application limited_us.receiver \
@@ -112,19 +112,23 @@ fn connections_table(connections: &[ConnectionFigures], hosts: &KnownHosts) -> T
                     .map_or_else(String::new, |dups| Grouped(dups.into()).to_string()),
                 told.map_or_else(String::new, |told| Grouped(told.lost).to_string()),
                 told.map_or_else(String::new, for_nothing),
-                worst_hop(one),
+                worst_hop(one, hosts),
             ],
         );
     }
     table
 }
 
-/// `2: queue of 40,960 bytes`: the worst hop that option 114 told; nothing if it told none.
-fn worst_hop(one: &ConnectionFigures) -> String {
+/// `2 is leaf-1 (7): queue of 40,960 bytes`: the worst hop that option 114 told; nothing if it told none.
+fn worst_hop(one: &ConnectionFigures, hosts: &KnownHosts) -> String {
     let option = one.connection.sample.option.as_ref();
     let worst = option.and_then(|option| option.worst.as_ref());
     worst.map_or_else(String::new, |worst| {
-        format!("{}: {}", worst.sample.hop, HopState(&worst.sample))
+        let node = worst
+            .node
+            .map(|node| format!(" is {}", hosts.named(Some(node))));
+        let node = node.unwrap_or_default();
+        format!("{}{node}: {}", worst.sample.hop, HopState(&worst.sample))
     })
 }
 

@@ -107,7 +107,7 @@ impl fmt::Display for HopState<'_> {
 
 /// Displays `  worst hop 1: queue of 40,960 bytes, 12.3 ms in all hops, 0.2 s ago`.
 fn option_figures(option: &OptionFigures, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if let Some(WorstSample { sample, age_ns }) = &option.worst {
+    if let Some(WorstSample { sample, age_ns, .. }) = &option.worst {
         write!(f, "  worst hop {}: {}", sample.hop, HopState(sample))?;
         let ns = |ns: u64| Nanoseconds(ns.cast_signed());
         let (hops, age) = (ns(sample.latency_ns), ns(*age_ns));

@@ -71,7 +71,11 @@ pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<OptionFigures, DecodeErr
         echoes,
         no_room,
         off,
-        worst: (hop != 0).then_some(WorstSample { sample, age_ns }),
+        worst: (hop != 0).then_some(WorstSample {
+            sample,
+            age_ns,
+            node: None,
+        }),
     })
 }
 

@@ -11,6 +11,7 @@ mod host_drops;
 mod identities;
 mod increments;
 mod listener;
+mod option_hops;
 mod output;
 mod overload;
 mod path_history;

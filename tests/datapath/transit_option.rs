@@ -412,6 +412,33 @@ mod root {
     }
 
     #[test]
+    fn a_hop_remembers_whose_requests_it_filled_in() {
+        let hop = hop(&options());
+        for frame in [
+            with(REQUEST).ttl(62),
+            with(REQUEST).ttl(62).payload(9),
+            with(REQUEST).ttl(61),
+            with(REQUEST).ttl(60).payload(0),
+            with(REQUEST).from([192, 0, 2, 9]).ttl(63),
+            tcp6().tcp_option_bytes(REQUEST.to_vec()).ttl(200),
+            tcp().ttl(59),
+        ] {
+            hop.leave(&frame.bytes());
+        }
+        let mut askers = hop.askers();
+        askers.sort();
+        let expected = [
+            ("192.0.2.1", "198.51.100.2", 61),
+            ("192.0.2.1", "198.51.100.2", 62),
+            ("192.0.2.9", "198.51.100.2", 63),
+            ("2001:db8::1", "2001:db8:1::2", 200),
+        ];
+        let address = |text: &str| text.parse().expect("an address");
+        let expected = expected.map(|(source, dest, ttl)| (address(source), address(dest), ttl));
+        assert_eq!(askers, expected);
+    }
+
+    #[test]
     fn a_key_asks_one_hop_in_many_packets() {
         let hop = hop(&options());
         // One of 8: 1000 on average, and with a deviation of 30.

@@ -52,10 +52,10 @@ fn the_bytes_of_a_connection_are_those_of_the_manual() {
         &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1],
         &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 198, 51, 100, 2],
         b"\x05cubic\x03web",
-        // option 114: off after a timeout, hop 2, with the speed of its link and its queue
+        // option 114: off after a timeout, hop 2, with the speed of its link, its queue and free bandwidth
         &words_of(&[301, 302, 303, 304]),
-        &[1, 2, 3, 0],
-        &words_of(&[100, 40_960, 0]),
+        &[1, 2, 7, 0],
+        &words_of(&[100, 40_960, 9]),
         &longs(&[305, 306]),
     ]
     .concat();
@@ -77,7 +77,11 @@ fn each_answer_of_a_hop_is_read_as_it_was_told() {
         latency_ns: 0,
     };
     let worst = |sample| OptionFigures {
-        worst: Some(WorstSample { sample, age_ns: 0 }),
+        worst: Some(WorstSample {
+            sample,
+            age_ns: 0,
+            node: None,
+        }),
         ..none
     };
     for (sentence, option) in [
@@ -172,10 +176,10 @@ fn what_no_kernel_and_no_host_tells_is_refused() {
         ("a class that does not show", 347, 7),
         ("an unknown reason why option 114 is off", 366, 2),
         ("a hop beyond 15", 367, 16),
-        ("an unknown figure of a hop", 368, 11),
+        ("an unknown figure of a hop", 368, 15),
         ("figures of no hop", 367, 0),
         ("another reserved byte", 369, 1),
-        ("free bandwidth that is not told", 378, 1),
+        ("free bandwidth that is not told", 368, 3),
     ];
     for (sentence, at, value) in cases {
         let mut changed = most.clone();

@@ -57,6 +57,7 @@ impl ToldState {
             option.worst = self.worst.map(|(sample, asked_ns)| WorstSample {
                 sample,
                 age_ns: now_ns.saturating_sub(asked_ns),
+                node: None,
             });
         }
     }

@@ -154,6 +154,8 @@ pub struct WorstHopMessage {
     pub latency_ns: u64,
     #[prost(uint64, tag = "6")]
     pub age_ns: u64,
+    #[prost(uint32, optional, tag = "7")]
+    pub node: Option<u32>,
 }
 
 impl From<OptionFigures> for OptionMessage {
@@ -181,6 +183,7 @@ impl From<WorstSample> for WorstHopMessage {
             free_gbit_s: hop.free_gbit_s,
             latency_ns: hop.latency_ns,
             age_ns: worst.age_ns,
+            node: worst.node.map(|node| node.0),
         }
     }
 }

@@ -46,7 +46,8 @@ export function worstHop(worst) {
   const link = worst.link_gbit_s === undefined ? "" : ` of ${exact(worst.link_gbit_s)}`;
   const free = worst.free_gbit_s === undefined ? "" : `${exact(worst.free_gbit_s)}${link} Gbit/s free`;
   const what = worst.queue_bytes === undefined ? free : `queue of ${bytes(Number(worst.queue_bytes))}`;
-  return [`hop ${worst.hop}`, what, `${duration(Number(worst.latency_ns))} in all hops`].filter(Boolean).join(", ");
+  const node = worst.node === undefined ? "" : ` (${named(worst.node)})`;
+  return [`hop ${worst.hop}${node}`, what, `${duration(Number(worst.latency_ns))} in all hops`].filter(Boolean).join(", ");
 }
 
 const REASONS = {

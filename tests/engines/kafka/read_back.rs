@@ -361,6 +361,7 @@ fn option_figures(one: &proto::OptionMessage) -> OptionFigures {
                 latency_ns: worst.latency_ns,
             },
             age_ns: worst.age_ns,
+            node: worst.node.map(NodeId),
         }),
     }
 }

@@ -183,7 +183,8 @@ fn with_waits_the_time_in_the_queue_is_part_of_the_latency() {
 #[test]
 fn a_history_keeps_the_worst_hop_of_a_connection() {
     let lab = Lab::new();
-    lab.m.hostint(&format!("transit attach {HOP}"));
+    let hop = format!("transit {HOP} --collector 10.9.2.1 --node-name leaf-1");
+    let _hop = lab.m.start(&hop, "transit hop attached to m1");
     lab.m
         .sh("tc qdisc add dev m1 root tbf rate 50mbit burst 20kb limit 300kb");
     let folder = Folder::create();
@@ -208,14 +209,17 @@ fn a_history_keeps_the_worst_hop_of_a_connection() {
     await_that_or(
         || {
             conversation.exchange(1);
-            worst()["queue_bytes"].as_u64() >= Some(STEP)
+            worst()["queue_bytes"].as_u64() >= Some(STEP) && worst()["node"] == 9
         },
         || history("--json"),
     );
     assert_eq!(worst()["hop"], 1);
-    let text = history("");
-    assert!(text.contains("worst hop"), "{text}");
-    assert!(text.contains("  1: queue of "), "{text}");
+    // The names of hosts follow within seconds.
+    await_that_or(
+        || history("").contains("  1 is leaf-1 (9): queue of "),
+        || history(""),
+    );
+    assert!(history("").contains("worst hop"));
     let csv = history("--csv");
     let heads = csv.lines().next().unwrap_or_default();
     assert!(heads.contains("option_worst_queue_bytes"), "{csv}");

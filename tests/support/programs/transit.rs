@@ -1,11 +1,12 @@
 //! The loaded programs of a transit hop.
 
 use std::mem::MaybeUninit;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use hostint::datapath::abi::transit_object::{TransitSkel, TransitSkelBuilder};
 use hostint::datapath::abi::{
-    bytes_of, host_settings, transit_carrier, transit_counter, transit_gauge,
+    bytes_of, host_settings, read_from, transit_asker, transit_carrier, transit_counter,
+    transit_gauge,
 };
 use hostint::datapath::probe::Features;
 use hostint::model::link_code;
@@ -140,6 +141,21 @@ impl Hop {
             gauge.windows[1] = WINDOW_BEFORE << 33 | value << 24 | u64::from(latency);
         }
         set(map, bytes_of(&key), &gauge);
+    }
+
+    /// The hosts whose requests were filled in, and the TTLs.
+    pub fn askers(&self) -> Vec<(IpAddr, IpAddr, u32)> {
+        let map = &self.skel.maps.transit_askers;
+        let address = |words: [u32; 4]| {
+            let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+            let bytes: [u8; 16] = bytes.try_into().expect("sixteen");
+            Ipv6Addr::from(bytes).to_canonical()
+        };
+        let keys = map
+            .keys()
+            .filter_map(|key| read_from::<transit_asker>(&key));
+        keys.map(|key| (address(key.saddr), address(key.daddr), key.ttl))
+            .collect()
     }
 
     /// Goes on to the next window.
