@@ -81,7 +81,7 @@ pub const TRANSIT: &[CounterReason] = rows! {
     "option_no_arrival" Pushing Note "segment" "with TCP option 114 whose time in this host is not known" "attach to the interface by which they arrive, or with a larger --max-arrivals",
     "option_no_gauge" Pushing Note "segment" "with TCP option 114 to which neither queue nor free bandwidth could be told" "attach to the interface that has the queue, with a qdisc that counts its bytes (fq_codel, tbf, htb), or say --link-speed",
     "option_malformed" Pushing Note "segment" "with TCP options that do not fit" "find the sender (tcpdump)",
-    "option_no_data" Pushing Note "segment" "with TCP option 114 but without data" "nothing to do: TCP-INT asks so",
+    "option_no_data" Pushing Note "segment" "with TCP option 114 but without data" "nothing to do: echoes come so",
     "option_skipped" Pushing Note "segment" "whose request is for one hop in many packets" "nothing to do",
 };
 
