@@ -61,6 +61,12 @@ enum tcp_option_wire {
 	TCP_OPTION_ALL = 15,       /* the key of a request to every hop */
 	TCP_OPTION_FAR = 0x8000,   /* in an echoed latency: the unit is 65,536 ns instead of 256 ns */
 	TCP_OPTION_FIRST_TTL = 64, /* an echo names a hop by this less the TTL there, in 4 bits */
+	TCP_OPTION_QUEUE = 0x80,   /* in a value: the other bits count 8 KiB of queue, else it is free bandwidth */
+	TCP_OPTION_MOST = 0x7f,
+	TCP_OPTION_QUEUE_SHIFT = 13,
+	TCP_OPTION_UNIT_SHIFT = 8, /* latencies count units of 256 ns */
+	TCP_OPTION_LATENCY = 0xffffff,
+	TCP_OPTION_LEAST_MBIT = 10000, /* slower links have no code, and tell no free bandwidth */
 };
 
 /* The option's bytes. */

@@ -7,15 +7,18 @@ enum transit_limit {
 	TRANSIT_PREFIXES = 4096,  /* prefixes of sources whose packets get an entry */
 	TRANSIT_ARRIVALS = 65536, /* arrivals that are remembered, unless the user says otherwise; a power of two */
 	TRANSIT_MOST_ARRIVALS = 1 << 24,
-	TRANSIT_WAITS = 128, /* source nodes whose packets wait in the queue of an interface, times interfaces */
-	WAIT_SLOTS = 864,    /* FINE_SLOTS */
+	TRANSIT_WAITS = 128,    /* source nodes whose packets wait in the queue of an interface, times interfaces */
+	WAIT_SLOTS = 864,       /* FINE_SLOTS */
+	TRANSIT_GAUGES = 1024,  /* interfaces by which requests of option 114 leave */
+	TRANSIT_ASKERS = 16384, /* pairs of hosts, and their TTLs, whose requests are filled in */
 };
 
-/* The kinds of INT onto which a hop pushes. */
+/* The kinds of INT onto which a hop pushes, and the option that it fills in. */
 enum transit_carrier {
 	CARRIER_HOST_INT = 1, /* INT v0.5 in over-tcp-udp and extension-udp */
 	CARRIER_VXLAN_GPE = 2,
-	CARRIER_INT_MD = 4, /* INT v2.1 of any source, behind TCP and UDP */
+	CARRIER_INT_MD = 4,  /* INT v2.1 of any source, behind TCP and UDP */
+	CARRIER_TCP_INT = 8, /* requests of TCP option 114 */
 };
 
 /* Records the options with which a transit hop was attached to an interface, whose index is the key. */
@@ -36,6 +39,28 @@ struct transit_info {
 	__u8 md_tos_value;      /* mark of INT-MD; */
 	__u8 md_tos_mask;       /* 0: none */
 	__u8 dev[16];           /* the interface's name, NUL-terminated */
+	__u64 hold_ns;          /* values of option 114 are held for this time */
+	__u32 link_mbit;        /* the link's speed as the user says; 0: that of the device */
+	__u32 zero;
+};
+
+/*
+ * What a hop fills into requests of option 114 that leave by an interface. Time is cut into windows; all requests of a
+ * window get the worst of the one before.
+ */
+struct transit_gauge {
+	__u64 hold_ns;    /* length of a window */
+	__u64 windows[2]; /* of the last even and odd one, as transit/gauge.h packs them */
+	__u64 sent;       /* latency of the last request up to the driver, if measured, and when it was */
+	__u32 link_mbit;  /* 0: unknown */
+	__u32 link_code;  /* its code in option 114; 0: none */
+};
+
+/* A pair of hosts whose requests of option 114 are filled in, and their TTL or hop limit here. */
+struct transit_asker {
+	__be32 saddr[4];
+	__be32 daddr[4];
+	__u32 ttl;
 };
 
 struct wait_key {

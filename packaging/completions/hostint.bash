@@ -3042,7 +3042,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__transit)
-            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --carriers --int-dscp --int-port --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version attach detach help"
+            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --carriers --int-dscp --int-port --hold --link-speed --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version attach detach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3077,7 +3077,7 @@ _hostint() {
                     return 0
                     ;;
                 --carriers)
-                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md tcp-int" -- "${cur}"))
                     return 0
                     ;;
                 --int-dscp)
@@ -3085,6 +3085,14 @@ _hostint() {
                     return 0
                     ;;
                 --int-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --link-speed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3136,7 +3144,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__transit__subcmd__attach)
-            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --carriers --int-dscp --int-port --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --dev --node-id --allow --dscp-value --dscp-mask --extension-port --carriers --int-dscp --int-port --hold --link-speed --mtu --collector --waits --node-name --label --no-identity --max-arrivals --http --no-tcx --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3171,7 +3179,7 @@ _hostint() {
                     return 0
                     ;;
                 --carriers)
-                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md tcp-int" -- "${cur}"))
                     return 0
                     ;;
                 --int-dscp)
@@ -3179,6 +3187,14 @@ _hostint() {
                     return 0
                     ;;
                 --int-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --link-speed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

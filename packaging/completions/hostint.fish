@@ -346,14 +346,17 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l carriers -d 'Push entries onto these kinds of INT; may be repeated [default: host-int,vxlan-gpe]' -r -f -a "host-int\t'over-tcp-udp and extension-udp of hostint\'s sources'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l carriers -d 'Push entries onto these kinds of INT, and fill in TCP option 114 if tcp-int is among them; may be repeated [default: host-int,vxlan-gpe]' -r -f -a "host-int\t'over-tcp-udp and extension-udp of hostint\'s sources'
 vxlan-gpe\t'vxlan-gpe of hostint\'s sources'
-int-md\t'INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP'"
+int-md\t'INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP'
+tcp-int\t'requests of TCP option 114 (TCP-INT 0.4), which are filled in'"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l int-dscp -d 'DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l int-port -d 'UDP destination port that marks int-md packets' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l hold -d 'Fill the same values into all segments of this time, the worst of the time before, from 100us to 1s (tcp-int) [default: 1ms]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l link-speed -d 'Speed of the links at these interfaces, with M or G for bits a second: free bandwidth is that of links from 10G on (tcp-int) [default: as the devices say]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l mtu -d 'Length of the longest IP packet with an entry [default: the interface\'s MTU, followed live]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l collector -d 'Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On a host with a sink or source whose daemon runs, that daemon does so' -r
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces, and count these times in TCP option 114' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
@@ -380,14 +383,17 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l carriers -d 'Push entries onto these kinds of INT; may be repeated [default: host-int,vxlan-gpe]' -r -f -a "host-int\t'over-tcp-udp and extension-udp of hostint\'s sources'
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l carriers -d 'Push entries onto these kinds of INT, and fill in TCP option 114 if tcp-int is among them; may be repeated [default: host-int,vxlan-gpe]' -r -f -a "host-int\t'over-tcp-udp and extension-udp of hostint\'s sources'
 vxlan-gpe\t'vxlan-gpe of hostint\'s sources'
-int-md\t'INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP'"
+int-md\t'INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP'
+tcp-int\t'requests of TCP option 114 (TCP-INT 0.4), which are filled in'"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l int-dscp -d 'DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l int-port -d 'UDP destination port that marks int-md packets' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l hold -d 'Fill the same values into all segments of this time, the worst of the time before, from 100us to 1s (tcp-int) [default: 1ms]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l link-speed -d 'Speed of the links at these interfaces, with M or G for bits a second: free bandwidth is that of links from 10G on (tcp-int) [default: as the devices say]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l mtu -d 'Length of the longest IP packet with an entry [default: the interface\'s MTU, followed live]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l collector -d 'Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On a host with a sink or source whose daemon runs, that daemon does so' -r
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces, and count these times in TCP option 114' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r

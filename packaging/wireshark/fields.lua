@@ -14,6 +14,7 @@ return function()
         geneve = Proto("int_geneve", "INT in Geneve options"),
         report = Proto("int_report", "Telemetry Report"),
         lease = Proto("hostint", "hostint"),
+        option = Proto("tcp_int", "TCP option 114 (TCP-INT)"),
         probed = Proto("hostint_probe", "hostint's probes at the port of VXLAN-GPE"),
     }
 
@@ -348,6 +349,20 @@ return function()
         quoted_missing = u16("int_report.quoted.missing", "Bytes of the packet that are not quoted"),
     }
 
+    M.o = {
+        kind = u8("tcp_int.kind", "Kind"),
+        length = u8("tcp_int.length", "Length"),
+        key = u8("tcp_int.key", "Which packets hops are to fill in"),
+        speed = u8("tcp_int.speed", "Link of the worst hop"),
+        value = u8("tcp_int.value", "Worst hop"),
+        ttl = u8("tcp_int.ttl", "TTL or hop limit at the worst hop"),
+        latency = u64("tcp_int.latency_ns", "Latency of all hops (ns)"),
+        echo_value = u8("tcp_int.echo.value", "Echo: worst hop"),
+        echo_hop = u8("tcp_int.echo.hop", "Echo: number of the worst hop"),
+        echo_speed = u8("tcp_int.echo.speed", "Echo: link of the worst hop"),
+        echo_latency = u64("tcp_int.echo.latency_ns", "Echo: latency of all hops (ns)"),
+    }
+
     local function expert_info(name, text, group, severity)
         return ProtoExpert.new(name, text, group, severity)
     end
@@ -381,5 +396,6 @@ return function()
     M.int.experts = all(M.e)
     M.report.fields = all(M.r, M.node.report, M.bits.report)
     M.lease.fields = all(M.h)
+    M.option.fields = all(M.o)
     return M
 end

@@ -31,6 +31,7 @@ local probes = part("probes", fields, tools)
 local reports = part("reports", fields, tools, metadata, quotes, own_reports, probes)
 local leases = part("leases", fields, tools, ip, part("tags"), options)
 
+local tcp_option = part("tcp_option", fields, tools)
 local leases_v2 = part("leases_v2", fields, tools, ip, leases, options)
 leases.version_2 = leases_v2
 
@@ -116,6 +117,9 @@ entry(fields.probed, leases_v2.port, leases_v2.pass)
 fields.int.prefs_changed = read_preferences
 fields.report.prefs_changed = read_preferences
 fields.lease.prefs_changed = read_preferences
+
+fields.option.dissector = tcp_option.dissect
+DissectorTable.get("tcp.option"):add(114, fields.option)
 
 local ip_protocols = DissectorTable.get("ip.proto")
 ip_protocols:add(6, fields.lookup)

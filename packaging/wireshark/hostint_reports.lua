@@ -522,6 +522,29 @@ return function(fields, tools, headers, quotes)
     local LIMITS = { [0] = "application", "receiver", "send buffer", "host queue", "path", "not known" }
     local NEWS = { [0] = "", "", "", ", ended", ", gone" }
 
+    local OPTION_BYTES = 48
+
+    local function show_option(top, tvb, at)
+        local option = top:add(tvb(at, OPTION_BYTES), "TCP option 114")
+        for place, name in ipairs({ "Requests", "Answered", "Echoes sent", "Without room" }) do
+            option:add(tvb(at + 4 * place - 4, 4), name .. ": " .. tvb(at + 4 * place - 4, 4):uint())
+        end
+        local hop, has = tvb(at + 17, 1):uint(), tvb(at + 18, 1):uint()
+        if tvb(at + 16, 1):uint() == 1 then
+            option:add(tvb(at + 16, 1), "Off after a timeout")
+        end
+        if hop > 0 then
+            option:add(tvb(at + 17, 1), "Worst hop: " .. hop)
+            for place, name in ipairs({ "Speed of its link (Gbit/s)", "Queue (bytes)", "Free bandwidth (Gbit/s)" }) do
+                if math.floor(has / 2 ^ (place - 1)) % 2 == 1 then
+                    option:add(tvb(at + 16 + 4 * place, 4), name .. ": " .. tvb(at + 16 + 4 * place, 4):uint())
+                end
+            end
+            option:add(tvb(at + 32, 8), "Latency of all hops (ns): " .. tostring(tvb(at + 32, 8):uint64()))
+            option:add(tvb(at + 40, 8), "Time since the request (ns): " .. tostring(tvb(at + 40, 8):uint64()))
+        end
+    end
+
     local function connection(tvb, _, top)
         local LEAST = 296 + FLOW_BYTES
         if too_short(tvb, top, LEAST, "a report of a TCP connection") then
@@ -540,7 +563,14 @@ return function(fields, tools, headers, quotes)
         if not names then
             return "State of a TCP connection, cut short"
         end
-        odd_length(tvb, top, place, "a report of a TCP connection with these names")
+        local has_option = math.floor(tvb(22, 2):uint() / 0x4000) % 2 == 1
+        if has_option then
+            if too_short(tvb, top, place + OPTION_BYTES, "a report of a TCP connection with option 114") then
+                return "State of a TCP connection, cut short"
+            end
+            show_option(top, tvb, place)
+        end
+        odd_length(tvb, top, place + (has_option and OPTION_BYTES or 0), "a report of a TCP connection with these fields")
         return string.format("TCP connection of node %d: %s, limit %s, %d of %d segments retransmitted%s", tvb(12, 4):uint(), flow,
             limit, tvb(240, 4):uint(), tvb(244, 4):uint(), NEWS[tvb(16, 1):uint()] or "")
     end
@@ -564,6 +594,9 @@ return function(fields, tools, headers, quotes)
         if tvb(12, 1):uint() == 6 and not too_short(tvb, top, 40, "counts of packets that came by") then
             return string.format("Packets that came by node %d, at %s, in %s", tvb(16, 4):uint(), tools.count(tvb(38, 2):uint(), "place"),
                 tools.count(tvb(36, 1):uint(), "block"))
+        end
+        if tvb(12, 1):uint() == 7 and not too_short(tvb, top, 32, "pairs of hosts") then
+            return string.format("Pairs of hosts whose TCP option 114 node %d fills in: %d", tvb(16, 4):uint(), tvb(28, 2):uint())
         end
         if tvb(12, 1):uint() ~= 2 or too_short(tvb, top, 28 + FLOW_BYTES, "a flow's summary") then
             return string.format("Framed report of sub-kind %d", tvb(12, 1):uint())

@@ -92,6 +92,8 @@ enum transit_carrier transit_carrier;
 enum transit_counter transit_counter;
 enum transit_limit transit_limit;
 struct transit_info transit_info;
+struct transit_gauge transit_gauge;
+struct transit_asker transit_asker;
 struct wait_key wait_key;
 struct wait_times wait_times;
 enum crossing_limit crossing_limit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * INT transit hop: notes when packets with INT arrive, and pushes an entry onto their metadata stacks when they leave.
+ * INT transit hop: notes when packets with INT arrive, and pushes an entry onto their metadata stacks when they leave. Of
+ * packets without INT it fills in TCP option 114, if it is attached for that.
  *
  * These are the steps of a packet, in order, and the counters (COUNT_TRANSIT_...) of packets that get no entry there:
  *
@@ -19,6 +20,16 @@
  * A packet with a new entry counts as PUSHED, as NO_ARRIVAL, too, if the time of its arrival is not known, and as PADDED if
  * its domain asks for words that hostint does not know. Packets of this host itself pass through no hop. All others leave as
  * they came; DROPPED ones would have been corrupt.
+ *
+ * These are the steps of a packet without INT that has TCP option 114:
+ *
+ *   find_readable_option() transit/option_find.h  has no request that a hop may   OPTION_NO_DATA OPTION_MALFORMED
+ *                                                 fill in
+ *   is_chosen()            transit/option_fill.h  other packets are to be filled  OPTION_SKIPPED
+ *   store_option()         transit/option_fill.h  the kernel refuses              OPTION_REFUSED
+ *
+ * Others count as OPTION_FILLED, as OPTION_NO_ARRIVAL, too, if the time of arrival is not known, and as OPTION_NO_GAUGE if
+ * neither queue nor free bandwidth is.
  */
 #include "kernel/kernel.h"
 #include "int/crossings.h"
@@ -34,6 +45,11 @@
 #include "transit/departures.h"
 #include "transit/entry.h"
 #include "transit/find.h"
+#include "transit/gauge.h"
+#include "transit/link_rate.h"
+#include "transit/option_askers.h"
+#include "transit/option_fill.h"
+#include "transit/option_find.h"
 #include "transit/push.h"
 #include "transit/remembered.h"
 #include "transit/room.h"
@@ -52,6 +68,11 @@ static __always_inline bool has_no_int(struct __sk_buff *ctx)
 	};
 
 	return has_no_mark((void *)(long)ctx->data, (void *)(long)ctx->data_end, &marks);
+}
+
+static __always_inline bool concerns_no_hop(struct __sk_buff *ctx)
+{
+	return has_no_int(ctx) && has_no_option((void *)(long)ctx->data, (void *)(long)ctx->data_end);
 }
 
 __noinline int find_skb(struct __sk_buff *ctx)
@@ -145,19 +166,42 @@ static __always_inline void note_crossing(struct __sk_buff *ctx, const struct ho
 		       block_of(now, bpf_ntohl(p->source_time)));
 }
 
+/* True if the packet, in which INT was looked for, has none, and may have a request of option 114. */
+static __always_inline bool may_have_option(const struct passing_packet *p, int found)
+{
+	if (!(carriers & CARRIER_TCP_INT))
+		return false;
+	return found == TRANSIT_NO_INT || (found == TRANSIT_REFUSED && (p->reason == COUNT_TRANSIT_FOREIGN_MARK ||
+									p->reason == COUNT_TRANSIT_TRUNCATED));
+}
+
+static __always_inline void note_request(struct __sk_buff *ctx, const struct host_settings *host,
+					 struct passing_packet *p)
+{
+	if (find_readable_option(ctx) == TRANSIT_FOUND)
+		remember_arrival(p, now_ns(host));
+}
+
 /* Runs at TC ingress (tcx or clsact) of each interface at which packets arrive. */
 SEC("tc")
 int transit_in(struct __sk_buff *ctx)
 {
 	const struct host_settings *host = get_host_settings();
 	struct passing_packet *p;
+	int found;
 	__u64 now;
 
-	if (has_no_int(ctx))
+	if (concerns_no_hop(ctx))
 		return TCX_NEXT;
 	p = passing();
-	if (!host || !p || find_readable(ctx, p) != TRANSIT_FOUND)
+	if (!host || !p)
 		return TCX_NEXT;
+	found = has_no_int(ctx) ? TRANSIT_NO_INT : find_readable(ctx, p);
+	if (found != TRANSIT_FOUND) {
+		if (may_have_option(p, found))
+			note_request(ctx, host, p);
+		return TCX_NEXT;
+	}
 	now = now_ns(host);
 	if (p->is_md)
 		remember_alike(p, now);
@@ -182,24 +226,75 @@ static __always_inline void note_departure(struct __sk_buff *ctx, struct passing
 		note_crossing(ctx, host, p, CROSSING_DEPARTED, p->left_ns);
 }
 
-/* Runs at TC egress of each interface by which packets leave. What this host sent itself did not arrive anywhere. */
-SEC("tc")
-int transit_out(struct __sk_buff *ctx)
+/* A superpacket has one option, which each of its segments gets. */
+__noinline int fill_option(struct __sk_buff *ctx)
 {
-	struct passing_packet *p;
+	const struct host_settings *host = get_host_settings();
+	struct transit_gauge *g = gauge_of(ctx->ifindex);
+	struct passing_packet *p = passing();
+	union option_bytes before, now;
+	__u64 time, arrived;
+	struct gauged worst;
+	__u32 segments;
+	__u8 ttl;
 
-	if (!ctx->ingress_ifindex || has_no_int(ctx))
+	if (!host || !g || !p)
 		return TCX_NEXT;
-	p = passing();
-	if (!p)
+	if (!is_allowed(ctx, p))
+		return leave_passing(p, COUNT_TRANSIT_NOT_ALLOWED);
+	if (bpf_skb_load_bytes(ctx, p->option_at, &before, sizeof(before)) || !load_ttl(ctx, &p->at, &ttl))
 		return TCX_NEXT;
-	switch (find_readable(ctx, p)) {
+	if (!is_chosen(&before.it))
+		return leave_passing(p, COUNT_TRANSIT_OPTION_SKIPPED);
+	time = now_ns(host);
+	arrived = arrival_of(p, time);
+	worst = gauge_packet(ctx, g, arrived ? latency_units(time - arrived) : 0);
+	now = before;
+	add_gauged(&now.it, &worst, ttl, g->link_code);
+	if (!store_option(ctx, p, &before, &now))
+		return leave_passing(p, COUNT_TRANSIT_OPTION_REFUSED);
+	note_asker(ctx, p, ttl);
+	segments = ctx->gso_segs > 1 ? ctx->gso_segs : 1;
+	count_transit(COUNT_TRANSIT_OPTION_FILLED, segments, p->frame_len);
+	if (!arrived)
+		count_transit(COUNT_TRANSIT_OPTION_NO_ARRIVAL, segments, p->frame_len);
+	if (!worst.value)
+		count_transit(COUNT_TRANSIT_OPTION_NO_GAUGE, segments, p->frame_len);
+	return TCX_NEXT;
+}
+
+static __always_inline int leave_with_option(struct __sk_buff *ctx, const struct passing_packet *p)
+{
+	switch (find_readable_option(ctx)) {
 	case TRANSIT_FOUND:
-		note_departure(ctx, p);
-		return hop(ctx);
+		return fill_option(ctx);
 	case TRANSIT_REFUSED:
 		return leave_passing(p, p->reason);
 	default:
 		return TCX_NEXT;
 	}
+}
+
+/* Runs at TC egress of each interface by which packets leave. What this host sent itself did not arrive anywhere. */
+SEC("tc")
+int transit_out(struct __sk_buff *ctx)
+{
+	struct passing_packet *p;
+	int found;
+
+	if (carriers & CARRIER_TCP_INT)
+		count_sent(ctx);
+	if (!ctx->ingress_ifindex || concerns_no_hop(ctx))
+		return TCX_NEXT;
+	p = passing();
+	if (!p)
+		return TCX_NEXT;
+	found = has_no_int(ctx) ? TRANSIT_NO_INT : find_readable(ctx, p);
+	if (found == TRANSIT_FOUND) {
+		note_departure(ctx, p);
+		return hop(ctx);
+	}
+	if (found == TRANSIT_REFUSED)
+		leave_passing(p, p->reason);
+	return may_have_option(p, found) ? leave_with_option(ctx, p) : TCX_NEXT;
 }

@@ -9,6 +9,8 @@
  * A packet that had a budget is counted whether its departure is known or not.
  *
  * Of a superpacket that the kernel cuts, the first segment counts.
+ *
+ * Of segments with a request of option 114 the whole time through this host is noted for the requests that follow.
  */
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
@@ -20,7 +22,9 @@
 #include "kernel/host_settings.h"
 #include "kernel/single_value.h"
 #include "sink/latency.h"
+#include "transit/arrivals.h"
 #include "transit/departures.h"
+#include "transit/gauge.h"
 #include "transit/remembered.h"
 #include "transit/sent.h"
 
@@ -29,6 +33,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 #define MOST_WAIT_NS 0x7fffffffU /* the end of the last slot */
 
 const volatile __u32 sent_netns = 0; /* the inode of the network namespace */
+const volatile bool times_options = false;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -89,6 +94,44 @@ static __always_inline void note_sent(struct sk_buff *skb, const struct sent_pac
 		       crossing_of(CROSSING_SENT, size.segments), block_of(now, bpf_ntohl(p->source_time)));
 }
 
+/* Finds what tells a segment from all others that have option 114 in its usual place, at the end of the options. */
+static __always_inline bool identify_sent_option(struct sent_packet *p)
+{
+	struct tcphdr tcp;
+	__u8 option[2];
+
+	if (p->protocol != IPPROTO_TCP || !read_sent(p, p->l4, &tcp, sizeof(tcp)) ||
+	    tcp.doff >> 4 < (TCP_BASE_LEN + TCP_OPTION_LEN) / 4 ||
+	    !read_sent(p, p->l4 + (tcp.doff >> 4) * 4 - TCP_OPTION_LEN, option, sizeof(option)))
+		return false;
+	if (option[0] != TCP_OPTION_KIND || option[1] != TCP_OPTION_LEN)
+		return false;
+	p->identity = identity_of(tcp.seq, tcp.ack_seq, tcp.window, 0);
+	return true;
+}
+
+/* The place is free then: of the segments of a superpacket, the first one counts. */
+static __always_inline int time_option(struct sent_packet *p, __u32 ifindex, const struct host_settings *host)
+{
+	struct transit_gauge *g;
+	volatile __u64 *slot;
+	__u64 now, arrived;
+
+	if (!identify_sent_option(p))
+		return 0;
+	g = gauge_of(ifindex);
+	slot = slot_of(&transit_arrivals, p->identity);
+	if (!g || !slot)
+		return 0;
+	now = now_ns(host);
+	arrived = remembered(*slot, p->identity, now);
+	if (!arrived)
+		return 0;
+	*slot = 0;
+	note_sent_latency(g, latency_units(now - arrived), bpf_ktime_get_ns());
+	return 0;
+}
+
 SEC("tp_btf/net_dev_start_xmit")
 int transit_sent(__u64 *ctx)
 {
@@ -100,8 +143,10 @@ int transit_sent(__u64 *ctx)
 	volatile __u64 *slot;
 	__u64 identity, now, departed, word;
 
-	if (!host || !skb->skb_iif || dev->nd_net.net->ns.inum != sent_netns || !find_sent(skb, &p))
+	if (!host || !skb->skb_iif || dev->nd_net.net->ns.inum != sent_netns)
 		return 0;
+	if (!find_sent(skb, &p))
+		return times_options ? time_option(&p, dev->ifindex, host) : 0;
 	key.source_node = bpf_ntohl(p.source_node);
 	key.ifindex = dev->ifindex;
 	identity = departure_identity(p.identity, key.ifindex);

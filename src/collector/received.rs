@@ -9,7 +9,8 @@ use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
 use super::report_taker::{ReceivedReport, ReportTaker};
 use super::segments::Segments;
 use super::{
-    Coverage, CrossingLedger, HostConnections, HostDrops, HostHops, Increments, ReportGroup, decode,
+    Coverage, CrossingLedger, HostConnections, HostDrops, HostHops, Increments, OptionHops,
+    ReportGroup, decode,
 };
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PairTraffic,
@@ -32,6 +33,7 @@ pub struct ReportHub<T> {
     clock: Option<fn() -> u64>,
     segments: Segments,
     crossings: CrossingLedger,
+    option_hops: OptionHops,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -56,6 +58,7 @@ impl<T: ReportTaker> ReportHub<T> {
             clock: None,
             segments: Segments::default(),
             crossings: CrossingLedger::default(),
+            option_hops: OptionHops::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -178,7 +181,12 @@ impl<T: ReportTaker> ReportHub<T> {
             self.segments.cross(&known);
             self.taker.accept_crossed(&known, arrival)?;
         }
+        if let Some(hops) = &group.option_hops {
+            self.option_hops.learn(hops, arrival);
+        }
         for (part, report) in group.reports.iter().enumerate() {
+            let named = self.option_hops.named(report, arrival.received_ns);
+            let report = named.as_ref().unwrap_or(report);
             let observation = &report.observation;
             let mut measured = self.increments.of(report, Some(arrival));
             // Nothing is newer for a repetition.

@@ -1,10 +1,11 @@
-//! The kinds of INT onto which a transit hop pushes, and the marks of the standard one.
+//! The kinds of INT onto which a transit hop pushes, the marks of the standard one, and the option that it fills in.
 
 use clap::{Args, ValueEnum};
 
 use super::heading::WIRE_FORMAT;
 use super::mark::{DscpMark, parse_dscp};
 use super::mistake::{Fault, fault};
+use super::option_hop::{OptionHop, OptionHopOptions};
 
 /// The port of VXLAN-GPE, which says nothing else.
 const GPE_PORT: u16 = 4790;
@@ -18,12 +19,15 @@ pub enum Carrier {
     VxlanGpe,
     /// INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP
     IntMd,
+    /// requests of TCP option 114 (TCP-INT 0.4), which are filled in
+    TcpInt,
 }
 
 /// Options for the kinds of INT.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CarrierOptions {
-    /// Push entries onto these kinds of INT; may be repeated [default: host-int,vxlan-gpe]
+    /// Push entries onto these kinds of INT, and fill in TCP option 114 if tcp-int is among them; may be repeated
+    /// [default: host-int,vxlan-gpe]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "KIND", value_delimiter = ',')]
     pub carriers: Vec<Carrier>,
 
@@ -34,6 +38,9 @@ pub struct CarrierOptions {
     /// UDP destination port that marks int-md packets
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT")]
     pub int_port: Option<u16>,
+
+    #[command(flatten)]
+    pub option: OptionHopOptions,
 }
 
 /// The marks of INT-MD, one of which at least there is.
@@ -43,12 +50,13 @@ pub struct IntMdMarks {
     pub port: Option<u16>,
 }
 
-/// The kinds of INT onto which a hop pushes.
+/// The kinds of INT onto which a hop pushes, and whether it fills in TCP option 114.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Carriers {
     pub host_int: bool,
     pub vxlan_gpe: bool,
     pub int_md: Option<IntMdMarks>,
+    pub tcp_int: Option<OptionHop>,
 }
 
 impl Carriers {
@@ -57,6 +65,7 @@ impl Carriers {
         host_int: true,
         vxlan_gpe: true,
         int_md: None,
+        tcp_int: None,
     };
 
     /// Their names.
@@ -65,6 +74,7 @@ impl Carriers {
             (self.host_int, "host-int"),
             (self.vxlan_gpe, "vxlan-gpe"),
             (self.int_md.is_some(), "int-md"),
+            (self.tcp_int.is_some(), "tcp-int"),
         ]
         .into_iter()
         .filter_map(|(chosen, name)| chosen.then_some(name))
@@ -109,6 +119,7 @@ impl CarrierOptions {
                 "it marks int-md packets, onto which this hop pushes nothing (try --carriers host-int,vxlan-gpe,int-md)",
             ));
         }
+        let tcp_int = self.option.check(chosen(Carrier::TcpInt), faults);
         if self.carriers.is_empty() {
             return Carriers::OWN;
         }
@@ -116,6 +127,7 @@ impl CarrierOptions {
             host_int: chosen(Carrier::HostInt),
             vxlan_gpe: chosen(Carrier::VxlanGpe),
             int_md: chosen(Carrier::IntMd).then_some(marks),
+            tcp_int,
         }
     }
 }

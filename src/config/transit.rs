@@ -43,7 +43,7 @@ pub struct TransitOptions {
     #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub collector: Vec<String>,
 
-    /// Tell collectors how long packets wait in the queues of these interfaces
+    /// Tell collectors how long packets wait in the queues of these interfaces, and count these times in TCP option 114
     #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub waits: Option<bool>,
 
@@ -115,7 +115,7 @@ impl TransitOptions {
         let allow = check_prefixes(&self.allow, &mut faults);
         check_receivers(&self.collector, None, &mut faults);
         let waits = self.waits.unwrap_or(false);
-        if waits && self.collector.is_empty() {
+        if waits && self.collector.is_empty() && carriers.tcp_int.is_none() {
             faults.push(fault(
                 &["waits"],
                 "waits are told to collectors, and there is none (try --collector 192.0.2.9)",

@@ -148,6 +148,8 @@ abi!(
     tcp_settings,
     tcp_record,
     transit_info,
+    transit_gauge,
+    transit_asker,
     wait_key,
     wait_times,
     crossing_key,

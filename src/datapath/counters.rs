@@ -144,6 +144,13 @@ pub const TRANSIT: &[CounterMeaning] = meanings! { transit_counter:
     COUNT_TRANSIT_DROPPED "dropped" "packet could not be restored and was dropped",
     COUNT_TRANSIT_UNFINISHED "unfinished" "int-md with a checksum that the device finishes: passed untouched",
     COUNT_TRANSIT_PADDED "padded" "entries with words of a domain that hostint does not know, all ones",
+    COUNT_TRANSIT_OPTION_FILLED "option_filled" "segments whose request of TCP option 114 was filled in",
+    COUNT_TRANSIT_OPTION_NO_ARRIVAL "option_no_arrival" "of these, segments whose time in this host is not known (--max-arrivals)",
+    COUNT_TRANSIT_OPTION_NO_GAUGE "option_no_gauge" "of these, segments to which neither queue nor free bandwidth could be told",
+    COUNT_TRANSIT_OPTION_SKIPPED "option_skipped" "requests whose key leaves them to others: passed untouched",
+    COUNT_TRANSIT_OPTION_NO_DATA "option_no_data" "TCP option 114 in segments without data, as echoes have it: passed untouched",
+    COUNT_TRANSIT_OPTION_MALFORMED "option_malformed" "TCP options that do not fit: passed untouched",
+    COUNT_TRANSIT_OPTION_REFUSED "option_refused" "kernel refused to change the option: passed untouched",
 };
 
 /// The daemon's counters.

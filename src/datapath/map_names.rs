@@ -57,6 +57,10 @@ pub const TRANSIT_ALLOW: &str = "transit_allow";
 pub const TRANSIT_ARRIVALS: &str = "transit_arrivals";
 /// When packets left for the queue of an interface.
 pub const TRANSIT_DEPARTURES: &str = "transit_departures";
+/// What is filled into TCP option 114, by interface.
+pub const TRANSIT_GAUGES: &str = "transit_gauges";
+/// The pairs of hosts for which that is done.
+pub const TRANSIT_ASKERS: &str = "transit_askers";
 
 pub const WATCH_STATE: &str = "watch_state";
 pub const WATCH_PLACES4: &str = "watch_places4";
@@ -116,10 +120,12 @@ pub const SOURCE_MAPS: [&str; 15] = [
 ];
 
 /// The maps that are removed with the last attachment of the transit hop.
-pub const TRANSIT_MAPS: [&str; 5] = [
+pub const TRANSIT_MAPS: [&str; 7] = [
     TRANSIT_COUNTERS,
     TRANSIT_INFO,
     TRANSIT_ALLOW,
     TRANSIT_ARRIVALS,
     TRANSIT_DEPARTURES,
+    TRANSIT_GAUGES,
+    TRANSIT_ASKERS,
 ];

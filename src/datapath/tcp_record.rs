@@ -40,6 +40,7 @@ fn option_of(record: &tcp_record) -> OptionFigures {
         worst: sample.map(|sample| WorstSample {
             sample,
             age_ns: record.now_ns.saturating_sub(state.worst_ns),
+            node: None,
         }),
     }
 }

@@ -19,8 +19,8 @@ use super::pins::Pins;
 use super::probe::Features;
 use super::shared_settings::SharedSettings;
 use super::source::fixed_mtu;
-use super::transit_links;
 use super::transit_settings::{carrier_bits, cuts_tunnels, info_of, md_mark, md_port};
+use super::{transit_gauges, transit_links};
 use crate::config::TransitConfig;
 use crate::model::Prefix;
 use crate::os::{clock, netdev};
@@ -115,6 +115,7 @@ impl Transit {
         config: &TransitConfig,
     ) -> io::Result<AttachedBy> {
         let before = self.info.get(&ifindex)?.unwrap_or_default();
+        transit_gauges::begin(pins, ifindex, dev, config)?;
         let mut info = transit_info {
             attached_ns: clock::realtime_ns(),
             arrivals: self.arrivals,

@@ -10,7 +10,7 @@ use super::pins::Pins;
 use super::source_settings::{name_bytes, name_of};
 use super::transit::{ROLES, clsact_filters};
 use super::transit_settings::config_of;
-use super::{clsact, handover, shared_settings};
+use super::{clsact, handover, shared_settings, transit_gauges};
 use crate::config::TransitConfig;
 use crate::os::netdev;
 
@@ -114,7 +114,7 @@ pub fn forget(pins: &Pins, seen: &TransitAttachment) -> io::Result<()> {
     if let Some(map) = open_info(pins)? {
         map.remove(&seen.ifindex)?;
     }
-    Ok(())
+    transit_gauges::end(pins, seen.ifindex)
 }
 
 /// Adds the counts of another version to this one's and removes its pins. No hop of that version may be attached any
@@ -150,6 +150,7 @@ pub(super) fn detach_one(
             clsact::remove_unused_qdisc(ifindex)?;
         }
     }
+    transit_gauges::end(pins, ifindex)?;
     info.remove(&ifindex).map(drop)
 }
 

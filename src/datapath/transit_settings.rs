@@ -2,7 +2,7 @@
 
 use super::abi::{transit_carrier, transit_info};
 use super::source_settings::name_bytes;
-use crate::config::{Carriers, DscpMark, IntMdMarks, TransitConfig};
+use crate::config::{Carriers, DscpMark, IntMdMarks, OptionHop, TransitConfig};
 use crate::os::{ethtool, netdev};
 
 /// Returns the settings of an attachment that follow from its configuration; the others are 0.
@@ -20,6 +20,8 @@ pub(super) fn info_of(dev: &str, config: &TransitConfig) -> transit_info {
         md_tos_value: md_mark(config.carriers).map_or(0, DscpMark::tos_value),
         md_tos_mask: md_mark(config.carriers).map_or(0, DscpMark::tos_mask),
         dev: name_bytes(dev),
+        hold_ns: config.carriers.tcp_int.map_or(0, |hop| hop.hold_ns),
+        link_mbit: link_of_user(config.carriers).unwrap_or_default(),
         ..transit_info::default()
     }
 }
@@ -40,6 +42,11 @@ pub(super) fn config_of(info: &transit_info) -> TransitConfig {
     }
 }
 
+/// The speed of links that the user gave.
+fn link_of_user(carriers: Carriers) -> Option<u32> {
+    carriers.tcp_int.and_then(|hop| hop.link_mbit)
+}
+
 fn mark_of(tos_value: u8, tos_mask: u8) -> Option<DscpMark> {
     DscpMark::new(tos_value >> 2, tos_mask >> 2).ok()
 }
@@ -50,6 +57,7 @@ pub(super) fn carrier_bits(carriers: Carriers) -> u32 {
     bit(carriers.host_int, transit_carrier::CARRIER_HOST_INT)
         | bit(carriers.vxlan_gpe, transit_carrier::CARRIER_VXLAN_GPE)
         | bit(carriers.int_md.is_some(), transit_carrier::CARRIER_INT_MD)
+        | bit(carriers.tcp_int.is_some(), transit_carrier::CARRIER_TCP_INT)
 }
 
 /// The port that marks INT-MD, in network byte order; 0: none.
@@ -71,6 +79,10 @@ fn carriers_of(info: &transit_info) -> Carriers {
         int_md: has(transit_carrier::CARRIER_INT_MD).then(|| IntMdMarks {
             dscp: mark_of(info.md_tos_value, info.md_tos_mask),
             port: Some(u16::from_be(info.md_port)).filter(|port| *port != 0),
+        }),
+        tcp_int: has(transit_carrier::CARRIER_TCP_INT).then(|| OptionHop {
+            hold_ns: info.hold_ns,
+            link_mbit: Some(info.link_mbit).filter(|mbit| *mbit != 0),
         }),
     }
 }

@@ -6,6 +6,7 @@ use super::counters;
 use super::map_names::TRANSIT_COUNTERS;
 use super::pins::Pins;
 use super::sink_status::read_counters;
+use super::transit_gauges;
 use super::transit_links::{self, TransitAttachment};
 use crate::model::{TransitInterface, TransitStatus};
 
@@ -16,15 +17,18 @@ pub fn read(pins: &Pins) -> io::Result<Option<TransitStatus>> {
     }
     let attached = transit_links::inspect(pins)?;
     Ok(Some(TransitStatus {
-        interfaces: attached.into_iter().map(interface_status).collect(),
+        interfaces: attached
+            .into_iter()
+            .map(|seen| interface_status(pins, seen))
+            .collect::<io::Result<_>>()?,
         counters: read_counters(pins, TRANSIT_COUNTERS, counters::TRANSIT)?,
     }))
 }
 
-fn interface_status(seen: TransitAttachment) -> TransitInterface {
+fn interface_status(pins: &Pins, seen: TransitAttachment) -> io::Result<TransitInterface> {
     let config = seen.config();
     let mark = config.carriers.int_md.and_then(|marks| marks.dscp);
-    TransitInterface {
+    Ok(TransitInterface {
         attached: seen.alive,
         mode: if config.no_tcx { "clsact" } else { "tcx" },
         dscp_value: config.mark.tos_value() >> 2,
@@ -38,6 +42,8 @@ fn interface_status(seen: TransitAttachment) -> TransitInterface {
         only_allowed: config.allow.is_some(),
         arrivals_max: seen.info.arrivals,
         superpackets: seen.info.cuts_tunnels == 0,
+        hold_ns: config.carriers.tcp_int.map(|hop| hop.hold_ns),
+        link_mbit: transit_gauges::link_mbit(pins, seen.ifindex)?,
         dev: seen.name.unwrap_or(seen.dev),
-    }
+    })
 }

@@ -10,7 +10,9 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use super::abi::transit_sent_object::TransitSentSkelBuilder;
 use super::abi::{wait_key, wait_times};
 use super::load::{pin_maps, with_warnings};
-use super::map_names::{CROSSINGS, HOST_SETTINGS, TRANSIT_ARRIVALS, TRANSIT_DEPARTURES};
+use super::map_names::{
+    CROSSINGS, HOST_SETTINGS, TRANSIT_ARRIVALS, TRANSIT_DEPARTURES, TRANSIT_GAUGES,
+};
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
@@ -56,12 +58,23 @@ impl Waits {
             constants.extension_port = config.extension_port.to_be();
             constants.arrival_slots = slots;
             constants.sent_netns = netns::inode()?;
+            constants.times_options = config.carriers.tcp_int.is_some();
         }
         open.maps
             .transit_departures
             .set_max_entries(slots)
             .map_err(io::Error::other)?;
-        let shared = [HOST_SETTINGS, CROSSINGS, TRANSIT_DEPARTURES];
+        open.maps
+            .transit_arrivals
+            .set_max_entries(slots)
+            .map_err(io::Error::other)?;
+        let shared = [
+            HOST_SETTINGS,
+            CROSSINGS,
+            TRANSIT_ARRIVALS,
+            TRANSIT_DEPARTURES,
+            TRANSIT_GAUGES,
+        ];
         pin_maps(open.open_object_mut(), pins, &shared)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {

@@ -106,6 +106,8 @@ pub struct TcpInterval {
     pub is_paced: bool,
     /// At the end: the application waited for room in the send buffer.
     pub waits_for_room: bool,
+    /// A hop told by TCP option 114 that packets waited there, or that its link was full.
+    pub is_hop_busy: bool,
     pub notsent_bytes: u32,
     /// At the end: how long this host's queues need for what they hold.
     pub host_queue_us: Option<u64>,
@@ -160,6 +162,7 @@ impl TcpInterval {
 
     fn of_end(now: &TcpSample, elapsed_us: u64) -> Self {
         let tcp = &now.tcp;
+        let worst = now.option.and_then(|option| option.worst);
         let queue_us = |rate: u64| u64::from(tcp.host_queue_bytes) * 1_000_000 / rate.max(1);
         Self {
             elapsed_us,
@@ -167,6 +170,7 @@ impl TcpInterval {
             is_app_limited: tcp.app_limited,
             is_paced: tcp.paced && tcp.max_pacing_rate_bytes_s.is_none(),
             waits_for_room: tcp.waits_for_room,
+            is_hop_busy: worst.is_some_and(|worst| worst.sample.is_busy()),
             notsent_bytes: tcp.notsent_bytes,
             host_queue_us: tcp.delivery_rate_bytes_s.map(queue_us),
             srtt_us: tcp.srtt_us,
@@ -218,6 +222,8 @@ impl TcpInterval {
             Limit::Path
         } else if self.notsent_bytes == 0 && self.is_app_limited {
             Limit::Application
+        } else if self.is_hop_busy {
+            Limit::Path
         } else {
             Limit::Unknown
         }

@@ -57,6 +57,7 @@ pub mod name_pattern;
 mod node;
 pub mod node_identity;
 mod node_names;
+pub mod option_hops;
 mod packet;
 mod packet_pods;
 mod packet_report;
@@ -202,7 +203,9 @@ pub use summary::{
 pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use tcp_beside_int::{BesideInt, BesideIntUnknown, IntOfConnection, WITHOUT_SOCKET};
-pub use tcp_option::{OptionCounts, OptionFigures, OptionOff, WorstHop, WorstSample};
+pub use tcp_option::{
+    OptionCounts, OptionFigures, OptionOff, QUEUE_STEP_BYTES, WorstHop, WorstSample, link_code,
+};
 pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, TcpPhase, TcpSample};
 pub use tcp_status::TcpStatus;
 pub use tcp_totals::{ConnectionReport, LimitedCount, TcpNews, TcpReport, TcpTotals};

@@ -13,11 +13,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::NodeId;
+
 const QUEUE: u8 = 0x80;
-const QUEUE_STEP_BYTES: u32 = 8192;
+/// The step in which queues are told.
+pub const QUEUE_STEP_BYTES: u32 = 8192;
 const UNIT_NS: u64 = 256;
 const FAR: u16 = 0x8000;
 const FAR_UNIT_NS: u64 = 65_536;
+/// A link is full if less than this part of it is free.
+const FULL_PART: u64 = 20;
 /// Gbit/s of links, by their codes.
 const SPEEDS: [Option<u32>; 8] = [
     None,
@@ -29,6 +34,14 @@ const SPEEDS: [Option<u32>; 8] = [
     Some(200),
     Some(400),
 ];
+
+/// The code of a link's speed in Mbit/s; 0: it has none.
+pub fn link_code(mbit: u32) -> u8 {
+    let has_speed = |gbit: &Option<u32>| gbit.is_some_and(|gbit| gbit * 1000 == mbit);
+    let code = SPEEDS.iter().position(has_speed).unwrap_or_default();
+    // There are fewer than 16.
+    code as u8
+}
 
 /// What the worst hop of a path told.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
@@ -67,6 +80,32 @@ impl WorstHop {
     }
 }
 
+impl WorstHop {
+    /// True if this one is worse: any queue is worse than free bandwidth, and of hops as bad the longer latency decides.
+    pub fn is_worse_than(&self, other: &Self) -> bool {
+        let badness = |one: &Self| {
+            (
+                one.queue_bytes,
+                std::cmp::Reverse(one.free_gbit_s.unwrap_or(u32::MAX)),
+                one.latency_ns,
+            )
+        };
+        badness(self) > badness(other)
+    }
+
+    /// Its queue in steps of [`QUEUE_STEP_BYTES`].
+    pub fn queue_steps(&self) -> Option<u32> {
+        self.queue_bytes.map(|bytes| bytes / QUEUE_STEP_BYTES)
+    }
+
+    /// True if packets waited there, or less than a twentieth of the link was free.
+    pub fn is_busy(&self) -> bool {
+        let is_full = |(free, link): (u32, u32)| u64::from(free) * FULL_PART < link.into();
+        self.queue_bytes.is_some_and(|bytes| bytes > 0)
+            || self.free_gbit_s.zip(self.link_gbit_s).is_some_and(is_full)
+    }
+}
+
 /// Why a connection sends no requests any more.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,6 +121,9 @@ pub struct WorstSample {
     pub sample: WorstHop,
     /// The time since the request was sent that the sample answers.
     pub age_ns: u64,
+    /// The node that the worst hop is, as a collector learnt from hops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
 }
 
 /// Option 114 of all connections since the programs were attached.

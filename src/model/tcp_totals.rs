@@ -127,6 +127,12 @@ pub struct TcpTotals {
     /// The smoothed round-trip time of each connection in each sample.
     #[serde(skip)]
     pub srtt: LatencyHistogram,
+    /// The longest queue that option 114 told of each connection in each sample, in steps of 8 KiB.
+    #[serde(skip)]
+    pub path_queue_steps: LatencyHistogram,
+    /// The latency of all hops that it told with the worst hop.
+    #[serde(skip)]
+    pub path_latency: LatencyHistogram,
     pub walks: u64,
     /// The duration of the last walk.
     pub walk_ns: u64,

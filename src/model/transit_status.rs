@@ -40,4 +40,8 @@ pub struct TransitInterface {
     pub arrivals_max: u32,
     /// False if superpackets get no entries, because the device would cut them wrongly.
     pub superpackets: bool,
+    /// The time for which values of TCP option 114 are held; null if it is not filled in.
+    pub hold_ns: Option<u64>,
+    /// The speed of the link, of which the option's free bandwidth is a part; null if it is not known.
+    pub link_mbit: Option<u32>,
 }

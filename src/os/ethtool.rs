@@ -9,6 +9,7 @@ use super::log;
 use super::netdev::{control_socket, request_about};
 
 // Commands and limits of linux/ethtool.h.
+const GET_SETTINGS: u32 = 0x01;
 const GET_DRIVER: u32 = 0x03;
 const GET_STRINGS: u32 = 0x1b;
 const GET_STRING_COUNTS: u32 = 0x37;
@@ -17,6 +18,9 @@ const SET_FEATURES: u32 = 0x3b;
 const FEATURE_NAMES: u32 = 4;
 const NAME_LEN: usize = 32;
 const DRIVER_INFO_LEN: usize = 196;
+const SETTINGS_LEN: usize = 44;
+/// Offsets of the lower and upper half of the speed.
+const SPEED_AT: [usize; 2] = [12, 28];
 
 /// The feature that cuts superpackets in UDP tunnels.
 pub const CUTS_TUNNELS: &str = "tx-udp_tnl-segmentation";
@@ -33,6 +37,25 @@ pub fn driver(dev: &str) -> io::Result<Option<String>> {
         result => result?,
     }
     Ok(Some(text(&words[1..1 + NAME_LEN / 4])))
+}
+
+/// Returns the speed of the interface's link in Mbit/s, or `None` if the driver does not know it.
+pub fn speed_mbit(dev: &str) -> io::Result<Option<u32>> {
+    let mut words = [0; SETTINGS_LEN / 4];
+    words[0] = GET_SETTINGS;
+    match ask(dev, &mut words) {
+        Err(err) if err.raw_os_error() == Some(libc::EOPNOTSUPP) => return Ok(None),
+        result => result?,
+    }
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let half = |at: usize| match bytes.get(at..at + 2) {
+        Some([one, other]) => u32::from(u16::from_ne_bytes([*one, *other])),
+        _ => 0,
+    };
+    let [low, high] = SPEED_AT.map(half);
+    let speed = low | high << 16;
+    // Both values mean that it is not known.
+    Ok(Some(speed).filter(|speed| *speed != 0 && *speed != u32::MAX))
 }
 
 /// True if the interface is one end of a veth pair.

@@ -15,12 +15,13 @@ use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
 use crate::model::coverage::CoverageReport;
 use crate::model::crossings::CrossingReport;
 use crate::model::drop_totals_report::DropTotalsReport;
+use crate::model::option_hops::OptionHopsReport;
 use crate::model::{
     Classes, Classifier, ClockEvidence, NodeId, NodeIdentity, Observation, PathTotalsReport, Report,
 };
 use crate::wire::{
     report_clock, report_coverage, report_crossings, report_drop_totals, report_identity,
-    report_path,
+    report_option_hops, report_path,
 };
 
 /// The configured destinations of reports.
@@ -248,6 +249,15 @@ impl Emitter {
             self.datagram.clear();
             report_crossings::emit(&part, &mut self.datagram);
             self.tell_all();
+        }
+    }
+
+    /// Tells every collector whose TCP option 114 is filled in here, in the same way.
+    pub fn tell_option_hops(&mut self, report: &OptionHopsReport) {
+        for datagram in report_option_hops::emit(report) {
+            for collector in &mut self.collectors {
+                collector.tell(&self.sockets, &datagram);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::hosts::KnownHosts;
 use super::table::TextTable;
+use super::tcp::HopState;
 use super::text::{Grouped, Nanoseconds};
 use crate::model::{ConnectionFigures, IntOfConnection, Limit, LimitSeries, TcpGrouping, TcpSums};
 
@@ -26,7 +27,9 @@ pub const CONNECTIONS_CSV: &str = "node sink flow_id id state flow.src flow.spor
                                    tcp.cwnd_segments tcp.delivery_rate_bytes_s tcp.bytes_acked tcp.bytes_received \
                                    tcp.segments_out tcp.data_segments_out tcp.total_retrans tcp.dsack_dups \
                                    tcp.rto_count tcp.delivered_ce tcp.notsent_bytes tcp.unread_bytes int.arrived int.lost \
-                                   int.unseen int.dropped_behind_strip int.spurious_least int.unknown";
+                                   int.unseen int.dropped_behind_strip int.spurious_least int.unknown option.requests \
+                                   option.samples option.worst.hop option.worst.link_gbit_s option.worst.queue_bytes \
+                                   option.worst.free_gbit_s option.worst.latency_ns option.worst.age_ns option.worst.node";
 
 /// The columns of a CSV of sums.
 pub const SUMS_CSV: &str = "node peer limited connections open limited_us.application limited_us.receiver \
@@ -79,6 +82,7 @@ fn connections_table(connections: &[ConnectionFigures], hosts: &KnownHosts) -> T
             "spurious",
             "INT lost",
             "for nothing",
+            "worst hop",
         ],
     );
     for one in connections {
@@ -108,10 +112,24 @@ fn connections_table(connections: &[ConnectionFigures], hosts: &KnownHosts) -> T
                     .map_or_else(String::new, |dups| Grouped(dups.into()).to_string()),
                 told.map_or_else(String::new, |told| Grouped(told.lost).to_string()),
                 told.map_or_else(String::new, for_nothing),
+                worst_hop(one, hosts),
             ],
         );
     }
     table
+}
+
+/// `2 is leaf-1 (7): queue of 40,960 bytes`: the worst hop that option 114 told; nothing if it told none.
+fn worst_hop(one: &ConnectionFigures, hosts: &KnownHosts) -> String {
+    let option = one.connection.sample.option.as_ref();
+    let worst = option.and_then(|option| option.worst.as_ref());
+    worst.map_or_else(String::new, |worst| {
+        let node = worst
+            .node
+            .map(|node| format!(" is {}", hosts.named(Some(node))));
+        let node = node.unwrap_or_default();
+        format!("{}{node}: {}", worst.sample.hop, HopState(&worst.sample))
+    })
 }
 
 /// `>= 12`: the retransmissions that INT proves needless; nothing if it proves none.

@@ -302,7 +302,11 @@ fn transit(f: &mut fmt::Formatter<'_>, transit: &TransitStatus, all: bool) -> fm
             at.extension_port,
             Grouped(at.arrivals_max.into())
         )?;
-        if at.carriers.contains(&"int-md") {
+        if at
+            .carriers
+            .iter()
+            .any(|carrier| ["int-md", "tcp-int"].contains(carrier))
+        {
             write!(f, ", {}", at.carriers.join(" "))?;
         }
         if let (Some(value), Some(mask)) = (at.int_dscp_value, at.int_dscp_mask) {
@@ -310,6 +314,16 @@ fn transit(f: &mut fmt::Formatter<'_>, transit: &TransitStatus, all: bool) -> fm
         }
         if let Some(port) = at.int_port {
             write!(f, ", int-md port {port}")?;
+        }
+        if let Some(hold_ns) = at.hold_ns {
+            write!(
+                f,
+                ", values held for {}",
+                Nanoseconds(hold_ns.cast_signed())
+            )?;
+        }
+        if let Some(mbit) = at.link_mbit {
+            write!(f, ", link {} Mbit/s", Grouped(mbit.into()))?;
         }
         if let Some(mtu) = at.mtu {
             write!(f, ", mtu {mtu}")?;

@@ -5,7 +5,9 @@ use std::fmt;
 use super::drops::counted;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use crate::model::{Limit, OptionFigures, OptionOff, TcpNews, TcpReport, TcpTotals, WorstSample};
+use crate::model::{
+    Limit, OptionFigures, OptionOff, TcpNews, TcpReport, TcpTotals, WorstHop, WorstSample,
+};
 
 /// Displays `12:03:04.123Z receiver     tcp 10.1.0.4:5353 > 10.9.0.1:9999  srtt 12.3 ms  ...`.
 pub struct TcpLine<'a>(pub &'a TcpReport);
@@ -90,15 +92,23 @@ fn figures(report: &TcpReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
+/// Displays `queue of 40,960 bytes` or `9 Gbit/s free`.
+pub(super) struct HopState<'a>(pub &'a WorstHop);
+
+impl fmt::Display for HopState<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.queue_bytes, self.0.free_gbit_s) {
+            (Some(bytes), _) => write!(f, "queue of {}", counted(bytes.into(), "byte")),
+            (None, Some(free)) => write!(f, "{free} Gbit/s free"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
 /// Displays `  worst hop 1: queue of 40,960 bytes, 12.3 ms in all hops, 0.2 s ago`.
 fn option_figures(option: &OptionFigures, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if let Some(WorstSample { sample, age_ns }) = &option.worst {
-        write!(f, "  worst hop {}: ", sample.hop)?;
-        match (sample.queue_bytes, sample.free_gbit_s) {
-            (Some(bytes), _) => write!(f, "queue of {}", counted(bytes.into(), "byte"))?,
-            (None, Some(free)) => write!(f, "{free} Gbit/s free")?,
-            (None, None) => {}
-        }
+    if let Some(WorstSample { sample, age_ns, .. }) = &option.worst {
+        write!(f, "  worst hop {}: {}", sample.hop, HopState(sample))?;
         let ns = |ns: u64| Nanoseconds(ns.cast_signed());
         let (hops, age) = (ns(sample.latency_ns), ns(*age_ns));
         write!(f, ", {hops} in all hops, {age} ago")?;

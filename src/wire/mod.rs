@@ -24,6 +24,8 @@ mod report_host_hop;
 mod report_hostint;
 pub mod report_identity;
 mod report_names;
+mod report_option;
+pub mod report_option_hops;
 pub mod report_path;
 pub mod report_standard;
 mod report_summary;

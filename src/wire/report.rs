@@ -2,11 +2,12 @@
 
 use super::{
     DecodeError, report_clock, report_coverage, report_crossings, report_drop_totals,
-    report_identity, report_path, report_v05, report_v10, report_v20,
+    report_identity, report_option_hops, report_path, report_v05, report_v10, report_v20,
 };
 use crate::model::coverage::CoverageReport;
 use crate::model::crossings::CrossingReport;
 use crate::model::drop_totals_report::DropTotalsReport;
+use crate::model::option_hops::OptionHopsReport;
 use crate::model::{
     Body, ClockEvidence, HwId, NodeId, NodeIdentity, Observation, PathTotalsReport, Report,
     ReportVersion,
@@ -39,6 +40,8 @@ pub struct ReportGroup {
     pub path: Option<PathTotalsReport>,
     /// The packets that came by the node.
     pub crossings: Option<CrossingReport>,
+    /// The hosts whose TCP option 114 the node fills in.
+    pub option_hops: Option<OptionHopsReport>,
 }
 
 impl ReportGroup {
@@ -62,6 +65,9 @@ pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         }
         0 if report_crossings::is_one(datagram) => {
             report_crossings::decode(datagram).map(Into::into)
+        }
+        0 if report_option_hops::is_one(datagram) => {
+            report_option_hops::decode(datagram).map(Into::into)
         }
         0 if report_path::is_one(datagram) => report_path::decode(datagram).map(Into::into),
         0 => report_v05::decode(datagram).map(ReportGroup::from),
@@ -93,6 +99,7 @@ impl From<Report> for ReportGroup {
             drops: None,
             path: None,
             crossings: None,
+            option_hops: None,
         }
     }
 }
@@ -113,6 +120,7 @@ impl ReportGroup {
             drops: None,
             path: None,
             crossings: None,
+            option_hops: None,
         }
     }
 }
@@ -172,6 +180,16 @@ impl From<CrossingReport> for ReportGroup {
         let node = crossings.node;
         Self {
             crossings: Some(crossings),
+            ..Self::beside_reports(node)
+        }
+    }
+}
+
+impl From<OptionHopsReport> for ReportGroup {
+    fn from(hops: OptionHopsReport) -> Self {
+        let node = hops.node;
+        Self {
+            option_hops: Some(hops),
             ..Self::beside_reports(node)
         }
     }

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_v05::HEADER_BYTES;
-use super::{DecodeError, report_identity};
+use super::{DecodeError, report_identity, report_option};
 use crate::model::node_identity::is_plain;
 use crate::model::{
     CongestionControl, CongestionPhase, ConnectionReport, HeldUp, Limit, LimitedTimes,
@@ -29,7 +29,9 @@ mod has {
     pub const PACING_RATE: u16 = 2048;
     pub const MAX_PACING_RATE: u16 = 4096;
     pub const HELD_UP: u16 = 8192;
-    pub const ALL: u16 = 16383;
+    /// Of TCP option 114, behind the names.
+    pub const OPTION: u16 = 16384;
+    pub const ALL: u16 = 32767;
 }
 
 /// The states of a connection that are true or false, by their bits.
@@ -133,11 +135,15 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<ConnectionReport, D
     let (flow, _) = decode_flow(cursor, 0)?;
     tcp.congestion_control = congestion_control(cursor)?;
     let class = class(cursor)?;
+    let option = match has & has::OPTION {
+        0 => None,
+        _ => Some(report_option::decode(cursor)?),
+    };
     if !cursor.rest().is_empty() {
         return Err(DecodeError::Length {
             what: "connection report",
             found: datagram.len(),
-            expected: "no more than its names",
+            expected: "no more than its fields",
         });
     }
     let sample = TcpSample {
@@ -150,7 +156,7 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<ConnectionReport, D
         begun_monotonic_ns: None,
         class: 0,
         tcp,
-        option: None,
+        option,
     };
     Ok(ConnectionReport {
         time_s,
@@ -284,6 +290,7 @@ fn present(sample: &TcpSample) -> u16 {
         (has::PACING_RATE, tcp.pacing_rate_bytes_s.is_some()),
         (has::MAX_PACING_RATE, tcp.max_pacing_rate_bytes_s.is_some()),
         (has::HELD_UP, tcp.held_up.is_some()),
+        (has::OPTION, sample.option.is_some()),
     ];
     let set = fields.into_iter().filter(|(_, is_there)| *is_there);
     set.fold(0, |bits, (bit, _)| bits | bit)
@@ -324,6 +331,9 @@ pub(super) fn emit(report: &ConnectionReport, out: &mut Vec<u8>) {
     report_identity::put(tcp.congestion_control.name(), MOST_CONGESTION_BYTES, out);
     let class = connection.class.as_deref().unwrap_or_default();
     report_identity::put(class, MOST_CLASS_BYTES, out);
+    if let Some(option) = &sample.option {
+        report_option::emit(option, out);
+    }
 }
 
 fn emit_longs(tcp: &TcpFigures, out: &mut Vec<u8>) {

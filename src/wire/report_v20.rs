@@ -59,6 +59,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         drops: None,
         path: None,
         crossings: None,
+        option_hops: None,
     };
     loop {
         if group.reports.len() + group.refused.len() == MAX_REPORTS {

@@ -12,6 +12,7 @@ mod host_hops;
 mod identities;
 mod increments;
 mod listener;
+mod option_hops;
 mod output;
 mod overload;
 mod path_history;

@@ -40,6 +40,8 @@ mod tracking;
 mod transit;
 mod transit_int_md;
 mod transit_int_md_random;
+mod transit_option;
+mod transit_option_random;
 mod transit_random;
 mod transit_refusals;
 mod verifier;

@@ -123,7 +123,7 @@ mod root {
                 constants.have_kernel_ctx = features.kernel_ctx;
                 constants.only_allowed = only_allowed;
                 constants.notes_departures = only_allowed;
-                constants.carriers = if only_allowed { 7 } else { 3 };
+                constants.carriers = if only_allowed { 15 } else { 3 };
                 constants.md_tos_mask = 0xfc;
                 constants.md_tos_value = 0x5c;
                 constants.md_port = 1;
@@ -143,6 +143,7 @@ mod root {
             let mut open = TransitSentSkelBuilder::default().open(&mut object).unwrap();
             let constants = open.maps.rodata_data.as_deref_mut().unwrap();
             constants.have_tai_clock = features.tai_clock;
+            constants.times_options = true;
             let skel = open
                 .load()
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));

@@ -18,7 +18,34 @@ fn busy_second() -> TcpInterval {
 
 #[test]
 fn the_largest_share_decides_and_the_end_tells_the_network_apart() {
-    let cases: [(&str, TcpInterval, Limit); 22] = [
+    let cases: [(&str, TcpInterval, Limit); 25] = [
+        (
+            "the kernel does not tell, but packets wait at a hop of the path",
+            TcpInterval {
+                is_hop_busy: true,
+                notsent_bytes: 1,
+                ..busy_second()
+            },
+            Limit::Path,
+        ),
+        (
+            "packets wait at a hop, but the application has nothing more to send",
+            TcpInterval {
+                is_hop_busy: true,
+                is_app_limited: true,
+                ..busy_second()
+            },
+            Limit::Application,
+        ),
+        (
+            "packets wait at a hop, and the receiver's window is full",
+            TcpInterval {
+                is_hop_busy: true,
+                receiver_us: 500_000,
+                ..busy_second()
+            },
+            Limit::Receiver,
+        ),
         (
             "nothing was sent",
             TcpInterval {

@@ -88,3 +88,51 @@ fn echoes_tell_the_worst_hop_and_the_latency_of_all() {
         );
     }
 }
+
+#[test]
+fn a_queue_is_worse_than_a_full_link_and_that_than_a_free_one() {
+    let hop = WorstHop {
+        hop: 1,
+        link_gbit_s: Some(100),
+        queue_bytes: None,
+        free_gbit_s: None,
+        latency_ns: 1_000,
+    };
+    // From the best to the worst, and whether the hop is busy.
+    let queue = |bytes| WorstHop {
+        queue_bytes: Some(bytes),
+        ..hop
+    };
+    let free = |gbit_s| WorstHop {
+        free_gbit_s: Some(gbit_s),
+        ..hop
+    };
+    let ordered = [
+        ("all of the link is free", free(100), false),
+        ("a twentieth is free", free(5), false),
+        ("less is free", free(4), true),
+        ("nothing is free", free(0), true),
+        ("nothing waits at a link without a speed", queue(0), false),
+        ("a step waits", queue(8_192), true),
+        (
+            "a step waits, and hops take longer",
+            WorstHop {
+                latency_ns: 2_000,
+                ..queue(8_192)
+            },
+            true,
+        ),
+        ("more waits", queue(1_040_384), true),
+    ];
+    for (at, (sentence, one, is_busy)) in ordered.iter().enumerate() {
+        assert_eq!(one.is_busy(), *is_busy, "{sentence}");
+        for (before, (other, better, _)) in ordered.iter().enumerate() {
+            let expected = before < at;
+            assert_eq!(
+                one.is_worse_than(better),
+                expected,
+                "{sentence}, and {other}"
+            );
+        }
+    }
+}

@@ -69,6 +69,7 @@ mod root {
     mod traffic;
     mod transit;
     mod transit_int_md;
+    mod transit_option;
     mod transit_told;
     mod translation;
     mod trust;

@@ -233,6 +233,12 @@ impl Frame {
         self
     }
 
+    /// These options, whose length is a multiple of 4.
+    pub fn tcp_option_bytes(mut self, bytes: Vec<u8>) -> Self {
+        self.tcp_options = bytes;
+        self
+    }
+
     /// TCP sequence number and flags.
     pub fn segment(mut self, seq: u32, flags: u8) -> Self {
         self.segment = (seq, flags);

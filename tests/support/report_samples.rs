@@ -36,6 +36,34 @@ pub fn all() -> Vec<Record> {
     records.collect()
 }
 
+/// As a collector does that knows the hop.
+fn name_worst_hop(told: &mut ConnectionReport) {
+    let option = &mut told.connection.sample.option;
+    if let Some(worst) = option.as_mut().and_then(|option| option.worst.as_mut()) {
+        worst.node = Some(NodeId(7));
+    }
+}
+
+/// As if the worst hop had told nothing but its number.
+fn forget_worst_hop(told: &mut ConnectionReport) {
+    let option = &mut told.connection.sample.option;
+    if let Some(option) = option {
+        option.off = None;
+        if let Some(worst) = &mut option.worst {
+            worst.sample.link_gbit_s = None;
+            worst.sample.queue_bytes = None;
+            worst.sample.free_gbit_s = None;
+        }
+    }
+}
+
+/// As if no hop had answered.
+fn forget_answers(told: &mut ConnectionReport) {
+    if let Some(option) = &mut told.connection.sample.option {
+        option.worst = None;
+    }
+}
+
 /// A report as it is; with all that its flow and hops can have; with as little as possible; by other clocks.
 fn variants(report: Report) -> [Report; 5] {
     let clock = |source| {
@@ -68,8 +96,17 @@ fn variants(report: Report) -> [Report; 5] {
         }
         Body::HostDrop(report) => report.drop.flow.vlans = vlans,
         Body::HostHop(report) => report.hop.flow.vlans = vlans,
-        Body::Connection(report) => report.connection.sample.flow.vlans = vlans,
+        Body::Connection(report) => {
+            report.connection.sample.flow.vlans = vlans;
+            name_worst_hop(report);
+        }
         Body::Packet(_) | Body::PathPart(_) => {}
+    }
+    if let Body::Connection(report) = &mut least.observation.body {
+        forget_worst_hop(report);
+    }
+    if let Body::Connection(report) = &mut nic.observation.body {
+        forget_answers(report);
     }
     if let Body::Latency(latency) = &mut least.observation.body {
         // One hop has no latency.
@@ -494,6 +531,7 @@ pub fn connections() -> [Report; 2] {
             begun_ns: Some(1_700_000_000_123_456_789),
             cgroup: Some(4_242),
             tcp: tcp_figures(),
+            option: Some(option_figures()),
             ..least.sample
         },
         ..least.clone()
@@ -506,6 +544,28 @@ pub fn connections() -> [Report; 2] {
         }));
         postcard(3, body)
     })
+}
+
+/// Option 114 of a connection, with more than any hop tells.
+fn option_figures() -> OptionFigures {
+    OptionFigures {
+        requests: 301,
+        samples: 302,
+        echoes: 303,
+        no_room: 304,
+        off: Some(OptionOff::Timeout),
+        worst: Some(WorstSample {
+            sample: WorstHop {
+                hop: 2,
+                link_gbit_s: Some(100),
+                queue_bytes: Some(40_960),
+                free_gbit_s: Some(9),
+                latency_ns: 305,
+            },
+            age_ns: 306,
+            node: None,
+        }),
+    }
 }
 
 /// Each field has a value of its own.
@@ -677,10 +737,25 @@ pub fn known_connections() -> Vec<ConnectionFigures> {
             connection: told.connection,
         })
     };
-    let [most, least] = connections();
+    let [mut most, least] = connections();
+    let mut silent = most.clone();
+    if let Body::Connection(told) = &mut silent.observation.body {
+        forget_worst_hop(told);
+        told.connection.why = TcpNews::Sample;
+    }
+    let mut gone = most.clone();
+    if let Body::Connection(told) = &mut gone.observation.body {
+        forget_answers(told);
+        told.connection.why = TcpNews::Gone;
+    }
+    if let Body::Connection(told) = &mut most.observation.body {
+        name_worst_hop(told);
+    }
     let known = [
         known(most, ConnectionState::Ended, Some(1)),
         known(least, ConnectionState::Open, None),
+        known(silent, ConnectionState::Silent, None),
+        known(gone, ConnectionState::Gone, None),
     ];
     known.into_iter().flatten().collect()
 }

@@ -189,6 +189,8 @@ pub fn transit() -> TransitStatus {
         only_allowed: !attached,
         arrivals_max: 65_536,
         superpackets: attached,
+        hold_ns: attached.then_some(1_000_000),
+        link_mbit: attached.then_some(25_000),
     };
     TransitStatus {
         interfaces: vec![interface("eth0", true), interface("eth1", false)],

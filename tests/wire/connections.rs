@@ -34,7 +34,7 @@ fn the_bytes_of_a_connection_are_those_of_the_manual() {
         &[0, 0, 0, 2, 3, 1, 7, 3],
         // all flags, and all fields
         &0x1ff_u16.to_be_bytes(),
-        &16_383_u16.to_be_bytes(),
+        &32_767_u16.to_be_bytes(),
         &longs(&[
             1_700_000_000_000_001,
             1_700_000_001_123_456_789,
@@ -52,9 +52,73 @@ fn the_bytes_of_a_connection_are_those_of_the_manual() {
         &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1],
         &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 198, 51, 100, 2],
         b"\x05cubic\x03web",
+        // option 114: off after a timeout, hop 2, with the speed of its link, its queue and free bandwidth
+        &words_of(&[301, 302, 303, 304]),
+        &[1, 2, 7, 0],
+        &words_of(&[100, 40_960, 9]),
+        &longs(&[305, 306]),
     ]
     .concat();
     assert_eq!(datagrams()[0], frame);
+}
+
+fn words_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|n| n.to_be_bytes()).collect()
+}
+
+#[test]
+fn each_answer_of_a_hop_is_read_as_it_was_told() {
+    let none = OptionFigures::default();
+    let hop = WorstHop {
+        hop: 15,
+        link_gbit_s: None,
+        queue_bytes: None,
+        free_gbit_s: None,
+        latency_ns: 0,
+    };
+    let worst = |sample| OptionFigures {
+        worst: Some(WorstSample {
+            sample,
+            age_ns: 0,
+            node: None,
+        }),
+        ..none
+    };
+    for (sentence, option) in [
+        ("no answer", none),
+        ("a hop alone", worst(hop)),
+        (
+            "free bandwidth",
+            worst(WorstHop {
+                free_gbit_s: Some(0),
+                ..hop
+            }),
+        ),
+        (
+            "an empty queue",
+            worst(WorstHop {
+                queue_bytes: Some(0),
+                ..hop
+            }),
+        ),
+        (
+            "a link",
+            worst(WorstHop {
+                link_gbit_s: Some(400),
+                ..hop
+            }),
+        ),
+    ] {
+        let [_, mut report] = report_samples::connections();
+        let Body::Connection(told) = &mut report.observation.body else {
+            panic!("another kind of report");
+        };
+        told.connection.sample.option = Some(option);
+        let mut datagram = Vec::new();
+        report_v05::emit(&report, &mut datagram);
+        let read = decode(&datagram).unwrap().reports;
+        assert_eq!(read, vec![report], "{sentence}");
+    }
 }
 
 type Flag = fn(&mut TcpFigures) -> &mut bool;
@@ -106,10 +170,16 @@ fn what_no_kernel_and_no_host_tells_is_refused() {
         ("news of a sixth kind", 16, 5),
         ("a seventh limit", 17, 6),
         ("an unknown flag", 20, 3),
-        ("an unknown field", 22, 0x40),
+        ("an unknown field", 22, 0x80),
         ("a reserved byte", 293, 1),
         ("a name that does not show", 341, 7),
         ("a class that does not show", 347, 7),
+        ("an unknown reason why option 114 is off", 366, 2),
+        ("a hop beyond 15", 367, 16),
+        ("an unknown figure of a hop", 368, 15),
+        ("figures of no hop", 367, 0),
+        ("another reserved byte", 369, 1),
+        ("free bandwidth that is not told", 368, 3),
     ];
     for (sentence, at, value) in cases {
         let mut changed = most.clone();

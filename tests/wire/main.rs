@@ -10,6 +10,7 @@ mod formats;
 mod hops;
 mod identity;
 mod int_block;
+mod option_hops;
 mod paths;
 mod reports;
 mod standard_reports;

@@ -144,6 +144,11 @@ struct gnet_stats_queue {
 struct Qdisc {
 	struct qdisc_skb_head q;
 	struct gnet_stats_queue qstats;
+	unsigned int flags;
+};
+
+struct netdev_queue {
+	struct Qdisc *qdisc;
 };
 
 struct ns_common {
@@ -162,6 +167,8 @@ struct net_device {
 	unsigned int mtu;
 	int ifindex;
 	struct Qdisc *qdisc;
+	struct netdev_queue *_tx;
+	unsigned int real_num_tx_queues;
 	struct possible_net nd_net;
 };
 

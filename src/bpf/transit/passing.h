@@ -35,6 +35,7 @@ struct passing_packet {
 	__u8 entry_len;
 	__u8 budget;     /* entries that may still be pushed */
 	__u16 bitmap;    /* INT-MD: the instructions */
+	__u16 option_at; /* tcp-int: offset of option 114 */
 	__u8 filled;     /* words of the entry */
 	bool had_budget; /* the source left some, so the sink knows what hops write */
 	bool is_gpe;

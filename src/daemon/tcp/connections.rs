@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::model::{
     Limit, LimitedCount, LimitedTimes, TcpInterval, TcpNews, TcpReport, TcpSample, TcpTotals,
-    WatchRule, class_number,
+    WatchRule, WorstHop, WorstSample, class_number,
 };
 
 /// A connection that this many walks did not find is gone: a walk may overlook a socket, because others come and go.
@@ -29,8 +29,38 @@ struct ToldState {
     segments: u32,
     bytes_received: u64,
     limit: Limit,
+    /// The worst that option 114 told since then, and when the request was sent (monotonic clock).
+    worst: Option<(WorstHop, u64)>,
     /// It waits to be told.
     waits: bool,
+}
+
+impl ToldState {
+    /// Keeps the worse of what is known and of what a sample says.
+    fn note(&mut self, sample: &TcpSample) {
+        let Some(worst) = sample.option.and_then(|option| option.worst) else {
+            return;
+        };
+        let asked_ns = sample.monotonic_ns.saturating_sub(worst.age_ns);
+        if self
+            .worst
+            .is_none_or(|(known, _)| worst.sample.is_worse_than(&known))
+        {
+            self.worst = Some((worst.sample, asked_ns));
+        }
+    }
+
+    /// Puts the worst into a sample that is to be told.
+    fn tell(&self, sample: &mut TcpSample) {
+        let now_ns = sample.monotonic_ns;
+        if let Some(option) = &mut sample.option {
+            option.worst = self.worst.map(|(sample, asked_ns)| WorstSample {
+                sample,
+                age_ns: now_ns.saturating_sub(asked_ns),
+                node: None,
+            });
+        }
+    }
 }
 
 /// A connection without news is told once in this many periods, as a sign that it is open.
@@ -90,6 +120,13 @@ impl Connections {
         if let Some(srtt_us) = sample.tcp.srtt_us {
             self.sums.srtt.add(i64::from(srtt_us) * 1000);
         }
+        if let Some(worst) = sample.option.and_then(|option| option.worst) {
+            let latency_ns = i64::try_from(worst.sample.latency_ns).unwrap_or(i64::MAX);
+            self.sums.path_latency.add(latency_ns);
+            if let Some(steps) = worst.sample.queue_steps() {
+                self.sums.path_queue_steps.add(steps.into());
+            }
+        }
         let before = self.known.get(&sample.socket);
         let before = before.filter(|known| sample.continues(&known.sample));
         let Some(before) = before else {
@@ -103,6 +140,7 @@ impl Connections {
         let known = self.known.get_mut(&sample.socket)?;
         known.times.add(limit, interval.elapsed_us);
         known.limit = limit;
+        known.told.note(&sample);
         known.sample = sample;
         known.samples += 1;
         known.walk = self.walk;
@@ -120,6 +158,12 @@ impl Connections {
         self.sum_growth(None, &sample);
         let (limit, times) = since_begin(&sample);
         let before = self.known.get(&sample.socket);
+        let mut told = ToldState {
+            // The connection that had the socket before waits in the queue by the socket.
+            waits: before.is_some_and(|before| before.told.waits),
+            ..ToldState::default()
+        };
+        told.note(&sample);
         let connection = FollowedConnection {
             id: self.next_id,
             sample,
@@ -127,11 +171,7 @@ impl Connections {
             times,
             samples: 1,
             walk: self.walk,
-            told: ToldState {
-                // The connection that had the socket before waits in the queue by the socket.
-                waits: before.is_some_and(|before| before.told.waits),
-                ..ToldState::default()
-            },
+            told,
         };
         self.next_id += 1;
         self.known.insert(sample.socket, connection);
@@ -161,6 +201,10 @@ impl Connections {
         let known = self.known.remove(&sample.socket);
         let known = known.filter(|known| sample.continues(&known.sample));
         self.sum_growth(known.as_ref().map(|known| &known.sample), &sample);
+        let mut told = known
+            .as_ref()
+            .map_or_else(ToldState::default, |known| known.told);
+        told.note(&sample);
         let (id, times, samples) = match &known {
             Some(known) => {
                 let interval = TcpInterval::between(&known.sample, &sample);
@@ -174,6 +218,8 @@ impl Connections {
                 (self.next_id - 1, since_begin(&sample).1, 0)
             }
         };
+        let mut sample = sample;
+        told.tell(&mut sample);
         let ended = FollowedConnection {
             id,
             sample,
@@ -242,14 +288,20 @@ impl Connections {
             None => TcpNews::Open,
             Some(_) => TcpNews::Sample,
         };
-        known.told = ToldState {
-            at_ns: Some(known.sample.monotonic_ns),
-            segments: known.sample.tcp.segments_out,
-            bytes_received: known.sample.tcp.bytes_received,
-            limit: known.limit,
-            waits: false,
-        };
-        self.report_of(why, socket)
+        let before = std::mem::replace(
+            &mut known.told,
+            ToldState {
+                at_ns: Some(known.sample.monotonic_ns),
+                segments: known.sample.tcp.segments_out,
+                bytes_received: known.sample.tcp.bytes_received,
+                limit: known.limit,
+                worst: None,
+                waits: false,
+            },
+        );
+        let mut report = self.report_of(why, socket)?;
+        before.tell(&mut report.sample);
+        Some(report)
     }
 
     pub fn len(&self) -> usize {

@@ -10,6 +10,7 @@ use super::state::TransitDaemon;
 use crate::daemon::duty::Duty;
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::Features;
+use crate::datapath::transit_gauges;
 use crate::datapath::transit_links::{self, TransitAttachment};
 use crate::host::transit::repair;
 use crate::os::log::{self, Event, Level};
@@ -42,7 +43,12 @@ impl LookAfterHop {
         }
         let other_mtu = self.has_other_mtu(dev, seen);
         if seen.alive && !other_mtu {
-            return Ok(());
+            return Ok(transit_gauges::follow_speed(
+                pins,
+                seen.ifindex,
+                dev,
+                &seen.config(),
+            )?);
         }
         if netdev::index_of(dev).is_err() {
             let what = format!("{dev} is gone: the transit hop waits for it to come back");

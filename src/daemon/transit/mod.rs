@@ -2,10 +2,11 @@
 //! host this is. Packets get their entries from the kernel half alone.
 //!
 //! ```text
-//! each turn of the loop:  duties: signs · identity · crossings · attachments · reload · clock · waits
+//! each turn of the loop:  duties: signs · identity · crossings · option hops · attachments · reload · clock · waits
 //! ```
 
 mod attachments;
+mod option_hops;
 mod plan;
 mod reload;
 mod state;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use self::attachments::LookAfterHop;
+use self::option_hops::TellOptionHops;
 use self::plan::TransitPlan;
 use self::reload::read_again;
 use self::state::TransitDaemon;
@@ -89,6 +91,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
         .with(GiveSigns::default())
         .with(TellIdentity)
         .with(TellCrossings::new(waits.is_some()))
+        .with(TellOptionHops::default())
         .with(LookAfterHop::start())
         .with(read_again(args))
         .with(WhileAlone(FollowClock::default()))

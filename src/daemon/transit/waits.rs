@@ -40,7 +40,10 @@ impl TellWaits {
     /// Recognises INT by other marks from now on, if the hop does.
     fn follow(&mut self, daemon: &TransitDaemon) -> Result<()> {
         let now = &daemon.plan.setup.transit;
-        let marks = |config: &TransitConfig| (config.mark, config.extension_port);
+        let marks = |config: &TransitConfig| {
+            let fills = config.carriers.tcp_int.is_some();
+            (config.mark, config.extension_port, fills)
+        };
         if marks(now) != marks(&self.config)
             && let Some(begun) = Self::begin(&daemon.side.pins, now)?
         {

@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-use crate::model::{Limit, TcpReport};
+use crate::model::{Limit, OptionFigures, OptionOff, TcpReport, WorstSample};
 
 #[derive(Clone, PartialEq, Message)]
 pub struct ConnectionMessage {
@@ -118,6 +118,74 @@ pub struct ConnectionMessage {
     pub timestamps: bool,
     #[prost(string, optional, tag = "56")]
     pub class: Option<String>,
+    #[prost(message, optional, tag = "57")]
+    pub option: Option<OptionMessage>,
+}
+
+/// TCP option 114 of a connection.
+#[derive(Clone, PartialEq, Message)]
+pub struct OptionMessage {
+    #[prost(uint32, tag = "1")]
+    pub requests: u32,
+    #[prost(uint32, tag = "2")]
+    pub samples: u32,
+    #[prost(uint32, tag = "3")]
+    pub echoes: u32,
+    #[prost(uint32, tag = "4")]
+    pub no_room: u32,
+    #[prost(string, optional, tag = "5")]
+    pub off: Option<String>,
+    #[prost(message, optional, tag = "6")]
+    pub worst: Option<WorstHopMessage>,
+}
+
+/// What the worst hop told.
+#[derive(Clone, PartialEq, Message)]
+pub struct WorstHopMessage {
+    #[prost(uint32, tag = "1")]
+    pub hop: u32,
+    #[prost(uint32, optional, tag = "2")]
+    pub link_gbit_s: Option<u32>,
+    #[prost(uint32, optional, tag = "3")]
+    pub queue_bytes: Option<u32>,
+    #[prost(uint32, optional, tag = "4")]
+    pub free_gbit_s: Option<u32>,
+    #[prost(uint64, tag = "5")]
+    pub latency_ns: u64,
+    #[prost(uint64, tag = "6")]
+    pub age_ns: u64,
+    #[prost(uint32, optional, tag = "7")]
+    pub node: Option<u32>,
+}
+
+impl From<OptionFigures> for OptionMessage {
+    fn from(option: OptionFigures) -> Self {
+        Self {
+            requests: option.requests,
+            samples: option.samples,
+            echoes: option.echoes,
+            no_room: option.no_room,
+            off: option.off.map(|off| match off {
+                OptionOff::Timeout => "timeout".to_owned(),
+            }),
+            worst: option.worst.map(WorstHopMessage::from),
+        }
+    }
+}
+
+impl From<WorstSample> for WorstHopMessage {
+    fn from(worst: WorstSample) -> Self {
+        let hop = worst.sample;
+        Self {
+            hop: hop.hop.into(),
+            link_gbit_s: hop.link_gbit_s,
+            queue_bytes: hop.queue_bytes,
+            free_gbit_s: hop.free_gbit_s,
+            latency_ns: hop.latency_ns,
+            age_ns: worst.age_ns,
+            node: worst.node.map(|node| node.0),
+        }
+    }
 }
 
 /// Times in microseconds.
@@ -205,6 +273,7 @@ impl From<TcpReport> for ConnectionMessage {
             sack: tcp.sack,
             timestamps: tcp.timestamps,
             class: report.class,
+            option: sample.option.map(OptionMessage::from),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-pub use super::connection::ConnectionMessage;
+pub use super::connection::{ConnectionMessage, OptionMessage, WorstHopMessage};
 pub use super::corrected::Corrected;
 pub use super::drops::HostDropMessage;
 pub use super::hops::HostHopMessage;

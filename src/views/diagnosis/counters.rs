@@ -77,6 +77,12 @@ pub const TRANSIT: &[CounterReason] = rows! {
     "bad_length" Pushing Note "packet" "whose lengths disagree with its INT" "find the sender (tcpdump)",
     "fragment" Pushing Note "fragment" "with the mark" "find the router that fragments packets with INT",
     "ip_options" Pushing Note "packet" "behind IP options or extension headers that hops do not read" "nothing to do",
+    "option_refused" Pushing Missed "segment" "whose TCP option 114 the kernel did not let hostint change" "check whether memory is short (dmesg)",
+    "option_no_arrival" Pushing Note "segment" "with TCP option 114 whose time in this host is not known" "attach to the interface by which they arrive, or with a larger --max-arrivals",
+    "option_no_gauge" Pushing Note "segment" "with TCP option 114 to which neither queue nor free bandwidth could be told" "attach to the interface that has the queue, with a qdisc that counts its bytes (fq_codel, tbf, htb), or say --link-speed",
+    "option_malformed" Pushing Note "segment" "with TCP options that do not fit" "find the sender (tcpdump)",
+    "option_no_data" Pushing Note "segment" "with TCP option 114 but without data" "nothing to do: echoes come so",
+    "option_skipped" Pushing Note "segment" "whose request is for one hop in many packets" "nothing to do",
 };
 
 /// Counters of the sink.
@@ -142,6 +148,7 @@ pub const NO_REASON: &[&str] = &[
     "tagged",
     "arrived",
     "pushed",
+    "option_filled",
     "unwatched",
     "excluded",
     "not_sampled",

@@ -3,10 +3,16 @@
 use super::page::{MetricKind, MetricsPage};
 use super::{build_info, seconds, text as render};
 use crate::model::metrics::{Histogram, MetricFamily};
-use crate::model::{LatencyHistogram, TcpTotals};
+use crate::model::{LatencyHistogram, OptionCounts, QUEUE_STEP_BYTES, TcpTotals};
 
 /// Bounds of round-trip times, as powers of two of nanoseconds: from 16 us to 17 s.
 const BOUNDS: std::ops::RangeInclusive<u32> = 14..=34;
+
+/// Bounds of the latency of all hops: from 1 us to 4.3 s.
+const PATH_BOUNDS: std::ops::RangeInclusive<u32> = 10..=32;
+
+/// Bounds of queues, as powers of two of steps: from 8 KiB to 1 MiB.
+const QUEUE_BOUNDS: std::ops::RangeInclusive<u32> = 0..=7;
 
 pub fn text(totals: &TcpTotals) -> String {
     render(&families(totals))
@@ -30,7 +36,10 @@ pub fn families(totals: &TcpTotals) -> Vec<MetricFamily> {
         MetricKind::Histogram,
         "smoothed round-trip time of each connection in each sample",
     )
-    .histogram(&[], round_trips(&totals.srtt));
+    .histogram(&[], times(&totals.srtt, BOUNDS));
+    if let Some(counts) = &totals.option {
+        option(&mut page, counts, totals);
+    }
     for (name, count, help) in [
         (
             "hostint_tcp_retransmitted_segments_total",
@@ -120,18 +129,79 @@ pub fn families(totals: &TcpTotals) -> Vec<MetricFamily> {
     page.0
 }
 
-fn round_trips(srtt: &LatencyHistogram) -> Histogram {
-    let mut buckets: Vec<(f64, u64)> = BOUNDS.map(|power| (seconds(1u64 << power), 0)).collect();
-    for (ns, count) in srtt.counts() {
-        for (bucket, power) in buckets.iter_mut().zip(BOUNDS) {
-            if ns <= 1 << power {
-                bucket.1 += count;
-            }
-        }
+/// Option 114 of all connections.
+fn option(page: &mut MetricsPage, counts: &OptionCounts, totals: &TcpTotals) {
+    for (name, count, help) in [
+        (
+            "hostint_tcp_option_requests_total",
+            counts.requests,
+            "segments that were sent with a request of TCP option 114",
+        ),
+        (
+            "hostint_tcp_option_samples_total",
+            counts.samples,
+            "requests of option 114 that an echo answered",
+        ),
+        (
+            "hostint_tcp_option_echoes_total",
+            counts.echoes,
+            "segments that were sent with an echo of option 114",
+        ),
+        (
+            "hostint_tcp_option_no_room_total",
+            counts.no_room,
+            "segments whose other options left no room for option 114",
+        ),
+        (
+            "hostint_tcp_option_off_total",
+            counts.off,
+            "connections that send no requests of option 114 any more, because of a timeout",
+        ),
+    ] {
+        page.family(name, MetricKind::Counter, help)
+            .value(&[], count);
     }
+    page.family(
+        "hostint_tcp_path_latency_seconds",
+        MetricKind::Histogram,
+        "time in all hops that fill in option 114, of the worst answer to each connection in each sample",
+    )
+    .histogram(&[], times(&totals.path_latency, PATH_BOUNDS));
+    page.family(
+        "hostint_tcp_path_queue_bytes",
+        MetricKind::Histogram,
+        "longest queue of a hop that fills in option 114, of the worst answer to each connection in each sample",
+    )
+    .histogram(&[], queues(&totals.path_queue_steps));
+}
+
+fn times(all: &LatencyHistogram, bounds: std::ops::RangeInclusive<u32>) -> Histogram {
+    let bounds = bounds.map(|power| (seconds(1u64 << power), 1 << power));
     Histogram {
-        buckets,
-        count: srtt.samples(),
-        sum: srtt.whole_sum_ns() as f64 / 1e9,
+        buckets: buckets(all, bounds),
+        count: all.samples(),
+        sum: all.whole_sum_ns() as f64 / 1e9,
     }
+}
+
+/// A queue of n steps may be nearly one step longer.
+fn queues(steps: &LatencyHistogram) -> Histogram {
+    let step = f64::from(QUEUE_STEP_BYTES);
+    let bounds = QUEUE_BOUNDS.map(|power| (f64::from(1u32 << power) * step, (1 << power) - 1));
+    Histogram {
+        buckets: buckets(steps, bounds),
+        count: steps.samples(),
+        sum: steps.whole_sum_ns() as f64 * step,
+    }
+}
+
+/// Counts what is at most each bound.
+fn buckets(all: &LatencyHistogram, bounds: impl Iterator<Item = (f64, i64)>) -> Vec<(f64, u64)> {
+    let at_most = |bound: i64| {
+        let counts = all.counts().filter(|(value, _)| *value <= bound);
+        counts.map(|(_, count)| count).sum()
+    };
+    bounds
+        .map(|(shown, bound)| (shown, at_most(bound)))
+        .collect()
 }

@@ -40,6 +40,16 @@ export function besideText({ tcp, int }) {
   return Number(tcp.total_retrans) > 0 ? `${parts.join(", ")}: ${verdict}` : parts.join(", ");
 }
 
+// What TCP option 114 told of the worst hop, in a few words. Numbers come as such or as text.
+export function worstHop(worst) {
+  if (!worst) return undefined;
+  const link = worst.link_gbit_s === undefined ? "" : ` of ${exact(worst.link_gbit_s)}`;
+  const free = worst.free_gbit_s === undefined ? "" : `${exact(worst.free_gbit_s)}${link} Gbit/s free`;
+  const what = worst.queue_bytes === undefined ? free : `queue of ${bytes(Number(worst.queue_bytes))}`;
+  const node = worst.node === undefined ? "" : ` (${named(worst.node)})`;
+  return [`hop ${worst.hop}${node}`, what, `${duration(Number(worst.latency_ns))} in all hops`].filter(Boolean).join(", ");
+}
+
 const REASONS = {
   "begun-before": "it began before its host looked", "end-unseen": "its end was not seen",
   "not-measured": "INT did not count all packets of its flow", "other-packets": "other packets had its addresses and ports",
@@ -87,6 +97,7 @@ const COLUMNS = [
   { name: "retrans.", key: "retransmitted", title: "segments that were sent again", of: (row) => count(row.tcp.total_retrans), exactly: (row) => `${exact(row.tcp.total_retrans)} of ${exact(row.tcp.data_segments_out)}`, trouble: (row) => row.tcp.total_retrans > 0 },
   { name: "spurious", title: "segments that the receiver says it had before", of: (row) => count(row.tcp.dsack_dups) },
   { name: "INT lost", title: "segments that INT misses, of an ended connection that was seen whole", of: (row) => (row.int.unknown ? "–" : count(row.int.lost)), exactly: besideText },
+  { name: "worst hop", left: true, title: "the hop of the path with the longest queue or the least free bandwidth, as TCP option 114 told before the last state", of: (row) => worstHop(row.option?.worst) ?? "–" },
   { name: "last state", key: "newest", of: (row) => time(ms(row.time_ns)) },
 ];
 

@@ -3,7 +3,7 @@
 import { LEFT, RIGHT } from "./chart.js";
 import { ms } from "./api.js";
 import { h, svg } from "./dom.js";
-import { besideText, limitClass, limitTag } from "./tcp.js";
+import { besideText, limitClass, limitTag, worstHop } from "./tcp.js";
 import { bytes, count, duration, exact, time } from "./units.js";
 
 const LANES = [["limited by", 12], ["rtt", 70], ["cwnd", 46], ["retrans.", 34]];
@@ -32,6 +32,8 @@ export class TcpChart {
     const { tcp } = one;
     const parts = [one.state === "silent" ? `silent since ${time(ms(one.time_ns))}` : `${one.state}, ${time(ms(one.time_ns))}`, `rtt ${us(tcp.srtt_us)}`, `cwnd ${exact(tcp.cwnd_segments)}`,
       `${bytes(Number(tcp.bytes_acked))} acknowledged`, besideText(one)];
+    const worst = worstHop(one.option?.worst);
+    if (worst) parts.push(`worst: ${worst}`);
     return parts.join(" · ");
   }
 

@@ -352,8 +352,32 @@ fn connection(one: &proto::ConnectionMessage, of: Option<&proto::Flow>) -> TcpRe
             begun_monotonic_ns: None,
             class: 0,
             tcp,
-            option: None,
+            option: one.option.as_ref().map(option_figures),
         },
+    }
+}
+
+fn option_figures(one: &proto::OptionMessage) -> OptionFigures {
+    OptionFigures {
+        requests: one.requests,
+        samples: one.samples,
+        echoes: one.echoes,
+        no_room: one.no_room,
+        off: one.off.as_deref().map(|off| match off {
+            "timeout" => OptionOff::Timeout,
+            other => panic!("{other}"),
+        }),
+        worst: one.worst.as_ref().map(|worst| WorstSample {
+            sample: WorstHop {
+                hop: worst.hop.try_into().unwrap(),
+                link_gbit_s: worst.link_gbit_s,
+                queue_bytes: worst.queue_bytes,
+                free_gbit_s: worst.free_gbit_s,
+                latency_ns: worst.latency_ns,
+            },
+            age_ns: worst.age_ns,
+            node: worst.node.map(NodeId),
+        }),
     }
 }
 

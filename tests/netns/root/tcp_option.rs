@@ -8,11 +8,11 @@ use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use hostint_testing::watched_pair;
 use serde_json::Value;
 
-const SERVER: &str = "10.9.2.1:7000";
+pub(super) const SERVER: &str = "10.9.2.1:7000";
 /// Large enough for several segments.
 const REQUEST: usize = 20_000;
 
-fn watch(host: &Host, flags: &str) -> Daemon {
+pub(super) fn watch(host: &Host, flags: &str) -> Daemon {
     host.start(
         &format!("tcp --json --report sample --sample-period 100ms {flags}"),
         "connections are watched",
@@ -20,18 +20,24 @@ fn watch(host: &Host, flags: &str) -> Daemon {
 }
 
 /// A client of the first host and a server of the second one, which answers each request with two bytes.
-struct Conversation {
+pub(super) struct Conversation {
     client: TcpStream,
     server: Option<JoinHandle<u64>>,
+    /// Bytes.
+    request: usize,
 }
 
 impl Conversation {
     fn begin(lab: &Lab) -> Self {
-        let listener = lab.b.enter(|| TcpListener::bind(SERVER)).unwrap();
-        let client = lab.a.enter(|| TcpStream::connect(SERVER)).unwrap();
+        Self::begin_with(lab, SERVER, REQUEST)
+    }
+
+    pub(super) fn begin_with(lab: &Lab, server: &str, size: usize) -> Self {
+        let listener = lab.b.enter(|| TcpListener::bind(server)).unwrap();
+        let client = lab.a.enter(|| TcpStream::connect(server)).unwrap();
         let (mut stream, _) = listener.accept().unwrap();
         let server = std::thread::spawn(move || {
-            let mut request = vec![0; REQUEST];
+            let mut request = vec![0; size];
             let mut served = 0;
             while stream.read_exact(&mut request).is_ok() {
                 stream.write_all(b"ok").unwrap();
@@ -42,24 +48,25 @@ impl Conversation {
         Self {
             client,
             server: Some(server),
+            request: size,
         }
     }
 
-    fn exchange(&mut self, times: usize) {
-        let mut answer = [0; 2];
+    pub(super) fn exchange(&mut self, times: usize) {
+        let (request, mut answer) = (vec![7; self.request], [0; 2]);
         for _ in 0..times {
-            self.client.write_all(&[7; REQUEST]).unwrap();
+            self.client.write_all(&request).unwrap();
             self.client.read_exact(&mut answer).unwrap();
             assert_eq!(&answer, b"ok");
         }
     }
 
-    fn port(&self) -> u16 {
+    pub(super) fn port(&self) -> u16 {
         self.client.local_addr().unwrap().port()
     }
 
     /// Ends the connection, and returns the requests that were answered.
-    fn end(mut self) -> u64 {
+    pub(super) fn end(mut self) -> u64 {
         let server = self.server.take().unwrap();
         drop(self.client);
         server.join().unwrap()
@@ -67,7 +74,7 @@ impl Conversation {
 }
 
 /// What was told of option 114 in each line about a connection of this port.
-fn told(daemon: &Daemon, port: u16) -> Vec<Value> {
+pub(super) fn told(daemon: &Daemon, port: u16) -> Vec<Value> {
     let text = daemon.stdout();
     let lines = text
         .lines()
@@ -82,7 +89,7 @@ fn told(daemon: &Daemon, port: u16) -> Vec<Value> {
         .collect()
 }
 
-fn last(daemon: &Daemon, port: u16) -> Value {
+pub(super) fn last(daemon: &Daemon, port: u16) -> Value {
     told(daemon, port).pop().unwrap_or_default()
 }
 

@@ -9,6 +9,7 @@ pub mod layout;
 pub mod sequence;
 pub mod sink;
 pub mod source;
+pub mod tcp_int;
 pub mod transit;
 pub mod watch;
 

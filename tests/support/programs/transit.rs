@@ -1,11 +1,15 @@
 //! The loaded programs of a transit hop.
 
 use std::mem::MaybeUninit;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use hostint::datapath::abi::transit_object::{TransitSkel, TransitSkelBuilder};
-use hostint::datapath::abi::{bytes_of, host_settings, transit_carrier, transit_counter};
+use hostint::datapath::abi::{
+    bytes_of, host_settings, read_from, transit_asker, transit_carrier, transit_counter,
+    transit_gauge,
+};
 use hostint::datapath::probe::Features;
+use hostint::model::link_code;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut};
 
@@ -20,6 +24,13 @@ pub const EGRESS: u16 = 1;
 /// INT of hostint's own sources, and that of all others.
 pub const OWN: u32 = transit_carrier::CARRIER_HOST_INT.0 | transit_carrier::CARRIER_VXLAN_GPE.0;
 pub const INT_MD: u32 = transit_carrier::CARRIER_INT_MD.0;
+/// TCP option 114.
+pub const TCP_INT: u32 = transit_carrier::CARRIER_TCP_INT.0;
+
+/// All time is in the first window.
+const ENDLESS: u64 = 1 << 62;
+/// The number of the window before that.
+const WINDOW_BEFORE: u64 = 0x7fff_ffff;
 
 /// What is fixed at load.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +49,10 @@ pub struct Options<'a> {
     pub carriers: u32,
     /// DSCP and its bits, and port, that mark INT-MD.
     pub int_md: (u8, u8, u16),
+    /// The speed of the link, in Mbit/s.
+    pub link_mbit: u32,
+    /// How long values of option 114 are held, in nanoseconds.
+    pub hold_ns: u64,
 }
 
 impl Default for Options<'_> {
@@ -50,6 +65,8 @@ impl Default for Options<'_> {
             allowed: None,
             carriers: OWN,
             int_md: (0, 0, 0),
+            link_mbit: 0,
+            hold_ns: ENDLESS,
         }
     }
 }
@@ -98,7 +115,65 @@ impl Hop {
                 &1u32,
             );
         }
+        let gauge = transit_gauge {
+            hold_ns: options.hold_ns,
+            link_mbit: options.link_mbit,
+            link_code: link_code(options.link_mbit).into(),
+            ..transit_gauge::default()
+        };
+        set(
+            &skel.maps.transit_gauges,
+            bytes_of(&u32::from(EGRESS)),
+            &gauge,
+        );
         Self { skel, clock }
+    }
+
+    /// What all requests of option 114 get from now on: a value, and the latency in units of 256 ns; with no window before,
+    /// what the next one meets.
+    pub fn hold(&self, before: Option<(Option<u8>, u32)>) {
+        let key = u32::from(EGRESS);
+        let map = &self.skel.maps.transit_gauges;
+        let mut gauge: transit_gauge = get(map, bytes_of(&key)).expect("set at load");
+        gauge.windows = [0, 0];
+        if let Some((value, latency)) = before {
+            let value = value.map_or(0, |value| u64::from(value) + 1);
+            gauge.windows[1] = WINDOW_BEFORE << 33 | value << 24 | u64::from(latency);
+        }
+        set(map, bytes_of(&key), &gauge);
+    }
+
+    /// The hosts whose requests were filled in, and the TTLs.
+    pub fn askers(&self) -> Vec<(IpAddr, IpAddr, u32)> {
+        let map = &self.skel.maps.transit_askers;
+        let address = |words: [u32; 4]| {
+            let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
+            let bytes: [u8; 16] = bytes.try_into().expect("sixteen");
+            Ipv6Addr::from(bytes).to_canonical()
+        };
+        let keys = map
+            .keys()
+            .filter_map(|key| read_from::<transit_asker>(&key));
+        keys.map(|key| (address(key.saddr), address(key.daddr), key.ttl))
+            .collect()
+    }
+
+    /// Goes on to the next window.
+    pub fn next_window(&self) {
+        let key = u32::from(EGRESS);
+        let map = &self.skel.maps.transit_gauges;
+        let mut gauge: transit_gauge = get(map, bytes_of(&key)).expect("set at load");
+        gauge.windows = [0, WINDOW_BEFORE << 33 | gauge.windows[0]];
+        set(map, bytes_of(&key), &gauge);
+    }
+
+    pub fn set_link(&self, mbit: u32) {
+        let key = u32::from(EGRESS);
+        let map = &self.skel.maps.transit_gauges;
+        let mut gauge: transit_gauge = get(map, bytes_of(&key)).expect("set at load");
+        gauge.link_mbit = mbit;
+        gauge.link_code = link_code(mbit).into();
+        set(map, bytes_of(&key), &gauge);
     }
 
     pub fn set_node(&self, node: u32) {

@@ -1,0 +1,63 @@
+//! Tells collectors between which hosts this hop fills in TCP option 114, so that they know which node "hop 2" is.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::state::TransitDaemon;
+use crate::daemon::duty::Duty;
+use crate::daemon::tells_collectors::TellsCollectors;
+use crate::datapath::option_hops;
+use crate::model::option_hops::{OptionHopPair, OptionHopsReport};
+use crate::os::clock;
+
+const PERIOD: Duration = Duration::from_secs(5);
+
+/// A pair is told again after this time.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// The duty to do so.
+#[derive(Default)]
+pub struct TellOptionHops {
+    /// When each pair was told last.
+    told: HashMap<OptionHopPair, Instant>,
+    /// The pairs of requests since this time are looked at (monotonic clock).
+    since_ns: u64,
+}
+
+impl Duty<TransitDaemon> for TellOptionHops {
+    fn task(&self) -> &'static str {
+        "tell collectors whose TCP option 114 is filled in"
+    }
+
+    fn period(&self) -> Duration {
+        PERIOD
+    }
+
+    fn turn(&mut self, daemon: &mut TransitDaemon, now: Instant) -> Result<()> {
+        let fills = daemon.plan.setup.transit.carriers.tcp_int.is_some();
+        if !fills || !daemon.tells_extended() {
+            return Ok(());
+        }
+        let next_ns = option_hops::now_ns();
+        let mut pairs = option_hops::since(&daemon.side.pins, self.since_ns)?;
+        // A pair that is noted while the table is read is looked at again.
+        self.since_ns = next_ns.saturating_sub(2 * PERIOD.as_nanos() as u64);
+        self.told
+            .retain(|_, told| now.saturating_duration_since(*told) < AGAIN);
+        pairs.retain(|pair| !self.told.contains_key(pair));
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        self.told.extend(pairs.iter().map(|pair| (*pair, now)));
+        pairs.sort();
+        let report = OptionHopsReport {
+            node: daemon.node()?,
+            told_ns: clock::realtime_ns(),
+            pairs,
+        };
+        daemon.emitter.tell_option_hops(&report);
+        Ok(())
+    }
+}
