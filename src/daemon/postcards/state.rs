@@ -59,7 +59,8 @@ impl PostcardsDaemon {
         })
     }
 
-    fn tell_new_drops(&mut self, wait: Duration) -> Result<()> {
+    /// Tells flows whose first drop was just seen.
+    pub fn tell_new_drops(&mut self, wait: Duration) -> Result<()> {
         match &mut self.drops {
             Some(drops) => {
                 let new = drops.news(wait)?;
