@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, HostHopReport,
-    NodeId, PacketReport, QuotedHeaders, ReportVersion, Summary, SummarySubject,
+    NodeId, PacketReport, QueueReport, QuotedHeaders, ReportVersion, Summary, SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -76,6 +76,8 @@ pub enum Body {
     HostDrop(Box<HostDropReport>),
     /// NProto 11, hostint's own: the time that packets of a flow take through a host.
     HostHop(Box<HostHopReport>),
+    /// NProto 12, hostint's own: an episode of a host's queue.
+    Queue(Box<QueueReport>),
     /// NProto 13, hostint's own: the state of a host's TCP connection.
     Connection(Box<ConnectionReport>),
 }
@@ -179,6 +181,7 @@ impl Body {
             Self::Summary(summary) => summary.time_s,
             Self::HostDrop(report) => report.time_s,
             Self::HostHop(report) => report.time_s,
+            Self::Queue(report) => report.time_s,
             Self::Connection(report) => report.time_s,
         })
     }
@@ -198,6 +201,7 @@ impl Observation {
             },
             Body::HostDrop(_) => "host-drop",
             Body::HostHop(_) => "host-hop",
+            Body::Queue(_) => "queue",
             Body::Connection(_) => "tcp",
         }
     }
@@ -215,6 +219,7 @@ impl Observation {
             },
             Body::HostDrop(report) => Some(report.drop.flow),
             Body::HostHop(report) => Some(report.hop.flow),
+            Body::Queue(_) => None,
             Body::Connection(report) => Some(report.connection.sample.flow),
         }
     }
@@ -237,6 +242,7 @@ impl Observation {
             Body::Summary(summary) => Some(summary.sink_node),
             Body::HostDrop(report) => Some(report.node),
             Body::HostHop(report) => Some(report.node),
+            Body::Queue(report) => Some(report.node),
             Body::Connection(report) => Some(report.node),
         }
     }
@@ -252,6 +258,7 @@ impl Observation {
             | Body::Summary(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
+            | Body::Queue(_)
             | Body::Connection(_) => None,
         }
     }
@@ -274,6 +281,7 @@ impl Observation {
             | Body::Summary(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
+            | Body::Queue(_)
             | Body::Connection(_) => ReportVersion::V05,
         }
     }

@@ -89,7 +89,7 @@ impl ReportFacts {
                     reordered: summary.totals.reordered,
                 };
             }
-            Body::HostDrop(_) | Body::HostHop(_) | Body::Connection(_) => {
+            Body::HostDrop(_) | Body::HostHop(_) | Body::Queue(_) | Body::Connection(_) => {
                 // Histories count packets of a flow as INT does. What hosts drop and delay, and the state of their connections,
                 // have figures of their own.
                 observed.flow = None;

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::drops::{ReasonText, counted};
-use super::history::moment;
 use super::hops::{not_timed, passages};
+use super::moment::moment;
 use super::text::{Grouped, Nanoseconds};
 use super::told_collectors::ToldCollectors;
 use crate::model::name_pattern::is_pattern;

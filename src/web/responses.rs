@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::model::{
     CollectStatus, DropFigures, DropSeries, Extent, FlowFigures, ForwardedFlow, HistoryError,
     LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PathFigures, Record,
-    SegmentFigures, Series, Span,
+    SegmentFigures, Series, Span, ToldEpisode,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -194,6 +194,14 @@ pub(super) fn hops(span: Span, hops: Vec<ForwardedFlow>) -> Result<Vec<u8>, Hist
         hops: Vec<ForwardedFlow>,
     }
     answer(Some(span), Hops { hops })
+}
+
+pub(super) fn queues(span: Span, queues: Vec<ToldEpisode>) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct Queues {
+        queues: Vec<ToldEpisode>,
+    }
+    answer(Some(span), Queues { queues })
 }
 
 /// Values, or an empty array.

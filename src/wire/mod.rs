@@ -25,6 +25,7 @@ mod report_hostint;
 pub mod report_identity;
 mod report_names;
 pub mod report_path;
+mod report_queue;
 pub mod report_standard;
 mod report_summary;
 pub mod report_v05;

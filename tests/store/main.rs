@@ -15,5 +15,6 @@ mod numbers;
 mod path_names;
 mod paths;
 mod pressure;
+mod queues;
 mod rollups;
 mod totals;

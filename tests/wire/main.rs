@@ -11,6 +11,7 @@ mod hops;
 mod identity;
 mod int_block;
 mod paths;
+mod queues;
 mod reports;
 mod standard_reports;
 mod tunnels;

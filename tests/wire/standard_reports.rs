@@ -90,6 +90,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
+        | Body::Queue(_)
         | Body::Connection(_)
         | Body::Packet(_) => {}
     }
@@ -150,6 +151,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
+        | Body::Queue(_)
         | Body::Connection(_)
         | Body::Packet(_) => {}
     }

@@ -7,6 +7,7 @@ pub use super::corrected::Corrected;
 pub use super::drops::HostDropMessage;
 pub use super::hops::HostHopMessage;
 pub use super::names::NodeNameMessage;
+pub use super::queues::{QueueEpisodeMessage, QueueFlowMessage};
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
@@ -100,6 +101,8 @@ pub struct Report {
     pub connection: Option<Box<ConnectionMessage>>,
     #[prost(message, optional, boxed, tag = "52")]
     pub host_hop: Option<Box<HostHopMessage>>,
+    #[prost(message, optional, boxed, tag = "53")]
+    pub queue_episode: Option<Box<QueueEpisodeMessage>>,
 }
 
 #[derive(Clone, PartialEq, Message)]

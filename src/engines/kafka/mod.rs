@@ -11,6 +11,7 @@ mod link;
 pub mod message;
 mod names;
 mod partition;
+mod queues;
 mod trouble;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
