@@ -180,7 +180,7 @@ pub use path_figures::{
 pub use path_state::PathState;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
 pub use plain_error::PlainError;
-pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus};
+pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};
 pub use queue_episode::{
     EpisodeId, MOST_QUEUE_FLOWS, QueueEpisode, QueueFigures, QueueFlow, QueueReport, QueueTotals,

@@ -139,9 +139,20 @@ struct qdisc_skb_head {
 
 struct gnet_stats_queue {
 	__u32 backlog;
+	__u32 drops;
+	__u32 requeues;
+};
+
+struct net_device;
+
+struct netdev_queue {
+	struct net_device *dev;
 };
 
 struct Qdisc {
+	unsigned int flags;
+	__u32 handle;
+	struct netdev_queue *dev_queue;
 	struct qdisc_skb_head q;
 	struct gnet_stats_queue qstats;
 };
@@ -162,12 +173,14 @@ struct net_device {
 	unsigned int mtu;
 	int ifindex;
 	struct Qdisc *qdisc;
+	struct netdev_queue *_tx;
 	struct possible_net nd_net;
 };
 
 struct sock;
 
 struct sk_buff {
+	struct sk_buff *next;
 	struct net_device *dev;
 	struct sock *sk;
 	unsigned long _skb_refdst;
