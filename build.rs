@@ -7,13 +7,14 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 14] = [
     "abi",
     "astray",
     "bound",
     "drop",
     "hop",
     "peer",
+    "queue",
     "renew",
     "sink",
     "source",

@@ -62,6 +62,14 @@ printf '%b' '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xf
 	printf '%b' '\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x01\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x02'
 	printf '%b' '\x04eth0\x04eth1'
 } | tee corpus/decode_report/host_hop >corpus/render_report/host_hop
+# an episode of a queue that ended, with a flow
+{
+	printf '%b' '\x0c\x40\0\x03\0\0\0\x01\0\0\0\x01\0\0\0\x02\x06\x01\0\0'
+	head -c 132 /dev/zero
+	printf '%b' '\x01\0\x11\0\x13\x88\x13\x89\0\0\0\0'
+	printf '%b' '\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x01\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x02'
+	printf '%b' '\x04eth1'
+} | tee corpus/decode_report/queue >corpus/render_report/queue
 # a TCP connection that a receiver limits
 {
 	printf '%b' '\x0d\x20\0\x03\0\0\0\x01\0\0\0\x01\0\0\0\x02\x02\x01\x01\0\0\x01\0\x0c'

@@ -2,6 +2,7 @@
 
 mod history;
 mod history_hops;
+mod history_queues;
 mod history_tcp;
 mod tcp;
 mod transit;
@@ -18,6 +19,7 @@ pub use history::{
     SubjectArgs, When,
 };
 pub use history_hops::HopsArgs;
+pub use history_queues::QueuesArgs;
 pub use history_tcp::ConnectionsArgs;
 pub use tcp::TcpArgs;
 pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};

@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     time_ns UInt64,
     -- 1: time_ns is its arrival at the collector; 0: the report's own time, because it was read from lines without arrival
     received UInt8,
-    -- latency, drop-summary, flow-summary, host-drop, host-hop, tcp, path-times, path-losses,
+    -- latency, drop-summary, flow-summary, host-drop, host-hop, queue, tcp, path-times, path-losses,
     -- local, drop, intermediate, packet, ethernet
     kind String,
     -- 0.5, 1.0 or 2.0 of Telemetry Report

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     time_ns UInt64 CODEC(DoubleDelta, ZSTD),
     -- 1: time_ns is its arrival at the collector; 0: the report's own time, because it was read from lines without arrival
     received UInt8 CODEC(ZSTD),
-    -- latency, drop-summary, flow-summary, group-summary, host-drop, host-hop, tcp, path-times, path-losses,
+    -- latency, drop-summary, flow-summary, group-summary, host-drop, host-hop, queue, tcp, path-times, path-losses,
     -- local, drop, intermediate, packet, ethernet
     kind LowCardinality(String) CODEC(ZSTD),
     -- 0.5, 1.0 or 2.0 of Telemetry Report

@@ -97,6 +97,9 @@ _hostint() {
             hostint__subcmd__help__subcmd__history,path)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__path"
                 ;;
+            hostint__subcmd__help__subcmd__history,queues)
+                cmd="hostint__subcmd__help__subcmd__history__subcmd__queues"
+                ;;
             hostint__subcmd__help__subcmd__history,reports)
                 cmd="hostint__subcmd__help__subcmd__history__subcmd__reports"
                 ;;
@@ -169,6 +172,9 @@ _hostint() {
             hostint__subcmd__history,path)
                 cmd="hostint__subcmd__history__subcmd__path"
                 ;;
+            hostint__subcmd__history,queues)
+                cmd="hostint__subcmd__history__subcmd__queues"
+                ;;
             hostint__subcmd__history,reports)
                 cmd="hostint__subcmd__history__subcmd__reports"
                 ;;
@@ -210,6 +216,9 @@ _hostint() {
                 ;;
             hostint__subcmd__history__subcmd__help,path)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__path"
+                ;;
+            hostint__subcmd__history__subcmd__help,queues)
+                cmd="hostint__subcmd__history__subcmd__help__subcmd__queues"
                 ;;
             hostint__subcmd__history__subcmd__help,reports)
                 cmd="hostint__subcmd__history__subcmd__help__subcmd__reports"
@@ -582,7 +591,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history)
-            opts="flows pairs classes coverage flow series reports path segments drops hops tcp info"
+            opts="flows pairs classes coverage flow series reports path segments drops hops queues tcp info"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -708,6 +717,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__history__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__history__subcmd__queues)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1002,7 +1025,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports path segments drops hops tcp info help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version flows pairs classes coverage flow series reports path segments drops hops queues tcp info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1234,7 +1257,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help)
-            opts="flows pairs classes coverage flow series reports path segments drops hops tcp info help"
+            opts="flows pairs classes coverage flow series reports path segments drops hops queues tcp info help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1374,6 +1397,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__history__subcmd__help__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__history__subcmd__help__subcmd__queues)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1619,6 +1656,52 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__history__subcmd__queues)
+            opts="-v -h -V --store --since --until --json --csv --node --sort --limit --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --node)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "newest length wait bytes packets" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__history__subcmd__reports)
             opts="-v -h -V --store --since --until --json --csv --source --sink --class --flow --limit --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1828,7 +1911,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --hops --dev --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --no-pods --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --hops --dev --queue --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --no-pods --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1847,6 +1930,10 @@ _hostint() {
                     return 0
                     ;;
                 --dev)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -423,12 +423,13 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from help" -f -a "detach" -d 'Detach the transit hop; packets pass unchanged from the next one on'
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l config -d 'Read settings from [postcards] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l drops -d 'Tell the packets that this host drops, with the kernel\'s reasons (this or --hops is required)' -r -f -a "none\t'no drops'
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l drops -d 'Tell the packets that this host drops, with the kernel\'s reasons (this, --hops or --queue is required)' -r -f -a "none\t'no drops'
 all\t'all drops'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l hops -d 'Tell the time that packets take through this host, from interface to interface, with and without the queue' -r -f -a "none\t'none'
 watched\t'those that a [[watch]] rule for postcards selects'
 all\t'all'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l dev -d 'Time the packets that come and leave by these interfaces; * and ? in a name stand for any characters and for one, and for interfaces that come later; may be repeated (required with --hops)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l queue -d 'Tell when packets wait in the queues of this interface, and whose they are: from a packet that took as long as the trigger, or found as many bytes there (trigger:200k), until below the reset [default: half of it], and at most quota packets [default: 1024]; queue:N stands for that queue alone; several words and patterns of names are possible' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'
 all\t'all of this machine'"
@@ -558,28 +559,29 @@ debug\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -s h -l help -d 'Print help'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -s V -l version -d 'Print version'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "flows" -d 'The worst flows'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "classes" -d 'Classes of traffic'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "flow" -d 'One flow, and its figures over time'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "reports" -d 'Single reports, newest first'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "hops" -d 'The time that packets take through hosts, by flow'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "tcp" -d 'TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "info" -d 'The extent of the history'
-complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops tcp info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -s h -l help -d 'Print help'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "flows" -d 'The worst flows'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "pairs" -d 'Latency or loss from each node to each other, and the worst pairs'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "classes" -d 'Classes of traffic'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "coverage" -d 'Share of the traffic that the watchlists ask for that was measured, and why the rest was not'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "flow" -d 'One flow, and its figures over time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "series" -d 'Figures over time: for all reports, a pair of nodes, a class, or a flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "reports" -d 'Single reports, newest first'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "path" -d 'The way over transit hops, as a waterfall: where a pair\'s or a flow\'s packets spend their time'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "hops" -d 'The time that packets take through hosts, by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "queues" -d 'Episodes of queues in which packets waited too long, and whose packets these were'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "tcp" -d 'TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "info" -d 'The extent of the history'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and not __fish_seen_subcommand_from flows pairs classes coverage flow series reports path segments drops hops queues tcp info help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from flows" -l until -d 'End of the span' -r
@@ -773,6 +775,26 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from hops" -s V -l version -d 'Print version'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l until -d 'End of the span' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l node -d 'Only queues of this host, by its id or its name' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l sort -d 'Order of episodes, largest first' -r -f -a "newest\t'newest first'
+length\t'longest first'
+wait\t'longest wait of a packet first'
+bytes\t'most bytes in the queue first'
+packets\t'most packets over the trigger first'"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l limit -d 'Number of rows to show' -r
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
+warning\t''
+info\t''
+debug\t''"
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l json -d 'Print one JSON object (schema hostint.history/1; of history path hostint.path/1)'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -l csv -d 'Print CSV, with column names in the first line'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from queues" -s V -l version -d 'Print version'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l store -d 'The collector\'s file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it exists]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l since -d 'Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l until -d 'End of the span' -r
@@ -826,6 +848,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "hops" -d 'The time that packets take through hosts, by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "queues" -d 'Episodes of queues in which packets waited too long, and whose packets these were'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "tcp" -d 'TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "info" -d 'The extent of the history'
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -882,5 +905,6 @@ complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_su
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "segments" -d 'The slowest segments of all paths over transit hops'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "drops" -d 'Packets that hosts dropped, by the kernel\'s reason, by place, by host or by flow'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "hops" -d 'The time that packets take through hosts, by flow'
+complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "queues" -d 'Episodes of queues in which packets waited too long, and whose packets these were'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "tcp" -d 'TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair'
 complete -c hostint -n "__fish_hostint_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "info" -d 'The extent of the history'

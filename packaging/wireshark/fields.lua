@@ -39,7 +39,7 @@ return function()
     local NPROTO = {
         [0] = "Ethernet", [1] = "drop header, Ethernet", [2] = "switch-local header, Ethernet", [3] = "Host-INT drop summary",
         [4] = "Host-INT latency", [5] = "hostint extended latency", [6] = "hostint extended drop summary",
-        [7] = "hostint flow summary", [8] = "hostint path summary", [10] = "hostint drops of a host", [11] = "hostint hops through a host", [13] = "hostint TCP connection", [14] = "hostint group summary", [15] = "hostint framed report",
+        [7] = "hostint flow summary", [8] = "hostint path summary", [10] = "hostint drops of a host", [11] = "hostint hops through a host", [12] = "hostint queue of a host", [13] = "hostint TCP connection", [14] = "hostint group summary", [15] = "hostint framed report",
     }
     local NPROT = { [0] = "Ethernet", [1] = "IPv4", [2] = "IPv6" }
     local REP_TYPES = { [0] = "inner only", [1] = "INT", [2] = "IOAM" }

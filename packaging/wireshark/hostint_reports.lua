@@ -1,4 +1,4 @@
--- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 8, 10, 13 to 15) added to Telemetry Report v0.5.
+-- The reports that Host-INT (NProto 3 and 4) and hostint (5 to 8, 10 to 15) added to Telemetry Report v0.5.
 
 return function(fields, tools, headers, quotes)
     local M = {}
@@ -469,6 +469,35 @@ return function(fields, tools, headers, quotes)
             tostring(tvb(44, 8):uint64()), tvb(60, 4):uint())
     end
 
+    local function queue_episode(tvb, _, top)
+        local LEAST, FLOW = 136, 16 + FLOW_BYTES
+        if too_short(tvb, top, LEAST, "a report of a queue") then
+            return "Queue, cut short"
+        end
+        local flows = tvb(17, 1):uint()
+        if too_short(tvb, top, LEAST + flows * FLOW, "one with as many flows") then
+            return "Queue, cut short"
+        end
+        put(top, h.first, tvb(60, 8))
+        put(top, h.last, tvb(68, 8))
+        put(top, h.total_packets, tvb(84, 8))
+        put(top, h.total_bytes, tvb(92, 8))
+        local place = LEAST
+        for _ = 1, flows do
+            show_flow(top, tvb, place + 16, false)
+            place = place + FLOW
+        end
+        local names
+        names, place = show_names(tvb, top, place, { "Interface" })
+        if not names then
+            return "Queue, cut short"
+        end
+        odd_length(tvb, top, place, "a report of a queue with these flows")
+        local ended = band(tvb(16, 1):uint(), 2) ~= 0 and "ended" or "goes on"
+        return string.format("Queue %d of %s at node %d: episode %s %s, %s packets over", tvb(24, 4):uint(), names[1], tvb(12, 4):uint(),
+            tostring(tvb(52, 8):uint64()), ended, tostring(tvb(84, 8):uint64()))
+    end
+
     local function clock_evidence(tvb, top)
         put(top, h.clock_node, tvb(16, 4))
         put(top, h.clock_kernel, tvb(28, 8))
@@ -643,6 +672,6 @@ return function(fields, tools, headers, quotes)
         return at, sentence
     end
 
-    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [8] = path_summary, [10] = host_drop, [11] = host_hop, [13] = connection, [14] = group_summary, [15] = framed }
+    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [8] = path_summary, [10] = host_drop, [11] = host_hop, [12] = queue_episode, [13] = connection, [14] = group_summary, [15] = framed }
     return M
 end

@@ -10,6 +10,7 @@
 #include "hostint/astray.h"
 #include "hostint/drop.h"
 #include "hostint/hop.h"
+#include "hostint/queue.h"
 #include "hostint/tcp.h"
 #include "hostint/missed.h"
 #include "hostint/source_flow.h"
@@ -143,6 +144,16 @@ enum hop_news hop_news;
 enum hop_flow_flag hop_flow_flag;
 enum hop_event_kind hop_event_kind;
 enum hop_counter hop_counter;
+struct queue_key queue_key;
+struct queue_rule queue_rule;
+struct queue_episode queue_episode;
+struct queue_state queue_state;
+struct queue_event queue_event;
+enum queue_limit queue_limit;
+enum queue_measure queue_measure;
+enum queue_what queue_what;
+enum queue_event_kind queue_event_kind;
+enum queue_counter queue_counter;
 enum drop_limit drop_limit;
 enum drop_counter drop_counter;
 enum drop_flow_flag drop_flow_flag;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ConnectionsArgs, HopsArgs};
+use super::{ConnectionsArgs, HopsArgs, QueuesArgs};
 use crate::model::{DropGrouping, FlowOrder, NodeId, SegmentOrder};
 
 /// The query.
@@ -137,6 +137,8 @@ pub enum HistoryCommand {
     },
     /// The time that packets take through hosts, by flow
     Hops(HopsArgs),
+    /// Episodes of queues in which packets waited too long, and whose packets these were
+    Queues(QueuesArgs),
     /// TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair
     Tcp(ConnectionsArgs),
     /// The extent of the history

@@ -147,6 +147,7 @@ impl Increments {
             | Body::Latency(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
+            | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_) => return None,
         };

@@ -7,14 +7,14 @@ use anyhow::{Result, anyhow};
 use super::output::print;
 use crate::cli::{
     ConnectionsArgs, DropsBy, FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, HopsArgs,
-    MatrixFigure, NodeArg, SubjectArgs, exit,
+    MatrixFigure, NodeArg, QueuesArgs, SubjectArgs, exit,
 };
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
 use crate::model::{
-    ConnectionQuery, DropQuery, DropReasons, FlowOrder, FlowQuery, History, HopQuery, HostSeen,
-    HostsReporting, NodeId, PairFigures, PathQuery, Record, ReportQuery, Span, Subject,
+    ConnectionQuery, DropQuery, DropReasons, EpisodeQuery, FlowOrder, FlowQuery, History, HopQuery,
+    HostSeen, HostsReporting, NodeId, PairFigures, PathQuery, Record, ReportQuery, Span, Subject,
 };
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
@@ -92,6 +92,7 @@ fn args_of(command: &HistoryCommand) -> &HistoryArgs {
     match command {
         HistoryCommand::Flows(args) => &args.history,
         HistoryCommand::Hops(args) => &args.history,
+        HistoryCommand::Queues(args) => &args.history,
         HistoryCommand::Tcp(args) => &args.history,
         HistoryCommand::Pairs { history, .. }
         | HistoryCommand::Classes { history }
@@ -180,6 +181,7 @@ fn ask(
             by, node, limit, ..
         } => drops(history, (*by, node.as_ref(), *limit), span, seen)?,
         HistoryCommand::Hops(args) => return hops(history, args, span, seen),
+        HistoryCommand::Queues(args) => queues(history, args, span, seen)?,
         HistoryCommand::Tcp(args) => return connections(history, args, span, seen),
         HistoryCommand::Info { .. } => View::Info(history.extent()?),
     }))
@@ -228,6 +230,20 @@ fn hops(
     };
     let flows = history.hops(&query, span)?;
     Ok(Some(View::Hops(flows, history.passages(&query, span)?)))
+}
+
+fn queues(
+    history: &mut HistoryReader,
+    args: &QueuesArgs,
+    span: Span,
+    seen: &[HostSeen],
+) -> Result<View> {
+    let query = EpisodeQuery {
+        node: node_of(args.node.as_ref(), seen)?,
+        order: args.sort.into(),
+        limit: args.limit,
+    };
+    Ok(View::Queues(history.queues(&query, span)?))
 }
 
 /// Asks for connections, and returns `None` if they are those of a flow that the store does not know.

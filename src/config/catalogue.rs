@@ -5,14 +5,16 @@ use std::sync::LazyLock;
 use clap::Command;
 
 use super::definition::{command_of, names_of};
-use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT, WATCH, shown_table};
+use super::table_name::{
+    COLLECT, POSTCARDS, QUEUE, SINK, SOURCE, TCP, TRANSIT, WATCH, shown_table,
+};
 use super::{
-    CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions, TransitOptions,
-    WatchOptions,
+    CollectOptions, PostcardsOptions, QueueOptions, SinkOptions, SourceOptions, TcpOptions,
+    TransitOptions, WatchOptions,
 };
 
 /// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
-static READERS: LazyLock<[(&'static str, Command); 7]> = LazyLock::new(|| {
+static READERS: LazyLock<[(&'static str, Command); 8]> = LazyLock::new(|| {
     [
         (SINK, command_of::<SinkOptions>()),
         (SOURCE, command_of::<SourceOptions>()),
@@ -20,6 +22,7 @@ static READERS: LazyLock<[(&'static str, Command); 7]> = LazyLock::new(|| {
         (POSTCARDS, command_of::<PostcardsOptions>()),
         (TCP, command_of::<TcpOptions>()),
         (COLLECT, command_of::<CollectOptions>()),
+        (QUEUE, command_of::<QueueOptions>()),
         (WATCH, command_of::<WatchOptions>()),
     ]
 });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::File;
 use super::table::TableEntry;
-use super::table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, TRANSIT, WATCH};
+use super::table_name::{COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TCP, TRANSIT, WATCH};
 
 impl File {
     /// Whether the file configures sources or their watchlist.
@@ -32,6 +32,7 @@ impl File {
                     listen => format!("{COLLECT} on {}", listen.join(" and ")),
                 },
                 NAMES => count_names(self.names.len()),
+                QUEUE => count_queues(self.queues.len()),
                 _ => count_rules(self.rules.len()),
             });
         }
@@ -66,6 +67,9 @@ impl File {
             if *name == NAMES && self.names != before.names {
                 found.push(format!("[names] {}", count_names(self.names.len())));
             }
+            if *name == QUEUE && self.queues != before.queues {
+                found.push(format!("[[queue]] {}", count_queues(self.queues.len())));
+            }
             if *name == WATCH && self.rules != before.rules {
                 found.push(format!("[[watch]] {}", count_rules(self.rules.len())));
             }
@@ -76,6 +80,10 @@ impl File {
 
 fn count_rules(rules: usize) -> String {
     format!("{rules} rule{}", if rules == 1 { "" } else { "s" })
+}
+
+fn count_queues(queues: usize) -> String {
+    format!("{queues} queue{}", if queues == 1 { "" } else { "s" })
 }
 
 fn count_names(names: usize) -> String {

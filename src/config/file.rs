@@ -20,22 +20,20 @@ use super::source::SourceSetup;
 use super::syntax;
 use super::table::{SettingsTable, TableReader, nearest, plain};
 use super::table_name::{
-    COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH, shown_table,
+    COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH, shown_table,
 };
 use super::value::kind_of;
 use super::{
     CollectConfig, CollectOptions, FileRules, PostcardsConfig, PostcardsOptions, SinkOptions,
-    SourceOptions, TcpConfig, TcpOptions, TransitOptions, TransitSetup, WatchOptions,
+    SourceOptions, TcpConfig, TcpOptions, TransitOptions, TransitSetup,
 };
-use crate::model::{NodeId, PlainError, WatchPurpose, WatchRule};
-
-/// The number of rules that a source has room for.
-pub const MAX_RULES: usize = 16_384;
+use crate::model::{NodeId, PlainError, QueueRule, WatchPurpose, WatchRule};
 
 /// The longest file that is read, far longer than any real one: a device might never end.
 const LONGEST: u64 = 16 << 20;
 
-const EMPTY_RULE: &str = "a rule without keys would watch every packet (try to = \"10.0.0.0/8\")";
+pub(super) const EMPTY_RULE: &str =
+    "a rule without keys would watch every packet (try to = \"10.0.0.0/8\")";
 
 /// The settings of a command, which flags, environment variables and a table of the file can give.
 pub trait CommandSettings: Args + Clone + Default {
@@ -149,6 +147,8 @@ pub struct File {
     pub tcp: SettingsTable<TcpOptions>,
     pub collect: SettingsTable<CollectOptions>,
     pub rules: Vec<FileRules>,
+    /// The tables [[queue]], whose rules are among the options of postcards.
+    pub queues: Vec<QueueRule>,
     /// The names that the collector gives nodes.
     pub names: BTreeMap<NodeId, String>,
     /// The tables that the file has.
@@ -159,7 +159,7 @@ fn reader<O: CommandSettings>() -> TableReader<O> {
     reader_of(O::TABLE)
 }
 
-fn reader_of<O: Args + Default>(table: &'static str) -> TableReader<O> {
+pub(super) fn reader_of<O: Args + Default>(table: &'static str) -> TableReader<O> {
     TableReader::new(
         table,
         catalogue::command(table).unwrap_or_else(command_of::<O>),
@@ -188,6 +188,7 @@ impl File {
             tcp: SettingsTable::empty(TCP),
             collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
+            queues: Vec::new(),
             names: BTreeMap::new(),
             tables: Vec::new(),
         }
@@ -250,6 +251,11 @@ impl File {
                 Some("watch"),
                 format!("{} (expected [[watch]] above each rule)", kind_of(other)),
             ),
+            (Some(QUEUE), DeValue::Array(all)) => self.take_queues(all, lines, mistakes),
+            (Some(QUEUE), other) => refuse(
+                Some("queue"),
+                format!("{} (expected [[queue]] above each)", kind_of(other)),
+            ),
             (Some(table), DeValue::Table(keys)) => {
                 self.tables.push(table);
                 match table {
@@ -275,7 +281,7 @@ impl File {
                     (Some(near), _) => format!("did you mean {}?", shown_table(near)),
                     (None, Some(tables)) => format!("it belongs to {tables}"),
                     (None, None) => {
-                        "expected [sink], [source], [transit], [postcards], [tcp], [collect], [names] or [[watch]]"
+                        "expected [sink], [source], [transit], [postcards], [tcp], [collect], [names], [[queue]] or [[watch]]"
                             .to_owned()
                     }
                 };
@@ -295,49 +301,6 @@ impl File {
         let all = file.map_or(&[][..], |file| &file.rules);
         let fitting = all.iter().filter(|one| one.purposes.contains(&purpose));
         fitting.flat_map(|one| one.rules.iter().cloned()).collect()
-    }
-
-    fn take_rules(
-        &mut self,
-        rules: &[Spanned<DeValue<'_>>],
-        lines: &LineIndex<'_>,
-        mistakes: &mut Vec<Mistake>,
-    ) {
-        self.tables.push(WATCH);
-        let refuse = |rule: &Spanned<DeValue<'_>>, message: String| Mistake {
-            line: Some(lines.of(rule.span().start)),
-            table: Some(WATCH.to_owned()),
-            message,
-            ..Mistake::default()
-        };
-        let mut reader = reader_of::<WatchOptions>(WATCH);
-        for rule in rules {
-            let DeValue::Table(keys) = rule.get_ref() else {
-                mistakes.push(refuse(
-                    rule,
-                    format!(
-                        "{} (expected [[watch]] above each rule)",
-                        kind_of(rule.get_ref())
-                    ),
-                ));
-                continue;
-            };
-            if keys.is_empty() {
-                mistakes.push(refuse(rule, EMPTY_RULE.to_owned()));
-                continue;
-            }
-            let table = reader.read(keys, lines, mistakes);
-            match table.options.clone().check() {
-                Ok(rule) => self.rules.push(rule),
-                Err(faults) => mistakes.extend(table.locate(None, |_| None, faults)),
-            }
-        }
-        if let Some(first) = rules.get(MAX_RULES) {
-            mistakes.push(refuse(
-                first,
-                format!("{} rules: {MAX_RULES} are possible", rules.len()),
-            ));
-        }
     }
 
     /// Mistakes within one table. Settings that are missing may still be given by flags.

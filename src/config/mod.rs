@@ -12,6 +12,7 @@ mod drop_reasons;
 mod duration;
 mod engines;
 mod file;
+mod file_lists;
 
 mod heading;
 mod http;
@@ -35,6 +36,7 @@ mod postcards;
 mod precedence;
 mod push;
 mod push_headers;
+mod queue;
 mod receivers;
 mod remote_write;
 mod secret;
@@ -64,7 +66,8 @@ pub use collect::{CollectConfig, CollectOptions, OutputFile};
 pub use drop_reasons::drop_reasons;
 pub use duration::TimeSpan;
 pub use engines::{EngineOptions, EnginesConfig};
-pub use file::{CommandSettings, File, MAX_RULES};
+pub use file::{CommandSettings, File};
+pub use file_lists::MAX_RULES;
 pub use heading::ESSENTIALS;
 pub use http::{
     COLLECT_HTTP_PORT, POSTCARDS_HTTP_PORT, SINK_HTTP_PORT, TCP_HTTP_PORT, TRANSIT_HTTP_PORT,
@@ -83,6 +86,7 @@ pub use postcards::{DropsChoice, HopsChoice, NetnsChoice, PostcardsConfig, Postc
 pub use precedence::{Settled, settle, settle_source};
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
+pub use queue::QueueOptions;
 pub use receivers::report_ports;
 pub use secret::Password;
 pub use sink::SinkConfig;
@@ -92,7 +96,7 @@ pub use source::{SourceConfig, SourceHook, SourceOptions, SourceSetup, room};
 pub use source_encapsulation::SourceEncapsulation;
 pub use store::{StoreConfig, StoreOptions, StorePlace};
 pub use table::{SettingsTable, TableEntry};
-pub use table_name::{COLLECT, NAMES, POSTCARDS, SINK, SOURCE, TCP, TRANSIT, WATCH};
+pub use table_name::{COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TCP, TRANSIT, WATCH};
 pub use tcp::{OptionPeers, TcpConfig, TcpOptions, TcpReportChoice};
 pub use transit::{TransitConfig, TransitOptions, TransitSetup};
 pub use variable::{variable, variables};

@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use super::TimeSpan;
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS};
 use super::http::{POSTCARDS_HTTP_PORT, check_http};
-use super::mistake::{Fault, fault, missing};
+use super::mistake::{Fault, fault, item_fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;
-use crate::model::NodeId;
+use crate::model::{NodeId, QueueRule};
 
 /// The drops that are told.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -56,7 +56,7 @@ impl NetnsChoice {
 /// Options of `hostint postcards`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PostcardsOptions {
-    /// Tell the packets that this host drops, with the kernel's reasons (this or --hops is required)
+    /// Tell the packets that this host drops, with the kernel's reasons (this, --hops or --queue is required)
     #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub drops: Option<DropsChoice>,
 
@@ -68,6 +68,12 @@ pub struct PostcardsOptions {
     /// and for interfaces that come later; may be repeated (required with --hops)
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
+
+    /// Tell when packets wait in the queues of this interface, and whose they are: from a packet that took as long as the
+    /// trigger, or found as many bytes there (trigger:200k), until below the reset [default: half of it], and at most
+    /// quota packets [default: 1024]; queue:N stands for that queue alone; several words and patterns of names are possible
+    #[arg(long, help_heading = ESSENTIALS, value_name = "DEV=trigger:TIME[,reset:TIME][,quota:N]", value_delimiter = ' ')]
+    pub queue: Vec<QueueRule>,
 
     /// This host's INT node id, by which collectors know it [default: that of its other
     /// roles, else derived from /etc/machine-id]
@@ -137,6 +143,8 @@ pub struct PostcardsConfig {
     pub hops: HopsChoice,
     /// Empty without hops.
     pub devs: Vec<String>,
+    /// Empty if queues are not watched.
+    pub queues: Vec<QueueRule>,
     pub latency_step: TimeSpan,
     pub latency_hold: TimeSpan,
     pub netns: NetnsChoice,
@@ -190,6 +198,7 @@ impl PostcardsOptions {
     pub fn check(self) -> Result<PostcardsConfig, Vec<Fault>> {
         let mut faults = Vec::new();
         self.check_choices(&mut faults);
+        self.check_queues(&mut faults);
         let tells_all = self.ignored_reasons == [TELL_ALL];
         for name in self.ignored_reasons.iter().filter(|_| !tells_all) {
             let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
@@ -228,6 +237,7 @@ impl PostcardsOptions {
             drops: self.drops.unwrap_or_default(),
             hops: self.hops.unwrap_or_default(),
             devs: self.dev,
+            queues: self.queue,
             latency_step: self.latency_step.unwrap_or(DEFAULT_STEP),
             latency_hold: self.latency_hold.unwrap_or(DEFAULT_HOLD),
             netns: self.netns.unwrap_or_default(),
@@ -254,11 +264,12 @@ impl PostcardsOptions {
     fn check_choices(&self, faults: &mut Vec<Fault>) {
         let tells_hops = self.hops.is_some_and(|hops| hops != HopsChoice::None);
         match (self.drops, self.hops) {
-            (None, None) => {
-                faults.push(missing("drops", "nothing to tell (try --drops or --hops)"))
-            }
             (Some(DropsChoice::All), _) => {}
-            _ if tells_hops => {}
+            _ if tells_hops || !self.queue.is_empty() => {}
+            (None, None) => faults.push(missing(
+                "drops",
+                "nothing to tell (try --drops, --hops or --queue)",
+            )),
             _ => faults.push(fault(
                 &["drops", "hops"],
                 "nothing is left to tell (try drops = \"all\" or hops = \"all\")",
@@ -281,6 +292,27 @@ impl PostcardsOptions {
             faults.push(fault(
                 &["dev"],
                 format!("{given} interfaces are too many (at most {MOST_DEVS} are possible)"),
+            ));
+        }
+    }
+    /// Faults in what is asked of queues.
+    fn check_queues(&self, faults: &mut Vec<Fault>) {
+        for (index, rule) in self.queue.iter().enumerate() {
+            let same = |one: &&QueueRule| (&one.dev, one.queue) == (&rule.dev, rule.queue);
+            if self.queue.iter().take(index).any(|one| same(&one)) {
+                let dev = &rule.dev;
+                faults.push(item_fault(
+                    "queue",
+                    index,
+                    format!("{dev} has settings already (leave one of them out)"),
+                ));
+            }
+        }
+        if self.queue.len() > MOST_DEVS {
+            let given = self.queue.len();
+            faults.push(fault(
+                &["queue"],
+                format!("{given} are too many (at most {MOST_DEVS} are possible)"),
             ));
         }
     }

@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use super::duration::TimeSpan;
 use super::source::SHORTEST_IDLE;
 use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT};
-use super::{HookChoice, SourceEncapsulation, SourceHook};
-use crate::model::Encapsulation;
+use super::{HookChoice, Size, SourceEncapsulation, SourceHook};
+use crate::model::{Encapsulation, QueueRule};
 
 /// The variable of a flag that all commands share.
 pub fn variable(flag: &str) -> String {
@@ -48,7 +48,11 @@ pub(super) fn variable_read(table: &str, flag: &str) -> String {
 }
 
 fn is_for_another(table: &str, flag: &str, value: &str) -> bool {
-    !takes(table, flag, value) && [SINK, SOURCE].iter().any(|other| takes(other, flag, value))
+    let others = match flag {
+        "queue" => [POSTCARDS, COLLECT],
+        _ => [SINK, SOURCE],
+    };
+    !takes(table, flag, value) && others.iter().any(|other| takes(other, flag, value))
 }
 
 /// Whether a command's flag takes a value. Only these flags take other values at one command than at another.
@@ -57,6 +61,8 @@ fn takes(table: &str, flag: &str, value: &str) -> bool {
     match (flag, table) {
         ("hook", SINK) => HookChoice::from_str(value, false).is_ok(),
         ("hook", SOURCE) => SourceHook::from_str(value, false).is_ok(),
+        ("queue", POSTCARDS) => value.split(' ').all(|one| one.parse::<QueueRule>().is_ok()),
+        ("queue", COLLECT) => value.parse::<Size>().is_ok(),
         ("encap", SINK) => value.split(',').all(encapsulation),
         ("encap", SOURCE) => value.parse::<SourceEncapsulation>().is_ok(),
         ("idle-flow-timeout", SINK) => value.parse::<TimeSpan>().is_ok(),

@@ -60,6 +60,12 @@ pub mod hop_object {
     include!(concat!(env!("OUT_DIR"), "/hop.skel.rs"));
 }
 
+/// Generated: the programs that watch queues.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod queue_object {
+    include!(concat!(env!("OUT_DIR"), "/queue.skel.rs"));
+}
+
 /// Generated: the programs that read TCP connections.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod tcp_walk_object {
@@ -145,6 +151,11 @@ abi!(
     hop_times,
     hop_flow,
     hop_event,
+    queue_key,
+    queue_rule,
+    queue_episode,
+    queue_state,
+    queue_event,
     tcp_settings,
     tcp_record,
     transit_info,

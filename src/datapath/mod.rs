@@ -45,6 +45,7 @@ mod peer_clock;
 mod peer_status;
 pub mod pins;
 pub mod probe;
+pub mod queues;
 pub mod recent;
 pub mod renewal;
 mod run;

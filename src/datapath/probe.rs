@@ -43,13 +43,23 @@ fn has_helper(program: libbpf_sys::bpf_prog_type, helper: libbpf_sys::bpf_func_i
 }
 
 fn has_kernel_function(name: &CStr) -> bool {
+    is_described(name, libbpf_sys::BTF_KIND_FUNC)
+}
+
+/// True if the kernel describes a tracepoint, whose type has this name: btf_trace_qdisc_enqueue.
+pub fn has_tracepoint(name: &CStr) -> bool {
+    is_described(name, libbpf_sys::BTF_KIND_TYPEDEF)
+}
+
+/// True if the kernel describes a type of this name and kind.
+fn is_described(name: &CStr, kind: u32) -> bool {
     // SAFETY: the BTF object is freed below; the name is NUL-terminated.
     unsafe {
         let btf = libbpf_sys::btf__load_vmlinux_btf();
         if btf.is_null() {
             return false;
         }
-        let id = libbpf_sys::btf__find_by_name_kind(btf, name.as_ptr(), libbpf_sys::BTF_KIND_FUNC);
+        let id = libbpf_sys::btf__find_by_name_kind(btf, name.as_ptr(), kind);
         libbpf_sys::btf__free(btf);
         id > 0
     }

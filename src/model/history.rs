@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::{
     ConnectionFigures, ConnectionQuery, ConnectionSeries, CorrectedMean, DropFigures, DropQuery,
-    DropSeries, FlowKey, ForwardedFlow, HopQuery, LatencyResolution, LimitSeries, LossByHost,
-    LossSplit, Measured, NodeId, PassageFigures, PathFigures, PathQuery, Record, SegmentFigures,
-    SegmentOrder, TcpGrouping, TcpSums,
+    DropSeries, EpisodeQuery, Extent, FlowKey, ForwardedFlow, HopQuery, LatencyResolution,
+    LimitSeries, LossByHost, LossSplit, Measured, NodeId, PassageFigures, PathFigures, PathQuery,
+    Record, SegmentFigures, SegmentOrder, TcpGrouping, TcpSums, ToldEpisode,
 };
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
@@ -275,22 +275,6 @@ pub struct ReportQuery {
     pub limit: usize,
 }
 
-/// The extent of a store.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
-pub struct Extent {
-    /// Times of the oldest and the newest report; 0 if there are none.
-    pub first_ns: u64,
-    pub last_ns: u64,
-    /// Reports that are kept singly.
-    pub reports: u64,
-    pub flows: u64,
-    pub bytes: u64,
-    /// Reports that are only in the roll-ups, because there was no time to write them singly.
-    pub rolled_up_only: u64,
-    /// The approximate time of the last report that is only in the roll-ups; 0 if there is none.
-    pub rolled_up_only_ns: u64,
-}
-
 /// Why a query failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -356,6 +340,15 @@ pub trait History: Send {
     }
     /// The times of all packets between interfaces of hosts, most packets first; none of a flow.
     fn passages(&mut self, _: &HopQuery, _: Span) -> Result<Vec<PassageFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
+
+    /// Episodes of hosts' queues. A store without any knows none.
+    fn queues(
+        &mut self,
+        _query: &EpisodeQuery,
+        _span: Span,
+    ) -> Result<Vec<ToldEpisode>, HistoryError> {
         Ok(Vec::new())
     }
 

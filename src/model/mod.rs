@@ -20,6 +20,7 @@ mod drop_reasons;
 pub mod drop_totals_report;
 mod encapsulation;
 mod engine_status;
+mod extent;
 mod flow;
 mod flow_growth;
 mod flow_hash;
@@ -31,6 +32,7 @@ mod hex;
 mod history;
 mod history_drops;
 mod history_hops;
+mod history_queues;
 mod history_tcp;
 mod hop;
 mod host_drop;
@@ -72,6 +74,8 @@ mod plain_error;
 mod postcards_status;
 mod prefix;
 pub mod preflight;
+mod queue_episode;
+mod queue_rule;
 mod quirk;
 mod reason;
 mod recent_counts;
@@ -111,6 +115,7 @@ pub use drop_reasons::DropReasons;
 pub use drop_totals_report::{DropSubject, DropSum, DropTotalsReport, HostDropRow};
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
 pub use engine_status::{EngineStatus, EngineUnit};
+pub use extent::Extent;
 pub use flow::{FlowKey, Transport, Vlans};
 pub use flow_growth::FlowCounts;
 pub use flow_hash::FlowHash;
@@ -119,15 +124,16 @@ pub use flow_summary::{FlowSummary, FlowTotals};
 pub use group_totals::{GroupTotals, TOTALS_TOLD};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
-    ClassFigures, Extent, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError,
-    LEAST_SAMPLES, LatencyFigures, MeasuredFigures, PairFigures, Point, ReportQuery, Series,
-    ShownFigures, Span, Subject,
+    ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError, LEAST_SAMPLES,
+    LatencyFigures, MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span,
+    Subject,
 };
 pub use history_drops::{
     DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossAt, LossByHost, LossSplit,
     PairDrops,
 };
 pub use history_hops::{ForwardedFlow, HopOrder, HopQuery};
+pub use history_queues::{EpisodeOrder, EpisodeQuery, ToldEpisode};
 pub use history_tcp::{
     CONNECTION_SILENT_NS, ConnectionCounts, ConnectionFigures, ConnectionOrder, ConnectionPoint,
     ConnectionQuery, ConnectionSeries, ConnectionState, HostTcpRow, LimitPoint, LimitSeries,
@@ -182,8 +188,12 @@ pub use path_state::PathState;
 pub use path_status::PathStatus;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
 pub use plain_error::PlainError;
-pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus};
+pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};
+pub use queue_episode::{
+    EpisodeId, MOST_QUEUE_FLOWS, QueueEpisode, QueueFigures, QueueFlow, QueueReport, QueueTotals,
+};
+pub use queue_rule::{QueueLimits, QueueMeasure, QueueRule};
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use recent_counts::RecentCounts;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::interned_name::{self, InternedName};
-use super::{DropTotals, HopTotals, NodeId};
+use super::{DropTotals, HopTotals, NodeId, QueueTotals};
 
 /// The postcards of a host, as their daemon tells.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -29,6 +29,18 @@ pub struct PostcardsStatus {
     /// Absent if hops are not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<HopsStatus>,
+    /// Absent if queues are not watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<QueuesStatus>,
+}
+
+/// The queues that a daemon of postcards watches.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct QueuesStatus {
+    /// The names and patterns of interfaces that rules have.
+    pub devs: Vec<String>,
+    #[serde(flatten)]
+    pub totals: QueueTotals,
 }
 
 /// The hops that a daemon of postcards watches.

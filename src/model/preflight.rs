@@ -130,6 +130,10 @@ pub struct PostcardsFacts {
     pub carries_stamps: bool,
     /// Why the programs that time packets do not load; `None` if loading could not be tried.
     pub hops: Option<Result<(), String>>,
+    /// The kernel tells when packets enter queues.
+    pub times_queues: bool,
+    /// Why the programs that watch queues do not load; `None` if loading could not be tried.
+    pub queues: Option<Result<(), String>>,
 }
 
 /// The facts about what the view of TCP connections needs.

@@ -9,8 +9,8 @@ use super::int_header::is_false;
 use super::{
     Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop, HostDrop,
     HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames, PathPartRecord, QueueDepth,
-    Quirk, RecordName, Report, ReportDomain, ReportVersion, Summary, SummaryRecord, SummarySubject,
-    TcpReport,
+    QueueEpisode, Quirk, RecordName, Report, ReportDomain, ReportVersion, Summary, SummaryRecord,
+    SummarySubject, TcpReport,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -106,6 +106,9 @@ pub struct Record {
     /// The time that packets of the flow take through a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_hop: Option<Box<HostHop>>,
+    /// An episode of a host's queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_episode: Option<Box<QueueEpisode>>,
     /// The state of a host's TCP connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<Box<TcpReport>>,
@@ -350,6 +353,7 @@ impl Record {
             Body::Summary(summary) => self.tell_summary(summary),
             Body::HostDrop(report) => self.host_drop = Some(Box::new(report.drop.clone())),
             Body::HostHop(report) => self.host_hop = Some(Box::new(report.hop.clone())),
+            Body::Queue(report) => self.queue_episode = Some(Box::new(report.episode.clone())),
             Body::Connection(report) => {
                 self.connection = Some(Box::new(report.connection.clone()));
             }

@@ -7,8 +7,9 @@ use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, ConnectionReport, DropReasons, DropSummary,
     FirstHeader, Flags, FlowKey, FlowSummary, Hop, HopStack, HostDropReport, HostHopReport, HwId,
-    LatencyReport, NodeId, Observation, Packet, PacketReport, QuotedHeaders, Record, Report,
-    ReportVersion, ReportedPacket, Summary, SummarySubject, Transport, Vlans,
+    LatencyReport, MOST_QUEUE_FLOWS, NodeId, Observation, Packet, PacketReport, QueueReport,
+    QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Summary, SummarySubject,
+    Transport, Vlans,
 };
 
 /// Why a line is not a report.
@@ -98,6 +99,7 @@ impl Record {
                 .host_drop()
                 .map(|report| Body::HostDrop(Box::new(report))),
             "host-hop" => (self.host_hop()).map(|report| Body::HostHop(Box::new(report))),
+            "queue" => (self.queue_episode()).map(|report| Body::Queue(Box::new(report))),
             "tcp" => (self.connection()).map(|report| Body::Connection(Box::new(report))),
             "packet" | "local" | "drop" | "intermediate" | "ethernet" => {
                 Ok(Body::Packet(Box::new(self.packet_report())))
@@ -199,6 +201,19 @@ impl Record {
             time_s: self.needed(self.report_time_s, "report_time_s")?,
             node: self.needed(self.reporter_node, "reporter_node")?,
             hop,
+        })
+    }
+
+    fn queue_episode(&self) -> Result<QueueReport, BadRecord> {
+        let episode = self.queue_episode.as_deref();
+        let mut episode = self.needed(episode.cloned(), "queue_episode")?;
+        let name = episode.interface.take();
+        episode.interface = name.map(|text| printable(&text));
+        episode.flows.truncate(MOST_QUEUE_FLOWS);
+        Ok(QueueReport {
+            time_s: self.needed(self.report_time_s, "report_time_s")?,
+            node: self.needed(self.reporter_node, "reporter_node")?,
+            episode,
         })
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, HostHopReport,
-    NodeId, PacketReport, PathFact, PathPart, QuotedHeaders, ReportVersion, Summary,
+    NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders, ReportVersion, Summary,
     SummarySubject,
 };
 
@@ -77,6 +77,8 @@ pub enum Body {
     HostDrop(Box<HostDropReport>),
     /// NProto 11, hostint's own: the time that packets of a flow take through a host.
     HostHop(Box<HostHopReport>),
+    /// NProto 12, hostint's own: an episode of a host's queue.
+    Queue(Box<QueueReport>),
     /// NProto 13, hostint's own: the state of a host's TCP connection.
     Connection(Box<ConnectionReport>),
     /// What a collector adds up of a part of a path, for engines. No host sends it.
@@ -182,6 +184,7 @@ impl Body {
             Self::Summary(summary) => summary.time_s,
             Self::HostDrop(report) => report.time_s,
             Self::HostHop(report) => report.time_s,
+            Self::Queue(report) => report.time_s,
             Self::Connection(report) => report.time_s,
             Self::PathPart(part) => part.time_s,
         })
@@ -202,6 +205,7 @@ impl Observation {
             },
             Body::HostDrop(_) => "host-drop",
             Body::HostHop(_) => "host-hop",
+            Body::Queue(_) => "queue",
             Body::Connection(_) => "tcp",
             Body::PathPart(part) => match part.fact {
                 PathFact::Times => "path-times",
@@ -223,6 +227,7 @@ impl Observation {
             },
             Body::HostDrop(report) => Some(report.drop.flow),
             Body::HostHop(report) => Some(report.hop.flow),
+            Body::Queue(_) => None,
             Body::Connection(report) => Some(report.connection.sample.flow),
             Body::PathPart(_) => None,
         }
@@ -246,6 +251,7 @@ impl Observation {
             Body::Summary(summary) => Some(summary.sink_node),
             Body::HostDrop(report) => Some(report.node),
             Body::HostHop(report) => Some(report.node),
+            Body::Queue(report) => Some(report.node),
             Body::Connection(report) => Some(report.node),
             Body::PathPart(part) => Some(part.path.sink.node),
         }
@@ -262,6 +268,7 @@ impl Observation {
             | Body::Summary(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
+            | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_) => None,
         }
@@ -285,6 +292,7 @@ impl Observation {
             | Body::Summary(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
+            | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_) => ReportVersion::V05,
         }

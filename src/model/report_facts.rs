@@ -89,7 +89,11 @@ impl ReportFacts {
                     reordered: summary.totals.reordered,
                 };
             }
-            Body::HostDrop(_) | Body::HostHop(_) | Body::Connection(_) | Body::PathPart(_) => {
+            Body::HostDrop(_)
+            | Body::HostHop(_)
+            | Body::Queue(_)
+            | Body::Connection(_)
+            | Body::PathPart(_) => {
                 // Histories count packets of a flow as INT does. What hosts drop and delay, the state of their connections, and
                 // paths have figures of their own.
                 observed.flow = None;

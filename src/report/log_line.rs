@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::model::{
-    Body, ConnectionReport, FlowSummary, Hop, HostDropReport, HostHopReport, PacketReport, Report,
-    Summary, SummarySubject, TcpReport,
+    Body, ConnectionReport, FlowSummary, Hop, HostDropReport, HostHopReport, PacketReport,
+    QueueReport, Report, Summary, SummarySubject, TcpReport,
 };
 
 /// Displays a report as Host-INT logs it, without the line feed.
@@ -68,6 +68,7 @@ impl fmt::Display for LogLine<'_> {
             Body::Summary(summary) => totals_line(summary, f),
             Body::HostDrop(report) => drop_line(report, f),
             Body::HostHop(report) => hop_line(report, f),
+            Body::Queue(report) => queue_line(report, f),
             Body::Connection(report) => connection_line(report, f),
             Body::PathPart(part) => {
                 let path = part.path.hash_text();
@@ -124,6 +125,33 @@ fn hop_line(report: &HostHopReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         hop.hop_ns,
         hop.mean_hop_ns,
         hop.max_hop_ns
+    )
+}
+
+/// As of drops.
+fn queue_line(report: &QueueReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let QueueReport {
+        time_s,
+        node,
+        episode,
+    } = report;
+    write!(
+        f,
+        "Time: {time_s} s Type: Queue NodeID: {node} Out: {} Queue: {} Episode: {} Begin: {} ns Last: {} ns End: {} ns \
+         Packets: {} Bytes: {} Told: {} Suppressed: {} Drops: {} MaxBytes: {} MaxTime: {} ns",
+        episode.ifindex,
+        episode.queue,
+        episode.episode,
+        episode.begin_ns,
+        episode.last_ns,
+        episode.end_ns.unwrap_or_default(),
+        episode.packets,
+        episode.bytes,
+        episode.told,
+        episode.suppressed,
+        episode.drops,
+        episode.max_bytes,
+        episode.max_time_ns.unwrap_or_default()
     )
 }
 

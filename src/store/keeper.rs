@@ -10,7 +10,7 @@ use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
 use crate::model::{
     Arrival, ConnectionReport, DropCount, DropSum, HostDrop, HostHop, HostSeen, Measured, NodeId,
-    PathGrowth, PathSample, Report, ReportFacts, TcpGrowth, is_whole_batch,
+    PathGrowth, PathSample, QueueEpisode, Report, ReportFacts, TcpGrowth, is_whole_batch,
 };
 
 /// A thread's way to hand reports to the store. Each thread has its own.
@@ -130,6 +130,12 @@ impl StoreKeeper {
     pub fn see_hop(&self, node: NodeId, hop: &HostHop, time_ns: u64) {
         self.queue
             .put_told(|waiting| waiting.hops.add(node, hop, time_ns));
+    }
+
+    /// Hands on what a host told of an episode of a queue.
+    pub fn see_episode(&self, node: NodeId, episode: &QueueEpisode, time_ns: u64) {
+        self.queue
+            .put_told(|waiting| waiting.queues.add(node, episode, time_ns));
     }
 
     /// Hands on the times of all packets of a path.

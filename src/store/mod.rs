@@ -36,6 +36,7 @@ mod paths;
 mod period;
 mod plan;
 mod queue;
+mod queues;
 mod reader;
 mod retention;
 mod rollups;

@@ -46,7 +46,7 @@ struct QueueContent {
     bases: Option<SummaryBases>,
     /// Coverage that is not in the store yet.
     coverage: Vec<CoverageGrowth>,
-    /// What hosts told of drops, connections and hops.
+    /// What hosts told of drops, connections, hops and queues.
     told: WaitingTold,
 }
 
@@ -264,7 +264,7 @@ impl StoreQueue {
         }
     }
 
-    /// Adds what hosts told of drops, connections or hops.
+    /// Adds what hosts told of drops, connections, hops or queues.
     pub fn put_told(&self, add: impl FnOnce(&mut WaitingTold)) {
         add(&mut self.state().told);
     }

@@ -17,6 +17,7 @@ use super::passages;
 use super::paths;
 use super::period::{RollUpLevel, RollUpTable};
 use super::plan::Horizons;
+use super::queues;
 use super::rollups::fact;
 use super::rows::{class_names, place_of, rows_of_one, sums_of_all};
 use super::single_reports;
@@ -25,10 +26,10 @@ use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
-    DropSeries, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError, HopQuery,
-    HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PathFigures, PathQuery,
-    Point, Record, ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping,
-    TcpSums,
+    DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError,
+    HopQuery, HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PathFigures,
+    PathQuery, Point, Record, ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject,
+    TcpGrouping, TcpSums, ToldEpisode,
 };
 
 /// A store that is open for reading.
@@ -347,6 +348,14 @@ impl History for HistoryReader {
         span: Span,
     ) -> Result<Vec<PassageFigures>, HistoryError> {
         self.ask(|conn, _| passages::find(conn, query, span))
+    }
+
+    fn queues(
+        &mut self,
+        query: &EpisodeQuery,
+        span: Span,
+    ) -> Result<Vec<ToldEpisode>, HistoryError> {
+        self.ask(|conn, _| queues::find(conn, query, span))
     }
 
     fn connections(

@@ -1,10 +1,11 @@
-//! What hosts told of drops, connections and hops until it is written.
+//! What hosts told of drops, connections, hops and queues until it is written.
 
 use rusqlite::Connection;
 
 use super::connections::{ConnectionsWriter, WaitingConnections};
 use super::drops::{DropsWriter, WaitingDrops};
 use super::hops::{HopsWriter, WaitingHops};
+use super::queues::{QueuesWriter, WaitingQueues};
 
 /// What waits for the writer.
 #[derive(Debug, Default)]
@@ -12,11 +13,15 @@ pub struct WaitingTold {
     pub drops: WaitingDrops,
     pub connections: WaitingConnections,
     pub hops: WaitingHops,
+    pub queues: WaitingQueues,
 }
 
 impl WaitingTold {
     pub fn is_empty(&self) -> bool {
-        self.drops.is_empty() && self.connections.is_empty() && self.hops.is_empty()
+        self.drops.is_empty()
+            && self.connections.is_empty()
+            && self.hops.is_empty()
+            && self.queues.is_empty()
     }
 
     /// Adds an older one that could not be written.
@@ -24,6 +29,7 @@ impl WaitingTold {
         self.drops.merge(older.drops);
         self.connections.merge(older.connections);
         self.hops.merge(older.hops);
+        self.queues.merge(older.queues);
     }
 }
 
@@ -33,6 +39,7 @@ pub struct ToldWriter {
     drops: DropsWriter,
     connections: ConnectionsWriter,
     hops: HopsWriter,
+    queues: QueuesWriter,
 }
 
 impl ToldWriter {
@@ -48,6 +55,7 @@ impl ToldWriter {
             drops,
             connections,
             hops,
+            queues,
         } = told;
         let mut left = WaitingTold::default();
         if !drops.is_empty() && self.drops.write(conn, &drops, before_ns).is_err() {
@@ -62,6 +70,9 @@ impl ToldWriter {
         }
         if !hops.is_empty() && self.hops.write(conn, &hops, before_ns).is_err() {
             left.hops = hops;
+        }
+        if !queues.is_empty() && self.queues.write(conn, &queues, before_ns).is_err() {
+            left.queues = queues;
         }
         left
     }

@@ -256,7 +256,7 @@ impl StoreWriter {
         }
     }
 
-    /// Writes what hosts told of drops, connections and hops. What fails waits for the next time.
+    /// Writes what hosts told of drops, connections, hops and queues. What fails waits for the next time.
     fn write_told(&mut self) {
         if self.paused.is_some() || FileId::of(&self.settings.path) != self.id {
             return;

@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use super::coverage;
 use super::history_drops::{self, DropsView, split_text};
 use super::history_hops;
+use super::history_queues;
 use super::history_tcp::TcpView;
 use super::hosts::KnownHosts;
 use super::known_digits::{KnownDigits, certain};
 use super::matrix;
+use super::moment::moment;
 use super::path;
 use super::table::TextTable;
 use super::text::{Grouped, TextLine};
@@ -18,7 +20,7 @@ use crate::model::coverage::CoverageRow;
 use crate::model::{
     Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LossByHost,
     NodeId, PairFigures, PassageFigures, PathFigures, PathQuery, Record, Report, SegmentFigures,
-    Series, ShownFigures, Span,
+    Series, ShownFigures, Span, ToldEpisode,
 };
 
 pub use super::matrix::Cell;
@@ -54,19 +56,13 @@ pub enum View {
     Info(Extent),
     Drops(DropsView),
     Hops(Vec<ForwardedFlow>, Vec<PassageFigures>),
+    Queues(Vec<ToldEpisode>),
     Tcp(TcpView),
 }
 
 /// A report as the collector prints it.
 pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReasons) -> String {
     TextLine::of(report, arrival, reasons).to_string()
-}
-
-/// A time in UTC, to the second.
-pub(super) fn moment(time_ns: u64) -> String {
-    let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(time_ns / 1_000_000_000);
-    let text = humantime::format_rfc3339_seconds(time).to_string();
-    text.replace('T', " ").replace('Z', "")
 }
 
 /// The share of packets that were lost.
@@ -318,6 +314,10 @@ impl View {
                 head("flows through hosts", span, &mut out);
                 history_hops::write((flows, passages), hosts, &mut out);
             }
+            Self::Queues(episodes) => {
+                head("episodes of queues", span, &mut out);
+                history_queues::write(episodes, hosts, &mut out);
+            }
             Self::Tcp(view) => {
                 head("TCP connections", span, &mut out);
                 view.write(hosts, &mut out);
@@ -360,6 +360,7 @@ impl View {
             | Self::Info(_)
             | Self::Drops(_)
             | Self::Hops(..)
+            | Self::Queues(_)
             | Self::Tcp(_) => Box::new(std::iter::empty()),
         }
     }
@@ -384,6 +385,7 @@ impl View {
             Self::Info(extent) => json!({ "info": extent }),
             Self::Drops(view) => json!({"drops": view.drops, "drop_series": view.series}),
             Self::Hops(flows, passages) => json!({ "hops": flows, "passages": passages }),
+            Self::Queues(episodes) => json!({ "queues": episodes }),
             Self::Tcp(view) => view.json(),
         };
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {

@@ -7,6 +7,7 @@ use super::coverage;
 use super::history::View;
 use super::history_drops;
 use super::history_hops;
+use super::history_queues;
 use super::history_tcp::{self, TcpView};
 
 impl View {
@@ -52,6 +53,7 @@ impl View {
             Self::Segments(segments) => csv_table(SEGMENT, segments),
             Self::Drops(view) => csv_table(history_drops::CSV, &view.drops),
             Self::Hops(flows, _) => csv_table(history_hops::CSV, flows),
+            Self::Queues(episodes) => csv_table(history_queues::CSV, episodes),
             Self::Tcp(TcpView::Connections(all)) => csv_table(history_tcp::CONNECTIONS_CSV, all),
             Self::Tcp(TcpView::Sums { sums, .. }) => csv_table(history_tcp::SUMS_CSV, sums),
             Self::Info(extent) => csv_table(

@@ -1,8 +1,8 @@
-//! Drops and hops of a host as lines of JSON.
+//! Drops, hops and queues of a host as lines of JSON.
 
 use serde::Serialize;
 
-use crate::model::{DropTotals, HopTotals, HostDrop, HostHop};
+use crate::model::{DropTotals, HopTotals, HostDrop, HostHop, QueueEpisode, QueueTotals};
 
 const SCHEMA: &str = "hostint.postcards/1";
 
@@ -50,5 +50,19 @@ impl<'a> PostcardsJson<'a, HopTotals> {
     /// The times of all packets.
     pub fn hop_totals(content: &'a HopTotals) -> Self {
         Self::of("hop-totals", content)
+    }
+}
+
+impl<'a> PostcardsJson<'a, QueueEpisode> {
+    /// An episode of a queue.
+    pub fn queues(content: &'a QueueEpisode) -> Self {
+        Self::of("queue", content)
+    }
+}
+
+impl<'a> PostcardsJson<'a, QueueTotals> {
+    /// The counts of all queues.
+    pub fn queue_totals(content: &'a QueueTotals) -> Self {
+        Self::of("queue-totals", content)
     }
 }

@@ -3,12 +3,15 @@
 use std::fmt;
 
 use super::drops::{ReasonText, counted};
-use super::history::moment;
 use super::hops::{not_timed, passages};
+use super::moment::moment;
+use super::queues::{not_judged, queues as table_of};
 use super::text::{Grouped, Nanoseconds};
 use super::told_collectors::ToldCollectors;
 use crate::model::name_pattern::is_pattern;
-use crate::model::{DropTotals, DropsStatus, HopsStatus, KernelReason, PostcardsStatus};
+use crate::model::{
+    DropTotals, DropsStatus, HopsStatus, KernelReason, PostcardsStatus, QueuesStatus,
+};
 
 /// The reasons and places that are shown unless all are wanted.
 const SHOWN: usize = 10;
@@ -34,8 +37,11 @@ pub fn write(f: &mut fmt::Formatter<'_>, postcards: &PostcardsStatus, all: bool)
     if let Some(status) = &postcards.drops {
         drops(f, status, postcards.report_period_ns, all)?;
     }
-    match &postcards.hops {
-        Some(status) => hops(f, status, postcards.report_period_ns, all),
+    if let Some(status) = &postcards.hops {
+        hops(f, status, postcards.report_period_ns, all)?;
+    }
+    match &postcards.queues {
+        Some(status) => queues(f, status, all),
         None => Ok(()),
     }
 }
@@ -214,6 +220,46 @@ fn hops(f: &mut fmt::Formatter<'_>, hops: &HopsStatus, period_ns: u64, all: bool
         ),
     ];
     let packets = not_timed(totals).map(|(count, text)| (count, format!("packets {text}")));
+    let losses = losses.map(|(count, text)| (count, text.to_owned()));
+    for (count, text) in packets.into_iter().chain(losses) {
+        if all || count > 0 {
+            writeln!(f, "  {:>14}  {text}", Grouped(count))?;
+        }
+    }
+    Ok(())
+}
+
+fn queues(f: &mut fmt::Formatter<'_>, queues: &QueuesStatus, all: bool) -> fmt::Result {
+    let totals = &queues.totals;
+    writeln!(
+        f,
+        "  queues of {}: {}, {} told",
+        queues.devs.join(", "),
+        counted(totals.episodes(), "episode"),
+        counted(totals.told, "line")
+    )?;
+    let most = if all { usize::MAX } else { SHOWN };
+    let (shown, more) = totals.queues.split_at(totals.queues.len().min(most));
+    if !shown.is_empty() {
+        for line in table_of(shown).to_string().lines() {
+            writeln!(f, "    {line}")?;
+        }
+    }
+    if !more.is_empty() {
+        let more = counted(more.len() as u64, "other queue");
+        writeln!(f, "  and {more} (--all)")?;
+    }
+    let packets = not_judged(totals).map(|(count, text)| (count, format!("packets {text}")));
+    let losses = [
+        (
+            totals.put_off,
+            "times that --max-reports put an episode off",
+        ),
+        (
+            totals.untold,
+            "episodes that were not told, because there were too many at a time",
+        ),
+    ];
     let losses = losses.map(|(count, text)| (count, text.to_owned()));
     for (count, text) in packets.into_iter().chain(losses) {
         if all || count > 0 {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::history::moment;
+use super::moment::moment;
 use super::tcp::TcpTotalsText;
 use super::text::{Grouped, Nanoseconds};
 use super::told_collectors::ToldCollectors;

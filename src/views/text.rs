@@ -5,6 +5,7 @@ use std::fmt;
 use super::drops::DropDetails;
 use super::hops::HopDetails;
 use super::known_digits::KnownDigits;
+use super::queues::QueueDetails;
 use super::tcp::TcpDetails;
 use crate::model::{
     Arrival, Body, DropReasons, Flags, FlowSummary, LatencyClocks, NodeId, NodeNames, PacketReport,
@@ -91,6 +92,7 @@ impl fmt::Display for TextLine<'_> {
             "flow-summary" | "group-summary" => "summary",
             "drop" => "DROP",
             "host-drop" => "DROP",
+            "queue" => "QUEUE",
             "ethernet" => "packet",
             "intermediate" => "transit",
             kind => kind,
@@ -102,6 +104,7 @@ impl fmt::Display for TextLine<'_> {
                 Some(class) => write!(f, "class {class}  ")?,
                 None => f.write_str("no class  ")?,
             },
+            (None, Body::Queue(_)) => {}
             (None, _) => f.write_str("unknown flow  ")?,
         }
         match &observation.body {
@@ -145,6 +148,10 @@ impl fmt::Display for TextLine<'_> {
             }
             Body::HostHop(report) => {
                 write!(f, "{}  node {}", HopDetails(&report.hop), report.node)?;
+            }
+            Body::Queue(report) => {
+                let node = self.names.text(report.node);
+                write!(f, "{}  node {node}", QueueDetails(&report.episode))?;
             }
             Body::Connection(report) => {
                 let state = TcpDetails(&report.connection);

@@ -84,6 +84,7 @@ pub fn page(page: PageSources) -> Router {
         .route("/api/segments", get(segments))
         .route("/api/drops", get(drops))
         .route("/api/hops", get(hops))
+        .route("/api/queues", get(queues))
         .route("/api/tcp", get(tcp))
         .route("/api/live", get(news::live))
         .with_state(api)
@@ -233,6 +234,18 @@ async fn hops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
         let hops = history.hops(&query, span)?;
         responses::hops(span, hops, history.passages(&query, span)?)
     });
+    answer.await
+}
+
+/// The episodes of hosts' queues.
+async fn queues(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
+    let mut asked = Parameters::of(&uri)?;
+    let span = asked.span((api.now_ns)())?;
+    let query = asked.queues()?;
+    asked.end()?;
+    let answer = api
+        .histories
+        .ask(move |history| responses::queues(span, history.queues(&query, span)?));
     answer.await
 }
 

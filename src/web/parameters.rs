@@ -8,8 +8,9 @@ use axum::http::{StatusCode, Uri};
 
 use super::responses::HttpRefusal;
 use crate::model::{
-    ConnectionOrder, ConnectionQuery, DropGrouping, DropQuery, FlowOrder, FlowQuery, HopOrder,
-    HopQuery, Limit, NodeId, PathQuery, ReportQuery, SegmentOrder, Span, Subject, TcpGrouping,
+    ConnectionOrder, ConnectionQuery, DropGrouping, DropQuery, EpisodeOrder, EpisodeQuery,
+    FlowOrder, FlowQuery, HopOrder, HopQuery, Limit, NodeId, PathQuery, ReportQuery, SegmentOrder,
+    Span, Subject, TcpGrouping,
 };
 
 /// Greatest number of characters in a text parameter.
@@ -156,6 +157,26 @@ impl Parameters {
         Ok(HopQuery {
             node: self.node("node")?,
             flow: self.flow()?,
+            order,
+            limit: self.at_most("limit", 100, MOST_ROWS)?,
+        })
+    }
+
+    pub(super) fn queues(&mut self) -> Parameter<EpisodeQuery> {
+        let order = match self.text("order").as_deref() {
+            None | Some("newest") => EpisodeOrder::Newest,
+            Some("length") => EpisodeOrder::Length,
+            Some("wait") => EpisodeOrder::Wait,
+            Some("bytes") => EpisodeOrder::Bytes,
+            Some("packets") => EpisodeOrder::Packets,
+            Some(other) => {
+                return Err(bad(&format!(
+                    "order is {other:?}, expected newest, length, wait, bytes or packets"
+                )));
+            }
+        };
+        Ok(EpisodeQuery {
+            node: self.node("node")?,
             order,
             limit: self.at_most("limit", 100, MOST_ROWS)?,
         })

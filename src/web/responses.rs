@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::model::{
     CollectStatus, DropFigures, DropSeries, Extent, FlowFigures, ForwardedFlow, HistoryError,
     LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PassageFigures, PathFigures,
-    Record, SegmentFigures, Series, Span,
+    Record, SegmentFigures, Series, Span, ToldEpisode,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -199,6 +199,14 @@ pub(super) fn hops(
         passages: Vec<PassageFigures>,
     }
     answer(Some(span), Hops { hops, passages })
+}
+
+pub(super) fn queues(span: Span, queues: Vec<ToldEpisode>) -> Result<Vec<u8>, HistoryError> {
+    #[derive(Serialize)]
+    struct Queues {
+        queues: Vec<ToldEpisode>,
+    }
+    answer(Some(span), Queues { queues })
 }
 
 /// Values, or an empty array.

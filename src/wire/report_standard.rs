@@ -86,6 +86,7 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
+        | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_) => return None,
     };

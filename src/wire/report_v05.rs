@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::{
     DecodeError, packet, report_connection, report_extended, report_framed, report_group,
-    report_host_drop, report_host_hop, report_hostint, report_summary,
+    report_host_drop, report_host_hop, report_hostint, report_queue, report_summary,
 };
 use crate::model::{
     Body, ClockSource, ClockState, FirstHeader, Flags, HwId, Metadata, NodeId, Observation,
@@ -24,6 +24,7 @@ const KIND_EXTENDED_DROP_SUMMARY: u8 = 6;
 const KIND_FLOW_SUMMARY: u8 = 7;
 const KIND_HOST_DROP: u8 = 10;
 const KIND_HOST_HOP: u8 = 11;
+const KIND_QUEUE: u8 = 12;
 const KIND_CONNECTION: u8 = 13;
 const KIND_GROUP_SUMMARY: u8 = 14;
 const KIND_FRAMED: u8 = 15;
@@ -88,6 +89,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
         }
         KIND_HOST_DROP => Body::HostDrop(Box::new(report_host_drop::decode(datagram, timestamp)?)),
         KIND_HOST_HOP => Body::HostHop(Box::new(report_host_hop::decode(datagram, timestamp)?)),
+        KIND_QUEUE => Body::Queue(Box::new(report_queue::decode(datagram, timestamp)?)),
         KIND_CONNECTION => {
             Body::Connection(Box::new(report_connection::decode(datagram, timestamp)?))
         }
@@ -97,7 +99,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             return Err(DecodeError::Kind {
                 what: "report kind (NProto)",
                 found,
-                expected: "0 to 8, 10, 11, or 13 to 15",
+                expected: "0 to 8, or 10 to 15",
             });
         }
     };
@@ -151,6 +153,10 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
         Body::HostHop(hop) => {
             emit_header(KIND_HOST_HOP, report, out);
             report_host_hop::emit(hop, out);
+        }
+        Body::Queue(queue) => {
+            emit_header(KIND_QUEUE, report, out);
+            report_queue::emit(queue, out);
         }
         Body::Connection(connection) => {
             emit_header(KIND_CONNECTION, report, out);

@@ -11,13 +11,14 @@ use super::{Source, c_sources, none};
 const KERNEL: &str = "src/bpf/kernel/kernel.h";
 
 /// Each folder of src/bpf, and the folders whose headers it may include. Programs may include all of them.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     ("kernel", &[]),
     ("packet", &["kernel"]),
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
     ("drop", &["int", "kernel"]),
     ("hop", &["kernel", "packet", "watch", "drop", "sink"]),
+    ("queue", &["kernel", "drop"]),
     ("tcp", &["kernel", "watch"]),
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),

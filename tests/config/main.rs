@@ -4,4 +4,5 @@ mod environment;
 mod file;
 mod mutated;
 mod push_headers;
+mod queues;
 mod shipped;

@@ -109,8 +109,9 @@ fn the_defaults_in_the_shipped_file_are_those_of_the_code() {
     let without_examples: String = text
         .lines()
         .filter(|line| {
-            // Postcards need their interfaces for hops alone, which are an example, too.
-            let needed = line.contains("dev =") && !line.contains("come and leave");
+            // Postcards need their interfaces for hops and queues alone, which are examples, too.
+            let of_example = line.contains("come and leave") || line.contains("whose queues");
+            let needed = line.contains("dev =") && !of_example;
             !line.contains("example") || needed || line.starts_with("node-id")
         })
         .map(|line| format!("{line}\n"))
@@ -144,7 +145,7 @@ fn every_key_has_its_paragraph_in_the_page() {
     let sections: Vec<&str> = PAGE.split("\n.SH ").collect();
     for (table, known) in &all_keys() {
         let header = match *table {
-            "watch" => "[[watch]]".to_owned(),
+            "queue" | "watch" => format!("[[{table}]]"),
             name => format!("[{name}]"),
         };
         let section = sections

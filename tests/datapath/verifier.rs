@@ -7,6 +7,7 @@ mod root {
     use hostint::datapath::abi::drop_object::DropSkelBuilder;
     use hostint::datapath::abi::hop_object::HopSkelBuilder;
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
+    use hostint::datapath::abi::queue_object::QueueSkelBuilder;
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
     use hostint::datapath::abi::source_object::SourceSkelBuilder;
@@ -16,7 +17,7 @@ mod root {
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
     use hostint::datapath::hops;
-    use hostint::datapath::probe::{Features, has_packet_stamps};
+    use hostint::datapath::probe::{Features, has_packet_stamps, has_tracepoint};
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
     use libbpf_rs::{ProgramMut, ProgramType};
 
@@ -193,6 +194,24 @@ mod root {
             check("hop_in", &skel.progs.hop_in);
             check("hop_queue", &skel.progs.hop_queue);
             check("hop_out", &skel.progs.hop_out);
+        }
+    }
+
+    /// By bytes it is one program, by time two.
+    #[test]
+    fn what_watches_queues_loads() {
+        for by_time in [false, true] {
+            let mut object = MaybeUninit::uninit();
+            let mut open = QueueSkelBuilder::default().open(&mut object).unwrap();
+            if by_time && !has_tracepoint(c"btf_trace_qdisc_enqueue") {
+                return;
+            }
+            open.progs.queue_in.set_autoload(by_time);
+            let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
+            check("queue_out", &skel.progs.queue_out);
+            if by_time {
+                check("queue_in", &skel.progs.queue_in);
+            }
         }
     }
 

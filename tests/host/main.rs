@@ -7,6 +7,7 @@ mod duties;
 mod interfaces;
 mod kernel_files;
 mod preflight;
+mod queue_episodes;
 mod recent;
 mod service;
 mod sink_hook;

@@ -619,6 +619,8 @@ fn postcards_are_judged_by_what_the_kernel_tells() {
         names_places: true,
         carries_stamps: true,
         hops: Some(Result::Ok(())),
+        times_queues: true,
+        queues: Some(Result::Ok(())),
     };
     type Case = (
         &'static str,
@@ -627,7 +629,7 @@ fn postcards_are_judged_by_what_the_kernel_tells() {
         Verdict,
         &'static str,
     );
-    let cases: [Case; 13] = [
+    let cases: [Case; 17] = [
         ("all is there", |_| {}, "drops", Ok, "with 139 reasons"),
         ("names", |_| {}, "drop-places", Ok, "have names"),
         (
@@ -680,6 +682,28 @@ fn postcards_are_judged_by_what_the_kernel_tells() {
             "hides the addresses",
         ),
         ("hops", |_| {}, "hops", Ok, "can be timed"),
+        ("queues", |_| {}, "queues", Ok, "by time and by bytes"),
+        (
+            "packets enter queues unseen",
+            |it| it.times_queues = false,
+            "queues",
+            Note,
+            "by bytes; Linux 5.10.1 does not tell",
+        ),
+        (
+            "queues are not tried",
+            |it| it.queues = None,
+            "queues",
+            Note,
+            "takes CAP_BPF",
+        ),
+        (
+            "no tracepoint of queues",
+            |it| it.queues = Some(Err("no BTF".to_owned())),
+            "queues",
+            Note,
+            "do not load: no BTF",
+        ),
         (
             "no stamps",
             |it| it.carries_stamps = false,

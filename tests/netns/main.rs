@@ -49,6 +49,7 @@ mod root {
     mod postcards_status;
     mod preflight;
     mod privileges;
+    mod queues;
     mod reload;
     mod repairs;
     mod report_formats;

@@ -122,6 +122,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
+        | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
         | Body::Packet(_) => {}

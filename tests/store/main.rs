@@ -16,5 +16,6 @@ mod passages;
 mod path_names;
 mod paths;
 mod pressure;
+mod queues;
 mod rollups;
 mod totals;

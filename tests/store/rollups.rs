@@ -51,6 +51,7 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
+        | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
         | Body::Packet(_) => unreachable!(),

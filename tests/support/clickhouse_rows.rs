@@ -106,7 +106,7 @@ pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
         assert_eq!(row.split('\t').collect::<Vec<_>>(), expected, "{record:?}");
         kinds.insert(record.kind);
     }
-    assert_eq!(kinds.len(), 12, "{kinds:?}");
+    assert_eq!(kinds.len(), 13, "{kinds:?}");
     check_paths(engine, ask);
 }
 

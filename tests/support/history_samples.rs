@@ -594,6 +594,19 @@ impl History for Synthetic {
         Ok(all)
     }
 
+    fn queues(
+        &mut self,
+        query: &EpisodeQuery,
+        span: Span,
+    ) -> Result<Vec<ToldEpisode>, HistoryError> {
+        let mut all = match self.nodes {
+            0 => Vec::new(),
+            _ => report_samples::told_episodes(span.until_ns - SECOND),
+        };
+        all.truncate(query.limit);
+        Ok(all)
+    }
+
     fn tcp_sums(
         &mut self,
         by: TcpGrouping,

@@ -254,6 +254,49 @@ impl Random {
         }
     }
 
+    pub fn queue_report(&mut self) -> QueueReport {
+        let by_bytes = self.bool();
+        let flows = usize::from(self.u8()) % (MOST_QUEUE_FLOWS + 1);
+        QueueReport {
+            time_s: self.u32(),
+            node: NodeId(self.u32()),
+            episode: QueueEpisode {
+                interface: self.bool().then(|| "eth0".to_owned()),
+                ifindex: self.u32(),
+                queue: self.u32(),
+                handle: self.u32(),
+                limits: QueueLimits {
+                    measure: match by_bytes {
+                        true => QueueMeasure::Bytes,
+                        false => QueueMeasure::Time,
+                    },
+                    trigger: self.next(),
+                    reset: self.next(),
+                    quota: self.u32(),
+                },
+                episode: self.next(),
+                begin_ns: self.next(),
+                last_ns: self.next(),
+                end_ns: self.bool().then(|| self.next()),
+                packets: self.next(),
+                bytes: self.next(),
+                told: self.next(),
+                suppressed: self.next(),
+                drops: self.next(),
+                max_bytes: self.u32(),
+                max_packets: self.u32(),
+                max_time_ns: self.bool().then(|| self.u32()),
+                flows: (0..flows)
+                    .map(|_| QueueFlow {
+                        flow: self.flow(),
+                        packets: self.next(),
+                        bytes: self.next(),
+                    })
+                    .collect(),
+            },
+        }
+    }
+
     pub fn host_hop(&mut self) -> HostHopReport {
         let name = |some: bool| some.then(|| "eth0".to_owned());
         let bits = self.u8();
@@ -443,13 +486,14 @@ impl Random {
 
     pub fn report(&mut self) -> Report {
         let tracked_flow = self.bool();
-        let body = match self.u8() % 10 {
+        let body = match self.u8() % 11 {
             nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
             4 => Body::FlowSummary(Box::new(self.flow_summary())),
             5 => Body::Summary(Box::new(self.summary())),
             6 => Body::HostDrop(Box::new(self.host_drop())),
             8 => Body::HostHop(Box::new(self.host_hop())),
+            9 => Body::Queue(Box::new(self.queue_report())),
             7 => Body::Connection(Box::new(self.connection())),
             _ => Body::Latency(self.latency()),
         };

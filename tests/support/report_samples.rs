@@ -22,6 +22,7 @@ pub fn all() -> Vec<Record> {
     reports.extend(summaries().into_iter().flat_map(variants));
     reports.extend(host_drops().into_iter().flat_map(variants));
     reports.extend(host_hops().into_iter().flat_map(variants));
+    reports.extend(queue_episodes().into_iter().flat_map(variants));
     reports.extend(connections().into_iter().flat_map(variants));
     let arrival = Arrival {
         exporter: "203.0.113.3:43981".parse().unwrap(),
@@ -96,6 +97,11 @@ fn variants(report: Report) -> [Report; 5] {
         }
         Body::HostDrop(report) => report.drop.flow.vlans = vlans,
         Body::HostHop(report) => report.hop.flow.vlans = vlans,
+        Body::Queue(report) => {
+            for one in &mut report.episode.flows {
+                one.flow.vlans = vlans;
+            }
+        }
         Body::Connection(report) => {
             report.connection.sample.flow.vlans = vlans;
             name_worst_hop(report);
@@ -477,6 +483,91 @@ pub fn passages() -> Vec<PassageFigures> {
         ..most.clone()
     };
     vec![most, least]
+}
+
+/// Episodes of queues: one that ended, by time, with all that there can be, and one by bytes that goes on.
+pub fn queue_episodes() -> [Report; 2] {
+    let flow = FlowKey {
+        src: "192.0.2.1".parse().unwrap(),
+        dst: "198.51.100.2".parse().unwrap(),
+        sport: 5000,
+        dport: 7001,
+        protocol: 17,
+        vlans: Vlans::NONE,
+    };
+    let most = QueueEpisode {
+        interface: Some("eth1".to_owned()),
+        ifindex: 3,
+        queue: 1,
+        handle: 0x0010_0000,
+        limits: QueueLimits {
+            measure: QueueMeasure::Time,
+            trigger: 200_000,
+            reset: 100_000,
+            quota: 40,
+        },
+        episode: 5,
+        begin_ns: 1_700_000_000_123_456_789,
+        last_ns: 1_700_000_000_323_456_789,
+        end_ns: Some(1_700_000_000_423_456_789),
+        packets: 50,
+        bytes: 52_100,
+        told: 40,
+        suppressed: 10,
+        drops: 7,
+        max_bytes: 62_520,
+        max_packets: 60,
+        max_time_ns: Some(1_000_000),
+        flows: vec![
+            QueueFlow {
+                flow,
+                packets: 30,
+                bytes: 31_260,
+            },
+            QueueFlow {
+                flow: FlowKey {
+                    sport: 5001,
+                    ..flow
+                },
+                packets: 10,
+                bytes: 10_420,
+            },
+        ],
+    };
+    let least = QueueEpisode {
+        interface: None,
+        limits: QueueLimits {
+            measure: QueueMeasure::Bytes,
+            ..most.limits
+        },
+        end_ns: None,
+        max_time_ns: None,
+        flows: Vec::new(),
+        ..most.clone()
+    };
+    [most, least].map(|episode| {
+        let body = Body::Queue(Box::new(QueueReport {
+            time_s: 1_700_000_002,
+            node: NodeId(2),
+            episode,
+        }));
+        postcard(3, body)
+    })
+}
+
+/// The same episodes, as a history has them.
+pub fn told_episodes(told_ns: u64) -> Vec<ToldEpisode> {
+    let reports = queue_episodes().into_iter();
+    let episodes = reports.filter_map(|report| match report.observation.body {
+        Body::Queue(report) => Some(ToldEpisode {
+            node: report.node,
+            began_ns: told_ns,
+            told_ns,
+            episode: report.episode,
+        }),
+        _ => None,
+    });
+    episodes.collect()
 }
 
 /// The state of TCP connections: with all that there can be, and with as little as possible.

@@ -30,6 +30,7 @@ pub fn all() -> [HostStatus; 3] {
         collectors: Vec::new(),
         drops: None,
         hops: None,
+        queues: None,
         ..postcards()
     });
     let most = HostStatus {
@@ -169,6 +170,7 @@ pub fn postcards() -> PostcardsStatus {
             },
         }),
         hops: Some(hops()),
+        queues: Some(queues()),
     }
 }
 
@@ -494,6 +496,57 @@ fn known_peer() -> PeerStatus {
         proved_ago_ns: Some(0),
         proved_length: Some(1500),
         ..silent_peer()
+    }
+}
+
+/// Two queues of an interface: one is over its trigger by time, and one never was over its trigger by bytes.
+pub fn queues() -> QueuesStatus {
+    let over = QueueFigures {
+        interface: Some("eth1".to_owned()),
+        ifindex: 3,
+        queue: 0,
+        limits: QueueLimits {
+            measure: QueueMeasure::Time,
+            trigger: 200_000,
+            reset: 100_000,
+            quota: 40,
+        },
+        packets: 12_000,
+        bytes: 12_000_000,
+        episodes: 2,
+        is_over: true,
+        over_ns: 32_500_000,
+        packets_over: 1_702,
+        packets_told: 80,
+        packets_suppressed: 1_622,
+        drops: 7,
+        max_bytes: 408_618,
+        max_time_ns: 16_400_000,
+    };
+    let quiet = QueueFigures {
+        interface: None,
+        queue: 1,
+        limits: QueueLimits {
+            measure: QueueMeasure::Bytes,
+            trigger: 204_800,
+            ..over.limits
+        },
+        packets: 9,
+        bytes: 900,
+        ..QueueFigures {
+            ifindex: 3,
+            ..QueueFigures::default()
+        }
+    };
+    QueuesStatus {
+        devs: vec!["eth1".to_owned()],
+        totals: QueueTotals {
+            queues: vec![over, quiet],
+            untimed: 3,
+            told: 5,
+            put_off: 1,
+            ..QueueTotals::default()
+        },
     }
 }
 

@@ -12,8 +12,9 @@ use std::process::{Command, Stdio};
 use hostint::datapath::counters::{self, CounterMeaning};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
-use hostint::views::metrics::{OTHER, Rising, collect, sink, transit};
+use hostint::views::metrics::{OTHER, Rising, collect, postcards, sink, transit};
 use hostint_testing::random::Random;
+use hostint_testing::status_samples;
 
 fn counter_statuses(all: &[CounterMeaning]) -> Vec<CounterStatus> {
     let counters = all.iter().enumerate().map(|(i, meaning)| CounterStatus {
@@ -215,6 +216,15 @@ fn collect_page() -> String {
     collect::text(&collect_status(), &mut Rising::default())
 }
 
+fn postcards_page() -> String {
+    let status = status_samples::postcards();
+    postcards::text(
+        status.drops.as_ref().map(|it| &it.totals),
+        status.hops.as_ref().map(|it| &it.totals),
+        status.queues.as_ref().map(|it| &it.totals),
+    )
+}
+
 /// The value of a series by its name and labels, as they are written.
 fn value(page: &str, series: &str) -> f64 {
     let line = page
@@ -292,6 +302,7 @@ fn names_types_and_help_are_what_users_built_upon() {
         ("sink", sink_page()),
         ("transit", transit::text(&status())),
         ("collect", collect_page()),
+        ("postcards", postcards_page()),
     ] {
         lines += &format!("## {title}\n");
         for line in page.lines().filter(|line| line.starts_with('#')) {
@@ -308,6 +319,31 @@ fn names_types_and_help_are_what_users_built_upon() {
         kept == lines,
         "not what was committed (if it is meant so: HOSTINT_BLESS=1 cargo test --test views metrics; then look at git diff)"
     );
+}
+
+#[test]
+fn queues_have_their_episodes_and_the_time_over_the_trigger() {
+    let page = postcards_page();
+    for (series, wanted) in [
+        (
+            "hostint_queue_episodes_total{dev=\"eth1\",queue=\"0\"}",
+            2.0,
+        ),
+        (
+            "hostint_queue_seconds_over_total{dev=\"eth1\",queue=\"0\"}",
+            0.0325,
+        ),
+        ("hostint_queue_over{dev=\"eth1\",queue=\"0\"}", 1.0),
+        ("hostint_queue_over{dev=\"3\",queue=\"1\"}", 0.0),
+        (
+            "hostint_queue_packets_suppressed_total{dev=\"eth1\",queue=\"0\"}",
+            1622.0,
+        ),
+        ("hostint_queue_not_judged_total{why=\"untimed\"}", 3.0),
+        ("hostint_queue_lines_total", 5.0),
+    ] {
+        assert_eq!(value(&page, series), wanted, "{series}");
+    }
 }
 
 #[test]

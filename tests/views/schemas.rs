@@ -279,6 +279,20 @@ fn hop_totals() -> Shape {
     shape_of(&values(&[PostcardsJson::hop_totals(&totals)]))
 }
 
+fn queue_episodes() -> Shape {
+    let told = report_samples::told_episodes(1);
+    let lines: Vec<_> = told
+        .iter()
+        .map(|one| PostcardsJson::queues(&one.episode))
+        .collect();
+    shape_of(&values(&lines))
+}
+
+fn queue_totals() -> Shape {
+    let totals = hostint_testing::status_samples::queues().totals;
+    shape_of(&values(&[PostcardsJson::queue_totals(&totals)]))
+}
+
 /// A schema for each kind of report, but one for all that are about a packet.
 fn reports() -> Vec<(String, Shape)> {
     let known = LatencyClocks::Known(CorrectedLatency {
@@ -501,6 +515,7 @@ fn history() -> Shape {
             report_samples::forwarded_flows(1),
             report_samples::passages(),
         ),
+        View::Queues(report_samples::told_episodes(1)),
         View::Tcp(TcpView::Connections(report_samples::known_connections())),
         View::Tcp(tcp_sums(TcpGrouping::Limit)),
         View::Tcp(tcp_sums(TcpGrouping::Pair)),
@@ -649,6 +664,7 @@ fn api() -> impl Iterator<Item = (String, Shape)> {
         "reports",
         "drops",
         "hops",
+        "queues",
         "tcp",
         "tcp?flow=1",
     ]
@@ -777,6 +793,8 @@ fn make_schemas() -> Schemas {
         ("hostint.postcards/1 drop-totals", drop_totals()),
         ("hostint.postcards/1 host-hop", host_hops()),
         ("hostint.postcards/1 hop-totals", hop_totals()),
+        ("hostint.postcards/1 queue", queue_episodes()),
+        ("hostint.postcards/1 queue-totals", queue_totals()),
         ("hostint.tcp/1 tcp-connection", tcp_connections()),
         ("hostint.tcp/1 tcp-totals", tcp_totals()),
     ] {

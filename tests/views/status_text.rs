@@ -344,6 +344,12 @@ postcards: daemon runs (pid 1432), since 2023-11-14 22:13:20 UTC
   flows of hops: 2 of at most 65,536
                7  packets for this host, for a group or without a route: not timed
                2  times that --max-reports put a flow off
+  queues of eth1: 2 episodes, 5 lines told
+    queue of        trigger        now   packets  episodes  time over   over  told  not told  dropped  longest wait  most bytes
+    eth1         0  200.0 us       over   12,000         2    32.5 ms  1,702    80     1,622        7       16.4 ms     408,618
+    interface 3  1  204,800 bytes              9         0       0 ns      0     0         0        0
+               3  packets that the queue cut out of superpackets: not timed (a trigger in bytes sees them)
+               1  times that --max-reports put an episode off
 ";
     assert_eq!(most, wanted);
     let mut old = status_samples::postcards();

@@ -133,6 +133,13 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
             400,
             "expected mean, max, packets or newest",
         ),
+        ("/api/queues", 200, "\"queues\":[{"),
+        ("/api/queues?order=wait&limit=1", 200, "\"suppressed\":10"),
+        (
+            "/api/queues?order=least",
+            400,
+            "expected newest, length, wait, bytes or packets",
+        ),
         ("/api/tcp", 200, "\"sums\":[{"),
         ("/api/tcp?by=pair", 200, "\"peer\":\"198.51.100.2\""),
         (

@@ -250,6 +250,7 @@ fn golden_reports_say_what_they_are_about() {
             Body::Summary(summary) => summary.time_s.into(),
             Body::HostDrop(report) => report.time_s.into(),
             Body::HostHop(report) => report.time_s.into(),
+            Body::Queue(report) => report.time_s.into(),
             Body::Connection(report) => report.time_s.into(),
             Body::PathPart(_) => unreachable!("no host sends it"),
         };
@@ -383,7 +384,7 @@ fn refusals_name_what_is_wrong() {
         ),
         (
             with(0, 9),
-            "report kind (NProto) 9, expected 0 to 8, 10, 11, or 13 to 15",
+            "report kind (NProto) 9, expected 0 to 8, or 10 to 15",
         ),
         (
             report[..91].to_vec(),

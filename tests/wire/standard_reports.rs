@@ -90,6 +90,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
+        | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
         | Body::Packet(_) => {}
@@ -151,6 +152,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
+        | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
         | Body::Packet(_) => {}

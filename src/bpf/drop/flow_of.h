@@ -141,16 +141,10 @@ static __always_inline bool find_ipv6_flow(struct drop_headers *h, struct flow_k
 	return true;
 }
 
-/*
- * Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. The headers are
- * then at the transport header.
- */
-static __always_inline bool read_headers(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
+/* Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. */
+static __always_inline bool find_flow(struct drop_headers *h, __be16 protocol, struct flow_key *key)
 {
-	h->head = skb->head;
-	h->at = skb->network_header;
-	h->end = skb->tail;
-	switch (bpf_ntohs(skb->protocol)) {
+	switch (bpf_ntohs(protocol)) {
 	case DROP_ETH_IPV4:
 		return find_ipv4_flow(h, key);
 	case DROP_ETH_IPV6:
@@ -158,6 +152,15 @@ static __always_inline bool read_headers(struct sk_buff *skb, struct drop_header
 	default:
 		return false;
 	}
+}
+
+/* The same of a packet; the headers are then at the transport header. */
+static __always_inline bool read_headers(struct sk_buff *skb, struct drop_headers *h, struct flow_key *key)
+{
+	h->head = skb->head;
+	h->at = skb->network_header;
+	h->end = skb->tail;
+	return find_flow(h, skb->protocol, key);
 }
 
 /* True for a TCP segment of this many bytes from the transport header on that only acknowledges. */

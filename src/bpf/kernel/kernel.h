@@ -139,16 +139,25 @@ struct qdisc_skb_head {
 
 struct gnet_stats_queue {
 	__u32 backlog;
+	__u32 drops;
+	__u32 requeues;
+};
+
+struct net_device;
+
+struct Qdisc;
+
+struct netdev_queue {
+	struct net_device *dev;
+	struct Qdisc *qdisc;
 };
 
 struct Qdisc {
+	unsigned int flags;
+	__u32 handle;
+	struct netdev_queue *dev_queue;
 	struct qdisc_skb_head q;
 	struct gnet_stats_queue qstats;
-	unsigned int flags;
-};
-
-struct netdev_queue {
-	struct Qdisc *qdisc;
 };
 
 struct ns_common {
@@ -175,6 +184,7 @@ struct net_device {
 struct sock;
 
 struct sk_buff {
+	struct sk_buff *next;
 	struct net_device *dev;
 	struct sock *sk;
 	unsigned long _skb_refdst;

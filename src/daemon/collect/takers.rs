@@ -165,6 +165,9 @@ impl ReportTaker for StoreKeeper {
         if let (Body::HostHop(told), Some(arrival)) = (&report.observation.body, arrival) {
             self.see_hop(told.node, &told.hop, arrival.received_ns);
         }
+        if let (Body::Queue(told), Some(arrival)) = (&report.observation.body, arrival) {
+            self.see_episode(told.node, &told.episode, arrival.received_ns);
+        }
         if let (Body::Connection(told), Some(grown), Some(arrival)) =
             (&report.observation.body, grown, arrival)
         {

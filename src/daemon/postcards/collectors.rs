@@ -12,14 +12,15 @@ use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{
     Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport, HwId,
-    NodeId, Observation,
+    NodeId, Observation, QueueEpisode, QueueReport,
 };
 use crate::os::clock;
 use crate::report::Emitter;
 
-/// The subsystems that report drops and hops.
+/// The subsystems that report drops, hops and queues.
 const DROPS_HW_ID: u8 = 2;
 const HOPS_HW_ID: u8 = 1;
+const QUEUES_HW_ID: u8 = 3;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -70,6 +71,30 @@ impl PostcardsDaemon {
                 },
                 clock: None,
                 body: Body::HostHop(Box::new(HostHopReport { time_s, node, hop })),
+            });
+        }
+    }
+
+    /// Sends reports about these episodes of queues.
+    pub fn report_queues(&mut self, episodes: &[QueueEpisode]) {
+        let Some(node) = self.host.node() else {
+            return;
+        };
+        let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
+        for episode in episodes {
+            let episode = episode.clone();
+            self.emitter.emit(Observation {
+                hw_id: HwId::new(QUEUES_HW_ID).unwrap_or_default(),
+                flags: Flags {
+                    congested_queue: true,
+                    ..Flags::default()
+                },
+                clock: None,
+                body: Body::Queue(Box::new(QueueReport {
+                    time_s,
+                    node,
+                    episode,
+                })),
             });
         }
     }

@@ -39,6 +39,9 @@ impl Duty<PostcardsDaemon> for FollowInterfaces {
         }
         let links = &daemon.links;
         daemon.pods.turn(now, |index| links.find(index).is_some())?;
+        if let Some(queues) = daemon.queues.as_mut().filter(|_| !news.is_empty()) {
+            queues.follow(&daemon.links)?;
+        }
         let Some(hops) = &mut daemon.hops else {
             return Ok(());
         };

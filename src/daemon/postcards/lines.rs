@@ -3,10 +3,11 @@
 use anyhow::Result;
 
 use crate::daemon::stdout_lines::StdoutLines;
-use crate::model::{DropTotals, HopTotals, HostDrop, HostHop};
+use crate::model::{DropTotals, HopTotals, HostDrop, HostHop, QueueEpisode, QueueTotals};
 use crate::views::drops::{DropLine, TotalsText};
 use crate::views::hops::{HopLine, HopTotalsText};
 use crate::views::postcards_json::PostcardsJson;
+use crate::views::queues::{QueueLine, QueueTotalsText};
 
 /// The writer of lines.
 pub struct PostcardLines {
@@ -36,6 +37,22 @@ impl PostcardLines {
             return self.lines.add_json(&PostcardsJson::hops(hop));
         }
         self.lines.add(format_args!("{}\n", HopLine(hop)))
+    }
+
+    /// Adds the line of an episode of a queue.
+    pub fn add_queue(&mut self, episode: &QueueEpisode) -> Result<()> {
+        if self.json {
+            return self.lines.add_json(&PostcardsJson::queues(episode));
+        }
+        self.lines.add(format_args!("{}\n", QueueLine(episode)))
+    }
+
+    /// Adds all counts of queues.
+    pub fn add_queue_totals(&mut self, totals: &QueueTotals) -> Result<()> {
+        if self.json {
+            return self.lines.add_json(&PostcardsJson::queue_totals(totals));
+        }
+        self.lines.add(format_args!("{}", QueueTotalsText(totals)))
     }
 
     /// Adds all counts of drops.

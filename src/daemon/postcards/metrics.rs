@@ -30,6 +30,7 @@ impl ServeTotals {
             Ok(views::metrics::postcards::text(
                 totals.drops.as_ref(),
                 totals.hops.as_ref(),
+                totals.queues.as_ref(),
             ))
         };
         let text = CachedText::start("metrics", read).context("cannot begin to read metrics")?;

@@ -1,4 +1,5 @@
-//! The daemon of postcards: what this host drops, and how long packets take through it. No packet is changed.
+//! The daemon of postcards: what this host drops, how long packets take through it, and which of its queues were full. No
+//! packet is changed.
 //!
 //! ```text
 //! tp_btf/kfree_skb ─► counts by reason and place ─► totals
@@ -7,11 +8,13 @@
 //! TC ingress ─► stamp ─► TC egress: time to the queue ─► net_dev_start_xmit: time behind it ─► totals
 //!                                                         └► flows ─► news: ring ──► told ─► lines
 //!                                                                  └► sweep each period ┘
+//! qdisc_enqueue ─► time ─► qdisc_dequeue: over? ─► episodes: ring ─► flows of each ─► told at begin and end, each period
 //!     each turn of the loop:  duties: signs · interfaces · host · flows · rules' names · sums · identity · reload · metrics
 //! ```
 
 mod collectors;
 mod drop_cards;
+pub mod episodes;
 mod follow_interfaces;
 mod hop_cards;
 mod hop_interfaces;
@@ -23,6 +26,8 @@ mod names;
 pub mod passages;
 mod plan;
 mod pods;
+mod queue_cards;
+mod queue_sweep;
 mod reload;
 mod state;
 mod sweep;
@@ -45,6 +50,8 @@ use self::names::KernelNames;
 use self::passages::TellPassages;
 use self::plan::PostcardsPlan;
 use self::pods::PodNames;
+use self::queue_cards::QueueCards;
+use self::queue_sweep::TellQueues;
 use self::reload::read_again;
 use self::state::PostcardsDaemon;
 use self::sweep::TellFlows;
@@ -88,6 +95,9 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
             .with(TellPassages::since(daemon.since_ns))
             .with(FollowRules::start());
     }
+    if daemon.queues.is_some() {
+        duties = duties.with(TellQueues::default());
+    }
     if let Some(listener) = http {
         duties = duties.with(ServeTotals::start(listener, &mut daemon)?);
     }
@@ -100,11 +110,7 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     }
     let end = args.once.map(|once| Instant::now() + once.0);
     daemon.signs.notify.ready();
-    log::info(match (&daemon.drops, &daemon.hops) {
-        (Some(_), Some(_)) => "drops and hops are told",
-        (None, Some(_)) => "hops are told",
-        _ => "drops are told",
-    });
+    log::info(format_args!("{} are told", daemon.told_kinds()));
     while !signals::ending() && end.is_none_or(|end| Instant::now() < end) {
         daemon.tell_news(WAIT)?;
         duties.turn(&mut daemon, Instant::now());
@@ -132,7 +138,8 @@ fn begin(
     let links = HostLinks::begin()?;
     let drops = (config.drops == DropsChoice::All).then(|| DropCards::begin(&plan, &names));
     let hops = (config.hops != HopsChoice::None).then(|| HopCards::begin(&plan, &links));
-    let (drops, hops) = (drops.transpose()?, hops.transpose()?);
+    let queues = (!config.queues.is_empty()).then(|| QueueCards::begin(&plan, &links));
+    let (drops, hops, queues) = (drops.transpose()?, hops.transpose()?, queues.transpose()?);
     give_up_all_but(match &hops {
         Some(_) => &privileges::POSTCARDS_HOPS[..],
         None => &privileges::POSTCARDS[..],
@@ -144,6 +151,7 @@ fn begin(
     let daemon = PostcardsDaemon {
         drops,
         hops,
+        queues,
         links,
         pods: PodNames::begin(plan.config.pods).context("cannot look for containers")?,
         lines: args.once.is_none().then(|| PostcardLines::new(args.json)),
@@ -165,6 +173,9 @@ fn print_totals(daemon: &mut PostcardsDaemon, json: bool) -> Result<()> {
     }
     if let Some(hops) = &totals.hops {
         lines.add_hop_totals(hops)?;
+    }
+    if let Some(queues) = &totals.queues {
+        lines.add_queue_totals(queues)?;
     }
     lines.flush()
 }

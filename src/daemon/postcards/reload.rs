@@ -3,9 +3,10 @@
 use anyhow::Result;
 
 use super::plan::PostcardsPlan;
+use super::queue_cards::{QueueCards, has_times};
 use super::state::PostcardsDaemon;
 use crate::cli::PostcardsArgs;
-use crate::config::{File, POSTCARDS, PostcardsOptions, WATCH};
+use crate::config::{File, POSTCARDS, PostcardsConfig, PostcardsOptions, QUEUE, WATCH};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::reload::refuse_changed;
 
@@ -18,7 +19,7 @@ pub fn read_again(args: &PostcardsArgs) -> ReadFileAgain<PostcardsDaemon> {
 impl ReadsFile for PostcardsDaemon {
     type Plan = PostcardsPlan;
     type Options = PostcardsOptions;
-    const TABLES: &'static [&'static str] = &[POSTCARDS, WATCH];
+    const TABLES: &'static [&'static str] = &[POSTCARDS, QUEUE, WATCH];
 
     fn plan(&self) -> &PostcardsPlan {
         &self.plan
@@ -38,7 +39,13 @@ impl ReadsFile for PostcardsDaemon {
         );
         let choice = "programs are loaded when postcards start (try to start them again)";
         let address = "the address is bound when postcards start (try to start them again)";
+        let has_queues = |config: &PostcardsConfig| !config.queues.is_empty();
+        let sees_times = self.queues.as_ref().is_some_and(QueueCards::sees_times);
+        let times_anew = has_queues(old) && !sees_times && has_times(&new.queues);
+        let times = "packets in queues are timed only if a trigger was a time when postcards started (try to start them again)";
         let settled = [
+            (has_queues(new) != has_queues(old), "queue", choice),
+            (times_anew, "queue", times),
             (new.max_flows != old.max_flows, "max-flows", &*table),
             (new.http != old.http, "http", address),
             (new.drops != old.drops, "drops", choice),
@@ -53,6 +60,9 @@ impl ReadsFile for PostcardsDaemon {
         }
         if let Some(drops) = &mut self.drops {
             drops.set(&now, &self.names)?;
+        }
+        if let Some(queues) = &mut self.queues {
+            queues.set(&now, &self.links)?;
         }
         self.names.set_places(now.config.places);
         self.pods.set(now.config.pods);

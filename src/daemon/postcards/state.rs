@@ -12,12 +12,13 @@ use super::links::HostLinks;
 use super::names::KernelNames;
 use super::plan::PostcardsPlan;
 use super::pods::PodNames;
+use super::queue_cards::QueueCards;
 use crate::daemon::answers::TellsStatus;
 use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::model::{
-    DropTotals, HopTotals, HostDrop, HostHop, HostStatus, PostcardsStatus, WatchRule,
+    DropTotals, HopTotals, HostDrop, HostHop, HostStatus, PostcardsStatus, QueueTotals, WatchRule,
 };
 use crate::report::Emitter;
 use crate::views::drops::counted;
@@ -28,6 +29,8 @@ pub struct PostcardsDaemon {
     pub drops: Option<DropCards>,
     /// `None` if hops are not told.
     pub hops: Option<HopCards>,
+    /// `None` if queues are not watched.
+    pub queues: Option<QueueCards>,
     pub links: HostLinks,
     pub pods: PodNames,
     pub host: OwnHost,
@@ -47,19 +50,23 @@ pub struct PostcardsDaemon {
 pub struct PostcardsTotals {
     pub drops: Option<DropTotals>,
     pub hops: Option<HopTotals>,
+    pub queues: Option<QueueTotals>,
 }
 
 impl PostcardsDaemon {
-    /// Tells flows whose first packet was just seen, or that changed.
+    /// Tells flows whose first packet was just seen, or that changed, and episodes that begin or end. The first of the
+    /// rings is waited for.
     pub fn tell_news(&mut self, wait: Duration) -> Result<()> {
+        let unless = |waited: bool| if waited { Duration::ZERO } else { wait };
+        let (drops, hops) = (self.drops.is_some(), self.hops.is_some());
+        let period = self.plan.config.report_period.0;
         self.tell_new_drops(wait)?;
-        self.tell_new_hops(match self.drops {
-            Some(_) => Duration::ZERO,
-            None => wait,
-        })
+        self.tell_new_hops(unless(drops))?;
+        self.tell_queues(unless(drops || hops), period, false)
     }
 
-    fn tell_new_drops(&mut self, wait: Duration) -> Result<()> {
+    /// Tells flows whose first drop was just seen.
+    pub fn tell_new_drops(&mut self, wait: Duration) -> Result<()> {
         match &mut self.drops {
             Some(drops) => {
                 let new = drops.news(wait)?;
@@ -126,16 +133,53 @@ impl PostcardsDaemon {
         Ok(())
     }
 
+    /// Tells episodes that begin and end, and once in a period those that go on.
+    pub fn tell_queues(&mut self, wait: Duration, period: Duration, compares: bool) -> Result<()> {
+        let Some(queues) = &mut self.queues else {
+            return Ok(());
+        };
+        let due = queues.due(wait, period, compares, &self.links)?;
+        self.report_queues(&due.news);
+        self.report_queues(&due.again);
+        if let Some(lines) = &mut self.lines {
+            for episode in &due.news {
+                lines.add_queue(episode)?;
+            }
+            lines.flush()?;
+        }
+        Ok(())
+    }
+
     /// All counts since the programs were attached.
     pub fn totals(&mut self) -> Result<PostcardsTotals> {
         let (drops, hops) = (&self.drops, &self.hops);
         let (names, links) = (&mut self.names, &self.links);
         let drops = drops.as_ref().map(|one| one.totals(names, links));
         let hops = hops.as_ref().map(|one| one.totals(links));
+        let queues = self.queues.as_ref().map(|one| one.totals(links));
         Ok(PostcardsTotals {
             drops: drops.transpose()?,
             hops: hops.transpose()?,
+            queues: queues.transpose()?,
         })
+    }
+
+    /// What is told, in words.
+    pub fn told_kinds(&self) -> String {
+        let kinds = [
+            (self.drops.is_some(), "drops"),
+            (self.hops.is_some(), "hops"),
+            (self.queues.is_some(), "queues"),
+        ];
+        let kinds: Vec<&str> = kinds
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, it)| *it)
+            .collect();
+        match &kinds[..] {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            _ => kinds.concat(),
+        }
     }
 
     /// What `hostint status` shows.
@@ -144,6 +188,7 @@ impl PostcardsDaemon {
         let (plan, names, links) = (&self.plan, &mut self.names, &self.links);
         let drops = drops.as_ref().map(|one| one.status(plan, names, links));
         let hops = hops.as_ref().map(|one| one.status(plan, links));
+        let queues = self.queues.as_ref().map(|one| one.status(links));
         let counts = self.emitter.counts();
         let addresses = plan.collectors.iter();
         Ok(PostcardsStatus {
@@ -157,6 +202,7 @@ impl PostcardsDaemon {
             named_links: self.pods.named_links(),
             drops: drops.transpose()?,
             hops: hops.transpose()?,
+            queues: queues.transpose()?,
         })
     }
 }
@@ -203,7 +249,9 @@ impl ShowsSigns for PostcardsDaemon {
         let drops = drops.map(|it| format!("drops of {} told", counted(it.told(), "flow")));
         let hops = self.hops.as_ref();
         let hops = hops.map(|it| format!("{} of hops told", counted(it.told(), "line")));
-        let both: Vec<String> = drops.into_iter().chain(hops).collect();
-        Ok(both.join(", "))
+        let queues = self.queues.as_ref();
+        let queues = queues.map(|it| format!("{} of queues told", counted(it.told(), "line")));
+        let all: Vec<String> = drops.into_iter().chain(hops).chain(queues).collect();
+        Ok(all.join(", "))
     }
 }

@@ -127,6 +127,7 @@ fn totals(body: &Body) -> Option<FlowTotals> {
         | Body::Latency(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
+        | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_) => None,
     }

@@ -64,6 +64,7 @@ impl TotalsMemory {
             | Body::Latency(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
+            | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_) => None,
         }

@@ -77,6 +77,7 @@ impl From<Record> for proto::Report {
             names: record.names.into_iter().map(Into::into).collect(),
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
             host_hop: record.host_hop.map(|hop| Box::new((*hop).into())),
+            queue_episode: record.queue_episode.map(|one| Box::new((*one).into())),
             connection: record.connection.map(|one| Box::new((*one).into())),
             path_part: record.path_part.map(|part| Box::new((*part).into())),
         }

@@ -8,6 +8,7 @@ pub use super::drops::HostDropMessage;
 pub use super::hops::HostHopMessage;
 pub use super::names::NodeNameMessage;
 pub use super::path_part::PathPartMessage;
+pub use super::queues::{QueueEpisodeMessage, QueueFlowMessage};
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {
@@ -103,6 +104,8 @@ pub struct Report {
     pub host_hop: Option<Box<HostHopMessage>>,
     #[prost(message, optional, boxed, tag = "53")]
     pub path_part: Option<Box<PathPartMessage>>,
+    #[prost(message, optional, boxed, tag = "54")]
+    pub queue_episode: Option<Box<QueueEpisodeMessage>>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -12,6 +12,7 @@ pub mod message;
 mod names;
 mod partition;
 mod path_part;
+mod queues;
 mod trouble;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};

@@ -17,7 +17,7 @@ use crate::datapath::drop_reasons::{self, DropReasonNames};
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::{Features, has_packet_stamps};
 use crate::datapath::{
-    drops, hook_choice, hooks, hops, links, settings_status, sink_programs, tcp,
+    drops, hook_choice, hooks, hops, links, queues, settings_status, sink_programs, tcp,
 };
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
@@ -128,6 +128,8 @@ fn postcards_facts(wanted: bool) -> Result<PostcardsFacts> {
         names_places: kallsyms::are_shown(),
         carries_stamps: has_packet_stamps(),
         hops: may_load.then(|| hops::try_to_load().map_err(|err| err.to_string())),
+        times_queues: queues::sees_entries(),
+        queues: may_load.then(|| queues::try_to_load().map_err(|err| err.to_string())),
     })
 }
 

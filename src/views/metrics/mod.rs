@@ -13,6 +13,7 @@ mod page;
 mod pairs;
 pub mod postcards;
 mod power_buckets;
+mod queues;
 mod segments;
 pub mod sink;
 pub mod tcp;

@@ -1,11 +1,15 @@
-//! The metrics of postcards: drops and hops.
+//! The metrics of postcards: drops, hops and queues.
 
 use super::page::MetricsPage;
-use super::{build_info, drops, hops, text as render};
-use crate::model::{DropTotals, HopTotals};
+use super::{build_info, drops, hops, queues, text as render};
+use crate::model::{DropTotals, HopTotals, QueueTotals};
 
 /// The page of a daemon that tells these.
-pub fn text(told: Option<&DropTotals>, timed: Option<&HopTotals>) -> String {
+pub fn text(
+    told: Option<&DropTotals>,
+    timed: Option<&HopTotals>,
+    watched: Option<&QueueTotals>,
+) -> String {
     let mut page = MetricsPage::default();
     build_info(&mut page);
     if let Some(totals) = told {
@@ -13,6 +17,9 @@ pub fn text(told: Option<&DropTotals>, timed: Option<&HopTotals>) -> String {
     }
     if let Some(totals) = timed {
         hops::add(&mut page, totals);
+    }
+    if let Some(totals) = watched {
+        queues::add(&mut page, totals);
     }
     render(&page.0)
 }

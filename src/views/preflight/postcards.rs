@@ -1,4 +1,4 @@
-//! What postcards need: the tracepoint of drops, its reasons, the names of the kernel's functions, and stamps of packets.
+//! What postcards need: the tracepoints of drops and queues, reasons, the names of the kernel's functions, and stamps of packets.
 
 use crate::model::preflight::{Finding, PostcardsFacts};
 
@@ -9,6 +9,7 @@ pub fn judge_postcards(facts: &PostcardsFacts, release: &str) -> Vec<Finding> {
         found.push(places(facts));
     }
     found.push(hops(facts, release));
+    found.push(queues(facts, release));
     found
 }
 
@@ -73,5 +74,29 @@ fn hops(facts: &PostcardsFacts, release: &str) -> Finding {
         )
         .advise("report this with the kernel's version"),
         Some(Ok(())) => Finding::ok("hops", "packets can be timed through the host"),
+    }
+}
+
+/// As of hops.
+fn queues(facts: &PostcardsFacts, release: &str) -> Finding {
+    match &facts.queues {
+        None => Finding::note(
+            "queues",
+            "not tried, because that takes CAP_BPF and CAP_PERFMON",
+        )
+        .advise("run as root"),
+        Some(Err(why)) => Finding::note(
+            "queues",
+            format!("the programs that watch queues do not load: {why}"),
+        )
+        .advise("hostint postcards --queue needs 5.5 or newer, with CONFIG_DEBUG_INFO_BTF=y"),
+        Some(Ok(())) if !facts.times_queues => Finding::note(
+            "queues",
+            format!(
+                "can be watched by bytes; Linux {release} does not tell when packets enter them"
+            ),
+        )
+        .advise("5.15 or newer lets triggers be times"),
+        Some(Ok(())) => Finding::ok("queues", "can be watched, by time and by bytes"),
     }
 }

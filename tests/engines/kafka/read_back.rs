@@ -67,6 +67,7 @@ pub fn record(message: &proto::Report) -> Record {
             .map(|told| Box::new(host_drop(told, message.flow.as_ref()))),
         host_hop: (message.host_hop.as_ref())
             .map(|told| Box::new(host_hop(told, message.flow.as_ref()))),
+        queue_episode: (message.queue_episode.as_ref()).map(|told| Box::new(queue_episode(told))),
         connection: (message.connection.as_ref())
             .map(|told| Box::new(connection(told, message.flow.as_ref()))),
         path_part: (message.path_part.as_ref()).map(|told| Box::new(path_part(told))),
@@ -211,6 +212,45 @@ fn host_hop(hop: &proto::HostHopMessage, of: Option<&proto::Flow>) -> HostHop {
         hop_ns: hop.hop_ns,
         mean_hop_ns: hop.mean_hop_ns,
         max_hop_ns: hop.max_hop_ns,
+    }
+}
+
+fn queue_episode(one: &proto::QueueEpisodeMessage) -> QueueEpisode {
+    let flows = one.flows.iter();
+    QueueEpisode {
+        interface: one.interface.clone(),
+        ifindex: one.ifindex,
+        queue: one.queue,
+        handle: one.handle,
+        limits: QueueLimits {
+            measure: match &*one.measure {
+                "bytes" => QueueMeasure::Bytes,
+                "time" => QueueMeasure::Time,
+                other => panic!("{other}"),
+            },
+            trigger: one.trigger,
+            reset: one.reset,
+            quota: one.quota,
+        },
+        episode: one.episode,
+        begin_ns: one.begin_ns,
+        last_ns: one.last_ns,
+        end_ns: one.end_ns,
+        packets: one.packets,
+        bytes: one.bytes,
+        told: one.told,
+        suppressed: one.suppressed,
+        drops: one.drops,
+        max_bytes: one.max_bytes,
+        max_packets: one.max_packets,
+        max_time_ns: one.max_time_ns,
+        flows: flows
+            .map(|told| QueueFlow {
+                flow: told.flow.as_ref().map(flow).unwrap(),
+                packets: told.packets,
+                bytes: told.bytes,
+            })
+            .collect(),
     }
 }
 

@@ -1,0 +1,96 @@
+//! The lists of tables in a config file: rules of the watchlist, and queues.
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::file::{EMPTY_RULE, File, reader_of};
+use super::lines::LineIndex;
+use super::mistake::Mistake;
+use super::table_name::{QUEUE, WATCH};
+use super::value::kind_of;
+use super::{QueueOptions, WatchOptions};
+
+/// The number of rules that a source has room for.
+pub const MAX_RULES: usize = 16_384;
+
+impl File {
+    pub(super) fn take_rules(
+        &mut self,
+        rules: &[Spanned<DeValue<'_>>],
+        lines: &LineIndex<'_>,
+        mistakes: &mut Vec<Mistake>,
+    ) {
+        self.tables.push(WATCH);
+        let refuse = |rule: &Spanned<DeValue<'_>>, message: String| Mistake {
+            line: Some(lines.of(rule.span().start)),
+            table: Some(WATCH.to_owned()),
+            message,
+            ..Mistake::default()
+        };
+        let mut reader = reader_of::<WatchOptions>(WATCH);
+        for rule in rules {
+            let DeValue::Table(keys) = rule.get_ref() else {
+                mistakes.push(refuse(
+                    rule,
+                    format!(
+                        "{} (expected [[watch]] above each rule)",
+                        kind_of(rule.get_ref())
+                    ),
+                ));
+                continue;
+            };
+            if keys.is_empty() {
+                mistakes.push(refuse(rule, EMPTY_RULE.to_owned()));
+                continue;
+            }
+            let table = reader.read(keys, lines, mistakes);
+            match table.options.clone().check() {
+                Ok(rule) => self.rules.push(rule),
+                Err(faults) => mistakes.extend(table.locate(None, |_| None, faults)),
+            }
+        }
+        if let Some(first) = rules.get(MAX_RULES) {
+            mistakes.push(refuse(
+                first,
+                format!("{} rules: {MAX_RULES} are possible", rules.len()),
+            ));
+        }
+    }
+
+    /// What tables [[queue]] ask for is asked for by postcards, as if it were in their own table.
+    pub(super) fn take_queues(
+        &mut self,
+        all: &[Spanned<DeValue<'_>>],
+        lines: &LineIndex<'_>,
+        mistakes: &mut Vec<Mistake>,
+    ) {
+        self.tables.push(QUEUE);
+        let mut reader = reader_of::<QueueOptions>(QUEUE);
+        for one in all {
+            let line = lines.of(one.span().start);
+            let DeValue::Table(keys) = one.get_ref() else {
+                mistakes.push(Mistake {
+                    line: Some(line),
+                    table: Some(QUEUE.to_owned()),
+                    message: format!("{} (expected [[queue]] above each)", kind_of(one.get_ref())),
+                    ..Mistake::default()
+                });
+                continue;
+            };
+            let table = reader.read(keys, lines, mistakes);
+            match table.options.clone().check() {
+                Ok(rules) => self.queues.extend(rules),
+                Err(faults) => {
+                    let mut found = table.locate(None, |_| None, faults);
+                    // What is missing has the place of its table.
+                    for mistake in found.iter_mut().filter(|it| it.line.is_none()) {
+                        mistake.line = Some(line);
+                        mistake.table = Some(QUEUE.to_owned());
+                    }
+                    mistakes.extend(found);
+                }
+            }
+        }
+        self.postcards.options.queue.extend(self.queues.clone());
+    }
+}

@@ -1,0 +1,141 @@
+//! The queues of a host: their programs, and the episodes that were told.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::episodes::{DueEpisodes, Episodes};
+use super::links::HostLinks;
+use super::plan::PostcardsPlan;
+use crate::datapath::event_ring::EventRing;
+use crate::datapath::queues::{MOST_RULES, QueuePrograms, QueueRules};
+use crate::host::advice::advise_for;
+use crate::model::{QueueEpisode, QueueMeasure, QueueRule, QueueTotals, QueuesStatus};
+use crate::os::{clock, netns, privileges};
+
+/// Queues that are watched.
+pub struct QueueCards {
+    programs: QueuePrograms,
+    events: EventRing,
+    episodes: Episodes,
+    rules: Vec<QueueRule>,
+}
+
+impl QueueCards {
+    /// Attaches the programs, for the interfaces of the plan.
+    pub fn begin(plan: &PostcardsPlan, links: &HostLinks) -> Result<Self> {
+        let rules = plan.config.queues.clone();
+        for rule in rules.iter().filter(|rule| rule.names_one()) {
+            let name = &rule.dev;
+            if !links.here().any(|link| link.name == *name) {
+                bail!(
+                    "cannot watch the queue of {name}: no such interface (try ip link, or a pattern for one that is to \
+                     come)"
+                );
+            }
+        }
+        let netns = netns::inode().context("cannot watch queues")?;
+        let programs = QueuePrograms::start(netns, has_times(&rules))
+            .map_err(|err| advise_for(err, &privileges::POSTCARDS))
+            .context("cannot watch queues")?;
+        let mut cards = Self {
+            events: programs
+                .events()
+                .context("cannot read the events of queues")?,
+            programs,
+            episodes: Episodes::new(plan.config.max_reports),
+            rules,
+        };
+        cards.follow(links)?;
+        Ok(cards)
+    }
+
+    /// True if rules by time are possible.
+    pub fn sees_times(&self) -> bool {
+        self.programs.sees_times()
+    }
+
+    /// Goes on with a new plan.
+    pub fn set(&mut self, plan: &PostcardsPlan, links: &HostLinks) -> Result<()> {
+        self.rules.clone_from(&plan.config.queues);
+        self.episodes.set_most(plan.config.max_reports);
+        self.follow(links)
+    }
+
+    /// Gives the programs the rules for the interfaces that are here now. Of several the first one counts.
+    pub fn follow(&mut self, links: &HostLinks) -> Result<()> {
+        let mut found = QueueRules::new();
+        for rule in &self.rules {
+            let fitting = links.here().filter(|link| rule.covers(&link.name));
+            for link in fitting.take(MOST_RULES - found.len().min(MOST_RULES)) {
+                let known = found.entry((link.index, rule.queue));
+                known.or_insert(rule.limits);
+            }
+        }
+        self.episodes
+            .keep(|index| found.keys().any(|(known, _)| *known == index));
+        Ok(self.programs.set(found)?)
+    }
+
+    /// The episodes that begin and end, and those that are due. `compares` is true once in a period.
+    pub fn due(
+        &mut self,
+        wait: Duration,
+        period: Duration,
+        compares: bool,
+        links: &HostLinks,
+    ) -> Result<DueEpisodes> {
+        let offset = clock::wall_offset();
+        let (programs, episodes) = (&self.programs, &mut self.episodes);
+        self.events.drain(wait, |bytes| {
+            if let Some(news) = programs.read_event(bytes, offset) {
+                episodes.add(news.episode, news.flow);
+            }
+        })?;
+        if compares {
+            let queues = programs.queues()?.into_iter();
+            episodes.compare(queues.filter_map(|(_, newest)| newest).collect());
+        }
+        let mut due = episodes.due(period, compares, Instant::now());
+        let name = |one: &mut QueueEpisode| one.interface = links.name_of(one.ifindex);
+        due.news.iter_mut().for_each(name);
+        due.again.iter_mut().for_each(name);
+        Ok(due)
+    }
+
+    /// All counts since the programs were attached.
+    pub fn totals(&self, links: &HostLinks) -> Result<QueueTotals> {
+        let mut totals = self.programs.totals()?;
+        for one in &mut totals.queues {
+            one.interface = links.name_of(one.ifindex);
+        }
+        totals.told = self.episodes.told();
+        totals.put_off = self.episodes.put_off();
+        totals.untold = self.episodes.untold;
+        Ok(totals)
+    }
+
+    /// What `hostint status` shows.
+    pub fn status(&self, links: &HostLinks) -> Result<QueuesStatus> {
+        let mut devs: Vec<String> = Vec::new();
+        for rule in &self.rules {
+            if !devs.contains(&rule.dev) {
+                devs.push(rule.dev.clone());
+            }
+        }
+        Ok(QueuesStatus {
+            devs,
+            totals: self.totals(links)?,
+        })
+    }
+
+    pub fn told(&self) -> u64 {
+        self.episodes.told()
+    }
+}
+
+/// True if packets are to be timed.
+pub fn has_times(rules: &[QueueRule]) -> bool {
+    let times = |rule: &QueueRule| rule.limits.measure == QueueMeasure::Time;
+    rules.iter().any(times)
+}

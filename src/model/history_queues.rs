@@ -1,0 +1,40 @@
+//! Queries to a collector's history about the queues of hosts, and their results.
+
+use serde::Serialize;
+
+use super::{NodeId, QueueEpisode};
+
+/// The figure that episodes are sorted by.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum EpisodeOrder {
+    #[default]
+    Newest,
+    /// Longest episode first.
+    Length,
+    /// Longest wait of a packet first.
+    Wait,
+    /// Most bytes in the queue first.
+    Bytes,
+    Packets,
+}
+
+/// A question about episodes of queues.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct EpisodeQuery {
+    /// Only those of this host.
+    pub node: Option<NodeId>,
+    pub order: EpisodeOrder,
+    pub limit: usize,
+}
+
+/// An episode of a host's queue, as the host told it last.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ToldEpisode {
+    pub node: NodeId,
+    /// When it began, by the collector's clock.
+    pub began_ns: u64,
+    /// When the collector heard of it last.
+    pub told_ns: u64,
+    #[serde(flatten)]
+    pub episode: QueueEpisode,
+}
