@@ -46,7 +46,8 @@ const PEOPLE: [&str; 12] = [
 ];
 
 /// Types in these files have the names of a schema: hostint's .proto files, and OTLP's.
-const SCHEMAS: [&str; 2] = [
+const SCHEMAS: [&str; 3] = [
+    "src/engines/kafka/int_message.rs",
     "src/engines/kafka/message.rs",
     "src/engines/otlp/messages.rs",
 ];

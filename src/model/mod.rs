@@ -1,5 +1,6 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
+mod arrival;
 mod batch;
 mod capabilities;
 mod classes;
@@ -99,6 +100,7 @@ mod watch;
 mod ways;
 mod wide_slots;
 
+pub use arrival::Arrival;
 pub use batch::is_whole_batch;
 pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
 pub use classes::{Classes, Classifier, class_number};
@@ -197,7 +199,7 @@ pub use queue_rule::{QueueLimits, QueueMeasure, QueueRule};
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use recent_counts::RecentCounts;
-pub use record::{Arrival, EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
+pub use record::{EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;
 pub use report::{
     Body, DropSummary, Flags, HwId, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,

@@ -1,28 +1,20 @@
 //! A report as a JSON object, the same wherever it is written.
 
 use std::borrow::Cow;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::int_header::is_false;
 use super::{
-    Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop, HostDrop,
-    HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames, PathPartRecord, QueueDepth,
-    QueueEpisode, Quirk, RecordName, Report, ReportDomain, ReportVersion, Summary, SummaryRecord,
-    SummarySubject, TcpReport,
+    Arrival, Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop,
+    HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames, PathPartRecord,
+    QueueDepth, QueueEpisode, Quirk, RecordName, Report, ReportDomain, ReportVersion, Summary,
+    SummaryRecord, SummarySubject, TcpReport,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
 pub const RECORD_SCHEMA: &str = "hostint.report/1";
-
-/// A report's exporter and arrival time, as a collector knows them.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Arrival {
-    pub exporter: SocketAddr,
-    /// Nanoseconds since the Unix epoch.
-    pub received_ns: u64,
-}
 
 /// One report as flat JSON; keys that a kind of report does not have are left out.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]

@@ -7,6 +7,7 @@ mod corrected;
 mod drops;
 mod encode;
 mod hops;
+mod int_message;
 mod link;
 pub mod message;
 mod names;
