@@ -122,7 +122,7 @@ pub struct SinkStatus {
     pub flows_fine_max: u32,
     pub flows: Vec<FlowStatus>,
     /// The paths over transit hops on which packets came, those with most packets first. None if no flows are asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub paths: Vec<PathStatus>,
     /// Number of source addresses that hold a lease.
     pub leases_granted: usize,
