@@ -82,7 +82,7 @@ struct queue_state {
 	__u32 now_packets; /* the same */
 	__u32 now_drops;   /* the kernel's count */
 	__u32 is_by_cpu;   /* the queue has no lock, and does not tell what it has */
-	__u32 zero;
+	__u32 now_time_ns; /* for which the packet was in the queue; 0: not known */
 };
 
 /* When a packet entered a queue that was not empty. */
@@ -109,7 +109,9 @@ struct queue_event {
 	struct queue_key key;
 	__u32 flow[QUEUE_FLOW_WORDS]; /* a struct flow_key; all zeros: no packet is told, or it is not IP */
 	__u32 bytes;                  /* of the packet */
-	__u32 zero;
+	__u32 time_ns;                /* for which it was in the queue; 0: packets are not timed */
+	__u32 queue_packets;          /* with the packet; 0: not known */
+	__u32 queue_bytes;
 	struct queue_episode episode;
 };
 

@@ -1911,7 +1911,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --hops --dev --queue --node-id --netns --ignored-reasons --collector --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --no-pods --max-flows --max-new-flows --max-reports --http --json --once --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --hops --dev --queue --node-id --netns --ignored-reasons --collector --report-format --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --no-pods --max-flows --max-new-flows --max-reports --http --json --once --import --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1951,6 +1951,10 @@ _hostint() {
                     ;;
                 --collector)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report-format)
+                    COMPREPLY=($(compgen -W "v0.5 v0.5-standard v2.0" -- "${cur}"))
                     return 0
                     ;;
                 --node-name)
@@ -2002,6 +2006,10 @@ _hostint() {
                     return 0
                     ;;
                 --once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --import)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -435,6 +435,9 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d '
 all\t'all of this machine'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l ignored-reasons -d 'Count drops for these reasons of the kernel, and do not tell their flows, separated by commas; none: tell all [default: reasons that are no loss, see hostint-postcards(8)]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-format -d 'Form of Telemetry Report in which collectors get drops, hops and queues [default: v0.5]' -r -f -a "v0.5\t'hostint\'s own reports, with all counts and names'
+v0.5-standard\t'standard reports of single packets, as collectors of SD-Fabric read them'
+v2.0\t'standard reports, several in a datagram, with counts'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
@@ -451,6 +454,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-new-fl
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-reports -d 'Tell at most this many flows of drops a second, and of hops; the others\' turn comes later; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13278, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l once -d 'Count for this time, print all counts, and exit [default: 1s]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l import -d 'Print a config file that means the same as this file of SD-Fabric (ONOS\' netcfg, JSON) or of int-host-reporter (watchlist, YAML), and exit' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
 warning\t''
@@ -500,7 +504,7 @@ false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output -d 'Append the lines to this file instead of printing them; SIGUSR1 and SIGHUP reopen it' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-size -d 'Rotate --output before it exceeds this size, such as 100M' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l output-keep -d 'Number of rotated files to keep [default: 5]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l drop-reasons -d 'Names of drop reason codes: int-host-reporter, p4lang-switch, or a file with a line such as 80 = "acl deny" for each code [default: int-host-reporter]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l drop-reasons -d 'Names of drop reason codes: int-host-reporter, p4lang-switch, sd-fabric, or a file with a line such as 80 = "acl deny" for each code [default: int-host-reporter]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l name -d 'Name of a node, such as 7=web-3, for people to read beside its id; may be repeated [default: what the node tells]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l reverse-dns -d 'Ask DNS for the names of exporters whose nodes tell none, by their addresses [default: no]' -r -f -a "true\t''
 false\t''"

@@ -51,7 +51,7 @@ pub struct CollectOptions {
     #[arg(long, help_heading = OUTPUT, value_name = "N")]
     pub output_keep: Option<u32>,
 
-    /// Names of drop reason codes: int-host-reporter, p4lang-switch, or a file with a line such as 80 = "acl deny" for
+    /// Names of drop reason codes: int-host-reporter, p4lang-switch, sd-fabric, or a file with a line such as 80 = "acl deny" for
     /// each code [default: int-host-reporter]
     #[arg(long, help_heading = OUTPUT, value_name = "LIST")]
     pub drop_reasons: Option<String>,

@@ -16,6 +16,7 @@ mod file_lists;
 
 mod heading;
 mod http;
+pub mod import;
 mod ipfix;
 mod kafka;
 mod key;
@@ -82,7 +83,9 @@ pub use number::number_problem;
 pub use option_hop::OptionHop;
 pub use origin::Origin;
 pub use overrides::Overrides;
-pub use postcards::{DropsChoice, HopsChoice, NetnsChoice, PostcardsConfig, PostcardsOptions};
+pub use postcards::{
+    DropsChoice, HopsChoice, NetnsChoice, PostcardFormat, PostcardsConfig, PostcardsOptions,
+};
 pub use precedence::{Settled, settle, settle_source};
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;

@@ -10,7 +10,7 @@ use super::http::{POSTCARDS_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;
-use crate::model::{NodeId, QueueRule};
+use crate::model::{NodeId, QueueRule, ReportVersion};
 
 /// The drops that are told.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -32,6 +32,32 @@ pub enum HopsChoice {
     Watched,
     /// all
     All,
+}
+
+/// The form in which collectors get postcards.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum PostcardFormat {
+    /// hostint's own reports, with all counts and names
+    #[default]
+    #[value(name = "v0.5")]
+    Own,
+    /// standard reports of single packets, as collectors of SD-Fabric read them
+    #[value(name = "v0.5-standard")]
+    Standard,
+    /// standard reports, several in a datagram, with counts
+    #[value(name = "v2.0")]
+    V20,
+}
+
+impl PostcardFormat {
+    /// The version of standard reports, if those are sent.
+    pub fn standard(self) -> Option<ReportVersion> {
+        match self {
+            Self::Own => None,
+            Self::Standard => Some(ReportVersion::V05),
+            Self::V20 => Some(ReportVersion::V20),
+        }
+    }
 }
 
 /// The network namespaces whose drops count.
@@ -93,6 +119,10 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub collector: Vec<String>,
 
+    /// Form of Telemetry Report in which collectors get drops, hops and queues [default: v0.5]
+    #[arg(long, help_heading = REPORTS, value_name = "VERSION")]
+    pub report_format: Option<PostcardFormat>,
+
     #[command(flatten)]
     pub identity: IdentityOptions,
 
@@ -151,6 +181,7 @@ pub struct PostcardsConfig {
     /// `None`: that of this host's sink or source.
     pub node_id: Option<NodeId>,
     pub collectors: Vec<String>,
+    pub report_format: PostcardFormat,
     /// What this host tells of itself; `None`: nothing.
     pub identity: Option<IdentitySettings>,
     /// Names of reasons. The running kernel may not know all of them.
@@ -243,6 +274,7 @@ impl PostcardsOptions {
             netns: self.netns.unwrap_or_default(),
             node_id: self.node_id.map(NodeId),
             collectors: self.collector,
+            report_format: self.report_format.unwrap_or_default(),
             identity,
             ignored_given: !self.ignored_reasons.is_empty(),
             ignored_reasons: match &self.ignored_reasons[..] {

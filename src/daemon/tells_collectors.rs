@@ -15,6 +15,11 @@ pub trait TellsCollectors {
     /// True if it has collectors that understand more than Host-INT's.
     fn tells_extended(&self) -> bool;
 
+    /// True if it has its host to itself: no other daemon tells of it.
+    fn holds_host(&self) -> bool {
+        false
+    }
+
     /// What it tells of its host; `None`: nothing.
     fn identity(&self) -> Option<&IdentitySettings>;
 }

@@ -21,7 +21,8 @@ use super::load::{program_fd, recursion_misses, with_warnings};
 use super::maps::Map;
 use super::probe::has_tracepoint;
 use crate::model::{
-    FlowKey, QueueEpisode, QueueFigures, QueueFlow, QueueLimits, QueueMeasure, QueueTotals,
+    FlowKey, QueueEpisode, QueueFigures, QueueFlow, QueueLimits, QueueMeasure, QueuePacket,
+    QueueTotals,
 };
 use crate::os::clock;
 
@@ -51,6 +52,8 @@ pub struct QueuePrograms {
 pub struct QueueNews {
     /// The flow of the packet that is told, with its bytes; packets that are not IP have none.
     pub flow: Option<QueueFlow>,
+    /// That packet.
+    pub packet: Option<QueuePacket>,
     pub episode: QueueEpisode,
 }
 
@@ -125,13 +128,27 @@ impl QueuePrograms {
         let told = [queue_what::QUEUE_OVER.0, queue_what::QUEUE_SAMPLE.0];
         let has_flow = told.contains(&event.what) && event.flow.iter().any(|word| *word != 0);
         let key = read_from::<flow_key>(bytes_of_all(&event.flow)).filter(|_| has_flow);
+        let flow = key.map(|key| FlowKey::from(&key));
+        let episode = episode_of(&event.key, &event.episode, limits, wall_offset);
         Some(QueueNews {
-            flow: key.map(|key| QueueFlow {
-                flow: FlowKey::from(&key),
+            flow: flow.map(|flow| QueueFlow {
+                flow,
                 packets: 1,
                 bytes: event.bytes.into(),
             }),
-            episode: episode_of(&event.key, &event.episode, limits, wall_offset),
+            packet: flow.map(|flow| QueuePacket {
+                flow,
+                ifindex: event.key.ifindex,
+                queue: event.key.queue,
+                left_ns: episode.last_ns,
+                wait_ns: episode.max_time_ns.map(|_| event.time_ns),
+                queue_packets: event.queue_packets,
+                queue_bytes: event.queue_bytes,
+                episode: episode.episode,
+                suppressed: episode.suppressed,
+                drops: episode.drops,
+            }),
+            episode,
         })
     }
 

@@ -1,6 +1,8 @@
-//! The names of drop reason codes. No standard defines them, so each domain has its own list.
+//! The names of drop reason codes. No standard defines them, so each domain has its own list; those of hosts are in each.
 
 use std::collections::BTreeMap;
+
+use super::drop_codes::OF_HOSTS;
 
 /// Names of drop reason codes.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -58,18 +60,42 @@ const INT_HOST_REPORTER: [(u8, &str); 11] = [
     (184, "unauthorised source"),
 ];
 
+/// The codes of SD-Fabric's switches.
+const SD_FABRIC: [(u8, &str); 19] = [
+    (26, "ip ttl zero"),
+    (29, "ip routing miss"),
+    (30, "ip header length invalid"),
+    (31, "ip checksum invalid"),
+    (55, "ingress port vlan mapping miss"),
+    (71, "traffic manager"),
+    (80, "acl deny"),
+    (89, "bridging miss"),
+    (128, "next id miss"),
+    (129, "mpls miss"),
+    (130, "egress next miss"),
+    (131, "mpls ttl zero"),
+    (132, "upf downlink pdr miss"),
+    (133, "upf uplink pdr miss"),
+    (134, "upf far miss"),
+    (150, "upf uplink recirculation deny"),
+    (160, "ingress qos meter"),
+    (170, "ipv4 route drops"),
+    (171, "ipv6 route drops"),
+];
+
 impl DropReasons {
     /// The built-in lists; the first is the default.
-    pub const PROFILES: [&str; 2] = ["int-host-reporter", "p4lang-switch"];
+    pub const PROFILES: [&str; 3] = ["int-host-reporter", "p4lang-switch", "sd-fabric"];
 
     /// The built-in list with this name.
     pub fn profile(name: &str) -> Option<Self> {
         let own: &[(u8, &str)] = match name {
             "int-host-reporter" => &INT_HOST_REPORTER,
             "p4lang-switch" => &P4LANG_SWITCH,
+            "sd-fabric" => &SD_FABRIC,
             _ => return None,
         };
-        let names = COMMON.iter().chain(own);
+        let names = COMMON.iter().chain(own).chain(&OF_HOSTS);
         Some(Self::from_iter(
             names.map(|(code, name)| (*code, (*name).to_owned())),
         ))

@@ -17,6 +17,7 @@ pub mod coverage;
 pub mod crossing_tally;
 pub mod crossings;
 mod dest;
+pub mod drop_codes;
 mod drop_reasons;
 pub mod drop_totals_report;
 mod encapsulation;
@@ -193,7 +194,8 @@ pub use plain_error::PlainError;
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};
 pub use queue_episode::{
-    EpisodeId, MOST_QUEUE_FLOWS, QueueEpisode, QueueFigures, QueueFlow, QueueReport, QueueTotals,
+    EpisodeId, MOST_QUEUE_FLOWS, QueueEpisode, QueueFigures, QueueFlow, QueuePacket, QueueReport,
+    QueueTotals,
 };
 pub use queue_rule::{QueueLimits, QueueMeasure, QueueRule};
 pub use quirk::Quirk;

@@ -163,3 +163,22 @@ impl QueueTotals {
         self.queues.iter().map(|one| one.episodes).sum()
     }
 }
+
+/// A packet that was over the trigger of its queue, and the queue as it left.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct QueuePacket {
+    pub flow: FlowKey,
+    pub ifindex: u32,
+    pub queue: u32,
+    /// Nanoseconds since the Unix epoch.
+    pub left_ns: u64,
+    /// Its time in the queue; `None`: packets are not timed.
+    pub wait_ns: Option<u32>,
+    /// With the packet; 0: the queue does not tell them.
+    pub queue_packets: u32,
+    pub queue_bytes: u32,
+    /// The episode's number, and its packets so far that the quota had no room for, and that the queue dropped.
+    pub episode: u64,
+    pub suppressed: u64,
+    pub drops: u64,
+}

@@ -6,6 +6,7 @@ pub mod clock_alarm;
 pub mod dns;
 pub mod echo_requests;
 pub mod ethtool;
+pub mod host_token;
 pub mod hostname;
 pub mod icmp;
 pub mod kallsyms;

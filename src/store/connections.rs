@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed};
 use super::coding::address_bytes;
 use super::ids::name_bytes;
+use super::lives::{Living, NewestReports};
 use super::period::RollUpLevel;
 use crate::model::{ConnectionCounts, ConnectionReport, Limit, NodeId, TcpGrowth, TcpReport};
 
@@ -24,6 +25,19 @@ pub const TABLES: [BoundedTable; 3] = [
 
 /// A host, and its number of a connection.
 type ConnectionName = (NodeId, u64);
+
+impl Living for TcpReport {
+    type Name = u64;
+
+    fn name(&self) -> u64 {
+        self.id
+    }
+
+    fn progress(&self) -> u64 {
+        let ended = u64::from(self.why.is_last());
+        self.samples.saturating_mul(2).saturating_add(ended)
+    }
+}
 
 /// The state of a connection at the end of a period, and what was counted in the period.
 #[derive(Clone, Debug)]
@@ -48,8 +62,7 @@ struct LimitSumKey {
 /// What hosts told of connections, until it is written.
 #[derive(Debug, Default)]
 pub struct WaitingConnections {
-    /// The last report of each, and the time of its arrival.
-    last: HashMap<ConnectionName, (TcpReport, u64)>,
+    last: NewestReports<TcpReport>,
     states: HashMap<(ConnectionName, u64), PeriodState>,
     sums: HashMap<LimitSumKey, (u64, ConnectionCounts)>,
 }
@@ -65,9 +78,7 @@ impl WaitingConnections {
         let (node, told) = (report.node, &report.connection);
         let begin_ns = RollUpLevel::TenSeconds.floor(time_ns);
         let name = (node, told.id);
-        if self.last.len() < MOST_WAITING || self.last.contains_key(&name) {
-            self.last.insert(name, (told.clone(), time_ns));
-        }
+        self.last.add(node, told, time_ns);
         let tcp = &told.sample.tcp;
         let state = PeriodState {
             limited: growth.limited,
@@ -114,11 +125,7 @@ impl WaitingConnections {
 
     /// Adds an older one that could not be written.
     pub fn merge(&mut self, older: Self) {
-        for (name, told) in older.last {
-            if self.last.len() < MOST_WAITING {
-                self.last.entry(name).or_insert(told);
-            }
-        }
+        self.last.merge(older.last);
         for (key, state) in older.states {
             match self.states.get_mut(&key) {
                 Some(newer) => newer.counts.add(&state.counts),
@@ -169,7 +176,7 @@ fn write_last(transaction: &Transaction<'_>, told: &WaitingConnections) -> rusql
              ended = excluded.ended, limited = excluded.limited, retransmitted = excluded.retransmitted,
              bytes = excluded.bytes, srtt_us = excluded.srtt_us, told = excluded.told",
     )?;
-    for ((node, id), (told, time_ns)) in &told.last {
+    for (node, told, time_ns) in told.last.iter() {
         let tcp = &told.sample.tcp;
         let age_ns = told.sample.time_ns.saturating_sub(told.known_since_ns());
         let Ok(text) = serde_json::to_string(told) else {
@@ -177,11 +184,11 @@ fn write_last(transaction: &Transaction<'_>, told: &WaitingConnections) -> rusql
         };
         put.execute(rusqlite::params![
             i64::from(node.0),
-            signed(*id),
+            signed(told.id),
             name_bytes(&(told.sample.flow.without_vlans(), None, None)),
             address_bytes(told.peer()),
             signed(time_ns.saturating_sub(age_ns)),
-            signed(*time_ns),
+            signed(time_ns),
             told.why.is_last(),
             told.limited.number(),
             tcp.total_retrans,

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
-use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed, touched};
+use super::bounds::{BoundedTable, signed, touched};
 use super::ids::{flow_with, name_bytes};
+use super::lives::{LifeTable, Living};
 use crate::model::{FlowKey, ForwardedFlow, HopOrder, HopQuery, HostHop, NodeId, Span};
 
 /// The table and its bounds. A flow is about 1 kB.
@@ -24,128 +25,78 @@ const ANY: i64 = -1;
 /// Beginnings that differ by less are one: hosts read two clocks for each, not at the same moment.
 const SAME_NS: i64 = 100_000_000;
 
-/// A host, a flow, and the time of its first packet: a flow that the host forgot meanwhile begins again.
-type LifeOfFlow = (NodeId, FlowKey, u64);
+impl Living for HostHop {
+    /// The flow, and the time of its first packet: a flow that the host forgot meanwhile begins again.
+    type Name = (FlowKey, u64);
 
-/// What hosts told of flows that they forward, until it is written.
-#[derive(Debug, Default)]
-pub struct WaitingHops {
-    /// The last report of each, and the time of its arrival.
-    last: HashMap<LifeOfFlow, (HostHop, u64)>,
-}
-
-impl WaitingHops {
-    pub fn is_empty(&self) -> bool {
-        self.last.is_empty()
+    fn name(&self) -> Self::Name {
+        (self.flow, self.first_ns)
     }
 
-    /// Adds what a host told of a flow, which arrived at `time_ns`. Counts grow: one that is late has less.
-    pub fn add(&mut self, node: NodeId, hop: &HostHop, time_ns: u64) {
-        let life = (node, hop.flow, hop.first_ns);
-        let is_older = |known: &(HostHop, u64)| known.0.packets <= hop.packets;
-        let is_news = match self.last.get(&life) {
-            Some(known) => is_older(known),
-            None => self.last.len() < MOST_WAITING,
+    fn progress(&self) -> u64 {
+        self.packets
+    }
+}
+
+impl LifeTable for HostHop {
+    const TABLE: BoundedTable = TABLE;
+
+    fn create(conn: &Connection) -> rusqlite::Result<()> {
+        conn.execute_batch(
+            "CREATE TABLE IF NOT EXISTS hop_flow (
+                 node INTEGER NOT NULL,
+                 flow BLOB NOT NULL,
+                 -- the time of the first packet, by the clock of the host
+                 first_packet_ns INTEGER NOT NULL,
+                 before_nat BLOB,
+                 first_ns INTEGER NOT NULL,
+                 last_ns INTEGER NOT NULL,
+                 packets INTEGER NOT NULL,
+                 mean_ns INTEGER NOT NULL,
+                 max_ns INTEGER NOT NULL,
+                 told TEXT NOT NULL,
+                 PRIMARY KEY (node, flow, first_packet_ns)
+             );
+             CREATE INDEX IF NOT EXISTS hop_flow_time ON hop_flow (last_ns);",
+        )
+    }
+
+    fn put(&self, to: &Transaction<'_>, node: NodeId, time_ns: u64) -> rusqlite::Result<()> {
+        let Ok(text) = serde_json::to_string(self) else {
+            return Ok(());
         };
-        if is_news {
-            self.last.insert(life, (hop.clone(), time_ns));
-        }
-    }
-
-    /// Adds all that another one has.
-    pub fn merge(&mut self, other: Self) {
-        for ((node, ..), (hop, time_ns)) in other.last {
-            self.add(node, &hop, time_ns);
-        }
-    }
-}
-
-/// Writes flows, and removes the oldest.
-#[derive(Debug, Default)]
-pub struct HopsWriter {
-    since_counted: RowsWritten,
-}
-
-impl HopsWriter {
-    /// Writes in one transaction, and removes rows that are older than `before_ns`.
-    pub fn write(
-        &mut self,
-        conn: &mut Connection,
-        told: &WaitingHops,
-        before_ns: u64,
-    ) -> rusqlite::Result<()> {
-        let transaction = conn.transaction()?;
-        create(&transaction)?;
-        {
-            let mut put = transaction.prepare_cached(
-                "INSERT INTO hop_flow VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                 ON CONFLICT DO UPDATE SET last_ns = excluded.last_ns, packets = excluded.packets,
-                     mean_ns = excluded.mean_ns, max_ns = excluded.max_ns, told = excluded.told
-                 WHERE packets <= excluded.packets",
-            )?;
-            let mut known = transaction.prepare_cached(
+        let name = |flow: FlowKey| name_bytes(&(flow.without_vlans(), None, None));
+        let age_ns = self.last_ns.saturating_sub(self.first_ns);
+        let (node, flow) = (i64::from(node.0), name(self.flow));
+        let begin = signed(self.first_ns);
+        let same = (begin.saturating_sub(SAME_NS), begin.saturating_add(SAME_NS));
+        let same = to
+            .prepare_cached(
                 "SELECT first_packet_ns FROM hop_flow
                  WHERE node = ? AND flow = ? AND first_packet_ns > ? AND first_packet_ns < ?",
-            )?;
-            for ((node, flow, first_ns), (hop, time_ns)) in &told.last {
-                let Ok(text) = serde_json::to_string(hop) else {
-                    continue;
-                };
-                let name = |flow: FlowKey| name_bytes(&(flow.without_vlans(), None, None));
-                let age_ns = hop.last_ns.saturating_sub(*first_ns);
-                let (node, flow) = (i64::from(node.0), name(*flow));
-                let begin = signed(*first_ns);
-                let same = (begin.saturating_sub(SAME_NS), begin.saturating_add(SAME_NS));
-                let same = known
-                    .query_row((node, &flow, same.0, same.1), |row| row.get(0))
-                    .optional()?;
-                put.execute(rusqlite::params![
-                    node,
-                    flow,
-                    same.unwrap_or(begin),
-                    hop.flow_before_nat.map(name),
-                    signed(time_ns.saturating_sub(age_ns)),
-                    signed(*time_ns),
-                    signed(hop.packets),
-                    hop.mean_hop_ns,
-                    hop.max_hop_ns,
-                    text,
-                ])?;
-            }
-        }
-        TABLE.forget(&transaction, before_ns)?;
-        if self.since_counted.add(told.last.len()) {
-            TABLE.shorten(&transaction)?;
-        }
-        transaction.commit()
+            )?
+            .query_row((node, &flow, same.0, same.1), |row| row.get(0))
+            .optional()?;
+        to.prepare_cached(
+            "INSERT INTO hop_flow VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             ON CONFLICT DO UPDATE SET last_ns = excluded.last_ns, packets = excluded.packets,
+                 mean_ns = excluded.mean_ns, max_ns = excluded.max_ns, told = excluded.told
+             WHERE packets < excluded.packets",
+        )?
+        .execute(rusqlite::params![
+            node,
+            flow,
+            same.unwrap_or(begin),
+            self.flow_before_nat.map(name),
+            signed(time_ns.saturating_sub(age_ns)),
+            signed(time_ns),
+            signed(self.packets),
+            self.mean_hop_ns,
+            self.max_hop_ns,
+            text,
+        ])?;
+        Ok(())
     }
-}
-
-fn create(conn: &Connection) -> rusqlite::Result<()> {
-    conn.execute_batch(
-        "CREATE TABLE IF NOT EXISTS hop_flow (
-             node INTEGER NOT NULL,
-             flow BLOB NOT NULL,
-             -- the time of the first packet, by the clock of the host
-             first_packet_ns INTEGER NOT NULL,
-             before_nat BLOB,
-             first_ns INTEGER NOT NULL,
-             last_ns INTEGER NOT NULL,
-             packets INTEGER NOT NULL,
-             mean_ns INTEGER NOT NULL,
-             max_ns INTEGER NOT NULL,
-             told TEXT NOT NULL,
-             PRIMARY KEY (node, flow, first_packet_ns)
-         );
-         CREATE INDEX IF NOT EXISTS hop_flow_time ON hop_flow (last_ns);",
-    )
-}
-
-/// True if any flows were ever written.
-fn exist(conn: &Connection) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'hop_flow' AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
-    Ok(there.is_some())
 }
 
 /// The flows that hosts forwarded in the span, as they told them.
@@ -154,7 +105,7 @@ pub fn find(
     query: &HopQuery,
     span: Span,
 ) -> rusqlite::Result<Vec<ForwardedFlow>> {
-    if !exist(conn)? {
+    if !TABLE.exists(conn)? {
         return Ok(Vec::new());
     }
     let flow = match query.flow {

@@ -27,6 +27,7 @@ mod hosts;
 mod ids;
 mod insertion;
 mod keeper;
+mod lives;
 mod numbers;
 mod passages;
 mod path_losses;

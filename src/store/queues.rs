@@ -1,10 +1,9 @@
 //! The table of episodes of hosts' queues: what each host told last of each episode, and answers about them.
 
-use std::collections::HashMap;
+use rusqlite::{Connection, Transaction};
 
-use rusqlite::Connection;
-
-use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed, touched};
+use super::bounds::{BoundedTable, signed, touched};
+use super::lives::{LifeTable, Living};
 use crate::model::{EpisodeOrder, EpisodeQuery, NodeId, QueueEpisode, Span, ToldEpisode};
 
 /// The table and its bounds. An episode is at most 3 kB.
@@ -17,114 +16,71 @@ const TABLE: BoundedTable = BoundedTable {
 /// No host: episodes of all are asked for.
 const ANY: i64 = -1;
 
-/// A queue of a host, and the begin of an episode by the host's clock.
-type EpisodeOfHost = (NodeId, u32, u32, u64);
+impl Living for QueueEpisode {
+    /// The queue, and the begin of the episode by the host's clock.
+    type Name = (u32, u32, u64);
 
-/// What hosts told of episodes, until it is written.
-#[derive(Debug, Default)]
-pub struct WaitingQueues {
-    /// The last report of each, and the time of its arrival.
-    last: HashMap<EpisodeOfHost, (QueueEpisode, u64)>,
-}
-
-impl WaitingQueues {
-    pub fn is_empty(&self) -> bool {
-        self.last.is_empty()
+    fn name(&self) -> Self::Name {
+        (self.ifindex, self.queue, self.begin_ns)
     }
 
-    /// Adds what a host told of an episode, which arrived at `time_ns`. One that is late has less, and one that is told
-    /// again has nothing new.
-    pub fn add(&mut self, node: NodeId, episode: &QueueEpisode, time_ns: u64) {
-        let id = (node, episode.ifindex, episode.queue, episode.begin_ns);
-        let is_news = match self.last.get(&id) {
-            Some((known, _)) => known.progress() < episode.progress(),
-            None => self.last.len() < MOST_WAITING,
+    fn progress(&self) -> u64 {
+        self.progress()
+    }
+}
+
+impl LifeTable for QueueEpisode {
+    const TABLE: BoundedTable = TABLE;
+
+    fn create(conn: &Connection) -> rusqlite::Result<()> {
+        conn.execute_batch(
+            "CREATE TABLE IF NOT EXISTS queue_episode (
+                 node INTEGER NOT NULL,
+                 ifindex INTEGER NOT NULL,
+                 queue INTEGER NOT NULL,
+                 -- the begin, by the clock of the host
+                 begin_ns INTEGER NOT NULL,
+                 first_ns INTEGER NOT NULL,
+                 last_ns INTEGER NOT NULL,
+                 progress INTEGER NOT NULL,
+                 length_ns INTEGER NOT NULL,
+                 max_time_ns INTEGER NOT NULL,
+                 max_bytes INTEGER NOT NULL,
+                 told TEXT NOT NULL,
+                 PRIMARY KEY (node, ifindex, queue, begin_ns)
+             );
+             CREATE INDEX IF NOT EXISTS queue_episode_time ON queue_episode (last_ns);",
+        )
+    }
+
+    fn put(&self, to: &Transaction<'_>, node: NodeId, time_ns: u64) -> rusqlite::Result<()> {
+        let Ok(text) = serde_json::to_string(self) else {
+            return Ok(());
         };
-        if is_news {
-            self.last.insert(id, (episode.clone(), time_ns));
-        }
+        // The time by the collector's clock: what the report tells last was shortly before it came.
+        let age_ns = self.newest_ns().saturating_sub(self.begin_ns);
+        to.prepare_cached(
+            "INSERT INTO queue_episode VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             ON CONFLICT DO UPDATE SET last_ns = excluded.last_ns, progress = excluded.progress,
+                 length_ns = excluded.length_ns, max_time_ns = excluded.max_time_ns,
+                 max_bytes = excluded.max_bytes, told = excluded.told
+             WHERE progress < excluded.progress",
+        )?
+        .execute(rusqlite::params![
+            i64::from(node.0),
+            self.ifindex,
+            self.queue,
+            signed(self.begin_ns),
+            signed(time_ns.saturating_sub(age_ns)),
+            signed(time_ns),
+            signed(self.progress()),
+            signed(self.length_ns()),
+            self.max_time_ns.unwrap_or_default(),
+            self.max_bytes,
+            text,
+        ])?;
+        Ok(())
     }
-
-    /// Adds all that another one has.
-    pub fn merge(&mut self, other: Self) {
-        for ((node, ..), (episode, time_ns)) in other.last {
-            self.add(node, &episode, time_ns);
-        }
-    }
-}
-
-/// Writes episodes, and removes the oldest.
-#[derive(Debug, Default)]
-pub struct QueuesWriter {
-    since_counted: RowsWritten,
-}
-
-impl QueuesWriter {
-    /// Writes in one transaction, and removes rows that are older than `before_ns`.
-    pub fn write(
-        &mut self,
-        conn: &mut Connection,
-        told: &WaitingQueues,
-        before_ns: u64,
-    ) -> rusqlite::Result<()> {
-        let transaction = conn.transaction()?;
-        create(&transaction)?;
-        {
-            let mut put = transaction.prepare_cached(
-                "INSERT INTO queue_episode VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                 ON CONFLICT DO UPDATE SET last_ns = excluded.last_ns, progress = excluded.progress,
-                     length_ns = excluded.length_ns, max_time_ns = excluded.max_time_ns,
-                     max_bytes = excluded.max_bytes, told = excluded.told
-                 WHERE progress < excluded.progress",
-            )?;
-            for ((node, ifindex, queue, begin_ns), (episode, time_ns)) in &told.last {
-                let Ok(text) = serde_json::to_string(episode) else {
-                    continue;
-                };
-                // The time by the collector's clock: what the report tells last was shortly before it came.
-                let age_ns = episode.newest_ns().saturating_sub(*begin_ns);
-                put.execute(rusqlite::params![
-                    i64::from(node.0),
-                    ifindex,
-                    queue,
-                    signed(*begin_ns),
-                    signed(time_ns.saturating_sub(age_ns)),
-                    signed(*time_ns),
-                    signed(episode.progress()),
-                    signed(episode.length_ns()),
-                    episode.max_time_ns.unwrap_or_default(),
-                    episode.max_bytes,
-                    text,
-                ])?;
-            }
-        }
-        TABLE.forget(&transaction, before_ns)?;
-        if self.since_counted.add(told.last.len()) {
-            TABLE.shorten(&transaction)?;
-        }
-        transaction.commit()
-    }
-}
-
-fn create(conn: &Connection) -> rusqlite::Result<()> {
-    conn.execute_batch(
-        "CREATE TABLE IF NOT EXISTS queue_episode (
-             node INTEGER NOT NULL,
-             ifindex INTEGER NOT NULL,
-             queue INTEGER NOT NULL,
-             -- the begin, by the clock of the host
-             begin_ns INTEGER NOT NULL,
-             first_ns INTEGER NOT NULL,
-             last_ns INTEGER NOT NULL,
-             progress INTEGER NOT NULL,
-             length_ns INTEGER NOT NULL,
-             max_time_ns INTEGER NOT NULL,
-             max_bytes INTEGER NOT NULL,
-             told TEXT NOT NULL,
-             PRIMARY KEY (node, ifindex, queue, begin_ns)
-         );
-         CREATE INDEX IF NOT EXISTS queue_episode_time ON queue_episode (last_ns);",
-    )
 }
 
 /// The episodes that hosts told in the span.

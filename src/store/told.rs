@@ -4,16 +4,16 @@ use rusqlite::Connection;
 
 use super::connections::{ConnectionsWriter, WaitingConnections};
 use super::drops::{DropsWriter, WaitingDrops};
-use super::hops::{HopsWriter, WaitingHops};
-use super::queues::{QueuesWriter, WaitingQueues};
+use super::lives::{LivesWriter, NewestReports};
+use crate::model::{HostHop, QueueEpisode};
 
 /// What waits for the writer.
 #[derive(Debug, Default)]
 pub struct WaitingTold {
     pub drops: WaitingDrops,
     pub connections: WaitingConnections,
-    pub hops: WaitingHops,
-    pub queues: WaitingQueues,
+    pub hops: NewestReports<HostHop>,
+    pub queues: NewestReports<QueueEpisode>,
 }
 
 impl WaitingTold {
@@ -38,8 +38,8 @@ impl WaitingTold {
 pub struct ToldWriter {
     drops: DropsWriter,
     connections: ConnectionsWriter,
-    hops: HopsWriter,
-    queues: QueuesWriter,
+    hops: LivesWriter<HostHop>,
+    queues: LivesWriter<QueueEpisode>,
 }
 
 impl ToldWriter {

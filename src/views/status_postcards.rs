@@ -16,6 +16,43 @@ use crate::model::{
 /// The reasons and places that are shown unless all are wanted.
 const SHOWN: usize = 10;
 
+/// A part of what postcards tell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PostcardsPart {
+    Drops,
+    Hops,
+    Queues,
+}
+
+impl PostcardsPart {
+    pub const ALL: [Self; 3] = [Self::Drops, Self::Hops, Self::Queues];
+}
+
+/// Displays one part, if it is told.
+pub struct PartText<'a> {
+    pub status: &'a PostcardsStatus,
+    pub part: PostcardsPart,
+    pub all: bool,
+}
+
+impl fmt::Display for PartText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, part, all } = *self;
+        let period_ns = status.report_period_ns;
+        let (of_drops, of_hops, of_queues) = (&status.drops, &status.hops, &status.queues);
+        match part {
+            PostcardsPart::Drops => of_drops
+                .as_ref()
+                .map(|status| drops(f, status, period_ns, all)),
+            PostcardsPart::Hops => of_hops
+                .as_ref()
+                .map(|status| hops(f, status, period_ns, all)),
+            PostcardsPart::Queues => of_queues.as_ref().map(|status| queues(f, status, all)),
+        }
+        .unwrap_or(Ok(()))
+    }
+}
+
 pub fn write(f: &mut fmt::Formatter<'_>, postcards: &PostcardsStatus, all: bool) -> fmt::Result {
     writeln!(
         f,
@@ -34,16 +71,15 @@ pub fn write(f: &mut fmt::Formatter<'_>, postcards: &PostcardsStatus, all: bool)
         lost: postcards.reports_lost,
     };
     write!(f, "{told}")?;
-    if let Some(status) = &postcards.drops {
-        drops(f, status, postcards.report_period_ns, all)?;
+    for part in PostcardsPart::ALL {
+        let text = PartText {
+            status: postcards,
+            part,
+            all,
+        };
+        write!(f, "{text}")?;
     }
-    if let Some(status) = &postcards.hops {
-        hops(f, status, postcards.report_period_ns, all)?;
-    }
-    match &postcards.queues {
-        Some(status) => queues(f, status, all),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn drops(

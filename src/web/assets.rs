@@ -51,6 +51,7 @@ const ASSETS: &[Asset] = assets! {
     "/overview.js" is "overview.js", SCRIPT;
     "/pair.js" is "pair.js", SCRIPT;
     "/path.js" is "path.js", SCRIPT;
+    "/queues.js" is "queues.js", SCRIPT;
     "/reports.js" is "reports.js", SCRIPT;
     "/split.js" is "split.js", SCRIPT;
     "/stacked.js" is "stacked.js", SCRIPT;

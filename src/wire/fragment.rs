@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::packet;
 use crate::model::{FirstHeader, FlowKey, Packet, Transport, Vlans};
 
 const ETHERTYPE_IPV4: u16 = 0x0800;
@@ -17,6 +18,19 @@ const HOPS_LEFT: u8 = 64;
 const TCP_WORDS: u8 = 5 << 4;
 const TCP_ACK: u8 = 0x10;
 
+/// The Ethernet frame of a packet of the flow, with unknown addresses of its own; only TCP and UDP have a header behind IP's.
+pub(super) fn frame(flow: &FlowKey) -> Packet {
+    let l4 = Transport::from_protocol(flow.protocol);
+    let l4 = l4.and_then(|transport| l4_header(flow, transport, &[]));
+    let l4 = l4.unwrap_or_default();
+    let mut bytes = Vec::with_capacity(64 + l4.len());
+    ethernet(flow.vlans, ethertype_of(flow), &mut bytes);
+    if ip_header(flow, 0, l4.len() as u16, &mut bytes) {
+        bytes.extend(l4);
+    }
+    packet::read(FirstHeader::Ethernet, &bytes, false)
+}
+
 /// The packet of a TCP or UDP flow, with `dscp` in its IP header and `int` after its L4 header; `None` for other flows.
 ///
 /// The packet starts with its IP header, or with Ethernet and unknown addresses if there are VLAN tags.
@@ -24,23 +38,17 @@ pub(super) fn of(flow: &FlowKey, dscp: u8, int: &[u8]) -> Option<Packet> {
     let transport = Transport::from_protocol(flow.protocol)?;
     let l4 = l4_header(flow, transport, int)?;
     let mut bytes = Vec::with_capacity(64 + l4.len() + int.len());
-    let (first, ethertype) = match flow.src {
-        IpAddr::V4(_) => (FirstHeader::Ipv4, ETHERTYPE_IPV4),
-        IpAddr::V6(_) => (FirstHeader::Ipv6, ETHERTYPE_IPV6),
+    let first = match flow.src {
+        IpAddr::V4(_) => FirstHeader::Ipv4,
+        IpAddr::V6(_) => FirstHeader::Ipv6,
     };
     let tagged = flow.vlans != Vlans::NONE;
     if tagged {
-        ethernet(flow.vlans, ethertype, &mut bytes);
+        ethernet(flow.vlans, ethertype_of(flow), &mut bytes);
     }
     let length = u16::try_from(l4.len() + int.len()).ok()?;
-    match (flow.src, flow.dst) {
-        (IpAddr::V4(src), IpAddr::V4(dst)) => {
-            bytes.extend(ipv4(src, dst, flow.protocol, dscp, length));
-        }
-        (IpAddr::V6(src), IpAddr::V6(dst)) => {
-            ipv6(src, dst, flow.protocol, dscp, length, &mut bytes)
-        }
-        _ => return None,
+    if !ip_header(flow, dscp, length, &mut bytes) {
+        return None;
     }
     bytes.extend(l4);
     bytes.extend(int);
@@ -52,14 +60,31 @@ pub(super) fn of(flow: &FlowKey, dscp: u8, int: &[u8]) -> Option<Packet> {
     })
 }
 
+fn ethertype_of(flow: &FlowKey) -> u16 {
+    match flow.src {
+        IpAddr::V4(_) => ETHERTYPE_IPV4,
+        IpAddr::V6(_) => ETHERTYPE_IPV6,
+    }
+}
+
+/// False, without any bytes, for a flow between addresses of two families.
+fn ip_header(flow: &FlowKey, dscp: u8, length: u16, out: &mut Vec<u8>) -> bool {
+    match (flow.src, flow.dst) {
+        (IpAddr::V4(src), IpAddr::V4(dst)) => {
+            out.extend(ipv4(src, dst, flow.protocol, dscp, length));
+        }
+        (IpAddr::V6(src), IpAddr::V6(dst)) => ipv6(src, dst, flow.protocol, dscp, length, out),
+        _ => return false,
+    }
+    true
+}
+
 fn ethernet(vlans: Vlans, ethertype: u16, out: &mut Vec<u8>) {
     out.extend([0; 12]);
     let outer = (vlans.outer != 0).then_some([SERVICE_TAG, vlans.outer]);
-    for field in outer
-        .into_iter()
-        .flatten()
-        .chain([TAG, vlans.inner, ethertype])
-    {
+    let inner = (vlans != Vlans::NONE).then_some([TAG, vlans.inner]);
+    let tags = outer.into_iter().chain(inner).flatten();
+    for field in tags.chain([ethertype]) {
         out.extend(field.to_be_bytes());
     }
 }

@@ -27,6 +27,7 @@ mod report_names;
 mod report_option;
 pub mod report_option_hops;
 pub mod report_path;
+pub mod report_postcards;
 mod report_queue;
 pub mod report_standard;
 mod report_summary;

@@ -81,6 +81,10 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
             let packet = fragment::of(&summary.flow, 0, &[])?;
             (summary.sink_node, metadata, packet, MADE | GAP)
         }
+        // It is one of this version already.
+        Body::Packet(report) if report.version == ReportVersion::V20 => {
+            return Some(PacketReport::clone(report));
+        }
         Body::Packet(_)
         | Body::FlowSummary(_)
         | Body::Summary(_)

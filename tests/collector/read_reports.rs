@@ -366,7 +366,7 @@ fn drop_reasons_come_from_a_list() {
     let output = hostint(&["collect", "--drop-reasons", "nobody"]);
     let says = [
         "cannot read drop reasons from nobody: No such file",
-        "(try a file, or int-host-reporter or p4lang-switch)",
+        "(try a file, or int-host-reporter or p4lang-switch or sd-fabric)",
     ];
     check("an unknown list", &output, 2, &says);
 }

@@ -2,6 +2,7 @@
 
 mod environment;
 mod file;
+mod import;
 mod mutated;
 mod push_headers;
 mod queues;

@@ -4,6 +4,7 @@
 mod clock;
 mod control;
 mod duties;
+mod host_token;
 mod interfaces;
 mod kernel_files;
 mod preflight;

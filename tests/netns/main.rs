@@ -46,6 +46,7 @@ mod root {
     mod paths;
     mod peer;
     mod pods;
+    mod postcards_standard;
     mod postcards_status;
     mod preflight;
     mod privileges;

@@ -17,8 +17,6 @@ fn now_ns() -> u64 {
 struct Told {
     node: u32,
     sport: u16,
-    /// A flow that the host forgot begins again.
-    life: u64,
     packets: u64,
     mean_ns: u32,
     max_ns: u32,
@@ -29,7 +27,6 @@ struct Told {
 const TOLD: Told = Told {
     node: 7,
     sport: 40001,
-    life: 1,
     packets: 10,
     mean_ns: 1000,
     max_ns: 2000,
@@ -44,7 +41,7 @@ impl Told {
         };
         let mut hop = report.hop;
         hop.flow.sport = self.sport;
-        hop.first_ns = self.life * SECOND;
+        hop.first_ns = SECOND;
         hop.last_ns = hop.first_ns + SECOND;
         hop.packets = self.packets;
         (hop.mean_hop_ns, hop.max_hop_ns) = (self.mean_ns, self.max_ns);
@@ -79,35 +76,6 @@ fn found(disk: &Disk, query: &HopQuery, now_ns: u64) -> Vec<(u32, u16, u64)> {
     flows.iter().map(row).collect()
 }
 
-/// A sentence, what runs of a collector keep, and what is found.
-type Case = (
-    &'static str,
-    &'static [&'static [Told]],
-    &'static [(u32, u16, u64)],
-);
-
-#[rustfmt::skip]
-const CASES: [Case; 6] = [
-    ("the last of two reports counts", &[&[TOLD, Told { packets: 30, ..TOLD }]], &[(7, 40001, 30)]),
-    ("one that is late does not", &[&[Told { packets: 30, ..TOLD }, TOLD]], &[(7, 40001, 30)]),
-    ("nor does a late one in another run of the collector", &[&[Told { packets: 30, ..TOLD }], &[TOLD]], &[(7, 40001, 30)]),
-    ("two hosts on the way tell one flow each", &[&[TOLD, Told { node: 8, mean_ns: 500, ..TOLD }]], &[(7, 40001, 10), (8, 40001, 10)]),
-    ("a flow that begins again counts by itself", &[&[TOLD, Told { life: 2, packets: 3, mean_ns: 500, ..TOLD }]],
-     &[(7, 40001, 10), (7, 40001, 3)]),
-    ("one that ended before the span is left out", &[&[TOLD, Told { sport: 1, ago_s: 7200, ..TOLD }]], &[(7, 40001, 10)]),
-];
-
-#[test]
-fn each_flow_is_as_its_host_told_it_last() {
-    for (sentence, runs, expected) in CASES {
-        let (disk, now_ns) = (Disk::new(), now_ns());
-        for run in runs {
-            keep(&disk, now_ns, run);
-        }
-        assert_eq!(found(&disk, &QUERY, now_ns), expected, "{sentence}");
-    }
-}
-
 #[test]
 fn a_question_chooses_and_sorts() {
     let (disk, now_ns) = (Disk::new(), now_ns());
@@ -132,7 +100,12 @@ fn a_question_chooses_and_sorts() {
         ago_s: 10,
         ..TOLD
     };
-    keep(&disk, now_ns, &[slow, uneven, TOLD]);
+    let ended = Told {
+        sport: 3,
+        ago_s: 7200,
+        ..TOLD
+    };
+    keep(&disk, now_ns, &[slow, uneven, TOLD, ended]);
     let ask = |query: HopQuery| {
         let rows = found(&disk, &query, now_ns);
         rows.into_iter().map(|row| row.1).collect::<Vec<u16>>()

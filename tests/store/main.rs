@@ -10,6 +10,7 @@ mod history;
 mod hops;
 mod hosts;
 mod limits;
+mod lives;
 mod migration;
 mod numbers;
 mod passages;

@@ -17,8 +17,6 @@ fn now_ns() -> u64 {
 struct Told {
     node: u32,
     queue: u32,
-    /// The begin by the host's clock, in seconds.
-    begin_s: u64,
     packets: u64,
     ended: bool,
     wait_ns: u32,
@@ -29,7 +27,6 @@ struct Told {
 const TOLD: Told = Told {
     node: 7,
     queue: 0,
-    begin_s: 1,
     packets: 10,
     ended: false,
     wait_ns: 1000,
@@ -38,7 +35,7 @@ const TOLD: Told = Told {
 
 impl Told {
     fn episode(self) -> QueueEpisode {
-        let begin_ns = self.begin_s * SECOND;
+        let begin_ns = SECOND;
         let last_ns = begin_ns + self.packets * 1000;
         let told = report_samples::told_episodes(0);
         QueueEpisode {
@@ -89,36 +86,17 @@ fn found(disk: &Disk, query: &EpisodeQuery, now_ns: u64) -> Vec<(u32, u32, u64, 
     episodes.iter().map(row).collect()
 }
 
-/// A sentence, what runs of a collector keep, and what is found.
-type Case = (
-    &'static str,
-    &'static [&'static [Told]],
-    &'static [(u32, u32, u64, bool)],
-);
-
-#[rustfmt::skip]
-const CASES: [Case; 7] = [
-    ("the last of two reports counts", &[&[TOLD, Told { packets: 30, ..TOLD }]], &[(7, 0, 30, false)]),
-    ("one that is late does not", &[&[Told { packets: 30, ..TOLD }, TOLD]], &[(7, 0, 30, false)]),
-    ("nor does a late one in another run of the collector", &[&[Told { packets: 30, ..TOLD }], &[TOLD]], &[(7, 0, 30, false)]),
-    ("an end is news without further packets", &[&[TOLD], &[Told { ended: true, ..TOLD }], &[TOLD]], &[(7, 0, 10, true)]),
-    ("each host and each queue has its own",
-     &[&[TOLD, Told { node: 8, packets: 9, ..TOLD }, Told { queue: 1, packets: 8, ..TOLD }]],
-     &[(7, 0, 10, false), (8, 0, 9, false), (7, 1, 8, false)]),
-    ("another episode of a queue counts by itself", &[&[TOLD, Told { begin_s: 2, packets: 3, ..TOLD }]],
-     &[(7, 0, 10, false), (7, 0, 3, false)]),
-    ("one that was told before the span is left out", &[&[TOLD, Told { queue: 1, ago_s: 7200, ..TOLD }]], &[(7, 0, 10, false)]),
-];
-
 #[test]
-fn each_episode_is_as_its_host_told_it_last() {
-    for (sentence, runs, expected) in CASES {
-        let (disk, now_ns) = (Disk::new(), now_ns());
-        for run in runs {
-            keep(&disk, now_ns, run);
-        }
-        assert_eq!(found(&disk, &QUERY, now_ns), expected, "{sentence}");
+fn an_end_is_news_without_further_packets() {
+    let (disk, now_ns) = (Disk::new(), now_ns());
+    let ended = Told {
+        ended: true,
+        ..TOLD
+    };
+    for run in [TOLD, ended, TOLD] {
+        keep(&disk, now_ns, &[run]);
     }
+    assert_eq!(found(&disk, &QUERY, now_ns), [(7, 0, 10, true)]);
 }
 
 #[test]
@@ -144,7 +122,12 @@ fn a_question_chooses_and_sorts() {
         ago_s: 10,
         ..TOLD
     };
-    keep(&disk, now_ns, &[slow, long, TOLD]);
+    let before_the_span = Told {
+        queue: 3,
+        ago_s: 7200,
+        ..TOLD
+    };
+    keep(&disk, now_ns, &[slow, long, TOLD, before_the_span]);
     let ask = |query: EpisodeQuery| {
         let rows = found(&disk, &query, now_ns);
         rows.into_iter().map(|row| row.1).collect::<Vec<u32>>()

@@ -17,7 +17,7 @@ const matrixDrawn = (page) => until("a matrix", () => page.evaluate(() => {
   return colours.size > 8;
 }));
 
-const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/hops", "#/tcp", "#/exporters"];
+const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/hops", "#/queues", "#/tcp", "#/exporters"];
 
 // A view with rows in it, and nothing under way.
 const settled = (page, at) => until(`what is at ${at}`, () => page.evaluate((at) =>
@@ -346,6 +346,23 @@ check("the time through hosts stands by interfaces, and by flow", async () => {
 check("without hops it says who tells them", async () => {
   const page = await newPage(browser, "empty", "#/hops");
   await until("what to do", async () => (await text(page, "main")).includes("hostint postcards --hops --collector"));
+  await page.context().close();
+});
+
+check("an episode of a queue says whose packets filled it", async () => {
+  const page = await newPage(browser, "eight", "#/queues");
+  const rows = page.locator("table[aria-label='Episodes of queues'] tbody tr");
+  await rows.first().waitFor();
+  holds(await page.locator("rect.episode").count() > 0, "episodes over time");
+  holds((await page.locator("table[aria-label='Flows in the queue'] tbody tr").count()) > 0, "the flows of the longest one");
+  await rows.last().locator("a").click();
+  await until("the chosen one", () => hash(page).includes("at="));
+  await page.context().close();
+});
+
+check("without queues it says who tells them", async () => {
+  const page = await newPage(browser, "empty", "#/queues");
+  await until("what to do", async () => (await text(page, "main")).includes("hostint postcards --queue"));
   await page.context().close();
 });
 

@@ -609,6 +609,11 @@ mod tools {
     }
 
     #[test]
+    fn the_episodes_of_queues_are_drawn() {
+        draw("queues.mjs", 4);
+    }
+
+    #[test]
     fn what_two_clocks_explain_is_no_negative_latency() {
         draw("below_zero.mjs", 17);
     }

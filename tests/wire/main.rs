@@ -12,6 +12,7 @@ mod identity;
 mod int_block;
 mod option_hops;
 mod paths;
+mod postcards;
 mod queues;
 mod reports;
 mod standard_reports;

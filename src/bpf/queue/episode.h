@@ -54,7 +54,9 @@ __noinline int send_queue(__u32 ifindex, __u32 queue, __u32 what, __u64 packet)
 	e->what = what;
 	e->key = key;
 	e->bytes = bytes;
-	e->zero = 0;
+	e->time_ns = state->now_time_ns;
+	e->queue_packets = state->now_packets;
+	e->queue_bytes = state->now_bytes > 0xffffffff ? 0xffffffff : state->now_bytes;
 	__builtin_memcpy(e->flow, &flow, sizeof(e->flow));
 	e->episode = state->episode;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
@@ -158,7 +160,8 @@ static __always_inline void judge_packet(const struct queue_key *key, struct que
 	}
 	if (!is_over_trigger(state))
 		return;
-	note_view(state, is_by_time ? took : 0);
+	state->now_time_ns = is_by_time ? (took > 0xffffffff ? 0xffffffff : took) : 0;
+	note_view(state, state->now_time_ns);
 	if (took >= state->rule.trigger)
 		add_over(key, state, packet, bytes, begins);
 	else if (took < state->rule.reset)

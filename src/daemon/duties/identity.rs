@@ -1,22 +1,30 @@
 //! Tells collectors the identity of this host, and that it lives although it may measure nothing.
 //!
 //! The daemon that holds the lock of this host's pins does so: that of the sink, or else that of the source. If none
-//! does, those of postcards, of TCP connections and of a transit hop tell it.
+//! does, one of those of postcards, of TCP connections and of a transit hop tells it: first the one to which a name or
+//! labels were given.
 
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::daemon::duty::Duty;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::NodeIdentity;
+use crate::os::host_token::{Claim, HostToken};
 use crate::os::{clock, hostname};
 
 /// A host is silent after three of these.
 const PERIOD_S: u16 = 10;
 
+/// The name of the token of the daemon that does so.
+const TOKEN: &str = "identity";
+
 /// The duty to do so.
-pub struct TellIdentity;
+#[derive(Default)]
+pub struct TellIdentity {
+    token: Option<HostToken>,
+}
 
 impl<D: TellsCollectors> Duty<D> for TellIdentity {
     fn task(&self) -> &'static str {
@@ -28,9 +36,21 @@ impl<D: TellsCollectors> Duty<D> for TellIdentity {
     }
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        let held = self.token.take();
         let Some(settings) = daemon.identity() else {
             return Ok(());
         };
+        if !daemon.holds_host() {
+            let claim = match settings.name.is_some() || !settings.labels.is_empty() {
+                true => Claim::First,
+                false => Claim::Second,
+            };
+            self.token = HostToken::take(TOKEN, claim, held)
+                .context("cannot find out which daemon tells it")?;
+            if self.token.is_none() {
+                return Ok(());
+            }
+        }
         let identity = NodeIdentity {
             node: daemon.node()?,
             period_s: PERIOD_S,

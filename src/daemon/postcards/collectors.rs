@@ -6,21 +6,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::state::PostcardsDaemon;
-use crate::config::IdentitySettings;
+use crate::config::{IdentitySettings, PostcardFormat};
 use crate::daemon::duty::Duty;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{
     Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport, HwId,
-    NodeId, Observation, QueueEpisode, QueueReport,
+    NodeId, Observation, QueueEpisode, QueuePacket, QueueReport,
 };
 use crate::os::clock;
 use crate::report::Emitter;
-
-/// The subsystems that report drops, hops and queues.
-const DROPS_HW_ID: u8 = 2;
-const HOPS_HW_ID: u8 = 1;
-const QUEUES_HW_ID: u8 = 3;
+use crate::wire::report_postcards::{self, DROPS_HW_ID, HOPS_HW_ID, QUEUES_HW_ID, StandardReport};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -39,9 +35,15 @@ impl PostcardsDaemon {
         let Some(node) = self.host.node() else {
             return;
         };
+        let standard = self.plan.config.report_format.standard();
         let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
         for drop in drops {
             let drop = drop.clone();
+            let report = HostDropReport { time_s, node, drop };
+            if let Some(version) = standard {
+                self.send(report_postcards::drop(&report, version));
+                continue;
+            }
             self.emitter.emit(Observation {
                 hw_id: HwId::new(DROPS_HW_ID).unwrap_or_default(),
                 flags: Flags {
@@ -50,9 +52,19 @@ impl PostcardsDaemon {
                     ..Flags::default()
                 },
                 clock: None,
-                body: Body::HostDrop(Box::new(HostDropReport { time_s, node, drop })),
+                body: Body::HostDrop(Box::new(report)),
             });
         }
+    }
+
+    /// Sends a standard report.
+    fn send(&mut self, (hw_id, flags, report): StandardReport) {
+        self.emitter.emit(Observation {
+            hw_id,
+            flags,
+            clock: None,
+            body: Body::Packet(Box::new(report)),
+        });
     }
 
     /// Sends reports about the hops of these flows.
@@ -60,9 +72,15 @@ impl PostcardsDaemon {
         let Some(node) = self.host.node() else {
             return;
         };
+        let standard = self.plan.config.report_format.standard();
         let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
         for hop in hops {
             let hop = hop.clone();
+            let report = HostHopReport { time_s, node, hop };
+            if let Some(version) = standard {
+                self.send(report_postcards::hop(&report, version));
+                continue;
+            }
             self.emitter.emit(Observation {
                 hw_id: HwId::new(HOPS_HW_ID).unwrap_or_default(),
                 flags: Flags {
@@ -70,14 +88,15 @@ impl PostcardsDaemon {
                     ..Flags::default()
                 },
                 clock: None,
-                body: Body::HostHop(Box::new(HostHopReport { time_s, node, hop })),
+                body: Body::HostHop(Box::new(report)),
             });
         }
     }
 
-    /// Sends reports about these episodes of queues.
+    /// Sends reports about these episodes of queues. Standard ones are about packets.
     pub fn report_queues(&mut self, episodes: &[QueueEpisode]) {
-        let Some(node) = self.host.node() else {
+        let is_standard = self.sends_standard();
+        let Some(node) = self.host.node().filter(|_| !is_standard) else {
             return;
         };
         let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
@@ -97,6 +116,22 @@ impl PostcardsDaemon {
                 })),
             });
         }
+    }
+
+    /// Sends standard reports about these packets that were over the trigger of their queue.
+    pub fn report_queue_packets(&mut self, packets: &[QueuePacket]) {
+        let version = self.plan.config.report_format.standard();
+        let (Some(node), Some(version)) = (self.host.node(), version) else {
+            return;
+        };
+        for packet in packets {
+            self.send(report_postcards::queue(node, packet, version));
+        }
+    }
+
+    /// True if reports are standard ones. Those are about single packets, so that none is told twice.
+    pub fn sends_standard(&self) -> bool {
+        self.plan.config.report_format.standard().is_some()
     }
 
     /// The sums of all drops, as collectors get them.
@@ -162,8 +197,10 @@ impl TellsCollectors for PostcardsDaemon {
         self.host.node().context("this host has no node id")
     }
 
+    /// Collectors that are to get standard v0.5 know none of hostint's own kinds of reports.
     fn tells_extended(&self) -> bool {
-        !self.plan.config.collectors.is_empty()
+        let config = &self.plan.config;
+        !config.collectors.is_empty() && config.report_format != PostcardFormat::Standard
     }
 
     /// The daemon of a sink or source tells it, if there is one.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::told::ToldFlows;
-use crate::model::{EpisodeId, FlowKey, MOST_QUEUE_FLOWS, QueueEpisode, QueueFlow};
+use crate::model::{EpisodeId, FlowKey, MOST_QUEUE_FLOWS, QueueEpisode, QueueFlow, QueuePacket};
 
 /// The most episodes that are known at a time. There is one for each queue, and those that ended lately.
 const MOST: usize = 4096;
@@ -57,6 +57,8 @@ impl KnownEpisode {
 pub struct DueEpisodes {
     pub news: Vec<QueueEpisode>,
     pub again: Vec<QueueEpisode>,
+    /// Packets of episodes, for standard reports.
+    pub packets: Vec<QueuePacket>,
 }
 
 /// The table of episodes.

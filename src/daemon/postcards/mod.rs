@@ -66,7 +66,7 @@ use crate::cli::PostcardsArgs;
 use crate::config::{DropsChoice, HopsChoice, POSTCARDS_HTTP_PORT};
 use crate::control::UnpinnedRole;
 use crate::os::{clock, log, netns, privileges, signals};
-use crate::report::{Destinations, Emitter};
+use crate::report::Emitter;
 use crate::web::HttpListener;
 
 /// The longest wait for new flows: they are not worth a wake-up each.
@@ -86,7 +86,7 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
         .with(FollowHost)
         .with(TellFlows::default())
         .with(TellSums::since(daemon.since_ns))
-        .with(TellIdentity)
+        .with(TellIdentity::default())
         .with(read_again(args));
     if daemon.hops.is_some() {
         duties = duties
@@ -114,9 +114,11 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     while !signals::ending() && end.is_none_or(|end| Instant::now() < end) {
         daemon.tell_news(WAIT)?;
         duties.turn(&mut daemon, Instant::now());
+        daemon.emitter.flush();
     }
     daemon.tell_news(Duration::ZERO)?;
     duties.finish(&mut daemon);
+    daemon.emitter.flush();
     print_totals(&mut daemon, args.json)?;
     Ok(())
 }
@@ -128,11 +130,7 @@ fn begin(
     let plan = PostcardsPlan::make(args)?;
     let config = &plan.config;
     let host = OwnHost::find(bpffs, config.node_id, !config.collectors.is_empty())?;
-    let destinations = Destinations {
-        collectors: plan.collectors.clone(),
-        ..Destinations::default()
-    };
-    let emitter = Emitter::new(destinations).context("cannot prepare to tell collectors")?;
+    let emitter = Emitter::new(plan.destinations()).context("cannot prepare to tell collectors")?;
     let http = http::bind(config.http.as_deref(), POSTCARDS_HTTP_PORT)?;
     let names = KernelNames::read(config.places);
     let links = HostLinks::begin()?;

@@ -17,6 +17,7 @@ use crate::datapath::hops::HopPlan;
 use crate::host::source::places::find_names;
 use crate::model::{WatchPurpose, WatchRule};
 use crate::os::{log, netns};
+use crate::report::{Destinations, ReportForm};
 
 /// A packet to a group without a member here ends so, which is no loss.
 const IGNORED_GROUPS: [&str; 3] = ["NOT_SPECIFIED", "IP_INNOROUTES", "IPV6DISABLED"];
@@ -25,8 +26,8 @@ const IGNORED_GROUPS: [&str; 3] = ["NOT_SPECIFIED", "IP_INNOROUTES", "IPV6DISABL
 const IGNORED_ACKS: [&str; 1] = ["NOT_SPECIFIED"];
 
 /// A socket for bare ICMP gets a copy of each such packet. That its filter refuses most of them is no loss: the kernel has the
-/// packet itself. The sockets of leases are such ones.
-const IGNORED_COPIES: [&str; 1] = ["SOCKET_FILTER"];
+/// packet itself. The sockets of leases are such ones. A reply to a ping of such a socket finds no ping socket at its end.
+const IGNORED_COPIES: [&str; 2] = ["SOCKET_FILTER", "NO_SOCKET"];
 
 /// All that is known before the program is attached, or goes on with other settings.
 pub struct PostcardsPlan {
@@ -57,6 +58,19 @@ impl PostcardsPlan {
             file,
             rules,
         })
+    }
+
+    /// Where reports go, and in which form.
+    pub fn destinations(&self) -> Destinations {
+        let version = self.config.report_format.standard();
+        Destinations {
+            collectors: self.collectors.clone(),
+            form: ReportForm {
+                version: version.unwrap_or_default(),
+                ..ReportForm::default()
+            },
+            ..Destinations::default()
+        }
     }
 
     /// The plan for the programs of hops.

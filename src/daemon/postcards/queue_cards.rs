@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use super::episodes::{DueEpisodes, Episodes};
 use super::links::HostLinks;
 use super::plan::PostcardsPlan;
+use super::told::TellRate;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::queues::{MOST_RULES, QueuePrograms, QueueRules};
 use crate::host::advice::advise_for;
@@ -19,6 +20,9 @@ pub struct QueueCards {
     events: EventRing,
     episodes: Episodes,
     rules: Vec<QueueRule>,
+    /// Standard reports are sent, which are about packets.
+    keeps_packets: bool,
+    packet_rate: TellRate,
 }
 
 impl QueueCards {
@@ -45,6 +49,8 @@ impl QueueCards {
             programs,
             episodes: Episodes::new(plan.config.max_reports),
             rules,
+            keeps_packets: plan.config.report_format.standard().is_some(),
+            packet_rate: TellRate::new(plan.config.max_reports),
         };
         cards.follow(links)?;
         Ok(cards)
@@ -59,6 +65,8 @@ impl QueueCards {
     pub fn set(&mut self, plan: &PostcardsPlan, links: &HostLinks) -> Result<()> {
         self.rules.clone_from(&plan.config.queues);
         self.episodes.set_most(plan.config.max_reports);
+        self.packet_rate.set_most(plan.config.max_reports);
+        self.keeps_packets = plan.config.report_format.standard().is_some();
         self.follow(links)
     }
 
@@ -87,9 +95,12 @@ impl QueueCards {
     ) -> Result<DueEpisodes> {
         let offset = clock::wall_offset();
         let (programs, episodes) = (&self.programs, &mut self.episodes);
+        let mut packets = Vec::new();
+        let keeps = self.keeps_packets;
         self.events.drain(wait, |bytes| {
             if let Some(news) = programs.read_event(bytes, offset) {
                 episodes.add(news.episode, news.flow);
+                packets.extend(news.packet.filter(|_| keeps));
             }
         })?;
         if compares {
@@ -97,6 +108,11 @@ impl QueueCards {
             episodes.compare(queues.filter_map(|(_, newest)| newest).collect());
         }
         let mut due = episodes.due(period, compares, Instant::now());
+        let now = Instant::now();
+        let untold = packets.len();
+        packets.retain(|_| self.packet_rate.take(now));
+        self.episodes.untold += (untold - packets.len()) as u64;
+        due.packets = packets;
         let name = |one: &mut QueueEpisode| one.interface = links.name_of(one.ifindex);
         due.news.iter_mut().for_each(name);
         due.again.iter_mut().for_each(name);

@@ -1,6 +1,6 @@
 //! Goes on with what the config file says after a SIGHUP.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::plan::PostcardsPlan;
 use super::queue_cards::{QueueCards, has_times};
@@ -9,6 +9,7 @@ use crate::cli::PostcardsArgs;
 use crate::config::{File, POSTCARDS, PostcardsConfig, PostcardsOptions, QUEUE, WATCH};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::reload::refuse_changed;
+use crate::report::Emitter;
 
 /// The duty to read the config file again after a SIGHUP.
 pub fn read_again(args: &PostcardsArgs) -> ReadFileAgain<PostcardsDaemon> {
@@ -53,6 +54,11 @@ impl ReadsFile for PostcardsDaemon {
             (new.devs != old.devs, "dev", choice),
         ];
         refuse_changed(now.file.as_ref(), |file| &file.postcards, &settled)?;
+        let is_formed_anew = new.report_format != old.report_format;
+        let formed = is_formed_anew.then(|| Emitter::new(now.destinations()));
+        let formed = formed
+            .transpose()
+            .context("cannot prepare to tell collectors")?;
         self.host
             .set_node(new.node_id, !new.collectors.is_empty())?;
         if let Some(hops) = &mut self.hops {
@@ -66,7 +72,10 @@ impl ReadsFile for PostcardsDaemon {
         }
         self.names.set_places(now.config.places);
         self.pods.set(now.config.pods);
-        if now.collectors != self.plan.collectors {
+        if let Some(mut emitter) = formed {
+            std::mem::swap(&mut self.emitter, &mut emitter);
+            self.emitter.inherit(emitter);
+        } else if now.collectors != self.plan.collectors {
             self.emitter.set_collectors(now.collectors.clone());
         }
         Ok(std::mem::replace(&mut self.plan, now))

@@ -97,7 +97,7 @@ impl PostcardsDaemon {
 
     /// Tells collectors again what these flows told last.
     pub fn repeat(&mut self, mut drops: Vec<HostDrop>) -> Result<()> {
-        if self.plan.config.collectors.is_empty() {
+        if self.plan.config.collectors.is_empty() || self.sends_standard() {
             return Ok(());
         }
         self.names.name(&mut drops, &self.links);
@@ -141,6 +141,7 @@ impl PostcardsDaemon {
         let due = queues.due(wait, period, compares, &self.links)?;
         self.report_queues(&due.news);
         self.report_queues(&due.again);
+        self.report_queue_packets(&due.packets);
         if let Some(lines) = &mut self.lines {
             for episode in &due.news {
                 lines.add_queue(episode)?;

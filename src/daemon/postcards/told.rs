@@ -16,13 +16,46 @@ struct ToldFlow {
     at: Instant,
 }
 
-/// The packets of each flow that were told, and the rate of telling.
-pub struct ToldFlows<Id> {
-    /// The most in a second; 0: no limit.
+/// A limit of what is told in a second.
+pub struct TellRate {
+    /// 0: no limit.
     most: u64,
-    flows: HashMap<Id, ToldFlow>,
     second: Option<Instant>,
     in_second: u64,
+}
+
+impl TellRate {
+    pub fn new(most: u64) -> Self {
+        Self {
+            most,
+            second: None,
+            in_second: 0,
+        }
+    }
+
+    pub fn set_most(&mut self, most: u64) {
+        self.most = most;
+    }
+
+    /// Returns true if one more may be told now, and counts it.
+    pub fn take(&mut self, now: Instant) -> bool {
+        if self
+            .second
+            .is_none_or(|begin| now.duration_since(begin) >= SECOND)
+        {
+            self.second = Some(now);
+            self.in_second = 0;
+        }
+        let has_room = self.most == 0 || self.in_second < self.most;
+        self.in_second += u64::from(has_room);
+        has_room
+    }
+}
+
+/// The packets of each flow that were told, and the rate of telling.
+pub struct ToldFlows<Id> {
+    rate: TellRate,
+    flows: HashMap<Id, ToldFlow>,
     /// Flows told since the beginning.
     pub told: u64,
     /// The number of times that the limit put off a flow.
@@ -32,17 +65,15 @@ pub struct ToldFlows<Id> {
 impl<Id: Eq + Hash> ToldFlows<Id> {
     pub fn new(most: u64) -> Self {
         Self {
-            most,
+            rate: TellRate::new(most),
             flows: HashMap::new(),
-            second: None,
-            in_second: 0,
             told: 0,
             put_off: 0,
         }
     }
 
     pub fn set_most(&mut self, most: u64) {
-        self.most = most;
+        self.rate.set_most(most);
     }
 
     /// The packets of a flow that were not told yet, of those it has. `read` is the time when its record was read from the
@@ -69,18 +100,10 @@ impl<Id: Eq + Hash> ToldFlows<Id> {
         if self.news(&id, packets, read) == 0 {
             return false;
         }
-        if self
-            .second
-            .is_none_or(|begin| now.duration_since(begin) >= SECOND)
-        {
-            self.second = Some(now);
-            self.in_second = 0;
-        }
-        if self.most > 0 && self.in_second >= self.most {
+        if !self.rate.take(now) {
             self.put_off += 1;
             return false;
         }
-        self.in_second += 1;
         self.told += 1;
         let told = ToldFlow {
             packets,

@@ -194,7 +194,7 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(FollowCollectors::default())
-        .with(TellIdentity)
+        .with(TellIdentity::default())
         .with(TellCoverage::new())
         .with(TellCrossings::default())
         .with(TellUnmeasured::new())

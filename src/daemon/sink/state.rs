@@ -154,6 +154,10 @@ impl TellsCollectors for SinkDaemon {
         !config.collectors.is_empty() && config.compat.is_none()
     }
 
+    fn holds_host(&self) -> bool {
+        true
+    }
+
     fn identity(&self) -> Option<&IdentitySettings> {
         self.plan.config.identity.as_ref()
     }

@@ -41,7 +41,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
     let (mut daemon, _lock) = AttachedSource::attach(bpffs, args)?.into_daemon(args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
-        .with(TellIdentity)
+        .with(TellIdentity::default())
         .with(TellCoverage::new())
         .with(TellCrossings::default())
         .with(KeepLeases)

@@ -67,6 +67,10 @@ impl TellsCollectors for SourceDaemon {
         true
     }
 
+    fn holds_host(&self) -> bool {
+        true
+    }
+
     fn identity(&self) -> Option<&IdentitySettings> {
         self.plan.setup.identity.as_ref()
     }

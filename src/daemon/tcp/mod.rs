@@ -67,7 +67,7 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
         .with(SampleConnections::new(args.top))
         .with(FollowOptionPeers::default())
         .with(TellConnections)
-        .with(TellIdentity)
+        .with(TellIdentity::default())
         .with(FollowRules::start())
         .with(read_again(args, cgroups));
     if let Some(listener) = http {

@@ -89,7 +89,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     };
     let mut duties = Duties::default()
         .with(GiveSigns::default())
-        .with(TellIdentity)
+        .with(TellIdentity::default())
         .with(TellCrossings::new(waits.is_some()))
         .with(TellOptionHops::default())
         .with(LookAfterHop::start())

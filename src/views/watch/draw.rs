@@ -83,7 +83,7 @@ impl Watch {
         let source = self.status().and_then(|status| status.source.as_ref());
         let why = self.status().map_or(0, |status| status.why.len());
         let mut spans = Vec::new();
-        for (number, tab) in Tab::ALL.into_iter().enumerate() {
+        for (number, tab) in self.tabs_shown() {
             let title = match tab {
                 Tab::Flows => format!("Flows {}", Grouped(self.flows.len() as u64)),
                 Tab::Counters => "Counters".to_owned(),
@@ -92,13 +92,16 @@ impl Watch {
                     Grouped(source.map_or(0, |source| source.peers_total) as u64)
                 ),
                 Tab::Why => format!("Why {why}"),
+                Tab::Drops => "Drops".to_owned(),
+                Tab::Hops => "Hops".to_owned(),
+                Tab::Queues => "Queues".to_owned(),
             };
             let style = if tab == self.tab && !self.help {
                 self.look.strong().patch(self.look.chosen())
             } else {
                 Style::new()
             };
-            spans.push(Span::styled(format!(" {} {title} ", number + 1), style));
+            spans.push(Span::styled(format!(" {number} {title} "), style));
         }
         let used: usize = spans.iter().map(Span::width).sum();
         if !self.typing && !self.filters[self.tab as usize].is_empty() {
@@ -177,7 +180,8 @@ impl Watch {
     fn body(&mut self, buffer: &mut Buffer, area: Rect) {
         let runs = self
             .status()
-            .is_some_and(|status| status.sink.is_some() || status.source.is_some());
+            .is_some_and(|status| status.sink.is_some() || status.source.is_some())
+            || self.tabs_shown().count() > 4;
         if !runs {
             let text = match (self.now.is_some(), &self.trouble) {
                 (_, Some(_)) => "",
@@ -210,6 +214,7 @@ impl Watch {
             Tab::Counters => self.counters(buffer, area),
             Tab::Peers => peers::draw(self, buffer, area),
             Tab::Why => self.why(buffer, area),
+            Tab::Drops | Tab::Hops | Tab::Queues => self.draw_postcards(buffer, area),
         }
     }
 
@@ -273,7 +278,10 @@ const HELP: [(&str, &str); 12] = [
     ("/", "show rows with these words; Esc: all"),
     ("p or space", "pause and resume"),
     ("+, -", "refresh less often, or more often"),
-    ("Tab, 1 to 4", "flows, counters, peers, troubles"),
+    (
+        "Tab, 1 to 7",
+        "flows, counters, peers, troubles; drops, hops, queues",
+    ),
     ("Ctrl-L, Ctrl-Z", "redraw, suspend"),
     ("q, Ctrl-C", "quit"),
     ("", ""),

@@ -60,12 +60,13 @@ impl Watch {
             }
             KeyPress::Char('+' | '=') => return self.change_interval(true),
             KeyPress::Char('-') => return self.change_interval(false),
-            KeyPress::Tab => self.show(self.tab.neighbour(1)),
-            KeyPress::BackTab => self.show(self.tab.neighbour(Tab::ALL.len() - 1)),
-            KeyPress::Char(digit @ '1'..='4') => {
-                let index = digit as usize - '1' as usize;
-                if let Some(tab) = Tab::ALL.get(index) {
-                    self.show(*tab);
+            KeyPress::Tab => self.show_neighbour(true),
+            KeyPress::BackTab => self.show_neighbour(false),
+            KeyPress::Char(digit @ '1'..='7') => {
+                let number = digit as usize - '0' as usize;
+                let found = self.tabs_shown().find(|(one, _)| *one == number);
+                if let Some((_, tab)) = found {
+                    self.show(tab);
                 }
             }
             KeyPress::Escape => {
@@ -127,6 +128,10 @@ impl Watch {
             Tab::Why => {
                 let rows = self.why_rows;
                 self.why_cursor.press(key, rows);
+            }
+            Tab::Drops | Tab::Hops | Tab::Queues => {
+                let rows = self.postcards_shown().len();
+                self.postcards_cursor.press(key, rows);
             }
         }
         Act::Nothing

@@ -15,6 +15,7 @@ mod keys;
 mod paths;
 mod peers;
 mod plot;
+mod postcards;
 mod state;
 mod table;
 mod waterfall;

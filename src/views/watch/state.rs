@@ -10,6 +10,7 @@ use super::filter::RowFilter;
 use super::flows::FlowList;
 use super::keys::KeyPress;
 use super::paths::{ToldPaths, WatchedPaths};
+use super::postcards::{PostcardRates, is_there};
 use crate::model::{FlowStatus, HostStatus, NodeId, PathStatus, PeerStatus};
 use crate::views::stamped::PeerClocks;
 
@@ -32,14 +33,21 @@ pub enum Tab {
     Counters,
     Peers,
     Why,
+    Drops,
+    Hops,
+    Queues,
 }
 
 impl Tab {
-    pub const ALL: [Self; 4] = [Self::Flows, Self::Counters, Self::Peers, Self::Why];
-
-    pub fn neighbour(self, by: usize) -> Self {
-        Self::ALL[(self as usize + by) % Self::ALL.len()]
-    }
+    pub const ALL: [Self; 7] = [
+        Self::Flows,
+        Self::Counters,
+        Self::Peers,
+        Self::Why,
+        Self::Drops,
+        Self::Hops,
+        Self::Queues,
+    ];
 }
 
 /// The state of the view.
@@ -56,7 +64,7 @@ pub struct Watch {
     /// A key was pressed: nothing is chosen automatically any more.
     pub(super) pressed: bool,
     /// The filter of each tab.
-    pub(super) filters: [RowFilter; 4],
+    pub(super) filters: [RowFilter; 7],
     pub(super) typing: bool,
     pub(super) now: Option<HostSnapshot>,
     /// Why the last refresh failed.
@@ -68,6 +76,8 @@ pub struct Watch {
     pub(super) peers_cursor: ListCursor,
     pub(super) why_cursor: ListCursor,
     pub(super) why_rows: usize,
+    pub(super) postcards_cursor: ListCursor,
+    pub(super) postcard_rates: PostcardRates,
 }
 
 impl Watch {
@@ -92,6 +102,8 @@ impl Watch {
             peers_cursor: ListCursor::default(),
             why_cursor: ListCursor::default(),
             why_rows: 0,
+            postcards_cursor: ListCursor::default(),
+            postcard_rates: PostcardRates::default(),
         }
     }
 
@@ -107,8 +119,14 @@ impl Watch {
         self.paths.update(paths_of(&snapshot.status), snapshot.at);
         let seconds = since.map(|(seconds, _)| seconds);
         self.counters = counters(&snapshot.status, &self.counters, seconds);
-        if !self.pressed && snapshot.status.sink.is_none() && snapshot.status.source.is_some() {
-            self.tab = Tab::Counters;
+        self.postcard_rates = PostcardRates::between(self.status(), &snapshot.status, seconds);
+        if !self.pressed && snapshot.status.sink.is_none() {
+            let mut parts = [Tab::Drops, Tab::Hops, Tab::Queues].into_iter();
+            if snapshot.status.source.is_some() {
+                self.tab = Tab::Counters;
+            } else if let Some(tab) = parts.find(|tab| is_there(Some(&snapshot.status), *tab)) {
+                self.tab = tab;
+            }
         }
         self.now = Some(snapshot);
         self.trouble = None;
@@ -123,6 +141,23 @@ impl Watch {
     pub(super) fn show(&mut self, tab: Tab) {
         self.tab = tab;
         self.detail = false;
+        self.postcards_cursor = ListCursor::default();
+    }
+
+    /// The tabs of what the host has, each with its number.
+    pub(super) fn tabs_shown(&self) -> impl DoubleEndedIterator<Item = (usize, Tab)> {
+        let status = self.status();
+        let all = Tab::ALL.into_iter().enumerate();
+        all.map(|(index, tab)| (index + 1, tab))
+            .filter(move |(_, tab)| is_there(status, *tab))
+    }
+
+    /// Shows the next tab, or the one before.
+    pub(super) fn show_neighbour(&mut self, forward: bool) {
+        let shown: Vec<Tab> = self.tabs_shown().map(|(_, tab)| tab).collect();
+        let at = shown.iter().position(|tab| *tab == self.tab);
+        let by = if forward { 1 } else { shown.len() - 1 };
+        self.show(shown[(at.unwrap_or_default() + by) % shown.len()]);
     }
 
     /// The node from which packets come whose way is shown. A history that is kept on this host knows more of it.

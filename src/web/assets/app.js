@@ -11,12 +11,13 @@ import { help } from "./help.js";
 import { HopsView } from "./hops.js";
 import { Overview } from "./overview.js";
 import { PairView } from "./pair.js";
+import { QueuesView } from "./queues.js";
 import { learnNames } from "./names.js";
 import { RANGES, RANGE_NAMES, go, link, onChange, state, up } from "./state.js";
 import { TcpView } from "./tcp.js";
 import { bytes, count, time } from "./units.js";
 
-const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, drops: DropsView, hops: HopsView, tcp: TcpView, exporters: ExportersView };
+const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, drops: DropsView, hops: HopsView, queues: QueuesView, tcp: TcpView, exporters: ExportersView };
 
 // The fraction of the shown period after which it is requested again.
 const PART = 1 / 400;
@@ -81,7 +82,7 @@ function mark(shown) {
   const search = find("search").elements.q;
   if (document.activeElement !== search) search.value = shown.view === "flows" ? shown.q : "";
   if (shown.range === "custom") fillCustom(Number(shown.since), Number(shown.until));
-  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", drops: "drops", hops: "hops", tcp: "tcp", exporters: "exporters" };
+  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", drops: "drops", hops: "hops", queues: "queues", tcp: "tcp", exporters: "exporters" };
   document.title = `${titles[shown.view]} · hostint`;
   markLive();
 }

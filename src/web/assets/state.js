@@ -34,7 +34,7 @@ export function read(hash) {
     Object.assign(state, { view: "pair", source: parts[1], sink: parts[2] });
   } else if (parts[0] === "flow" && number(parts[1])) {
     Object.assign(state, { view: "flow", flow: parts[1] });
-  } else if (["flows", "drops", "hops", "tcp", "exporters"].includes(parts[0])) {
+  } else if (["flows", "drops", "hops", "queues", "tcp", "exporters"].includes(parts[0])) {
     state.view = parts[0];
   }
   if (state.range === "custom" && !(Number(state.since) < Number(state.until))) state.range = USUAL.range;
@@ -50,6 +50,7 @@ export function write(state) {
     flows: "/flows",
     drops: "/drops",
     hops: "/hops",
+    queues: "/queues",
     tcp: "/tcp",
     exporters: "/exporters",
   }[state.view];
@@ -58,7 +59,7 @@ export function write(state) {
     const value = state[name] ?? usual;
     const stale = (name === "since" || name === "until") && state.range !== "custom";
     const foreign = ((name === "q" || name === "class") && state.view !== "flows") || ((name === "limited" || name === "order") && state.view !== "tcp");
-    const elsewhere = name === "at" && state.view !== "pair" && state.view !== "flow";
+    const elsewhere = name === "at" && !["pair", "flow", "queues"].includes(state.view);
     if (value !== usual && !stale && !foreign && !elsewhere) query.set(name, value);
   }
   const text = query.toString();

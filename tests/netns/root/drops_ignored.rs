@@ -151,3 +151,21 @@ fn pings_at_a_sink_are_no_drops_and_refused_datagrams_are() {
         assert!(is_refused(sum["packets"].as_u64().unwrap()), "{sum:#}");
     }
 }
+
+#[test]
+fn replies_to_pings_of_bare_sockets_are_no_drops() {
+    let lab = Lab::new();
+    let mut daemon = lab.a.start("postcards --drops --json", "drops are told");
+    assert_eq!(ping(&lab), PINGS.to_string());
+    assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
+    let all = lines(&daemon);
+    let of_flow = all.iter().filter(|line| line["kind"] == "host-drop");
+    assert_eq!(of_flow.count(), 0, "{all:#?}");
+    let totals = all.last().unwrap();
+    let reasons = totals["reasons"].as_array().unwrap().iter();
+    let ignored: u64 = reasons
+        .filter(|one| one["ignored"] == true && one["kernel_reason_name"] == "NO_SOCKET")
+        .map(|one| one["packets"].as_u64().unwrap())
+        .sum();
+    assert!((1..=PINGS).contains(&ignored), "{totals:#}");
+}

@@ -97,6 +97,9 @@ fn a_host_with_postcards_alone_tells_who_it_is_and_one_with_a_source_once() {
     let to = "--collector 10.9.2.1";
     let line = format!("postcards --drops --node-id 9 --node-name router {to}");
     let _router = lab.m.start(&line, "drops are told");
+    // It has no name of its own, so it leaves that to the other one.
+    let line = format!("tcp --node-id 9 {to}");
+    let _beside = lab.m.start(&line, "connections are watched");
     let line = format!("source --dev a0 --node-id 1 --force --node-name web-1 {to}");
     let _source = lab.a.start(&line, "source attached");
     // Its node is the source's, and so is its name.
@@ -125,6 +128,7 @@ fn a_host_with_postcards_alone_tells_who_it_is_and_one_with_a_source_once() {
     let metrics = || lab.b.enter(|| collector.get("/metrics"));
     let line = "hostint_host_drops_total{node=\"1\",reason=\"NETFILTER_DROP\",position=\"apart\",ignored=\"0\"} 10\n";
     await_that_or(|| metrics().contains(line), metrics);
+    assert!(holds(), "{:?}", known(&lab.b, &collector));
     let refused = lab
         .a
         .try_hostint(&format!("postcards --drops --node-id 2 {to}"));

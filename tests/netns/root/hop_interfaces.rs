@@ -1,5 +1,7 @@
 //! Interfaces of containers are timed as soon as they come, put back when others wipe them, and leave nothing when they go.
 
+use std::time::Instant;
+
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 use hostint_testing::random::env_number;
 use serde_json::Value;
@@ -193,7 +195,7 @@ fn a_bridge_that_takes_an_interface_and_lets_it_go_changes_nothing() {
     assert_eq!(hops(&lab)["put_back"], 0);
 }
 
-/// `HOSTINT_LONG=1000` is the long run.
+/// `HOSTINT_LONG=1000` is the long run; with `--nocapture` it says how long interfaces waited for their programs.
 #[test]
 fn interfaces_that_come_and_go_leak_nothing() {
     let rounds = env_number("HOSTINT_LONG", 30);
@@ -208,6 +210,7 @@ fn interfaces_that_come_and_go_leak_nothing() {
     await_interfaces(&lab, 2);
     let before = descriptors();
     let m = &lab.m.ns;
+    let mut waits = Vec::new();
     for round in 0..rounds {
         let pair = |name: &str| format!("link add {name} type veth peer name w{name}");
         sh(&format!(
@@ -216,9 +219,16 @@ fn interfaces_that_come_and_go_leak_nothing() {
             pair(&format!("vb{round}")),
         ));
         // One of them stays until it is timed, the other one may go before.
+        let came = Instant::now();
         await_timed(&lab, &format!("vb{round}"), &daemon);
+        waits.push(came.elapsed());
         sh(&format!("ip -n {m} link del vb{round}"));
     }
+    waits.sort();
+    let (median, worst) = (waits[waits.len() / 2], waits[waits.len() - 1]);
+    eprintln!(
+        "{rounds} interfaces were timed after {median:?} (median), at the latest after {worst:?}"
+    );
     await_interfaces(&lab, 2);
     await_that_or(
         || descriptors() == before,

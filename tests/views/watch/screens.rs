@@ -8,7 +8,7 @@ use std::path::Path;
 use hostint::model::{FlowKey, FlowStatus, HostStatus, Tally, Vlans};
 use hostint::views::metrics::sink as page;
 use hostint::views::watch::KeyPress;
-use hostint_testing::status_samples::nothing;
+use hostint_testing::status_samples::{nothing, postcards};
 use ratatui::style::{Color, Modifier};
 
 use super::host::{Viewer, flow, sink, source};
@@ -55,6 +55,18 @@ fn seen(width: u16, height: u16, host: fn(u64) -> HostStatus) -> Viewer {
         viewer.buffer();
     }
     viewer
+}
+
+/// A host with postcards alone, which drops ten packets a second.
+fn of_postcards(second: u64) -> HostStatus {
+    let mut told = postcards();
+    if let Some(drops) = &mut told.drops {
+        drops.totals.seen += 10 * second;
+    }
+    HostStatus {
+        postcards: Some(told),
+        ..nothing()
+    }
 }
 
 /// A flow whose packets changed from one path to another, which is slower, in second 4.
@@ -110,6 +122,11 @@ fn screens() -> BTreeMap<&'static str, String> {
     add("peers", after(seen(100, 24, |_| source(0)), "3"));
     add("peers_narrow", after(seen(60, 15, |_| source(0)), "3"));
     add("why", after(seen(60, 15, |_| source(0)), "4"));
+    add("drops", seen(100, 24, of_postcards));
+    add("hops", after(seen(140, 24, of_postcards), "6"));
+    add("queues", after(seen(140, 24, of_postcards), "7"));
+    add("queues_narrow", after(seen(60, 15, of_postcards), "7"));
+    add("drops_filter", after(seen(100, 24, of_postcards), "5/nft"));
     add("help", after(seen(60, 15, few), "?"));
     add("paused", after(seen(80, 24, few), "p"));
     let mut failed = seen(80, 24, few);
