@@ -20,7 +20,7 @@ pub use history::{
 };
 pub use history_hops::HopsArgs;
 pub use history_queues::QueuesArgs;
-pub use history_tcp::ConnectionsArgs;
+pub use history_tcp::{ConnectionsArgs, ConnectionsBy};
 pub use tcp::TcpArgs;
 pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
 

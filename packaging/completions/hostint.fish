@@ -800,7 +800,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l until -d 'End of the span' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l by -d 'What is shown: single connections, or sums' -r -f -a "connection\t'nothing: each connection is a row'
 limit\t'what limits the sender'
-pair\t'sending host, and address of its peer'"
+pair\t'sending host, and address of its peer'
+hop\t'the worst hop of their paths, as option 114 told it'"
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l node -d 'Only connections of this host, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l limited -d 'Only connections that this limits' -r -f -a "application\t'the application gives nothing to send'
 receiver\t'the receiver\'s window is full'

@@ -36,6 +36,7 @@ mod history_hops;
 mod history_queues;
 mod history_tcp;
 mod hop;
+mod history_tcp_hops;
 mod host_drop;
 mod host_hop;
 mod host_passage;
@@ -143,6 +144,7 @@ pub use history_tcp::{
 };
 pub use hop::{Hop, HopStack};
 pub use host_drop::{
+pub use history_tcp_hops::{TcpHop, TcpHops};
     DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,
     HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
 };

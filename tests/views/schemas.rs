@@ -567,6 +567,7 @@ fn shape_of_views(views: &[View]) -> Shape {
     }];
     let hosts = KnownHosts::new(&seen, Some(HostsReporting::at(&seen, 10, 0)));
     let object = |view: &View| serde_json::from_str(&view.json(span, &hosts)).unwrap();
+        View::Tcp(TcpView::Hops(report_samples::tcp_hops())),
     let objects: Vec<Value> = views.iter().map(object).collect();
     shape_of(&objects)
 }
