@@ -280,7 +280,7 @@ pub struct CollectArgs {
     #[command(flatten)]
     pub settings: Overrides<CollectOptions>,
 
-    /// Read reports from a capture (pcap, pcapng) or from hostint's JSON lines; - is standard input
+    /// Read reports and TCP option 114 from a capture (pcap, pcapng), or hostint's JSON lines; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     pub read: Option<PathBuf>,
 

@@ -548,7 +548,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l remote-write
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-interval -d 'Interval between pushes, 1s to 1h [default: 15s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-headers-file -d 'File with HTTP headers for --otlp and --remote-write, one line such as "Name: value" for each; readable by its owner only' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-instance -d 'Name that distinguishes these metrics from other senders\' (the label instance, service.instance.id) [default: the host\'s name, for a sink followed by /NODE-ID]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from hostint\'s JSON lines; - is standard input' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports and TCP option 114 from a capture (pcap, pcapng), or hostint\'s JSON lines; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port of the reports in a capture; may be repeated [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'Exit after this many datagrams' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
