@@ -20,6 +20,12 @@ for dump in ../tests/golden/{hostint_report_,hostint_drop_summary_,tr05_,tr10_,t
 	printf '%b' '\x4d\x3c\xb2\xa1\x02\0\x04\0\0\0\0\0\0\0\0\0\0\0\x04\0\x01\0\0\0' \
 		"\\0\\xf1\\x53\\x65\\x15\\xcd\\x5b\\x07$size$size$bytes" >"corpus/read_capture/$name"
 done
+for dump in ../tests/wire/dissector/tcp_int_*.hex; do
+	bytes=$(escaped "$dump")
+	size=$(printf '\\x%02x\\0\\0\\0' $((${#bytes} / 4)))
+	printf '%b' '\x4d\x3c\xb2\xa1\x02\0\x04\0\0\0\0\0\0\0\0\0\0\0\x04\0\x01\0\0\0' \
+		"\\0\\xf1\\x53\\x65\\x15\\xcd\\x5b\\x07$size$size$bytes" >"corpus/read_capture/$(basename "$dump" .hex)"
+done
 for dump in ../tests/golden/{hostint_l4_,hostint_ext_,int}*.hex; do
 	# a v2.0 group of one report, inner only, Ethernet, to the end
 	printf '%b' '\x20\x40\0\x09\0\0\0\x67\x03\xff\0\0' "$(escaped "$dump")" \

@@ -20,7 +20,7 @@ pub use history::{
 };
 pub use history_hops::HopsArgs;
 pub use history_queues::QueuesArgs;
-pub use history_tcp::ConnectionsArgs;
+pub use history_tcp::{ConnectionsArgs, ConnectionsBy};
 pub use tcp::TcpArgs;
 pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
 
@@ -285,7 +285,7 @@ pub struct CollectArgs {
     #[command(flatten)]
     pub settings: Overrides<CollectOptions>,
 
-    /// Read reports from a capture (pcap, pcapng) or from hostint's JSON lines; - is standard input
+    /// Read reports and TCP option 114 from a capture (pcap, pcapng), or hostint's JSON lines; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     pub read: Option<PathBuf>,
 

@@ -4,7 +4,9 @@
 use std::io::Read;
 
 use hostint::collector::capture::Capture;
+use hostint::collector::captured_options::CapturedOptions;
 use hostint::collector::{datagram, decode};
+use hostint::views::captured_option::CapturedLine;
 use libfuzzer_sys::fuzz_target;
 
 /// Gives a few bytes at a time.
@@ -21,10 +23,14 @@ impl Read for Pieces<'_> {
 fn read(reader: impl Read) -> (Vec<(u64, usize)>, bool) {
     let mut capture = Capture::new(reader);
     let mut packets = Vec::new();
+    let mut options = CapturedOptions::default();
     loop {
         let packet = match capture.next_packet() {
             Ok(Some(packet)) => packet,
-            Ok(None) => return (packets, true),
+            Ok(None) => {
+                check(options);
+                return (packets, true);
+            }
             Err(error) => {
                 assert!(!error.to_string().is_empty());
                 return (packets, false);
@@ -34,7 +40,20 @@ fn read(reader: impl Read) -> (Vec<(u64, usize)>, bool) {
             assert!(found.payload.len() + 8 <= packet.bytes.len());
             let _ = decode(found.payload);
         }
+        options.see(&packet);
         packets.push((packet.time_ns, packet.bytes.len()));
+    }
+}
+
+/// Connections tell no more than their segments.
+fn check(mut options: CapturedOptions) {
+    let counts = options.counts();
+    for told in options.take() {
+        assert!(told.filled <= told.requests && told.requests <= counts.segments);
+        assert!(told.samples <= told.echoes && told.echoes <= counts.segments);
+        let named: u64 = told.hops.iter().map(|hop| hop.samples).sum();
+        assert_eq!(named, told.samples);
+        assert!(!CapturedLine(&told).to_string().is_empty());
     }
 }
 

@@ -1872,7 +1872,7 @@ _hostint() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "connection limit pair" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "connection limit pair hop" -- "${cur}"))
                     return 0
                     ;;
                 --node)

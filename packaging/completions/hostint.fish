@@ -552,7 +552,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand collect" -l remote-write
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-interval -d 'Interval between pushes, 1s to 1h [default: 15s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-headers-file -d 'File with HTTP headers for --otlp and --remote-write, one line such as "Name: value" for each; readable by its owner only' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l push-instance -d 'Name that distinguishes these metrics from other senders\' (the label instance, service.instance.id) [default: the host\'s name, for a sink followed by /NODE-ID]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports from a capture (pcap, pcapng) or from hostint\'s JSON lines; - is standard input' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand collect" -l read -d 'Read reports and TCP option 114 from a capture (pcap, pcapng), or hostint\'s JSON lines; - is standard input' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l port -d 'With --read: UDP port of the reports in a capture; may be repeated [default: 32766]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l count -d 'Exit after this many datagrams' -r
 complete -c hostint -n "__fish_hostint_using_subcommand collect" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
@@ -804,7 +804,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l until -d 'End of the span' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l by -d 'What is shown: single connections, or sums' -r -f -a "connection\t'nothing: each connection is a row'
 limit\t'what limits the sender'
-pair\t'sending host, and address of its peer'"
+pair\t'sending host, and address of its peer'
+hop\t'the worst hop of their paths, as option 114 told it'"
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l node -d 'Only connections of this host, by its id or its name' -r
 complete -c hostint -n "__fish_hostint_using_subcommand history; and __fish_seen_subcommand_from tcp" -l limited -d 'Only connections that this limits' -r -f -a "application\t'the application gives nothing to send'
 receiver\t'the receiver\'s window is full'

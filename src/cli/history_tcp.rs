@@ -45,12 +45,14 @@ pub enum ConnectionsBy {
     Limit,
     /// sending host, and address of its peer
     Pair,
+    /// the worst hop of their paths, as option 114 told it
+    Hop,
 }
 
 impl From<ConnectionsBy> for Option<TcpGrouping> {
     fn from(by: ConnectionsBy) -> Self {
         match by {
-            ConnectionsBy::Connection => None,
+            ConnectionsBy::Connection | ConnectionsBy::Hop => None,
             ConnectionsBy::Limit => Some(TcpGrouping::Limit),
             ConnectionsBy::Pair => Some(TcpGrouping::Pair),
         }

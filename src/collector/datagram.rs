@@ -33,18 +33,23 @@ pub enum NoDatagram {
 
 /// Finds the datagram to one of the ports in a captured packet.
 pub fn find<'a>(captured: &Captured<'a>, ports: &[u16]) -> Result<Datagram<'a>, NoDatagram> {
+    in_packet(&packet(captured)?, ports)
+}
+
+/// The headers of a captured packet.
+///
+/// # Errors
+/// It has another protocol, or its link layer is not supported.
+pub fn packet<'a>(captured: &Captured<'a>) -> Result<LaxSlicedPacket<'a>, NoDatagram> {
     let bytes = captured.bytes;
-    let packet = match captured.link {
-        LinkType::Ethernet => {
-            LaxSlicedPacket::from_ethernet(bytes).map_err(|_| NoDatagram::Other)?
-        }
-        LinkType::Raw => raw(bytes)?,
-        LinkType::LinuxV1 => cooked(bytes, 14, 16)?,
-        LinkType::LinuxV2 => cooked(bytes, 0, 20)?,
-        LinkType::Loopback => raw(bytes.get(4..).unwrap_or_default())?,
-        LinkType::Other => return Err(NoDatagram::Link),
-    };
-    in_packet(&packet, ports)
+    match captured.link {
+        LinkType::Ethernet => LaxSlicedPacket::from_ethernet(bytes).map_err(|_| NoDatagram::Other),
+        LinkType::Raw => raw(bytes),
+        LinkType::LinuxV1 => cooked(bytes, 14, 16),
+        LinkType::LinuxV2 => cooked(bytes, 0, 20),
+        LinkType::Loopback => raw(bytes.get(4..).unwrap_or_default()),
+        LinkType::Other => Err(NoDatagram::Link),
+    }
 }
 
 fn raw(bytes: &[u8]) -> Result<LaxSlicedPacket<'_>, NoDatagram> {

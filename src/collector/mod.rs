@@ -1,6 +1,7 @@
 //! The receiving side of a collector: datagrams from sockets and capture files, and their senders' numbering.
 
 pub mod capture;
+pub mod captured_options;
 mod clocks;
 mod coverage;
 mod crossed;

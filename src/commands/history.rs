@@ -6,8 +6,8 @@ use anyhow::{Result, anyhow};
 
 use super::output::print;
 use crate::cli::{
-    ConnectionsArgs, DropsBy, FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, HopsArgs,
-    MatrixFigure, NodeArg, QueuesArgs, SubjectArgs, exit,
+    ConnectionsArgs, ConnectionsBy, DropsBy, FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder,
+    HopsArgs, MatrixFigure, NodeArg, QueuesArgs, SubjectArgs, exit,
 };
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
@@ -267,6 +267,11 @@ fn connections(
             },
             series: history.limit_series(node, span, POINTS)?,
         },
+        None if args.by == ConnectionsBy::Hop => {
+            let mut hops = history.tcp_hops(node, span)?;
+            hops.hops.truncate(args.limit);
+            TcpView::Hops(hops)
+        }
         None => {
             let query = ConnectionQuery {
                 node,

@@ -39,6 +39,18 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
+    /// The flow of the answers.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self {
+            src: self.dst,
+            dst: self.src,
+            sport: self.dport,
+            dport: self.sport,
+            ..*self
+        }
+    }
+
     /// The same flow outside of any VLAN, as the sending host's TCP knows it.
     #[must_use]
     pub fn without_vlans(&self) -> Self {

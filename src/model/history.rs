@@ -6,7 +6,7 @@ use super::{
     ConnectionFigures, ConnectionQuery, ConnectionSeries, CorrectedMean, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowKey, ForwardedFlow, HopQuery, LatencyResolution,
     LimitSeries, LossByHost, LossSplit, Measured, NodeId, PassageFigures, PathFigures, PathQuery,
-    Record, SegmentFigures, SegmentOrder, TcpGrouping, TcpSums, ToldEpisode,
+    Record, SegmentFigures, SegmentOrder, TcpGrouping, TcpHops, TcpSums, ToldEpisode,
 };
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
@@ -369,6 +369,11 @@ pub trait History: Send {
         _span: Span,
     ) -> Result<Vec<TcpSums>, HistoryError> {
         Ok(Vec::new())
+    }
+
+    /// Which hops are the worst of TCP connections.
+    fn tcp_hops(&mut self, _node: Option<NodeId>, _span: Span) -> Result<TcpHops, HistoryError> {
+        Ok(TcpHops::default())
     }
 
     /// For how long each thing limited TCP connections, over time.

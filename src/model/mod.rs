@@ -3,6 +3,7 @@
 mod arrival;
 mod batch;
 mod capabilities;
+mod captured_option;
 mod classes;
 mod clock;
 pub mod clock_evidence;
@@ -36,6 +37,7 @@ mod history_drops;
 mod history_hops;
 mod history_queues;
 mod history_tcp;
+mod history_tcp_hops;
 mod hop;
 mod host_drop;
 mod host_hop;
@@ -104,6 +106,7 @@ mod wide_slots;
 pub use arrival::Arrival;
 pub use batch::is_whole_batch;
 pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
+pub use captured_option::{CapturedConnection, CapturedHop};
 pub use classes::{Classes, Classifier, class_number};
 pub use clock::{ClockSource, ClockState};
 pub use clock_evidence::{ClockEvidence, ClockReading, LeaseExchange, PeerEvidence, QuickPacket};
@@ -142,6 +145,7 @@ pub use history_tcp::{
     ConnectionQuery, ConnectionSeries, ConnectionState, HostTcpRow, LimitPoint, LimitSeries,
     TcpGrouping, TcpGrowth, TcpSums,
 };
+pub use history_tcp_hops::{TcpHop, TcpHops};
 pub use hop::{Hop, HopStack};
 pub use host_drop::{
     DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,

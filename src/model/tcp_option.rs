@@ -20,6 +20,8 @@ const QUEUE: u8 = 0x80;
 pub const QUEUE_STEP_BYTES: u32 = 8192;
 const UNIT_NS: u64 = 256;
 const FAR: u16 = 0x8000;
+/// The TTL that packets begin with; an echo names a hop by this less the TTL there.
+const FIRST_TTL: u8 = 64;
 const FAR_UNIT_NS: u64 = 65_536;
 /// A link is full if less than this part of it is free.
 const FULL_PART: u64 = 20;
@@ -60,7 +62,27 @@ pub struct WorstHop {
     pub latency_ns: u64,
 }
 
+/// A queue in bytes, or free Gbit/s.
+fn queue_or_free(value: u8) -> (Option<u32>, Option<u32>) {
+    match value.checked_sub(QUEUE) {
+        Some(steps) => (Some(u32::from(steps) * QUEUE_STEP_BYTES), None),
+        None => (None, Some(u32::from(QUEUE - 1 - value))),
+    }
+}
+
+fn link_speed(code: u8) -> Option<u32> {
+    SPEEDS.get(usize::from(code & 15)).copied().flatten()
+}
+
 impl WorstHop {
+    /// Reads what hops filled in: bytes 3, 2 and 4, and the latency. `None`: none did. The first hop of a sender whose
+    /// TTL is 64 has the number 1, if it is a router; a bridge there has 0.
+    pub fn from_request(value: u8, key_speed: u8, ttl: u8, latency: u32) -> Option<Self> {
+        let hop = FIRST_TTL.wrapping_sub(ttl) & 15;
+        let latency_ns = u64::from(latency) * UNIT_NS;
+        (ttl != 0).then(|| Self::from_value(value, hop, link_speed(key_speed), latency_ns))
+    }
+
     /// Reads an echo: its bytes 8 and 9, and its latency. `None`: it is empty.
     pub fn from_echo(value: u8, hop_speed: u8, latency: u16) -> Option<Self> {
         let hop = hop_speed >> 4;
@@ -69,14 +91,7 @@ impl WorstHop {
         } else {
             u64::from(latency & !FAR) * FAR_UNIT_NS
         };
-        let is_queue = value >= QUEUE;
-        (hop != 0).then(|| Self {
-            hop,
-            link_gbit_s: SPEEDS.get(usize::from(hop_speed & 15)).copied().flatten(),
-            queue_bytes: is_queue.then(|| u32::from(value - QUEUE) * QUEUE_STEP_BYTES),
-            free_gbit_s: (!is_queue).then(|| u32::from(QUEUE - 1 - value)),
-            latency_ns,
-        })
+        (hop != 0).then(|| Self::from_value(value, hop, link_speed(hop_speed), latency_ns))
     }
 }
 
@@ -91,6 +106,29 @@ impl WorstHop {
             )
         };
         badness(self) > badness(other)
+    }
+
+    /// The value on the wire: from 128 on a queue in steps, else 127 less the free Gbit/s. Worse ones are larger.
+    pub fn value(&self) -> u8 {
+        let most = u32::from(QUEUE - 1);
+        let value = match self.queue_steps() {
+            Some(steps) => u32::from(QUEUE) + steps.min(most),
+            None => most.saturating_sub(self.free_gbit_s.unwrap_or(most)),
+        };
+        // It is less than 256.
+        value as u8
+    }
+
+    /// The hop that told this value.
+    pub fn from_value(value: u8, hop: u8, link_gbit_s: Option<u32>, latency_ns: u64) -> Self {
+        let (queue_bytes, free_gbit_s) = queue_or_free(value);
+        Self {
+            hop,
+            link_gbit_s,
+            queue_bytes,
+            free_gbit_s,
+            latency_ns,
+        }
     }
 
     /// Its queue in steps of [`QUEUE_STEP_BYTES`].

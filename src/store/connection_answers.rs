@@ -24,7 +24,7 @@ const SUMS: &str =
 /// No host: connections of all are asked for.
 const ANY: i64 = -1;
 
-fn number(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+pub fn number(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(at).map(i64::unsigned_abs)
 }
 

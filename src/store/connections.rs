@@ -1,4 +1,5 @@
-//! The tables of TCP connections: the last state of each, its states over time, and sums by host, peer and limit.
+//! The tables of TCP connections: the last state of each, its states and its worst hops over time, and sums by host, peer
+//! and limit.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,13 +8,14 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed};
 use super::coding::address_bytes;
+use super::connection_hops::{self, WaitingTcpHops};
 use super::ids::name_bytes;
 use super::lives::{Living, NewestReports};
 use super::period::RollUpLevel;
 use crate::model::{ConnectionCounts, ConnectionReport, Limit, NodeId, TcpGrowth, TcpReport};
 
 /// The tables and their bounds. A connection is about 1 kB.
-pub const TABLES: [BoundedTable; 3] = [
+pub const TABLES: [BoundedTable; 4] = [
     BoundedTable {
         name: "tcp_connection",
         time: "last_ns",
@@ -21,6 +23,7 @@ pub const TABLES: [BoundedTable; 3] = [
     },
     BoundedTable::by_begin("tcp_state"),
     BoundedTable::by_begin("tcp_sum"),
+    connection_hops::TABLE,
 ];
 
 /// A host, and its number of a connection.
@@ -65,6 +68,7 @@ pub struct WaitingConnections {
     last: NewestReports<TcpReport>,
     states: HashMap<(ConnectionName, u64), PeriodState>,
     sums: HashMap<LimitSumKey, (u64, ConnectionCounts)>,
+    hops: WaitingTcpHops,
 }
 
 impl WaitingConnections {
@@ -89,6 +93,7 @@ impl WaitingConnections {
             counts: growth.counts,
         };
         self.add_state((name, begin_ns), state);
+        self.hops.add(node, told, begin_ns);
         let key = |limited| LimitSumKey {
             begin_ns,
             node,
@@ -135,6 +140,7 @@ impl WaitingConnections {
         for (key, sum) in older.sums {
             self.add_sum(key, sum);
         }
+        self.hops.merge(older.hops);
     }
 }
 
@@ -157,7 +163,8 @@ impl ConnectionsWriter {
         write_last(&transaction, told)?;
         write_states(&transaction, told)?;
         write_sums(&transaction, told)?;
-        let rows = told.last.len() + told.states.len() + told.sums.len();
+        told.hops.write(&transaction)?;
+        let rows = told.last.len() + told.states.len() + told.sums.len() + told.hops.len();
         let count = self.since_counted.add(rows);
         for table in TABLES {
             table.forget(&transaction, before_ns)?;
@@ -303,10 +310,11 @@ fn create(conn: &Connection) -> rusqlite::Result<()> {
              timeouts INTEGER NOT NULL,
              PRIMARY KEY (begin_ns, node, peer, limited)
          ) WITHOUT ROWID;",
-    )
+    )?;
+    connection_hops::create(conn)
 }
 
-/// True if any connections were ever written. All tables were made at once.
+/// True if any connections were ever written.
 pub fn exist(conn: &Connection) -> rusqlite::Result<bool> {
     let table = "SELECT 1 FROM sqlite_schema WHERE name = 'tcp_sum' AND type = 'table'";
     let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;

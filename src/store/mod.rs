@@ -10,6 +10,7 @@ mod bounds;
 mod clock;
 mod coding;
 mod connection_answers;
+mod connection_hops;
 mod connections;
 mod counts;
 mod coverage;

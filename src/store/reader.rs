@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::connection_answers;
+use super::connection_hops;
 use super::coverage;
 use super::drop_answers;
 use super::evidence::Decode;
@@ -29,7 +30,7 @@ use crate::model::{
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError,
     HopQuery, HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PathFigures,
     PathQuery, Point, Record, ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject,
-    TcpGrouping, TcpSums, ToldEpisode,
+    TcpGrouping, TcpHops, TcpSums, ToldEpisode,
 };
 
 /// A store that is open for reading.
@@ -373,6 +374,10 @@ impl History for HistoryReader {
         span: Span,
     ) -> Result<Vec<TcpSums>, HistoryError> {
         self.ask(|conn, _| connection_answers::sums(conn, by, node, span))
+    }
+
+    fn tcp_hops(&mut self, node: Option<NodeId>, span: Span) -> Result<TcpHops, HistoryError> {
+        self.ask(|conn, _| connection_hops::find(conn, node, span))
     }
 
     fn limit_series(

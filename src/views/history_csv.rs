@@ -55,6 +55,7 @@ impl View {
             Self::Hops(flows, _) => csv_table(history_hops::CSV, flows),
             Self::Queues(episodes) => csv_table(history_queues::CSV, episodes),
             Self::Tcp(TcpView::Connections(all)) => csv_table(history_tcp::CONNECTIONS_CSV, all),
+            Self::Tcp(TcpView::Hops(hops)) => csv_table(history_tcp::HOPS_CSV, &hops.hops),
             Self::Tcp(TcpView::Sums { sums, .. }) => csv_table(history_tcp::SUMS_CSV, sums),
             Self::Info(extent) => csv_table(
                 "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",

@@ -5,10 +5,13 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::hosts::KnownHosts;
+use super::moment::moment;
 use super::table::TextTable;
 use super::tcp::HopState;
 use super::text::{Grouped, Nanoseconds};
-use crate::model::{ConnectionFigures, IntOfConnection, Limit, LimitSeries, TcpGrouping, TcpSums};
+use crate::model::{
+    ConnectionFigures, IntOfConnection, Limit, LimitSeries, TcpGrouping, TcpHops, TcpSums,
+};
 
 /// The answer to a question about connections.
 pub enum TcpView {
@@ -18,6 +21,7 @@ pub enum TcpView {
         sums: Vec<TcpSums>,
         series: LimitSeries,
     },
+    Hops(TcpHops),
 }
 
 /// The columns of a CSV of connections.
@@ -36,10 +40,15 @@ pub const SUMS_CSV: &str = "node peer limited connections open limited_us.applic
                             limited_us.send_buffer limited_us.host_queue limited_us.path limited_us.unknown bytes_acked \
                             bytes_received retransmitted_segments spurious_segments timeouts";
 
+/// The columns of a CSV of hops.
+pub const HOPS_CSV: &str = "node hop connections first_ns last_ns worst.link_gbit_s worst.queue_bytes worst.free_gbit_s \
+                            worst.latency_ns";
+
 impl TcpView {
     pub fn json(&self) -> Value {
         match self {
             Self::Connections(connections) => json!({ "connections": connections }),
+            Self::Hops(hops) => json!({"tcp_hops": hops}),
             Self::Sums { sums, series, .. } => json!({"tcp_sums": sums, "limit_series": series}),
         }
     }
@@ -48,11 +57,16 @@ impl TcpView {
         let is_empty = match self {
             Self::Connections(connections) => connections.is_empty(),
             Self::Sums { sums, .. } => sums.is_empty(),
+            Self::Hops(hops) => hops.hops.is_empty(),
         };
         if is_empty {
-            out.push_str(
-                "no host told connections in this time (hostint tcp --collector tells them)\n",
-            );
+            out.push_str(match self {
+                Self::Hops(_) => {
+                    "no worst hop was told in this time (hostint tcp --option asks hops, and hostint transit \
+                     --carriers tcp-int answers)\n"
+                }
+                _ => "no host told connections in this time (hostint tcp --collector tells them)\n",
+            });
             return;
         }
         let table = match self {
@@ -63,6 +77,7 @@ impl TcpView {
                 ..
             } => limits_table(sums),
             Self::Sums { sums, .. } => pairs_table(sums, hosts),
+            Self::Hops(hops) => hops_table(hops, hosts),
         };
         let _ = write!(out, "{table}");
     }
@@ -130,6 +145,35 @@ fn worst_hop(one: &ConnectionFigures, hosts: &KnownHosts) -> String {
         let node = node.unwrap_or_default();
         format!("{}{node}: {}", worst.sample.hop, HopState(&worst.sample))
     })
+}
+
+/// A row for each hop. A connection may have had several worst hops, one after the other.
+fn hops_table(told: &TcpHops, hosts: &KnownHosts) -> TextTable {
+    let mut table = TextTable::new(
+        &["worst hop", "since", "until", "worst state"],
+        &["in all hops", "connections", "of"],
+    );
+    for hop in &told.hops {
+        let name = match hop.node {
+            Some(node) => hosts.named(Some(node)),
+            None => format!("hop {}, node not known", hop.hop),
+        };
+        let latency_ns = hop.worst.latency_ns.cast_signed();
+        table.row(
+            [
+                name,
+                moment(hop.first_ns),
+                moment(hop.last_ns),
+                HopState(&hop.worst).to_string(),
+            ],
+            [
+                Nanoseconds(latency_ns).to_string(),
+                Grouped(hop.connections).to_string(),
+                Grouped(told.connections).to_string(),
+            ],
+        );
+    }
+    table
 }
 
 /// `>= 12`: the retransmissions that INT proves needless; nothing if it proves none.

@@ -1,5 +1,6 @@
 //! Views: model values as text, JSON, metrics and terminal screens.
 
+pub mod captured_option;
 mod collectors;
 mod coverage;
 pub mod dests;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{TcpReport, TcpTotals};
+use crate::model::{CapturedConnection, TcpReport, TcpTotals};
 
 const SCHEMA: &str = "hostint.tcp/1";
 
@@ -35,4 +35,21 @@ impl<'a> TcpJson<'a, TcpTotals> {
             content: totals,
         }
     }
+}
+
+impl<'a> TcpJson<'a, CapturedConnection> {
+    /// What a capture tells of option 114.
+    pub fn captured(connection: &'a CapturedConnection) -> Self {
+        Self {
+            schema: SCHEMA,
+            kind: "tcp-captured",
+            content: connection,
+        }
+    }
+}
+
+/// True for a line of such an object.
+pub fn is_captured(line: &[u8]) -> bool {
+    line.trim_ascii_start()
+        .starts_with(br#"{"schema":"hostint.tcp/1","kind":"tcp-captured""#)
 }

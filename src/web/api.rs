@@ -265,7 +265,8 @@ async fn tcp(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
             None => {
                 let sums = history.tcp_sums(by, query.node, span)?;
                 let series = history.limit_series(query.node, span, points)?;
-                tcp_responses::of_all(span, connections, sums, series)
+                let hops = history.tcp_hops(query.node, span)?;
+                tcp_responses::of_all(span, connections, sums, series, hops)
             }
         }
     });

@@ -35,6 +35,7 @@ pub mod report_v05;
 pub mod report_v10;
 pub mod report_v20;
 pub mod summary_totals;
+pub mod tcp_option;
 mod tunnel;
 
 pub use error::{DecodeError, DecodeErrorKind};

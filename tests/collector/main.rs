@@ -1,5 +1,6 @@
 //! The collector: its sockets, exporters, probes and captures, and the file of lines that it writes.
 
+mod captured_options;
 mod captures;
 mod clock_nodes;
 mod clocks;

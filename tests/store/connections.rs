@@ -470,3 +470,60 @@ fn int_counts_stand_beside_a_connection_that_was_seen_whole() {
         .connection_series(first.flow_id.unwrap(), span, 360);
     assert_eq!(states.unwrap().points.len(), 1);
 }
+
+#[test]
+fn the_worst_hops_of_connections_are_counted_once_for_each() {
+    let (disk, now) = (Disk::new(), now_ns());
+    let span = last_hour(now);
+    // A connection's id, seconds ago, the hop, its node, and its value.
+    let told = [
+        (11, 300, 2, Some(9), 131),
+        (11, 200, 2, Some(9), 140),
+        (11, 100, 3, None, 100),
+        (12, 250, 4, Some(9), 135),
+        (13, 50, 3, None, 120),
+        (14, 40, 5, None, 127),
+        // The same ten seconds or others.
+        (14, 40, 5, None, 126),
+    ];
+    let store = disk.open();
+    let keeper = store.keeper();
+    for (id, ago_s, hop, node, value) in told {
+        let one = Told { id, ago_s, ..TOLD };
+        let mut report = one.report(now);
+        report.connection.sample.option = Some(OptionFigures {
+            worst: Some(WorstSample {
+                sample: WorstHop::from_value(value, hop, Some(10), u64::from(value) << 10),
+                age_ns: 1,
+                node: node.map(NodeId),
+            }),
+            ..OptionFigures::default()
+        });
+        keeper.see_connection(&report, &TcpGrowth::default(), now - ago_s * SECOND);
+    }
+    drop((keeper, store));
+    let floor = |ago_s: u64| (now - ago_s * SECOND) / (10 * SECOND) * (10 * SECOND);
+    let worst = |value, hop| WorstHop::from_value(value, hop, Some(10), u64::from(value) << 10);
+    let found = disk.reader().tcp_hops(None, span).unwrap();
+    let hop = |node: Option<u32>, connections, first, last, worst: WorstHop| TcpHop {
+        node: node.map(NodeId),
+        hop: worst.hop,
+        connections,
+        first_ns: floor(first),
+        last_ns: floor(last),
+        worst,
+    };
+    assert_eq!(
+        found.hops,
+        [
+            hop(Some(9), 2, 300, 200, worst(140, 2)),
+            hop(None, 2, 100, 50, worst(120, 3)),
+            hop(None, 1, 40, 40, worst(127, 5)),
+        ]
+    );
+    assert_eq!(found.connections, 4);
+    let before = disk.reader().tcp_hops(None, last_hour(now - HOUR)).unwrap();
+    assert_eq!(before, TcpHops::default(), "an hour before");
+    let others = disk.reader().tcp_hops(Some(NodeId(8)), span).unwrap();
+    assert_eq!(others, TcpHops::default(), "of another host");
+}

@@ -619,6 +619,13 @@ impl History for Synthetic {
         })
     }
 
+    fn tcp_hops(&mut self, _node: Option<NodeId>, _span: Span) -> Result<TcpHops, HistoryError> {
+        Ok(match self.nodes {
+            0 => TcpHops::default(),
+            _ => report_samples::tcp_hops(),
+        })
+    }
+
     fn limit_series(
         &mut self,
         _node: Option<NodeId>,

@@ -884,6 +884,25 @@ pub fn tcp_sums(by: TcpGrouping) -> Vec<TcpSums> {
     }
 }
 
+/// The worst hops of connections in a history: one of a known node with a queue, and one of a number with a link.
+pub fn tcp_hops() -> TcpHops {
+    let hop = |node, hop, value, link, connections| TcpHop {
+        node,
+        hop,
+        connections,
+        first_ns: 1_700_000_000_000_000_000,
+        last_ns: 1_700_000_600_000_000_000,
+        worst: WorstHop::from_value(value, hop, link, 3_000_000),
+    };
+    TcpHops {
+        connections: 12,
+        hops: vec![
+            hop(Some(NodeId(9)), 2, 133, None, 11),
+            hop(None, 3, 120, Some(10), 3),
+        ],
+    }
+}
+
 /// The connections of hosts, as a collector shows them.
 pub fn host_tcp_rows() -> Vec<HostTcpRow> {
     let row = |limited, open, us| HostTcpRow {

@@ -200,6 +200,54 @@ fn tcp_totals() -> Shape {
     shape
 }
 
+fn tcp_captured() -> Shape {
+    let worst = [133, 120].map(|value| WorstHop::from_value(value, 1, Some(10), 1));
+    let hop = |worst| CapturedHop {
+        hop: 1,
+        samples: 1,
+        first_ns: 1,
+        last_ns: 1,
+        worst,
+    };
+    let all = CapturedConnection {
+        flow: report_samples::known_connections()[0]
+            .connection
+            .sample
+            .flow,
+        first_ns: 1,
+        last_ns: 1,
+        requests: 1,
+        filled: 1,
+        echoes: 1,
+        samples: 1,
+        worst_filled: Some(worst[0]),
+        worst_echo: Some(worst[0]),
+        hops: vec![hop(worst[0]), hop(worst[1])],
+    };
+    let free = CapturedConnection {
+        worst_filled: Some(worst[1]),
+        worst_echo: Some(worst[1]),
+        ..all.clone()
+    };
+    let unknown = WorstHop {
+        link_gbit_s: None,
+        ..worst[0]
+    };
+    let no_link = CapturedConnection {
+        worst_filled: Some(unknown),
+        worst_echo: Some(unknown),
+        hops: vec![hop(unknown)],
+        ..all.clone()
+    };
+    let least = CapturedConnection {
+        worst_filled: None,
+        worst_echo: None,
+        ..all.clone()
+    };
+    let all = [all, free, no_link, least];
+    shape_of(&values(&all.each_ref().map(TcpJson::captured)))
+}
+
 fn drop_totals() -> Shape {
     let count = DropCount::default();
     let place = PlaceDrops {
@@ -519,6 +567,7 @@ fn history() -> Shape {
         View::Tcp(TcpView::Connections(report_samples::known_connections())),
         View::Tcp(tcp_sums(TcpGrouping::Limit)),
         View::Tcp(tcp_sums(TcpGrouping::Pair)),
+        View::Tcp(TcpView::Hops(report_samples::tcp_hops())),
     ];
     shape_of_views(&views)
 }
@@ -797,6 +846,7 @@ fn make_schemas() -> Schemas {
         ("hostint.postcards/1 queue-totals", queue_totals()),
         ("hostint.tcp/1 tcp-connection", tcp_connections()),
         ("hostint.tcp/1 tcp-totals", tcp_totals()),
+        ("hostint.tcp/1 tcp-captured", tcp_captured()),
     ] {
         all.insert(name.to_owned(), shape);
     }

@@ -1,11 +1,13 @@
-//! Writes each report as a line, as text or as JSON.
+//! Writes each report as a line, as text or as JSON, and what a capture tells beside them.
 
 use std::io::{self, Write};
 
 use crate::collector::{ReceivedReport, ReportTaker};
 use crate::model::coverage::CoverageReport;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
-use crate::model::{Arrival, NodeNames, Record};
+use crate::model::{Arrival, CapturedConnection, NodeNames, Record};
+use crate::views::captured_option::CapturedLine;
+use crate::views::tcp_json::TcpJson;
 use crate::views::text::TextLine;
 
 /// The number of bytes that are written at once, about.
@@ -32,6 +34,21 @@ impl<W: Write> ReportLines<W> {
     /// Calls nodes by these names from now on.
     pub fn set_names(&mut self, names: NodeNames) {
         self.names = names;
+    }
+
+    /// Writes what a capture tells of TCP option 114.
+    pub fn write_captured(&mut self, connections: &[CapturedConnection]) -> io::Result<()> {
+        for connection in connections {
+            self.line.clear();
+            if self.json {
+                serde_json::to_writer(&mut self.line, &TcpJson::captured(connection))?;
+                self.line.push(b'\n');
+            } else {
+                writeln!(self.line, "{}", CapturedLine(connection))?;
+            }
+            self.out.write_all(&self.line)?;
+        }
+        Ok(())
     }
 
     pub fn output(&self) -> &W {

@@ -14,11 +14,13 @@ use super::{store, summary};
 use crate::cli::CollectArgs;
 use crate::collector::LineReader;
 use crate::collector::capture::Capture;
+use crate::collector::captured_options::{CapturedCounts, CapturedOptions, MAX_CAPTURED};
 use crate::collector::datagram::{self, NoDatagram};
 use crate::daemon::privileges::give_up_all_but;
 use crate::engines::{Engine, Patience};
 use crate::model::{Arrival, REPORT_PORT, Record};
 use crate::model::{coverage, drop_totals_report};
+use crate::views::tcp_json;
 use crate::wire::probe;
 
 /// The number of unreadable lines that are named; more are counted only.
@@ -26,7 +28,7 @@ const NAMED_LINES: u64 = 5;
 
 /// True for a line that a collector writes beside those of reports.
 fn is_beside_reports(line: &[u8]) -> bool {
-    coverage::is_record(line) || drop_totals_report::is_record(line)
+    coverage::is_record(line) || drop_totals_report::is_record(line) || tcp_json::is_captured(line)
 }
 
 /// The packets of a capture, counted by kind.
@@ -38,6 +40,9 @@ struct Packets {
     other: u64,
     fragments: u64,
     cut: u64,
+    with_option: u64,
+    bad_options: u64,
+    beyond: u64,
     unknown_link: u64,
     wrong_checksum: u64,
 }
@@ -115,14 +120,12 @@ fn read_capture(
     live: bool,
     hub: &mut Hub,
 ) -> Result<()> {
-    let ports = match args.port.as_slice() {
-        [] => &[REPORT_PORT],
-        ports => ports,
-    };
+    let ports = ports_in(args);
     let mut capture = Capture::new(reader);
     let mut packets = Packets::default();
+    let mut options = CapturedOptions::default();
     let end = loop {
-        if args.count.is_some_and(|count| packets.datagrams >= count) {
+        if args.count == Some(packets.datagrams) {
             break Ok(());
         }
         let captured = match capture.next_packet() {
@@ -133,6 +136,7 @@ fn read_capture(
         packets.seen += 1;
         let found = match datagram::find(&captured, ports) {
             Ok(found) => found,
+            Err(NoDatagram::Other) if options.see(&captured) => continue,
             Err(why) => {
                 packets.count(why);
                 continue;
@@ -156,16 +160,25 @@ fn read_capture(
             break Ok(());
         }
     };
+    packets.count_options(options.counts());
+    written(hub.taker_mut().lines.write_captured(&options.take()))?;
     summary::say_exporters(hub.exporters());
     let sums = summary::sums(hub.exporters());
     eprintln!("hostint: {name}: {packets}, {sums}");
-    if packets.seen > 0 && packets.datagrams == 0 && end.is_ok() {
+    if packets.tell_nothing() && end.is_ok() {
         eprintln!(
             "hostint: no packet goes to UDP port {} (try --port)",
             joined(ports)
         );
     }
     end
+}
+
+fn ports_in(args: &CollectArgs) -> &[u16] {
+    match args.port.as_slice() {
+        [] => &[REPORT_PORT],
+        ports => ports,
+    }
 }
 
 fn joined(ports: &[u16]) -> String {
@@ -182,6 +195,17 @@ impl Packets {
             NoDatagram::Link => &mut self.unknown_link,
         } += 1;
     }
+
+    /// There are packets, but no reports and nothing of option 114.
+    fn tell_nothing(&self) -> bool {
+        self.seen > 0 && self.datagrams == 0 && self.with_option == 0
+    }
+
+    fn count_options(&mut self, counts: CapturedCounts) {
+        self.with_option = counts.segments;
+        self.bad_options = counts.malformed;
+        self.beyond = counts.beyond;
+    }
 }
 
 impl std::fmt::Display for Packets {
@@ -190,6 +214,8 @@ impl std::fmt::Display for Packets {
         for (count, what) in [
             (self.wrong_checksum, "with a wrong checksum"),
             (self.probes, "probes"),
+            (self.with_option, "with TCP option 114"),
+            (self.bad_options, "with damaged TCP options"),
             (self.other, "other"),
             (self.fragments, "fragments of UDP"),
             (self.cut, "cut by the capture"),
@@ -199,7 +225,13 @@ impl std::fmt::Display for Packets {
                 write!(f, ", {count} {what}")?;
             }
         }
-        Ok(())
+        match self.beyond {
+            0 => Ok(()),
+            beyond => write!(
+                f,
+                ", {beyond} times option 114 of more than {MAX_CAPTURED} connections"
+            ),
+        }
     }
 }
 

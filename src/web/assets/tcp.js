@@ -40,14 +40,17 @@ export function besideText({ tcp, int }) {
   return Number(tcp.total_retrans) > 0 ? `${parts.join(", ")}: ${verdict}` : parts.join(", ");
 }
 
+function hopState(worst) {
+  const link = worst.link_gbit_s === undefined ? "" : ` of ${exact(worst.link_gbit_s)}`;
+  const free = worst.free_gbit_s === undefined ? "" : `${exact(worst.free_gbit_s)}${link} Gbit/s free`;
+  return worst.queue_bytes === undefined ? free : `queue of ${bytes(Number(worst.queue_bytes))}`;
+}
+
 // What TCP option 114 told of the worst hop, in a few words. Numbers come as such or as text.
 export function worstHop(worst) {
   if (!worst) return undefined;
-  const link = worst.link_gbit_s === undefined ? "" : ` of ${exact(worst.link_gbit_s)}`;
-  const free = worst.free_gbit_s === undefined ? "" : `${exact(worst.free_gbit_s)}${link} Gbit/s free`;
-  const what = worst.queue_bytes === undefined ? free : `queue of ${bytes(Number(worst.queue_bytes))}`;
   const node = worst.node === undefined ? "" : ` (${named(worst.node)})`;
-  return [`hop ${worst.hop}${node}`, what, `${duration(Number(worst.latency_ns))} in all hops`].filter(Boolean).join(", ");
+  return [`hop ${worst.hop}${node}`, hopState(worst), `${duration(Number(worst.latency_ns))} in all hops`].filter(Boolean).join(", ");
 }
 
 const REASONS = {
@@ -85,6 +88,17 @@ function pairRows(sums) {
       h("td", { class: "left" }, endpoint(one.peer)), h("td", { class: "left" }, timesOf(one.limited_us)), sumCells(one))))));
 }
 
+// Which hop is the worst of how many connections, since when.
+function hopTable({ connections, hops }) {
+  const heads = [["worst hop", "left"], ["since", "left"], ["until", "left"], ["worst state", "left"], ["in all hops"], ["connections"]];
+  return h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": "Connections by worst hop" },
+    h("thead", {}, h("tr", {}, heads.map(([name, left]) => h("th", { scope: "col", class: left }, name)))),
+    h("tbody", {}, hops.slice(0, MOST_PAIRS).map((one) => h("tr", {},
+      h("th", { scope: "row", class: "left" }, one.node === undefined ? `hop ${one.hop}, node not known` : named(one.node)),
+      h("td", { class: "left" }, time(ms(one.first_ns))), h("td", { class: "left" }, time(ms(one.last_ns))), h("td", { class: "left" }, hopState(one.worst)),
+      h("td", {}, duration(Number(one.worst.latency_ns))), h("td", { title: `of ${exact(connections)} whose hops told anything` }, `${count(one.connections)} of ${count(connections)}`))))));
+}
+
 const COLUMNS = [
   { name: "connection", left: true, of: flowName, exactly: (row) => (row.flow_id === undefined ? "INT did not measure its segments" : "to its flow") },
   { name: "host", left: true, of: (row) => named(row.node) },
@@ -106,13 +120,15 @@ export class TcpView {
     this.chart = h("div", {});
     this.limits = h("div", {});
     this.pairs = h("div", {});
+    this.hops = h("div", {});
+    this.hopPanel = panel("By worst hop", null, this.hops);
     this.note = h("p", { class: "dim" });
     this.table = new Table("TCP connections", COLUMNS, {
       href: (row) => (row.flow_id === undefined ? undefined : link({ view: "flow", flow: String(row.flow_id) })),
       sort: (order) => go({ order }),
     });
     this.none = h("p", { class: "none", hidden: true }, "No host told TCP connections in this period: ", h("code", {}, "hostint tcp --collector"), " tells them.");
-    this.parts = [panel("What limits connections", null, this.chart, this.limits), panel("By pair", null, this.pairs), panel("Connections", this.note, this.table.element)];
+    this.parts = [panel("What limits connections", null, this.chart, this.limits), this.hopPanel, panel("By pair", null, this.pairs), panel("Connections", this.note, this.table.element)];
     this.element = h("div", { class: "view stack" }, this.none, this.parts);
   }
 
@@ -128,6 +144,8 @@ export class TcpView {
     }));
     this.limits.replaceChildren(limitTable(found.sums, shown.limited));
     this.pairs.replaceChildren(pairRows(pairs.sums));
+    this.hopPanel.hidden = !found.hops.hops.length;
+    this.hops.replaceChildren(hopTable(found.hops));
     const words = { retransmitted: "most retransmissions", bytes: "most bytes", rtt: "longest round-trip time", newest: "newest state" };
     const which = shown.limited && `limited by ${WORDS[shown.limited]}`;
     const connections = found.connections.length === MOST_ROWS ? `the first ${MOST_ROWS}` : found.connections.length;

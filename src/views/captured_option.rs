@@ -1,0 +1,63 @@
+//! TCP option 114 of the connections in a capture, as text.
+
+use std::fmt;
+
+use super::drops::counted;
+use super::tcp::HopState;
+use super::text::{Grouped, Nanoseconds};
+use crate::model::{CapturedConnection, WorstHop};
+
+/// Displays `tcp 192.0.2.1:40000 > 198.51.100.2:5201  12 requests, 12 samples of 40 echoes  worst hop 1 in 12: ...`.
+pub struct CapturedLine<'a>(pub &'a CapturedConnection);
+
+impl fmt::Display for CapturedLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = self.0;
+        write!(f, "{}  {}", told.flow, counted(told.requests, "request"))?;
+        if told.filled > 0 {
+            write!(f, " ({} filled in)", Grouped(told.filled))?;
+        }
+        let (samples, echoes) = (counted(told.samples, "sample"), counted_echoes(told.echoes));
+        write!(f, ", {samples} of {echoes}")?;
+        for hop in &told.hops {
+            let samples = Grouped(hop.samples);
+            write!(
+                f,
+                "  worst hop {} in {samples}: {}",
+                hop.hop,
+                ToldHop(&hop.worst)
+            )?;
+        }
+        match (&told.worst_echo, &told.worst_filled) {
+            // Echoes whose requests the capture lacks.
+            (Some(worst), _) if told.hops.is_empty() => {
+                write!(f, "  echoed hop {}: {}", worst.hop, ToldHop(worst))
+            }
+            (None, Some(worst)) => {
+                write!(f, "  filled in by hop {}: {}", worst.hop, ToldHop(worst))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn counted_echoes(echoes: u64) -> String {
+    match echoes {
+        1 => "1 echo".to_owned(),
+        echoes => format!("{} echoes", Grouped(echoes)),
+    }
+}
+
+/// Displays `queue of 40,960 bytes of 10 Gbit/s, 12.3 ms in all hops`.
+struct ToldHop<'a>(&'a WorstHop);
+
+impl fmt::Display for ToldHop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", HopState(self.0))?;
+        if let Some(gbit_s) = self.0.link_gbit_s {
+            write!(f, " at {gbit_s} Gbit/s")?;
+        }
+        let latency = Nanoseconds(self.0.latency_ns.cast_signed());
+        write!(f, ", {latency} in all hops")
+    }
+}
