@@ -24,7 +24,8 @@ use super::source_settings::{encapsulation_number, info_of, superpackets_number}
 use super::stage::{self, StagePair};
 use super::watch;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
-use crate::os::{clock, log, netdev};
+use crate::model::Encapsulation;
+use crate::os::{clock, ethtool, log, netdev};
 
 /// The flow table's size unless the user says otherwise.
 const DEFAULT_FLOWS: u32 = 65_536;
@@ -239,7 +240,15 @@ fn set_constants(
     constants.superpackets = superpackets_number(config.superpackets);
     constants.full_checksum = config.compat.is_some();
     constants.max_hops = config.max_hops.into();
+    constants.ioam_superpackets =
+        config.encapsulation == Encapsulation::Ioam.into() && copies_options(dev)?;
     Ok(())
+}
+
+/// True if whoever cuts superpackets of this interface copies hop-by-hop options into each segment: the kernel does, and
+/// what stands behind a veth. A network card that cuts TCP over IPv6 by itself may do it wrongly.
+fn copies_options(dev: &str) -> io::Result<bool> {
+    Ok(ethtool::is_veth(dev)? || !ethtool::feature(dev, ethtool::CUTS_TCP6)?)
 }
 
 /// The MTU that programs are loaded with: the configured one, or 0 where the kernel tells the interface's for each
