@@ -53,8 +53,8 @@ pub struct SourceOptions {
     #[arg(long, help_heading = TAGGING, value_name = "HOOK")]
     pub hook: Option<SourceHook>,
 
-    /// How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or
-    /// vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]
+    /// How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp,
+    /// vxlan-gpe or ioam (over IPv6, else as auto) [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
     pub encap: Option<SourceEncapsulation>,
 
@@ -74,7 +74,7 @@ pub struct SourceOptions {
     pub mtu: Option<u32>,
 
     /// Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for
-    /// them [default: 0]
+    /// them [default: 0; with --encap ioam 4 routers]
     #[arg(long, help_heading = TAGGING, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=8))]
     pub max_hops: Option<u8>,
 

@@ -12,6 +12,7 @@ use super::abi::{flow_key, source_flow, source_hook, source_info, source_key, su
 use super::clsact::{self, ClsactFilter};
 use super::gso_limit;
 use super::handover;
+use super::ioam_devices;
 use super::links::{AttachedBy, Hook, Link, remove_link};
 use super::load::{choose, chosen_fd, pin_maps, with_warnings};
 use super::map_names::{HOST_MAPS, SOURCE_FLOWS, SOURCE_INFO, SOURCE_LEASES, SOURCE_MAPS};
@@ -25,7 +26,7 @@ use super::stage::{self, StagePair};
 use super::watch;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
 use crate::model::Encapsulation;
-use crate::os::{clock, ethtool, log, netdev};
+use crate::os::{clock, log, netdev};
 
 /// The flow table's size unless the user says otherwise.
 const DEFAULT_FLOWS: u32 = 65_536;
@@ -240,15 +241,11 @@ fn set_constants(
     constants.superpackets = superpackets_number(config.superpackets);
     constants.full_checksum = config.compat.is_some();
     constants.max_hops = config.max_hops.into();
-    constants.ioam_superpackets =
-        config.encapsulation == Encapsulation::Ioam.into() && copies_options(dev)?;
+    if config.encapsulation == Encapsulation::Ioam.into() {
+        ioam_devices::check_sums(dev)?;
+        constants.ioam_superpackets = ioam_devices::copy_options(dev);
+    }
     Ok(())
-}
-
-/// True if whoever cuts superpackets of this interface copies hop-by-hop options into each segment: the kernel does, and
-/// what stands behind a veth. A network card that cuts TCP over IPv6 by itself may do it wrongly.
-fn copies_options(dev: &str) -> io::Result<bool> {
-    Ok(ethtool::is_veth(dev)? || !ethtool::feature(dev, ethtool::CUTS_TCP6)?)
 }
 
 /// The MTU that programs are loaded with: the configured one, or 0 where the kernel tells the interface's for each

@@ -1,14 +1,15 @@
 //! IOAM over routers that run plain Linux: what they fill in is reported, as tshark reads it, and payloads stay whole.
 
 use std::collections::HashSet;
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 use hostint_testing::scratch::Folder;
 use hostint_testing::watched_pair::{is_settled, peers};
 use serde_json::Value;
 
-use crate::exchange::{exchange_tcp_with, exchange_udp};
+use crate::exchange::{exchange_tcp_with, exchange_udp, noise};
 
 /// Both routers, the first one first: node, and the numbers of their interfaces.
 const ROUTERS: [[u32; 3]; 2] = [[28673, 11, 12], [28674, 21, 22]];
@@ -16,7 +17,10 @@ const ROUTERS: [[u32; 3]; 2] = [[28673, 11, 12], [28674, 21, 22]];
 /// a - m - n - b over IPv6: m and n are plain routers, b has a collector.
 struct Path {
     lab: Lab,
+    routers: [Host; 2],
     reports: Daemon,
+    store: String,
+    _folder: Folder,
     _sinks: [Daemon; 2],
 }
 
@@ -58,6 +62,12 @@ fn fill_in(host: &Host, devs: [&str; 2], [node, one, other]: [u32; 3]) {
     ));
 }
 
+fn drop_options(host: &Host) {
+    host.sh("nft add table ip6 lab
+         nft 'add chain ip6 lab options { type filter hook forward priority 0; }'
+         nft add rule ip6 lab options exthdr hbh exists counter drop");
+}
+
 impl Path {
     /// `prepare` gets both routers before anything is asked.
     fn begin(source: &str, prepare: impl Fn(&Host, &Host)) -> Self {
@@ -66,20 +76,27 @@ impl Path {
         fill_in(&lab.m, ["m0", "m1"], ROUTERS[0]);
         fill_in(&n, ["n0", "n1"], ROUTERS[1]);
         prepare(&lab.m, &n);
-        let reports = lab.b.start("collect --json", "collecting on [::]");
+        let folder = Folder::create();
+        let store = folder.file("history.db").display().to_string();
+        let collect = format!("collect --json --store {store}");
+        let reports = lab.b.start(&collect, "collecting on [::]");
         let sinks = [
             lab.a.leasing_sink("--dev a0 --node-id 1"),
             lab.b.leasing_sink(
-                "--dev b0 --node-id 2 --collector 127.0.0.1 --report-period 10ms --hook tc",
+                "--dev b0 --node-id 2 --collector 127.0.0.1 --report-period 10ms --summary-period 1s --hook tc",
             ),
         ];
         lab.a
             .hostint(&format!("source attach --dev a0 --encap ioam {source}"));
         lab.a.hostint("source add-dest fd09:2::1");
         await_that("the source knows what passes", || is_settled(&lab.a));
+        let routers = [lab.m.clone(), n];
         Self {
             lab,
+            routers,
             reports,
+            store,
+            _folder: folder,
             _sinks: sinks,
         }
     }
@@ -123,6 +140,22 @@ impl Path {
             assert_eq!(host.checksum_errors(), 0, "checksums");
         }
     }
+}
+
+/// The packets that the history counts on the path over both routers: all of them, then those of each segment.
+fn counted(path: &Path) -> Vec<Option<u64>> {
+    let store = &path.store;
+    let question = format!("history path --from 1 --to 2 --json --store {store}");
+    let answer = path.lab.b.try_hostint(&question).stdout;
+    let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+    let paths = answer["paths"].as_array().cloned().unwrap_or_default();
+    let over_both = |path: &Value| path["nodes"] == serde_json::json!([1, 28673, 28674, 2]);
+    let Some(path) = paths.into_iter().find(over_both) else {
+        return Vec::new();
+    };
+    let segments = path["segments"].as_array().cloned().unwrap_or_default();
+    let all = [path["whole"].clone()].into_iter().chain(segments);
+    all.map(|one| one["packets"].as_u64()).collect()
 }
 
 /// The hops of each packet as tshark reads them, which needs no plugin for that.
@@ -202,15 +235,18 @@ fn plain_routers_are_the_hops_of_every_packet() {
         assert_eq!(nodes, newest_first);
         assert!(seen.contains(hops), "tshark saw no such packet: {hops:?}");
     }
+    // Routers tell when a packet arrived: of that they make links, and no time in themselves.
+    let stripped = Some(lab.b.count("sink", "stripped"));
+    let expected = [stripped, stripped, None, stripped, None, stripped];
+    await_that_or(
+        || counted(&path) == expected,
+        || format!("{:?} instead of {expected:?}", counted(&path)),
+    );
 }
 
 #[test]
 fn where_a_router_drops_hop_by_hop_options_packets_go_another_way() {
-    let drops = |_: &Host, n: &Host| {
-        n.sh("nft add table ip6 lab; nft 'add chain ip6 lab options { type filter hook forward priority 0; }'
-              nft add rule ip6 lab options exthdr hbh exists counter drop");
-    };
-    let path = Path::begin("", drops);
+    let path = Path::begin("", |_, n| drop_options(n));
     await_that_or(
         || path.ways() == ["tcp vxlan-gpe", "udp vxlan-gpe"],
         || format!("{:?}", peers(&path.lab.a)),
@@ -218,4 +254,44 @@ fn where_a_router_drops_hop_by_hop_options_packets_go_another_way() {
     path.exchange();
     assert!(path.lab.b.count("sink", "stripped") > 500);
     assert!(path.told().iter().all(Vec::is_empty), "no router tells");
+}
+
+#[test]
+fn packets_leave_ioam_when_a_router_begins_to_drop_hop_by_hop_options() {
+    let path = Path::begin("", |_, _| {});
+    assert!(path.ways().iter().any(|way| way == "ioam"));
+    path.exchange();
+    let address: SocketAddr = "[fd09:2::1]:7003".parse().unwrap();
+    let listener = path.lab.b.enter(|| TcpListener::bind(address)).unwrap();
+    let mut sent = path.lab.a.enter(|| TcpStream::connect(address)).unwrap();
+    let (mut received, _) = listener.accept().unwrap();
+    let mut pass = |seed| {
+        let data = noise(seed, 100_000);
+        let mut came = vec![0; data.len()];
+        std::thread::scope(|scope| {
+            scope.spawn(|| sent.write_all(&data).unwrap());
+            received.read_exact(&mut came).unwrap();
+        });
+        assert!(came == data, "round {seed} came changed");
+    };
+    pass(0);
+    let tagged = path.lab.a.count("source", "tagged");
+    drop_options(&path.routers[1]);
+    // The connection goes on without IOAM: to firewalls it is the same one.
+    pass(1);
+    let to = path.lab.b.udp("[fd09:2::1]:7004");
+    let from = path.lab.a.udp("[fd09:1::1]:7005");
+    await_that_or(
+        || {
+            from.send_to(
+                b"lost, as long as it goes in ioam",
+                to.local_addr().unwrap(),
+            )
+            .unwrap();
+            !path.ways().iter().any(|way| way == "ioam")
+        },
+        || format!("{:?}", peers(&path.lab.a)),
+    );
+    pass(2);
+    assert!(path.lab.a.count("source", "tagged") > tagged);
 }
