@@ -69,6 +69,7 @@ enum sink_flag {
 	SINK_CLOSING = 32,      /* the sink is about to be detached and grants no more leases */
 	SINK_ASTRAY = 64,       /* tagged packets reach this host where no sink strips them: no leases meanwhile */
 	SINK_SEGMENTS = 128,    /* every program is in native XDP, where superpackets arrive segment by segment */
+	SINK_IOAM = 256,        /* recognise IOAM in IPv6 hop-by-hop options */
 };
 
 /* A token is added every interval_ns; tokens worth at most burst_ns are kept. */
@@ -123,6 +124,8 @@ enum encapsulation {
 	ENCAP_OVER_TCP_UDP = 1,
 	ENCAP_EXTENSION_UDP = 2,
 	ENCAP_VXLAN_GPE = 3,
+	/* These numbers are none of enum flow_form; 6 is for INT-MD. */
+	ENCAP_IOAM = 7, /* as a setting: where it does not pass, and in IPv4, as ENCAP_AUTO */
 };
 
 /* Superpackets (GSO) are split by the device or the kernel after the hook. This says how they are handled. */

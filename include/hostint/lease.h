@@ -141,6 +141,8 @@ enum lease_form {
 	 * Below LEASE_STRAY_DATAGRAMS a TCP segment (ACK), from there on a UDP datagram.
 	 */
 	FORM_STRAY = 3,
+	/* IOAM in hop-by-hop options. A round has no probes of FORM_OVER_UDP besides, whose place in answers they have. */
+	FORM_IOAM = 4,
 };
 
 enum lease_capability {

@@ -4,8 +4,8 @@
 #define HOSTINT_LEASE_TABLE_H
 
 enum lease_shape {
-	LEASE_ENCAPSULATIONS = 3, /* values of enum encapsulation */
-	LEASE_FORMS = 4,          /* values of enum lease_form */
+	LEASE_ENCAPSULATIONS = 3, /* places of values of enum encapsulation; ioam has that of over-tcp-udp */
+	LEASE_FORMS = 4,          /* values of enum lease_form; FORM_IOAM has the place of FORM_OVER_UDP */
 };
 
 /* A flow key begins with these two addresses; IPv4 is mapped. */
@@ -74,6 +74,7 @@ enum lease_way {
 	WAY_UDP_OVER = 8,
 	WAY_UDP_EXTENSION = 16,
 	WAY_UDP_GPE = 32,
+	WAY_IOAM = 128,    /* both protocols over IPv6 */
 	WAY_UNPROVED = 64, /* the sink speaks version 1: flows may begin, and change to vxlan-gpe, at any packet */
 };
 

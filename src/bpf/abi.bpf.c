@@ -5,6 +5,7 @@
 #include "hostint/count.h"
 #include "hostint/watch.h"
 #include "hostint/wire.h"
+#include "hostint/ioam.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
@@ -105,6 +106,7 @@ enum daemon_counter daemon_counter;
 enum int_constant int_constant;
 enum int_flag int_flag;
 enum gpe_constant gpe_constant;
+enum ioam_constant ioam_constant;
 enum gpe_flag gpe_flag;
 enum watch_limit watch_limit;
 enum watch_role watch_role;

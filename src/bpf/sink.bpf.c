@@ -9,6 +9,7 @@
  *     read_over_tcp_udp()                  has a mark, but no INT   FOREIGN_MARK FRAGMENT IP_OPTIONS BAD_SHIM
  *     read_extension()                     that can be removed      BAD_VERSION BAD_BITMAP BAD_LENGTH TRUNCATED
  *     read_gpe()         sink/gpe_read.h                            BAD_PROTOCOL BAD_INNER
+ *     read_ioam()        sink/ioam_read.h
  *   take_entries()       sink/hops.h       ends within a stack      TRUNCATED
  *   account()            sink/account.h    sender without lease     NOT_ALLOWED
  *   choose_fate()        sink/account.h    dropped by an option     DROPPED_TAGGED
@@ -32,6 +33,7 @@
 #include "kernel/kernel.h"
 #include "sink/plain.h"
 #include "sink/read.h"
+#include "sink/ioam_read.h"
 #include "sink/account.h"
 #include "sink/hops.h"
 #include "sink/measure.h"
@@ -65,18 +67,62 @@ __noinline int read_skb(struct __sk_buff *ctx)
 			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
 }
 
+__noinline int read_ioam_xdp(struct xdp_md *ctx)
+{
+	const struct sink_settings *set = get_sink_settings();
+	struct tagged_packet *p = tagged();
+
+	if (!set || !p)
+		return SINK_NOT_MARKED;
+	return read_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, set, p);
+}
+
+__noinline int read_ioam_skb(struct __sk_buff *ctx)
+{
+	const struct sink_settings *set = get_sink_settings();
+	struct tagged_packet *p = tagged();
+
+	if (!set || !p)
+		return SINK_NOT_MARKED;
+	return read_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end,
+			 ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
+}
+
+static __always_inline int find_xdp(struct xdp_md *ctx)
+{
+	int found = SINK_NOT_MARKED;
+
+	if (may_have_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+		found = read_ioam_xdp(ctx);
+	return found == SINK_NOT_MARKED ? read_xdp(ctx) : found;
+}
+
+static __always_inline int find_skb(struct __sk_buff *ctx)
+{
+	int found = SINK_NOT_MARKED;
+
+	if (may_have_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+		found = read_ioam_skb(ctx);
+	return found == SINK_NOT_MARKED ? read_skb(ctx) : found;
+}
+
+static __always_inline bool take_any_entries(void *data, void *end, struct tagged_packet *p)
+{
+	return p->facts.encapsulation == ENCAP_IOAM ? take_ioam_entries(data, end, p) : take_entries(data, end, p);
+}
+
 __noinline int take_hops_xdp(struct xdp_md *ctx)
 {
 	struct tagged_packet *p = tagged();
 
-	return p && take_entries((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
+	return p && take_any_entries((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
 }
 
 __noinline int take_hops_skb(struct __sk_buff *ctx)
 {
 	struct tagged_packet *p = tagged();
 
-	return p && take_entries((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
+	return p && take_any_entries((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
 }
 
 static __always_inline void count_stripped(const struct tagged_packet *p)
@@ -113,7 +159,7 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 	if (!p)
 		return XDP_PASS;
 	p->frame_len = have_xdp_frags ? bpf_xdp_get_buff_len(ctx) : ctx->data_end - ctx->data;
-	switch (read_xdp(ctx)) {
+	switch (find_xdp(ctx)) {
 	case SINK_TAGGED:
 		break;
 	case SINK_SHORT:
@@ -162,9 +208,9 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 	if (!p)
 		return TCX_NEXT;
 	p->frame_len = ctx->len;
-	found = read_skb(ctx);
+	found = find_skb(ctx);
 	if (found == SINK_SHORT && !bpf_skb_pull_data(ctx, ctx->len < PULL_LEN ? ctx->len : PULL_LEN))
-		found = read_skb(ctx);
+		found = find_skb(ctx);
 	if (found == SINK_SHORT)
 		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
 	if (found == SINK_NOT_MARKED)

@@ -18,7 +18,7 @@
  *   tag_skb()              source/tag_skb.h         makes room, writes INT    CANNOT_RESIZE UNDONE NO_CHECKSUM_STATE
  *   tag_xdp()              source/tag_xdp.h         does so at XDP            CANNOT_RESIZE
  *
- * A tagged packet counts as TAGGED, and as ENCAPSULATED, too, if it is a superpacket in vxlan-gpe. STAGED packets go
+ * A tagged packet counts as TAGGED, and as ENCAPSULATED, too, if it is a superpacket. STAGED packets go
  * to the staging interface and come back as segments. DROPPED packets would have been corrupt. Once the rule is known,
  * packets are counted by pair and class too, untagged ones by reason (source/missed.h, source/tagged.h).
  */
@@ -70,7 +70,7 @@ __noinline int look_xdp(struct xdp_md *ctx)
 static __always_inline bool needs_checksum_state(const struct outgoing_packet *p)
 {
 	return superpackets == SUPER_ENCAP_ALL || encapsulation == ENCAP_OVER_TCP_UDP ||
-	       (encapsulation == ENCAP_AUTO && p->form == FLOW_MIXED);
+	       (chooses_form() && p->form == FLOW_MIXED);
 }
 
 /* Returns false if the state cannot be read. */

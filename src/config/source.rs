@@ -53,8 +53,8 @@ pub struct SourceOptions {
     #[arg(long, help_heading = TAGGING, value_name = "HOOK")]
     pub hook: Option<SourceHook>,
 
-    /// How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or
-    /// vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]
+    /// How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp,
+    /// vxlan-gpe or ioam (over IPv6, else as auto) [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
     pub encap: Option<SourceEncapsulation>,
 
@@ -74,7 +74,7 @@ pub struct SourceOptions {
     pub mtu: Option<u32>,
 
     /// Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for
-    /// them [default: 0]
+    /// them [default: 0; with --encap ioam 4 routers]
     #[arg(long, help_heading = TAGGING, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=8))]
     pub max_hops: Option<u8>,
 
@@ -218,6 +218,9 @@ impl SourceOptions {
             (SourceHook::Xdp, Preferred(Encapsulation::VxlanGpe)) => Some(
                 "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)",
             ),
+            (SourceHook::Xdp, Preferred(Encapsulation::Ioam)) => {
+                Some("ioam is not possible at XDP (try --hook tc-ingress)")
+            }
             _ => None,
         };
         faults.extend(impossible.map(|why| fault(&["encap", "hook"], why)));
@@ -255,7 +258,14 @@ impl SourceOptions {
                 ),
             ));
         }
-        let max_hops = self.max_hops.unwrap_or(0);
+        let ioam = encapsulation == Encapsulation::Ioam.into();
+        if ioam && self.compat.is_some() {
+            faults.push(fault(
+                &["encap", "compat"],
+                "sinks of Host-INT do not know ioam (try without --compat)",
+            ));
+        }
+        let max_hops = self.max_hops.unwrap_or(if ioam { IOAM_HOPS } else { 0 });
         if max_hops > 0 && self.compat.is_some() {
             faults.push(fault(
                 &["max-hops", "compat"],
@@ -328,6 +338,9 @@ fn encapsulates(way: Superpackets) -> bool {
     matches!(way, Superpackets::Encap | Superpackets::EncapAll)
 }
 
+/// Routers whose entries find room in ioam, unless the user says another number.
+const IOAM_HOPS: u8 = 4;
+
 /// Bytes that entries of transit hops may add to a packet. The longest are those of vxlan-gpe, where asking for them adds
 /// 4 bytes more.
 pub fn hops_room(hops: u8) -> u32 {
@@ -344,7 +357,7 @@ pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u
         _ if encapsulates(superpackets) => 88,
         SourceEncapsulation::Auto => 88,
         SourceEncapsulation::Preferred(one) => match one {
-            Encapsulation::VxlanGpe => 88,
+            Encapsulation::VxlanGpe | Encapsulation::Ioam => 88,
             Encapsulation::OverTcpUdp => 36,
             Encapsulation::ExtensionUdp => 44,
         },

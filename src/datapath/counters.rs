@@ -89,7 +89,7 @@ pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_VLAN "vlan" "more than two VLAN tags",
     COUNT_SOURCE_TOO_LONG "too_long" "no room below the MTU: lower the route's MSS or MTU, or raise the MTU",
     COUNT_SOURCE_SUPERPACKET "superpacket" "segments in GSO packets that were not tagged (--superpackets)",
-    COUNT_SOURCE_ENCAPSULATED "encapsulated" "tagged GSO packets, sent as vxlan-gpe",
+    COUNT_SOURCE_ENCAPSULATED "encapsulated" "tagged GSO packets, sent as vxlan-gpe or ioam",
     COUNT_SOURCE_STAGED "staged" "packets sent through the staging interface to be segmented",
     COUNT_SOURCE_REPORT "report" "telemetry reports",
     COUNT_SOURCE_HAS_INT "has_int" "carries INT already, or uses the port that announces it",

@@ -28,16 +28,28 @@ pub fn read(pins: &Pins) -> io::Result<Vec<GrantStatus>> {
 
 /// A grant as status shows it.
 pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantStatus {
-    let probes = ProbeForm::ALL.map(|form| arrived_probes(form, grant));
+    // ioam, which is for IPv6 only, has the place of over-tcp-udp.
+    let source = address(key.addr);
+    let name = |one: Encapsulation| match one {
+        Encapsulation::OverTcpUdp if source.is_ipv6() => "over-tcp-udp or ioam",
+        one => one.name(),
+    };
+    let forms = ProbeForm::ALL.into_iter().take(ProbeForm::PLACES);
+    let probes: Vec<ArrivedProbes> = forms
+        .map(|form| {
+            let named = form.encapsulation().map_or(form.name(), name);
+            arrived_probes(form, named, grant)
+        })
+        .collect();
     let proved = probes.iter().filter(|probes| probes.arrived == probes.all);
     let proved = proved.map(|probes| probes.form).collect();
-    let stripped = Encapsulation::ALL.into_iter().zip(grant.stripped);
+    let stripped = Encapsulation::COUNTED.into_iter().zip(grant.stripped);
     let stripped = stripped.map(|(encapsulation, packets)| StrippedPackets {
-        encapsulation: encapsulation.name(),
+        encapsulation: name(encapsulation),
         packets,
     });
     GrantStatus {
-        source: address(key.addr),
+        source,
         node: NodeId(grant.source_node),
         lease_version: u8::try_from(grant.version).unwrap_or(u8::MAX),
         left_ns: grant.until_ns.saturating_sub(now_ns),
@@ -48,12 +60,12 @@ pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantS
     }
 }
 
-fn arrived_probes(form: ProbeForm, grant: &sink_grant) -> ArrivedProbes {
-    let at = usize::from(form.number());
+fn arrived_probes(form: ProbeForm, name: &'static str, grant: &sink_grant) -> ArrivedProbes {
+    let at = form.place();
     let [low, high] = grant.arrived[at].map(u128::from);
     let numbers = (1 << form.probes()) - 1;
     ArrivedProbes {
-        form: form.name(),
+        form: name,
         arrived: ((high << 64 | low) & numbers).count_ones(),
         all: form.probes().into(),
         tos_changed: grant.tos_changed[at],

@@ -58,6 +58,7 @@ pub(super) fn sink_settings_status(
         (sink_flag::SINK_OVER_TCP_UDP, Encapsulation::OverTcpUdp),
         (sink_flag::SINK_EXTENSION_UDP, Encapsulation::ExtensionUdp),
         (sink_flag::SINK_VXLAN_GPE, Encapsulation::VxlanGpe),
+        (sink_flag::SINK_IOAM, Encapsulation::Ioam),
     ];
     Ok(SinkSettings {
         encapsulations: encapsulations

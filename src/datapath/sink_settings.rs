@@ -18,6 +18,7 @@ pub(super) fn settings_of(
         (config.over_tcp_udp, sink_flag::SINK_OVER_TCP_UDP),
         (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
         (config.vxlan_gpe, sink_flag::SINK_VXLAN_GPE),
+        (config.ioam, sink_flag::SINK_IOAM),
         (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
         (config.strict, sink_flag::SINK_STRICT),
     ] {

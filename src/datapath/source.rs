@@ -12,6 +12,7 @@ use super::abi::{flow_key, source_flow, source_hook, source_info, source_key, su
 use super::clsact::{self, ClsactFilter};
 use super::gso_limit;
 use super::handover;
+use super::ioam_devices;
 use super::links::{AttachedBy, Hook, Link, remove_link};
 use super::load::{choose, chosen_fd, pin_maps, with_warnings};
 use super::map_names::{HOST_MAPS, SOURCE_FLOWS, SOURCE_INFO, SOURCE_LEASES, SOURCE_MAPS};
@@ -24,6 +25,7 @@ use super::source_settings::{encapsulation_number, info_of, superpackets_number}
 use super::stage::{self, StagePair};
 use super::watch;
 use crate::config::{SourceConfig, SourceHook, Superpackets};
+use crate::model::Encapsulation;
 use crate::os::{clock, log, netdev};
 
 /// The flow table's size unless the user says otherwise.
@@ -239,6 +241,10 @@ fn set_constants(
     constants.superpackets = superpackets_number(config.superpackets);
     constants.full_checksum = config.compat.is_some();
     constants.max_hops = config.max_hops.into();
+    if config.encapsulation == Encapsulation::Ioam.into() {
+        ioam_devices::check_sums(dev)?;
+        constants.ioam_superpackets = ioam_devices::copy_options(dev);
+    }
     Ok(())
 }
 

@@ -68,6 +68,11 @@ impl RunningSource {
         encapsulation_of(self.info.encapsulation)
     }
 
+    /// Transit hops for which packets have room.
+    pub fn max_hops(&self) -> u8 {
+        u8::try_from(self.info.max_hops).unwrap_or_default()
+    }
+
     /// How its packets may be tagged, and marked.
     pub fn tagging(&self) -> (Encapsulations, Marks) {
         tagging_of(&self.info)

@@ -19,6 +19,7 @@ pub fn encapsulation_number(of: SourceEncapsulation) -> u32 {
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
+            Encapsulation::Ioam => encapsulation::ENCAP_IOAM.0,
         },
     }
 }
@@ -101,13 +102,18 @@ pub(super) fn name_of(bytes: &[u8; DEV_NAME_SIZE]) -> String {
 /// Returns the encapsulations and marks that an attachment may use.
 pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
     let mut all = Encapsulations::default();
-    // Sinks of version 0.1.0 get over-tcp-udp from `auto`.
-    all = all.with(encapsulation_of(info.encapsulation).unwrap_or(Encapsulation::OverTcpUdp));
+    // Sinks of version 0.1.0 get over-tcp-udp from `auto`, and from ioam, which they do not know.
+    let chooses = matches!(
+        encapsulation(info.encapsulation),
+        encapsulation::ENCAP_AUTO | encapsulation::ENCAP_IOAM
+    );
+    let chosen = encapsulation_of(info.encapsulation).filter(|_| !chooses);
+    all = all.with(chosen.unwrap_or(Encapsulation::OverTcpUdp));
     let encapsulates = matches!(
         superpackets_of(info),
         Superpackets::Encap | Superpackets::EncapAll
     );
-    if encapsulates || info.encapsulation == encapsulation::ENCAP_AUTO.0 {
+    if encapsulates || chooses {
         all = all.with(Encapsulation::VxlanGpe);
     }
     let marks = Marks {
@@ -129,7 +135,8 @@ pub fn room(config: &SourceConfig) -> (u32, u32) {
         (_, SourceEncapsulation::Preferred(one)) => one,
     };
     match one {
-        Encapsulation::VxlanGpe => gpe,
+        // Flows over IPv4, and those that ioam does not pass, go in vxlan-gpe, which adds more.
+        Encapsulation::VxlanGpe | Encapsulation::Ioam => gpe,
         Encapsulation::OverTcpUdp => (int_constant::INT_BLOCK_LEN.0, int_constant::INT_BLOCK_LEN.0),
         Encapsulation::ExtensionUdp => {
             (int_constant::EXTENSION_LEN.0, int_constant::EXTENSION_LEN.0)

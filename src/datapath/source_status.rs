@@ -73,7 +73,8 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
             SourceEncapsulation::Preferred(Encapsulation::ExtensionUdp) => {
                 format!("extension-udp port {}", config.extension_port)
             }
-            SourceEncapsulation::Auto | SourceEncapsulation::Preferred(Encapsulation::VxlanGpe) => {
+            SourceEncapsulation::Auto
+            | SourceEncapsulation::Preferred(Encapsulation::VxlanGpe | Encapsulation::Ioam) => {
                 config.encapsulation.name().to_owned()
             }
             SourceEncapsulation::Preferred(Encapsulation::OverTcpUdp) => format!(

@@ -82,7 +82,7 @@ impl LeasePeer {
             early: 0,
             sink_clock: SinkAnswers::default(),
             versions: Versions::default(),
-            proof: Proof::default(),
+            proof: Proof::new(&pair),
             doubts: Doubts::default(),
             lease: Lease::default(),
         }

@@ -7,7 +7,9 @@ use slab::Slab;
 use super::budget::Budget;
 use super::peer::LeasePeer;
 use super::verdict::OwnTagging;
-use crate::model::{AddressPair, LeaseKey, LeaseProbe, LeaseState, Marks, ProbeForm, ProbeForms};
+use crate::model::{
+    AddressPair, Encapsulation, LeaseKey, LeaseProbe, LeaseState, Marks, ProbeForm, ProbeForms,
+};
 use crate::wire::lease::probe_packet::ProbePacket;
 
 /// Bytes of a short probe with all its headers, over IPv6, and of a long one.
@@ -174,6 +176,7 @@ impl Probing {
                     source: peer.pair.source,
                     dest: peer.pair.dest,
                     node: ours.node,
+                    entries: entries(ours),
                 },
                 extension_port: marks.extension_port,
                 longest: next.longest,
@@ -183,6 +186,13 @@ impl Probing {
             return Some((place, probe, last));
         }
     }
+}
+
+/// The entries for which data in ioam has room at the most.
+fn entries(ours: &OwnTagging) -> u8 {
+    let mut all = ours.tagging.iter();
+    all.find(|sent| sent.explicit == Some(Encapsulation::Ioam))
+        .map_or(0, |sent| sent.max_hops)
 }
 
 /// The marks of data in this form.

@@ -11,8 +11,8 @@ use super::verdict::OwnTagging;
 use super::ways;
 use super::witness::Witness;
 use crate::model::{
-    Capabilities, Encapsulation, FullAnswer, Marks, PathProof, ProbeForm, ProbeForms, Transport,
-    Ways,
+    AddressPair, Capabilities, Encapsulation, FullAnswer, Marks, PathProof, ProbeForm, ProbeForms,
+    Transport, Ways,
 };
 
 /// The least time between the beginnings of two proofs of the same form.
@@ -59,9 +59,18 @@ pub(super) struct Proof {
     adopted_stack: u8,
     /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment, as an earlier daemon learned it.
     adopted_segments: bool,
+    /// The pair's addresses are those of IPv6.
+    ipv6: bool,
 }
 
 impl Proof {
+    pub(super) fn new(pair: &AddressPair) -> Self {
+        Self {
+            ipv6: pair.dest.is_ipv6(),
+            ..Self::default()
+        }
+    }
+
     /// Goes on with ways that an earlier daemon proved.
     pub(super) fn adopt(&mut self, known: &PathProof) {
         for form in ProbeForm::ALL {
@@ -134,7 +143,7 @@ impl Proof {
         if now_ns < self.ready_ns || answer.witness.untold {
             return ProbeForms::NONE;
         }
-        let wanted = ways::wanted(ours, answer, &self.verdicts);
+        let wanted = ways::wanted(ours, answer, &self.verdicts, self.ipv6);
         if self.is_again(now_ns) {
             return wanted;
         }
@@ -197,6 +206,12 @@ impl Proof {
 
     /// This host's configuration changed: forms with other marks were not probed yet.
     pub(super) fn note_config(&mut self, before: &OwnTagging, now: &OwnTagging) {
+        let hops = |ours: &OwnTagging| -> Vec<u8> {
+            ours.tagging.iter().map(|sent| sent.max_hops).collect()
+        };
+        if hops(before) != hops(now) {
+            self.verdicts.set(ProbeForm::Ioam, FormVerdict::Unasked);
+        }
         let marks = |ours: &OwnTagging| ours.tagging.iter().map(|sent| sent.marks).collect();
         let (before, now): (Vec<Marks>, Vec<Marks>) = (marks(before), marks(now));
         if before != now && !before.is_empty() {
@@ -319,6 +334,7 @@ impl Proof {
             ours,
             answer,
             (self.verdicts.with(FormVerdict::Passed), self.narrow),
+            self.ipv6,
         )
     }
 

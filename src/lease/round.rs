@@ -144,11 +144,12 @@ impl Round {
     ) -> Option<Vec<FormResult>> {
         for form in self.forms.iter() {
             let at = usize::from(form.number());
-            if answer.arrived[at] & !self.arrived[at] != 0 {
+            let arrived = answer.arrived[form.place()];
+            if arrived & !self.arrived[at] != 0 {
                 self.progress[at] = self.sends;
             }
-            self.arrived[at] |= answer.arrived[at];
-            self.tos_changed[at] |= answer.tos_changed[at];
+            self.arrived[at] |= arrived;
+            self.tos_changed[at] |= answer.tos_changed[form.place()];
         }
         match self.phase {
             Phase::Announcing => {

@@ -15,6 +15,8 @@ pub struct Tagging {
     pub marks: Marks,
     /// The encapsulation that the user chose; without one, the source takes one that passes the path.
     pub explicit: Option<Encapsulation>,
+    /// Transit hops for which there is room.
+    pub max_hops: u8,
 }
 
 /// This host's node id, and the tagging of its interfaces.
@@ -54,8 +56,8 @@ pub(super) fn judge_full(
     let refused = judge_node(ours, nodes, &answer, addr, now_ns).or_else(|| {
         let mut sent = ours.tagging.iter();
         sent.find_map(|sent| match sent.explicit {
+            Some(Encapsulation::Ioam) | None => judge_choice(sent, &answer),
             Some(_) => judge_tagging(sent, sent.encapsulations, &answer),
-            None => judge_choice(sent, &answer),
         })
     });
     refused.unwrap_or(LeaseState::Granted)

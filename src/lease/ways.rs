@@ -11,6 +11,8 @@ pub(super) struct Wishes {
     extension: bool,
     /// The user chose vxlan-gpe: connections are tunnelled although they might not survive leaving the tunnel.
     gpe: bool,
+    /// The user chose ioam.
+    ioam: bool,
 }
 
 impl Wishes {
@@ -24,6 +26,7 @@ impl Wishes {
             over: wants(Encapsulation::OverTcpUdp),
             extension: wants(Encapsulation::ExtensionUdp),
             gpe: wants(Encapsulation::VxlanGpe),
+            ioam: wants(Encapsulation::Ioam),
         }
     }
 }
@@ -37,10 +40,15 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
                 (mine.tos_value, mine.tos_mask) == (theirs.tos_value, theirs.tos_mask)
             }
             Encapsulation::ExtensionUdp => mine.extension_port == theirs.extension_port,
-            Encapsulation::VxlanGpe => true,
+            Encapsulation::VxlanGpe | Encapsulation::Ioam => true,
         }
     };
     answer.capabilities.encapsulations().contains(one) && ours.tagging.iter().all(same)
+}
+
+/// True if packets of this pair are to be in ioam where it passes: only the user's word makes them so.
+fn wants_ioam(ours: &OwnTagging, answer: &FullAnswer, ipv6: bool) -> bool {
+    ipv6 && Wishes::of(ours).ioam && is_read(ours, answer, Encapsulation::Ioam)
 }
 
 /// True while nothing can show whether a router translates what the sink's host sends, and nothing has: no daemon runs
@@ -56,21 +64,24 @@ pub(super) fn wanted(
     ours: &OwnTagging,
     answer: &FullAnswer,
     verdicts: &FormVerdicts,
+    ipv6: bool,
 ) -> ProbeForms {
     let wishes = Wishes::of(ours);
+    let ioam = wants_ioam(ours, answer, ipv6);
     let gpe_failed = verdicts.of(ProbeForm::Gpe) == FormVerdict::Failed;
     let reads = |one| is_read(ours, answer, one);
     let gpe = reads(Encapsulation::VxlanGpe);
     let forms = [
         (
             ProbeForm::OverUdp,
-            wishes.over && reads(Encapsulation::OverTcpUdp),
+            wishes.over && !ioam && reads(Encapsulation::OverTcpUdp),
         ),
         (
             ProbeForm::Extension,
             (wishes.extension || gpe_failed || !gpe) && reads(Encapsulation::ExtensionUdp),
         ),
         (ProbeForm::Gpe, gpe),
+        (ProbeForm::Ioam, ioam),
         (ProbeForm::Stray, !is_unattended(Some(answer), verdicts)),
     ];
     let wanted = forms.into_iter().filter(|(_, wanted)| *wanted);
@@ -86,12 +97,17 @@ pub(super) fn open(
     ours: &OwnTagging,
     answer: &FullAnswer,
     (passed, narrow): (ProbeForms, ProbeForms),
+    ipv6: bool,
 ) -> Ways {
     let wishes = Wishes::of(ours);
     let passes = |one| passed.contains(ProbeForm::of(one)) && is_read(ours, answer, one);
     let leaves = passed.contains(ProbeForm::Stray);
     let mut ways = Ways::NONE;
-    if passes(Encapsulation::OverTcpUdp) {
+    if wants_ioam(ours, answer, ipv6) {
+        if passes(Encapsulation::Ioam) {
+            ways = ways.with(Ways::of(Transport::Udp, Encapsulation::Ioam));
+        }
+    } else if passes(Encapsulation::OverTcpUdp) {
         ways = ways.with(Ways::of(Transport::Udp, Encapsulation::OverTcpUdp));
     }
     for (tunnel, chosen) in [

@@ -13,16 +13,27 @@ pub enum Encapsulation {
     ExtensionUdp,
     /// In a VXLAN-GPE tunnel around the whole packet.
     VxlanGpe,
+    /// In IPv6 hop-by-hop options, as IOAM that routers fill in.
+    Ioam,
 }
 
 impl Encapsulation {
-    pub const ALL: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
+    pub const ALL: [Self; 4] = [
+        Self::OverTcpUdp,
+        Self::ExtensionUdp,
+        Self::VxlanGpe,
+        Self::Ioam,
+    ];
+
+    /// The places of counts in leases. ioam has that of over-tcp-udp: no pair of addresses has both.
+    pub const COUNTED: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::OverTcpUdp => "over-tcp-udp",
             Self::ExtensionUdp => "extension-udp",
             Self::VxlanGpe => "vxlan-gpe",
+            Self::Ioam => "ioam",
         }
     }
 }
@@ -35,7 +46,7 @@ impl fmt::Display for Encapsulation {
 
 /// A name that names no encapsulation.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp or vxlan-gpe")]
+#[error("unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp, vxlan-gpe or ioam")]
 pub struct UnknownEncapsulation(pub String);
 
 impl FromStr for Encapsulation {

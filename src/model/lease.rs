@@ -31,12 +31,14 @@ impl Encapsulations {
             Encapsulation::OverTcpUdp => 1,
             Encapsulation::ExtensionUdp => 2,
             Encapsulation::VxlanGpe => 8,
+            // No answer of version 1 names it.
+            Encapsulation::Ioam => 128,
         }
     }
 
     /// The set that a lease answer names by bits; unknown bits are ignored.
     pub fn from_bits(bits: u8) -> Self {
-        let known = Encapsulation::ALL
+        let known = Encapsulation::COUNTED
             .into_iter()
             .fold(0, |all, one| all | Self::bit(one));
         Self(bits & known)

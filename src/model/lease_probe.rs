@@ -13,6 +13,8 @@ pub enum ProbeForm {
     Gpe,
     /// A plain TCP segment of no connection: it passes where a connection survives leaving its tunnel.
     Stray,
+    /// IOAM in hop-by-hop options, and UDP.
+    Ioam,
 }
 
 impl ProbeForm {
@@ -22,7 +24,17 @@ impl ProbeForm {
     const STRAYS: u8 = 16;
 
     /// All forms, each at the place of its number in messages.
-    pub const ALL: [Self; 4] = [Self::OverUdp, Self::Extension, Self::Gpe, Self::Stray];
+    pub const ALL: [Self; 5] = [
+        Self::OverUdp,
+        Self::Extension,
+        Self::Gpe,
+        Self::Stray,
+        Self::Ioam,
+    ];
+
+    /// Forms with a place of their own in answers. Arrivals of [`Self::Ioam`] have that of [`Self::OverUdp`]: no round has
+    /// probes of both.
+    pub const PLACES: usize = 4;
 
     /// The form's number in messages, and its place in [`Self::ALL`].
     pub fn number(self) -> u8 {
@@ -31,6 +43,15 @@ impl ProbeForm {
             Self::Extension => 1,
             Self::Gpe => 2,
             Self::Stray => 3,
+            Self::Ioam => 4,
+        }
+    }
+
+    /// The place of its arrivals in answers.
+    pub fn place(self) -> usize {
+        match self {
+            Self::Ioam => Self::OverUdp.place(),
+            form => usize::from(form.number()),
         }
     }
 
@@ -49,6 +70,7 @@ impl ProbeForm {
             Self::Extension => Some(Encapsulation::ExtensionUdp),
             Self::Gpe => Some(Encapsulation::VxlanGpe),
             Self::Stray => None,
+            Self::Ioam => Some(Encapsulation::Ioam),
         }
     }
 }

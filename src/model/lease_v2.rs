@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::{Capabilities, ClockState, ClockSteering, LeaseAnswer, Marks, NodeId, ProbeForm};
+use super::{
+    Capabilities, ClockState, ClockSteering, Encapsulations, LeaseAnswer, Marks, NodeId, ProbeForm,
+};
 
 /// The flow that a source wants to know about: does the sink see its packets?
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -48,7 +50,7 @@ pub struct LeaseWitness {
     pub untold: bool,
     /// It changes with any answer that a short message has no room for.
     pub digest: u32,
-    /// Packets that the sink stripped since the grant began, in the order of `Encapsulation::ALL`. They wrap.
+    /// Packets that the sink stripped since the grant began, in the order of `Encapsulation::COUNTED`. They wrap.
     pub stripped: [u32; 3],
     /// Sequence numbers declared lost since the grant began, less those that arrived later. They wrap.
     pub lost: u32,
@@ -76,10 +78,10 @@ pub struct FullAnswer {
     pub flow_packets: u32,
     /// Time since that flow's last packet; `None`: never, or too long ago.
     pub flow_age_ms: Option<u32>,
-    /// Bit n: probe n of the round arrived; by the place of the form in `ProbeForm::ALL`.
-    pub arrived: [u128; ProbeForm::ALL.len()],
-    /// Bits of the ToS byte that the path changed in some probe of the round, by form.
-    pub tos_changed: [u8; ProbeForm::ALL.len()],
+    /// Bit n: probe n of the round arrived; by the place of the form.
+    pub arrived: [u128; ProbeForm::PLACES],
+    /// Bits of the ToS byte that the path changed in some probe of the round, by the place of the form.
+    pub tos_changed: [u8; ProbeForm::PLACES],
 }
 
 impl FullAnswer {
@@ -88,7 +90,7 @@ impl FullAnswer {
         LeaseAnswer {
             instance: self.instance,
             node: self.node,
-            encapsulations: self.capabilities.encapsulations(),
+            encapsulations: Encapsulations::from_bits(self.capabilities.encapsulations().bits()),
             marks: self.marks,
             clock: self.clock,
             mtu: self.mtu,

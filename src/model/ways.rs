@@ -11,8 +11,10 @@ impl Ways {
     pub const NONE: Self = Self(0);
     /// The sink speaks version 1 of leases: nothing was proved.
     pub const UNPROVED: Self = Self(64);
+    /// Flows of both protocols.
+    const IOAM: Self = Self(128);
 
-    const NAMES: [(Self, InternedName); 7] = [
+    const NAMES: [(Self, InternedName); 8] = [
         (Self(1), "tcp over-tcp-udp"),
         (Self(2), "tcp extension-udp"),
         (Self(4), "tcp vxlan-gpe"),
@@ -20,6 +22,7 @@ impl Ways {
         (Self(16), "udp extension-udp"),
         (Self(32), "udp vxlan-gpe"),
         (Self::UNPROVED, "unproved"),
+        (Self::IOAM, "ioam"),
     ];
 
     pub fn from_bits(bits: u32) -> Self {
@@ -40,6 +43,7 @@ impl Ways {
             Encapsulation::OverTcpUdp => first,
             Encapsulation::ExtensionUdp => first << 1,
             Encapsulation::VxlanGpe => first << 2,
+            Encapsulation::Ioam => Self::IOAM.0,
         })
     }
 
@@ -77,7 +81,7 @@ impl ProbeForms {
     pub const NONE: Self = Self(0);
 
     pub fn from_bits(bits: u8) -> Self {
-        Self(bits & 15)
+        Self(bits & 31)
     }
 
     pub fn bits(self) -> u8 {
@@ -134,6 +138,7 @@ impl ProbeForm {
             Encapsulation::OverTcpUdp => Self::OverUdp,
             Encapsulation::ExtensionUdp => Self::Extension,
             Encapsulation::VxlanGpe => Self::Gpe,
+            Encapsulation::Ioam => Self::Ioam,
         }
     }
 }

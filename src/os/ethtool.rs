@@ -25,6 +25,12 @@ const SPEED_AT: [usize; 2] = [12, 28];
 /// The feature that cuts superpackets in UDP tunnels.
 pub const CUTS_TUNNELS: &str = "tx-udp_tnl-segmentation";
 
+/// The feature that cuts superpackets of TCP over IPv6.
+pub const CUTS_TCP6: &str = "tx-tcp6-segmentation";
+
+/// The feature that finishes checksums over IPv6 only where no extension headers are in front of them.
+pub const SUMS_IPV6: &str = "tx-checksum-ipv6";
+
 /// The feature that merges received packets before the network stack.
 pub const GRO: &str = "rx-gro";
 

@@ -6,6 +6,7 @@ mod fragment;
 mod int_header;
 mod int_stack;
 pub mod int_v05;
+pub mod ioam;
 pub mod lease;
 mod metadata_items;
 pub mod packet;

@@ -284,6 +284,8 @@ mod root {
                 (2, 0, false),
                 (2, 2, false),
                 (3, 1, false),
+                (7, 0, false),
+                (7, 1, false),
             ] {
                 let set = |constants: &mut rodata| {
                     constants.encapsulation = encapsulation;

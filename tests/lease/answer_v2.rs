@@ -183,7 +183,7 @@ mod root {
                     },
                     instance: 0x1122_3344_5566_7788,
                     node: NodeId(NODE),
-                    capabilities: Capabilities::from_bits(64 + 7),
+                    capabilities: Capabilities::from_bits(128 + 64 + 7),
                     marks: Marks {
                         tos_value: MARK,
                         tos_mask: MARK,
@@ -506,6 +506,7 @@ mod root {
             (flag::SINK_OVER_TCP_UDP, can::CAPABLE_OVER_TCP_UDP),
             (flag::SINK_EXTENSION_UDP, can::CAPABLE_EXTENSION_UDP),
             (flag::SINK_VXLAN_GPE, can::CAPABLE_VXLAN_GPE),
+            (flag::SINK_IOAM, can::CAPABLE_IOAM),
         ] {
             let sink = sink();
             sink.set(&sink_settings {

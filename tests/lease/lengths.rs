@@ -146,8 +146,13 @@ fn least_probe(source: IpAddr) -> usize {
             source,
             dest: source,
             node: NodeId(1),
+            entries: 0,
         };
-        let udp_len = if packet.is_segment() { 0 } else { UDP_LEN };
+        let udp_len = if packet.raw_protocol().is_some() {
+            0
+        } else {
+            UDP_LEN
+        };
         let ip_len = if source.is_ipv6() { 40 } else { 20 };
         ip_len + udp_len + packet.payload(KEY, 0).len()
     });

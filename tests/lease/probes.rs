@@ -41,6 +41,7 @@ fn packet(form: ProbeForm, [source, dest]: [IpAddr; 2]) -> ProbePacket {
         source,
         dest,
         node: NodeId(2),
+        entries: 3,
     }
 }
 
@@ -215,11 +216,11 @@ fn a_stray_probe_is_a_segment_or_a_datagram_of_no_conversation() {
         assert_eq!(segment[12..16], [0x50, 0x10, 0xff, 0xff], "{source}: ACK");
         assert_eq!(transport_sum(pair, 6, &segment), 0xffff, "{source}");
         assert_eq!(segment[20..], probe, "{source}: the probe");
-        assert!(packet.is_segment(), "{source}");
+        assert_eq!(packet.raw_protocol(), Some(6), "{source}");
 
         let mut datagram = packet;
         datagram.probe.number = 8;
-        assert!(!datagram.is_segment(), "{source}: from number 8 on");
+        assert_eq!(datagram.raw_protocol(), None, "{source}: from number 8 on");
         assert_eq!((datagram.sport(), datagram.dport(7)), (64520, 64511));
         let probe = encode(&datagram.probe, source, dest, KEY);
         assert_eq!(datagram.payload(KEY, 0), probe, "{source}: nothing else");

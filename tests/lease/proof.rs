@@ -21,6 +21,7 @@ pub fn configured(explicit: Option<Encapsulation>) -> OwnTagging {
             encapsulations: Encapsulations::default().with(sent),
             marks: MARKS,
             explicit,
+            max_hops: 4,
         }],
     }
 }

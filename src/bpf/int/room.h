@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
+#include "int/ioam_room.h"
 #include "packet/layout.h"
 
 enum {
@@ -16,19 +17,24 @@ static __always_inline __u32 int_room(const struct layout *at, __u32 encapsulati
 {
 	if (encapsulation == ENCAP_EXTENSION_UDP)
 		return EXTENSION_LEN;
+	if (encapsulation == ENCAP_IOAM)
+		return IOAM_HEAD_LEN;
 	return encapsulation == ENCAP_VXLAN_GPE ? fixed_ip_len(at) + GPE_ROOM : INT_BLOCK_LEN;
 }
 
 /* Returns the bytes by which a packet is longer because it asks this number of hops for their entries. */
 static __always_inline __u32 asking_room(__u32 encapsulation, __u32 hops)
 {
+	if (encapsulation == ENCAP_IOAM)
+		return ioam_room(hops);
 	return hops && encapsulation == ENCAP_VXLAN_GPE ? (GPE_PATH_WORDS - GPE_HOP_WORDS) * 4 : 0;
 }
 
 /* Returns that, and the bytes of all entries. */
 static __always_inline __u32 hops_room(__u32 encapsulation, __u32 hops)
 {
-	__u32 entry = encapsulation == ENCAP_VXLAN_GPE ? GPE_PATH_WORDS * 4 : INT_HOP_LEN;
+	__u32 entry = encapsulation == ENCAP_IOAM      ? 0 :
+		      encapsulation == ENCAP_VXLAN_GPE ? GPE_PATH_WORDS * 4 : INT_HOP_LEN;
 
 	return asking_room(encapsulation, hops) + hops * entry;
 }

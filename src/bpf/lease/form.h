@@ -38,6 +38,8 @@ enum {
 /* Says whether the lease lets packets of this protocol go in this encapsulation. */
 static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p, __u32 encap)
 {
+	if (encap == ENCAP_IOAM)
+		return p->at.family == 6 && ways & WAY_IOAM;
 	return ways >> (encap - 1 + (is_tcp(p) ? 0 : UDP_WAYS)) & 1;
 }
 
@@ -99,11 +101,25 @@ static __always_inline void settle_udp(struct outgoing_packet *p, __u32 ways)
 	p->reason = was_tagged ? COUNT_SOURCE_LEFT : COUNT_SOURCE_UNPROVED;
 }
 
+/*
+ * To firewalls, packets with IOAM are those of the same conversation as packets without. So TCP in ioam, too, may enter it
+ * and leave it with the lease, but for connections in another form, or whose packets came to nothing in it.
+ */
+static __always_inline bool may_enter_ioam(const struct outgoing_packet *p, __u32 ways)
+{
+	return encapsulation == ENCAP_IOAM && !p->at_xdp && is_open(ways, p, ENCAP_IOAM) &&
+	       (p->form == FLOW_UNDECIDED || p->form == ENCAP_IOAM ||
+		(p->form == FLOW_UNTAGGED && p->left != LEFT_GUARD));
+}
+
 static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 ways, bool proved)
 {
 	if (full_checksum || ways & WAY_UNPROVED) {
 		if (p->form == FLOW_UNDECIDED || (p->form == FLOW_UNTAGGED && p->left == LEFT_BEGAN_BEFORE))
 			p->form = FLOW_MIXED;
+	} else if (may_enter_ioam(p, ways)) {
+		p->form = ENCAP_IOAM;
+		p->left = LEFT_NOT;
 	} else if (is_tcp(p)) {
 		settle_tcp(p, ways, proved);
 	} else {
@@ -152,6 +168,10 @@ __noinline int settle_form(void)
 static __always_inline void resettle(const struct outgoing_packet *p, struct source_flow *f, __u64 now, bool begins)
 {
 	bool was_untagged = f->form == FLOW_UNTAGGED && !f->created_ns;
+
+	/* Nobody followed the connection's data meanwhile. */
+	if (is_tcp(p) && f->form == FLOW_UNTAGGED && p->form == ENCAP_IOAM)
+		f->tcp_end = bpf_ntohl(p->l4.tcp.seq);
 
 	if (begins) {
 		begin_flow(p, f);

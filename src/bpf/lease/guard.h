@@ -28,6 +28,7 @@
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
 #include "lease/pairs.h"
+#include "lease/slots.h"
 #include "source/flow_begin.h"
 #include "source/flow_table.h"
 #include "source/outgoing.h"
@@ -65,7 +66,7 @@ static __always_inline void tell_doubt(const struct outgoing_packet *p, struct s
  */
 static __always_inline void give_up(struct source_flow *f, struct source_lease *lease, bool fell)
 {
-	__u32 index = f->form - 1, untold = f->sequence - f->told;
+	__u32 index = lease_slot(f->form), untold = f->sequence - f->told;
 
 	f->form = FLOW_UNTAGGED;
 	f->left = LEFT_GUARD;

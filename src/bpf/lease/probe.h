@@ -66,7 +66,7 @@ static __always_inline int note_probe_of(bool locked)
 	if (changed)
 		grant->tos_changed[form] |= changed;
 	/* Data would not be recognised without the mark. */
-	if (form == FORM_OVER_UDP && (p->at.tos & set->tos_mask) != set->tos_value)
+	if (p->probe.form == FORM_OVER_UDP && (p->at.tos & set->tos_mask) != set->tos_value)
 		return 0;
 	note_arrival(grant, form, p->probe.number, locked);
 	return 0;

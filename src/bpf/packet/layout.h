@@ -146,29 +146,40 @@ static __always_inline enum layout_verdict find_ipv6(void *data, void *end, __u3
 	return LAYOUT_FOUND;
 }
 
-/* outer is the id of a VLAN tag that the kernel keeps in metadata, in front of those in the frame; 0: none. */
-static __always_inline enum layout_verdict find_layout(void *data, void *end, __u32 outer, struct layout *at)
+/* Reads up to the end of VLAN tags; leaves there the Ethertype behind them, and adds their ids. 0: the frame is short. */
+static __always_inline __u32 skip_vlan_tags(void *data, void *end, struct layout *at, __u32 *vlans, __be16 *proto)
 {
 	struct ethhdr *eth = data;
-	enum layout_verdict verdict;
-	__u32 l3 = ETH_HLEN, vlans = outer;
-	__be16 proto;
+	__u32 l3 = ETH_HLEN;
 
 	if ((void *)(eth + 1) > end)
-		return LAYOUT_SHORT;
-	proto = eth->h_proto;
+		return 0;
+	*proto = eth->h_proto;
 	at->vlan_tags = 0;
 #pragma unroll
-	for (int i = 0; i < MAX_VLAN_TAGS && is_vlan(proto); i++) {
+	for (int i = 0; i < MAX_VLAN_TAGS && is_vlan(*proto); i++) {
 		struct vlan_tag *tag = data + l3;
 
 		if ((void *)(tag + 1) > end)
-			return LAYOUT_SHORT;
-		vlans = vlans << 12 | (bpf_ntohs(tag->tci) & 0xfff);
-		proto = tag->proto;
+			return 0;
+		*vlans = *vlans << 12 | (bpf_ntohs(tag->tci) & 0xfff);
+		*proto = tag->proto;
 		l3 += VLAN_HLEN;
 		at->vlan_tags++;
 	}
+	return l3;
+}
+
+/* outer is the id of a VLAN tag that the kernel keeps in metadata, in front of those in the frame; 0: none. */
+static __always_inline enum layout_verdict find_layout(void *data, void *end, __u32 outer, struct layout *at)
+{
+	enum layout_verdict verdict;
+	__u32 vlans = outer, l3;
+	__be16 proto;
+
+	l3 = skip_vlan_tags(data, end, at, &vlans, &proto);
+	if (!l3)
+		return LAYOUT_SHORT;
 	if (proto == bpf_htons(ETH_P_IP))
 		verdict = find_ipv4(data, end, l3, at);
 	else if (proto == bpf_htons(ETH_P_IPV6))

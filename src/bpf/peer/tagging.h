@@ -45,6 +45,8 @@ static __always_inline __u32 leased_room(const struct source_lease *lease, __u8 
 	if (lease->ways & WAY_TCP_GPE)
 		return GPE_ROOM + (version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr)) +
 		       hops_room(ENCAP_VXLAN_GPE, hops);
+	if (version == 6 && lease->ways & WAY_IOAM)
+		return IOAM_HEAD_LEN + hops_room(ENCAP_IOAM, hops);
 	if (lease->ways & WAY_TCP_EXTENSION)
 		return EXTENSION_LEN + hops_room(ENCAP_EXTENSION_UDP, hops);
 	return lease->ways & WAY_TCP_OVER ? INT_BLOCK_LEN + hops_room(ENCAP_OVER_TCP_UDP, hops) : 0;

@@ -12,47 +12,8 @@
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/probe_read.h"
+#include "sink/segments.h"
 #include "sink/tagged.h"
-
-/*
- * Finds which of the superpacket's segments the packet has: one, or several if the packet was not split or was merged
- * again. Returns false if that cannot be known.
- */
-static __always_inline bool find_segments(const struct gpe_block *b, struct tagged_packet *p, __u32 payload,
-					  __u16 outer_id)
-{
-	__u32 size = bpf_ntohs(b->size), count = bpf_ntohs(b->count), base = bpf_ntohl(b->base), index, segments;
-
-	p->facts.sequence = bpf_ntohl(b->sequence);
-	p->facts.count = 1;
-	if (count <= 1)
-		return true;
-	if (!size || !payload || count > GPE_MAX_SEGMENTS)
-		return false;
-	if (p->inner.protocol == IPPROTO_TCP) {
-		__u32 offset = bpf_ntohl(p->l4.tcp.seq) - base;
-
-		index = offset / size;
-		if (index * size != offset)
-			return false;
-	} else {
-		index = (__u16)(outer_id - base);
-	}
-	segments = (payload + size - 1) / size;
-	if (index >= count || segments > count - index)
-		return false;
-	p->facts.count = segments;
-	p->facts.sequence += index;
-	return true;
-}
-
-/* Returns how many segments the packet probably has if it cannot be known which. */
-static __always_inline __u8 count_segments(const struct gpe_block *b, __u32 payload)
-{
-	__u32 size = bpf_ntohs(b->size), segments = size ? (payload + size - 1) / size : 1;
-
-	return segments && segments <= GPE_MAX_SEGMENTS ? segments : 1;
-}
 
 /* Remembers the entries of a valid block; `more` is what each has besides those of struct gpe_block. */
 static __always_inline void take_stack(const struct gpe_block *head, __u32 more, struct tagged_packet *p)
@@ -144,7 +105,15 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	p->facts.source_port = bpf_ntohs(entry->egress_port);
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
 	p->facts.age_code = bpf_ntohs(head->block.ds_flags) & GPE_FLOW_AGE;
-	p->bad_segment = find_segments(b, p, payload, outer_id) ? 0 : count_segments(b, payload);
+	p->facts.sequence = bpf_ntohl(b->sequence);
+	find_segments(p, payload,
+		      (struct whole_packet){
+			      .base = bpf_ntohl(b->base),
+			      .size = bpf_ntohs(b->size),
+			      .count = bpf_ntohs(b->count),
+			      .begin = p->inner.protocol == IPPROTO_TCP ? bpf_ntohl(p->l4.tcp.seq) : outer_id,
+			      .is_tcp = p->inner.protocol == IPPROTO_TCP,
+		      });
 	p->ingress_port = bpf_ntohs(entry->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;

@@ -114,6 +114,9 @@ __noinline int read_entry(__u32 i)
 	/* A stamp before the arrival looks like more than 2.1 s; no packet passes a hop in no time. */
 	if (p->hop_words == 5 || ingress == STAMP_UNKNOWN || egress - ingress - 1 >= 0x7fffffff)
 		egress = STAMP_UNKNOWN;
+	/* Routers of ioam tell when a packet arrived, and no more. What follows is counted from there. */
+	if (p->facts.encapsulation == ENCAP_IOAM)
+		egress = ingress;
 	p->hop_ingress[i] = ingress;
 	p->hop_egress[i] = egress;
 	return 0;
@@ -134,7 +137,7 @@ __noinline int note_hop(__u32 i)
 	goes = p->hop_egress[i];
 	if (any(left ^ STAMP_UNKNOWN) & any(came ^ STAMP_UNKNOWN))
 		note_time(place, came - left);
-	if (goes != STAMP_UNKNOWN)
+	if (goes != STAMP_UNKNOWN && goes != came)
 		note_time(place + 1, goes - came);
 	return 0;
 }

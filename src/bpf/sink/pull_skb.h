@@ -52,13 +52,13 @@ static __always_inline bool load_options(struct __sk_buff *ctx, struct tagged_pa
 static __always_inline enum pulled pull_skb(struct __sk_buff *ctx, struct tagged_packet *p,
 					    const struct sink_settings *set)
 {
-	bool gpe = p->facts.encapsulation == ENCAP_VXLAN_GPE;
+	bool gpe = p->facts.encapsulation == ENCAP_VXLAN_GPE, ioam = p->facts.encapsulation == ENCAP_IOAM;
 	__u32 mode = gpe ? BPF_ADJ_ROOM_MAC : BPF_ADJ_ROOM_NET;
 	__s32 len = int_room(&p->at, p->facts.encapsulation) + p->grown;
 	struct vlan_aside aside = {};
 
 	/* These are several packets in one, each with an INT block, that were merged on the path. */
-	if (ctx->gso_size && !gpe)
+	if (ctx->gso_size && !gpe && !ioam)
 		return NOT_PULLED;
 	if (!load_options(ctx, p) || !put_vlan_aside(ctx, p->at.vlan_tags, &aside))
 		return NOT_PULLED;

@@ -101,6 +101,8 @@ static __always_inline bool pull_xdp(struct xdp_md *ctx, struct tagged_packet *p
 		front += p->l4_len == UDP_LEN ? UDP_LEN : TCP_BASE_LEN;
 	else if (p->facts.encapsulation == ENCAP_VXLAN_GPE)
 		front = p->at.l3 & 0xff;
+	else if (p->facts.encapsulation == ENCAP_IOAM)
+		front = (p->at.l3 & 0xff) + IP6_LEN;
 	/* The kernel refuses to leave less than an Ethernet header, which this check rules out. */
 	if (data + by + front > end)
 		return false;

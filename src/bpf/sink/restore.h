@@ -70,6 +70,12 @@ static __always_inline void restore_gpe(struct tagged_packet *p)
 	p->base.ip6.hop_limit = p->outer_ttl;
 }
 
+static __always_inline void restore_ioam(struct tagged_packet *p)
+{
+	p->base.ip6.payload_len = bpf_htons(p->orig_len - IP6_LEN);
+	p->base.ip6.nexthdr = p->at.protocol;
+}
+
 static __always_inline void restore_headers(struct tagged_packet *p, const struct sink_settings *set)
 {
 	switch (p->facts.encapsulation) {
@@ -78,6 +84,9 @@ static __always_inline void restore_headers(struct tagged_packet *p, const struc
 		break;
 	case ENCAP_EXTENSION_UDP:
 		restore_extension(p);
+		break;
+	case ENCAP_IOAM:
+		restore_ioam(p);
 		break;
 	default:
 		restore_gpe(p);

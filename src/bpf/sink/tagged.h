@@ -42,7 +42,7 @@ struct tagged_packet {
 	__u8 dscp;       /* original DSCP << 2, and bit 0 set; 0: not stated */
 	__u8 has_queue;
 	__u8 by_host_int;
-	__u8 bad_segment; /* vxlan-gpe: number of segments if it is not known which ones they are; else 0 */
+	__u8 bad_segment; /* superpackets: number of segments if it is not known which ones they are; else 0 */
 	__u32 queue_packets;
 	__u32 queue_bytes;
 	__u32 egress_ts;

@@ -9,6 +9,7 @@
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
 #include "hostint/sink_flow.h"
+#include "lease/slots.h"
 #include "sink/flow_table.h"
 #include "sink/grants.h"
 #include "sink/home_cpu.h"
@@ -18,7 +19,7 @@
 static __always_inline void tell_stripped(const __be32 *saddr, __u8 encapsulation, __u32 packets)
 {
 	struct sink_grant *grant = bpf_map_lookup_elem(&sink_grants, saddr);
-	__u32 at = encapsulation - 1;
+	__u32 at = lease_slot(encapsulation);
 
 	if (grant && at < LEASE_ENCAPSULATIONS)
 		__sync_fetch_and_add(&grant->stripped[at], packets);

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
+#include "lease/slots.h"
 #include "source/outgoing.h"
 
 enum {
@@ -39,7 +40,7 @@ static __always_inline void begin_flow(const struct outgoing_packet *p, struct s
 	f->repeated = bpf_ntohl(p->l4.tcp.seq);
 	f->tcp_end = f->repeated + tcp_len(p);
 	f->tcp_end_at = p->now_ns >> GUARD_SHIFT;
-	f->open = p->form - 1U < LEASE_ENCAPSULATIONS && !(p->l4.tcp.flags & (TCP_FIN | TCP_RST));
+	f->open = lease_slot(p->form) < LEASE_ENCAPSULATIONS && !(p->l4.tcp.flags & (TCP_FIN | TCP_RST));
 }
 
 #endif

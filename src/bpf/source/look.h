@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "hostint/ioam.h"
 #include "hostint/lease.h"
 #include "hostint/wire.h"
 #include "int/block.h"
@@ -67,6 +68,15 @@ static __always_inline bool has_int(const struct outgoing_packet *p, void *l4, v
 	return (p->at.tos & tos_mask) == tos_value && (void *)(block + 1) <= end && check_int_block(block) == INT_VALID;
 }
 
+/* Says whether hostint's own options stand where others would be; only probes in ioam come here with them. */
+static __always_inline bool has_ioam(void *data, void *end, const struct outgoing_packet *p)
+{
+	struct ioam_head *head = at_offset(data, p->at.l3 + IP6_LEN);
+
+	return p->at.family == 6 && (void *)(head + 1) <= end && head->own_type == IOAM_OWN_TYPE &&
+	       head->own_magic == bpf_htons(IOAM_MAGIC);
+}
+
 /* Probes leave as they are, and are not worth a count: nothing is wrong with them. */
 static __always_inline bool is_lease_probe(const struct outgoing_packet *p)
 {
@@ -117,7 +127,8 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	if (p->watching.watched < WATCH_UNDECIDED)
 		return leave_unwatched(p);
 	if (found == LAYOUT_TOO_DEEP)
-		return leave_packet(p, COUNT_SOURCE_IP_OPTIONS);
+		return encapsulation == ENCAP_IOAM && has_ioam(data, end, p) ? SOURCE_LEAVE :
+									       leave_packet(p, COUNT_SOURCE_IP_OPTIONS);
 	if (found == LAYOUT_MALFORMED)
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
 	if (p->at.vlan_tags + vlan_tags > 2)

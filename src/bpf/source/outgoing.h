@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/ioam.h"
 #include "hostint/wire.h"
 #include "kernel/single_value.h"
 #include "packet/headers.h"
@@ -67,6 +68,10 @@ struct outgoing_packet {
 				struct gpe_block block;
 				__be32 latency; /* room for the hop latency, which stands within the block */
 			} gpe;
+			struct {
+				struct ioam_head head;
+				__be32 room[(IOAM_MOST_LEN - IOAM_HEAD_LEN) / 4];
+			} ioam;
 		};
 	} out;
 	__u8 chunk[SUM_CHUNK + 4];
@@ -88,6 +93,17 @@ static __always_inline struct outgoing_packet *outgoing(void)
 static __always_inline bool is_tcp(const struct outgoing_packet *p)
 {
 	return p->at.protocol == IPPROTO_TCP;
+}
+
+static __always_inline bool is_ioam(const struct outgoing_packet *p)
+{
+	return encapsulation == ENCAP_IOAM && p->encapsulation == ENCAP_IOAM;
+}
+
+/* Says whether packets for which the setting names no form that passes get another one. */
+static __always_inline bool chooses_form(void)
+{
+	return encapsulation == ENCAP_AUTO || encapsulation == ENCAP_IOAM;
 }
 
 static __always_inline void *out_ip(struct outgoing_packet *p)

@@ -60,6 +60,25 @@ static __always_inline bool may_tunnel_datagrams(const struct outgoing_packet *p
 }
 
 /*
+ * Each segment of a superpacket in ioam has a copy of its options. A flow may leave ioam for a packet, so one that does not
+ * fit goes untagged.
+ */
+static __always_inline enum tag_plan plan_ioam_superpacket(struct __sk_buff *ctx, struct outgoing_packet *p, __u32 mtu)
+{
+	__u32 headers = IP6_LEN + p->l4_header_len, room = source_room(p, ENCAP_IOAM), size = ctx->gso_size;
+	__u32 segments = (p->at.ip_len - headers + size - 1) / size;
+
+	if (!ioam_superpackets || superpackets == SUPER_SKIP || !is_tcp(p) || p->at.options_len || headers + size + room > mtu ||
+	    p->at.ip_len + room > 0xffff || !segments || segments > GPE_MAX_SEGMENTS)
+		return leave_superpacket(ctx, p);
+	p->fixed_gso = true;
+	p->segment_size = size;
+	p->segments = segments;
+	p->encapsulation = ENCAP_IOAM;
+	return PLAN_TAG;
+}
+
+/*
  * Encapsulates a superpacket as a whole. Where its segments would not fit any more the kernel makes them shorter, but
  * only for TCP, whose segment boundaries mean nothing; UDP datagrams must keep theirs.
  */
@@ -71,6 +90,8 @@ static __always_inline enum tag_plan plan_superpacket(struct __sk_buff *ctx, str
 	__u32 payload = p->at.ip_len - headers, size = ctx->gso_size;
 	bool tcp = p->at.protocol == IPPROTO_TCP;
 
+	if (encapsulation == ENCAP_IOAM && p->form == ENCAP_IOAM)
+		return plan_ioam_superpacket(ctx, p, mtu);
 	if (superpackets == SUPER_STAGE)
 		return PLAN_STAGE;
 	if (superpackets == SUPER_SKIP || full_checksum || p->at.options_len)
@@ -106,7 +127,7 @@ static __always_inline __u32 mixed_encapsulation(const struct outgoing_packet *p
 {
 	if (f && f->superpacket && superpackets != SUPER_SKIP && superpackets != SUPER_STAGE && !p->at.options_len)
 		return ENCAP_VXLAN_GPE;
-	return encapsulation == ENCAP_AUTO ? ENCAP_OVER_TCP_UDP : encapsulation;
+	return chooses_form() ? ENCAP_OVER_TCP_UDP : encapsulation;
 }
 
 static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing_packet *p, struct source_flow *f)
@@ -118,11 +139,11 @@ static __always_inline enum tag_plan plan(struct __sk_buff *ctx, struct outgoing
 	p->fixed_gso = false;
 	if (ctx->gso_size)
 		return plan_superpacket(ctx, p, f, mtu);
-	if (superpackets == SUPER_STAGE && f && f->superpacket)
+	if (superpackets == SUPER_STAGE && f && f->superpacket && p->form != ENCAP_IOAM)
 		return PLAN_STAGE;
 	p->encapsulation = p->form == FLOW_MIXED ? mixed_encapsulation(p, f) : p->form;
-	/* Routers must see options, which vxlan-gpe would hide. */
-	if (p->encapsulation == ENCAP_VXLAN_GPE && p->at.options_len) {
+	/* Routers must see options, which vxlan-gpe would hide, and one hop-by-hop header has to stand in front of all. */
+	if ((p->encapsulation == ENCAP_VXLAN_GPE || is_ioam(p)) && p->at.options_len) {
 		count_missed(COUNT_SOURCE_IP_OPTIONS, 1, p->frame_len);
 		return PLAN_LEAVE;
 	}

@@ -18,6 +18,7 @@
 #include "source/flow_numbers.h"
 #include "source/full_sum.h"
 #include "source/gpe_push.h"
+#include "source/ioam_push.h"
 #include "source/missed.h"
 #include "source/outgoing.h"
 #include "source/push.h"
@@ -50,6 +51,9 @@ static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_
 		break;
 	case ENCAP_EXTENSION_UDP:
 		body = EXTENSION_LEN;
+		break;
+	case ENCAP_IOAM:
+		body = IOAM_HEAD_LEN + ioam_room(budget(p));
 		break;
 	default:
 		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + INT_BLOCK_LEN;
@@ -121,6 +125,9 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 	if (p->encapsulation == ENCAP_VXLAN_GPE) {
 		fill_gpe_block(p, host->node_id, now, &number);
 		push_gpe(p);
+	} else if (is_ioam(p)) {
+		fill_ioam(p, host->node_id, now, &number);
+		push_ioam(p);
 	} else if (p->encapsulation == ENCAP_EXTENSION_UDP) {
 		fill_block(&p->out.udp.block, p, host->node_id, now, &number);
 		push_extension(p);

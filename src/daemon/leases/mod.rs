@@ -354,6 +354,7 @@ fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
             encapsulations,
             marks,
             explicit: attachment.explicit_encapsulation(),
+            max_hops: attachment.max_hops(),
         }
     });
     Ok(OwnTagging {

@@ -14,7 +14,6 @@ const LONGEST: usize = 9216;
 const IP4_LEN: usize = 20;
 const IP6_LEN: usize = 40;
 const UDP_LEN: usize = 8;
-const TCP: u8 = 6;
 
 /// The sender of probes.
 pub(super) struct Probes(pub(super) ProbeSockets);
@@ -42,12 +41,15 @@ impl Probes {
             0 => 0,
             most => longest(packet.dest).min(most.into()),
         };
-        let payload = packet.payload(probe.key, payload_len(mtu, packet.dest));
-        let _ = if packet.is_segment() {
-            self.0.send_ip(&envelope, TCP, &payload)
-        } else {
-            let ports = (packet.sport(), packet.dport(probe.extension_port));
-            self.0.send_udp(&envelope, ports, &payload)
+        let raw = packet.raw_protocol();
+        let udp_len = if raw.is_some() { 0 } else { UDP_LEN };
+        let payload = packet.payload(probe.key, payload_len(mtu, packet.dest, udp_len));
+        let _ = match raw {
+            Some(protocol) => self.0.send_ip(&envelope, protocol, &payload),
+            None => {
+                let ports = (packet.sport(), packet.dport(probe.extension_port));
+                self.0.send_udp(&envelope, ports, &payload)
+            }
         };
         u16::try_from(mtu).ok().filter(|_| mtu > 0 && mtu < LONGEST)
     }
@@ -63,8 +65,8 @@ fn longest(dest: IpAddr) -> usize {
     path_mtu(dest).unwrap_or_default().min(LONGEST)
 }
 
-/// The bytes behind the UDP header of a packet of this length.
-fn payload_len(mtu: usize, dest: IpAddr) -> usize {
+/// The bytes behind the UDP header of a packet of this length, or behind the IP header if there is none.
+fn payload_len(mtu: usize, dest: IpAddr, udp_len: usize) -> usize {
     let ip_len = if dest.is_ipv4() { IP4_LEN } else { IP6_LEN };
-    mtu.saturating_sub(ip_len + UDP_LEN)
+    mtu.saturating_sub(ip_len + udp_len)
 }

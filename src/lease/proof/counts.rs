@@ -36,7 +36,8 @@ impl Proof {
             self.arrived_since_ns = before_ns;
         }
         let findings = self.witness.compare(asked_ns);
-        for (encapsulation, finding) in Encapsulation::ALL.into_iter().zip(findings) {
+        for (counted, finding) in Encapsulation::COUNTED.into_iter().zip(findings) {
+            let encapsulation = self.counted_as(counted);
             match finding {
                 WitnessFinding::Unseen | WitnessFinding::Missing(MISSING_WINDOWS..) => {
                     self.give_up(encapsulation, now_ns);
@@ -46,6 +47,15 @@ impl Proof {
                 }
                 WitnessFinding::Missing(_) | WitnessFinding::Nothing => {}
             }
+        }
+    }
+
+    /// The encapsulation whose packets have this place in counts.
+    fn counted_as(&self, counted: Encapsulation) -> Encapsulation {
+        let is_ioam = self.verdicts.of(ProbeForm::Ioam) == FormVerdict::Passed;
+        match counted {
+            Encapsulation::OverTcpUdp if is_ioam => Encapsulation::Ioam,
+            counted => counted,
         }
     }
 
@@ -82,6 +92,7 @@ impl Proof {
         if self.falls.note(fallen, now_ns) {
             let tcp = |one: &Encapsulation| ways.contains(Ways::of(Transport::Tcp, *one));
             let order = [
+                Encapsulation::Ioam,
                 Encapsulation::OverTcpUdp,
                 Encapsulation::VxlanGpe,
                 Encapsulation::ExtensionUdp,

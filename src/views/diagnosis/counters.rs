@@ -43,7 +43,7 @@ pub const SOURCE: &[CounterReason] = rows! {
     "cannot_resize" Tagging Missed "packet" "that the kernel refused to enlarge" "check whether memory is short (dmesg)",
     "undone" Tagging Missed "packet" "restored, because the INT header could not be written" "check whether memory is short (dmesg)",
     "dropped" Tagging Dropped "packet" "dropped, because neither tagging nor restoring worked" "check whether memory is short (dmesg); detach the source if it continues",
-    "ip_options" Tagging Missed "packet" "with IP options in vxlan-gpe, or behind too many IPv6 extension headers" "for IP options attach with --superpackets stage; otherwise nothing to do",
+    "ip_options" Tagging Missed "packet" "with IP options in vxlan-gpe or ioam, or behind too many IPv6 extension headers" "for IP options attach with --superpackets stage; otherwise nothing to do",
     "vlan" Tagging Missed "packet" "with more than two VLAN tags" "attach to a VLAN interface above, which sees fewer tags",
     "fragment" Tagging Note "fragment" "never tagged" "have the sender keep to the MTU",
     "may_fragment" Tagging Note "packet" "that a router might fragment (long, without DF)" "nothing to do, or have the sender set DF (IP_PMTUDISC_DO)",

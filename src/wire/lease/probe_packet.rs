@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::probe;
 use crate::model::{Hop, LeaseKey, LeaseProbe, NodeId, ProbeForm};
 use crate::wire::int_v05::{BLOCK_BYTES, IntBlock, ShimNotes};
+use crate::wire::ioam::IoamHeader;
 
 /// Destination port of probes and of VXLAN-GPE.
 pub const GPE_PORT: u16 = 4790;
@@ -19,6 +20,7 @@ const UDP_LEN: usize = 8;
 const TCP_LEN: usize = 20;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const HOP_BY_HOP: u8 = 0;
 const TTL: u8 = 64;
 /// With the headers before it, a longer payload would not fit into an IP packet.
 const MOST_LEN: usize = 65_000;
@@ -31,11 +33,21 @@ pub struct ProbePacket {
     pub dest: IpAddr,
     /// The source's node id.
     pub node: NodeId,
+    /// Entries for which data in ioam has room.
+    pub entries: u8,
 }
 
 impl ProbePacket {
-    /// True for a stray TCP segment; all other probes are UDP datagrams.
-    pub fn is_segment(&self) -> bool {
+    /// What follows the IP header, if it is not UDP.
+    pub fn raw_protocol(&self) -> Option<u8> {
+        match self.probe.form {
+            ProbeForm::Ioam => Some(HOP_BY_HOP),
+            _ => self.is_segment().then_some(TCP),
+        }
+    }
+
+    /// True for a stray TCP segment.
+    fn is_segment(&self) -> bool {
         self.probe.form == ProbeForm::Stray && self.probe.number < STRAY_DATAGRAMS
     }
 
@@ -48,7 +60,7 @@ impl ProbePacket {
     pub fn dport(&self, extension_port: u16) -> u16 {
         match self.probe.form {
             ProbeForm::Extension => extension_port,
-            ProbeForm::OverUdp | ProbeForm::Gpe => GPE_PORT,
+            ProbeForm::OverUdp | ProbeForm::Gpe | ProbeForm::Ioam => GPE_PORT,
             ProbeForm::Stray => STRAY_PORT,
         }
     }
@@ -61,11 +73,12 @@ impl ProbePacket {
             ProbeForm::Gpe => GPE_BLOCK_LEN + ip_len(self.dest) + UDP_LEN,
             ProbeForm::Stray if self.is_segment() => TCP_LEN,
             ProbeForm::Stray => 0,
+            ProbeForm::Ioam => IoamHeader::len(self.entries) + UDP_LEN,
         };
         header + probe::PROBE_LEN
     }
 
-    /// The bytes behind the UDP header, or for a stray segment behind the IP header. Zeros fill them up to `len`.
+    /// The bytes behind the UDP header, or behind the IP header if that is another protocol's. Zeros fill them up to `len`.
     pub fn payload(&self, key: LeaseKey, len: usize) -> Vec<u8> {
         let len = len.clamp(self.least_len(), MOST_LEN);
         let encoded = probe::encode(&self.probe, self.source, self.dest, key);
@@ -80,6 +93,7 @@ impl ProbePacket {
             }
             ProbeForm::Stray if self.is_segment() => self.tcp(&probe, &encoded),
             ProbeForm::Stray => probe,
+            ProbeForm::Ioam => [self.hop_by_hop(), self.udp(&probe)].concat(),
         }
     }
 
@@ -116,6 +130,16 @@ impl ProbePacket {
         block.extend([0; 10]); // backlog, base, size
         block.extend(1u16.to_be_bytes()); // segments
         block
+    }
+
+    fn hop_by_hop(&self) -> Vec<u8> {
+        let header = IoamHeader {
+            next: UDP,
+            node: self.node,
+            sequence: self.probe.number.into(),
+            entries: self.entries,
+        };
+        header.emit()
     }
 
     /// The header of the packet in the tunnel, in front of this many bytes of UDP.

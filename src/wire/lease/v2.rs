@@ -123,7 +123,7 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
     let lost = cursor.u32("lost packets")?;
     let flow_packets = cursor.u32("packets of the flow")?;
     let flow_age_ms = cursor.u32("age of the flow")?;
-    let mut arrived = [0; ProbeForm::ALL.len()];
+    let mut arrived = [0; ProbeForm::PLACES];
     for form in &mut arrived {
         let low = u128::from(cursor.u64("probes that arrived")?);
         let high = u128::from(cursor.u64("probes that arrived")?);

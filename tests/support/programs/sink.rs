@@ -85,7 +85,8 @@ pub fn settings() -> sink_settings {
         kept_ns: 0,
         flags: sink_flag::SINK_OVER_TCP_UDP.0
             | sink_flag::SINK_EXTENSION_UDP.0
-            | sink_flag::SINK_VXLAN_GPE.0,
+            | sink_flag::SINK_VXLAN_GPE.0
+            | sink_flag::SINK_IOAM.0,
         extension_port: EXTENSION_PORT.to_be(),
         tos_value: MARK,
         tos_mask: MARK,

@@ -36,6 +36,8 @@ pub struct Options {
     pub encapsulation: Encapsulation,
     /// The encapsulation is `auto`, and the model's the one that follows from the lease.
     pub auto: bool,
+    /// The encapsulation is `ioam`, and the model's the one that follows from the lease where it is not that.
+    pub ioam: bool,
     /// How superpackets are handled: those that are not encapsulated are skipped.
     pub superpackets: superpackets,
     /// 0: that of the loopback device, on which the kernel runs test packets: 65536.
@@ -57,6 +59,7 @@ impl Default for Options {
         Options {
             encapsulation: Encapsulation::OverTcpUdp,
             auto: false,
+            ioam: false,
             superpackets: superpackets::SUPER_SKIP,
             fixed_mtu: 0,
             max_hops: 0,
@@ -107,8 +110,10 @@ impl Source {
         rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
         rodata.superpackets = options.superpackets.0;
         rodata.max_hops = options.max_hops;
+        rodata.ioam_superpackets = options.ioam;
         rodata.encapsulation = match options.encapsulation {
             _ if options.auto => encapsulation::ENCAP_AUTO.0,
+            _ if options.ioam => encapsulation::ENCAP_IOAM.0,
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,

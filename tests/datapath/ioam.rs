@@ -1,0 +1,468 @@
+//! IOAM in IPv6 hop-by-hop options: the source writes what its model does, and the sink takes it out, whatever routers
+//! filled in, and tells the routers that a packet passed.
+
+use std::net::Ipv6Addr;
+
+use hostint::datapath::abi::{lease_way, sink_counter, sink_flag, source_counter, superpackets};
+use hostint::datapath::events;
+use hostint::model::{Encapsulation as Named, Hop, NodeId, SinkEvent};
+use hostint_testing::checksum::verify;
+use hostint_testing::frame::Frame;
+use hostint_testing::generate::plain;
+use hostint_testing::model::ioam::{self, Entry, Header};
+use hostint_testing::model::{Key, layout};
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::programs::Ran;
+use hostint_testing::programs::sink::{Sink, XDP_PASS, settings};
+use hostint_testing::programs::source::{Hook, Options, Source, TCX_NEXT};
+use hostint_testing::random::{Random, env_number};
+use hostint_testing::source_cases::assert_counted;
+
+const SYN: u8 = 2;
+const ACK: u8 = 16;
+const IOAM: u32 = lease_way::WAY_IOAM.0;
+/// Entries for which a packet can have room.
+const MOST: usize = 8;
+
+fn source(room: usize) -> Source {
+    let mut source = Source::load_watching_nothing(&Options {
+        ioam: true,
+        max_hops: room as u32,
+        superpackets: superpackets::SUPER_ENCAP,
+        ..Options::default()
+    });
+    source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+    source.watch_leased(std::net::Ipv4Addr::UNSPECIFIED, 0);
+    source
+}
+
+/// As if the daemon had proved these ways to a sink that reads stacks.
+fn prove(source: &Source, key: &Key, ways: u32) {
+    source.set_ways(key, ways);
+    let lease = source.lease(key).expect("set");
+    source.write_lease(
+        key,
+        &hostint::datapath::abi::source_lease {
+            stack: 1 + MOST as u8,
+            ..lease
+        },
+    );
+    if source.knows(key) {
+        source.change_flow(key, |flow| flow.leased_ns = 0);
+    }
+}
+
+fn key_of(frame: &[u8]) -> Key {
+    let at = layout::find(frame).expect("TCP or UDP");
+    Key::of(frame, &at, &frame[at.l4..], at.protocol)
+}
+
+fn l3_of(frame: &[u8]) -> usize {
+    layout::find(frame).expect("TCP or UDP").l3
+}
+
+fn sink() -> Sink {
+    Sink::load(&settings())
+}
+
+fn run(sink: &Sink, hook: Hook, frame: &[u8]) -> Ran {
+    let ran = match hook {
+        Hook::Xdp => sink.run(frame),
+        Hook::Tc => sink.run_tc(frame),
+    };
+    let passes = match hook {
+        Hook::Xdp => XDP_PASS,
+        Hook::Tc => TCX_NEXT,
+    };
+    assert_eq!(ran.verdict, passes, "{hook:?}");
+    ran
+}
+
+/// The router with this number, in whose egress queue this many bytes wait.
+fn entry(node: u32) -> Entry {
+    Entry {
+        hop_limit: 64 - node as u8,
+        node: 0x70_0000 + node,
+        ingress_port: node as u16 * 3,
+        egress_port: node as u16 * 5,
+        seconds: 1_700_000_000,
+        microseconds: 999_900 + node,
+        queue: 1500 * node,
+    }
+}
+
+fn hop(entry: &Entry) -> Hop {
+    let ts = entry.arrival_ns().unwrap_or(u32::MAX);
+    Hop {
+        node: NodeId(entry.node),
+        ingress_port: entry.ingress_port,
+        egress_port: entry.egress_port,
+        ingress_ts: ts,
+        egress_ts: ts,
+    }
+}
+
+/// The hops of the packets that were reported, newest first.
+fn told(sink: &Sink) -> Vec<(Named, u32, Vec<Hop>)> {
+    let decoded = sink
+        .event_bytes()
+        .into_iter()
+        .filter_map(|bytes| events::decode(&bytes));
+    decoded
+        .filter_map(|event| match event {
+            SinkEvent::Latency(of) => Some((of.encapsulation, of.sequence, of.transit)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn header(room: usize, sequence: u32) -> Header {
+    Header {
+        room,
+        age_code: 1,
+        port: 3,
+        node: 9,
+        time_ns: 1_700_000_000_123_456_789,
+        count: 1,
+        sequence,
+        ..Header::default()
+    }
+}
+
+/// Takes what the source wrote, and checks everything that the model knows.
+fn assert_written(source: &Source, frame: &[u8], room: usize, sentence: &str) -> Vec<u8> {
+    let before = source.clock.now_ns();
+    let ran = source.run(frame);
+    let l3 = l3_of(frame);
+    assert_eq!(
+        ran.bytes.len(),
+        frame.len() + ioam::len(room),
+        "{sentence}: {ran:?}"
+    );
+    let written = ioam::header_of(&ran.bytes, l3);
+    let base = match &frame[l3 + 6] {
+        6 => hostint_testing::checksum::be32(frame, l3 + 44),
+        _ => 0,
+    };
+    let expected = Header {
+        room,
+        base,
+        count: 1,
+        node: source.model.node,
+        port: source.model.port,
+        ..written
+    };
+    assert_eq!(ran.bytes, ioam::wrap(frame, &expected), "{sentence}");
+    let took = written.time_ns.wrapping_sub(before);
+    assert!(took < 60_000_000_000, "{sentence}: stamped {took} ns later");
+    ran.bytes
+}
+
+/// These need CAP_BPF and CAP_NET_ADMIN.
+mod root {
+    use super::*;
+    use source_counter as count;
+
+    #[test]
+    fn the_source_writes_what_its_model_does() {
+        let frames = [
+            ("UDP", udp6()),
+            ("UDP without payload", udp6().payload(0)),
+            ("UDP of odd length", udp6().payload(333)),
+            ("a SYN", tcp6().payload(0).segment(7, SYN)),
+            (
+                "a segment of odd length",
+                tcp6().payload(701).segment(8, ACK),
+            ),
+            ("TCP options", tcp6().tcp_options(12).segment(9, ACK)),
+            ("a DSCP", udp6().dscp(0x2e)),
+        ];
+        for room in 0..=MOST {
+            let source = source(room);
+            for (name, frame) in &frames {
+                let bytes = frame.bytes();
+                prove(&source, &key_of(&bytes), IOAM);
+                assert_written(&source, &bytes, room, &format!("{name}, room for {room}"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_sink_takes_out_what_routers_filled_in() {
+        let sink = sink();
+        let mut sequence = 0;
+        for (name, frame) in [
+            ("UDP", udp6().payload(99)),
+            ("TCP", tcp6().payload(700).segment(5, ACK)),
+            ("one VLAN", udp6().vlan(5)),
+            ("two VLANs", udp6().vlan(5).vlan(6)),
+        ] {
+            for hook in [Hook::Xdp, Hook::Tc] {
+                // BPF_PROG_RUN takes tags in the frame for what they are not.
+                if hook == Hook::Tc && name.contains("VLAN") {
+                    continue;
+                }
+                for room in 0..=MOST {
+                    for routers in 0..=room + 1 {
+                        sequence += 1;
+                        let sentence = format!("{name}, {hook:?}, {routers} of {room}");
+                        let bytes = frame.bytes();
+                        let l3 = l3_of(&bytes);
+                        let mut wrapped = ioam::wrap(&bytes, &header(room, sequence));
+                        let entries: Vec<Entry> = (1..=routers as u32).map(entry).collect();
+                        for entry in &entries {
+                            ioam::fill(&mut wrapped, l3, entry);
+                        }
+                        let mut sent = bytes.clone();
+                        sent[l3 + 7] -= routers as u8;
+                        sink.forget_flows();
+                        let ran = run(&sink, hook, &wrapped);
+                        assert_eq!(ran.bytes, sent, "{sentence}");
+                        let mut hops: Vec<Hop> = entries.iter().take(room).map(hop).collect();
+                        hops.reverse();
+                        assert_eq!(told(&sink), [(Named::Ioam, sequence, hops)], "{sentence}");
+                    }
+                }
+            }
+        }
+        assert_eq!(
+            sink.count(sink_counter::COUNT_SINK_STRIPPED),
+            u64::from(sequence)
+        );
+    }
+
+    #[test]
+    fn any_packet_comes_out_as_it_was_sent() {
+        let (mut random, seed) = Random::from_env();
+        let rooms: Vec<Source> = (0..=MOST).map(source).collect();
+        let sink = sink();
+        let frames = env_number("HOSTINT_TEST_FRAMES", 5_000);
+        let mut done = 0;
+        while done < frames {
+            let frame = plain(&mut random);
+            let bytes = frame.bytes();
+            let at = layout::find(&bytes).expect("TCP or UDP");
+            if !at.v6 || at.header_len() != 40 || bytes[0] & 1 != 0 {
+                continue;
+            }
+            done += 1;
+            let room = random.below(MOST + 1);
+            let source = &rooms[room];
+            source.forget_flows();
+            prove(source, &key_of(&bytes), IOAM);
+            let right = verify(&bytes).is_ok();
+            let ran = source.run(&bytes);
+            let sentence = format!("seed {seed}, frame {done}, room for {room}");
+            assert_eq!(
+                ran.bytes.len(),
+                bytes.len() + ioam::len(room),
+                "{sentence}: {bytes:02x?}"
+            );
+            let mut wrapped = ran.bytes;
+            let routers = random.below(room + 2);
+            for router in 0..routers.min(usize::from(bytes[at.l3 + 7])) {
+                ioam::fill(&mut wrapped, at.l3, &entry(router as u32 + 1));
+            }
+            let mut sent = bytes.clone();
+            sent[at.l3 + 7] = wrapped[at.l3 + 7];
+            let hook = if random.one_in(2) {
+                Hook::Xdp
+            } else {
+                Hook::Tc
+            };
+            let out = run(&sink, hook, &wrapped);
+            assert_eq!(out.bytes, sent, "{sentence}, {hook:?}");
+            assert_eq!(verify(&out.bytes).is_ok(), right, "{sentence}");
+            if done % 1_000 == 0 {
+                sink.forget_flows();
+            }
+        }
+        assert_eq!(sink.count(sink_counter::COUNT_SINK_STRIPPED), frames);
+    }
+
+    #[test]
+    fn malformed_options_are_counted_and_left_alone() {
+        use sink_counter as refused;
+        let sink = sink();
+        let bytes = udp6().bytes();
+        let at = l3_of(&bytes) + 40;
+        let cases: [(&str, usize, u8, sink_counter); 14] = [
+            ("longer header", 1, 18, refused::COUNT_SINK_BAD_SHIM),
+            ("other padding", 2, 0, refused::COUNT_SINK_BAD_SHIM),
+            ("own option shorter", 5, 21, refused::COUNT_SINK_BAD_SHIM),
+            ("other version", 8, 1, refused::COUNT_SINK_BAD_VERSION),
+            ("unknown flag", 9, 0x10, refused::COUNT_SINK_BAD_VERSION),
+            (
+                "no end-to-end option",
+                28,
+                0x11,
+                refused::COUNT_SINK_BAD_SHIM,
+            ),
+            ("its length", 29, 17, refused::COUNT_SINK_BAD_SHIM),
+            ("its kind", 31, 1, refused::COUNT_SINK_BAD_SHIM),
+            ("its bits", 34, 0x71, refused::COUNT_SINK_BAD_BITMAP),
+            ("other namespace", 52, 0, refused::COUNT_SINK_BAD_SHIM),
+            (
+                "words of an entry",
+                54,
+                4 << 3,
+                refused::COUNT_SINK_BAD_BITMAP,
+            ),
+            (
+                "more words free than there are",
+                55,
+                21,
+                refused::COUNT_SINK_BAD_SHIM,
+            ),
+            (
+                "bits of the trace",
+                56,
+                0xf3,
+                refused::COUNT_SINK_BAD_BITMAP,
+            ),
+            (
+                "another header follows",
+                0,
+                60,
+                refused::COUNT_SINK_BAD_PROTOCOL,
+            ),
+        ];
+        for hook in [Hook::Xdp, Hook::Tc] {
+            for (name, place, value, reason) in cases {
+                let mut wrapped = ioam::wrap(&bytes, &header(4, 1));
+                wrapped[at + place] = value;
+                sink.zero_counters();
+                let ran = run(&sink, hook, &wrapped);
+                assert_eq!(ran.bytes, wrapped, "{name}, {hook:?}");
+                assert_eq!(sink.count(reason), 1, "{name}, {hook:?}");
+                assert_eq!(sink.count(refused::COUNT_SINK_STRIPPED), 0, "{name}");
+            }
+            // Options of others, and hosts that do not read IOAM: not even counted.
+            let mut others = ioam::wrap(&bytes, &header(4, 1));
+            others[at + 6] = b'x';
+            sink.zero_counters();
+            assert_eq!(run(&sink, hook, &others).bytes, others);
+            assert!(sink.counters().iter().all(|(packets, _)| *packets == 0));
+            let mut without = settings();
+            without.flags &= !sink_flag::SINK_IOAM.0;
+            sink.set(&without);
+            let ours = ioam::wrap(&bytes, &header(4, 1));
+            assert_eq!(run(&sink, hook, &ours).bytes, ours);
+            sink.set(&settings());
+        }
+    }
+
+    #[test]
+    fn packets_that_end_too_soon_are_left_alone() {
+        let sink = sink();
+        let wrapped = ioam::wrap(&udp6().payload(0).bytes(), &header(4, 1));
+        for len in 54..wrapped.len() {
+            let cut = &wrapped[..len];
+            for hook in [Hook::Xdp, Hook::Tc] {
+                assert_eq!(run(&sink, hook, cut).bytes, cut, "{len} bytes, {hook:?}");
+            }
+        }
+        assert_eq!(sink.count(sink_counter::COUNT_SINK_STRIPPED), 0);
+    }
+
+    #[test]
+    fn a_superpacket_s_segments_are_counted_one_by_one() {
+        let source = source(4);
+        let sink = sink();
+        let whole = tcp6().payload(5 * 100 + 30).segment(1000, ACK).bytes();
+        prove(&source, &key_of(&whole), IOAM);
+        // The packets of BPF_PROG_RUN are no TCP to the kernel, which makes room only in that.
+        source.run_superpacket(&whole, 100, 6);
+        let planned = (count::COUNT_SOURCE_CANNOT_RESIZE, 6, whole.len() as u64);
+        let begun = (count::COUNT_SOURCE_FLOW_NEW, 1, 0);
+        assert_counted(&source, &[planned, begun], "it would be tagged");
+        let written = Header {
+            size: 100,
+            count: 6,
+            base: 1000,
+            ..header(4, 1)
+        };
+        for (index, len) in [(0, 100), (1, 100), (5, 30)] {
+            let segment = tcp6().payload(len).segment(1000 + index * 100, ACK).bytes();
+            let cut = ioam::wrap(&segment, &written);
+            assert_eq!(
+                run(&sink, Hook::Xdp, &cut).bytes,
+                segment,
+                "segment {index}"
+            );
+        }
+        // Two that were merged again.
+        let merged = tcp6().payload(200).segment(1200, ACK).bytes();
+        let cut = ioam::wrap(&merged, &written);
+        assert_eq!(run(&sink, Hook::Tc, &cut).bytes, merged);
+        let flow = sink.flow(&key_of(&whole)).expect("a flow");
+        assert_eq!((flow.packets + flow.other_packets, flow.head), (5, 6));
+        // A segment that is none of the superpacket.
+        let odd = tcp6().payload(100).segment(1033, ACK).bytes();
+        run(&sink, Hook::Xdp, &ioam::wrap(&odd, &written));
+        assert_eq!(sink.count(sink_counter::COUNT_SINK_BAD_SEGMENT), 1);
+        // One whose segments are as long as the link allows has no room.
+        source.zero_counters();
+        let long = tcp6().payload(1_000).segment(2000, ACK).bytes();
+        let ran = source.run_superpacket(&long, 65_500, 1);
+        assert_eq!(ran.bytes, long);
+        assert_counted(
+            &source,
+            &[(count::COUNT_SOURCE_SUPERPACKET, 1, long.len() as u64)],
+            "no room",
+        );
+    }
+
+    #[test]
+    fn packets_that_cannot_be_in_ioam_go_another_way() {
+        let mut source = source(4);
+        let sized = |frame: &Frame| frame.bytes().len() as u64;
+        let extended = udp6().extension_header(60, 8);
+        prove(&source, &key_of(&extended.bytes()), IOAM);
+        assert_eq!(source.run(&extended.bytes()).bytes, extended.bytes());
+        let counted = (count::COUNT_SOURCE_IP_OPTIONS, 1, sized(&extended));
+        assert_counted(&source, &[counted], "another extension header");
+        // IPv4 goes in vxlan-gpe, if that passes.
+        source.zero_counters();
+        prove(&source, &key_of(&udp().bytes()), IOAM);
+        assert_eq!(source.run(&udp().bytes()).bytes, udp().bytes());
+        let counted = (count::COUNT_SOURCE_UNPROVED, 1, sized(&udp()));
+        assert_counted(&source, &[counted], "IPv4 without another way");
+        prove(
+            &source,
+            &key_of(&udp().bytes()),
+            IOAM | lease_way::WAY_UDP_GPE.0,
+        );
+        source.model.encapsulation = hostint_testing::model::Encapsulation::VxlanGpe;
+        let ran = source.run(&udp().bytes());
+        assert_eq!(ran.bytes.len(), udp().bytes().len() + 20 + 68 + 4);
+    }
+
+    #[test]
+    fn a_connection_may_enter_ioam_and_leave_it_at_any_packet() {
+        let source = source(2);
+        let packet = |seq: u32| tcp6().payload(100).segment(seq, ACK).bytes();
+        let key = key_of(&packet(1));
+        let is_tagged = |seq: u32| source.run(&packet(seq)).bytes.len() > packet(seq).len();
+        prove(&source, &key, 0);
+        assert!(!is_tagged(1000), "it began before its lease");
+        prove(&source, &key, IOAM);
+        assert!(is_tagged(1100), "the lease came");
+        // After two thirds of all sequence numbers without anybody following them.
+        prove(&source, &key, 0);
+        assert!(!is_tagged(1200), "the path passes it no longer");
+        prove(&source, &key, IOAM);
+        for seq in [3_000_000_000, 3_000_000_100, 3_000_000_200] {
+            assert!(is_tagged(seq), "the path passes it again: {seq}");
+        }
+        source.change_flow(&key, |flow| {
+            flow.form = 5;
+            flow.left = 4;
+        });
+        prove(&source, &key, IOAM);
+        assert!(!is_tagged(3_000_000_300), "its packets came to nothing");
+        let gpe = key_of(&tcp().bytes());
+        prove(&source, &gpe, IOAM);
+        assert_eq!(source.run(&tcp().bytes()).bytes, tcp().bytes(), "IPv4");
+    }
+}
