@@ -18,19 +18,19 @@
  * Finds which of the superpacket's segments the packet has: one, or several if the packet was not split or was merged
  * again. Returns false if that cannot be known.
  */
-static __always_inline bool find_segments(const struct gpe_block *b, struct tagged_packet *p, __u32 payload,
-					  __u16 outer_id)
+static __always_inline bool find_segments(const struct gpe_block *b, __u8 protocol, __be32 tcp_seq, __u32 payload,
+					  __u16 outer_id, struct arrival_facts *facts)
 {
 	__u32 size = bpf_ntohs(b->size), count = bpf_ntohs(b->count), base = bpf_ntohl(b->base), index, segments;
 
-	p->facts.sequence = bpf_ntohl(b->sequence);
-	p->facts.count = 1;
+	facts->sequence = bpf_ntohl(b->sequence);
+	facts->count = 1;
 	if (count <= 1)
 		return true;
 	if (!size || !payload || count > GPE_MAX_SEGMENTS)
 		return false;
-	if (p->inner.protocol == IPPROTO_TCP) {
-		__u32 offset = bpf_ntohl(p->l4.tcp.seq) - base;
+	if (protocol == IPPROTO_TCP) {
+		__u32 offset = bpf_ntohl(tcp_seq) - base;
 
 		index = offset / size;
 		if (index * size != offset)
@@ -41,8 +41,8 @@ static __always_inline bool find_segments(const struct gpe_block *b, struct tagg
 	segments = (payload + size - 1) / size;
 	if (index >= count || segments > count - index)
 		return false;
-	p->facts.count = segments;
-	p->facts.sequence += index;
+	facts->count = segments;
+	facts->sequence += index;
 	return true;
 }
 
@@ -144,7 +144,9 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	p->facts.source_port = bpf_ntohs(entry->egress_port);
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
 	p->facts.age_code = bpf_ntohs(head->block.ds_flags) & GPE_FLOW_AGE;
-	p->bad_segment = find_segments(b, p, payload, outer_id) ? 0 : count_segments(b, payload);
+	p->bad_segment = find_segments(b, p->inner.protocol, p->l4.tcp.seq, payload, outer_id, &p->facts) ?
+				 0 :
+				 count_segments(b, payload);
 	p->ingress_port = bpf_ntohs(entry->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;
