@@ -16,6 +16,12 @@
  *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
  *   pull_skb()           sink/pull_skb.h   the kernel refuses       CANNOT_RESIZE BROKEN (dropped)
  *
+ * Nearly all tagged packets take another way between the first step and the last, with the same outcome:
+ *
+ *   straight_xdp(), straight_skb()         sink/straight_xdp.h, sink/straight_skb.h
+ *     read_straight()    sink/straight_read.h
+ *     account_straight() sink/straight.h     from here on the packet does not go back to the general way
+ *
  * A packet whose INT was removed counts as STRIPPED, and as HOST_INT, too, if an original Host-INT source tagged it.
  * Counted besides are:
  *
@@ -40,6 +46,8 @@
 #include "sink/nic_stamp.h"
 #include "sink/pull_xdp.h"
 #include "sink/pull_skb.h"
+#include "sink/straight_xdp.h"
+#include "sink/straight_skb.h"
 #include "lease/answer.h"
 #include "lease/probe.h"
 #include "sink/sweep.h"
@@ -132,6 +140,16 @@ static __always_inline void count_stripped(const struct tagged_packet *p)
 	count_sink(COUNT_SINK_STRIPPED, p->facts.count, p->frame_len);
 }
 
+/* Counts a packet that took the straight way to its end. Returns false if it is to be dropped. */
+static __always_inline bool count_straight(const struct tagged_packet *p, int straight)
+{
+	if (straight == STRAIGHT_DONE)
+		count_sink(COUNT_SINK_STRIPPED, p->facts.count, p->frame_len);
+	else
+		count_sink(straight == STRAIGHT_BROKE ? COUNT_SINK_BROKEN : COUNT_SINK_CANNOT_RESIZE, 1, p->frame_len);
+	return straight != STRAIGHT_BROKE;
+}
+
 __noinline int strip_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
@@ -159,6 +177,14 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 	if (!p)
 		return XDP_PASS;
 	p->frame_len = have_xdp_frags ? bpf_xdp_get_buff_len(ctx) : ctx->data_end - ctx->data;
+	if (have_straight_way && !nic_stamps && !locked) {
+		int straight = straight_xdp(ctx);
+
+		if (straight != STRAIGHT_NOT) {
+			count_straight(p, straight);
+			return XDP_PASS;
+		}
+	}
 	switch (find_xdp(ctx)) {
 	case SINK_TAGGED:
 		break;
@@ -208,6 +234,12 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 	if (!p)
 		return TCX_NEXT;
 	p->frame_len = ctx->len;
+	if (have_straight_way && !locked) {
+		int straight = straight_skb(ctx);
+
+		if (straight != STRAIGHT_NOT)
+			return count_straight(p, straight) ? TCX_NEXT : TCX_DROP;
+	}
 	found = find_skb(ctx);
 	if (found == SINK_SHORT && !bpf_skb_pull_data(ctx, ctx->len < PULL_LEN ? ctx->len : PULL_LEN))
 		found = find_skb(ctx);

@@ -37,6 +37,7 @@ mod source_idle;
 mod source_numbers;
 mod source_refusals;
 mod stacks;
+mod straight_sink;
 mod tracking;
 mod transit;
 mod transit_int_md;

@@ -31,6 +31,7 @@ pub mod load;
 pub mod model;
 pub mod netns;
 pub mod networks;
+pub mod numbers;
 pub mod packets;
 pub mod path_samples;
 pub mod peer_cases;

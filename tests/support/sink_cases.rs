@@ -1,11 +1,14 @@
 //! Cases for the sink: a packet, and its fate.
 
-use hostint::datapath::abi::sink_counter;
+use hostint::datapath::abi::{sink_counter, sink_flow};
 
 use super::frame::Frame;
 use super::int_block::Block;
-use super::model::{self, sink::Seen};
+use super::model;
+use super::model::sink::{Seen, Tagged};
+use super::numbers::another;
 use super::programs::sink::{Sink, Sizes, XDP_PASS, model_of, settings};
+use super::programs::source::TCX_NEXT;
 
 pub fn int() -> Block {
     Block::hostint().node(2).sequence(1)
@@ -66,7 +69,7 @@ pub fn stripped(name: &'static str, frame: Frame) -> Case {
     }
 }
 
-/// Runs the packet as the first of a flow and compares verdict, bytes, counters, flow table and events.
+/// Runs the packet as the first of a flow, then further ones, and compares verdict, bytes, counters, flow table and events.
 pub fn check(sink: &Sink, model: &model::sink::Sink, case: &Case) {
     let Case {
         name,
@@ -120,8 +123,47 @@ pub fn check(sink: &Sink, model: &model::sink::Sink, case: &Case) {
         }
         (Seen::Tagged(tagged), Outcome::Stripped(bytes) | Outcome::StrippedFromHostInt(bytes)) => {
             assert_eq!(tagged.restored, *bytes, "{name}: the model's bytes");
+            check_further(sink, case, &tagged, bytes);
         }
         (seen, _) => panic!("{name}: the model says {seen:?}"),
+    }
+}
+
+/// The flow's next packets, which may take the straight way, come out in the same way.
+fn check_further(sink: &Sink, case: &Case, tagged: &Tagged, bytes: &[u8]) {
+    let (name, has_vlan) = (case.name, case.frame[12] == 0x81 || case.frame[12] == 0x88);
+    let first = sink.flow(&tagged.key).expect("the flow is known");
+    for (hook, further) in [("XDP", 1), ("TC", 2), ("XDP", 3), ("TC", 4)] {
+        let next = another(&case.frame, tagged, further, None);
+        sink.zero_counters();
+        // BPF_PROG_RUN takes tags in the frame for what they are not.
+        let (ran, passes) = match hook == "TC" && !has_vlan {
+            true => (sink.run_tc(&next), TCX_NEXT),
+            false => (sink.run(&next), XDP_PASS),
+        };
+        let sentence = format!("{name}: number {further} further at {hook}");
+        assert_eq!(ran.verdict, passes, "{sentence}: verdict");
+        assert_eq!(ran.bytes, *bytes, "{sentence}: bytes");
+        let mut expected = vec![(0, 0); sink_counter::COUNT_SINK_MAX.0 as usize];
+        expected[sink_counter::COUNT_SINK_STRIPPED.0 as usize] = (1, next.len() as u64);
+        if tagged.by_host_int {
+            expected[sink_counter::COUNT_SINK_HOST_INT.0 as usize] = (1, next.len() as u64);
+        }
+        assert_eq!(sink.counters(), expected, "{sentence}: counters");
+        let flow = sink.flow(&tagged.key).expect("the flow is known");
+        let expected = sink_flow {
+            head: first.head.wrapping_add(further),
+            packets: first.packets + u64::from(further),
+            bytes: first.bytes * u64::from(further + 1),
+            earned_bytes: first.earned_bytes * u64::from(further + 1),
+            ..first
+        };
+        let facts = |flow: &sink_flow| {
+            let sums = (flow.packets, flow.bytes, flow.earned_bytes);
+            let source = (flow.source_node, flow.source_port, flow.encapsulation);
+            (flow.head, flow.awaited, sums, source, flow.ifindex)
+        };
+        assert_eq!(facts(&flow), facts(&expected), "{sentence}: record");
     }
 }
 

@@ -46,11 +46,12 @@ static __always_inline void fill_latency(struct latency_event *e, __u32 kind, __
 	e->egress_ts = p->egress_ts;
 	e->ingress_port = p->ingress_port;
 	e->egress_port = p->facts.source_port;
-	e->queue_packets = p->queue_packets;
-	e->queue_bytes = p->queue_bytes;
+	/* Without a queue the scratch has that of another packet. */
+	e->queue_packets = p->has_queue * p->queue_packets;
+	e->queue_bytes = p->has_queue * p->queue_bytes;
 	__builtin_memcpy(e->ip, &p->base, sizeof(e->ip));
 	__builtin_memset(e->l4, 0, sizeof(e->l4));
-	if (e->l4_len == UDP_LEN)
+	if (p->l4_len == UDP_LEN)
 		__builtin_memcpy(e->l4, &p->l4, UDP_LEN);
 	else
 		__builtin_memcpy(e->l4, &p->l4, TCP_BASE_LEN);

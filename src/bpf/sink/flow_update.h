@@ -70,9 +70,14 @@ static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct 
  * A flow pays for reports with its own bytes, so that the sink never sends more than it receives. A report with transit
  * hops, which is longer, costs as much as two.
  */
+static __always_inline bool can_pay_with(const struct sink_flow *f, const struct sink_settings *set, __u32 more_bytes)
+{
+	return (f->reports + 1ULL) * set->report_bytes <= all_earned_bytes(f) + more_bytes;
+}
+
 static __always_inline bool can_pay(const struct sink_flow *f, const struct sink_settings *set)
 {
-	return (f->reports + 1ULL) * set->report_bytes <= all_earned_bytes(f);
+	return can_pay_with(f, set, 0);
 }
 
 /* Packets that take two paths in turn are reported no more often than changes of the latency's bucket. */
@@ -83,12 +88,13 @@ static __always_inline bool is_other_path(const struct sink_flow *f, const struc
 	       is_over(now, f->report_ns, set->bucket_hold_ns);
 }
 
-/* Says whether a report may be due. Under the lock find_news() decides. */
-static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now, __u16 path)
+/* Says whether a report may be due, at this smooth latency and with so many more bytes. Under the lock find_news() decides. */
+static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now, __u16 path,
+				    __s32 smooth_ns, __u32 more_bytes)
 {
-	return can_pay(f, set) &&
+	return can_pay_with(f, set, more_bytes) &&
 	       (is_over(now, f->report_ns, set->report_period_ns) || is_other_path(f, set, now, path) ||
-		(!in_bucket(set, f->latency_smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns)));
+		(!in_bucket(set, smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns)));
 }
 
 /* Runs under the lock, so that only one CPU sends the report. */
@@ -232,7 +238,7 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 		return;
 	}
 	add_packet(f, a, false, false);
-	if (!is_news(f, set, a->now, a->path))
+	if (!is_news(f, set, a->now, a->path, f->latency_smooth_ns, 0))
 		return;
 	bpf_spin_lock(&f->lock);
 	find_news(f, set, a->now, a->path, news);

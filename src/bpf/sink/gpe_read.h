@@ -15,6 +15,19 @@
 #include "sink/segments.h"
 #include "sink/tagged.h"
 
+/* Returns what the block says of the superpacket, for a packet with this TCP sequence number and outer IPv4 id. */
+static __always_inline struct whole_packet superpacket_of(const struct gpe_block *b, __u8 protocol, __be32 tcp_seq,
+							  __u16 outer_id)
+{
+	return (struct whole_packet){
+		.base = bpf_ntohl(b->base),
+		.size = bpf_ntohs(b->size),
+		.count = bpf_ntohs(b->count),
+		.begin = protocol == IPPROTO_TCP ? bpf_ntohl(tcp_seq) : outer_id,
+		.is_tcp = protocol == IPPROTO_TCP,
+	};
+}
+
 /* Remembers the entries of a valid block; `more` is what each has besides those of struct gpe_block. */
 static __always_inline void take_stack(const struct gpe_block *head, __u32 more, struct tagged_packet *p)
 {
@@ -106,14 +119,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
 	p->facts.age_code = bpf_ntohs(head->block.ds_flags) & GPE_FLOW_AGE;
 	p->facts.sequence = bpf_ntohl(b->sequence);
-	find_segments(p, payload,
-		      (struct whole_packet){
-			      .base = bpf_ntohl(b->base),
-			      .size = bpf_ntohs(b->size),
-			      .count = bpf_ntohs(b->count),
-			      .begin = p->inner.protocol == IPPROTO_TCP ? bpf_ntohl(p->l4.tcp.seq) : outer_id,
-			      .is_tcp = p->inner.protocol == IPPROTO_TCP,
-		      });
+	find_segments(p, payload, superpacket_of(b, p->inner.protocol, p->l4.tcp.seq, outer_id));
 	p->ingress_port = bpf_ntohs(entry->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;

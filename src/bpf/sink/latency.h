@@ -104,12 +104,18 @@ static __always_inline void note_maximum(__s32 *maximum, __s32 latency_ns)
 	}
 }
 
-/* locked says that no other CPU changes the record, and that the kernel may have no fetching atomics. */
-static __always_inline void add_latency(struct sink_flow *f, __s32 latency_ns, bool first, bool locked)
+/* Returns the moving average with one more latency. */
+static __always_inline __s32 smoothed(const struct sink_flow *f, __s32 latency_ns)
 {
 	__s64 change = (__s64)latency_ns - f->latency_smooth_ns;
 
-	f->latency_smooth_ns = first ? latency_ns : f->latency_smooth_ns + (change >> 3);
+	return f->latency_smooth_ns + (change >> 3);
+}
+
+/* locked says that no other CPU changes the record, and that the kernel may have no fetching atomics. */
+static __always_inline void add_latency(struct sink_flow *f, __s32 latency_ns, bool first, bool locked)
+{
+	f->latency_smooth_ns = first ? latency_ns : smoothed(f, latency_ns);
 	if (first) {
 		f->latency_min_ns = latency_ns;
 		f->latency_max_ns = latency_ns;

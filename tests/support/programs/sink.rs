@@ -1,6 +1,7 @@
 //! The loaded sink.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -17,7 +18,7 @@ use hostint::datapath::probe::Features;
 use hostint::datapath::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
+use libbpf_rs::{MapCore, MapFlags, ProgramMut, RingBufferBuilder};
 
 use super::clock::{Clock, START_NS};
 use super::{Ran, get, key_of, prefix_key, read_counters, run, set, words, zero_counters};
@@ -51,6 +52,10 @@ pub struct Sizes {
     pub home_cpus: bool,
     /// The network card stamps packets, in the metadata before them.
     pub nic: bool,
+    /// Nearly all packets take the straight way.
+    pub straight: bool,
+    /// Time stands still but for jumps, so that two sinks see the same.
+    pub clock_stands: bool,
 }
 
 impl Default for Sizes {
@@ -63,6 +68,8 @@ impl Default for Sizes {
             atomics: true,
             home_cpus: true,
             nic: false,
+            straight: true,
+            clock_stands: false,
         }
     }
 }
@@ -135,6 +142,8 @@ impl Sink {
         rodata.have_home_cpus = atomics && features.home_cpus && sizes.home_cpus;
         rodata.software_version = 0x0304;
         rodata.nic_stamps = sizes.nic;
+        rodata.have_straight_way = sizes.straight;
+        rodata.clock_stands = sizes.clock_stands;
         let sized = open.maps.sink_flows.set_max_entries(sizes.flows);
         sized.expect("not loaded yet");
         let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
@@ -162,6 +171,9 @@ impl Sink {
             nic: sizes.nic,
             clock,
         };
+        if sizes.clock_stands {
+            sink.set_host(|host| host.clock_offset_ns = START_NS as i64);
+        }
         (0..sizes.fine).for_each(|index| sink.free_slots(index));
         sink.allow(Ipv4Addr::UNSPECIFIED, 0);
         sink.allow(Ipv6Addr::UNSPECIFIED, 0);
@@ -279,6 +291,49 @@ impl Sink {
 
     pub fn jump(&self, by_ns: i64) {
         self.clock.jump(&self.skel.maps.host_settings, by_ns);
+    }
+
+    /// Jumps, if `clock_stands`.
+    pub fn jump_standing(&self, by_ns: i64) {
+        self.set_host(|host| host.clock_offset_ns += by_ns);
+    }
+
+    /// What stands in the tables that packets change besides counters, events and records of flows.
+    pub fn tables(&self) -> BTreeMap<&'static str, BTreeMap<Vec<u8>, Vec<u8>>> {
+        let maps = &self.skel.maps;
+        let content = |map: &dyn MapCore| {
+            let of = |key: Vec<u8>| {
+                let value = map.lookup(&key, MapFlags::ANY).expect("the map is there");
+                value.map(|value| (key, value))
+            };
+            map.keys().filter_map(of).collect()
+        };
+        BTreeMap::from([
+            ("grants", content(&maps.sink_grants)),
+            ("crossings", content(&maps.crossings)),
+            ("unmeasured", content(&maps.sink_unmeasured)),
+            ("token buckets", content(&maps.sink_buckets)),
+            ("times on paths", content(&maps.sink_path_times)),
+            ("minima", content(&maps.sink_minima)),
+        ])
+    }
+
+    /// Runs one of the programs, and says whether the packet took the straight way. The general one leaves in the scratch,
+    /// behind a word, where the packet's headers are.
+    pub fn takes_straight_way(&self, run: impl FnOnce(&Self)) -> bool {
+        let (scratch, key) = (&self.skel.maps.sink_scratch, [0; 4]);
+        let read = || {
+            scratch
+                .lookup_percpu(&key, MapFlags::ANY)
+                .expect("an array")
+        };
+        let mut all = read().expect("it has one element");
+        all.iter_mut().for_each(|value| value.fill(0));
+        let zeroed = scratch.update_percpu(&key, &all, MapFlags::ANY);
+        zeroed.expect("an array");
+        run(self);
+        let after = read().expect("it has one element");
+        after.iter().all(|value| value[4..8] == [0; 4])
     }
 
     pub fn sweep(&self, keys: &[Key]) {
