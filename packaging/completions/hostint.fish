@@ -454,7 +454,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-new-fl
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l max-reports -d 'Tell at most this many flows of drops a second, and of hops; the others\' turn comes later; 0: no limit [default: 10000]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13278, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l once -d 'Count for this time, print all counts, and exit [default: 1s]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l import -d 'Print a config file that means the same as this file of SD-Fabric (ONOS\' netcfg, JSON) or of int-host-reporter (watchlist, YAML), and exit' -r -F
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l import -d 'Print this file of SD-Fabric (ONOS\' netcfg) or int-host-reporter (watchlist) as a config file, and exit' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l bpffs -d 'BPF file system for pins, which go into a folder hostint/ and a folder for the network namespace [default: the system\'s /sys/fs/bpf]' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l log-level -d 'Least severe log lines to write: error, warning, info or debug. debug logs each request to the kernel' -r -f -a "error\t''
 warning\t''

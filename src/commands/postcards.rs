@@ -6,11 +6,12 @@ use anyhow::Result;
 
 use super::output::print;
 use crate::cli::{PostcardsArgs, exit};
-use crate::{config, daemon};
+use crate::config::import::import;
+use crate::daemon;
 
 pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<u8> {
     if let Some(path) = &args.import {
-        print(&config::import::import(path)?)?;
+        print(&import(path)?)?;
         return Ok(exit::OK);
     }
     daemon::postcards::run(bpffs, args)?;

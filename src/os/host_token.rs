@@ -10,7 +10,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 pub enum Claim {
     /// It is held until its holder ends.
     First,
-    /// It is given back as soon as somebody has the first claim.
+    /// It is given back as soon as another process has the first claim.
     Second,
 }
 
@@ -18,7 +18,7 @@ pub enum Claim {
 #[derive(Debug)]
 pub struct HostToken {
     claim: Claim,
-    /// An address that nobody else can have meanwhile.
+    /// An address that no other process can have meanwhile.
     _socket: UnixDatagram,
 }
 
@@ -43,7 +43,7 @@ impl HostToken {
     /// those has the first claim.
     ///
     /// # Errors
-    /// If it cannot be said who has it.
+    /// If the kernel does not say whether it is held.
     pub fn take(name: &str, claim: Claim, held: Option<Self>) -> io::Result<Option<Self>> {
         let held = held.filter(|held| held.claim == claim);
         if claim == Claim::First {

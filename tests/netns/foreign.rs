@@ -86,6 +86,22 @@ impl Foreign {
         self.program.as_fd()
     }
 
+    /// Runs it once on a packet that nobody sent.
+    pub fn test_run(&self) {
+        let frame = [0_u8; 64];
+        // SAFETY: plain data; all zeros is valid.
+        let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
+        options.sz = size_of_val(&options) as _;
+        options.data_in = frame.as_ptr().cast();
+        options.data_size_in = frame.len() as u32;
+        options.repeat = 1;
+        // SAFETY: the packet lives during the call.
+        let result = unsafe {
+            libbpf_sys::bpf_prog_test_run_opts(self.program.as_raw_fd(), &raw mut options)
+        };
+        assert_eq!(result, 0, "the program runs");
+    }
+
     /// How many packets it saw.
     pub fn packets(&self) -> u64 {
         let (key, mut value) = (0u32, 0u64);

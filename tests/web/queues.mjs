@@ -30,16 +30,16 @@ check("its flows have shares, and what is not known is said", () => {
 });
 
 check("a row has what an episode was", () => {
-  const rows = cells(episodeTable([one, on], on.began_ns));
+  const rows = cells(episodeTable([one, on], on));
   for (const part of ["|7 eth1 queue 0|500 ms|16.4 ms|400 KiB|300|12|200 µs|"]) holds(rows[0].includes(part), `no ${part} in ${rows[0]}`);
   holds(rows[1].includes("|500 ms and on|–|400 KiB|300|0|200 KiB|–"), rows[1]);
 });
 
 check("a lane for each queue has its episodes where they were", () => {
   const span = { since: 1_700_000_000_000, until: 1_700_000_010_000 };
-  const drawn = lanes([one, on, { ...one, queue: 1 }], span, one.began_ns);
+  const drawn = lanes([one, on, { ...one, queue: 1 }], span, one);
   const bars = drawn.all("rect").map(({ attributes }) => [attributes.x, attributes.width, attributes.class]);
-  equal(bars, [[0, 50, "episode chosen"], [200, 50, "episode"], [0, 50, "episode chosen"]]);
+  equal(bars, [[0, 50, "episode chosen"], [200, 50, "episode"], [0, 50, "episode"]]);
   equal(drawn.all("svg").map(({ attributes }) => attributes["aria-label"]), ["7 eth1 queue 0: 2 episodes", "7 eth1 queue 1: 1 episode"]);
 });
 

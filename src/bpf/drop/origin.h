@@ -53,6 +53,25 @@ static __always_inline void find_origin(struct sk_buff *skb, struct sock *rx_sk,
 	from->netns = inode_of(BPF_CORE_READ(dst, dev, nd_net.net));
 }
 
+/*
+ * True for the packet of a test run of a program (BPF_PROG_RUN), which the kernel frees as if it dropped it. Its socket is of
+ * the protocol "bpf_dummy", of none in older kernels, and nothing is charged to it. What is no socket has no namespace.
+ */
+static __always_inline bool is_test_run(struct sk_buff *skb)
+{
+	struct sock *sk = skb->sk;
+	struct proto *protocol;
+	__u64 begin = 0;
+
+	if (!sk || skb->destructor)
+		return false;
+	protocol = BPF_CORE_READ(sk, __sk_common.skc_prot);
+	if (!protocol)
+		return inode_of(BPF_CORE_READ(sk, __sk_common.skc_net.net));
+	bpf_core_read(&begin, sizeof(begin), &protocol->name);
+	return !__builtin_memcmp(&begin, "bpf_dummy", sizeof(begin));
+}
+
 /* Returns the id of the socket's cgroup, or 0. */
 static __always_inline __u64 cgroup_of(struct sock *sk)
 {

@@ -188,6 +188,7 @@ struct sk_buff {
 	struct net_device *dev;
 	struct sock *sk;
 	unsigned long _skb_refdst;
+	void *destructor;
 	unsigned long _nfct;
 	unsigned char *head;
 	unsigned char *data;

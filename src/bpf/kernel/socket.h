@@ -26,12 +26,17 @@ struct in6_addr {
 	} in6_u;
 };
 
+struct proto {
+	char name[32];
+};
+
 struct sock_common {
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;
 	unsigned short skc_family;
 	unsigned char skc_state;
+	struct proto *skc_prot;
 	struct possible_net skc_net;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;

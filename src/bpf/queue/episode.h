@@ -6,7 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/queue.h"
-#include "drop/flow_of.h"
+#include "drop/int_of.h"
 #include "queue/states.h"
 
 struct {
@@ -17,6 +17,16 @@ struct {
 static __always_inline bool is_over_trigger(const struct queue_state *state)
 {
 	return state->episode.begin_ns && !state->episode.end_ns;
+}
+
+/* Of packets in hostint's tunnel, the flow is the one inside. A function of its own, so that its variables are. */
+static __noinline int find_tunnelled(struct drop_headers *headers, struct flow_key *flow)
+{
+	struct drop_int found = {};
+
+	if (flow->layers == DROP_UDP && flow->dport == bpf_htons(GPE_PORT))
+		read_gpe_drop(headers, flow, &found);
+	return 0;
 }
 
 /*
@@ -41,7 +51,9 @@ __noinline int send_queue(__u32 ifindex, __u32 queue, __u32 what, __u64 packet)
 		headers.head = BPF_CORE_READ(skb, head);
 		headers.at = BPF_CORE_READ(skb, network_header);
 		headers.end = BPF_CORE_READ(skb, tail);
-		if (!find_flow(&headers, BPF_CORE_READ(skb, protocol), &flow))
+		if (find_flow(&headers, BPF_CORE_READ(skb, protocol), &flow))
+			find_tunnelled(&headers, &flow);
+		else
 			__builtin_memset(&flow, 0, sizeof(flow));
 	}
 	e = bpf_ringbuf_reserve(&queue_events, sizeof(*e), 0);

@@ -24,7 +24,7 @@ impl Document {
             let json = serde_json::from_str(text);
             return json.map(Self).map_err(|err| format!("no JSON: {err}"));
         }
-        let mut reader = Reader {
+        let mut reader = YamlReader {
             all: text.lines().collect(),
             at: 0,
         };
@@ -44,13 +44,13 @@ impl Document {
     }
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     all: Vec<&'a str>,
     /// Lines that are read.
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     /// The next line that says something.
     fn peek(&self) -> Result<Option<Line<'a>>, String> {
         for (index, raw) in self.all.iter().enumerate().skip(self.at) {

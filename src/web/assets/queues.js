@@ -44,7 +44,7 @@ export function culprits(one) {
     Number(one.suppressed) > 0 && `the flows of ${exact(one.suppressed)} packets beyond the quota of ${exact(one.quota)} are not known`,
   ].filter(Boolean);
   return [h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": "Flows in the queue" },
-    h("thead", {}, h("tr", {}, [["flow", left], ["share of the packets that were told"], [""], ["packets"], ["bytes"]].map(([name, side]) => h("th", { scope: "col", class: side }, name)))),
+    h("thead", {}, h("tr", {}, [["flow", left], ["share of the packets that were told", left], [""], ["packets"], ["bytes"]].map(([name, side]) => h("th", { scope: "col", class: side }, name)))),
     h("tbody", {}, rows))), notes.length > 0 && h("p", { class: "dim" }, notes.join("; "))];
 }
 
@@ -62,7 +62,7 @@ export function lanes(episodes, span, chosen) {
     const bars = all.map((one) => {
       const begin = Math.max(0, at(ms(one.began_ns)));
       const end = Math.min(WIDTH, at(ms(one.began_ns) + length(one) / 1e6));
-      return svg("rect", { class: one.began_ns === chosen ? "episode chosen" : "episode", x: begin, y: 3, width: Math.max(LEAST_WIDTH, end - begin), height: LANE - 6, onclick: () => go({ at: one.began_ns }) },
+      return svg("rect", { class: one === chosen ? "episode chosen" : "episode", x: begin, y: 3, width: Math.max(LEAST_WIDTH, end - begin), height: LANE - 6, onclick: () => go({ at: one.began_ns }) },
         svg("title", {}, `${time(ms(one.began_ns))}: ${sentence(one)}`));
     });
     return h("div", { class: "lane" }, h("span", { title: name }, name),
@@ -75,8 +75,8 @@ export function lanes(episodes, span, chosen) {
 
 export function episodeTable(episodes, chosen) {
   const heads = [["began", left], ["queue", left], ["over", "", "from the first packet over the trigger to the reset"], ["longest wait"], ["most bytes"], ["packets", "", "over the trigger"], ["dropped"], ["trigger"], ["most packets of", left]];
-  const rows = episodes.map((one) => h("tr", { class: one.began_ns === chosen ? "open" : undefined },
-    h("th", { scope: "row", class: left }, h("a", { href: link({ at: one.began_ns === chosen ? "" : one.began_ns }), "aria-current": one.began_ns === chosen ? "true" : undefined }, time(ms(one.began_ns)))),
+  const rows = episodes.map((one) => h("tr", { class: one === chosen ? "open" : undefined },
+    h("th", { scope: "row", class: left }, h("a", { href: link({ at: one.began_ns }), "aria-current": one === chosen ? "true" : undefined }, time(ms(one.began_ns)))),
     h("td", { class: left }, queueName(one)), h("td", {}, `${duration(length(one))}${one.end_ns ? "" : " and on"}`), h("td", {}, one.max_time_ns ? duration(one.max_time_ns) : "–"),
     h("td", {}, one.max_bytes > 0 ? bytes(one.max_bytes) : "–"), h("td", { title: exact(one.packets) }, count(one.packets)), h("td", { class: one.drops > 0 ? "trouble" : undefined }, count(one.drops)),
     h("td", {}, limit(one, one.trigger)), h("td", { class: left }, one.flows.length > 0 ? flowName(one.flows[0]) : "–")));
@@ -90,7 +90,7 @@ export class QueuesView {
     this.episode = h("div", {});
     this.table = h("div", {});
     this.none = h("p", { class: "none", hidden: true }, "No host told episodes of queues in this period: ", h("code", {}, "hostint postcards --queue eth0=trigger:200us --collector"), " tells them.");
-    this.parts = [panel("Episodes over time, by queue", null, this.lanes), panel("Who filled the queue", null, this.episode), panel("Episodes, newest first", null, this.table)];
+    this.parts = [panel("Episodes over time, by queue", null, this.lanes), panel("Flows that filled the queue", null, this.episode), panel("Episodes, newest first", null, this.table)];
     this.element = h("div", { class: "view stack" }, this.none, this.parts);
   }
 
@@ -103,8 +103,8 @@ export class QueuesView {
     // Without a choice the one that was over for longest is shown.
     const longest = queues.reduce((most, one) => (length(one) > length(most) ? one : most));
     const one = queues.find(({ began_ns: began }) => began === shown.at) ?? longest;
-    this.lanes.replaceChildren(lanes(queues, span, one.began_ns));
+    this.lanes.replaceChildren(lanes(queues, span, one));
     this.episode.replaceChildren(h("p", { class: "episode-said" }, h("b", {}, `${queueName(one)}, ${time(ms(one.began_ns))}`), `: ${sentence(one)}`), ...culprits(one).filter(Boolean));
-    this.table.replaceChildren(episodeTable(queues, one.began_ns));
+    this.table.replaceChildren(episodeTable(queues, one));
   }
 }

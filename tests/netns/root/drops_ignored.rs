@@ -8,6 +8,8 @@ use hostint_testing::netns::{Daemon, Lab, await_that_or};
 use nix::libc;
 use serde_json::Value;
 
+use crate::foreign::{Foreign, TC_OK};
+
 const PINGS: u64 = 20;
 const REFUSED: u64 = 7;
 const REASON: &str = "SOCKET_FILTER";
@@ -150,6 +152,23 @@ fn pings_at_a_sink_are_no_drops_and_refused_datagrams_are() {
     for sum in sums().iter().filter(|sum| refused(sum)) {
         assert!(is_refused(sum["packets"].as_u64().unwrap()), "{sum:#}");
     }
+}
+
+#[test]
+fn packets_of_test_runs_are_none() {
+    let lab = Lab::new();
+    let mut daemon = lab
+        .b
+        .start("postcards --drops --json --netns all", "drops are told");
+    let program = Foreign::tc("tested", TC_OK);
+    lab.b.enter(|| program.test_run());
+    assert_eq!(program.packets(), 1);
+    assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
+    let all = lines(&daemon);
+    let totals = all.last().unwrap();
+    let mut places = totals["places"].as_array().unwrap().iter();
+    let is_it = |one: &Value| one["place"] == "bpf_prog_test_run_skb";
+    assert!(!places.any(is_it), "{totals:#}");
 }
 
 #[test]
