@@ -8,6 +8,7 @@ mod lab;
 mod latency;
 mod leases;
 mod loss;
+mod option;
 mod profile;
 mod programs;
 mod rate;
@@ -18,7 +19,7 @@ mod throughput;
 mod transit;
 mod watchlist;
 
-const SECTIONS: [(&str, fn()); 11] = [
+const SECTIONS: [(&str, fn()); 12] = [
     ("steps", steps::run),
     ("cost", cost::run),
     ("loss", loss::run),
@@ -26,6 +27,7 @@ const SECTIONS: [(&str, fn()); 11] = [
     ("rate", rate::run),
     ("throughput", throughput::run),
     ("latency", latency::run),
+    ("option", option::run),
     ("curve", curve::run),
     ("watchlist", watchlist::run),
     ("leases", leases::run_all),
