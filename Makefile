@@ -21,7 +21,7 @@ CARGO_DIR := $(or $(CARGO_HOME),$(CALLER_HOME)/.cargo)
 RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
-.PHONY: all demo demo-drops demo-path demo-figures test test-pods test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
 	lint audit man bench fuzz install sbom deb rpm reproducible need-root clean
 
 all:
@@ -44,6 +44,12 @@ demo-path: need-root
 	packaging/install-build-deps.sh --demo
 	$(RELEASE); $(GIVE_BACK)
 	tests/demo-path.sh $(abspath $(BINARY))
+
+# Two hosts and two routers: what limits TCP connections, and which hop is the bottleneck.
+demo-tcp: need-root
+	packaging/install-build-deps.sh --demo
+	$(RELEASE); $(GIVE_BACK)
+	tests/demo-tcp.sh $(abspath $(BINARY))
 
 # Real containers of podman: named, timed as soon as they come, and gone without a trace (ROUNDS=5).
 test-pods: need-root

@@ -1,5 +1,5 @@
-# Hosts of a demo as network namespaces, and daemons in them. demo.sh, demo-drops.sh and demo-path.sh read this file, whose first
-# argument is the path of hostint.
+# Hosts of a demo as network namespaces, and daemons in them. demo.sh, demo-drops.sh, demo-path.sh and demo-tcp.sh read this file, whose
+# first argument is the path of hostint.
 
 hostint=${1:-hostint}
 out=$(mktemp -d)

@@ -8,6 +8,7 @@ mod lab;
 mod latency;
 mod leases;
 mod loss;
+mod option;
 mod postcards;
 mod profile;
 mod programs;
@@ -27,6 +28,7 @@ const SECTIONS: [(&str, fn()); 12] = [
     ("rate", rate::run),
     ("throughput", throughput::run),
     ("latency", latency::run),
+    ("option", option::run),
     ("curve", curve::run),
     ("watchlist", watchlist::run),
     ("leases", leases::run_all),

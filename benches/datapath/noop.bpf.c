@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Programs that do nothing, attached as source and sink are: what running any program costs. */
+/* Programs that do nothing, attached as those of hostint are: what running any program costs. */
 #define SECTION(name) __attribute__((section(name), used))
 
 char _license[] SECTION("license") = "Dual BSD/GPL";
@@ -8,6 +8,12 @@ SECTION("tc")
 int noop_tc(void *ctx)
 {
 	return -1; /* TCX_NEXT */
+}
+
+SECTION("sockops")
+int noop_sockops(void *ctx)
+{
+	return 1;
 }
 
 SECTION("xdp.frags")

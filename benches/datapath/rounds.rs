@@ -8,10 +8,15 @@ pub struct Rounds(Vec<Vec<f64>>);
 
 impl Rounds {
     /// Measures each of `cases` once in each round, after one round that nobody counts.
-    pub fn measure(cases: usize, mut measure: impl FnMut(usize) -> f64) -> Self {
+    pub fn measure(cases: usize, measure: impl FnMut(usize) -> f64) -> Self {
+        Self::repeat(ROUNDS, cases, measure)
+    }
+
+    /// The same with another number of rounds.
+    pub fn repeat(rounds: usize, cases: usize, mut measure: impl FnMut(usize) -> f64) -> Self {
         let mut round = || (0..cases).map(&mut measure).collect::<Vec<_>>();
         round();
-        Self((0..ROUNDS).map(|_| round()).collect())
+        Self((0..rounds).map(|_| round()).collect())
     }
 
     /// The median of a case.

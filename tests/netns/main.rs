@@ -66,6 +66,7 @@ mod root {
     mod summaries;
     mod superpackets;
     mod tcp;
+    mod tcp_int_peer;
     mod tcp_option;
     mod tcp_status;
     mod tcp_told;

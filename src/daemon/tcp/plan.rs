@@ -68,7 +68,8 @@ fn plan_option(config: &TcpConfig, cgroups: Option<&Path>) -> Result<Option<Opti
         return Ok(None);
     }
     let folder = config.cgroup.as_deref().or(cgroups).context(
-        "cannot send option 114: no cgroup2 file system is mounted (try: mount -t cgroup2 none /sys/fs/cgroup)",
+        "cannot send option 114: no cgroup2 file system can be seen here (try --cgroup DIR, or mount -t cgroup2 none \
+         /sys/fs/cgroup)",
     )?;
     Ok(Some(OptionPlan {
         cgroup: folder.to_owned(),

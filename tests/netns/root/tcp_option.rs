@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;
 
-use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below};
 use hostint_testing::watched_pair;
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ pub(super) fn last(daemon: &Daemon, port: u16) -> Value {
 
 /// The router fills in requests of the first host as a switch would: a queue of 40 KiB at a link of 100 Gbit/s, the first
 /// hop, and 12.3 ms. The sum of these values is 0, so that checksums stay right.
-fn fill(lab: &Lab) {
+pub(super) fn fill(lab: &Lab) {
     for (host, dev) in [
         (&lab.a, "a0"),
         (&lab.m, "m0"),
@@ -244,4 +244,32 @@ fn leases_say_which_hosts_take_the_option() {
         });
         asked(&asks) == before
     });
+}
+
+#[test]
+fn running_connections_take_part_at_once_and_nothing_stays_behind() {
+    const RUNNING: usize = 200;
+    let lab = Lab::new();
+    let listener = lab.b.enter(|| TcpListener::bind(SERVER)).unwrap();
+    let connect = |_| {
+        let client = lab.a.enter(|| TcpStream::connect(SERVER)).unwrap();
+        (client, listener.accept().unwrap().0)
+    };
+    let mut running: Vec<_> = (0..RUNNING).map(connect).collect();
+    let mut exchange = || {
+        for (client, server) in &mut running {
+            let mut byte = [0];
+            client.write_all(b"?").unwrap();
+            server.read_exact(&mut byte).unwrap();
+        }
+    };
+    let mut asks = watch(&lab.a, "--option all");
+    exchange();
+    let status = lab.a.hostint("status --json --flows 0");
+    let status: Value = serde_json::from_str(&status).unwrap();
+    let asked = status["tcp"]["option"]["requests"].as_u64().unwrap();
+    assert!(asked * 100 >= RUNNING as u64 * 99, "{asked} of {RUNNING}");
+    assert_eq!(asks.end(), Some(0));
+    exchange();
+    assert_eq!(pins_below(&lab.a.pins()), Vec::<String>::new());
 }

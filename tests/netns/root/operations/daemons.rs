@@ -21,6 +21,8 @@ use super::{ADDRESSES, PORT};
 pub struct Daemons {
     hosts: [Host; 2],
     sinks: [Option<Daemon>; 2],
+    /// They send option 114.
+    tcp: [Option<Daemon>; 2],
     configs: [PathBuf; 2],
     are_paused: [bool; 2],
 }
@@ -35,6 +37,7 @@ impl Daemons {
         let mut this = Self {
             hosts,
             sinks: [None, None],
+            tcp: [None, None],
             configs,
             are_paused: [false; 2],
         };
@@ -53,6 +56,19 @@ impl Daemons {
         this
     }
 
+    /// Both hosts send option 114, on all connections.
+    pub fn with_option_114(mut self) -> Self {
+        for side in 0..2 {
+            self.begin_tcp(side);
+        }
+        self
+    }
+
+    fn begin_tcp(&mut self, side: usize) {
+        let line = "tcp --option all --option-period 1ms --report end";
+        self.tcp[side] = Some(self.hosts[side].start(line, "connections are watched"));
+    }
+
     pub fn operate(&mut self, kind: &str, random: &mut Random) {
         match kind {
             "host: watchlist" => self.watch(random),
@@ -60,6 +76,7 @@ impl Daemons {
             "host: pause or go on" => self.pause(random),
             "host: attach" => self.reattach(random),
             "host: restart" => self.restart(random),
+            "host: restart of tcp" => self.restart_tcp(random),
             _ => unreachable!("{kind}"),
         }
     }
@@ -145,6 +162,20 @@ impl Daemons {
         self.begin(side);
     }
 
+    /// The view of TCP connections ends, in order or killed, and begins again on connections that run.
+    fn restart_tcp(&mut self, random: &mut Random) {
+        let side = random.below(2);
+        let Some(mut daemon) = self.tcp[side].take() else {
+            return;
+        };
+        if random.one_in(2) {
+            daemon.kill();
+        } else {
+            assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
+        }
+        self.begin_tcp(side);
+    }
+
     /// Every daemon runs and serves.
     pub fn heal(&mut self) {
         for side in 0..2 {
@@ -163,6 +194,15 @@ impl Daemons {
         sums: &mut Sums,
     ) -> u64 {
         let mut lost_in_all = 0;
+        for (host, tcp) in self.hosts.iter().zip(&self.tcp) {
+            if tcp.is_some() {
+                let option = &host.status()["tcp"]["option"];
+                for count in ["requests", "samples", "off"] {
+                    let name = format!("option 114: {count} since the daemon began");
+                    sums.add(&name, option[count].as_u64().unwrap());
+                }
+            }
+        }
         for (side, host) in self.hosts.iter().enumerate() {
             assert_eq!(host.count("source", "dropped"), 0, "{what}");
             assert_eq!(host.count("sink", "broken"), 0, "{what}");

@@ -37,8 +37,8 @@ const ROUNDS: &str = "rounds";
 const OPERATIONS: &str = "operations";
 
 /// The kind of an operation, and how often it comes in 10,000.
-const KINDS: [(&str, usize); 24] = [
-    ("datagrams: burst of 1 to 8", 4300),
+const KINDS: [(&str, usize); 25] = [
+    ("datagrams: burst of 1 to 8", 4290),
     ("datagrams: superpacket", 700),
     ("datagrams: other traffic class", 500),
     ("datagrams: other source port", 300),
@@ -62,6 +62,7 @@ const KINDS: [(&str, usize); 24] = [
     ("host: offload", 14),
     ("host: attach", 1),
     ("host: restart", 1),
+    ("host: restart of tcp", 10),
 ];
 
 /// What a round makes. The lab is dropped last, after all that uses its hosts.
@@ -95,7 +96,15 @@ impl Round {
                 host.sh(&format!("ip link set {dev} gso_max_segs 1"));
             }
         }
-        let daemons = is_with_hostint().then(|| Daemons::start(&lab));
+        let daemons = is_with_hostint().then(|| {
+            // In every second round segments carry option 114, which the router fills in.
+            if is_counted {
+                return Daemons::start(&lab);
+            }
+            lab.m
+                .hostint("transit attach --dev m0,m1 --node-id 9 --carriers tcp-int");
+            Daemons::start(&lab).with_option_114()
+        });
         Self {
             daemons,
             datagrams: Datagrams::start(&lab, 16),
