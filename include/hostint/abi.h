@@ -72,7 +72,7 @@ enum sink_flag {
 	SINK_IOAM = 256,        /* recognise IOAM in IPv6 hop-by-hop options */
 };
 
-/* A token is added every interval_ns; tokens worth at most burst_ns are kept. */
+/* A token is added every interval_ns (0: no limit); tokens worth at most burst_ns are kept. */
 struct token_rate {
 	__u64 interval_ns;
 	__u64 burst_ns;
@@ -100,7 +100,6 @@ struct sink_settings {
 	__s32 edge_up[MAX_EDGES];   /* a latency at or above it leaves the bucket upwards */
 	__s32 edge_down[MAX_EDGES]; /* a latency below it leaves the bucket downwards */
 	__u32 report_bytes; /* greatest length of a report, which a flow pays for with its own bytes; 0: no limit */
-	/* An interval_ns of 0 means no limit. */
 	struct token_rate new_flows_source; /* for each source address */
 	struct token_rate new_flows_total;
 	struct token_rate reports_source;
@@ -124,8 +123,7 @@ enum encapsulation {
 	ENCAP_OVER_TCP_UDP = 1,
 	ENCAP_EXTENSION_UDP = 2,
 	ENCAP_VXLAN_GPE = 3,
-	/* These numbers are none of enum flow_form; 6 is for INT-MD. */
-	ENCAP_IOAM = 7, /* as a setting: where it does not pass, and in IPv4, as ENCAP_AUTO */
+	ENCAP_IOAM = 7, /* no number of enum flow_form; as a setting: where it is not possible, as ENCAP_AUTO */
 };
 
 /* Superpackets (GSO) are split by the device or the kernel after the hook. This says how they are handled. */
@@ -272,9 +270,8 @@ struct drop_key {
 	__u32 zero;
 };
 
-/* All counts are those since the first drop. */
 struct drop_flow {
-	__u64 packets;
+	__u64 packets; /* all counts are those since the first drop */
 	__u64 segments;
 	__u64 bytes;
 	__u64 first_ns; /* monotonic clock */

@@ -57,7 +57,7 @@ generic\t'in the stack: works everywhere, costs more'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l encap -d 'Encapsulations to recognise, separated by commas [default: all: over-tcp-udp,extension-udp,vxlan-gpe,ioam]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
@@ -129,7 +129,7 @@ generic\t'in the stack: works everywhere, costs more'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l encap -d 'Encapsulations to recognise, separated by commas [default: all: over-tcp-udp,extension-udp,vxlan-gpe,ioam]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dscp-value -d 'DSCP value that marks over-tcp-udp packets [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
@@ -199,7 +199,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l hook -d 'Hook at which the source sees packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx if the kernel has it, otherwise clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
 xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l encap -d 'How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l encap -d 'How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp, vxlan-gpe or ioam (over IPv6, else as auto) [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l superpackets -d 'How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]' -r -f -a "encap\t'TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged'
 encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP (--hook xdp)'
 stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'
@@ -210,7 +210,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l mtu -d 'Length of the longest IP packet with INT [default: the interface\'s MTU, followed live]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l max-hops -d 'Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for them [default: 0]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l max-hops -d 'Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for them [default: 0; with --encap ioam 4 routers]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dest-file -d 'File of destinations to watch: one name, address or prefix per line; # begins a comment' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT' -r -f -a "true\t''
 false\t''"
@@ -249,7 +249,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the source sees packets [default: tc]' -r -f -a "tc\t'TC egress of the interface (tcx if the kernel has it, otherwise clsact)'
 tc-ingress\t'TC ingress of a veth whose peer is in a container or guest'
 xdp\t'XDP on a veth whose peer is in a container or guest: extension-udp only'"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp or vxlan-gpe [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l encap -d 'How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp, vxlan-gpe or ioam (over IPv6, else as auto) [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l superpackets -d 'How superpackets (GSO) are handled [default: encap; with --compat or --hook xdp skip]' -r -f -a "encap\t'TCP superpackets are sent whole in vxlan-gpe, whose header each segment repeats; UDP superpackets stay untagged'
 encap-all\t'UDP superpackets in vxlan-gpe too: only if the receiving side strips at XDP (--hook xdp)'
 stage\t'superpackets are segmented by a veth pair first, then tagged one by one: costs throughput'
@@ -260,7 +260,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dscp-mask -d 'DSCP bits that belong to the mark [default: 0x01]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l extension-port -d 'UDP destination port of extension-udp packets [default: 33122]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l mtu -d 'Length of the longest IP packet with INT [default: the interface\'s MTU, followed live]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-hops -d 'Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for them [default: 0]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-hops -d 'Number of INT transit hops that may push their entries, 0 to 8, where the sink reads them; packets leave room for them [default: 0; with --encap ioam 4 routers]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'File of destinations to watch: one name, address or prefix per line; # begins a comment' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT' -r -f -a "true\t''
 false\t''"

@@ -29,6 +29,7 @@
  *   untracked packets    sink/account.h    NEW_FLOW_LIMITED UNTRACKED BAD_SEGMENT
  *   the flow's slots     sink/flow_table.h FLOW_COARSE
  *   times of segments    sink/paths.h      PATH_FULL
+ *   full traces          sink/ioam_read.h  TRACE_FULL
  *   its hops' checksum   sink/pushers.h    STACK_CHECKSUM
  *   the flow's changes   sink/news.h       FLOW_NEW FLOW_LATE FLOW_RESTARTED LOST RECOVERED REORDERED DUPLICATE DAMAGED
  *   its reports          sink/events.h     EVENT_SENT EVENT_LOST REPORT_LIMITED
@@ -41,7 +42,6 @@
 #include "sink/read.h"
 #include "sink/ioam_read.h"
 #include "sink/account.h"
-#include "sink/hops.h"
 #include "sink/measure.h"
 #include "sink/nic_stamp.h"
 #include "sink/pull_xdp.h"
@@ -96,7 +96,7 @@ __noinline int read_ioam_skb(struct __sk_buff *ctx)
 			 ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
 }
 
-static __always_inline int find_xdp(struct xdp_md *ctx)
+static __always_inline int find_int_xdp(struct xdp_md *ctx)
 {
 	int found = SINK_NOT_MARKED;
 
@@ -105,18 +105,13 @@ static __always_inline int find_xdp(struct xdp_md *ctx)
 	return found == SINK_NOT_MARKED ? read_xdp(ctx) : found;
 }
 
-static __always_inline int find_skb(struct __sk_buff *ctx)
+static __always_inline int find_int_skb(struct __sk_buff *ctx)
 {
 	int found = SINK_NOT_MARKED;
 
 	if (may_have_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end))
 		found = read_ioam_skb(ctx);
 	return found == SINK_NOT_MARKED ? read_skb(ctx) : found;
-}
-
-static __always_inline bool take_any_entries(void *data, void *end, struct tagged_packet *p)
-{
-	return p->facts.encapsulation == ENCAP_IOAM ? take_ioam_entries(data, end, p) : take_entries(data, end, p);
 }
 
 __noinline int take_hops_xdp(struct xdp_md *ctx)
@@ -185,7 +180,7 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 			return XDP_PASS;
 		}
 	}
-	switch (find_xdp(ctx)) {
+	switch (find_int_xdp(ctx)) {
 	case SINK_TAGGED:
 		break;
 	case SINK_SHORT:
@@ -240,9 +235,9 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 		if (straight != STRAIGHT_NOT)
 			return count_straight(p, straight) ? TCX_NEXT : TCX_DROP;
 	}
-	found = find_skb(ctx);
+	found = find_int_skb(ctx);
 	if (found == SINK_SHORT && !bpf_skb_pull_data(ctx, ctx->len < PULL_LEN ? ctx->len : PULL_LEN))
-		found = find_skb(ctx);
+		found = find_int_skb(ctx);
 	if (found == SINK_SHORT)
 		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
 	if (found == SINK_NOT_MARKED)

@@ -79,7 +79,7 @@ pub struct SinkOptions {
     #[command(flatten)]
     pub clock: ClockErrorOption,
 
-    /// Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe]
+    /// Encapsulations to recognise, separated by commas [default: all: over-tcp-udp,extension-udp,vxlan-gpe,ioam]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "LIST", value_delimiter = ',')]
     pub encap: Vec<String>,
 

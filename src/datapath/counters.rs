@@ -75,6 +75,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_FLOW_COARSE "flow_coarse" "flows whose quantiles are rough: no fine slots were free (--max-fine-flows)",
     COUNT_SINK_STACK_CHECKSUM "stack_checksum" "packets with transit hops whose L4 checksum fits neither hops that update it nor hops that do not",
     COUNT_SINK_PATH_FULL "path_full" "times of packets over transit hops that are not in the figures of their path: too many paths",
+    COUNT_SINK_TRACE_FULL "trace_full" "packets in ioam that passed more routers than there was room for",
 };
 
 /// The source's counters.

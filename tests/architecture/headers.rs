@@ -23,7 +23,10 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),
     ("transit", &["kernel", "packet", "int"]),
-    ("lease", &["kernel", "packet", "watch", "source", "sink"]),
+    (
+        "lease",
+        &["kernel", "packet", "int", "watch", "source", "sink"],
+    ),
     (
         "peer",
         &["kernel", "packet", "int", "watch", "source", "lease"],

@@ -3,16 +3,21 @@
 
 use std::net::Ipv6Addr;
 
-use hostint::datapath::abi::{lease_way, sink_counter, sink_flag, source_counter, superpackets};
+use hostint::datapath::abi::{
+    lease_way, peer_counter, sink_counter, sink_flag, source_counter, superpackets,
+};
 use hostint::datapath::events;
 use hostint::model::{Encapsulation as Named, Hop, NodeId, SinkEvent};
 use hostint_testing::checksum::verify;
-use hostint_testing::frame::Frame;
+use hostint_testing::frame::{Frame, TCP, UDP};
 use hostint_testing::generate::plain;
+use hostint_testing::icmp::{Family, Kind, error, original};
 use hostint_testing::model::ioam::{self, Entry, Header};
 use hostint_testing::model::{Key, layout};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::peer_cases::{assert_becomes, assert_left};
 use hostint_testing::programs::Ran;
+use hostint_testing::programs::peer::{Options as PeerOptions, Peer};
 use hostint_testing::programs::sink::{Sink, XDP_PASS, settings};
 use hostint_testing::programs::source::{Hook, Options, Source, TCX_NEXT};
 use hostint_testing::random::{Random, env_number};
@@ -190,7 +195,7 @@ mod root {
     #[test]
     fn the_sink_takes_out_what_routers_filled_in() {
         let sink = sink();
-        let mut sequence = 0;
+        let (mut sequence, mut full) = (0, 0);
         for (name, frame) in [
             ("UDP", udp6().payload(99)),
             ("TCP", tcp6().payload(700).segment(5, ACK)),
@@ -218,6 +223,8 @@ mod root {
                         sink.forget_flows();
                         let ran = run(&sink, hook, &wrapped);
                         assert_eq!(ran.bytes, sent, "{sentence}");
+                        full += u64::from(routers > room);
+                        assert_eq!(sink.count(sink_counter::COUNT_SINK_TRACE_FULL), full);
                         let mut hops: Vec<Hop> = entries.iter().take(room).map(hop).collect();
                         hops.reverse();
                         assert_eq!(told(&sink), [(Named::Ioam, sequence, hops)], "{sentence}");
@@ -464,5 +471,26 @@ mod root {
         let gpe = key_of(&tcp().bytes());
         prove(&source, &gpe, IOAM);
         assert_eq!(source.run(&tcp().bytes()).bytes, tcp().bytes(), "IPv4");
+    }
+
+    #[test]
+    fn a_narrow_path_is_told_to_the_stack_less_the_options() {
+        let peer = Peer::load(&PeerOptions::default());
+        for protocol in [TCP, UDP] {
+            for room in [0, 1, MOST] {
+                let ethernet = [&[0; 12][..], &[0x86, 0xdd]].concat();
+                let frame = [ethernet, original(Family::V6, protocol)].concat();
+                let quote = ioam::wrap(&frame, &header(room, 1));
+                let narrow = error(Family::V6, Kind::TooBig(1600), &quote[14..]);
+                let told = Kind::TooBig(1600 - ioam::len(room) as u16);
+                let expected = error(Family::V6, told, &quote[14..]);
+                let counted = Some(peer_counter::COUNT_PEER_ICMP_TRANSLATED);
+                let sentence = format!("{protocol}, room for {room}");
+                assert_becomes(&peer, &narrow, &expected, counted, &sentence);
+                // The stack skips the options in the quote, so all other errors are right as they are.
+                let exceeded = error(Family::V6, Kind::TimeExceeded, &quote[14..]);
+                assert_left(&peer, &exceeded, None, &sentence);
+            }
+        }
     }
 }

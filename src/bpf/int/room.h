@@ -34,7 +34,8 @@ static __always_inline __u32 asking_room(__u32 encapsulation, __u32 hops)
 static __always_inline __u32 hops_room(__u32 encapsulation, __u32 hops)
 {
 	__u32 entry = encapsulation == ENCAP_IOAM      ? 0 :
-		      encapsulation == ENCAP_VXLAN_GPE ? GPE_PATH_WORDS * 4 : INT_HOP_LEN;
+		      encapsulation == ENCAP_VXLAN_GPE ? GPE_PATH_WORDS * 4 :
+							 INT_HOP_LEN;
 
 	return asking_room(encapsulation, hops) + hops * entry;
 }

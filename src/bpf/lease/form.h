@@ -169,7 +169,7 @@ static __always_inline void resettle(const struct outgoing_packet *p, struct sou
 {
 	bool was_untagged = f->form == FLOW_UNTAGGED && !f->created_ns;
 
-	/* Nobody followed the connection's data meanwhile. */
+	/* The flow did not follow its data meanwhile. */
 	if (is_tcp(p) && f->form == FLOW_UNTAGGED && p->form == ENCAP_IOAM)
 		f->tcp_end = bpf_ntohl(p->l4.tcp.seq);
 

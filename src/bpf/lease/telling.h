@@ -9,8 +9,8 @@
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
+#include "int/slots.h"
 #include "lease/pairs.h"
-#include "lease/slots.h"
 #include "source/outgoing.h"
 
 static __always_inline bool is_own_form(__u8 form)

@@ -4,6 +4,7 @@
 #define HOSTINT_PEER_QUOTE_H
 
 #include "kernel/kernel.h"
+#include "hostint/ioam.h"
 #include "hostint/wire.h"
 #include "int/block.h"
 #include "int/gpe_block.h"
@@ -104,6 +105,27 @@ static __always_inline enum quote_kind read_quoted_over_tcp_udp(struct __sk_buff
 	return QUOTE_TAGGED;
 }
 
+/* Hop-by-hop options stand in front of the original's L4 header, where the stack skips them. */
+static __always_inline bool has_quoted_ioam(struct __sk_buff *ctx, struct quote *q)
+{
+	struct {
+		__u8 next;
+		__u8 len; /* in units of 8 bytes, less one */
+		__u8 pad[2];
+		__u8 own_type;
+		__u8 own_len;
+		__be16 own_magic;
+	} head;
+
+	if (q->ip.version != 6 || q->ip.l4 - q->ip.start < IP6_LEN + IOAM_HEAD_LEN ||
+	    bpf_skb_load_bytes(ctx, q->ip.start + IP6_LEN, &head, sizeof(head)))
+		return false;
+	q->original_l4 = q->ip.l4;
+	q->original = q->ip.protocol;
+	q->added_len = (head.len + 1) * 8;
+	return head.own_type == IOAM_OWN_TYPE && head.own_magic == bpf_htons(IOAM_MAGIC);
+}
+
 /* Reads the quote from `at` to `end` in an error of this IP version. */
 static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 at, __u32 end, __u8 version,
 						  struct quote *q)
@@ -119,6 +141,8 @@ static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 a
 		return QUOTE_FOREIGN;
 	if (!may_watch(q->ip.daddr, version))
 		return QUOTE_FOREIGN;
+	if (has_quoted_ioam(ctx, q))
+		return QUOTE_TAGGED;
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == extension_port)
 		return read_quoted_extension(ctx, q);
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == bpf_htons(GPE_PORT))

@@ -14,7 +14,6 @@
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/hops.h"
-#include "sink/paths.h"
 #include "sink/probe_read.h"
 #include "sink/segments.h"
 #include "sink/tagged.h"
@@ -147,6 +146,8 @@ static __always_inline enum sink_read read_ioam_l4(void *data, void *end, const 
 	payload = p->at.ip_len - IOAM_HEAD_LEN - p->grown - headers;
 	if (p->at.ip_len < IOAM_HEAD_LEN + p->grown + headers || headers < IP6_LEN + p->l4_len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
+	if (h->trace_words & bpf_htons(IOAM_OVERFLOW))
+		count_sink(COUNT_SINK_TRACE_FULL, 1, frame_len);
 	p->headers_len = headers;
 	find_segments(p, payload,
 		      (struct whole_packet){
@@ -178,7 +179,8 @@ static __always_inline enum sink_read read_ioam(void *data, void *end, __u32 out
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);
 	if (!is_l4(head->next))
-		return refuse(head->next == IPPROTO_FRAGMENT ? COUNT_SINK_FRAGMENT : COUNT_SINK_BAD_PROTOCOL, frame_len);
+		return refuse(head->next == IPPROTO_FRAGMENT ? COUNT_SINK_FRAGMENT : COUNT_SINK_BAD_PROTOCOL,
+			      frame_len);
 	if (p->at.ip_len < IP6_LEN + IOAM_HEAD_LEN || p->at.ip_len > frame_len - p->at.l3)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	p->at.protocol = head->next;
@@ -228,6 +230,11 @@ static __always_inline bool take_ioam_entries(void *data, void *end, struct tagg
 	}
 	p->facts.path = path >> 48 ?: 1;
 	return true;
+}
+
+static __always_inline bool take_any_entries(void *data, void *end, struct tagged_packet *p)
+{
+	return p->facts.encapsulation == ENCAP_IOAM ? take_ioam_entries(data, end, p) : take_entries(data, end, p);
 }
 
 #endif

@@ -9,7 +9,7 @@
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
 #include "hostint/sink_flow.h"
-#include "lease/slots.h"
+#include "int/slots.h"
 #include "sink/flow_table.h"
 #include "sink/grants.h"
 #include "sink/home_cpu.h"

@@ -10,9 +10,9 @@ const volatile __u32 encapsulation = ENCAP_OVER_TCP_UDP;
 const volatile __u32 superpackets = SUPER_SKIP;
 const volatile bool ioam_superpackets = false; /* whoever cuts them copies hop-by-hop options into each segment */
 const volatile bool full_checksum = false;     /* for original Host-INT sinks */
-const volatile __u32 stage_ifindex = 0;    /* the interface that segments superpackets */
-const volatile __u32 stage_peer = 0;       /* the interface from which they come back tagged */
-const volatile __u32 redirect_ifindex = 0; /* on the staging interface: where all packets go next */
+const volatile __u32 stage_ifindex = 0;        /* the interface that segments superpackets */
+const volatile __u32 stage_peer = 0;           /* the interface from which they come back tagged */
+const volatile __u32 redirect_ifindex = 0;     /* on the staging interface: where all packets go next */
 
 /* Only the user half uses this map. */
 struct {

@@ -6,7 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
-#include "lease/slots.h"
+#include "int/slots.h"
 #include "source/outgoing.h"
 
 enum {

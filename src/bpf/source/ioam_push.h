@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/ioam.h"
+#include "packet/checksum.h"
 #include "packet/headers.h"
 #include "source/budget.h"
 #include "source/flow_numbers.h"

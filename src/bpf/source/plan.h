@@ -68,8 +68,8 @@ static __always_inline enum tag_plan plan_ioam_superpacket(struct __sk_buff *ctx
 	__u32 headers = IP6_LEN + p->l4_header_len, room = source_room(p, ENCAP_IOAM), size = ctx->gso_size;
 	__u32 segments = (p->at.ip_len - headers + size - 1) / size;
 
-	if (!ioam_superpackets || superpackets == SUPER_SKIP || !is_tcp(p) || p->at.options_len || headers + size + room > mtu ||
-	    p->at.ip_len + room > 0xffff || !segments || segments > GPE_MAX_SEGMENTS)
+	if (!ioam_superpackets || superpackets == SUPER_SKIP || !is_tcp(p) || p->at.options_len ||
+	    headers + size + room > mtu || p->at.ip_len + room > 0xffff || !segments || segments > GPE_MAX_SEGMENTS)
 		return leave_superpacket(ctx, p);
 	p->fixed_gso = true;
 	p->segment_size = size;

@@ -111,6 +111,7 @@ pub const SINK: &[CounterReason] = rows! {
     "flow_coarse" Measuring Note "flow" "whose quantiles, and those of its pair and class, are only within a factor of 2" "start the sink with a larger --max-fine-flows if flows and pairs need exact quantiles",
     "stack_checksum" Stripping Note "packet" "with transit hops and an L4 checksum that nothing explains" "find the switch that pushes INT and damages checksums; hops are not invited on its path for ten minutes",
     "path_full" Measuring Missed "time" "of packets over transit hops that is not in the figures of its path, because there are too many paths" "nothing to do: reports still tell those paths; they are forgotten ten minutes after their last packet",
+    "trace_full" Measuring Note "packet" "in ioam that passed more routers than there was room for, of which the last ones are not told" "attach the source with a larger --max-hops",
     "new_flow_limited" Measuring Missed "packet" "of new flows beyond the rate limit, stripped but not measured" "start the sink with a larger --max-new-flows if those flows are yours",
     "report_limited" Measuring Missed "report" "not made because of the rate limit" "start the sink with a larger --max-reports or --report-period",
     "event_lost" Measuring Missed "event" "lost because the daemon was too slow or not running" "keep hostint sink running; if it runs, give it a longer --report-period",
