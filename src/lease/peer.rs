@@ -26,8 +26,9 @@ const RENEW_AT_ONCE_NS: u64 = 200_000_000;
 const AGAIN_NS: u64 = 20_000_000;
 /// A sink that grants no lease is asked after this time, and so is one on a path that lost questions recently.
 pub(super) const ASK_NS: u64 = 400_000_000;
-/// After a loss this many renewals are early.
-const EARLY_RENEWALS: u32 = 32;
+/// After each loss this many more renewals are early, up to [`MOST_EARLY`].
+const EARLY_RENEWALS: u32 = 4;
+const MOST_EARLY: u32 = 32;
 /// Hosts that do not answer and that no user named are asked ever less often, but at least after this time.
 const ASK_AT_LEAST_NS: u64 = 25_600_000_000;
 /// With more leases than [`READY`], a sink that no packet goes to is asked after this time, and at once when one does.
@@ -162,7 +163,7 @@ impl LeasePeer {
             .next()
             .is_some_and(|oldest| oldest.nonce != answered.nonce);
         self.early = if lost && self.lease.state == LeaseState::Granted {
-            EARLY_RENEWALS
+            (self.early + EARLY_RENEWALS).min(MOST_EARLY)
         } else {
             self.early.saturating_sub(1)
         };
