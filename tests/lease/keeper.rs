@@ -863,10 +863,10 @@ fn a_forgotten_pair_is_neither_asked_nor_granted_anything() {
     let ways: [(&str, Forget); 3] = [
         ("forgotten", |keeper| keeper.forget(&pair(0))),
         ("wanted no more", |keeper| {
-            assert_eq!(keeper.forget_unwanted(), [], "it was wanted");
+            assert_eq!(keeper.forget_unwanted(T), [], "it was wanted");
             keeper.want(pair(0), false, T);
-            assert_eq!(keeper.forget_unwanted(), [], "it still was");
-            assert_eq!(keeper.forget_unwanted(), [pair(0)], "and now no more");
+            assert_eq!(keeper.forget_unwanted(T), [], "it still was");
+            assert_eq!(keeper.forget_unwanted(T), [pair(0)], "and now no more");
         }),
         ("cleared", LeaseKeeper::clear),
     ];

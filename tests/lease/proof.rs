@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use hostint::lease::{OwnTagging, Tagging, Vouch};
 use hostint::model::{
-    AddressPair, Encapsulation, Encapsulations, FlowAsked, LeaseState, NodeId, PathProof,
-    ProbeForm, Ways,
+    AddressPair, ClockSteering, Encapsulation, Encapsulations, FlowAsked, LeaseCounts, LeaseState,
+    NodeId, PathProof, ProbeForm, Ways,
 };
 
 use hostint::views::peers::sentence;
@@ -533,7 +533,10 @@ fn carry_on(
         network.sink.lost += gone as u32;
         stripped -= stripped.floor();
         gone -= gone.floor();
-        let counts = (*tagged, 0);
+        let counts = LeaseCounts {
+            tagged: *tagged,
+            ..LeaseCounts::default()
+        };
         network.note_counts(counts);
         network.pass(100);
     }
@@ -644,7 +647,10 @@ fn bursts_that_arrive_close_no_form() {
             tagged[2] += u64::from(sent);
             network.sink.stripped[2] += sent - sent / 5;
             network.sink.lost += sent / 5;
-            let counts = (tagged, 0);
+            let counts = LeaseCounts {
+                tagged,
+                ..LeaseCounts::default()
+            };
             network.note_counts(counts);
             network.pass(100);
             let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
@@ -827,16 +833,23 @@ fn a_repeated_syn_that_had_arrived_vouches_for_its_connection() {
     }
 }
 
+fn fell(flows: u64) -> LeaseCounts {
+    LeaseCounts {
+        fallen: flows,
+        ..LeaseCounts::default()
+    }
+}
+
 #[test]
 fn several_flows_that_come_to_nothing_close_their_form_for_a_minute() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
     for fallen in [0, 1, 2] {
-        network.note_counts(([0; 3], fallen));
+        network.note_counts(fell(fallen));
         network.pass(100);
     }
     assert!(!proof(&network).distrusted, "two may be chance");
-    let update = network.note_counts(([0; 3], 3));
+    let update = network.note_counts(fell(3));
     assert!(update.is_some_and(|one| one.changed), "the kernel is told");
     assert!(proof(&network).distrusted, "three are not");
     assert!(!proof(&network).ways.has(Encapsulation::VxlanGpe));
