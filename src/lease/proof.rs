@@ -223,7 +223,7 @@ impl Proof {
         (asked_ns, now_ns): (u64, u64),
     ) {
         if let Some(before) = &self.answer
-            && (before.instance, before.witness.digest) != (answer.instance, answer.witness.digest)
+            && ways::depend_on(before) != ways::depend_on(answer)
         {
             self.doubt(now_ns);
         }

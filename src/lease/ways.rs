@@ -43,6 +43,13 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
     answer.capabilities.encapsulations().contains(one) && ours.tagging.iter().all(same)
 }
 
+/// What an answer says that the results of probes depend on. A sink's clock is steered often, which changes no path.
+pub(super) fn depend_on(answer: &FullAnswer) -> impl PartialEq + use<> {
+    let encapsulations = answer.capabilities.encapsulations();
+    let sink = (answer.instance, answer.software, answer.mtu);
+    (sink, encapsulations, answer.marks)
+}
+
 /// True while nothing can show whether a router translates what the sink's host sends, and nothing has: no daemon runs
 /// there.
 pub(super) fn is_unattended(answer: Option<&FullAnswer>, verdicts: &FormVerdicts) -> bool {

@@ -612,6 +612,55 @@ fn missing_packets_make_the_path_be_proved_again_if_that_was_a_minute_ago() {
 }
 
 #[test]
+fn a_path_is_proved_again_only_for_what_changes_the_results() {
+    type Change = fn(&mut Sink);
+    let cases: [(&str, Change, bool); 5] = [
+        (
+            "its clock is steered",
+            |sink| sink.clock_steering = ClockSteering::of_ppb(9_000),
+            false,
+        ),
+        (
+            "its daemon begins to send reverse probes",
+            |sink| sink.daemon = true,
+            false,
+        ),
+        ("it reads stacks", |sink| sink.stacks = true, false),
+        (
+            "it reads fewer encapsulations",
+            |sink| sink.capabilities = tunnels(),
+            true,
+        ),
+        (
+            "it expects another port",
+            |sink| sink.marks.extension_port += 1,
+            true,
+        ),
+    ];
+    for (name, change, again) in cases {
+        let sink = Sink {
+            daemon: false,
+            stacks: false,
+            ..Sink::default()
+        };
+        let mut network = Network::new(configured(GPE), Path::default(), sink, 1);
+        network.prove(5000).expect("it is proved");
+        change(&mut network.sink);
+        network.sink.digest += 1;
+        network.pass(3_000);
+        let probes = network.probes;
+        network.pass(65_000);
+        assert_eq!(network.probes > probes, again, "{name}");
+    }
+}
+
+fn tunnels() -> Encapsulations {
+    let both = [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe];
+    both.into_iter()
+        .fold(Encapsulations::default(), Encapsulations::with)
+}
+
+#[test]
 fn a_changed_route_is_proved_again_a_minute_after_the_last_proof() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
