@@ -19,6 +19,18 @@ struct address_key {
 };
 
 /*
+ * The sink tells packets of a flow at most 250 ms late. So from then on, after an answer that counted new packets, each
+ * packet that arrives is counted at once. In unseen_turns there is a bit for each turn of 34 ms, of 16 in a circle, in which
+ * a packet was tagged since then: if there are many of them, and the sink has counted none, nothing arrives.
+ */
+enum lease_look {
+	LEASE_VOUCH_NS = 1000000000, /* vouched_ns is this time after an answer that counted new packets */
+	LEASE_TOLD_NS = 250000000,
+	LEASE_TURN_SHIFT = 25, /* a turn is 2^25 ns */
+	LEASE_TURNS = 16,
+};
+
+/*
  * A source keeps this about the sink in front of a destination. Times are of the coarse monotonic clock. The kernel
  * half only writes wanted_ns.
  */
@@ -60,8 +72,8 @@ struct source_lease {
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
 	__u8 unattended; /* 1: no daemon at the sink's host, and nothing showed yet whether what it sends is translated */
 	__u8 option_114; /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
-	__u8 zero2[2];
 	/* The kernel half adds to these. */
+	__u16 unseen_turns;                 /* see enum lease_look */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */
 };

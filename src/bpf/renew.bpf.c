@@ -21,12 +21,15 @@ static __always_inline bool renew(const struct lease_renewal *renewal)
 
 	if (!lease)
 		return false;
+	/* The sink counted new packets, or another encapsulation is used from now on. */
+	if (lease->vouched_ns != renewal->lease.vouched_ns || lease->ways != renewal->lease.ways)
+		lease->unseen_turns = 0;
 	lease->until_ns = renewal->lease.until_ns;
 	__builtin_memcpy(&lease->answered_ns, &renewal->lease.answered_ns,
 			 __builtin_offsetof(struct source_lease, keep) -
 				 __builtin_offsetof(struct source_lease, answered_ns));
 	__builtin_memcpy(&lease->ways, &renewal->lease.ways,
-			 __builtin_offsetof(struct source_lease, tagged) -
+			 __builtin_offsetof(struct source_lease, unseen_turns) -
 				 __builtin_offsetof(struct source_lease, ways));
 	return true;
 }

@@ -54,10 +54,15 @@ pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantS
         lease_version: u8::try_from(grant.version).unwrap_or(u8::MAX),
         left_ns: grant.until_ns.saturating_sub(now_ns),
         proved,
-        probes: probes.into_iter().filter(|some| some.arrived > 0).collect(),
+        probes: probes.into_iter().filter(has_come).collect(),
         stripped: stripped.filter(|some| some.packets > 0).collect(),
         lost: grant.lost,
     }
+}
+
+/// True if probes of this form came, be it with another mark than they were sent with.
+fn has_come(probes: &ArrivedProbes) -> bool {
+    probes.arrived > 0 || probes.tos_changed != 0
 }
 
 fn arrived_probes(form: ProbeForm, name: &'static str, grant: &sink_grant) -> ArrivedProbes {

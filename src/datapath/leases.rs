@@ -9,8 +9,8 @@ use super::map_names::SOURCE_LEASES;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
-    AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks, NodeId,
-    PathProof, ProbeForms, SinkClock, Ways,
+    AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseState, Marks,
+    NodeId, PathProof, ProbeForms, SinkClock, Ways,
 };
 use crate::os::clock;
 
@@ -26,15 +26,6 @@ pub struct LeaseEntry {
     /// When a packet last asked for it (monotonic); 0 if none did.
     pub wanted_ns: u64,
     pub counts: LeaseCounts,
-}
-
-/// The kernel's counts of a lease. Only the kernel half changes them.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct LeaseCounts {
-    /// Packets tagged, in the order of `Encapsulation::COUNTED`.
-    pub tagged: [u64; 3],
-    /// Flows that went untagged because their tagged packets came to nothing.
-    pub fallen: u64,
 }
 
 fn pair_of(key: &address_pair) -> AddressPair {
@@ -131,6 +122,7 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         unattended: proof.unattended.into(),
         tagged: entry.counts.tagged,
         fallen: entry.counts.fallen,
+        unseen_turns: entry.counts.unseen_turns,
         ..source_lease::default()
     }
 }
@@ -172,6 +164,7 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
         counts: LeaseCounts {
             tagged: value.tagged,
             fallen: value.fallen,
+            unseen_turns: value.unseen_turns,
         },
     }
 }

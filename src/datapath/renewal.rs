@@ -9,11 +9,11 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::renew_object::RenewSkelBuilder;
 use super::abi::{RENEWALS, VOUCHES, flow_key, flow_vouch, lease_renewal, source_flow};
-use super::leases::{LeaseCounts, LeaseEntry, Leases, key_of, value_of};
+use super::leases::{LeaseEntry, Leases, key_of, value_of};
 use super::load::{program_fd, with_warnings};
 use super::maps::Map;
 use super::run::run_on;
-use crate::model::{AddressPair, FlowKey, Lease};
+use crate::model::{AddressPair, FlowKey, Lease, LeaseCounts};
 
 /// The programs, loaded onto one map of leases, and the map of flows that was made with it.
 pub struct Renewal {

@@ -7,13 +7,14 @@ use std::net::IpAddr;
 use slab::Slab;
 
 use super::nodes::NodeHolders;
-use super::peer::{ASK_NS, LEASE_NS, LeasePeer};
+use super::pace::RenewalPace;
+use super::peer::{ASK_NS, LEASE_NS, LeasePeer, RENEW_MANY_NS};
 use super::probing::{OutgoingProbe, Probing};
 use super::questions::{Asked, AskingTime, QuestionKind};
 use super::replies::{LeaseUpdate, together};
 use super::reverse::AnnouncedRounds;
 use super::verdict::OwnTagging;
-use crate::model::{AddressPair, FlowAsked, Lease, LeaseKey, LeaseState, PathProof};
+use crate::model::{AddressPair, FlowAsked, Lease, LeaseCounts, LeaseKey, LeaseState, PathProof};
 
 /// A question to be sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -36,6 +37,8 @@ pub struct LeaseKeeper {
     /// The times of the next questions, each with its pair's place.
     pub(super) due: BTreeSet<(u64, usize)>,
     pub(super) look: u64,
+    /// The time between renewals of leases with many packets.
+    pub(super) busy_ns: u64,
     /// The place of the pair that was asked, by the nonce of each unanswered question.
     pub(super) out: HashMap<u64, usize>,
     pub(super) nodes: NodeHolders,
@@ -56,6 +59,7 @@ impl LeaseKeeper {
             places: HashMap::new(),
             due: BTreeSet::new(),
             look: 0,
+            busy_ns: RENEW_MANY_NS,
             out: HashMap::new(),
             nodes: NodeHolders::default(),
             probing: Probing::default(),
@@ -181,7 +185,7 @@ impl LeaseKeeper {
     }
 
     /// Forgets the pairs that were not wanted since the last call, and returns them.
-    pub fn forget_unwanted(&mut self) -> Vec<AddressPair> {
+    pub fn forget_unwanted(&mut self, now_ns: u64) -> Vec<AddressPair> {
         let unwanted: Vec<AddressPair> = self
             .peers
             .iter()
@@ -192,6 +196,7 @@ impl LeaseKeeper {
             self.forget(pair);
         }
         self.look += 1;
+        self.busy_ns = RenewalPace::busy_ns(self.peers.iter().map(|(_, peer)| peer), now_ns);
         unwanted
     }
 
@@ -322,25 +327,34 @@ impl LeaseKeeper {
         }
     }
 
-    /// Takes the kernel's counts of a pair: packets tagged, by encapsulation, and flows that the guard untagged.
+    /// Takes the kernel's counts of a pair. Returns the lease if it changed.
     pub fn note_counts(
         &mut self,
         PairPlace(place): PairPlace,
-        counts: ([u64; 3], u64),
+        counts: &LeaseCounts,
         now_ns: u64,
     ) -> Option<LeaseUpdate> {
         let peer = self.peers.get_mut(place)?;
         let before = peer.lease.proof;
-        let granted = peer.lease.state == LeaseState::Granted && before.version == 2;
-        if !granted || !peer.proof.note_kernel(counts, before.ways, now_ns) {
+        if peer.lease.state != LeaseState::Granted || before.version != 2 {
             return None;
         }
+        let was_busy = peer.proof.is_busy(now_ns);
+        let ask = peer.proof.note_kernel(counts, before.ways, now_ns);
+        if !was_busy && peer.proof.is_busy(now_ns) {
+            self.ask_by(place, now_ns + self.busy_ns);
+        }
+        if !ask {
+            return None;
+        }
+        let peer = self.peers.get_mut(place)?;
         peer.lease.proof = peer.proof.known(&self.ours);
         let update = LeaseUpdate {
             pair: peer.pair,
             lease: peer.lease,
             changed: true,
             vouched: None,
+            silent: false,
             exchange: None,
         };
         self.ask_by(place, now_ns);

@@ -14,6 +14,7 @@ mod falls;
 mod form_verdicts;
 mod keeper;
 mod nodes;
+mod pace;
 mod peer;
 mod probing;
 mod proof;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use super::doubts::Doubts;
+use super::pace::RenewalPace;
 use super::proof::Proof;
 use super::questions::Asked;
 use super::replies::AnswerTime;
@@ -16,9 +17,9 @@ pub(super) const LEASE_NS: u64 = 950_000_000;
 /// A sink that grants a lease is asked again this time after the question, sooner if it answers slowly.
 const RENEW_NS: u64 = 700_000_000;
 /// The same while packets are tagged: the sooner the sink answers, the sooner it is seen that none arrives.
-const RENEW_USED_NS: u64 = 250_000_000;
+pub(super) const RENEW_USED_NS: u64 = 200_000_000;
 /// The same with very many sinks, which leaves less time to repeat questions.
-const RENEW_MANY_NS: u64 = 800_000_000;
+pub(super) const RENEW_MANY_NS: u64 = 800_000_000;
 /// The least time before the next question.
 const RENEW_AT_ONCE_NS: u64 = 200_000_000;
 /// A renewal is repeated after this time until the sink answers: a path that loses half of all packets is one to be
@@ -26,8 +27,9 @@ const RENEW_AT_ONCE_NS: u64 = 200_000_000;
 const AGAIN_NS: u64 = 20_000_000;
 /// A sink that grants no lease is asked after this time, and so is one on a path that lost questions recently.
 pub(super) const ASK_NS: u64 = 400_000_000;
-/// After a loss this many renewals are early.
-const EARLY_RENEWALS: u32 = 32;
+/// After each loss this many more renewals are early, up to [`MOST_EARLY`].
+const EARLY_RENEWALS: u32 = 4;
+const MOST_EARLY: u32 = 32;
 /// Hosts that do not answer and that no user named are asked ever less often, but at least after this time.
 const ASK_AT_LEAST_NS: u64 = 25_600_000_000;
 /// With more leases than [`READY`], a sink that no packet goes to is asked after this time, and at once when one does.
@@ -110,17 +112,18 @@ impl LeasePeer {
         self.interval_ns
     }
 
-    /// Returns how long after the newest question to ask the next one, given an answer that arrived now. `ready`: all leases
-    /// are kept ready.
+    /// Returns how long after the newest question to ask the next one, given an answer that arrived now.
     pub(super) fn wait_after_answer_ns(
         &self,
         state: LeaseState,
         (rtt_ns, now_ns): (u64, u64),
-        ready: bool,
+        pace: RenewalPace,
     ) -> u64 {
+        let RenewalPace { ready, busy_ns } = pace;
         let wait_ns = match state {
             LeaseState::Granted if self.idle && !ready => return IDLE_NS,
             LeaseState::Granted if ready && self.proof.is_used(now_ns) => RENEW_USED_NS,
+            LeaseState::Granted if !ready && self.proof.is_busy(now_ns) => busy_ns,
             LeaseState::Granted if self.early > 0 => ASK_NS.saturating_sub(2 * rtt_ns),
             LeaseState::Granted if ready => RENEW_NS.saturating_sub(4 * rtt_ns),
             LeaseState::Granted => RENEW_MANY_NS.saturating_sub(4 * rtt_ns),
@@ -162,7 +165,7 @@ impl LeasePeer {
             .next()
             .is_some_and(|oldest| oldest.nonce != answered.nonce);
         self.early = if lost && self.lease.state == LeaseState::Granted {
-            EARLY_RENEWALS
+            (self.early + EARLY_RENEWALS).min(MOST_EARLY)
         } else {
             self.early.saturating_sub(1)
         };

@@ -43,8 +43,9 @@ pub(super) struct Proof {
     tos_changed: u8,
     proved_ns: u64,
     vouched_ns: u64,
-    /// The kernel's count of tagged packets grew at this time.
+    /// The kernel's count of tagged packets grew at this time, and by many.
     used_ns: u64,
+    busy_ns: u64,
     /// The time of the answer before the last one that counted new packets.
     arrived_since_ns: u64,
     /// The form that was given up because flows in it came to nothing.
@@ -237,7 +238,7 @@ impl Proof {
         (asked_ns, now_ns): (u64, u64),
     ) {
         if let Some(before) = &self.answer
-            && (before.instance, before.witness.digest) != (answer.instance, answer.witness.digest)
+            && ways::depend_on(before) != ways::depend_on(answer)
         {
             self.doubt(now_ns);
         }

@@ -3,7 +3,8 @@
 use super::answers::{Judge, Meaning, NewLease};
 use super::doubts::Vouch;
 use super::keeper::LeaseKeeper;
-use super::peer::{IDLE_NS, READY, Times};
+use super::pace::RenewalPace;
+use super::peer::{IDLE_NS, Times};
 use super::questions::{Asked, QuestionKind, Reply};
 use crate::model::{AddressPair, FlowAsked, Lease, LeaseExchange, LeaseState};
 
@@ -20,6 +21,9 @@ pub struct LeaseUpdate {
     pub changed: bool,
     /// The doubted flow whose packets go tagged again.
     pub vouched: Option<(FlowAsked, Vouch)>,
+    /// Many packets are tagged, and the sink has counted none since the last answer: the kernel's counts can tell whether any
+    /// arrives.
+    pub silent: bool,
     /// The times of the question and of its answer, as evidence about both clocks.
     pub exchange: Option<LeaseExchange>,
 }
@@ -76,6 +80,7 @@ impl LeaseKeeper {
             lease: peer.lease,
             changed: is_changed(&before, &peer.lease),
             vouched,
+            silent: peer.proof.is_silent(at.monotonic_ns),
             exchange: peer.sink_clock.newest(),
         })
     }
@@ -126,7 +131,7 @@ impl LeaseKeeper {
 
     /// Plans the next question after an answer.
     fn schedule(&mut self, place: usize, asked: &Asked, state: LeaseState, now_ns: u64) {
-        let ready = self.peers.len() <= READY;
+        let pace = RenewalPace::of(self.peers.len(), self.busy_ns);
         let Some(peer) = self.peers.get_mut(place) else {
             return;
         };
@@ -135,7 +140,7 @@ impl LeaseKeeper {
             .back()
             .map_or(asked.asked_ns, |newest| newest.asked_ns);
         let rtt_ns = now_ns.saturating_sub(asked.asked_ns);
-        let wait_ns = peer.wait_after_answer_ns(state, (rtt_ns, now_ns), ready);
+        let wait_ns = peer.wait_after_answer_ns(state, (rtt_ns, now_ns), pace);
         let ended = wait_ns != IDLE_NS && peer.lease.until_ns <= now_ns;
         let begins = state == LeaseState::Granted && (peer.lease.state != state || ended);
         // Leases that begin together are not renewed together for ever.

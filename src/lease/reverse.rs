@@ -136,6 +136,7 @@ impl LeaseKeeper {
             lease: peer.lease,
             changed: true,
             vouched: None,
+            silent: false,
             exchange: None,
         };
         (update.lease.proof.ways != before).then_some(update)

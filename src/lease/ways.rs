@@ -51,6 +51,13 @@ fn wants_ioam(ours: &OwnTagging, answer: &FullAnswer, ipv6: bool) -> bool {
     ipv6 && Wishes::of(ours).ioam && is_read(ours, answer, Encapsulation::Ioam)
 }
 
+/// What an answer says that the results of probes depend on. A sink's clock is steered often, which changes no path.
+pub(super) fn depend_on(answer: &FullAnswer) -> impl PartialEq + use<> {
+    let encapsulations = answer.capabilities.encapsulations();
+    let sink = (answer.instance, answer.software, answer.mtu);
+    (sink, encapsulations, answer.marks)
+}
+
 /// True while nothing can show whether a router translates what the sink's host sends, and nothing has: no daemon runs
 /// there.
 pub(super) fn is_unattended(answer: Option<&FullAnswer>, verdicts: &FormVerdicts) -> bool {

@@ -19,6 +19,11 @@ const WINDOW_NS: u64 = 1_000_000_000;
 /// This part of the packets tagged in a window may be missing, and [`MAY_MISS`] packets more.
 const MAY_MISS_SHARE: i64 = 20;
 const MAY_MISS: i64 = 32;
+/// If the kernel tagged packets in at least this many of its turns, and at least [`TAGGED`] packets, and the sink counts
+/// none of them, then none arrives: it would count each at once.
+const TURNS: u32 = 6;
+const TAGGED: u64 = 16;
+
 /// What the counts of both ends say about an encapsulation.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum WitnessFinding {
@@ -106,15 +111,30 @@ pub(super) struct Witness {
     unseen: [Unseen; FORMS],
     missing: [Missing; FORMS],
     window_ns: u64,
+    /// The kernel's turns showed at this time that the sink has to count packets; 0: they do not.
+    due_ns: u64,
     /// The source's counts when they began to be compared.
     base: Option<[u64; FORMS]>,
 }
 
 impl Witness {
-    /// True if these counts of the source are higher than the last ones.
-    pub(super) fn has_grown(&self, tagged: &[u64; FORMS]) -> bool {
-        let last = self.tagged.back();
-        last.is_some_and(|(_, counts)| tagged.iter().zip(counts).any(|(now, last)| now > last))
+    /// Returns by how many packets these counts of the source are higher than the last ones.
+    pub(super) fn growth(&self, tagged: &[u64; FORMS]) -> u64 {
+        let Some((_, last)) = self.tagged.back() else {
+            return 0;
+        };
+        let each = tagged.iter().zip(last);
+        each.map(|(now, last)| now.saturating_sub(*last)).sum()
+    }
+
+    /// Takes the kernel's turns in which packets were tagged that the sink would count at once. Returns true if the sink
+    /// should be asked now.
+    pub(super) fn note_turns(&mut self, turns: u16, now_ns: u64) -> bool {
+        let begins = self.due_ns == 0 && turns.count_ones() >= TURNS;
+        if begins {
+            self.due_ns = now_ns;
+        }
+        begins
     }
 
     /// Takes the source's counts. Returns true if the sink should be asked now.
@@ -166,6 +186,7 @@ impl Witness {
             self.stripped[form] += u64::from(more);
             if more > 0 {
                 grew = true;
+                self.due_ns = 0;
                 self.unseen[form] = Unseen::new(self.newest()[form]);
             }
         }
@@ -191,7 +212,10 @@ impl Witness {
             }
         }
         for (form, finding) in findings.iter_mut().enumerate() {
-            if self.unseen[form].note(newest[form], asked_ns) {
+            let unseen = &mut self.unseen[form];
+            let due = self.due_ns != 0 && asked_ns >= self.due_ns;
+            if due && newest[form] - unseen.tagged >= TAGGED || unseen.note(newest[form], asked_ns)
+            {
                 *finding = WitnessFinding::Unseen;
             }
         }

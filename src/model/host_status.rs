@@ -153,7 +153,7 @@ pub struct GrantStatus {
     /// Forms of which all probes of the last round arrived.
     #[serde(deserialize_with = "interned_name::list")]
     pub proved: Vec<InternedName>,
-    /// The probes of the last round, by form; without forms of which none arrived.
+    /// The probes of the last round, by form; without forms of which none came, be it with another mark.
     pub probes: Vec<ArrivedProbes>,
     /// Packets stripped since the grant began, by encapsulation; without encapsulations that had none.
     pub stripped: Vec<StrippedPackets>,

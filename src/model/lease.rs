@@ -192,6 +192,17 @@ pub struct Lease {
     pub proof: PathProof,
 }
 
+/// The kernel's counts of a lease. Only the kernel half changes them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct LeaseCounts {
+    /// Packets tagged, in the order of `Encapsulation::ALL`.
+    pub tagged: [u64; 3],
+    /// Flows that went untagged because their tagged packets came to nothing.
+    pub fallen: u64,
+    /// A bit for each short turn in which a packet was tagged that the sink would have counted at once.
+    pub unseen_turns: u16,
+}
+
 /// A sink's clock against this host's raw clock (CLOCK_MONOTONIC_RAW) when its newest answer was received.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SinkClock {

@@ -164,8 +164,8 @@ pub use latency_code::BadHistogram;
 pub use latency_histogram::{LatencyHistogram, SlotRange};
 pub use latency_resolution::LatencyResolution;
 pub use lease::{
-    AddressPair, Encapsulations, Lease, LeaseAnswer, LeaseEcho, LeaseKey, LeaseQuestion,
-    LeaseState, Marks, SinkClock,
+    AddressPair, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseEcho, LeaseKey,
+    LeaseQuestion, LeaseState, Marks, SinkClock,
 };
 pub use lease_probe::{LeaseProbe, ProbeForm};
 pub use lease_v2::{

@@ -34,8 +34,14 @@ fn sentence(grant: &GrantStatus) -> String {
     for probes in &grant.probes {
         if probes.arrived < probes.all {
             clauses.push(format!(
-                "{} of {} probes of {} arrived",
-                probes.arrived, probes.all, probes.form
+                "{} of {} probes of {} arrived{}",
+                probes.arrived,
+                probes.all,
+                probes.form,
+                match probes.tos_changed {
+                    0 => "",
+                    _ => " unchanged",
+                }
             ));
         }
         if probes.tos_changed != 0 {

@@ -456,6 +456,7 @@ mod root {
         for frame in [syn(), udp()] {
             let key = key_of(&source, &frame);
             source.set_ways(&key, ALL);
+            vouch(&source, &key, coarse_ns() + 3_600_000 * MS);
             let told = |source: &Source| source.lease(&key).expect("is there").tagged[2];
             let before = told(&source);
             let earliest = coarse_ns();
@@ -486,6 +487,74 @@ mod root {
         }
         let lease = source.lease(&key_of(&source, &udp())).expect("is there");
         assert_eq!(lease.tagged[..2], [0, 0], "only vxlan-gpe was used");
+    }
+
+    /// The sink's counts vouch until then.
+    fn vouch(source: &Source, key: &Key, vouched_ns: u64) {
+        let lease = source.lease(key).expect("is there");
+        let vouched = source_lease {
+            vouched_ns,
+            unseen_turns: 0,
+            ..lease
+        };
+        source.write_lease(key, &vouched);
+    }
+
+    fn turns(source: &Source, key: &Key) -> u16 {
+        source.lease(key).expect("is there").unseen_turns
+    }
+
+    #[test]
+    fn while_the_sink_counts_nothing_a_flow_looks_often_and_notes_when_it_is_tagged() {
+        const TURN_NS: u64 = 1 << 25;
+        // By how much later than now the sink's counts vouch, and the earliest and latest time until the next look.
+        let cases = [
+            ("it was never vouched for", None, TURN_NS, TURN_NS),
+            ("the last vouch ended", Some(0), TURN_NS, TURN_NS),
+            ("nothing new for 260 ms", Some(740), TURN_NS, TURN_NS),
+            ("an answer just now", Some(1_000), 150 * MS, 250 * MS),
+            ("an answer 150 ms ago", Some(850), 0, 100 * MS),
+        ];
+        for (name, vouched_ms, least_ns, most_ns) in cases {
+            for frame in [syn(), udp()] {
+                let mut source = leased(None);
+                let key = key_of(&source, &frame);
+                source.set_ways(&key, ALL);
+                let begun = coarse_ns();
+                vouch(&source, &key, vouched_ms.map_or(0, |ms| begun + ms * MS));
+                assert_form(&mut source, &frame, VxlanGpe, name);
+                let took = coarse_ns() - begun;
+                let wait = source.flow(&key).expect("is known").leased_ns - begun;
+                let within = least_ns..=most_ns + took;
+                assert!(within.contains(&wait), "{name}: {wait} ns");
+                let noted = u32::from(least_ns == TURN_NS);
+                assert_eq!(turns(&source, &key).count_ones(), noted, "{name}");
+            }
+        }
+        // Packets in one turn are noted once, those of later turns beside them.
+        let mut source = leased(None);
+        let key = key_of(&source, &udp());
+        source.set_ways(&key, ALL);
+        let begun = coarse_ns();
+        while turns(&source, &key).count_ones() < 6 {
+            let flow = source.flow(&key);
+            if flow.is_none_or(|flow| coarse_ns() >= flow.leased_ns) {
+                assert_form(&mut source, &udp(), VxlanGpe, "each turn");
+            }
+        }
+        assert!(
+            coarse_ns() - begun >= 4 * TURN_NS,
+            "six turns take their time"
+        );
+        source.set_ways(&key, TCP_GPE);
+        vouch(&source, &key, 0);
+        look_again(&source, &key);
+        source.run(&udp().bytes());
+        assert_eq!(
+            turns(&source, &key),
+            0,
+            "packets that go untagged are not noted"
+        );
     }
 
     #[test]

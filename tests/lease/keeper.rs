@@ -295,6 +295,28 @@ fn one_lost_answer_on_a_slow_way_ends_no_lease() {
 }
 
 #[test]
+fn a_lost_question_makes_few_renewals_early() {
+    for (lost, early) in [(&[3][..], 4..=4), (&[3, 5, 7, 9, 11], 16..=24)] {
+        let mut keeper = keeper();
+        keeper.want(pair(0), true, T);
+        let mut times = Vec::new();
+        for ms in 0..60_000 {
+            let now = T + ms * MS;
+            for (_, question) in questions(&mut keeper, now) {
+                times.push(ms);
+                if !lost.contains(&times.len()) {
+                    take(&mut keeper, &reply(&question, &answer()), now);
+                }
+            }
+        }
+        let gaps = times.windows(2).skip(1).map(|two| two[1] - two[0]);
+        let found = gaps.filter(|gap| (300..=500).contains(gap)).count();
+        assert!(early.contains(&found), "{lost:?}: {found} of {times:?}");
+        assert_eq!(times[times.len() - 1] - times[times.len() - 2], 700);
+    }
+}
+
+#[test]
 fn what_answers_no_open_question_changes_nothing() {
     type Payload = fn(&mut LeaseKeeper, &OutgoingQuestion) -> Vec<u8>;
     struct Case {
@@ -842,10 +864,10 @@ fn a_forgotten_pair_is_neither_asked_nor_granted_anything() {
     let ways: [(&str, Forget); 3] = [
         ("forgotten", |keeper| keeper.forget(&pair(0))),
         ("wanted no more", |keeper| {
-            assert_eq!(keeper.forget_unwanted(), [], "it was wanted");
+            assert_eq!(keeper.forget_unwanted(T), [], "it was wanted");
             keeper.want(pair(0), false, T);
-            assert_eq!(keeper.forget_unwanted(), [], "it still was");
-            assert_eq!(keeper.forget_unwanted(), [pair(0)], "and now no more");
+            assert_eq!(keeper.forget_unwanted(T), [], "it still was");
+            assert_eq!(keeper.forget_unwanted(T), [pair(0)], "and now no more");
         }),
         ("cleared", LeaseKeeper::clear),
     ];

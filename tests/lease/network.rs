@@ -8,7 +8,7 @@ use hostint::lease::{
 };
 use hostint::model::{
     AddressPair, Capabilities, ClockState, ClockSteering, Encapsulation, Encapsulations,
-    FullAnswer, LeaseAnswer, LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
+    FullAnswer, LeaseAnswer, LeaseCounts, LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
 };
 use hostint::wire::lease::{v1, v2};
 
@@ -379,9 +379,9 @@ impl Network {
     }
 
     /// The kernel's counts of the pair.
-    pub fn note_counts(&mut self, counts: ([u64; 3], u64)) -> Option<LeaseUpdate> {
+    pub fn note_counts(&mut self, counts: LeaseCounts) -> Option<LeaseUpdate> {
         let (place, _) = self.keeper.want(PAIR, true, self.now);
-        self.keeper.note_counts(place, counts, self.now)
+        self.keeper.note_counts(place, &counts, self.now)
     }
 
     /// Lets time pass until the path is proved. Returns how long that took, in ms.

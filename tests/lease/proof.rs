@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use hostint::lease::{OwnTagging, Tagging, Vouch};
 use hostint::model::{
-    AddressPair, Encapsulation, Encapsulations, FlowAsked, LeaseState, NodeId, PathProof,
-    ProbeForm, Ways,
+    AddressPair, ClockSteering, Encapsulation, Encapsulations, FlowAsked, LeaseCounts, LeaseState,
+    NodeId, PathProof, ProbeForm, Ways,
 };
 
 use hostint::views::peers::sentence;
@@ -534,7 +534,10 @@ fn carry_on(
         network.sink.lost += gone as u32;
         stripped -= stripped.floor();
         gone -= gone.floor();
-        let counts = (*tagged, 0);
+        let counts = LeaseCounts {
+            tagged: *tagged,
+            ..LeaseCounts::default()
+        };
         network.note_counts(counts);
         network.pass(100);
     }
@@ -610,6 +613,55 @@ fn missing_packets_make_the_path_be_proved_again_if_that_was_a_minute_ago() {
 }
 
 #[test]
+fn a_path_is_proved_again_only_for_what_changes_the_results() {
+    type Change = fn(&mut Sink);
+    let cases: [(&str, Change, bool); 5] = [
+        (
+            "its clock is steered",
+            |sink| sink.clock_steering = ClockSteering::of_ppb(9_000),
+            false,
+        ),
+        (
+            "its daemon begins to send reverse probes",
+            |sink| sink.daemon = true,
+            false,
+        ),
+        ("it reads stacks", |sink| sink.stacks = true, false),
+        (
+            "it reads fewer encapsulations",
+            |sink| sink.capabilities = tunnels(),
+            true,
+        ),
+        (
+            "it expects another port",
+            |sink| sink.marks.extension_port += 1,
+            true,
+        ),
+    ];
+    for (name, change, again) in cases {
+        let sink = Sink {
+            daemon: false,
+            stacks: false,
+            ..Sink::default()
+        };
+        let mut network = Network::new(configured(GPE), Path::default(), sink, 1);
+        network.prove(5000).expect("it is proved");
+        change(&mut network.sink);
+        network.sink.digest += 1;
+        network.pass(3_000);
+        let probes = network.probes;
+        network.pass(65_000);
+        assert_eq!(network.probes > probes, again, "{name}");
+    }
+}
+
+fn tunnels() -> Encapsulations {
+    let both = [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe];
+    both.into_iter()
+        .fold(Encapsulations::default(), Encapsulations::with)
+}
+
+#[test]
 fn a_changed_route_is_proved_again_a_minute_after_the_last_proof() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
@@ -645,7 +697,10 @@ fn bursts_that_arrive_close_no_form() {
             tagged[2] += u64::from(sent);
             network.sink.stripped[2] += sent - sent / 5;
             network.sink.lost += sent / 5;
-            let counts = (tagged, 0);
+            let counts = LeaseCounts {
+                tagged,
+                ..LeaseCounts::default()
+            };
             network.note_counts(counts);
             network.pass(100);
             let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
@@ -828,16 +883,23 @@ fn a_repeated_syn_that_had_arrived_vouches_for_its_connection() {
     }
 }
 
+fn fell(flows: u64) -> LeaseCounts {
+    LeaseCounts {
+        fallen: flows,
+        ..LeaseCounts::default()
+    }
+}
+
 #[test]
 fn several_flows_that_come_to_nothing_close_their_form_for_a_minute() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
     for fallen in [0, 1, 2] {
-        network.note_counts(([0; 3], fallen));
+        network.note_counts(fell(fallen));
         network.pass(100);
     }
     assert!(!proof(&network).distrusted, "two may be chance");
-    let update = network.note_counts(([0; 3], 3));
+    let update = network.note_counts(fell(3));
     assert!(update.is_some_and(|one| one.changed), "the kernel is told");
     assert!(proof(&network).distrusted, "three are not");
     assert!(!proof(&network).ways.has(Encapsulation::VxlanGpe));

@@ -6,12 +6,12 @@ mod root {
     use std::net::IpAddr;
 
     use hostint::datapath::abi::source_lease;
-    use hostint::datapath::leases::{LeaseCounts, LeaseEntry, Leases};
+    use hostint::datapath::leases::{LeaseEntry, Leases};
     use hostint::datapath::maps::Map;
     use hostint::datapath::renewal::Renewal;
     use hostint::model::{
-        AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks, NodeId,
-        PathProof, ProbeForms, SinkClock, Ways,
+        AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseState,
+        Marks, NodeId, PathProof, ProbeForms, SinkClock, Ways,
     };
     use libbpf_rs::{MapHandle, MapType, libbpf_sys};
 
@@ -107,6 +107,7 @@ mod root {
             counts: LeaseCounts {
                 tagged: [random.next(), random.next(), random.next()],
                 fallen: random.next(),
+                unseen_turns: random.next() as u16,
             },
         }
     }
@@ -119,6 +120,10 @@ mod root {
         let mut known = 0;
         for (pair, lease) in renewed {
             if let Some(entry) = model.get_mut(pair) {
+                let of = |lease: &Lease| (lease.proof.vouched_ns, lease.proof.ways);
+                if of(&entry.lease) != of(lease) {
+                    entry.counts.unseen_turns = 0;
+                }
                 entry.lease = *lease;
                 known += 1;
             }

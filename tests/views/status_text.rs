@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU32;
 
+use hostint::datapath::abi::{address_key, sink_grant};
+use hostint::datapath::grant_status::grant_status;
 use hostint::model::*;
 use hostint::views::status::StatusText;
 use hostint_testing::status_samples;
@@ -162,7 +164,24 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
             "lease 2: proved over-tcp-udp; the path changes bits 0x04 of the ToS byte of over-tcp-udp; 1,200 lost",
         ),
     ];
-    for (sentence, grant, expected) in cases {
+    // Of the kernel's record: its probes of a form have all come with another mark.
+    let record = sink_grant {
+        version: 2,
+        until_ns: 1,
+        source_node: 2,
+        tos_changed: [4, 0, 0, 0],
+        ..sink_grant::default()
+    };
+    let addr = address_key {
+        addr: [0, 0, 0xffff_u32.to_be(), u32::from_ne_bytes([192, 0, 2, 1])],
+    };
+    let rewritten = [(
+        "a router rewrites the mark of each probe",
+        grant_status(addr, &record, 0),
+        "lease 2: nothing proved; 0 of 72 probes of over-tcp-udp arrived unchanged; the path changes bits 0x04 of the \
+         ToS byte of over-tcp-udp",
+    )];
+    for (sentence, grant, expected) in cases.into_iter().chain(rewritten) {
         let mut status = status(Vec::new());
         let sink = status.sink.as_mut().unwrap();
         (sink.leases_granted, sink.grants) = (3, vec![grant]);

@@ -127,6 +127,23 @@ static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 w
 	}
 }
 
+/* Notes that a packet is tagged that the sink counts at once. Flows look at such a lease often, so that it shows soon. */
+static __always_inline void note_look(struct outgoing_packet *p, struct source_lease *lease)
+{
+	__u64 unseen_ns = lease->vouched_ns - (LEASE_VOUCH_NS - LEASE_TOLD_NS);
+
+	if (!is_own_form(p->form))
+		return;
+	if (lease->vouched_ns && p->now_ns < unseen_ns) {
+		if (p->leased_ns > unseen_ns)
+			p->leased_ns = unseen_ns;
+		return;
+	}
+	lease->unseen_turns |= 1U << (p->now_ns >> LEASE_TURN_SHIFT & (LEASE_TURNS - 1));
+	if (p->leased_ns > p->now_ns + (1U << LEASE_TURN_SHIFT))
+		p->leased_ns = p->now_ns + (1U << LEASE_TURN_SHIFT);
+}
+
 /*
  * Looks up the lease of the packet in the scratch, and leaves there which form the flow has from now on, and until
  * when. The daemon sees from wanted_ns that the lease is needed; a new pair makes it ask the sink for a lease.
@@ -161,6 +178,7 @@ __noinline int settle_form(void)
 	if (p->leased_ns > lease->until_ns)
 		p->leased_ns = lease->until_ns;
 	settle_with_lease(p, lease->ways, lease->proved_ns);
+	note_look(p, lease);
 	return 0;
 }
 

@@ -6,6 +6,7 @@ mod nonces;
 mod path_changes;
 mod probes;
 mod reverse;
+mod said;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,6 +19,7 @@ use self::nonces::Nonces;
 use self::path_changes::PathChanges;
 use self::probes::Probes;
 use self::reverse::ReverseProbes;
+use self::said::{Said, say};
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
 use crate::datapath::maps::Map;
@@ -25,11 +27,9 @@ use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::source_links::RunningSource;
 use crate::datapath::{settings_status, source_links};
-use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, OwnTagging, Tagging, Vouch};
-use crate::model::{AddressPair, Lease, LeaseKey, LeaseState, ProbeForms, Ways};
-use crate::os::log::{self, Event, Level};
-use crate::os::{clock, icmp};
-use crate::views;
+use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, OwnTagging, Tagging, Vouch};
+use crate::model::{AddressPair, Lease, LeaseKey, LeaseState};
+use crate::os::{clock, icmp, log};
 use crate::wire::lease::MAGIC;
 
 /// The least time between two rounds of answers and questions: the loop may turn at each packet.
@@ -65,9 +65,6 @@ pub struct LeaseKeeping {
     pub exchanges: Exchanges,
     pub counts: QuestionCounts,
 }
-
-/// The state of a lease, and of its path, that was logged.
-type Said = (LeaseState, Ways, ProbeForms);
 
 /// Questions and answers so far, and the CPU time that they took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,7 +145,7 @@ impl LeaseKeeping {
             let took_ns = clock::monotonic_ns() - now_ns;
             self.next_scan_ns = now_ns + (took_ns * SCAN_SHARE).clamp(SCAN_NS, LONGEST_SCAN_NS);
         }
-        self.take_answers()?;
+        self.take_answers(pins)?;
         self.ask();
         self.probe();
         self.counts.cpu_ns += clock::thread_cpu_ns() - cpu_ns;
@@ -209,8 +206,7 @@ impl LeaseKeeping {
             {
                 keeper.adopt(&pair, &entry.lease.proof);
             }
-            let counts = (entry.counts.tagged, entry.counts.fallen);
-            closed.extend(keeper.note_counts(place, counts, now_ns));
+            closed.extend(keeper.note_counts(place, &entry.counts, now_ns));
             keeper.set_idle(place, waited_ns > IDLE_NS, now_ns);
             // What was right once may have changed with a route.
             if matches!(known, None | Some(LeaseState::Forged))
@@ -219,7 +215,7 @@ impl LeaseKeeping {
                 keeper.set_origin(&pair, origin);
             }
         })?;
-        for pair in keeper.forget_unwanted() {
+        for pair in keeper.forget_unwanted(now_ns) {
             self.said.remove(&pair.dest);
         }
         for pair in idle_for_long {
@@ -235,7 +231,7 @@ impl LeaseKeeping {
         heard
     }
 
-    fn take_answers(&mut self) -> Result<()> {
+    fn take_answers(&mut self, pins: &Pins) -> Result<()> {
         let now_ns = clock::monotonic_ns();
         let now = asking_time();
         let keeper = &mut self.keeper;
@@ -243,6 +239,7 @@ impl LeaseKeeping {
         let exchanges = &mut self.exchanges;
         let mut renewed = Vec::new();
         let mut vouched = Vec::new();
+        let mut silent = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = now.realtime_ns.saturating_sub(realtime_ns);
             let at = AnswerTime {
@@ -270,24 +267,44 @@ impl LeaseKeeping {
                 vouched.extend(flows.map(|flow| (flow, until_ns)));
             }
             exchanges.note(&taken);
+            silent.extend(taken.silent.then_some(taken.pair));
             renewed.push((taken.pair, taken.lease));
         })?;
         if let Some(renewal) = self.renewal.as_ref().filter(|_| !vouched.is_empty()) {
             let known = renewal.vouch(&vouched);
             known.context("cannot vouch for flows in the kernel")?;
         }
-        self.renew(&renewed)
+        self.renew(&renewed)?;
+        self.look_at(&silent, pins, now_ns)
     }
 
-    fn reverse(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
-        let (keeper, sockets) = (&mut self.keeper, &self.probes.0);
-        let updates = self.reverse.turn(keeper, sockets, pins, now_ns)?;
-        for update in &updates {
-            say(&mut self.said, update.pair.dest, &update.lease);
+    /// Reads the kernel's counts of pairs for which their sinks count no packets: the next scan may be a second away.
+    fn look_at(&mut self, silent: &[AddressPair], pins: &Pins, now_ns: u64) -> Result<()> {
+        let Some(table) = silent
+            .first()
+            .map(|_| Leases::open(pins))
+            .transpose()?
+            .flatten()
+        else {
+            return Ok(());
+        };
+        let mut closed = Vec::new();
+        for pair in silent {
+            if let Some(entry) = table.get(pair)? {
+                let (place, _) = self.keeper.want(*pair, entry.named, now_ns);
+                closed.extend(self.keeper.note_counts(place, &entry.counts, now_ns));
+            }
         }
+        self.tell_changed(&closed)
+    }
+
+    fn tell_changed(&mut self, updates: &[LeaseUpdate]) -> Result<()> {
         let changed: Vec<_> = (updates.iter())
             .map(|update| (update.pair, update.lease))
             .collect();
+        for (pair, lease) in &changed {
+            say(&mut self.said, pair.dest, lease);
+        }
         match changed.is_empty() {
             true => Ok(()),
             false => self.renew(&changed),
@@ -303,6 +320,12 @@ impl LeaseKeeping {
         renewed
             .map(drop)
             .context("cannot renew leases in the kernel")
+    }
+
+    fn reverse(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
+        let (keeper, sockets) = (&mut self.keeper, &self.probes.0);
+        let updates = self.reverse.turn(keeper, sockets, pins, now_ns)?;
+        self.tell_changed(&updates)
     }
 
     fn ask(&mut self) {
@@ -361,39 +384,4 @@ fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
         node: settings_status::node(pins)?.unwrap_or_default().id,
         tagging: tagging.collect(),
     })
-}
-
-/// Says once what a destination's sink answers, and what passes the path to it.
-fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
-    let now = (lease.state, lease.proof.ways, lease.proof.eaten);
-    // The proof takes less than a second, and then there is more to say.
-    if lease.state == LeaseState::Granted && lease.proof.is_open() {
-        return;
-    }
-    let before = said.insert(dest, now);
-    if before == Some(now) {
-        return;
-    }
-    match (before, lease.state) {
-        (_, LeaseState::Asking) => {}
-        (None, LeaseState::Silent) => {}
-        (_, state) => log::event(
-            match state {
-                LeaseState::Granted
-                    if lease.proof.eaten.is_empty()
-                        && !lease.proof.untold
-                        && !lease.proof.unattended =>
-                {
-                    Level::Info
-                }
-                _ => Level::Warning,
-            },
-            Event::Peer,
-            &[
-                ("PEER", &dest),
-                ("GRANTED", &(state == LeaseState::Granted)),
-            ],
-            format_args!("{dest}: {}", views::peers::sentence(lease)),
-        ),
-    }
 }

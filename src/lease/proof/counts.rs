@@ -3,12 +3,14 @@
 use super::super::form_verdicts::FormVerdict;
 use super::super::witness::WitnessFinding;
 use super::{AGAIN_NS, Proof};
-use crate::model::{Encapsulation, LeaseWitness, ProbeForm, Transport, Ways};
+use crate::model::{Encapsulation, LeaseCounts, LeaseWitness, ProbeForm, Transport, Ways};
 
 /// An answer with new packets shows for this time that tagged packets arrive.
 const VOUCH_NS: u64 = 1_000_000_000;
 /// Packets of a pair are tagged if one was within this time.
 const USED_NS: u64 = 1_000_000_000;
+/// They are many if this many were tagged between two looks at the kernel's counts.
+const BUSY: u64 = 8;
 /// If packets are missing in this number of windows in a row, the path is proved again.
 const DOUBTED_WINDOWS: u32 = 2;
 /// If the path may not be proved yet, and they are missing in this number of windows, the form is given up.
@@ -18,6 +20,16 @@ impl Proof {
     /// True while packets of the pair are tagged.
     pub(in crate::lease) fn is_used(&self, now_ns: u64) -> bool {
         now_ns < self.used_ns + USED_NS
+    }
+
+    /// True while many packets of the pair are tagged.
+    pub(in crate::lease) fn is_busy(&self, now_ns: u64) -> bool {
+        now_ns < self.busy_ns + 2 * USED_NS
+    }
+
+    /// True if many packets are tagged, and the last answer showed that none of them arrived since the one before.
+    pub(in crate::lease) fn is_silent(&self, now_ns: u64) -> bool {
+        self.is_busy(now_ns) && self.vouched_ns != now_ns + VOUCH_NS
     }
 
     /// Takes the counts of a granting answer, of which a short one has no more.
@@ -77,19 +89,23 @@ impl Proof {
         self.witness.begin_anew();
     }
 
-    /// Takes the kernel's counts of packets tagged and of flows that the guard untagged. Returns true if the sink
-    /// should be asked now.
+    /// Takes the kernel's counts. Returns true if the sink should be asked now.
     pub(in crate::lease) fn note_kernel(
         &mut self,
-        (tagged, fallen): ([u64; 3], u64),
+        counts: &LeaseCounts,
         ways: Ways,
         now_ns: u64,
     ) -> bool {
-        if self.witness.has_grown(&tagged) {
+        let grown = self.witness.growth(&counts.tagged);
+        if grown > 0 {
             self.used_ns = now_ns;
         }
-        let mut ask = self.witness.note_tagged(tagged, now_ns);
-        if self.falls.note(fallen, now_ns) {
+        if grown >= BUSY {
+            self.busy_ns = now_ns;
+        }
+        let mut ask = self.witness.note_tagged(counts.tagged, now_ns);
+        ask |= self.witness.note_turns(counts.unseen_turns, now_ns);
+        if self.falls.note(counts.fallen, now_ns) {
             let tcp = |one: &Encapsulation| ways.contains(Ways::of(Transport::Tcp, *one));
             let order = [
                 Encapsulation::Ioam,

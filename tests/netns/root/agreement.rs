@@ -1,10 +1,12 @@
 //! The page, Grafana by the sinks' metrics, and Grafana by the collector's say the same, and a silent host is alerted.
 
 use std::net::UdpSocket;
+use std::sync::mpsc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hostint_testing::dashboards::queries;
-use hostint_testing::netns::{Lab, await_that_or};
+use hostint_testing::exporting::loss_at;
+use hostint_testing::netns::{Host, Lab, await_that_or};
 use hostint_testing::places::repository;
 use hostint_testing::scratch::Folder;
 use nix::sys::signal::Signal;
@@ -56,6 +58,47 @@ fn page_row(lab: &Lab) -> Option<PageRow> {
     })
 }
 
+/// The shipped rules. That of a silent exporter waits for seconds here, and not for ten minutes.
+fn hurried_rules() -> String {
+    let path = repository().join("packaging/prometheus/hostint.rules.yml");
+    let shipped = std::fs::read_to_string(path).unwrap();
+    let (before, after) = shipped
+        .split_once("- alert: HostintExporterSilent")
+        .unwrap();
+    let (silent, after) = after.split_once("labels:").unwrap();
+    let hurried = silent.replace("> 300", "> 5").replace("for: 5m", "for: 1s");
+    assert_eq!(hurried.len(), silent.len() - 2, "{silent}");
+    format!("{before}- alert: HostintExporterSilent{hurried}labels:{after}")
+}
+
+/// Other hosts, whose sinks report twice a second while this lives.
+struct Exporting(mpsc::Sender<()>);
+
+impl Exporting {
+    fn start(host: &Host, nodes: &'static [u32], to: &'static str) -> Self {
+        let (sender, ended) = mpsc::channel();
+        let sockets: Vec<UdpSocket> = nodes.iter().map(|_| host.udp("127.0.0.1:0")).collect();
+        let wait = Duration::from_millis(500);
+        std::thread::spawn(move || {
+            for sequence in 0.. {
+                for (node, socket) in nodes.iter().zip(&sockets) {
+                    let _ = socket.send_to(&loss_at(*node, sequence), to);
+                }
+                if ended.recv_timeout(wait) != Err(mpsc::RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        });
+        Self(sender)
+    }
+}
+
+impl Drop for Exporting {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
 #[test]
 fn page_and_grafana_agree_and_a_silent_host_is_alerted() {
     let lab = Lab::new();
@@ -82,7 +125,8 @@ fn page_and_grafana_agree_and_a_silent_host_is_alerted() {
     );
     lab.a.hostint("source attach --dev a0 --force --node-id 1");
     lab.a.hostint("source add-dest --static 10.9.2.1");
-    let rules = repository().join("packaging/prometheus/hostint.rules.yml");
+    let rules = folder.file("rules.yml");
+    std::fs::write(&rules, hurried_rules()).unwrap();
     let prometheus = Prometheus::configured(
         &lab.b,
         &format!(
@@ -172,7 +216,15 @@ fn page_and_grafana_agree_and_a_silent_host_is_alerted() {
     }
 
     // Its sink ends, and nothing else does.
+    let _others = Exporting::start(&lab.b, &[5, 6], "127.0.0.1:7001");
+    let silent = "sum(ALERTS{alertname=\"HostintExporterSilent\",alertstate=\"firing\"})";
     sink.signal(Signal::SIGKILL);
+    prometheus.await_value(
+        &format!("{silent} == 1 and count(hostint_exporter_last_seen_time_seconds) == 3"),
+        1.0,
+    );
+    let of_sink = silent.replace("alertname", "node=\"2\",alertname");
+    prometheus.await_value(&of_sink, 1.0);
     let alert = "ALERTS{alertname=\"HostintHostsSilent\",alertstate=\"firing\"}";
     let silent = "hostint_collect_hosts{state=\"silent\"}";
     prometheus.await_value(silent, 1.0);

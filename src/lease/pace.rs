@@ -1,0 +1,38 @@
+//! The pace of renewals: the more often a sink is asked, the sooner it is seen that nothing arrives, and all questions
+//! together stay below 1 Mbit/s.
+
+use super::peer::{IDLE_NS, LeasePeer, READY, RENEW_MANY_NS, RENEW_USED_NS};
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Questions per second of a thousand leases that all have packets.
+const MOST_QUESTIONS: u64 = 1_250;
+
+/// The pace of renewals of all leases.
+#[derive(Clone, Copy)]
+pub(super) struct RenewalPace {
+    /// The leases are few enough that all are kept ready.
+    pub(super) ready: bool,
+    /// With more leases, those with many packets are renewed after this time.
+    pub(super) busy_ns: u64,
+}
+
+impl RenewalPace {
+    pub(super) fn of(leases: usize, busy_ns: u64) -> Self {
+        let ready = leases <= READY;
+        Self { ready, busy_ns }
+    }
+
+    /// The time between renewals of leases with many packets: they share the questions that all others leave.
+    pub(super) fn busy_ns<'a>(peers: impl Iterator<Item = &'a LeasePeer>, now_ns: u64) -> u64 {
+        let (mut all, mut busy, mut idle) = (0_u64, 0, 0);
+        for peer in peers {
+            all += 1;
+            busy += u64::from(peer.proof.is_busy(now_ns));
+            idle += u64::from(peer.idle);
+        }
+        let other = all.saturating_sub(busy + idle);
+        let taken = idle * SECOND_NS / IDLE_NS + other * SECOND_NS / RENEW_MANY_NS;
+        let left = MOST_QUESTIONS.saturating_sub(taken).max(1);
+        (busy * SECOND_NS / left).clamp(RENEW_USED_NS, RENEW_MANY_NS)
+    }
+}
