@@ -5,6 +5,8 @@ import "./fake_document.mjs";
 
 const { lossText, lostAt, places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
 
+const { parse } = await import(`${process.argv[2]}/api.js`);
+
 const plain = (words) => words.replaceAll("\u00a0", " ");
 const latency = (p50_ns, p99_ns, samples = 100) => ({ samples, mean_ns: p50_ns, p50_ns, p99_ns });
 const at = (node, port) => ({ node, port });
@@ -101,6 +103,11 @@ check("each segment says what it lost, in red if it lost any", () => {
   holds(plain(drawn.text).includes(sentence), drawn.text);
   equal(plain(lossText({ ...lossy, whole: { loss: loss(7, 0) } })), "No packet of 7 was lost.");
   equal(lossText(path), "");
+});
+
+check("integers that a number cannot hold become text, and fractions stay numbers", () => {
+  const read = parse('{"first_ns":1795718140000000000,"less_ns":-1795718140000000000,"share":0.0022276666715937703,"other":1.5e-7,"name":"1795718140000000000"}');
+  equal(JSON.stringify(read), '{"first_ns":"1795718140000000000","less_ns":"-1795718140000000000","share":0.0022276666715937703,"other":1.5e-7,"name":"1795718140000000000"}');
 });
 
 await checkAll(1);
