@@ -70,7 +70,7 @@ check_installed() {
 		in_root sh -c "zcat /usr/share/man/man${page%/*}/${page#*/}.${page%/*}.gz" | has hostint || fail "$1: no page $page"
 	done
 	for file in /usr/share/bash-completion/completions/hostint /usr/share/fish/vendor_completions.d/hostint.fish \
-		/usr/share/hostint/grafana/hostint-{overview,health}.json /usr/share/hostint/prometheus/hostint.rules.yml \
+		/usr/share/hostint/grafana/hostint-{overview,health,paths}.json /usr/share/hostint/prometheus/hostint.rules.yml \
 		/usr/share/doc/hostint/hostint.cdx.json* /usr/share/doc/hostint/third-party-licences.txt* /etc/hostint/hostint.toml; do
 		ls "$root"$file >/dev/null || fail "$1: no $file"
 	done

@@ -27,6 +27,7 @@ mod hop_hooks;
 mod hop_passages;
 pub mod hops;
 mod ioam_devices;
+pub mod host_times;
 mod iterator;
 pub mod leases;
 mod libbpf_log;

@@ -195,7 +195,7 @@ pub struct Lease {
 /// The kernel's counts of a lease. Only the kernel half changes them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct LeaseCounts {
-    /// Packets tagged, in the order of `Encapsulation::ALL`.
+    /// Packets tagged, in the order of `Encapsulation::COUNTED`.
     pub tagged: [u64; 3],
     /// Flows that went untagged because their tagged packets came to nothing.
     pub fallen: u64,

@@ -80,13 +80,20 @@ fn no_query_is_about_addresses_or_knows_a_scrape_interval() {
                     "class=~\"$class\"",
                     "le=\"0\"",
                     "state=\"silent\"",
+                    "kind=~\"wire\"",
+                    "kind=~\"hop\"",
+                    "kind=~\"queue\"",
+                    "kind=~\"stack\"",
+                    "kind=~\"read\"",
                 ];
                 assert!(matchers.contains(&matcher), "{at}: {matcher}");
             }
         }
         for labels in expr.split("by (").skip(1) {
             for label in labels.split(')').next().unwrap().split(", ") {
-                let bounded = ["instance", "node", "class", "engine", "state", "le"];
+                let bounded = [
+                    "instance", "node", "class", "engine", "state", "le", "kind", "from", "to",
+                ];
                 assert!(bounded.contains(&label), "{at}: {label}");
             }
         }

@@ -15,7 +15,7 @@ export class NoAnswer extends Error {
 
 // Parses JSON; integers that a number cannot hold exactly become text.
 export function parse(text) {
-  const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}/g, (token) => (token[0] === '"' ? token : `"${token}"`));
+  const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?/g, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token));
   return JSON.parse(exact);
 }
 

@@ -25,9 +25,10 @@ const WITH_ENGINE: u16 = 13_278;
 const DROPPED: u64 = 10;
 
 /// What shows nothing on a healthy network without classes and engines, by what its query names, and why.
-const MAY_BE_EMPTY: [(&str, &str); 2] = [
+const MAY_BE_EMPTY: [(&str, &str); 3] = [
     ("hostint_class_", "no rule of the sink's names a class"),
     ("hostint_engine_", "the collector has no engine"),
+    ("hostint_segment_", "no transit hop is on the path"),
 ];
 
 /// Datagrams of a flow every two milliseconds, until it is dropped.
