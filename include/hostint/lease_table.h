@@ -4,8 +4,8 @@
 #define HOSTINT_LEASE_TABLE_H
 
 enum lease_shape {
-	LEASE_ENCAPSULATIONS = 3, /* values of enum encapsulation */
-	LEASE_FORMS = 4,          /* values of enum lease_form */
+	LEASE_ENCAPSULATIONS = 3, /* counts, by enum encapsulation - 1; packets of INT-MD count in the first one */
+	LEASE_FORMS = 4,          /* values of enum lease_form with words of their own */
 };
 
 /* A flow key begins with these two addresses; IPv4 is mapped. */
@@ -60,7 +60,8 @@ struct source_lease {
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
 	__u8 unattended; /* 1: no daemon at the sink's host, and nothing showed yet whether what it sends is translated */
 	__u8 option_114; /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
-	__u8 zero2[2];
+	__u8 int_md;     /* 1: the sink recognises INT-MD, for which encapsulations has no bit */
+	__u8 zero2;
 	/* The kernel half adds to these. */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */
@@ -74,6 +75,7 @@ enum lease_way {
 	WAY_UDP_OVER = 8,
 	WAY_UDP_EXTENSION = 16,
 	WAY_UDP_GPE = 32,
+	WAY_UDP_INT_MD = 128,
 	WAY_UNPROVED = 64, /* the sink speaks version 1: flows may begin, and change to vxlan-gpe, at any packet */
 };
 

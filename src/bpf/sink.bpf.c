@@ -65,6 +65,20 @@ __noinline int read_skb(struct __sk_buff *ctx)
 			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
 }
 
+static __always_inline int read_any_xdp(struct xdp_md *ctx)
+{
+	int found = read_xdp(ctx);
+
+	return found == SINK_BEHIND_L4 ? read_behind_l4_xdp(ctx) : found;
+}
+
+static __always_inline int read_any_skb(struct __sk_buff *ctx)
+{
+	int found = read_skb(ctx);
+
+	return found == SINK_BEHIND_L4 ? read_behind_l4_skb(ctx) : found;
+}
+
 __noinline int take_hops_xdp(struct xdp_md *ctx)
 {
 	struct tagged_packet *p = tagged();
@@ -113,7 +127,7 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 	if (!p)
 		return XDP_PASS;
 	p->frame_len = have_xdp_frags ? bpf_xdp_get_buff_len(ctx) : ctx->data_end - ctx->data;
-	switch (read_xdp(ctx)) {
+	switch (read_any_xdp(ctx)) {
 	case SINK_TAGGED:
 		break;
 	case SINK_SHORT:
@@ -162,9 +176,9 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 	if (!p)
 		return TCX_NEXT;
 	p->frame_len = ctx->len;
-	found = read_skb(ctx);
+	found = read_any_skb(ctx);
 	if (found == SINK_SHORT && !bpf_skb_pull_data(ctx, ctx->len < PULL_LEN ? ctx->len : PULL_LEN))
-		found = read_skb(ctx);
+		found = read_any_skb(ctx);
 	if (found == SINK_SHORT)
 		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
 	if (found == SINK_NOT_MARKED)

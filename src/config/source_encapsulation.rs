@@ -41,7 +41,9 @@ impl fmt::Display for SourceEncapsulation {
 
 /// A name that is neither `auto` nor an encapsulation's.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("unknown encapsulation {0:?}: expected auto, over-tcp-udp, extension-udp or vxlan-gpe")]
+#[error(
+    "unknown encapsulation {0:?}: expected auto, over-tcp-udp, extension-udp, vxlan-gpe or int-md"
+)]
 pub struct UnknownSourceEncapsulation(pub String);
 
 impl FromStr for SourceEncapsulation {

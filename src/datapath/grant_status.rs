@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::abi::{address_key, sink_grant};
+use super::abi::{address_key, lease_constant, lease_form, sink_grant};
 use super::events::address;
 use super::map_names::SINK_GRANTS;
 use super::maps::Map;
@@ -31,7 +31,7 @@ pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantS
     let probes = ProbeForm::ALL.map(|form| arrived_probes(form, grant));
     let proved = probes.iter().filter(|probes| probes.arrived == probes.all);
     let proved = proved.map(|probes| probes.form).collect();
-    let stripped = Encapsulation::ALL.into_iter().zip(grant.stripped);
+    let stripped = Encapsulation::COUNTED.into_iter().zip(grant.stripped);
     let stripped = stripped.map(|(encapsulation, packets)| StrippedPackets {
         encapsulation: encapsulation.name(),
         packets,
@@ -49,13 +49,20 @@ pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantS
 }
 
 fn arrived_probes(form: ProbeForm, grant: &sink_grant) -> ArrivedProbes {
-    let at = usize::from(form.number());
-    let [low, high] = grant.arrived[at].map(u128::from);
+    // Those of INT-MD have no place of their own.
+    let (at, first) = match form {
+        ProbeForm::IntMd => (lease_form::FORM_STRAY.0, lease_constant::LEASE_MD_PROBES.0),
+        form => (form.number().into(), 0),
+    };
+    let [low, high] = grant.arrived[at as usize].map(u128::from);
     let numbers = (1 << form.probes()) - 1;
     ArrivedProbes {
         form: form.name(),
-        arrived: ((high << 64 | low) & numbers).count_ones(),
+        arrived: ((high << 64 | low) >> first & numbers).count_ones(),
         all: form.probes().into(),
-        tos_changed: grant.tos_changed[at],
+        tos_changed: match form {
+            ProbeForm::IntMd => 0,
+            _ => grant.tos_changed[at as usize],
+        },
     }
 }

@@ -9,8 +9,8 @@ use super::map_names::SOURCE_LEASES;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
-    AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks, NodeId,
-    PathProof, ProbeForms, SinkClock, Ways,
+    AddressPair, ClockState, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseState, Marks,
+    NodeId, PathProof, ProbeForms, SinkClock, Ways,
 };
 use crate::os::clock;
 
@@ -31,7 +31,7 @@ pub struct LeaseEntry {
 /// The kernel's counts of a lease. Only the kernel half changes them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct LeaseCounts {
-    /// Packets tagged, in the order of `Encapsulation::ALL`.
+    /// Packets tagged, in the order of `Encapsulation::COUNTED`.
     pub tagged: [u64; 3],
     /// Flows that went untagged because their tagged packets came to nothing.
     pub fallen: u64,
@@ -108,6 +108,9 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
             _ => [0; 4],
         },
         encapsulations: answer.map_or(0, |answer| answer.encapsulations.bits()),
+        int_md: answer
+            .is_some_and(|answer| answer.encapsulations.contains(Encapsulation::IntMd))
+            .into(),
         tos_value: answer.map_or(0, |answer| answer.marks.tos_value),
         tos_mask: answer.map_or(0, |answer| answer.marks.tos_mask),
         clock: answer.map_or(0, |answer| answer.clock.bits()),
@@ -139,7 +142,7 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
     let answer = LeaseAnswer {
         instance: value.instance,
         node: NodeId(value.sink_node),
-        encapsulations: Encapsulations::from_bits(value.encapsulations),
+        encapsulations: encapsulations_of(value),
         marks: Marks {
             tos_value: value.tos_value,
             tos_mask: value.tos_mask,
@@ -173,6 +176,14 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
             tagged: value.tagged,
             fallen: value.fallen,
         },
+    }
+}
+
+fn encapsulations_of(value: &source_lease) -> Encapsulations {
+    let named = Encapsulations::from_bits(value.encapsulations);
+    match value.int_md {
+        0 => named,
+        _ => named.with(Encapsulation::IntMd),
     }
 }
 

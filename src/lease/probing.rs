@@ -6,8 +6,8 @@ use slab::Slab;
 
 use super::budget::Budget;
 use super::peer::LeasePeer;
-use super::verdict::OwnTagging;
-use crate::model::{AddressPair, LeaseKey, LeaseProbe, LeaseState, Marks, ProbeForm, ProbeForms};
+use super::verdict::{OwnTagging, Tagging};
+use crate::model::{AddressPair, LeaseKey, LeaseProbe, LeaseState, ProbeForm, ProbeForms};
 use crate::wire::lease::probe_packet::ProbePacket;
 
 /// Bytes of a short probe with all its headers, over IPv6, and of a long one.
@@ -159,14 +159,15 @@ impl Probing {
             if peer.proof.is_sent_again() && !self.budget.take(bytes, now_ns) {
                 return None;
             }
-            let marks = sent_with(ours, next.form);
+            let sent = sent_with(ours, next.form);
             let probe = OutgoingProbe {
                 packet: ProbePacket {
                     probe: LeaseProbe {
                         form: next.form,
                         number: next.number,
                         tos: match next.form {
-                            ProbeForm::OverUdp => marks.tos_value,
+                            ProbeForm::OverUdp => sent.marks.tos_value,
+                            ProbeForm::IntMd => sent.int_tos_value,
                             _ => 0,
                         },
                         round: peer.proof.round_id(),
@@ -175,7 +176,7 @@ impl Probing {
                     dest: peer.pair.dest,
                     node: ours.node,
                 },
-                extension_port: marks.extension_port,
+                extension_port: sent.marks.extension_port,
                 longest: next.longest,
                 key,
             };
@@ -185,12 +186,12 @@ impl Probing {
     }
 }
 
-/// The marks of data in this form.
-fn sent_with(ours: &OwnTagging, form: ProbeForm) -> Marks {
+/// The tagging of data in this form.
+fn sent_with(ours: &OwnTagging, form: ProbeForm) -> Tagging {
     let mut all = ours.tagging.iter();
     let chosen = all.find(|sent| sent.explicit.is_some() && sent.explicit == form.encapsulation());
     let sent = chosen.or(ours.tagging.first());
-    sent.map_or_else(Marks::default, |sent| sent.marks)
+    sent.copied().unwrap_or_default()
 }
 
 impl OutgoingProbe {

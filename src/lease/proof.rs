@@ -197,12 +197,16 @@ impl Proof {
 
     /// This host's configuration changed: forms with other marks were not probed yet.
     pub(super) fn note_config(&mut self, before: &OwnTagging, now: &OwnTagging) {
-        let marks = |ours: &OwnTagging| ours.tagging.iter().map(|sent| sent.marks).collect();
-        let (before, now): (Vec<Marks>, Vec<Marks>) = (marks(before), marks(now));
+        let marks = |ours: &OwnTagging| -> Vec<(Marks, u8)> {
+            let sent = ours.tagging.iter();
+            sent.map(|sent| (sent.marks, sent.int_tos_value)).collect()
+        };
+        let (before, now) = (marks(before), marks(now));
         if before != now && !before.is_empty() {
             self.verdicts.set(ProbeForm::OverUdp, FormVerdict::Unasked);
             self.verdicts
                 .set(ProbeForm::Extension, FormVerdict::Unasked);
+            self.verdicts.set(ProbeForm::IntMd, FormVerdict::Unasked);
         }
     }
 

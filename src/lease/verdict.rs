@@ -15,6 +15,8 @@ pub struct Tagging {
     pub marks: Marks,
     /// The encapsulation that the user chose; without one, the source takes one that passes the path.
     pub explicit: Option<Encapsulation>,
+    /// The ToS byte that marks int-md packets; 0: there are none.
+    pub int_tos_value: u8,
 }
 
 /// This host's node id, and the tagging of its interfaces.

@@ -8,6 +8,7 @@ use crate::model::{Encapsulation, FullAnswer, ProbeForm, ProbeForms, Transport, 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Wishes {
     over: bool,
+    int_md: bool,
     extension: bool,
     /// The user chose vxlan-gpe: connections are tunnelled although they might not survive leaving the tunnel.
     gpe: bool,
@@ -22,6 +23,7 @@ impl Wishes {
         };
         Self {
             over: wants(Encapsulation::OverTcpUdp),
+            int_md: wants(Encapsulation::IntMd),
             extension: wants(Encapsulation::ExtensionUdp),
             gpe: wants(Encapsulation::VxlanGpe),
         }
@@ -38,9 +40,20 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
             }
             Encapsulation::ExtensionUdp => mine.extension_port == theirs.extension_port,
             Encapsulation::VxlanGpe => true,
+            // The sink does not tell its mark: probes with another one do not arrive.
+            Encapsulation::IntMd => {
+                tagging.explicit != Some(one) || Some(tagging.int_tos_value) == int_tos_value(ours)
+            }
         }
     };
     answer.capabilities.encapsulations().contains(one) && ours.tagging.iter().all(same)
+}
+
+/// The mark of INT-MD of the first interface that has one.
+fn int_tos_value(ours: &OwnTagging) -> Option<u8> {
+    let mut chosen = ours.tagging.iter();
+    let chosen = chosen.find(|tagging| tagging.explicit == Some(Encapsulation::IntMd));
+    chosen.map(|tagging| tagging.int_tos_value)
 }
 
 /// True while nothing can show whether a router translates what the sink's host sends, and nothing has: no daemon runs
@@ -71,6 +84,10 @@ pub(super) fn wanted(
             (wishes.extension || gpe_failed || !gpe) && reads(Encapsulation::ExtensionUdp),
         ),
         (ProbeForm::Gpe, gpe),
+        (
+            ProbeForm::IntMd,
+            wishes.int_md && reads(Encapsulation::IntMd),
+        ),
         (ProbeForm::Stray, !is_unattended(Some(answer), verdicts)),
     ];
     let wanted = forms.into_iter().filter(|(_, wanted)| *wanted);
@@ -79,8 +96,8 @@ pub(super) fn wanted(
 
 /// Returns the ways that are open if probes of these forms pass the path. Packets of a tunnel have to survive outside of
 /// it, too, unless the user chose the tunnel: a firewall that did not see a conversation begin would drop those that go
-/// untagged because they are too long, and all of them once the tunnel is left. TCP in over-tcp-udp cannot be probed
-/// without harm. On paths that are narrower than this host knows, a tunnel would hide the MSS in a SYN from the router that
+/// untagged because they are too long, and all of them once the tunnel is left. TCP in over-tcp-udp and int-md cannot
+/// be probed without harm. On paths that are narrower than this host knows, a tunnel would hide the MSS in a SYN from the router that
 /// lowers it.
 pub(super) fn open(
     ours: &OwnTagging,
@@ -93,6 +110,9 @@ pub(super) fn open(
     let mut ways = Ways::NONE;
     if passes(Encapsulation::OverTcpUdp) {
         ways = ways.with(Ways::of(Transport::Udp, Encapsulation::OverTcpUdp));
+    }
+    if passes(Encapsulation::IntMd) {
+        ways = ways.with(Ways::of(Transport::Udp, Encapsulation::IntMd));
     }
     for (tunnel, chosen) in [
         (Encapsulation::ExtensionUdp, wishes.extension),

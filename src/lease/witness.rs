@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::model::{Encapsulation, LeaseWitness};
 
-const FORMS: usize = Encapsulation::ALL.len();
+const FORMS: usize = Encapsulation::COUNTED.len();
 /// Fewer packets than this show nothing.
 const LEAST: u64 = 8;
 /// Packets were tagged over at least this time: a flow that ended meanwhile may not be counted by the sink yet.
@@ -174,7 +174,7 @@ impl Witness {
     }
 
     /// Compares the counts after an answer to a question that was asked at this time. Returns what they say about each
-    /// encapsulation, in the order of `Encapsulation::ALL`.
+    /// encapsulation, in the order of `Encapsulation::COUNTED`.
     pub(super) fn compare(&mut self, asked_ns: u64) -> [WitnessFinding; FORMS] {
         let newest = self.newest();
         let mut findings = [WitnessFinding::Nothing; FORMS];

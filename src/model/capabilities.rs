@@ -23,6 +23,7 @@ impl Capabilities {
             Encapsulation::OverTcpUdp => 1,
             Encapsulation::ExtensionUdp => 2,
             Encapsulation::VxlanGpe => 4,
+            Encapsulation::IntMd => 8,
         }
     }
 

@@ -13,16 +13,27 @@ pub enum Encapsulation {
     ExtensionUdp,
     /// In a VXLAN-GPE tunnel around the whole packet.
     VxlanGpe,
+    /// Between the TCP or UDP header and its payload as INT-MD 2.1, marked by a DSCP of its own.
+    IntMd,
 }
 
 impl Encapsulation {
-    pub const ALL: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
+    pub const ALL: [Self; 4] = [
+        Self::OverTcpUdp,
+        Self::ExtensionUdp,
+        Self::VxlanGpe,
+        Self::IntMd,
+    ];
+
+    /// Those whose packets leases count. Packets of int-md count as over-tcp-udp's, which stand at the same place.
+    pub const COUNTED: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::OverTcpUdp => "over-tcp-udp",
             Self::ExtensionUdp => "extension-udp",
             Self::VxlanGpe => "vxlan-gpe",
+            Self::IntMd => "int-md",
         }
     }
 }
@@ -35,7 +46,7 @@ impl fmt::Display for Encapsulation {
 
 /// A name that names no encapsulation.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp or vxlan-gpe")]
+#[error("unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp, vxlan-gpe or int-md")]
 pub struct UnknownEncapsulation(pub String);
 
 impl FromStr for Encapsulation {

@@ -23,14 +23,16 @@ impl std::fmt::Debug for LeaseKey {
 
 /// A set of encapsulations.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Encapsulations(u8);
+pub struct Encapsulations(u16);
 
 impl Encapsulations {
-    fn bit(of: Encapsulation) -> u8 {
+    fn bit(of: Encapsulation) -> u16 {
         match of {
             Encapsulation::OverTcpUdp => 1,
             Encapsulation::ExtensionUdp => 2,
             Encapsulation::VxlanGpe => 8,
+            // Answers of version 1 have no bit for it.
+            Encapsulation::IntMd => 256,
         }
     }
 
@@ -39,11 +41,12 @@ impl Encapsulations {
         let known = Encapsulation::ALL
             .into_iter()
             .fold(0, |all, one| all | Self::bit(one));
-        Self(bits & known)
+        Self(u16::from(bits) & known)
     }
 
+    /// Those that an answer of version 1 can name.
     pub fn bits(self) -> u8 {
-        self.0
+        (self.0 & 0xff) as u8
     }
 
     pub fn with(self, one: Encapsulation) -> Self {

@@ -13,6 +13,8 @@ pub enum ProbeForm {
     Gpe,
     /// A plain TCP segment of no connection: it passes where a connection survives leaving its tunnel.
     Stray,
+    /// INT-MD over UDP, with the mark of INT-MD.
+    IntMd,
 }
 
 impl ProbeForm {
@@ -22,7 +24,13 @@ impl ProbeForm {
     const STRAYS: u8 = 16;
 
     /// All forms, each at the place of its number in messages.
-    pub const ALL: [Self; 4] = [Self::OverUdp, Self::Extension, Self::Gpe, Self::Stray];
+    pub const ALL: [Self; 5] = [
+        Self::OverUdp,
+        Self::Extension,
+        Self::Gpe,
+        Self::Stray,
+        Self::IntMd,
+    ];
 
     /// The form's number in messages, and its place in [`Self::ALL`].
     pub fn number(self) -> u8 {
@@ -31,6 +39,7 @@ impl ProbeForm {
             Self::Extension => 1,
             Self::Gpe => 2,
             Self::Stray => 3,
+            Self::IntMd => 4,
         }
     }
 
@@ -48,6 +57,7 @@ impl ProbeForm {
             Self::OverUdp => Some(Encapsulation::OverTcpUdp),
             Self::Extension => Some(Encapsulation::ExtensionUdp),
             Self::Gpe => Some(Encapsulation::VxlanGpe),
+            Self::IntMd => Some(Encapsulation::IntMd),
             Self::Stray => None,
         }
     }

@@ -48,7 +48,7 @@ pub struct LeaseWitness {
     pub untold: bool,
     /// It changes with any answer that a short message has no room for.
     pub digest: u32,
-    /// Packets that the sink stripped since the grant began, in the order of `Encapsulation::ALL`. They wrap.
+    /// Packets that the sink stripped since the grant began, in the order of `Encapsulation::COUNTED`. They wrap.
     pub stripped: [u32; 3],
     /// Sequence numbers declared lost since the grant began, less those that arrived later. They wrap.
     pub lost: u32,

@@ -12,13 +12,14 @@ impl Ways {
     /// The sink speaks version 1 of leases: nothing was proved.
     pub const UNPROVED: Self = Self(64);
 
-    const NAMES: [(Self, InternedName); 7] = [
+    const NAMES: [(Self, InternedName); 8] = [
         (Self(1), "tcp over-tcp-udp"),
         (Self(2), "tcp extension-udp"),
         (Self(4), "tcp vxlan-gpe"),
         (Self(8), "udp over-tcp-udp"),
         (Self(16), "udp extension-udp"),
         (Self(32), "udp vxlan-gpe"),
+        (Self(128), "udp int-md"),
         (Self::UNPROVED, "unproved"),
     ];
 
@@ -40,6 +41,11 @@ impl Ways {
             Encapsulation::OverTcpUdp => first,
             Encapsulation::ExtensionUdp => first << 1,
             Encapsulation::VxlanGpe => first << 2,
+            // TCP goes in int-md to static destinations only.
+            Encapsulation::IntMd => match transport {
+                Transport::Tcp => 0,
+                Transport::Udp => 128,
+            },
         })
     }
 
@@ -49,7 +55,7 @@ impl Ways {
     }
 
     pub fn contains(self, others: Self) -> bool {
-        self.0 & others.0 == others.0
+        others.0 != 0 && self.0 & others.0 == others.0
     }
 
     pub fn is_empty(self) -> bool {
@@ -77,7 +83,7 @@ impl ProbeForms {
     pub const NONE: Self = Self(0);
 
     pub fn from_bits(bits: u8) -> Self {
-        Self(bits & 15)
+        Self(bits & 31)
     }
 
     pub fn bits(self) -> u8 {
@@ -134,6 +140,7 @@ impl ProbeForm {
             Encapsulation::OverTcpUdp => Self::OverUdp,
             Encapsulation::ExtensionUdp => Self::Extension,
             Encapsulation::VxlanGpe => Self::Gpe,
+            Encapsulation::IntMd => Self::IntMd,
         }
     }
 }

@@ -119,7 +119,9 @@ impl Builder {
                 ReportedPacket::Quoted {
                     reporter: self.node_id_word.then_some(self.sink_node),
                     headers: match event.encapsulation {
-                        Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe => headers,
+                        Encapsulation::OverTcpUdp
+                        | Encapsulation::VxlanGpe
+                        | Encapsulation::IntMd => headers,
                         Encapsulation::ExtensionUdp => headers.relabelled(DEFAULT_DSCP_TOS),
                     },
                 }

@@ -135,6 +135,7 @@ mod root {
         source(&mut now, "over-tcp-udp, encap", 1, 1);
         source(&mut now, "extension-udp", 2, 0);
         source(&mut now, "vxlan-gpe", 3, 1);
+        source(&mut now, "int-md", 6, 1);
         peer(&mut now);
         renew(&mut now);
         transit(&mut now);

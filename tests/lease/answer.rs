@@ -236,7 +236,7 @@ mod root {
                 let expected = LeaseAnswer {
                     instance: 0x1122_3344_5566_7788,
                     node: NodeId(NODE),
-                    encapsulations: Encapsulation::ALL
+                    encapsulations: Encapsulation::COUNTED
                         .into_iter()
                         .fold(Encapsulations::default(), Encapsulations::with),
                     marks: Marks {

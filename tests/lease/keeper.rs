@@ -44,6 +44,7 @@ fn sending(sent: &[Encapsulation]) -> Tagging {
         encapsulations: encapsulations(sent),
         marks: MARKS,
         explicit: sent.first().copied(),
+        int_tos_value: 0,
     }
 }
 
@@ -52,7 +53,7 @@ fn answer() -> LeaseAnswer {
     LeaseAnswer {
         instance: 22,
         node: NodeId(2),
-        encapsulations: encapsulations(&Encapsulation::ALL),
+        encapsulations: encapsulations(&Encapsulation::COUNTED),
         marks: MARKS,
         clock: Default::default(),
         mtu: 1500,
@@ -72,7 +73,7 @@ fn keeper_that_sends(tagging: Vec<Tagging>) -> LeaseKeeper {
 }
 
 fn keeper() -> LeaseKeeper {
-    keeper_that_sends(vec![sending(&Encapsulation::ALL)])
+    keeper_that_sends(vec![sending(&Encapsulation::COUNTED)])
 }
 
 /// All questions of version 1 that are due. These sinks speak no other.
@@ -454,7 +455,7 @@ fn a_sink_that_does_not_take_what_is_sent_grants_no_lease() {
     let ok = LeaseState::Granted;
     let (mark, missing) = (LeaseState::Mark, LeaseState::Encapsulation);
     let cases = [
-        case("all is the same", &Encapsulation::ALL, answer(), ok),
+        case("all is the same", &Encapsulation::COUNTED, answer(), ok),
         case(
             "our own node id",
             &[VxlanGpe],

@@ -88,7 +88,7 @@ fn an_answer_says_what_the_sink_wrote() {
             name: "all encapsulations",
             source: V4,
             answer: LeaseAnswer {
-                encapsulations: Encapsulation::ALL
+                encapsulations: Encapsulation::COUNTED
                     .into_iter()
                     .fold(Encapsulations::default(), Encapsulations::with),
                 ..answer()

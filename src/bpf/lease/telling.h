@@ -10,11 +10,13 @@
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
 #include "lease/pairs.h"
+#include "source/flow_begin.h"
 #include "source/outgoing.h"
 
-static __always_inline bool is_own_form(__u8 form)
+/* Returns where the packets of an encapsulation are counted. */
+static __always_inline __u32 count_index(__u8 form)
 {
-	return form - 1U < LEASE_ENCAPSULATIONS;
+	return form == ENCAP_INT_MD ? 0 : form - 1;
 }
 
 /* At most one packet in 32 of a flow is untold, whenever it pauses or ends. The sink has the same rule. */
@@ -33,7 +35,7 @@ static __always_inline void take_untold(struct outgoing_packet *p, struct source
 	p->untold = 0;
 	if (!is_own_form(f->form))
 		return;
-	p->told_as = f->form - 1;
+	p->told_as = count_index(f->form);
 	if (locked) {
 		bpf_spin_lock(&f->lock);
 		told = f->told;
@@ -60,7 +62,7 @@ __noinline int tell_first(void)
 
 	if (!p)
 		return 0;
-	index = p->form - 1;
+	index = count_index(p->form);
 	if (index >= LEASE_ENCAPSULATIONS)
 		return 0;
 	lease = bpf_map_lookup_elem(&source_leases, &p->key);

@@ -18,7 +18,7 @@
 static __always_inline void tell_stripped(const __be32 *saddr, __u8 encapsulation, __u32 packets)
 {
 	struct sink_grant *grant = bpf_map_lookup_elem(&sink_grants, saddr);
-	__u32 at = encapsulation - 1;
+	__u32 at = encapsulation == ENCAP_INT_MD ? 0 : encapsulation - 1;
 
 	if (grant && at < LEASE_ENCAPSULATIONS)
 		__sync_fetch_and_add(&grant->stripped[at], packets);

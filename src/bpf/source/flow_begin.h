@@ -4,6 +4,7 @@
 #define HOSTINT_SOURCE_FLOW_BEGIN_H
 
 #include "kernel/kernel.h"
+#include "hostint/abi.h"
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
 #include "source/outgoing.h"
@@ -11,6 +12,12 @@
 enum {
 	GUARD_SHIFT = 20, /* the guard measures time in 2^20 ns, about a millisecond */
 };
+
+/* Says whether the form is an encapsulation. */
+static __always_inline bool is_own_form(__u8 form)
+{
+	return form - 1U < LEASE_ENCAPSULATIONS || form == ENCAP_INT_MD;
+}
 
 /* Returns how many TCP sequence numbers the segment takes: those of its data, SYN and FIN. */
 static __always_inline __u32 tcp_len(const struct outgoing_packet *p)
@@ -39,7 +46,7 @@ static __always_inline void begin_flow(const struct outgoing_packet *p, struct s
 	f->repeated = bpf_ntohl(p->l4.tcp.seq);
 	f->tcp_end = f->repeated + tcp_len(p);
 	f->tcp_end_at = p->now_ns >> GUARD_SHIFT;
-	f->open = p->form - 1U < LEASE_ENCAPSULATIONS && !(p->l4.tcp.flags & (TCP_FIN | TCP_RST));
+	f->open = is_own_form(p->form) && !(p->l4.tcp.flags & (TCP_FIN | TCP_RST));
 }
 
 #endif

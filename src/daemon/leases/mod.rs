@@ -18,6 +18,7 @@ use self::nonces::Nonces;
 use self::path_changes::PathChanges;
 use self::probes::Probes;
 use self::reverse::ReverseProbes;
+use crate::config::DscpMark;
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
 use crate::datapath::maps::Map;
@@ -354,6 +355,7 @@ fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
             encapsulations,
             marks,
             explicit: attachment.explicit_encapsulation(),
+            int_tos_value: attachment.config().int_dscp.map_or(0, DscpMark::tos_value),
         }
     });
     Ok(OwnTagging {

@@ -14,6 +14,12 @@ const DOUBTED_WINDOWS: u32 = 2;
 /// If the path may not be proved yet, and they are missing in this number of windows, the form is given up.
 const MISSING_WINDOWS: u32 = 5;
 
+/// The encapsulations whose packets are in the counts of this one.
+fn counted_as(counted: Encapsulation) -> impl Iterator<Item = Encapsulation> {
+    let int_md = (counted == Encapsulation::OverTcpUdp).then_some(Encapsulation::IntMd);
+    std::iter::once(counted).chain(int_md)
+}
+
 impl Proof {
     /// True while packets of the pair are tagged.
     pub(in crate::lease) fn is_used(&self, now_ns: u64) -> bool {
@@ -36,15 +42,17 @@ impl Proof {
             self.arrived_since_ns = before_ns;
         }
         let findings = self.witness.compare(asked_ns);
-        for (encapsulation, finding) in Encapsulation::ALL.into_iter().zip(findings) {
-            match finding {
-                WitnessFinding::Unseen | WitnessFinding::Missing(MISSING_WINDOWS..) => {
-                    self.give_up(encapsulation, now_ns);
+        for (counted, finding) in Encapsulation::COUNTED.into_iter().zip(findings) {
+            for encapsulation in counted_as(counted) {
+                match finding {
+                    WitnessFinding::Unseen | WitnessFinding::Missing(MISSING_WINDOWS..) => {
+                        self.give_up(encapsulation, now_ns);
+                    }
+                    WitnessFinding::Missing(DOUBTED_WINDOWS..) => {
+                        self.doubt_form(encapsulation, now_ns);
+                    }
+                    WitnessFinding::Missing(_) | WitnessFinding::Nothing => {}
                 }
-                WitnessFinding::Missing(DOUBTED_WINDOWS..) => {
-                    self.doubt_form(encapsulation, now_ns)
-                }
-                WitnessFinding::Missing(_) | WitnessFinding::Nothing => {}
             }
         }
     }
