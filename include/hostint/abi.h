@@ -54,12 +54,6 @@ enum node_origin {
 	NODE_DERIVED = 1, /* it was derived from the machine id */
 };
 
-enum clock_source {
-	CLOCK_UNKNOWN = 0,
-	CLOCK_TAI = 1,
-	CLOCK_REALTIME_OFFSET = 2, /* the monotonic clock plus an offset to the Unix epoch */
-};
-
 enum sink_flag {
 	SINK_OVER_TCP_UDP = 1,  /* recognise INT over TCP/UDP, marked by DSCP */
 	SINK_EXTENSION_UDP = 2, /* recognise INT after an extra UDP header */
@@ -69,7 +63,8 @@ enum sink_flag {
 	SINK_CLOSING = 32,      /* the sink is about to be detached and grants no more leases */
 	SINK_ASTRAY = 64,       /* tagged packets reach this host where no sink strips them: no leases meanwhile */
 	SINK_SEGMENTS = 128,    /* every program is in native XDP, where superpackets arrive segment by segment */
-	SINK_IOAM = 256,        /* recognise IOAM in IPv6 hop-by-hop options */
+	SINK_INT_MD = 256,      /* recognise INT-MD of hostint's sources behind TCP/UDP, marked by a DSCP of its own */
+	SINK_IOAM = 512,        /* recognise IOAM in IPv6 hop-by-hop options */
 };
 
 /* A token is added every interval_ns (0: no limit); tokens worth at most burst_ns are kept. */
@@ -104,6 +99,8 @@ struct sink_settings {
 	struct token_rate new_flows_total;
 	struct token_rate reports_source;
 	struct token_rate reports_total;
+	__u8 md_tos_value, md_tos_mask,
+		zero[6]; /* mark of INT-MD; if there is none, the mask is 0 and no packet has it */
 };
 
 /* Identifies a source program by its interface and hook; its value is source_info. */
@@ -123,7 +120,9 @@ enum encapsulation {
 	ENCAP_OVER_TCP_UDP = 1,
 	ENCAP_EXTENSION_UDP = 2,
 	ENCAP_VXLAN_GPE = 3,
-	ENCAP_IOAM = 7, /* no number of enum flow_form; as a setting: where it is not possible, as ENCAP_AUTO */
+	/* 4 and 5 are forms of flows that are no encapsulation */
+	ENCAP_INT_MD = 6,
+	ENCAP_IOAM = 7, /* as a setting: where it is not possible, as ENCAP_AUTO */
 };
 
 /* Superpackets (GSO) are split by the device or the kernel after the hook. This says how they are handled. */
@@ -151,8 +150,8 @@ struct source_info {
 	__u32 clsact_made;   /* 1: the clsact qdisc was added for this filter */
 	__u32 mss_clamp;     /* 1: the peer program adapts answers to a stack that does not know of INT */
 	__u8 dev[DEV_NAME_SIZE];
-	__u32 max_hops; /* transit hops that may push entries, where the sink reads them */
-	__u32 zero;
+	__u32 max_hops;                          /* transit hops that may push entries, where the sink reads them */
+	__u8 md_tos_value, md_tos_mask, zero[2]; /* mark of INT-MD; a mask of 0: none */
 };
 
 /* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */

@@ -70,16 +70,20 @@ struct lease2_answer {
 	__u8 clock;          /* enum clock_source, LEASE_CLOCK_SYNCHRONISED */
 	__u8 clock_steering; /* in 4 ppm, rounded up: the most in the last minute; 0: not told, 255: more than can be told */
 	__be16 extension_port;
-	__be16 mtu;           /* of the receiving interface, at most 65535 */
-	__be16 tai_offset_s;  /* signed */
-	__be16 software;      /* version of the sink's software: major << 8 | minor */
-	__u8 tos_changed[4];  /* bits of the ToS byte that the path changed in some probe of the round */
-	__be64 answered_ns;   /* by the sink's clock, since the Unix epoch */
-	__be32 stripped[3];   /* by enum encapsulation - 1 */
-	__be32 lost;          /* sequence numbers declared lost, less those that arrived later */
-	__be32 flow_packets;  /* of the flow that was asked about; 0: the sink does not know it */
-	__be32 flow_age_ms;   /* time since its last packet; all ones: never, or too long ago */
-	__be64 arrived[4][2]; /* by enum lease_form: bit n % 64 of word n / 64: probe n arrived */
+	__be16 mtu;          /* of the receiving interface, at most 65535 */
+	__be16 tai_offset_s; /* signed */
+	__be16 software;     /* version of the sink's software: major << 8 | minor */
+	__u8 tos_changed[4]; /* bits of the ToS byte that the path changed in some probe of the round */
+	__be64 answered_ns;  /* by the sink's clock, since the Unix epoch */
+	__be32 stripped[3];  /* by enum encapsulation - 1; those of INT-MD are in the first one */
+	__be32 lost;         /* sequence numbers declared lost, less those that arrived later */
+	__be32 flow_packets; /* of the flow that was asked about; 0: the sink does not know it */
+	__be32 flow_age_ms;  /* time since its last packet; all ones: never, or too long ago */
+	/*
+	 * By enum lease_form, bit n % 64 of word n / 64: probe n arrived. FORM_INT_MD has no words of its own: its probe n is
+	 * number LEASE_MD_PROBES + n of FORM_STRAY.
+	 */
+	__be64 arrived[4][2];
 };
 
 struct lease2_message {
@@ -132,6 +136,12 @@ struct lease_reverse_probe {
 	__be64 tag; /* SipHash-2-4 of the 16 bytes before it and of the IP header's addresses as they were sent */
 };
 
+enum clock_source {
+	CLOCK_UNKNOWN = 0,
+	CLOCK_TAI = 1,
+	CLOCK_REALTIME_OFFSET = 2, /* the monotonic clock plus an offset to the Unix epoch */
+};
+
 enum lease_form {
 	FORM_OVER_UDP = 0,  /* INT over UDP, with the mark */
 	FORM_EXTENSION = 1, /* INT after an extra UDP header */
@@ -141,8 +151,9 @@ enum lease_form {
 	 * Below LEASE_STRAY_DATAGRAMS a TCP segment (ACK), from there on a UDP datagram.
 	 */
 	FORM_STRAY = 3,
+	FORM_INT_MD = 4, /* INT-MD over UDP, with the mark of INT-MD */
 	/* IOAM in hop-by-hop options. A round has no probes of FORM_OVER_UDP besides, whose place in answers they have. */
-	FORM_IOAM = 4,
+	FORM_IOAM = 5,
 };
 
 enum lease_capability {
@@ -172,6 +183,7 @@ enum lease_constant {
 	LEASE_VERSION_2 = 2,
 	LEASE_PROBES = 72, /* of a form in a round: they meet all of 8 paths with a probability of 99.9 % */
 	LEASE_STRAY_DATAGRAMS = 8,
+	LEASE_MD_PROBES = 32,
 	LEASE_STRAY_PORT = 64511, /* destination port of stray packets, which no firewall permits for its own sake */
 	LEASE_PROBE_PORT = 64512, /* first source port of probes; the data of vxlan-gpe uses ports of the same range */
 	LEASE_QUESTION_LEN = 48,

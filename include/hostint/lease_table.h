@@ -4,8 +4,9 @@
 #define HOSTINT_LEASE_TABLE_H
 
 enum lease_shape {
-	LEASE_ENCAPSULATIONS = 3, /* places of values of enum encapsulation; ioam has that of over-tcp-udp */
-	LEASE_FORMS = 4,          /* values of enum lease_form; FORM_IOAM has the place of FORM_OVER_UDP */
+	/* Counts, at the places that lease_slot() says: those of int-md and ioam are in the place of over-tcp-udp. */
+	LEASE_ENCAPSULATIONS = 3,
+	LEASE_FORMS = 4, /* values of enum lease_form with words of their own; FORM_IOAM has those of FORM_OVER_UDP */
 };
 
 /* A flow key begins with these two addresses; IPv4 is mapped. */
@@ -72,6 +73,8 @@ struct source_lease {
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
 	__u8 unattended; /* 1: no daemon at the sink's host, and nothing showed yet whether what it sends is translated */
 	__u8 option_114; /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
+	__u8 int_md;     /* 1: the sink recognises INT-MD, for which encapsulations has no bit */
+	__u8 zero2;
 	/* The kernel half adds to these. */
 	__u16 unseen_turns;                 /* see enum lease_look */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
@@ -86,7 +89,8 @@ enum lease_way {
 	WAY_UDP_OVER = 8,
 	WAY_UDP_EXTENSION = 16,
 	WAY_UDP_GPE = 32,
-	WAY_IOAM = 128,    /* both protocols over IPv6 */
+	WAY_UDP_INT_MD = 128,
+	WAY_IOAM = 256, /* both protocols over IPv6 */
 	WAY_UNPROVED = 64, /* the sink speaks version 1: flows may begin, and change to vxlan-gpe, at any packet */
 };
 

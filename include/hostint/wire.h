@@ -82,9 +82,33 @@ struct int_md_head {
 	__be16 ds_flags;
 };
 
+/*
+ * INT v2.1 (MD) as hostint's source writes it there: the head, the source's entry, and two domain-specific words that are
+ * source-only. Transit hops push entries of the same words behind the head. The tail comes last for the same reason as in
+ * struct int_block.
+ */
+struct int_md_block {
+	struct int_md_head head;
+	__be32 node_id;
+	__be16 ingress_port;
+	__be16 egress_port;
+	__be32 latency; /* all ones: the source does not know it */
+	__be32 queue;   /* id 8, packets 24 */
+	__be32 ts_high; /* ingress timestamp: ns since the Unix epoch */
+	__be32 ts_low;
+	__be32 sequence;
+	__be16 tail1;
+	__be16 tail2;
+};
+
 enum int_md_constant {
 	INT_MD_HEAD_LEN = 16,
-	INT_MD_TYPE = 0x10, /* in the upper half of the byte; as in the next two */
+	INT_MD_BLOCK_LEN = 48,
+	INT_MD_HOP_LEN = 24,
+	INT_MD_BLOCK_WORDS = 11,   /* of metadata header and metadata stack */
+	INT_MD_DS_BITMAP = 0x9000, /* sequence number, tail */
+	INT_MD_EXCEEDED = 0x06,    /* E and M, as GPE_EXCEEDED */
+	INT_MD_TYPE = 0x10,        /* in the upper half of the byte; as in the next two */
 	INT_DESTINATION_TYPE = 0x20,
 	INT_MX_TYPE = 0x30,
 	INT_MD_LEAST_WORDS = 3, /* of the metadata header */

@@ -52,9 +52,10 @@ return function(fields, tools, metadata)
         end
         block.source_only = 0
         if block.domain == HOSTINT_DOMAIN then
-            for mask, size in pairs({ [0x8000] = 4, [0x4000] = 4, [0x2000] = 8 }) do
+            for mask, size in pairs({ [0x8000] = 4, [0x4000] = 4, [0x2000] = 8, [0x1000] = 4 }) do
                 block.source_only = block.source_only + (band(block.ds_instruction, mask) ~= 0 and size or 0)
             end
+            block.ends_with_tail = band(block.ds_instruction, 0x1000) ~= 0
         end
         if block.hop_bytes < baseline then
             problem(block, string.format("%d words per hop, but the bitmap needs %d", block.hop_bytes / 4, baseline / 4))
@@ -376,6 +377,11 @@ return function(fields, tools, metadata)
             put(own, h.size, tvb(at + 4, 2))
             put(own, h.count, tvb(at + 6, 2))
             block.segments = tvb(at + 6, 2):uint()
+        end)
+        word(0x1000, 4, function()
+            local tail = own:add(tvb(at, 4), "Tail, makes up for the checksum")
+            put(tail, h.tail1, tvb(at, 2))
+            put(tail, h.tail2, tvb(at + 2, 2))
         end)
     end
 

@@ -72,8 +72,8 @@ return function(fields, tools, headers, ip, options)
         if not pseudo then
             return "unverified"
         end
-        local tail = block.hostint and block.stop - 4
-        if tail and tvb(block.at + 1, 1):uint() < 128 then
+        local tail = (block.hostint or block.ends_with_tail) and block.stop - 4
+        if block.hostint and tvb(block.at + 1, 1):uint() < 128 then
             tools.set16(bytes, tail, 0)
             tools.set16(bytes, tail + 2, 0)
         end

@@ -108,6 +108,7 @@ enum int_constant int_constant;
 enum int_flag int_flag;
 enum gpe_constant gpe_constant;
 enum ioam_constant ioam_constant;
+enum int_md_constant int_md_constant;
 enum gpe_flag gpe_flag;
 enum watch_limit watch_limit;
 enum watch_role watch_role;

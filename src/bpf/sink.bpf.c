@@ -75,6 +75,20 @@ __noinline int read_skb(struct __sk_buff *ctx)
 			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
 }
 
+static __always_inline int read_any_xdp(struct xdp_md *ctx)
+{
+	int found = read_xdp(ctx);
+
+	return found == SINK_BEHIND_L4 ? read_behind_l4_xdp(ctx) : found;
+}
+
+static __always_inline int read_any_skb(struct __sk_buff *ctx)
+{
+	int found = read_skb(ctx);
+
+	return found == SINK_BEHIND_L4 ? read_behind_l4_skb(ctx) : found;
+}
+
 __noinline int read_ioam_xdp(struct xdp_md *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
@@ -102,7 +116,7 @@ static __always_inline int find_int_xdp(struct xdp_md *ctx)
 
 	if (may_have_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end))
 		found = read_ioam_xdp(ctx);
-	return found == SINK_NOT_MARKED ? read_xdp(ctx) : found;
+	return found == SINK_NOT_MARKED ? read_any_xdp(ctx) : found;
 }
 
 static __always_inline int find_int_skb(struct __sk_buff *ctx)
@@ -111,7 +125,7 @@ static __always_inline int find_int_skb(struct __sk_buff *ctx)
 
 	if (may_have_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end))
 		found = read_ioam_skb(ctx);
-	return found == SINK_NOT_MARKED ? read_skb(ctx) : found;
+	return found == SINK_NOT_MARKED ? read_any_skb(ctx) : found;
 }
 
 __noinline int take_hops_xdp(struct xdp_md *ctx)

@@ -70,7 +70,7 @@ __noinline int look_xdp(struct xdp_md *ctx)
 static __always_inline bool needs_checksum_state(const struct outgoing_packet *p)
 {
 	return superpackets == SUPER_ENCAP_ALL || encapsulation == ENCAP_OVER_TCP_UDP ||
-	       (chooses_form() && p->form == FLOW_MIXED);
+	       encapsulation == ENCAP_INT_MD || (chooses_form() && p->form == FLOW_MIXED);
 }
 
 /* Returns false if the state cannot be read. */

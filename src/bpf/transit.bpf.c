@@ -80,7 +80,7 @@ __noinline int find_skb(struct __sk_buff *ctx)
 	p->frame_len = ctx->len;
 	found = find_stack((void *)(long)ctx->data, (void *)(long)ctx->data_end,
 			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, p);
-	if (found == TRANSIT_FOUND && p->is_md)
+	if (found == TRANSIT_FOUND && p->is_unnumbered)
 		identify_md(ctx, p);
 	return found;
 }
@@ -127,7 +127,7 @@ __noinline int hop(struct __sk_buff *ctx)
 	if (ctx->gso_size && (!p->is_gpe || p->is_summed))
 		return leave_passing(p, COUNT_TRANSIT_SUPERPACKET);
 	/* It would be finished at the place from which the headers move away. */
-	if (p->is_md && checksum_state(ctx, &p->at) != CHECKSUM_FINISHED)
+	if (p->is_unnumbered && checksum_state(ctx, &p->at) != CHECKSUM_FINISHED)
 		return leave_passing(p, COUNT_TRANSIT_UNFINISHED);
 	if (!p->budget) {
 		say_no_budget(ctx, p);
@@ -199,7 +199,7 @@ int transit_in(struct __sk_buff *ctx)
 		return TCX_NEXT;
 	}
 	now = now_ns(host);
-	if (p->is_md)
+	if (p->is_unnumbered)
 		remember_alike(p, now);
 	else
 		remember_arrival(p, now);

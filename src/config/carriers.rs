@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::heading::WIRE_FORMAT;
-use super::mark::{DscpMark, parse_dscp};
+use super::mark::{DscpMark, IntDscpOption};
 use super::mistake::{Fault, fault};
 use super::option_hop::{OptionHop, OptionHopOptions};
 
@@ -31,9 +31,8 @@ pub struct CarrierOptions {
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "KIND", value_delimiter = ',')]
     pub carriers: Vec<Carrier>,
 
-    /// DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01
-    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE[/MASK]")]
-    pub int_dscp: Option<String>,
+    #[command(flatten)]
+    pub dscp: IntDscpOption,
 
     /// UDP destination port that marks int-md packets
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "PORT")]
@@ -86,11 +85,7 @@ impl CarrierOptions {
     pub(super) fn check(&self, extension_port: u16, faults: &mut Vec<Fault>) -> Carriers {
         let chosen = |carrier| self.carriers.contains(&carrier);
         let marks = IntMdMarks {
-            dscp: self.int_dscp.as_deref().and_then(|text| {
-                parse_mark(text)
-                    .map_err(|why| faults.push(fault(&["int-dscp"], why)))
-                    .ok()
-            }),
+            dscp: self.dscp.check(faults),
             port: self.int_port,
         };
         match self.int_port {
@@ -101,7 +96,8 @@ impl CarrierOptions {
             )),
             _ => {}
         }
-        let is_marked = self.int_dscp.is_some() || self.int_port.is_some();
+        let has_dscp = self.dscp.int_dscp.is_some();
+        let is_marked = has_dscp || self.int_port.is_some();
         if chosen(Carrier::IntMd) && !is_marked {
             faults.push(fault(
                 &["carriers"],
@@ -109,11 +105,7 @@ impl CarrierOptions {
             ));
         }
         if is_marked && !chosen(Carrier::IntMd) {
-            let key = if self.int_dscp.is_some() {
-                "int-dscp"
-            } else {
-                "int-port"
-            };
+            let key = if has_dscp { "int-dscp" } else { "int-port" };
             faults.push(fault(
                 &[key],
                 "it marks int-md packets, onto which this hop pushes nothing (try --carriers host-int,vxlan-gpe,int-md)",
@@ -130,10 +122,4 @@ impl CarrierOptions {
             tcp_int,
         }
     }
-}
-
-/// A value, which all six bits must have, or a value and a mask.
-fn parse_mark(text: &str) -> Result<DscpMark, String> {
-    let (value, mask) = text.split_once('/').unwrap_or((text, "0x3f"));
-    DscpMark::new(parse_dscp(value)?, parse_dscp(mask)?).map_err(|bad| bad.to_string())
 }

@@ -24,6 +24,23 @@ pub struct MarkOptions {
     pub extension_port: Option<u16>,
 }
 
+/// The option for how packets in INT-MD are told from others, which sink, source and transit hop share.
+#[derive(Args, Clone, Debug, Default)]
+pub struct IntDscpOption {
+    /// DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01
+    #[arg(long, help_heading = WIRE_FORMAT, value_name = "VALUE[/MASK]")]
+    pub int_dscp: Option<String>,
+}
+
+impl IntDscpOption {
+    /// The mark, if it is given and right; else there is a fault.
+    pub(super) fn check(&self, faults: &mut Vec<Fault>) -> Option<DscpMark> {
+        let parsed = self.int_dscp.as_deref().map(parse_mark)?;
+        let mark = parsed.map_err(|why| faults.push(fault(&["int-dscp"], why)));
+        mark.ok()
+    }
+}
+
 impl MarkOptions {
     /// The mark that the value and the mask make; faults name the wrong ones, and a wrong port.
     pub(super) fn check(&self, faults: &mut Vec<Fault>) -> DscpMark {
@@ -112,6 +129,12 @@ impl DscpMark {
     pub fn tos_mask(self) -> u8 {
         self.mask << 2
     }
+}
+
+/// A value, which all six bits must have, or a value and a mask.
+fn parse_mark(text: &str) -> Result<DscpMark, String> {
+    let (value, mask) = text.split_once('/').unwrap_or((text, "0x3f"));
+    DscpMark::new(parse_dscp(value)?, parse_dscp(mask)?).map_err(|bad| bad.to_string())
 }
 
 /// Parses `0x01` or `1`.

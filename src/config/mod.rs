@@ -76,7 +76,7 @@ pub use http::{
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
 pub use key::read_key;
-pub use mark::{BadMark, DscpMark};
+pub use mark::{BadMark, DscpMark, IntDscpOption};
 pub use mistake::{ConfigError, Fault, Mistake};
 pub use node_name::{IdentityOptions, IdentitySettings};
 pub use number::number_problem;

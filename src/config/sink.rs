@@ -34,6 +34,8 @@ pub struct SinkConfig {
     pub extension_udp: bool,
     pub vxlan_gpe: bool,
     pub ioam: bool,
+    /// The mark of int-md packets, which are recognised only by it.
+    pub int_md: Option<DscpMark>,
     pub mark: DscpMark,
     pub extension_port: u16,
     pub report_period: TimeSpan,
@@ -85,6 +87,7 @@ const DEFAULT_RATE: u32 = 10_000;
 /// The sink's options that become other values, as far as they are right.
 struct ParsedOptions {
     mark: DscpMark,
+    int_dscp: Option<DscpMark>,
     encapsulations: Vec<Encapsulation>,
     latency_buckets_ns: Vec<i32>,
     allow: Vec<Prefix>,
@@ -98,7 +101,12 @@ impl ParsedOptions {
     fn of(options: &SinkOptions, faults: &mut Vec<Fault>) -> Self {
         Self {
             mark: options.marks.check(faults),
-            encapsulations: check_encapsulations(&options.encap, faults),
+            int_dscp: options.int_dscp.check(faults),
+            encapsulations: check_encapsulations(
+                &options.encap,
+                options.int_dscp.int_dscp.is_some(),
+                faults,
+            ),
             latency_buckets_ns: check_buckets(&options.latency_buckets, faults),
             allow: check_prefixes(&options.allow, faults),
             lease_key: check_key(options.lease_key.as_deref(), faults),
@@ -245,6 +253,7 @@ impl SinkOptions {
             extension_udp: recognises(Encapsulation::ExtensionUdp),
             vxlan_gpe: recognises(Encapsulation::VxlanGpe),
             ioam: recognises(Encapsulation::Ioam),
+            int_md: parsed.int_dscp,
             mark: parsed.mark,
             extension_port: self.marks.extension_port(),
             report_period: span(self.report_period, 2000),

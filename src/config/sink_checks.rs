@@ -152,10 +152,13 @@ pub(super) fn check_prefixes(texts: &[String], faults: &mut Vec<Fault>) -> Vec<P
 
 pub(super) fn check_encapsulations(
     names: &[String],
+    has_int_dscp: bool,
     faults: &mut Vec<Fault>,
 ) -> Vec<Encapsulation> {
     if names.is_empty() {
-        return Encapsulation::ALL.to_vec();
+        let all = Encapsulation::ALL.into_iter();
+        let known = all.filter(|one| has_int_dscp || *one != Encapsulation::IntMd);
+        return known.collect();
     }
     let mut found = Vec::new();
     for (i, name) in names.iter().enumerate() {
@@ -167,6 +170,17 @@ pub(super) fn check_encapsulations(
                 UnknownEncapsulation(name.clone()).to_string(),
             )),
         }
+    }
+    match (found.contains(&Encapsulation::IntMd), has_int_dscp) {
+        (true, false) => faults.push(fault(
+            &["encap"],
+            "nothing says how int-md packets are marked (try --int-dscp 0x17, as their source has it)",
+        )),
+        (false, true) => faults.push(fault(
+            &["int-dscp"],
+            "it marks int-md packets, which this sink does not recognise (leave encap out, or add int-md to it)",
+        )),
+        _ => {}
     }
     found
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::clock_error::ClockErrorOption;
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST, WIRE_FORMAT};
-use super::mark::MarkOptions;
+use super::mark::{IntDscpOption, MarkOptions};
 use super::node_name::IdentityOptions;
 use super::push::PushOptions;
 use super::{Compat, HookChoice, TimeSpan};
@@ -84,12 +84,16 @@ pub struct SinkOptions {
     #[command(flatten)]
     pub clock: ClockErrorOption,
 
-    /// Encapsulations to recognise, separated by commas [default: all: over-tcp-udp,extension-udp,vxlan-gpe,ioam]
+    /// Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe,ioam, and with
+    /// --int-dscp int-md]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "LIST", value_delimiter = ',')]
     pub encap: Vec<String>,
 
     #[command(flatten)]
     pub marks: MarkOptions,
+
+    #[command(flatten)]
+    pub int_dscp: IntDscpOption,
 
     /// Report each flow's latency at least once in this time [default: 2s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]

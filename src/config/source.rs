@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::clock_error::ClockErrorOption;
 use super::heading::{ESSENTIALS, LIMITS, REPORTS, TAGGING, TRUST, WIRE_FORMAT};
 use super::key::check_key;
-use super::mark::MarkOptions;
+use super::mark::{IntDscpOption, MarkOptions};
 use super::mistake::{Fault, fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;
@@ -54,7 +54,8 @@ pub struct SourceOptions {
     pub hook: Option<SourceHook>,
 
     /// How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp,
-    /// vxlan-gpe or ioam (over IPv6, else as auto) [default: auto; with --hook xdp extension-udp, with --compat over-tcp-udp]
+    /// vxlan-gpe, int-md (needs --int-dscp), or ioam (over IPv6, else as auto) [default: auto; with --hook xdp extension-udp,
+    /// with --compat over-tcp-udp]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
     pub encap: Option<SourceEncapsulation>,
 
@@ -68,6 +69,9 @@ pub struct SourceOptions {
 
     #[command(flatten)]
     pub marks: MarkOptions,
+
+    #[command(flatten)]
+    pub int_dscp: IntDscpOption,
 
     /// Length of the longest IP packet with INT [default: the interface's MTU, followed live]
     #[arg(long, help_heading = TAGGING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
@@ -147,6 +151,8 @@ pub struct SourceConfig {
     pub encapsulation: SourceEncapsulation,
     pub mark: DscpMark,
     pub extension_port: u16,
+    /// The mark of int-md packets; there are none without it.
+    pub int_dscp: Option<DscpMark>,
     pub mtu: Option<u32>,
     pub idle_flow_timeout: TimeSpan,
     pub max_flows: Option<u32>,
@@ -215,6 +221,9 @@ impl SourceOptions {
                 "XDP cannot see whether a checksum is finished, so over-tcp-udp is not possible there \
                  (try --hook tc-ingress, or --encap extension-udp)",
             ),
+            (SourceHook::Xdp, Preferred(Encapsulation::IntMd)) => Some(
+                "XDP cannot see whether a checksum is finished, so int-md is not possible there (try --hook tc-ingress)",
+            ),
             (SourceHook::Xdp, Preferred(Encapsulation::VxlanGpe)) => Some(
                 "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)",
             ),
@@ -233,6 +242,34 @@ impl SourceOptions {
         }
     }
 
+    /// The mark of INT-MD, which there is if and only if packets go in it.
+    fn check_int_dscp(
+        &self,
+        encapsulation: SourceEncapsulation,
+        faults: &mut Vec<Fault>,
+    ) -> Option<DscpMark> {
+        let mark = self.int_dscp.check(faults);
+        let int_md = encapsulation == Encapsulation::IntMd.into();
+        match (int_md, self.int_dscp.int_dscp.is_some()) {
+            (true, false) => faults.push(fault(
+                &["encap"],
+                "nothing says how int-md packets are marked (try --int-dscp 0x17, as sinks and hops have it)",
+            )),
+            (false, true) => faults.push(fault(
+                &["int-dscp"],
+                "it marks int-md packets, and this source sends none (try --encap int-md)",
+            )),
+            _ => {}
+        }
+        if int_md && self.compat.is_some() {
+            faults.push(fault(
+                &["encap", "compat"],
+                "sinks of Host-INT do not know int-md (leave compat out)",
+            ));
+        }
+        mark
+    }
+
     /// Checks everything and fills in defaults.
     ///
     /// # Errors
@@ -246,6 +283,7 @@ impl SourceOptions {
         let encapsulation = self.check_encapsulation(hook, &mut faults);
         let superpackets = self.check_superpackets(hook, encapsulation, &mut faults);
         let mark = self.marks.check(&mut faults);
+        let int_dscp = self.check_int_dscp(encapsulation, &mut faults);
         let idle_flow_timeout = self
             .idle_flow_timeout
             .unwrap_or(TimeSpan(Duration::from_secs(120)));
@@ -314,6 +352,7 @@ impl SourceOptions {
                 encapsulation,
                 mark,
                 extension_port: self.marks.extension_port(),
+                int_dscp,
                 mtu: self.mtu,
                 idle_flow_timeout,
                 max_flows: self.max_flows,
@@ -360,6 +399,7 @@ pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u
             Encapsulation::VxlanGpe | Encapsulation::Ioam => 88,
             Encapsulation::OverTcpUdp => 36,
             Encapsulation::ExtensionUdp => 44,
+            Encapsulation::IntMd => 48,
         },
     }
 }

@@ -42,7 +42,7 @@ impl fmt::Display for SourceEncapsulation {
 /// A name that is neither `auto` nor an encapsulation's.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "unknown encapsulation {0:?}: expected auto, over-tcp-udp, extension-udp, vxlan-gpe or ioam"
+    "unknown encapsulation {0:?}: expected auto, over-tcp-udp, extension-udp, vxlan-gpe, int-md or ioam"
 )]
 pub struct UnknownSourceEncapsulation(pub String);
 

@@ -70,6 +70,7 @@ pub fn encapsulation_of(number: u32) -> Option<Encapsulation> {
         encapsulation::ENCAP_OVER_TCP_UDP => Some(Encapsulation::OverTcpUdp),
         encapsulation::ENCAP_EXTENSION_UDP => Some(Encapsulation::ExtensionUdp),
         encapsulation::ENCAP_VXLAN_GPE => Some(Encapsulation::VxlanGpe),
+        encapsulation::ENCAP_INT_MD => Some(Encapsulation::IntMd),
         encapsulation::ENCAP_IOAM => Some(Encapsulation::Ioam),
         _ => None,
     }
@@ -83,7 +84,10 @@ fn latency(event: &abi::latency_event, transit: Vec<Hop>) -> Option<SinkEvent> {
     // The kernel half does not quote TCP options and IPv6 headers: reports name such flows by their key instead.
     let headers = event.l4.get(..event.l4_len.into()).and_then(|l4| {
         match carried {
-            Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe | Encapsulation::Ioam => {
+            Encapsulation::OverTcpUdp
+            | Encapsulation::VxlanGpe
+            | Encapsulation::IntMd
+            | Encapsulation::Ioam => {
                 QuotedHeaders::new(event.ip, l4)
             }
             Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(event.ip, l4),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::abi::{address_key, sink_grant};
+use super::abi::{address_key, lease_constant, sink_grant};
 use super::events::address;
 use super::map_names::SINK_GRANTS;
 use super::maps::Map;
@@ -66,13 +66,20 @@ fn has_come(probes: &ArrivedProbes) -> bool {
 }
 
 fn arrived_probes(form: ProbeForm, name: &'static str, grant: &sink_grant) -> ArrivedProbes {
-    let at = form.place();
+    // Those of INT-MD have no place of their own.
+    let (at, first) = match form {
+        ProbeForm::IntMd => (ProbeForm::Stray.place(), lease_constant::LEASE_MD_PROBES.0),
+        form => (form.place(), 0),
+    };
     let [low, high] = grant.arrived[at].map(u128::from);
     let numbers = (1 << form.probes()) - 1;
     ArrivedProbes {
         form: name,
-        arrived: ((high << 64 | low) & numbers).count_ones(),
+        arrived: ((high << 64 | low) >> first & numbers).count_ones(),
         all: form.probes().into(),
-        tos_changed: grant.tos_changed[at],
+        tos_changed: match form {
+            ProbeForm::IntMd => 0,
+            _ => grant.tos_changed[at],
+        },
     }
 }

@@ -9,7 +9,7 @@ use super::map_names::SOURCE_LEASES;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
-    AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseState, Marks,
+    AddressPair, ClockState, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseState, Marks,
     NodeId, PathProof, ProbeForms, SinkClock, Ways,
 };
 use crate::os::clock;
@@ -99,6 +99,9 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
             _ => [0; 4],
         },
         encapsulations: answer.map_or(0, |answer| answer.encapsulations.bits()),
+        int_md: answer
+            .is_some_and(|answer| answer.encapsulations.contains(Encapsulation::IntMd))
+            .into(),
         tos_value: answer.map_or(0, |answer| answer.marks.tos_value),
         tos_mask: answer.map_or(0, |answer| answer.marks.tos_mask),
         clock: answer.map_or(0, |answer| answer.clock.bits()),
@@ -131,7 +134,7 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
     let answer = LeaseAnswer {
         instance: value.instance,
         node: NodeId(value.sink_node),
-        encapsulations: Encapsulations::from_bits(value.encapsulations),
+        encapsulations: encapsulations_of(value),
         marks: Marks {
             tos_value: value.tos_value,
             tos_mask: value.tos_mask,
@@ -166,6 +169,14 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
             fallen: value.fallen,
             unseen_turns: value.unseen_turns,
         },
+    }
+}
+
+fn encapsulations_of(value: &source_lease) -> Encapsulations {
+    let named = Encapsulations::from_bits(value.encapsulations);
+    match value.int_md {
+        0 => named,
+        _ => named.with(Encapsulation::IntMd),
     }
 }
 

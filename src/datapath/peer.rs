@@ -17,7 +17,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use super::source::{fixed_mtu, hook_of};
-use crate::config::SourceHook;
+use crate::config::{DscpMark, SourceHook};
 use crate::os::netdev;
 
 /// The role's name in pins.
@@ -38,6 +38,8 @@ pub struct PeerSettings {
     pub fixed_mtu: Option<u32>,
     pub tos_value: u8,
     pub tos_mask: u8,
+    /// The mark of INT-MD.
+    pub int_dscp: Option<DscpMark>,
     pub extension_port: u16,
 }
 
@@ -71,6 +73,8 @@ impl PeerProgram {
             constants.fixed_mtu = fixed_mtu(features, dev, settings.fixed_mtu)?;
             constants.tos_value = settings.tos_value;
             constants.tos_mask = settings.tos_mask;
+            constants.md_tos_value = settings.int_dscp.map_or(0, DscpMark::tos_value);
+            constants.md_tos_mask = settings.int_dscp.map_or(0, DscpMark::tos_mask);
             constants.extension_port = settings.extension_port.to_be();
         }
         // The source's flow table is there already.

@@ -59,7 +59,9 @@ pub(super) fn sink_settings_status(
         (sink_flag::SINK_EXTENSION_UDP, Encapsulation::ExtensionUdp),
         (sink_flag::SINK_VXLAN_GPE, Encapsulation::VxlanGpe),
         (sink_flag::SINK_IOAM, Encapsulation::Ioam),
+        (sink_flag::SINK_INT_MD, Encapsulation::IntMd),
     ];
+    let int_dscp = |tos: u8| has(sink_flag::SINK_INT_MD).then_some(tos >> 2);
     Ok(SinkSettings {
         encapsulations: encapsulations
             .into_iter()
@@ -69,6 +71,8 @@ pub(super) fn sink_settings_status(
         dscp_value: settings.tos_value >> 2,
         dscp_mask: settings.tos_mask >> 2,
         extension_port: u16::from_be(settings.extension_port),
+        int_dscp_value: int_dscp(settings.md_tos_value),
+        int_dscp_mask: int_dscp(settings.md_tos_mask),
         report_period_ns: settings.report_period_ns,
         loss_timeout_ns: settings.loss_timeout_ns,
         bucket_hold_ns: settings.bucket_hold_ns,

@@ -1,10 +1,12 @@
 //! The sink's settings in the kernel half's layout.
 
 use super::abi::{MAX_EDGES, sink_flag, sink_settings, token_rate};
-use crate::config::SinkConfig;
+use crate::config::{DscpMark, SinkConfig};
 
 /// All sources together may do this many times as much as one source.
 const ALL_SOURCES: u64 = 5;
+/// With a mask of 0, no packet has this mark.
+const NO_TOS: u8 = 1;
 
 /// Returns the settings of the programs. `flags` are set in addition to those of the configuration.
 pub(super) fn settings_of(
@@ -19,6 +21,7 @@ pub(super) fn settings_of(
         (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
         (config.vxlan_gpe, sink_flag::SINK_VXLAN_GPE),
         (config.ioam, sink_flag::SINK_IOAM),
+        (config.int_md.is_some(), sink_flag::SINK_INT_MD),
         (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
         (config.strict, sink_flag::SINK_STRICT),
     ] {
@@ -45,6 +48,9 @@ pub(super) fn settings_of(
         new_flows_total: rate(config.max_new_flows * ALL_SOURCES),
         reports_source: rate(config.max_reports),
         reports_total: rate(config.max_reports * ALL_SOURCES),
+        md_tos_value: config.int_md.map_or(NO_TOS, DscpMark::tos_value),
+        md_tos_mask: config.int_md.map_or(0, DscpMark::tos_mask),
+        zero: [0; 6],
     };
     for (i, edge) in config.latency_buckets_ns.iter().take(MAX_EDGES).enumerate() {
         (settings.edge_down[i], settings.edge_up[i]) = thresholds(*edge);

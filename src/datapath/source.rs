@@ -24,7 +24,7 @@ use super::shared_settings::SharedSettings;
 use super::source_settings::{encapsulation_number, info_of, superpackets_number};
 use super::stage::{self, StagePair};
 use super::watch;
-use crate::config::{SourceConfig, SourceHook, Superpackets};
+use crate::config::{DscpMark, SourceConfig, SourceHook, Superpackets};
 use crate::model::Encapsulation;
 use crate::os::{clock, log, netdev};
 
@@ -236,6 +236,8 @@ fn set_constants(
     constants.encapsulation = encapsulation_number(config.encapsulation);
     constants.tos_value = config.mark.tos_value();
     constants.tos_mask = config.mark.tos_mask();
+    constants.md_tos_value = config.int_dscp.map_or(0, DscpMark::tos_value);
+    constants.md_tos_mask = config.int_dscp.map_or(0, DscpMark::tos_mask);
     constants.extension_port = config.extension_port.to_be();
     constants.fixed_mtu = fixed_mtu(features, dev, config.mtu)?;
     constants.superpackets = superpackets_number(config.superpackets);

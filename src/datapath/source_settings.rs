@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::abi::{
-    DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, source_info, superpackets,
+    DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, int_md_constant, source_info,
+    superpackets,
 };
 use super::events::encapsulation_of;
 use crate::config::{
@@ -20,6 +21,7 @@ pub fn encapsulation_number(of: SourceEncapsulation) -> u32 {
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
             Encapsulation::Ioam => encapsulation::ENCAP_IOAM.0,
+            Encapsulation::IntMd => encapsulation::ENCAP_INT_MD.0,
         },
     }
 }
@@ -58,6 +60,8 @@ pub(super) fn info_of(dev: &str, config: &SourceConfig) -> source_info {
         compat: config.compat.is_some().into(),
         mss_clamp: config.mss_clamp.into(),
         max_hops: config.max_hops.into(),
+        md_tos_value: config.int_dscp.map_or(0, DscpMark::tos_value),
+        md_tos_mask: config.int_dscp.map_or(0, DscpMark::tos_mask),
         dev: name_bytes(dev),
         ..source_info::default()
     }
@@ -73,6 +77,7 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
             .map_or(SourceEncapsulation::Auto, SourceEncapsulation::Preferred),
         mark: DscpMark::new(dscp(info.tos_value), dscp(info.tos_mask)).unwrap_or(DscpMark::DEFAULT),
         extension_port: u16::from_be(info.extension_port),
+        int_dscp: DscpMark::new(dscp(info.md_tos_value), dscp(info.md_tos_mask)).ok(),
         mtu: Some(info.mtu).filter(|mtu| *mtu != 0),
         idle_flow_timeout: TimeSpan(Duration::from_nanos(info.idle_timeout_ns)),
         max_flows: None,
@@ -138,6 +143,10 @@ pub fn room(config: &SourceConfig) -> (u32, u32) {
         // Flows over IPv4, and those that ioam does not pass, go in vxlan-gpe, which adds more.
         Encapsulation::VxlanGpe | Encapsulation::Ioam => gpe,
         Encapsulation::OverTcpUdp => (int_constant::INT_BLOCK_LEN.0, int_constant::INT_BLOCK_LEN.0),
+        Encapsulation::IntMd => {
+            let len = int_md_constant::INT_MD_BLOCK_LEN.0;
+            (len, len)
+        }
         Encapsulation::ExtensionUdp => {
             (int_constant::EXTENSION_LEN.0, int_constant::EXTENSION_LEN.0)
         }

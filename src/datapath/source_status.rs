@@ -11,7 +11,7 @@ use super::pins::Pins;
 use super::sink_status::{read_counters, xdp_mode_name};
 use super::source_links::{self, RunningSource};
 use super::watch::Watchlist;
-use crate::config::{SourceEncapsulation, SourceHook};
+use crate::config::{DscpMark, SourceEncapsulation, SourceHook};
 use crate::model::{Attachment, Dest, DestStatus, Encapsulation, SourceStatus, WatchRule};
 use crate::os::netdev;
 
@@ -76,6 +76,14 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
             SourceEncapsulation::Auto
             | SourceEncapsulation::Preferred(Encapsulation::VxlanGpe | Encapsulation::Ioam) => {
                 config.encapsulation.name().to_owned()
+            }
+            SourceEncapsulation::Preferred(Encapsulation::IntMd) => {
+                let mark = config.int_dscp;
+                format!(
+                    "int-md dscp {:#04x}/{:#04x}",
+                    mark.map_or(0, DscpMark::tos_value) >> 2,
+                    mark.map_or(0, DscpMark::tos_mask) >> 2
+                )
             }
             SourceEncapsulation::Preferred(Encapsulation::OverTcpUdp) => format!(
                 "over-tcp-udp dscp {:#04x}/{:#04x}",

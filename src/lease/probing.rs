@@ -6,9 +6,9 @@ use slab::Slab;
 
 use super::budget::Budget;
 use super::peer::LeasePeer;
-use super::verdict::OwnTagging;
+use super::verdict::{OwnTagging, Tagging};
 use crate::model::{
-    AddressPair, Encapsulation, LeaseKey, LeaseProbe, LeaseState, Marks, ProbeForm, ProbeForms,
+    AddressPair, Encapsulation, LeaseKey, LeaseProbe, LeaseState, ProbeForm, ProbeForms,
 };
 use crate::wire::lease::probe_packet::ProbePacket;
 
@@ -161,14 +161,15 @@ impl Probing {
             if peer.proof.is_sent_again() && !self.budget.take(bytes, now_ns) {
                 return None;
             }
-            let marks = sent_with(ours, next.form);
+            let sent = sent_with(ours, next.form);
             let probe = OutgoingProbe {
                 packet: ProbePacket {
                     probe: LeaseProbe {
                         form: next.form,
                         number: next.number,
                         tos: match next.form {
-                            ProbeForm::OverUdp => marks.tos_value,
+                            ProbeForm::OverUdp => sent.marks.tos_value,
+                            ProbeForm::IntMd => sent.int_tos_value,
                             _ => 0,
                         },
                         round: peer.proof.round_id(),
@@ -178,7 +179,7 @@ impl Probing {
                     node: ours.node,
                     entries: entries(ours),
                 },
-                extension_port: marks.extension_port,
+                extension_port: sent.marks.extension_port,
                 longest: next.longest,
                 key,
             };
@@ -195,12 +196,12 @@ fn entries(ours: &OwnTagging) -> u8 {
         .map_or(0, |sent| sent.max_hops)
 }
 
-/// The marks of data in this form.
-fn sent_with(ours: &OwnTagging, form: ProbeForm) -> Marks {
+/// The tagging of data in this form.
+fn sent_with(ours: &OwnTagging, form: ProbeForm) -> Tagging {
     let mut all = ours.tagging.iter();
     let chosen = all.find(|sent| sent.explicit.is_some() && sent.explicit == form.encapsulation());
     let sent = chosen.or(ours.tagging.first());
-    sent.map_or_else(Marks::default, |sent| sent.marks)
+    sent.copied().unwrap_or_default()
 }
 
 impl OutgoingProbe {

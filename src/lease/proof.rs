@@ -213,12 +213,16 @@ impl Proof {
         if hops(before) != hops(now) {
             self.verdicts.set(ProbeForm::Ioam, FormVerdict::Unasked);
         }
-        let marks = |ours: &OwnTagging| ours.tagging.iter().map(|sent| sent.marks).collect();
-        let (before, now): (Vec<Marks>, Vec<Marks>) = (marks(before), marks(now));
+        let marks = |ours: &OwnTagging| -> Vec<(Marks, u8)> {
+            let sent = ours.tagging.iter();
+            sent.map(|sent| (sent.marks, sent.int_tos_value)).collect()
+        };
+        let (before, now) = (marks(before), marks(now));
         if before != now && !before.is_empty() {
             self.verdicts.set(ProbeForm::OverUdp, FormVerdict::Unasked);
             self.verdicts
                 .set(ProbeForm::Extension, FormVerdict::Unasked);
+            self.verdicts.set(ProbeForm::IntMd, FormVerdict::Unasked);
         }
     }
 

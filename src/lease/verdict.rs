@@ -17,6 +17,8 @@ pub struct Tagging {
     pub explicit: Option<Encapsulation>,
     /// Transit hops for which there is room.
     pub max_hops: u8,
+    /// The ToS byte that marks int-md packets; 0: there are none.
+    pub int_tos_value: u8,
 }
 
 /// This host's node id, and the tagging of its interfaces.

@@ -8,6 +8,7 @@ use crate::model::{Encapsulation, FullAnswer, ProbeForm, ProbeForms, Transport, 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Wishes {
     over: bool,
+    int_md: bool,
     extension: bool,
     /// The user chose vxlan-gpe: connections are tunnelled although they might not survive leaving the tunnel.
     gpe: bool,
@@ -24,6 +25,7 @@ impl Wishes {
         };
         Self {
             over: wants(Encapsulation::OverTcpUdp),
+            int_md: wants(Encapsulation::IntMd),
             extension: wants(Encapsulation::ExtensionUdp),
             gpe: wants(Encapsulation::VxlanGpe),
             ioam: wants(Encapsulation::Ioam),
@@ -41,6 +43,10 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
             }
             Encapsulation::ExtensionUdp => mine.extension_port == theirs.extension_port,
             Encapsulation::VxlanGpe | Encapsulation::Ioam => true,
+            // The sink does not tell its mark: probes with another one do not arrive.
+            Encapsulation::IntMd => {
+                tagging.explicit != Some(one) || Some(tagging.int_tos_value) == int_tos_value(ours)
+            }
         }
     };
     answer.capabilities.encapsulations().contains(one) && ours.tagging.iter().all(same)
@@ -56,6 +62,13 @@ pub(super) fn depend_on(answer: &FullAnswer) -> impl PartialEq + use<> {
     let encapsulations = answer.capabilities.encapsulations();
     let sink = (answer.instance, answer.software, answer.mtu);
     (sink, encapsulations, answer.marks)
+}
+
+/// The mark of INT-MD of the first interface that has one.
+fn int_tos_value(ours: &OwnTagging) -> Option<u8> {
+    let mut chosen = ours.tagging.iter();
+    let chosen = chosen.find(|tagging| tagging.explicit == Some(Encapsulation::IntMd));
+    chosen.map(|tagging| tagging.int_tos_value)
 }
 
 /// True while nothing can show whether a router translates what the sink's host sends, and nothing has: no daemon runs
@@ -88,6 +101,10 @@ pub(super) fn wanted(
             (wishes.extension || gpe_failed || !gpe) && reads(Encapsulation::ExtensionUdp),
         ),
         (ProbeForm::Gpe, gpe),
+        (
+            ProbeForm::IntMd,
+            wishes.int_md && reads(Encapsulation::IntMd),
+        ),
         (ProbeForm::Ioam, ioam),
         (ProbeForm::Stray, !is_unattended(Some(answer), verdicts)),
     ];
@@ -97,8 +114,8 @@ pub(super) fn wanted(
 
 /// Returns the ways that are open if probes of these forms pass the path. Packets of a tunnel have to survive outside of
 /// it, too, unless the user chose the tunnel: a firewall that did not see a conversation begin would drop those that go
-/// untagged because they are too long, and all of them once the tunnel is left. TCP in over-tcp-udp cannot be probed
-/// without harm. On paths that are narrower than this host knows, a tunnel would hide the MSS in a SYN from the router that
+/// untagged because they are too long, and all of them once the tunnel is left. TCP in over-tcp-udp and int-md cannot
+/// be probed without harm. On paths that are narrower than this host knows, a tunnel would hide the MSS in a SYN from the router that
 /// lowers it.
 pub(super) fn open(
     ours: &OwnTagging,
@@ -116,6 +133,9 @@ pub(super) fn open(
         }
     } else if passes(Encapsulation::OverTcpUdp) {
         ways = ways.with(Ways::of(Transport::Udp, Encapsulation::OverTcpUdp));
+    }
+    if passes(Encapsulation::IntMd) {
+        ways = ways.with(Ways::of(Transport::Udp, Encapsulation::IntMd));
     }
     for (tunnel, chosen) in [
         (Encapsulation::ExtensionUdp, wishes.extension),

@@ -24,6 +24,7 @@ impl Capabilities {
             Encapsulation::ExtensionUdp => 2,
             Encapsulation::VxlanGpe => 4,
             Encapsulation::Ioam => 128,
+            Encapsulation::IntMd => 8,
         }
     }
 

@@ -13,6 +13,8 @@ pub enum Encapsulation {
     ExtensionUdp,
     /// In a VXLAN-GPE tunnel around the whole packet.
     VxlanGpe,
+    /// Between the TCP or UDP header and its payload as INT-MD 2.1, marked by a DSCP of its own.
+    IntMd,
     /// In IPv6 hop-by-hop options, as IOAM that routers fill in.
     Ioam,
 }
@@ -22,10 +24,11 @@ impl Encapsulation {
         Self::OverTcpUdp,
         Self::ExtensionUdp,
         Self::VxlanGpe,
+        Self::IntMd,
         Self::Ioam,
     ];
 
-    /// The places of counts in leases. ioam has that of over-tcp-udp: no pair of addresses has both.
+    /// Those whose packets leases count. Packets of int-md and of ioam count as over-tcp-udp's, which stand at the same place.
     pub const COUNTED: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
 
     pub fn name(self) -> &'static str {
@@ -33,6 +36,7 @@ impl Encapsulation {
             Self::OverTcpUdp => "over-tcp-udp",
             Self::ExtensionUdp => "extension-udp",
             Self::VxlanGpe => "vxlan-gpe",
+            Self::IntMd => "int-md",
             Self::Ioam => "ioam",
         }
     }
@@ -46,7 +50,9 @@ impl fmt::Display for Encapsulation {
 
 /// A name that names no encapsulation.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp, vxlan-gpe or ioam")]
+#[error(
+    "unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp, vxlan-gpe, int-md or ioam"
+)]
 pub struct UnknownEncapsulation(pub String);
 
 impl FromStr for Encapsulation {

@@ -23,16 +23,18 @@ impl std::fmt::Debug for LeaseKey {
 
 /// A set of encapsulations.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Encapsulations(u8);
+pub struct Encapsulations(u16);
 
 impl Encapsulations {
-    fn bit(of: Encapsulation) -> u8 {
+    fn bit(of: Encapsulation) -> u16 {
         match of {
             Encapsulation::OverTcpUdp => 1,
             Encapsulation::ExtensionUdp => 2,
             Encapsulation::VxlanGpe => 8,
             // No answer of version 1 names it.
             Encapsulation::Ioam => 128,
+            // Answers of version 1 have no bit for it.
+            Encapsulation::IntMd => 256,
         }
     }
 
@@ -41,11 +43,12 @@ impl Encapsulations {
         let known = Encapsulation::COUNTED
             .into_iter()
             .fold(0, |all, one| all | Self::bit(one));
-        Self(bits & known)
+        Self(u16::from(bits) & known)
     }
 
+    /// Those that an answer of version 1 can name.
     pub fn bits(self) -> u8 {
-        self.0
+        (self.0 & 0xff) as u8
     }
 
     pub fn with(self, one: Encapsulation) -> Self {

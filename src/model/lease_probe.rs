@@ -13,6 +13,8 @@ pub enum ProbeForm {
     Gpe,
     /// A plain TCP segment of no connection: it passes where a connection survives leaving its tunnel.
     Stray,
+    /// INT-MD over UDP, with the mark of INT-MD.
+    IntMd,
     /// IOAM in hop-by-hop options, and UDP.
     Ioam,
 }
@@ -29,12 +31,13 @@ impl ProbeForm {
         Self::Extension,
         Self::Gpe,
         Self::Stray,
+        Self::IntMd,
         Self::Ioam,
     ];
 
     /// Forms with a place of their own in answers. Arrivals of [`Self::Ioam`] have that of [`Self::OverUdp`]: no round has
     /// probes of both.
-    pub const PLACES: usize = 4;
+    pub const PLACES: usize = 5;
 
     /// The form's number in messages, and its place in [`Self::ALL`].
     pub fn number(self) -> u8 {
@@ -43,7 +46,8 @@ impl ProbeForm {
             Self::Extension => 1,
             Self::Gpe => 2,
             Self::Stray => 3,
-            Self::Ioam => 4,
+            Self::IntMd => 4,
+            Self::Ioam => 5,
         }
     }
 
@@ -69,6 +73,7 @@ impl ProbeForm {
             Self::OverUdp => Some(Encapsulation::OverTcpUdp),
             Self::Extension => Some(Encapsulation::ExtensionUdp),
             Self::Gpe => Some(Encapsulation::VxlanGpe),
+            Self::IntMd => Some(Encapsulation::IntMd),
             Self::Stray => None,
             Self::Ioam => Some(Encapsulation::Ioam),
         }

@@ -12,6 +12,11 @@ pub struct SinkSettings {
     pub dscp_value: u8,
     pub dscp_mask: u8,
     pub extension_port: u16,
+    /// The mark of int-md packets; `None`: they are not recognised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub int_dscp_value: Option<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub int_dscp_mask: Option<u8>,
     pub report_period_ns: u64,
     pub loss_timeout_ns: u64,
     pub bucket_hold_ns: u64,

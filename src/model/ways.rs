@@ -12,7 +12,7 @@ impl Ways {
     /// The sink speaks version 1 of leases: nothing was proved.
     pub const UNPROVED: Self = Self(64);
     /// Flows of both protocols.
-    const IOAM: Self = Self(128);
+    const IOAM: Self = Self(256);
 
     const NAMES: [(Self, InternedName); 8] = [
         (Self(1), "tcp over-tcp-udp"),
@@ -21,6 +21,7 @@ impl Ways {
         (Self(8), "udp over-tcp-udp"),
         (Self(16), "udp extension-udp"),
         (Self(32), "udp vxlan-gpe"),
+        (Self(128), "udp int-md"),
         (Self::UNPROVED, "unproved"),
         (Self::IOAM, "ioam"),
     ];
@@ -43,6 +44,11 @@ impl Ways {
             Encapsulation::OverTcpUdp => first,
             Encapsulation::ExtensionUdp => first << 1,
             Encapsulation::VxlanGpe => first << 2,
+            // TCP goes in int-md to static destinations only.
+            Encapsulation::IntMd => match transport {
+                Transport::Tcp => 0,
+                Transport::Udp => 128,
+            },
             Encapsulation::Ioam => Self::IOAM.0,
         })
     }
@@ -53,7 +59,7 @@ impl Ways {
     }
 
     pub fn contains(self, others: Self) -> bool {
-        self.0 & others.0 == others.0
+        others.0 != 0 && self.0 & others.0 == others.0
     }
 
     pub fn is_empty(self) -> bool {
@@ -138,6 +144,7 @@ impl ProbeForm {
             Encapsulation::OverTcpUdp => Self::OverUdp,
             Encapsulation::ExtensionUdp => Self::Extension,
             Encapsulation::VxlanGpe => Self::Gpe,
+            Encapsulation::IntMd => Self::IntMd,
             Encapsulation::Ioam => Self::Ioam,
         }
     }

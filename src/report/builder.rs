@@ -121,6 +121,7 @@ impl Builder {
                     headers: match event.encapsulation {
                         Encapsulation::OverTcpUdp
                         | Encapsulation::VxlanGpe
+                        | Encapsulation::IntMd
                         | Encapsulation::Ioam => headers,
                         Encapsulation::ExtensionUdp => headers.relabelled(DEFAULT_DSCP_TOS),
                     },

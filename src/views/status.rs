@@ -92,11 +92,15 @@ fn sink(
     let set = &sink.settings;
     writeln!(
         f,
-        "  recognises {}; dscp {:#04x}/{:#04x}, extension port {}{}",
+        "  recognises {}; dscp {:#04x}/{:#04x}, extension port {}{}{}",
         set.encapsulations.join(", "),
         set.dscp_value,
         set.dscp_mask,
         set.extension_port,
+        set.int_dscp_value.map_or_else(String::new, |value| format!(
+            ", int-md dscp {value:#04x}/{:#04x}",
+            set.int_dscp_mask.unwrap_or_default()
+        )),
         if set.drop_tagged {
             "; DROPS tagged packets"
         } else {

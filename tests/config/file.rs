@@ -424,7 +424,7 @@ fn a_wrong_file_is_2_and_all_mistakes_are_said() {
 
 #[test]
 fn an_mtu_leaves_the_room_that_the_programs_need() {
-    use hostint::config::{CommandSettings, SourceOptions, Superpackets};
+    use hostint::config::{CommandSettings, IntDscpOption, SourceOptions, Superpackets};
     use hostint::datapath::source_settings;
     use hostint::model::Encapsulation;
 
@@ -440,6 +440,9 @@ fn an_mtu_leaves_the_room_that_the_programs_need() {
                 dev: vec!["lo".to_owned()],
                 encap: Some(encap.into()),
                 superpackets: Some(superpackets),
+                int_dscp: IntDscpOption {
+                    int_dscp: (encap == Encapsulation::IntMd).then(|| "0x17".to_owned()),
+                },
                 ..SourceOptions::default()
             };
             let setup = CommandSettings::check(options).unwrap();

@@ -10,7 +10,7 @@ use hostint_testing::icmp::{
     Carrier, FAMILIES, Family, Host, Ip, Kind, added_len, error, ethernet, tagged, translated,
 };
 use hostint_testing::int_block::FLAG_BUDGET;
-use hostint_testing::model::Encapsulation::{self, ExtensionUdp, OverTcpUdp, VxlanGpe};
+use hostint_testing::model::Encapsulation::{self, ExtensionUdp, IntMd, OverTcpUdp, VxlanGpe};
 use hostint_testing::model::layout;
 use hostint_testing::model::transit::{Entry, push};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
@@ -22,15 +22,16 @@ use hostint_testing::source_cases::{assert_counted, assert_tagged, run};
 
 const MTU: usize = 1_500;
 /// Every way is proved.
-const ALL: u32 = 63;
+const ALL: u32 = 63 | lease_way::WAY_UDP_INT_MD.0;
 /// Entries that a sink of this version reads in a stack, the source's included.
 const STACK: u8 = 9;
 
-const HOOKS: [(Encapsulation, Hook); 4] = [
+const HOOKS: [(Encapsulation, Hook); 5] = [
     (OverTcpUdp, Hook::Tc),
     (ExtensionUdp, Hook::Tc),
     (ExtensionUdp, Hook::Xdp),
     (VxlanGpe, Hook::Tc),
+    (IntMd, Hook::Tc),
 ];
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
@@ -70,6 +71,15 @@ mod root {
         }
     }
 
+    /// Packets that take this form with a lease that has proved all ways: no TCP goes in int-md.
+    fn frames(encapsulation: Encapsulation) -> Vec<Frame> {
+        let mut frames = vec![udp(), udp6()];
+        if encapsulation != IntMd {
+            frames.extend([tcp().segment(9, 2), tcp6().segment(9, 2)]);
+        }
+        frames
+    }
+
     fn ip_len(frame: &[u8]) -> usize {
         layout::find(frame).expect("an IP packet").ip_len
     }
@@ -86,7 +96,7 @@ mod root {
             for atomics in [true, false] {
                 for hops in 0..=8u8 {
                     let mut source = source(encapsulation, hops.into(), atomics);
-                    for frame in [udp(), udp6(), tcp().segment(9, 2), tcp6().segment(9, 2)] {
+                    for frame in frames(encapsulation) {
                         let sentence = format!("{encapsulation:?} at {hook:?}, {hops} hops");
                         let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
                         source.model.budget = (hops > 0).then_some(hops);
@@ -115,7 +125,7 @@ mod root {
         for (encapsulation, hook) in HOOKS {
             for hops in 1..=8u8 {
                 let source = source(encapsulation, hops.into(), true);
-                for frame in [udp(), udp6(), tcp().segment(9, 2), tcp6().segment(9, 2)] {
+                for frame in frames(encapsulation) {
                     lease(&source, &frame, STACK);
                     let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
                     let room = encapsulation.added(base) + encapsulation.hops_room(hops.into());
@@ -134,6 +144,9 @@ mod root {
                     match encapsulation {
                         VxlanGpe => {
                             assert_eq!(wire[at.l4 + 8 + 15], 0, "{sentence}: no hop is left");
+                        }
+                        IntMd => {
+                            assert_eq!(wire[at.l4 + 8 + 7], 0, "{sentence}: no hop is left");
                         }
                         OverTcpUdp | ExtensionUdp => {
                             let tcp = encapsulation == OverTcpUdp && at.protocol == TCP;
@@ -172,7 +185,7 @@ mod root {
     }
 
     #[test]
-    fn static_destinations_get_no_budget() {
+    fn only_int_md_to_static_destinations_has_a_budget() {
         for encapsulation in Encapsulation::ALL {
             let source = Source::load(&Options {
                 encapsulation,
@@ -271,21 +284,23 @@ mod root {
                 (Carrier::OverTcpUdp, OverTcpUdp, 16, 6),
                 (Carrier::ExtensionUdp, ExtensionUdp, 16, 6),
                 (Carrier::VxlanGpe, VxlanGpe, 20, 15),
+                (Carrier::IntMd, IntMd, 24, 7),
             ] {
                 for protocol in [TCP, UDP] {
                     let mut quote = ethernet(0, &tagged(carrier, family, protocol));
                     let header = if family == Family::V4 { 20 } else { 40 };
-                    let tcp = carrier == Carrier::OverTcpUdp && protocol == TCP;
+                    let tcp = !carrier.is_tunnel() && protocol == TCP;
                     let block = 14 + header + if tcp { 20 } else { 8 };
-                    quote[block + budget_at] = if carrier == Carrier::VxlanGpe { 4 } else { 5 };
-                    if carrier != Carrier::VxlanGpe {
+                    let is_v05 = matches!(carrier, Carrier::OverTcpUdp | Carrier::ExtensionUdp);
+                    quote[block + budget_at] = if is_v05 { 5 } else { 4 };
+                    if is_v05 {
                         quote[block + 1] |= FLAG_BUDGET;
                     }
                     for pushed in 0..=4 {
                         let frame = error(family, Kind::TooBig(1800), &quote[14..]);
                         let then = match carrier {
                             // Its L4 header stands where the original's does.
-                            Carrier::OverTcpUdp => quote[14..].to_vec(),
+                            Carrier::OverTcpUdp | Carrier::IntMd => quote[14..].to_vec(),
                             _ => translated(&quote[14..], family, protocol),
                         };
                         let added = added_len(carrier, family) + 4 * entry_len;

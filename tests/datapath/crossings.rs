@@ -2,16 +2,16 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use hostint::datapath::abi::{crossing_key, crossing_place, source_lease};
+use hostint::datapath::abi::{crossing_key, crossing_place, lease_way, source_lease};
 use hostint_testing::frame::Frame;
-use hostint_testing::model::Encapsulation::{self, ExtensionUdp, OverTcpUdp, VxlanGpe};
+use hostint_testing::model::Encapsulation::{self, ExtensionUdp, IntMd, OverTcpUdp, VxlanGpe};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::sink::{Sink, settings};
 use hostint_testing::programs::source::{Options as SourceOptions, Source};
-use hostint_testing::programs::transit::{Hop, Options};
+use hostint_testing::programs::transit::{Hop, Options, with_int_md};
 use hostint_testing::programs::{blocks_crossed, take_crossings, ttls_crossed};
 
-const ENCAPSULATIONS: [Encapsulation; 3] = [OverTcpUdp, ExtensionUdp, VxlanGpe];
+const ENCAPSULATIONS: [Encapsulation; 4] = [OverTcpUdp, ExtensionUdp, VxlanGpe, IntMd];
 const BLOCK_NS: i64 = 1 << 30;
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
@@ -36,7 +36,7 @@ mod root {
         let lease = source_lease {
             until_ns: u64::MAX,
             proved_ns: 1,
-            ways: 63,
+            ways: 63 | lease_way::WAY_UDP_INT_MD.0,
             version: 2,
             stack,
             ..source_lease::default()
@@ -63,10 +63,7 @@ mod root {
 
     #[test]
     fn all_count_the_same_packets_by_source_and_destination() {
-        let (first, second) = (
-            Hop::load(&Options::default()),
-            Hop::load(&Options::default()),
-        );
+        let (first, second) = (Hop::load(&with_int_md()), Hop::load(&with_int_md()));
         first.set_node(101);
         second.set_node(102);
         for encapsulation in ENCAPSULATIONS {
@@ -119,7 +116,7 @@ mod root {
     fn a_packet_is_counted_in_the_block_of_its_stamp_wherever_it_comes_by() {
         for encapsulation in ENCAPSULATIONS {
             let source = source(encapsulation, 2);
-            let hop = Hop::load(&Options::default());
+            let hop = Hop::load(&with_int_md());
             hop.set_node(101);
             let sink = Sink::load(&settings());
             let bytes = udp().bytes();
@@ -200,7 +197,7 @@ mod root {
             ] {
                 let sentence = format!("{encapsulation:?}, {sentence}");
                 let source = source(encapsulation, max_hops);
-                let hop = Hop::load(&Options::default());
+                let hop = Hop::load(&with_int_md());
                 hop.set_node(101);
                 let sink = Sink::load(&settings());
                 let bytes = udp().bytes();
@@ -220,7 +217,7 @@ mod root {
     #[test]
     fn a_superpacket_counts_as_its_segments() {
         let source = source(VxlanGpe, 2);
-        let hop = Hop::load(&Options::default());
+        let hop = Hop::load(&with_int_md());
         hop.set_node(101);
         let frame = tcp().segment(9, 2).payload(900).bytes();
         lease(&source, &frame, 9);
@@ -236,7 +233,7 @@ mod root {
     #[test]
     fn what_a_host_tagged_itself_did_not_come_by() {
         let source = source(OverTcpUdp, 2);
-        let hop = Hop::load(&Options::default());
+        let hop = Hop::load(&with_int_md());
         let bytes = udp().bytes();
         lease(&source, &bytes, 9);
         let wire = source.run(&bytes).bytes;

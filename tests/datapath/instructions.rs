@@ -148,6 +148,7 @@ mod root {
         source(&mut now, "extension-udp", 2, 0);
         source(&mut now, "vxlan-gpe", 3, 1);
         source(&mut now, "ioam", 7, 1);
+        source(&mut now, "int-md", 6, 1);
         peer(&mut now);
         renew(&mut now);
         transit(&mut now);

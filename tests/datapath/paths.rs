@@ -2,10 +2,10 @@
 
 use hostint::datapath::abi::sink_counter;
 use hostint::model::{LatencyHistogram, LatencyResolution, NodeId, PathTotals, PlaceTotals};
-use hostint_testing::frame::Frame;
+use hostint_testing::frame::{Frame, INT_MD_MARK};
 use hostint_testing::int_block::Block;
 use hostint_testing::model::transit::{Entry, push};
-use hostint_testing::model::{Encapsulation, gpe, layout};
+use hostint_testing::model::{Encapsulation, gpe, int_md, layout};
 use hostint_testing::packets::{tcp6, udp};
 use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::random::Random;
@@ -14,11 +14,12 @@ use hostint_testing::sink_cases::{extension, int};
 const SINK: NodeId = NodeId(9);
 
 /// A form of INT, and the words of a pushed entry in it.
-const FORMS: [(Encapsulation, usize); 4] = [
+const FORMS: [(Encapsulation, usize); 5] = [
     (Encapsulation::OverTcpUdp, 4),
     (Encapsulation::ExtensionUdp, 4),
     (Encapsulation::VxlanGpe, 5),
     (Encapsulation::VxlanGpe, 6),
+    (Encapsulation::IntMd, 6),
 ];
 
 /// A hop on the way of a packet: how long it took to get there, and how long the hop had it; `None`: it does not know.
@@ -41,6 +42,15 @@ fn tagged(
     match encapsulation {
         Encapsulation::OverTcpUdp => frame.tagged(stamped(int())).bytes(),
         Encapsulation::ExtensionUdp => frame.extended(stamped(extension())).bytes(),
+        Encapsulation::IntMd => {
+            let own = int_md::Own {
+                budget: 8,
+                sequence,
+                timestamp: sent_ns,
+                ..int_md::Own::single()
+            };
+            own.insert(&frame.bytes(), INT_MD_MARK)
+        }
         Encapsulation::VxlanGpe => {
             let frame = frame.bytes();
             let at = layout::find(&frame).expect("TCP or UDP");

@@ -45,7 +45,7 @@ mod root {
                         assert_becomes(&peer, &frame, &expected, reason, &sentence);
                         assert_eq!(
                             reason.is_none(),
-                            carrier == Carrier::OverTcpUdp && kind == kind_then,
+                            !carrier.is_tunnel() && kind == kind_then,
                             "{sentence}: only there all is well already"
                         );
                     }
@@ -64,8 +64,8 @@ mod root {
                 for (number, code) in refusals {
                     let quote = tagged(carrier, family, TCP);
                     let frame = error(family, Kind::Other(*number, *code), &quote);
-                    // Packets in over-tcp-udp have their own ports, so the error is theirs already.
-                    let tunnelled = carrier != Carrier::OverTcpUdp;
+                    // Packets in over-tcp-udp and int-md have their own ports, so the error is theirs already.
+                    let tunnelled = carrier.is_tunnel();
                     let counted = tunnelled.then_some(count::COUNT_PEER_ICMP_REFUSED);
                     let sentence = format!("type {number}, code {code}, {carrier:?}");
                     assert_left(&peer, &frame, counted, &sentence);
@@ -86,6 +86,7 @@ mod root {
                 (Carrier::OverTcpUdp, Encapsulation::OverTcpUdp, 16),
                 (Carrier::ExtensionUdp, Encapsulation::ExtensionUdp, 16),
                 (Carrier::VxlanGpe, Encapsulation::VxlanGpe, 20),
+                (Carrier::IntMd, Encapsulation::IntMd, 24),
             ] {
                 for protocol in [TCP, UDP] {
                     let mut quote = ethernet(0, &tagged(carrier, family, protocol));
@@ -95,7 +96,7 @@ mod root {
                         let added = added_len(carrier, family) + hops * entry_len;
                         let then = match carrier {
                             // Its L4 header stands where the original's does.
-                            Carrier::OverTcpUdp => quote[14..].to_vec(),
+                            Carrier::OverTcpUdp | Carrier::IntMd => quote[14..].to_vec(),
                             _ => translated(&quote[14..], family, protocol),
                         };
                         let expected = error(family, Kind::TooBig(1800 - added), &then);
@@ -117,11 +118,12 @@ mod root {
                 (Carrier::OverTcpUdp, header + 8),
                 (Carrier::ExtensionUdp, header + 44 + 8),
                 (Carrier::VxlanGpe, header + 68 + header + 8),
+                (Carrier::IntMd, header + 8),
             ];
             for (carrier, enough) in cases {
                 let quote = tagged(carrier, family, TCP);
                 let least = match carrier {
-                    Carrier::OverTcpUdp => enough,
+                    Carrier::OverTcpUdp | Carrier::IntMd => enough,
                     _ => header + 8,
                 };
                 for len in least..quote.len() {

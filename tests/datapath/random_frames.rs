@@ -61,7 +61,8 @@ fn has_an_skb(frame: &[u8]) -> bool {
 /// hop had not updated them; tests/datapath/pushed_checksums.rs has those.
 fn as_explained(tagged: &Tagged, ran: &[u8]) -> Vec<u8> {
     let mut restored = tagged.restored.clone();
-    let by_hops = tagged.encapsulation == Encapsulation::OverTcpUdp && !tagged.pushed.is_empty();
+    let behind_l4 = [Encapsulation::OverTcpUdp, Encapsulation::IntMd];
+    let by_hops = behind_l4.contains(&tagged.encapsulation) && !tagged.pushed.is_empty();
     if by_hops && restored.len() == ran.len() && verify(&restored).is_err() {
         let at = layout::find(&restored).expect("TCP or UDP");
         let checksum = at.l4 + if at.protocol == UDP { 6 } else { 16 };
@@ -176,6 +177,7 @@ mod root {
             (Encapsulation::ExtensionUdp, Hook::Tc),
             (Encapsulation::ExtensionUdp, Hook::Xdp),
             (Encapsulation::VxlanGpe, Hook::Tc),
+            (Encapsulation::IntMd, Hook::Tc),
         ] {
             threads.push(std::thread::spawn(move || {
                 any_frame_at_the_source(encapsulation, hook)
@@ -284,6 +286,7 @@ mod root {
             (Encapsulation::ExtensionUdp, Hook::Tc),
             (Encapsulation::ExtensionUdp, Hook::Xdp),
             (Encapsulation::VxlanGpe, Hook::Tc),
+            (Encapsulation::IntMd, Hook::Tc),
         ] {
             threads.push(std::thread::spawn(move || round_trips(encapsulation, hook)));
         }

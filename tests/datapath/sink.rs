@@ -1,6 +1,6 @@
 //! The INT sink restores single tagged packets as they were sent, and counts each one.
 
-use hostint::datapath::abi::sink_counter;
+use hostint::datapath::abi::{sink_counter, sink_flag};
 use hostint_testing::frame::{Frame, MARK};
 use hostint_testing::int_block::Block;
 use hostint_testing::packets::{key, tcp, tcp6, udp, udp6};
@@ -241,6 +241,7 @@ mod root {
         ] {
             let mut own = settings();
             (own.tos_value, own.tos_mask) = (value, mask);
+            own.flags &= !sink_flag::SINK_INT_MD.0;
             let sink = Sink::load(&own);
             let model = model_of(&own);
             for tos in 0..=255u8 {

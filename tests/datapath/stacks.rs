@@ -7,11 +7,11 @@ use hostint::model::{Body, Hop, NodeId, PathSample, Report, SinkEvent};
 use hostint::report::Builder;
 use hostint::wire::{report, report_v05};
 use hostint_testing::checksum::be16;
-use hostint_testing::frame::Frame;
+use hostint_testing::frame::{Frame, INT_MD_MARK};
 use hostint_testing::int_block::Block;
 use hostint_testing::model::sink::Seen;
 use hostint_testing::model::transit::{Entry, push};
-use hostint_testing::model::{Encapsulation, gpe, layout};
+use hostint_testing::model::{Encapsulation, gpe, int_md, layout};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::Ran;
 use hostint_testing::programs::sink::{Event, Sink, Sizes, XDP_PASS, model_of, settings};
@@ -55,14 +55,16 @@ enum Form {
     ExtensionUdp,
     Gpe,
     GpeWithLatency,
+    IntMd,
 }
 
-const FORMS: [Form; 5] = [
+const FORMS: [Form; 6] = [
     Form::OverTcpUdp,
     Form::HostInt,
     Form::ExtensionUdp,
     Form::Gpe,
     Form::GpeWithLatency,
+    Form::IntMd,
 ];
 
 impl Form {
@@ -71,6 +73,7 @@ impl Form {
             Self::OverTcpUdp | Self::HostInt => Encapsulation::OverTcpUdp,
             Self::ExtensionUdp => Encapsulation::ExtensionUdp,
             Self::Gpe | Self::GpeWithLatency => Encapsulation::VxlanGpe,
+            Self::IntMd => Encapsulation::IntMd,
         }
     }
 
@@ -81,6 +84,14 @@ impl Form {
             Self::OverTcpUdp => frame.tagged(int().sequence(sequence)).bytes(),
             Self::HostInt => frame.tagged(Block::host_int().sequence(sequence)).bytes(),
             Self::ExtensionUdp => frame.extended(extension().sequence(sequence)).bytes(),
+            Self::IntMd => {
+                let own = int_md::Own {
+                    budget: MOST as u8,
+                    sequence,
+                    ..int_md::Own::single()
+                };
+                own.insert(&frame.bytes(), INT_MD_MARK)
+            }
             Self::Gpe | Self::GpeWithLatency => {
                 let frame = frame.bytes();
                 let at = layout::find(&frame).expect("TCP or UDP");
@@ -279,6 +290,7 @@ mod root {
                 Encapsulation::OverTcpUdp => 1,
                 Encapsulation::ExtensionUdp => 2,
                 Encapsulation::VxlanGpe => 3,
+                Encapsulation::IntMd => 6,
             };
             assert_eq!(flow.encapsulation, number | flag, "{form:?}");
         }

@@ -8,7 +8,7 @@ use hostint_testing::generate::taggable;
 use hostint_testing::model::Encapsulation;
 use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::programs::source::{Options as SourceOptions, Source};
-use hostint_testing::programs::transit::{Hop, Options};
+use hostint_testing::programs::transit::{Hop, with_int_md};
 use hostint_testing::random::{Random, env_number};
 use hostint_testing::transit_cases::assert_pushed;
 
@@ -28,6 +28,7 @@ mod root {
             Encapsulation::OverTcpUdp,
             Encapsulation::ExtensionUdp,
             Encapsulation::VxlanGpe,
+            Encapsulation::IntMd,
         ]
         .map(|encapsulation| std::thread::spawn(move || round_trips(encapsulation)));
         for thread in threads {
@@ -43,8 +44,14 @@ mod root {
             flows: 4_096,
             ..SourceOptions::default()
         });
-        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
-        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        // No lease lets TCP go in INT-MD, where static destinations get a budget, too.
+        if encapsulation == Encapsulation::IntMd {
+            source.watch(Ipv4Addr::UNSPECIFIED, 0);
+            source.watch(Ipv6Addr::UNSPECIFIED, 0);
+        } else {
+            source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+            source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        }
         source.model.budget = Some(MOST);
         let sink = Sink::load_sized(
             &settings(),
@@ -53,7 +60,7 @@ mod root {
                 ..Sizes::default()
             },
         );
-        let hop = Hop::load(&Options::default());
+        let hop = Hop::load(&with_int_md());
         let mut tagged = 0;
         for number in 0..env_number("HOSTINT_TEST_FRAMES", FRAMES) {
             let mut random = Random::seeded(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));

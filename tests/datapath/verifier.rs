@@ -303,6 +303,8 @@ mod root {
                 (3, 1, false),
                 (7, 0, false),
                 (7, 1, false),
+                (6, 0, false),
+                (6, 1, false),
             ] {
                 let set = |constants: &mut rodata| {
                     constants.encapsulation = encapsulation;
@@ -319,7 +321,7 @@ mod root {
     #[test]
     fn the_source_loads_on_both_sides_of_a_staging_pair() {
         for features in combinations() {
-            for encapsulation in [1, 2, 3] {
+            for encapsulation in [1, 2, 3, 6] {
                 for (name, superpackets, pair, redirect) in
                     [("before", 3, 7, 0), ("behind", 0, 0, 7)]
                 {

@@ -183,7 +183,7 @@ mod root {
                     },
                     instance: 0x1122_3344_5566_7788,
                     node: NodeId(NODE),
-                    capabilities: Capabilities::from_bits(128 + 64 + 7),
+                    capabilities: Capabilities::from_bits(128 + 64 + 15),
                     marks: Marks {
                         tos_value: MARK,
                         tos_mask: MARK,
@@ -434,17 +434,18 @@ mod root {
         let answer = ask_full(&sink, &question);
         let witness = answer.witness;
         assert_eq!((witness.stripped, witness.lost), ([1, 2, 3], 4), "counts");
-        let arrived: [u128; 4] =
-            [[5, 6], [7, 8], [9, 10], [11, 12]].map(|[low, high]| high << 64 | low);
+        let [over, extension, gpe] = [[5, 6], [7, 8], [9, 10]].map(|[low, high]| high << 64 | low);
+        // Behind the stray packets are the probes of INT-MD.
+        let arrived = [over, extension, gpe, 11, 12 << 32];
         assert_eq!(answer.arrived, arrived, "probes of the round");
-        assert_eq!(answer.tos_changed, [1, 2, 3, 4], "and their changes");
+        assert_eq!(answer.tos_changed, [1, 2, 3, 4, 0], "and their changes");
         let other = FullQuestion {
             round: ROUND + 1,
             ..question
         };
         let answer = ask_full(&sink, &other);
-        assert_eq!(answer.arrived, [0; 4], "another round begins");
-        assert_eq!(answer.tos_changed, [0; 4], "another round begins");
+        assert_eq!(answer.arrived, [0; 5], "another round begins");
+        assert_eq!(answer.tos_changed, [0; 5], "another round begins");
         assert_eq!(answer.witness.stripped, [1, 2, 3], "counts stay");
     }
 
@@ -507,6 +508,7 @@ mod root {
             (flag::SINK_EXTENSION_UDP, can::CAPABLE_EXTENSION_UDP),
             (flag::SINK_VXLAN_GPE, can::CAPABLE_VXLAN_GPE),
             (flag::SINK_IOAM, can::CAPABLE_IOAM),
+            (flag::SINK_INT_MD, can::CAPABLE_INT_MD),
         ] {
             let sink = sink();
             sink.set(&sink_settings {

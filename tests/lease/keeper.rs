@@ -45,6 +45,7 @@ fn sending(sent: &[Encapsulation]) -> Tagging {
         marks: MARKS,
         explicit: sent.first().copied(),
         max_hops: 4,
+        int_tos_value: 0,
     }
 }
 

@@ -93,7 +93,7 @@ impl Strangers {
         if !untold && grant.0 != round {
             *grant = (round, 0);
         }
-        let arrived = [0, 0, 0, if untold { 0 } else { grant.1 }];
+        let arrived = [0, 0, 0, if untold { 0 } else { grant.1 }, 0];
         let answer = FullAnswer {
             witness: LeaseWitness {
                 untold,

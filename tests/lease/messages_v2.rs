@@ -59,7 +59,7 @@ fn full_answer() -> FullAnswer {
         witness: witness(),
         instance: 0x3132_3334_3536_3738,
         node: NodeId(0x4142_4344),
-        capabilities: Capabilities::from_bits(0x0000_0047),
+        capabilities: Capabilities::from_bits(0x0000_004f),
         marks: Marks {
             tos_value: 0x04,
             tos_mask: 0xfc,
@@ -75,8 +75,8 @@ fn full_answer() -> FullAnswer {
         software: (3, 4),
         flow_packets: 0xd1d2_d3d4,
         flow_age_ms: Some(0xe1e2_e3e4),
-        arrived: [1, 1 << 71, (1 << 72) - 1, 1 << 64 | 2],
-        tos_changed: [4, 0, 0xfc, 0xff],
+        arrived: [1, 1 << 71, (1 << 72) - 1, 2, 1 << 32],
+        tos_changed: [4, 0, 0xfc, 0xff, 0],
     }
 }
 
@@ -176,7 +176,7 @@ fn a_full_question_stands_byte_by_byte_as_the_header_draws_it() {
 fn a_full_answer_stands_byte_by_byte_as_the_header_draws_it() {
     let mut bytes = full_asked()[..72].to_vec();
     bytes.extend(0x3132_3334_3536_3738u64.to_be_bytes());
-    bytes.extend([0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0x47]);
+    bytes.extend([0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0x4f]);
     bytes.extend([0, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
     bytes.extend([0x04, 0xfc, 0x81, 20]);
     bytes.extend(33122u16.to_be_bytes());
@@ -230,8 +230,14 @@ fn an_echo_says_what_was_asked_and_answered() {
         (
             "the largest numbers",
             FullAnswer {
-                arrived: [u128::MAX; 4],
-                tos_changed: [0xff; 4],
+                arrived: [
+                    u128::MAX,
+                    u128::MAX,
+                    u128::MAX,
+                    (1 << 32) - 1,
+                    (1 << 96) - 1,
+                ],
+                tos_changed: [0xff, 0xff, 0xff, 0xff, 0],
                 flow_packets: u32::MAX,
                 flow_age_ms: Some(u32::MAX - 1),
                 tai_offset_s: -1,
@@ -331,7 +337,7 @@ fn an_answer_has_a_part_that_version_1_has_too() {
     let encapsulations = Encapsulation::COUNTED
         .into_iter()
         .fold(Encapsulations::default(), Encapsulations::with);
-    assert_eq!(part.encapsulations, encapsulations, "bits 1, 2 and 4");
+    assert_eq!(part.encapsulations, encapsulations, "bits 1, 2, 4 and 8");
     assert_eq!(part.answered_ns, witness().answered_ns);
     assert_eq!((part.node, part.mtu), (NodeId(0x4142_4344), 9000));
 }

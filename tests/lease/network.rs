@@ -98,8 +98,8 @@ pub struct Sink {
     pub flow_packets: u32,
     pub flow_age_ms: Option<u32>,
     pub round: u64,
-    pub arrived: [u128; 4],
-    pub tos_changed: [u8; 4],
+    pub arrived: [u128; 5],
+    pub tos_changed: [u8; 5],
     pub clock_steering: ClockSteering,
 }
 
@@ -120,8 +120,8 @@ impl Default for Sink {
             flow_packets: 0,
             flow_age_ms: None,
             round: 0,
-            arrived: [0; 4],
-            tos_changed: [0; 4],
+            arrived: [0; 5],
+            tos_changed: [0; 5],
             clock_steering: ClockSteering::UNTOLD,
         }
     }
@@ -158,8 +158,8 @@ impl Sink {
                 let round = word(asked, 48);
                 if round != 0 && round != self.round {
                     self.round = round;
-                    self.arrived = [0; 4];
-                    self.tos_changed = [0; 4];
+                    self.arrived = [0; 5];
+                    self.tos_changed = [0; 5];
                 }
                 let full = asked.try_into().expect("its length");
                 v2::encode_full_answer(full, &self.full(now), KEY).to_vec()

@@ -22,6 +22,7 @@ pub fn configured(explicit: Option<Encapsulation>) -> OwnTagging {
             marks: MARKS,
             explicit,
             max_hops: 4,
+            int_tos_value: 0x5c,
         }],
     }
 }
@@ -39,6 +40,7 @@ fn state(network: &Network) -> LeaseState {
 }
 
 const OVER: Option<Encapsulation> = Some(Encapsulation::OverTcpUdp);
+const INT_MD: Option<Encapsulation> = Some(Encapsulation::IntMd);
 const EXTENSION: Option<Encapsulation> = Some(Encapsulation::ExtensionUdp);
 const GPE: Option<Encapsulation> = Some(Encapsulation::VxlanGpe);
 
@@ -236,6 +238,25 @@ fn each_network_gets_the_forms_that_it_passes() {
             &["tcp vxlan-gpe", "udp over-tcp-udp", "udp vxlan-gpe"],
             &[],
             60,
+        ),
+        case(
+            "int-md on a plain path",
+            INT_MD,
+            clean(),
+            &["tcp vxlan-gpe", "udp vxlan-gpe", "udp int-md"],
+            &[],
+            60,
+        ),
+        case(
+            "DSCP is rewritten, with int-md",
+            INT_MD,
+            Path {
+                dscp: Some(0),
+                ..clean()
+            },
+            both,
+            &["int-md"],
+            600,
         ),
         case(
             "a firewall eats UDP 4790",

@@ -22,12 +22,16 @@ fn latency_event(name: &str, encapsulation: Encapsulation, l4_len: usize) -> Lat
     let frame = frame(name);
     let ip: [u8; 20] = frame[14..34].try_into().unwrap();
     let (l4, block) = match encapsulation {
-        Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe => (34, 34 + l4_len),
+        Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe | Encapsulation::IntMd => {
+            (34, 34 + l4_len)
+        }
         Encapsulation::ExtensionUdp => (78, 42),
     };
     let l4 = &frame[l4..l4 + l4_len];
     let headers = match encapsulation {
-        Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe => QuotedHeaders::new(ip, l4),
+        Encapsulation::OverTcpUdp | Encapsulation::VxlanGpe | Encapsulation::IntMd => {
+            QuotedHeaders::new(ip, l4)
+        }
         Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(ip, l4),
     }
     .unwrap();

@@ -7,6 +7,8 @@ use super::int_block::{BLOCK_LEN, Block, FLAG_DSCP};
 
 pub const TCP: u8 = 6;
 pub const UDP: u8 = 17;
+/// Value and mask of the ToS byte that mark INT-MD; the value has the other mark, too.
+pub const INT_MD_MARK: (u8, u8) = (0x17 << 2, 0x3f << 2);
 pub const EXTENSION_PORT: u16 = 33122;
 /// DSCP 1, in its place in the ToS byte.
 pub const MARK: u8 = 0x04;

@@ -1,10 +1,10 @@
 //! Random packets: valid ones of every shape, and damaged ones.
 
 use super::checksum::{be16, be32, put16};
-use super::frame::{EXTENSION_PORT, Frame, TCP, UDP};
+use super::frame::{EXTENSION_PORT, Frame, INT_MD_MARK, TCP, UDP};
 use super::int_block::Block;
 use super::model::transit::{self, Entry};
-use super::model::{Encapsulation, gpe, layout};
+use super::model::{Encapsulation, gpe, int_md, layout};
 use super::programs::LONGEST_FRAME;
 use super::random::Random;
 
@@ -81,10 +81,11 @@ pub fn received(random: &mut Random, vlans: bool) -> Vec<u8> {
     if random.one_in(2) {
         block = block.tail(random.u32());
     }
-    let (encapsulation, tagged) = match random.below(8) {
+    let (encapsulation, tagged) = match random.below(10) {
         0 => return frame.bytes(),
         1 | 2 => (Encapsulation::ExtensionUdp, frame.extended(block).bytes()),
         3 | 4 => (Encapsulation::VxlanGpe, wrapped(random, &frame.bytes())),
+        5 | 6 => (Encapsulation::IntMd, with_int_md(random, &frame.bytes())),
         _ => (Encapsulation::OverTcpUdp, frame.tagged(block).bytes()),
     };
     if random.one_in(2) {
@@ -112,6 +113,21 @@ pub fn pushed(
         };
         transit::push(&frame, encapsulation, &entry)
     })
+}
+
+/// A packet with INT-MD.
+fn with_int_md(random: &mut Random, frame: &[u8]) -> Vec<u8> {
+    let own = int_md::Own {
+        budget: random.u8(),
+        age_code: random.u8() & 15,
+        node: random.u32(),
+        port: random.u16(),
+        queue_packets: random.u32() >> 8,
+        timestamp: random.next(),
+        sequence: random.u32(),
+        tail: random.u32(),
+    };
+    own.insert(frame, INT_MD_MARK)
 }
 
 /// A packet, or a superpacket's segments, in vxlan-gpe.

@@ -1,8 +1,9 @@
 //! Packets as they come back to a source, of both IP versions: ICMP errors that quote what it sent, and SYNs.
 
 use super::checksum::{complement, pseudo_header, put16, sum, udp_form};
-use super::frame::{EXTENSION_PORT, MARK, TCP, UDP};
+use super::frame::{EXTENSION_PORT, INT_MD_MARK, MARK, TCP, UDP};
 use super::int_block::{BLOCK_LEN, Block};
+use super::model::int_md;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Family {
@@ -24,6 +25,14 @@ pub enum Carrier {
     OverTcpUdp,
     ExtensionUdp,
     VxlanGpe,
+    IntMd,
+}
+
+impl Carrier {
+    /// INT stands in front of the original's L4 header.
+    pub fn is_tunnel(self) -> bool {
+        matches!(self, Self::ExtensionUdp | Self::VxlanGpe)
+    }
 }
 
 /// What an error says.
@@ -38,10 +47,11 @@ pub enum Kind {
 }
 
 pub const FAMILIES: [Family; 2] = [Family::V4, Family::V6];
-pub const CARRIERS: [Carrier; 3] = [
+pub const CARRIERS: [Carrier; 4] = [
     Carrier::OverTcpUdp,
     Carrier::ExtensionUdp,
     Carrier::VxlanGpe,
+    Carrier::IntMd,
 ];
 pub const GPE_BLOCK_LEN: usize = 60;
 
@@ -234,6 +244,11 @@ pub fn tagged(carrier: Carrier, family: Family, protocol: u8) -> Vec<u8> {
             ip.tos = MARK | 1;
             [fixed, &Block::hostint().0, rest].concat()
         }
+        Carrier::IntMd => {
+            let (fixed, rest) = l4.split_at(if protocol == TCP { 20 } else { 8 });
+            ip.tos = INT_MD_MARK.0 | 1;
+            [fixed, &int_md::Own::single().bytes(ip.tos), rest].concat()
+        }
         Carrier::ExtensionUdp => {
             let block = Block::hostint_extension().byte(32, protocol);
             ip.protocol = UDP;
@@ -251,6 +266,7 @@ pub fn tagged(carrier: Carrier, family: Family, protocol: u8) -> Vec<u8> {
 pub fn added_len(carrier: Carrier, family: Family) -> u16 {
     let added = match carrier {
         Carrier::OverTcpUdp => BLOCK_LEN,
+        Carrier::IntMd => int_md::OWN_LEN,
         Carrier::ExtensionUdp => 8 + BLOCK_LEN,
         Carrier::VxlanGpe => family.header_len() + 8 + GPE_BLOCK_LEN,
     };

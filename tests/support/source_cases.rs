@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::int_block::BLOCK_LEN;
 use super::model::layout;
 use super::model::source::Stamp;
-use super::model::{Encapsulation, TCP, gpe};
+use super::model::{Encapsulation, TCP, gpe, int_md};
 use super::programs::Ran;
 use super::programs::sink::XDP_PASS;
 use super::programs::source::{Hook, Options, Source, TCX_NEXT};
@@ -22,7 +22,7 @@ pub fn with(encapsulation: Encapsulation) -> Options {
 /// The place of the INT block in a tagged frame.
 pub fn block_at(tagged: &[u8], encapsulation: Encapsulation) -> usize {
     let l4 = layout::find(tagged).map_or(34, |at| match (encapsulation, at.protocol) {
-        (Encapsulation::OverTcpUdp, TCP) => at.l4 + 12,
+        (Encapsulation::OverTcpUdp | Encapsulation::IntMd, TCP) => at.l4 + 12,
         _ => at.l4,
     });
     l4 + 8
@@ -47,6 +47,16 @@ pub fn stamp_of(tagged: &[u8], encapsulation: Encapsulation) -> Stamp {
             queue: (be32(block, 32), be32(block, 48)),
         };
     }
+    if encapsulation == Encapsulation::IntMd {
+        let block = tagged.get(at..at + int_md::OWN_LEN);
+        let block = block.unwrap_or(&[0; int_md::OWN_LEN]);
+        return Stamp {
+            sequence: be32(block, 40),
+            timestamp: u64::from(be32(block, 32)) << 32 | u64::from(be32(block, 36)),
+            age_code: block[15] & 15,
+            queue: (be32(block, 28), 0),
+        };
+    }
     let block = tagged.get(at..at + BLOCK_LEN).unwrap_or(&[0; BLOCK_LEN]);
     Stamp {
         sequence: be32(block, 28),
@@ -61,7 +71,7 @@ pub fn verify_tagged(tagged: &[u8], encapsulation: Encapsulation) -> Result<(), 
     verify(tagged)?;
     let at = layout::find(tagged).map_err(|why| format!("{why:?}"))?;
     match encapsulation {
-        Encapsulation::OverTcpUdp => Ok(()),
+        Encapsulation::OverTcpUdp | Encapsulation::IntMd => Ok(()),
         Encapsulation::ExtensionUdp => verify_at(tagged, &at, at.l4 + 44, tagged[at.l4 + 40]),
         Encapsulation::VxlanGpe => {
             let mut original = tagged.to_vec();
@@ -170,6 +180,13 @@ pub fn every_way() -> Vec<(Source, Hook)> {
         (
             Source::load(&Options {
                 encapsulation: Encapsulation::VxlanGpe,
+                ..small
+            }),
+            Hook::Tc,
+        ),
+        (
+            Source::load(&Options {
+                encapsulation: Encapsulation::IntMd,
                 ..small
             }),
             Hook::Tc,

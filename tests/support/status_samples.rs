@@ -261,6 +261,8 @@ pub fn idle_sink() -> SinkStatus {
             dscp_value: 1,
             dscp_mask: 1,
             extension_port: 33122,
+            int_dscp_value: None,
+            int_dscp_mask: None,
             report_period_ns: 0,
             loss_timeout_ns: 0,
             bucket_hold_ns: 0,

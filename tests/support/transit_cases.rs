@@ -4,7 +4,7 @@ use hostint::datapath::abi::transit_counter;
 
 use super::checksum::{be16, be32, verify};
 use super::model::transit::{Entry, push};
-use super::model::{Encapsulation, TCP, layout};
+use super::model::{Encapsulation, TCP, int_md, layout};
 use super::programs::Ran;
 use super::programs::source::TCX_NEXT;
 use super::programs::transit::Hop;
@@ -16,6 +16,7 @@ fn newest_at(frame: &[u8], encapsulation: Encapsulation) -> (usize, usize) {
         Encapsulation::OverTcpUdp if at.protocol == TCP => (at.l4 + 20 + 12, 4),
         Encapsulation::OverTcpUdp | Encapsulation::ExtensionUdp => (at.l4 + 8 + 12, 4),
         Encapsulation::VxlanGpe => (at.l4 + 8 + 24, frame[at.l4 + 8 + 14].into()),
+        Encapsulation::IntMd => (int_md::head_at(frame) + int_md::HEAD, 6),
     }
 }
 

@@ -10,4 +10,13 @@ const volatile __u8 tos_mask = 0x04;
 const volatile __be16 extension_port = 0; /* in network byte order */
 const volatile __u32 max_hops = 0;        /* transit hops that may push entries where the sink reads them */
 
+/* The mark of INT-MD. */
+const volatile __u8 md_tos_value = 0;
+const volatile __u8 md_tos_mask = 0; /* 0: the DSCP marks no INT-MD */
+
+static __always_inline bool has_md_mark(__u8 tos)
+{
+	return md_tos_mask && (tos & md_tos_mask) == md_tos_value;
+}
+
 #endif

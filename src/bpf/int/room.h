@@ -19,6 +19,8 @@ static __always_inline __u32 int_room(const struct layout *at, __u32 encapsulati
 		return EXTENSION_LEN;
 	if (encapsulation == ENCAP_IOAM)
 		return IOAM_HEAD_LEN;
+	if (encapsulation == ENCAP_INT_MD)
+		return INT_MD_BLOCK_LEN;
 	return encapsulation == ENCAP_VXLAN_GPE ? fixed_ip_len(at) + GPE_ROOM : INT_BLOCK_LEN;
 }
 
@@ -33,9 +35,8 @@ static __always_inline __u32 asking_room(__u32 encapsulation, __u32 hops)
 /* Returns that, and the bytes of all entries. */
 static __always_inline __u32 hops_room(__u32 encapsulation, __u32 hops)
 {
-	__u32 entry = encapsulation == ENCAP_IOAM      ? 0 :
-		      encapsulation == ENCAP_VXLAN_GPE ? GPE_PATH_WORDS * 4 :
-							 INT_HOP_LEN;
+	__u32 entry = encapsulation == ENCAP_IOAM ? 0 :
+		      encapsulation == ENCAP_VXLAN_GPE || encapsulation == ENCAP_INT_MD ? GPE_PATH_WORDS * 4 : INT_HOP_LEN;
 
 	return asking_room(encapsulation, hops) + hops * entry;
 }

@@ -40,6 +40,8 @@ static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p,
 {
 	if (encap == ENCAP_IOAM)
 		return p->at.family == 6 && ways & WAY_IOAM;
+	if (encap == ENCAP_INT_MD)
+		return !is_tcp(p) && ways & WAY_UDP_INT_MD;
 	return ways >> (encap - 1 + (is_tcp(p) ? 0 : UDP_WAYS)) & 1;
 }
 
@@ -282,6 +284,9 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->left = LEFT_NOT;
 	if (p->watching.watched == WATCHED_STATIC) {
 		p->form = FLOW_MIXED;
+		/* Whoever takes INT-MD out reads stacks. */
+		if (encapsulation == ENCAP_INT_MD)
+			p->stack = max_hops + 1;
 		return true;
 	}
 	p->now_ns = coarse_ns();

@@ -13,6 +13,7 @@
 #include "lease/message.h"
 #include "sink/counters.h"
 #include "sink/grants.h"
+#include "sink/md_read.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 
@@ -61,7 +62,12 @@ static __always_inline int note_probe_of(bool locked)
 	count_sink(COUNT_SINK_PROBE, 1, p->frame_len);
 	if (!p->probe.round || bpf_be64_to_cpu(p->probe.round) != grant->round)
 		return 0;
-	form = p->probe.form & (LEASE_FORMS - 1);
+	if (p->probe.form == FORM_INT_MD) {
+		if (has_md_tos(set, p->at.tos))
+			note_arrival(grant, FORM_STRAY, LEASE_MD_PROBES + p->probe.number, locked);
+		return 0;
+	}
+	form = p->probe.form == FORM_IOAM ? FORM_OVER_UDP : p->probe.form & (LEASE_FORMS - 1);
 	changed = p->probe.tos ^ p->at.tos;
 	if (changed)
 		grant->tos_changed[form] |= changed;

@@ -11,12 +11,8 @@
 #include "hostint/source_flow.h"
 #include "int/slots.h"
 #include "lease/pairs.h"
+#include "source/flow_begin.h"
 #include "source/outgoing.h"
-
-static __always_inline bool is_own_form(__u8 form)
-{
-	return lease_slot(form) < LEASE_ENCAPSULATIONS;
-}
 
 /* At most one packet in 32 of a flow is untold, whenever it pauses or ends. The sink has the same rule. */
 static __always_inline bool is_lease_behind(const struct source_flow *f)

@@ -9,6 +9,7 @@
 #include "int/block.h"
 #include "int/gpe_block.h"
 #include "int/mark.h"
+#include "int/md_block.h"
 #include "packet/headers.h"
 #include "packet/ip_headers.h"
 #include "watch/places.h"
@@ -126,6 +127,24 @@ static __always_inline bool has_quoted_ioam(struct __sk_buff *ctx, struct quote 
 	return head.own_type == IOAM_OWN_TYPE && head.own_magic == bpf_htons(IOAM_MAGIC);
 }
 
+/* Does the same for INT-MD. */
+static __always_inline enum quote_kind read_quoted_md(struct __sk_buff *ctx, struct quote *q)
+{
+	__u32 head_at = q->ip.l4 + (q->ip.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN), left;
+	struct int_md_head head;
+
+	q->original_l4 = q->ip.l4;
+	q->original = q->ip.protocol;
+	q->added_len = INT_MD_BLOCK_LEN;
+	if (head_at + INT_MD_HEAD_LEN > q->end)
+		return QUOTE_TAGGED;
+	if (bpf_skb_load_bytes(ctx, head_at, &head, sizeof(head)) || check_md_block(&head) != INT_VALID)
+		return QUOTE_FOREIGN;
+	left = head.remaining_hops < max_hops ? head.remaining_hops : max_hops;
+	q->added_len += (md_pushed(&head) + left) * INT_MD_HOP_LEN;
+	return QUOTE_TAGGED;
+}
+
 /* Reads the quote from `at` to `end` in an error of this IP version. */
 static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 at, __u32 end, __u8 version,
 						  struct quote *q)
@@ -147,6 +166,8 @@ static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 a
 		return read_quoted_extension(ctx, q);
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == bpf_htons(GPE_PORT))
 		return read_quoted_gpe(ctx, q);
+	if (has_md_mark(q->ip.tos) && read_quoted_md(ctx, q) == QUOTE_TAGGED)
+		return QUOTE_TAGGED;
 	if ((q->ip.tos & tos_mask) == tos_value)
 		return read_quoted_over_tcp_udp(ctx, q);
 	return QUOTE_FOREIGN;

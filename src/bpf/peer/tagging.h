@@ -80,7 +80,7 @@ static __always_inline __u32 reverse_room(const struct ip_headers *ip, __u32 *lo
 	if (!to)
 		return 0;
 	if (to->flags & WATCH_STATIC)
-		return configured_room(ip->version);
+		return configured_room(ip->version) + (md_tos_mask ? hops_room(ENCAP_INT_MD, max_hops) : 0);
 	fill_reverse_pair(ip, &pair);
 	lease = bpf_map_lookup_elem(&source_leases, &pair);
 	if (lease)

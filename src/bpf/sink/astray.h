@@ -8,6 +8,7 @@
 #include "hostint/wire.h"
 #include "int/block.h"
 #include "int/gpe_block.h"
+#include "int/md_block.h"
 #include "kernel/clock.h"
 #include "kernel/fib.h"
 #include "packet/headers.h"
@@ -24,7 +25,7 @@ struct {
 
 static __always_inline bool is_marked(__u8 tos, const struct sink_settings *set)
 {
-	return (tos & set->tos_mask) == set->tos_value;
+	return (tos & set->tos_mask) == set->tos_value || (tos & set->md_tos_mask) == set->md_tos_value;
 }
 
 static __always_inline bool is_int_port(__be16 port, const struct sink_settings *set)
@@ -67,7 +68,8 @@ static __always_inline bool has_block_at(struct __sk_buff *ctx, __u32 at)
 {
 	struct int_block block;
 
-	return !bpf_skb_load_bytes(ctx, at, &block, sizeof(block)) && check_int_block(&block) == INT_VALID;
+	return !bpf_skb_load_bytes(ctx, at, &block, sizeof(block)) &&
+	       (check_int_block(&block) == INT_VALID || check_md_block((void *)&block) == INT_VALID);
 }
 
 static __always_inline bool is_tagged(struct __sk_buff *ctx, const struct ip_headers *ip,

@@ -114,6 +114,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	payload = p->inner.ip_len - payload;
 
 	p->facts.encapsulation = ENCAP_VXLAN_GPE;
+	p->behind_l4 = false;
 	p->facts.source_node = bpf_ntohl(entry->node_id);
 	p->facts.source_port = bpf_ntohs(entry->egress_port);
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);

@@ -23,7 +23,7 @@ static __always_inline __u64 path_with(__u64 path, const __be32 *entry)
 static __always_inline bool take_entries(void *data, void *end, struct tagged_packet *p)
 {
 	__u32 at = p->hops_at, len = p->hop_words * 4, hops = p->hops;
-	__u64 path = hops, sum = p->int_check;
+	__u64 path = hops, sum = p->int_check, longer = -(__u64)(p->facts.encapsulation == ENCAP_INT_MD);
 
 	for (__u32 i = 0; i < INT_MAX_PUSHED; i++) {
 		__be32 *entry;
@@ -35,6 +35,7 @@ static __always_inline bool take_entries(void *data, void *end, struct tagged_pa
 			return false;
 		__builtin_memcpy(p->entries[i & (INT_MAX_PUSHED - 1)], entry, MAX_HOP_WORDS * 4);
 		sum += csum_words(entry, INT_HOP_LEN);
+		sum += csum_words((__u8 *)entry + INT_HOP_LEN, INT_MD_HOP_LEN - INT_HOP_LEN) & longer;
 		path = path_with(path, entry);
 		at += len;
 	}

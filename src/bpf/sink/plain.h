@@ -15,7 +15,8 @@ static __always_inline bool is_plain(void *data, void *end, const struct sink_se
 		.tos_value = set->tos_value,
 		.tos_mask = set->tos_mask,
 		.extension_port = set->extension_port,
-		.other_tos_value = NO_TOS,
+		.other_tos_value = set->md_tos_value,
+		.other_tos_mask = set->md_tos_mask,
 		.other_port = bpf_htons(LEASE_STRAY_PORT),
 	};
 

@@ -7,6 +7,7 @@
 #include "hostint/lease.h"
 #include "hostint/wire.h"
 #include "int/block.h"
+#include "int/md_block.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/tagged.h"
@@ -36,8 +37,11 @@ static __always_inline bool take_probe_over_udp(void *data, void *end, struct ta
 		struct int_block block;
 	} *head = at_offset(data, p->at.l4);
 
-	return (void *)(head + 1) <= end && check_int_block(&head->block) == INT_VALID &&
-	       take_probe(head + 1, end, FORM_OVER_UDP, p);
+	if ((void *)(head + 1) > end)
+		return false;
+	if (begins_own_md((void *)&head->block))
+		return take_probe((void *)&head->block + INT_MD_BLOCK_LEN, end, FORM_INT_MD, p);
+	return check_int_block(&head->block) == INT_VALID && take_probe(head + 1, end, FORM_OVER_UDP, p);
 }
 
 static __always_inline bool is_probe_port(__be16 port, const struct lease_probe *probe)

@@ -6,7 +6,6 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
-#include "int/room.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "packet/vlan_aside.h"
@@ -29,7 +28,7 @@ static __always_inline bool store_restored(struct __sk_buff *ctx, struct tagged_
 		return true;
 	if (options >= MIN_OPTIONS_LEN && bpf_skb_store_bytes(ctx, l3 + base, p->options, options, 0))
 		return false;
-	if (p->facts.encapsulation != ENCAP_OVER_TCP_UDP)
+	if (!p->behind_l4)
 		return true;
 	l4 = l3 + base + options;
 	return !(p->l4_len == UDP_LEN ? bpf_skb_store_bytes(ctx, l4, &p->l4, UDP_LEN, 0) :
@@ -54,7 +53,7 @@ static __always_inline enum pulled pull_skb(struct __sk_buff *ctx, struct tagged
 {
 	bool gpe = p->facts.encapsulation == ENCAP_VXLAN_GPE, ioam = p->facts.encapsulation == ENCAP_IOAM;
 	__u32 mode = gpe ? BPF_ADJ_ROOM_MAC : BPF_ADJ_ROOM_NET;
-	__s32 len = int_room(&p->at, p->facts.encapsulation) + p->grown;
+	__s32 len = int_len(p);
 	struct vlan_aside aside = {};
 
 	/* These are several packets in one, each with an INT block, that were merged on the path. */

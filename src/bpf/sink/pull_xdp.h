@@ -6,7 +6,6 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/wire.h"
-#include "int/room.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/restore.h"
@@ -76,7 +75,7 @@ static __always_inline bool write_headers(void *data, void *end, const struct ta
 			return false;
 		*protocol = p->facts.key.layers;
 	}
-	if (p->facts.encapsulation != ENCAP_OVER_TCP_UDP)
+	if (!p->behind_l4)
 		return true;
 	if (p->l4_len == UDP_LEN) {
 		if (l4 + UDP_LEN > end)
@@ -94,10 +93,10 @@ static __always_inline bool write_headers(void *data, void *end, const struct ta
 static __always_inline bool pull_xdp(struct xdp_md *ctx, struct tagged_packet *p, const struct sink_settings *set)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u32 by = int_room(&p->at, p->facts.encapsulation) + (p->grown & 0xff), front = p->at.l4 & 0xff;
+	__u32 by = int_len(p), front = p->at.l4 & 0xff;
 	bool moved;
 
-	if (p->facts.encapsulation == ENCAP_OVER_TCP_UDP)
+	if (p->behind_l4)
 		front += p->l4_len == UDP_LEN ? UDP_LEN : TCP_BASE_LEN;
 	else if (p->facts.encapsulation == ENCAP_VXLAN_GPE)
 		front = p->at.l3 & 0xff;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Learns which transit hops update the L4 checksum of over-tcp-udp when they push. Switches exist that leave it as it was,
+ * Learns which transit hops update the L4 checksum of over-tcp-udp and INT-MD when they push. Switches exist that leave it as it was,
  * and every packet that they pushed onto would be dropped by the receiver.
  *
  * The checksums of a node's first packets are verified, and of one packet a second from then on. A packet whose checksum
@@ -57,6 +57,10 @@ static __always_inline __u16 pushed_change(const struct tagged_packet *p, __u32 
 {
 	__u32 lengths = p->l4_len == UDP_LEN ? 2 : 1;
 
+	if (p->facts.encapsulation == ENCAP_INT_MD)
+		return csum_fold(csum_words(p->entries[i & (INT_MAX_PUSHED - 1)], INT_MD_HOP_LEN) +
+				 bpf_htons(GPE_PATH_WORDS) + csum_neg(bpf_htons(1)) +
+				 lengths * bpf_htons(INT_MD_HOP_LEN));
 	return csum_fold(csum_words(p->entries[i & (INT_MAX_PUSHED - 1)], INT_HOP_LEN) + bpf_htons(INT_INS_COUNT << 8) +
 			 bpf_htons(1) + lengths * bpf_htons(INT_HOP_LEN));
 }

@@ -12,7 +12,9 @@
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/gpe_read.h"
+#include "sink/md_read.h"
 #include "sink/probe_read.h"
+#include "sink/settings.h"
 #include "sink/tagged.h"
 
 /*
@@ -95,6 +97,7 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 		return SINK_PROBE;
 	take_block(&head->block, block, p);
 	p->facts.encapsulation = ENCAP_EXTENSION_UDP;
+	p->behind_l4 = false;
 	p->facts.key.layers = (p->at.layers & ~0xffU) | protocol;
 	p->l4_len = l4_len;
 	p->orig_len = p->at.ip_len - room;
@@ -141,9 +144,53 @@ static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, s
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	take_block(head, block, p);
 	p->facts.encapsulation = ENCAP_OVER_TCP_UDP;
+	p->behind_l4 = true;
 	p->l4_len = l4_len;
 	p->orig_len = p->at.ip_len - room;
 	return SINK_TAGGED;
+}
+
+static __always_inline bool has_over_tos(const struct sink_settings *set, __u8 tos)
+{
+	return set->flags & SINK_OVER_TCP_UDP && (tos & set->tos_mask) == set->tos_value;
+}
+
+/* Reads a packet that is marked by its DSCP, which may be both marks: the block's first byte says which INT this is. */
+static __always_inline enum sink_read read_behind_l4(void *data, void *end, const struct sink_settings *set,
+						     struct tagged_packet *p)
+{
+	struct udphdr *udp = at_offset(data, p->at.l4);
+	bool is_udp = p->at.protocol == IPPROTO_UDP, stray;
+
+	if ((void *)(udp + 1) > end)
+		return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, p->frame_len);
+	stray = udp->dest == bpf_htons(LEASE_STRAY_PORT);
+	if ((stray || (is_udp && udp->dest == bpf_htons(GPE_PORT))) && take_bare_probe(data, end, p, stray))
+		return SINK_PROBE;
+	if (has_md_tos(set, p->at.tos) && begins_md(data, end, p))
+		return read_md(data, end, p);
+	if (has_over_tos(set, p->at.tos))
+		return read_over_tcp_udp(data, end, p);
+	return refuse(COUNT_SINK_FOREIGN_MARK, p->frame_len);
+}
+
+/* Functions of their own, which the verifier walks once for all ways that lead here. */
+__noinline int read_behind_l4_xdp(struct xdp_md *ctx)
+{
+	const struct sink_settings *set = get_sink_settings();
+	struct tagged_packet *p = tagged();
+
+	return set && p ? read_behind_l4((void *)(long)ctx->data, (void *)(long)ctx->data_end, set, p) :
+			  SINK_NOT_MARKED;
+}
+
+__noinline int read_behind_l4_skb(struct __sk_buff *ctx)
+{
+	const struct sink_settings *set = get_sink_settings();
+	struct tagged_packet *p = tagged();
+
+	return set && p ? read_behind_l4((void *)(long)ctx->data, (void *)(long)ctx->data_end, set, p) :
+			  SINK_NOT_MARKED;
 }
 
 /*
@@ -161,7 +208,7 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 		return SINK_NOT_MARKED;
 	/* This makes the verifier forget which way led here. */
 	barrier();
-	marked = set->flags & SINK_OVER_TCP_UDP && (p->at.tos & set->tos_mask) == set->tos_value;
+	marked = has_over_tos(set, p->at.tos) || has_md_tos(set, p->at.tos);
 	if (found != LAYOUT_FOUND) {
 		if (!marked)
 			return SINK_NOT_MARKED;
@@ -194,9 +241,7 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 		return read_extension(data, end, p);
 	if (gpe)
 		return read_gpe(data, end, p);
-	if ((to_gpe_port || to_stray_port) && take_bare_probe(data, end, p, to_stray_port))
-		return SINK_PROBE;
-	return read_over_tcp_udp(data, end, p);
+	return SINK_BEHIND_L4;
 }
 
 #endif

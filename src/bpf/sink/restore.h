@@ -10,6 +10,12 @@
 #include "packet/headers.h"
 #include "sink/tagged.h"
 
+/* Returns the bytes that are taken out of the packet. */
+static __always_inline __u32 int_len(const struct tagged_packet *p)
+{
+	return (p->at.ip_len - p->orig_len) & 0x1ff;
+}
+
 /*
  * Returns the L4 checksum without the INT block, if all transit hops updated it. This is right for finished checksums,
  * and for those that the sender's stack left to a device that never finished them; see hostint-wire(7).
@@ -27,7 +33,7 @@ static __always_inline void restore_ip(struct tagged_packet *p, __u8 tos, __u16 
 		ipv6_change(&p->base.ip6, tos, ip_len - IP6_LEN);
 }
 
-static __always_inline void restore_over_tcp_udp(struct tagged_packet *p, const struct sink_settings *set)
+static __always_inline void restore_behind_l4(struct tagged_packet *p, const struct sink_settings *set)
 {
 	__u16 fresh = csum_neg(p->stale);
 	__u8 ecn = p->at.tos & 3;
@@ -80,7 +86,8 @@ static __always_inline void restore_headers(struct tagged_packet *p, const struc
 {
 	switch (p->facts.encapsulation) {
 	case ENCAP_OVER_TCP_UDP:
-		restore_over_tcp_udp(p, set);
+	case ENCAP_INT_MD:
+		restore_behind_l4(p, set);
 		break;
 	case ENCAP_EXTENSION_UDP:
 		restore_extension(p);

@@ -49,13 +49,15 @@ struct tagged_packet {
 	__u16 ingress_port;
 	__u16 headers_len; /* vxlan-gpe: length of the IP and L4 headers of each segment */
 	__u64 nic_ns;      /* arrival time by the network card; 0: unknown */
-	__u16 grown;       /* bytes by which the block is longer than as it is without pushed hops and further items */
-	__u16 hops_at;     /* offset of the newest entry */
-	bool had_budget;   /* hops may have pushed entries */
-	__u8 hops;         /* entries that transit hops pushed */
-	__u8 hop_words;    /* words of each entry */
-	__u8 checked;      /* enum checksum_proof */
-	__u16 stale;       /* what transit hops changed without updating the L4 checksum */
+	__u16 grown; /* bytes by which the block is longer than as it is without pushed hops and further items; in INT-MD
+			      than struct int_block */
+	__u16 hops_at;   /* offset of the newest entry */
+	bool behind_l4;  /* INT stands behind the L4 header, whose checksum counts it: over-tcp-udp, INT-MD */
+	bool had_budget; /* hops may have pushed entries */
+	__u8 hops;       /* entries that transit hops pushed */
+	__u8 hop_words;  /* words of each entry */
+	__u8 checked;    /* enum checksum_proof */
+	__u16 stale;     /* what transit hops changed without updating the L4 checksum */
 	/* These are filled if the checksum is verified: sink/whole_sum.h, sink/pushers.h. */
 	__u32 rest_at;
 	__u16 rest_len;
@@ -72,7 +74,7 @@ struct tagged_packet {
 	__u32 hop_egress[2 * INT_MAX_PUSHED]; /* newest first, and then the source's */
 };
 
-/* What the L4 checksum of a packet in over-tcp-udp proves. */
+/* What the L4 checksum of a packet in over-tcp-udp or INT-MD proves. */
 enum checksum_proof {
 	CHECKSUM_UNCHECKED,
 	CHECKSUM_RIGHT,
@@ -86,6 +88,7 @@ enum sink_read {
 	SINK_SHORT,   /* INT is announced, but lies beyond the bytes that can be read */
 	SINK_TAGGED,
 	SINK_PROBE,
+	SINK_BEHIND_L4, /* marked by its DSCP: read_behind_l4() reads the rest */
 };
 
 /* Each CPU works on one packet at a time. kernel/single_value.h says why it is not kept on the stack. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Adds up a whole segment in over-tcp-udp, as it will be without INT. That shows what the checksum proves. Few packets
+ * Adds up a whole segment in over-tcp-udp or INT-MD, as it will be without INT. That shows what the checksum proves. Few packets
  * need it: those whose number leaps, and some of those onto which transit hops pushed entries.
  */
 #ifndef HOSTINT_SINK_WHOLE_SUM_H
 #define HOSTINT_SINK_WHOLE_SUM_H
 
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
 #include "hostint/wire.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
@@ -22,7 +21,7 @@ enum {
 /* Says whether the packet has a checksum that counts INT. */
 static __always_inline bool has_counted_checksum(const struct tagged_packet *p)
 {
-	return p->facts.encapsulation == ENCAP_OVER_TCP_UDP && (p->l4_len != UDP_LEN || p->l4.udp.check);
+	return p->behind_l4 && (p->l4_len != UDP_LEN || p->l4.udp.check);
 }
 
 /*

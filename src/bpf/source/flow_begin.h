@@ -4,6 +4,7 @@
 #define HOSTINT_SOURCE_FLOW_BEGIN_H
 
 #include "kernel/kernel.h"
+#include "hostint/abi.h"
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
 #include "int/slots.h"
@@ -40,7 +41,7 @@ static __always_inline void begin_flow(const struct outgoing_packet *p, struct s
 	f->repeated = bpf_ntohl(p->l4.tcp.seq);
 	f->tcp_end = f->repeated + tcp_len(p);
 	f->tcp_end_at = p->now_ns >> GUARD_SHIFT;
-	f->open = lease_slot(p->form) < LEASE_ENCAPSULATIONS && !(p->l4.tcp.flags & (TCP_FIN | TCP_RST));
+	f->open = is_own_form(p->form) && !(p->l4.tcp.flags & (TCP_FIN | TCP_RST));
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include "hostint/wire.h"
 #include "int/block.h"
 #include "int/mark.h"
+#include "int/md_block.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "source/counters.h"
@@ -64,6 +65,8 @@ static __always_inline bool has_int(const struct outgoing_packet *p, void *l4, v
 	struct int_block *block = l4 + (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN);
 
 	if (is_to_own_port(p))
+		return true;
+	if (has_md_mark(p->at.tos) && (void *)(block + 1) <= end && check_md_block((void *)block) == INT_VALID)
 		return true;
 	return (p->at.tos & tos_mask) == tos_value && (void *)(block + 1) <= end && check_int_block(block) == INT_VALID;
 }
@@ -173,7 +176,8 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 		if (is_report(host, p->l4.udp.dest))
 			return leave(COUNT_SOURCE_REPORT, frame_len);
 	}
-	if ((p->at.tos & tos_mask) == tos_value && more && l4 + TCP_BASE_LEN + INT_BLOCK_LEN > end)
+	if (((p->at.tos & tos_mask) == tos_value || has_md_mark(p->at.tos)) && more &&
+	    l4 + TCP_BASE_LEN + INT_BLOCK_LEN > end)
 		return SOURCE_SHORT;
 	if (is_lease_probe(p))
 		return SOURCE_LEAVE;

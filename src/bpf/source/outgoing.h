@@ -65,6 +65,14 @@ struct outgoing_packet {
 			} tcp;
 			struct {
 				struct udphdr udp;
+				struct int_md_block block;
+			} md_udp;
+			struct {
+				struct tcphdr tcp;
+				struct int_md_block block;
+			} md_tcp;
+			struct {
+				struct udphdr udp;
 				struct gpe_block block;
 				__be32 latency; /* room for the hop latency, which stands within the block */
 			} gpe;

@@ -89,43 +89,43 @@ static __always_inline void push_extension(struct outgoing_packet *p)
  * the first word keeps the seed. The second word adds the TCP header, which is no longer in that sum, and subtracts the
  * words of INT that are.
  */
-static __always_inline void tcp_checksum(struct tcphdr *tcp, struct int_block *block, bool unfinished)
+static __always_inline void tcp_checksum(struct tcphdr *tcp, void *block, const __u32 len, bool unfinished)
 {
-	const __u16 added = bpf_htons(INT_BLOCK_LEN);
-	__u16 seed = tcp->check, header;
+	const __u16 added = bpf_htons(len);
+	__u16 *tail = block + len - 4, seed = tcp->check, header;
 
 	if (!unfinished) {
-		tcp->check = csum_tcp(csum_fold((__u64)seed + csum_neg(added) +
-						csum_neg(csum_fold(csum_words(block, INT_BLOCK_LEN)))));
+		tcp->check = csum_tcp(
+			csum_fold((__u64)seed + csum_neg(added) + csum_neg(csum_fold(csum_words(block, len)))));
 		return;
 	}
 	tcp->check = 0;
 	header = csum_fold(csum_words(tcp, TCP_BASE_LEN));
-	tcp->check = csum_neg(csum_fold((__u64)added + header + csum_words(block, 16)));
-	block->tail1 = seed;
-	block->tail2 = csum_fold((__u64)header + csum_neg(csum_fold(csum_words((__u8 *)block + 16, 16))));
+	tcp->check = csum_neg(csum_fold((__u64)added + header + csum_words(block, len - TCP_BASE_LEN)));
+	tail[0] = seed;
+	tail[1] = csum_fold((__u64)header + csum_neg(csum_fold(csum_words(block + len - TCP_BASE_LEN, 16))));
 }
 
 /* Does the same as tcp_checksum. The old place of the field is the tail's second word, and the length changes, too. */
-static __always_inline void udp_checksum(struct udphdr *udp, struct int_block *block, bool unfinished)
+static __always_inline void udp_checksum(struct udphdr *udp, void *block, const __u32 len, bool unfinished)
 {
-	const __u16 added = bpf_htons(INT_BLOCK_LEN);
-	__u16 seed = udp->check, old_header;
+	const __u16 added = bpf_htons(len);
+	__u16 *tail = block + len - 4, seed = udp->check, old_header;
 
 	if (unfinished) {
 		udp->check = 0;
 		old_header = csum_fold(csum_words(udp, UDP_LEN));
-		udp->len = bpf_htons(bpf_ntohs(udp->len) + INT_BLOCK_LEN);
+		udp->len = bpf_htons(bpf_ntohs(udp->len) + len);
 		udp->check = csum_udp(csum_neg(
-			csum_fold((__u64)added + csum_words(udp, UDP_LEN) + csum_words(block, INT_BLOCK_LEN - 8))));
-		block->tail1 = csum_fold((__u64)old_header + csum_neg(csum_fold(csum_words((__u8 *)block + 28, 4))));
-		block->tail2 = seed;
+			csum_fold((__u64)added + csum_words(udp, UDP_LEN) + csum_words(block, len - UDP_LEN))));
+		tail[0] = csum_fold((__u64)old_header + csum_neg(csum_fold(csum_words(block + len - UDP_LEN, 4))));
+		tail[1] = seed;
 		return;
 	}
-	udp->len = bpf_htons(bpf_ntohs(udp->len) + INT_BLOCK_LEN);
+	udp->len = bpf_htons(bpf_ntohs(udp->len) + len);
 	if (seed) /* 0: the sender uses no checksum, so none is added */
 		udp->check = csum_udp(csum_fold((__u64)seed + csum_neg(added) + csum_neg(added) +
-						csum_neg(csum_fold(csum_words(block, INT_BLOCK_LEN)))));
+						csum_neg(csum_fold(csum_words(block, len)))));
 }
 
 /* A Host-INT sink assumes that the tail is 0, so an unfinished checksum is finished here, with the payload's sum. */
@@ -142,14 +142,14 @@ static __always_inline void push_over_tcp_udp(struct outgoing_packet *p)
 		p->out.tcp.tcp = p->l4.tcp;
 		if (full_checksum && p->unfinished)
 			p->out.tcp.tcp.check = csum_tcp(csum_neg(p->sum));
-		tcp_checksum(&p->out.tcp.tcp, &p->out.tcp.block, unfinished);
+		tcp_checksum(&p->out.tcp.tcp, &p->out.tcp.block, INT_BLOCK_LEN, unfinished);
 	} else {
 		p->out.udp.block.flags |= flag;
 		p->out.udp.block.dscp = dscp;
 		p->out.udp.udp = p->l4.udp;
 		if (full_checksum && p->unfinished)
 			p->out.udp.udp.check = csum_udp(csum_neg(p->sum));
-		udp_checksum(&p->out.udp.udp, &p->out.udp.block, unfinished);
+		udp_checksum(&p->out.udp.udp, &p->out.udp.block, INT_BLOCK_LEN, unfinished);
 	}
 }
 

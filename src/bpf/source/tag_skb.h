@@ -19,6 +19,7 @@
 #include "source/full_sum.h"
 #include "source/gpe_push.h"
 #include "source/ioam_push.h"
+#include "source/md_push.h"
 #include "source/missed.h"
 #include "source/outgoing.h"
 #include "source/push.h"
@@ -54,6 +55,9 @@ static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_
 		break;
 	case ENCAP_IOAM:
 		body = IOAM_HEAD_LEN + ioam_room(budget(p));
+		break;
+	case ENCAP_INT_MD:
+		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + INT_MD_BLOCK_LEN;
 		break;
 	default:
 		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + INT_BLOCK_LEN;
@@ -105,7 +109,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		count_missed(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
-	if (p->encapsulation == ENCAP_VXLAN_GPE)
+	if (p->encapsulation == ENCAP_VXLAN_GPE || p->encapsulation == ENCAP_INT_MD)
 		read_queue(ctx, p);
 	if (!load_headers(ctx, p) || !put_vlan_aside(ctx, p->at.vlan_tags, &vlan)) {
 		count_missed(COUNT_SOURCE_CANNOT_RESIZE, p->segments, p->frame_len);
@@ -131,6 +135,8 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 	} else if (p->encapsulation == ENCAP_EXTENSION_UDP) {
 		fill_block(&p->out.udp.block, p, host->node_id, now, &number);
 		push_extension(p);
+	} else if (p->encapsulation == ENCAP_INT_MD) {
+		push_md(p, host->node_id, now, &number);
 	} else {
 		fill_block(p->at.protocol == IPPROTO_TCP ? &p->out.tcp.block : &p->out.udp.block, p, host->node_id, now,
 			   &number);

@@ -11,9 +11,7 @@ const volatile bool only_allowed = false;     /* only sources in transit_allow g
 const volatile bool cuts_tunnels = false;     /* the device may cut superpackets in tunnels itself */
 const volatile bool notes_departures = false; /* for the program that measures waits in queues */
 const volatile __u32 carriers = CARRIER_HOST_INT | CARRIER_VXLAN_GPE;
-const volatile __u8 md_tos_value = 0;
-const volatile __u8 md_tos_mask = 0; /* 0: the DSCP marks no INT-MD */
-const volatile __be16 md_port = 0;   /* 0: no port does */
+const volatile __be16 md_port = 0; /* 0: no port does */
 
 /* Only the user half uses this map, and writes the next one. */
 struct {

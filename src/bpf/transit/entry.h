@@ -76,7 +76,7 @@ static __always_inline void fill_md_entry(struct __sk_buff *ctx, const struct ho
 static __always_inline void fill_entry(struct __sk_buff *ctx, const struct host_settings *host,
 				       struct passing_packet *p)
 {
-	__u64 now = p->left_ns, arrived = p->is_md ? claim_arrival(p, now) : arrival_of(p, now);
+	__u64 now = p->left_ns, arrived = p->is_unnumbered ? claim_arrival(p, now) : arrival_of(p, now);
 
 	p->is_arrival_known = !!arrived;
 	if (p->is_md) {

@@ -17,14 +17,6 @@
 #include "transit/remembered.h"
 #include "transit/verdicts.h"
 
-/* A sink reads no more entries than INT_MAX_PUSHED, whatever the source allows. */
-static __always_inline __u8 least_budget(__u32 left, __u32 pushed)
-{
-	__u32 read = INT_MAX_PUSHED - pushed;
-
-	return left < read ? left : read;
-}
-
 /* Finds the block behind UDP or the first 20 bytes of TCP; in extension-udp the UDP header is the extra one. */
 static __always_inline enum transit_find find_block(void *data, void *end, struct passing_packet *p)
 {
@@ -145,6 +137,7 @@ static __always_inline enum transit_find find_stack(void *data, void *end, __u32
 	/* This makes the verifier forget which way led here. */
 	barrier();
 	marked = carriers & CARRIER_HOST_INT && (p->at.tos & tos_mask) == tos_value;
+	p->is_unnumbered = false;
 	p->is_md = announces_md(p, 0, &by_port);
 	if (found != LAYOUT_FOUND) {
 		if (!marked && !p->is_md)

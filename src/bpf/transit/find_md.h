@@ -6,6 +6,8 @@
 #include "kernel/kernel.h"
 #include "hostint/count.h"
 #include "hostint/wire.h"
+#include "int/mark.h"
+#include "int/md_block.h"
 #include "int/md_head.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
@@ -25,7 +27,32 @@ static __always_inline bool announces_md(const struct passing_packet *p, __be16 
 	if (!(carriers & CARRIER_INT_MD))
 		return false;
 	*by_port = md_port && p->at.protocol == IPPROTO_UDP && dest == md_port;
-	return *by_port || (md_tos_mask && (p->at.tos & md_tos_mask) == md_tos_value);
+	return *by_port || has_md_mark(p->at.tos);
+}
+
+/* A sink reads no more entries than INT_MAX_PUSHED, whatever the source allows. */
+static __always_inline __u8 least_budget(__u32 left, __u32 pushed)
+{
+	__u32 read = INT_MAX_PUSHED - pushed;
+
+	return left < read ? left : read;
+}
+
+/* Takes what hostint's source wrote at the end of the stack. Returns false if that lies beyond `end`. */
+static __always_inline bool take_own_md(const struct int_md_head *h, void *end, struct passing_packet *p)
+{
+	__u32 pushed = md_pushed(h);
+	const struct int_md_block *b = (void *)h + (pushed * INT_MD_HOP_LEN & 0xff);
+
+	barrier_var(b);
+	if ((void *)(b + 1) > end)
+		return false;
+	p->identity = identity_of(b->node_id, b->ts_low, b->sequence, 0);
+	p->source_node = b->node_id;
+	p->source_time = b->ts_low;
+	p->had_budget = md_had_budget(h);
+	p->budget = least_budget(h->remaining_hops, pushed);
+	return true;
 }
 
 /* Returns TRANSIT_NO_INT if what is there has no resemblance to INT-MD. */
@@ -78,6 +105,9 @@ static __always_inline enum transit_find find_md(void *data, void *end, bool by_
 	p->is_full = h->length + h->hop_words > 0xff;
 	p->is_padded = h->hop_words > md_words(bpf_ntohs(h->bitmap));
 	p->is_md = true;
+	p->is_unnumbered = !is_own_md(h);
+	if (!p->is_unnumbered && !take_own_md(h, end, p))
+		return short_or_truncated(p, data, end);
 	return TRANSIT_FOUND;
 }
 

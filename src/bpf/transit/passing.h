@@ -40,9 +40,10 @@ struct passing_packet {
 	bool had_budget; /* the source left some, so the sink knows what hops write */
 	bool is_gpe;
 	bool is_md;
-	bool is_full;   /* INT-MD: the shim's length cannot state one more entry */
-	bool is_padded; /* INT-MD: the domain asks for words that are not known */
-	bool is_summed; /* vxlan-gpe: the outer UDP header has a checksum */
+	bool is_full;       /* INT-MD: the shim's length cannot state one more entry */
+	bool is_unnumbered; /* INT-MD of sources that number no packets */
+	bool is_padded;     /* INT-MD: the domain asks for words that are not known */
+	bool is_summed;     /* vxlan-gpe: the outer UDP header has a checksum */
 	bool is_arrival_known;
 	__be32 entry[MD_ENTRY_WORDS + 1]; /* its end is 0, in INT-MD all ones, if entries are shorter */
 	/* The headers up to the newest entry, and the new one. Offsets that the verifier cannot follow stay within. */

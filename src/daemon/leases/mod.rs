@@ -20,6 +20,7 @@ use self::path_changes::PathChanges;
 use self::probes::Probes;
 use self::reverse::ReverseProbes;
 use self::said::{Said, say};
+use crate::config::DscpMark;
 use crate::datapath::leases::Leases;
 use crate::datapath::map_names::SOURCE_FLOWS;
 use crate::datapath::maps::Map;
@@ -378,6 +379,7 @@ fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
             marks,
             explicit: attachment.explicit_encapsulation(),
             max_hops: attachment.max_hops(),
+            int_tos_value: attachment.config().int_dscp.map_or(0, DscpMark::tos_value),
         }
     });
     Ok(OwnTagging {

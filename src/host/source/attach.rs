@@ -106,6 +106,7 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
         fixed_mtu: config.mtu,
         tos_value: config.mark.tos_value(),
         tos_mask: config.mark.tos_mask(),
+        int_dscp: config.int_dscp,
         extension_port: config.extension_port,
     };
     PeerProgram::load(pins, dev, &settings).map(Some)

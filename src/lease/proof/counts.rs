@@ -16,6 +16,12 @@ const DOUBTED_WINDOWS: u32 = 2;
 /// If the path may not be proved yet, and they are missing in this number of windows, the form is given up.
 const MISSING_WINDOWS: u32 = 5;
 
+/// The encapsulations whose packets are in the counts of this one. Packets of a pair are in one of them.
+fn counted_as(counted: Encapsulation) -> impl Iterator<Item = Encapsulation> {
+    let others = [Encapsulation::IntMd, Encapsulation::Ioam].into_iter();
+    std::iter::once(counted).chain(others.filter(move |_| counted == Encapsulation::OverTcpUdp))
+}
+
 impl Proof {
     /// True while packets of the pair are tagged.
     pub(in crate::lease) fn is_used(&self, now_ns: u64) -> bool {
@@ -49,25 +55,17 @@ impl Proof {
         }
         let findings = self.witness.compare(asked_ns);
         for (counted, finding) in Encapsulation::COUNTED.into_iter().zip(findings) {
-            let encapsulation = self.counted_as(counted);
-            match finding {
-                WitnessFinding::Unseen | WitnessFinding::Missing(MISSING_WINDOWS..) => {
-                    self.give_up(encapsulation, now_ns);
+            for encapsulation in counted_as(counted) {
+                match finding {
+                    WitnessFinding::Unseen | WitnessFinding::Missing(MISSING_WINDOWS..) => {
+                        self.give_up(encapsulation, now_ns);
+                    }
+                    WitnessFinding::Missing(DOUBTED_WINDOWS..) => {
+                        self.doubt_form(encapsulation, now_ns);
+                    }
+                    WitnessFinding::Missing(_) | WitnessFinding::Nothing => {}
                 }
-                WitnessFinding::Missing(DOUBTED_WINDOWS..) => {
-                    self.doubt_form(encapsulation, now_ns)
-                }
-                WitnessFinding::Missing(_) | WitnessFinding::Nothing => {}
             }
-        }
-    }
-
-    /// The encapsulation whose packets have this place in counts.
-    fn counted_as(&self, counted: Encapsulation) -> Encapsulation {
-        let is_ioam = self.verdicts.of(ProbeForm::Ioam) == FormVerdict::Passed;
-        match counted {
-            Encapsulation::OverTcpUdp if is_ioam => Encapsulation::Ioam,
-            counted => counted,
         }
     }
 

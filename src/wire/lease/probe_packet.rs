@@ -16,6 +16,7 @@ pub const STRAY_DATAGRAMS: u8 = 8;
 pub const STRAY_PORT: u16 = 64511;
 
 const GPE_BLOCK_LEN: usize = 60;
+const INT_MD_BLOCK_LEN: usize = 48;
 const UDP_LEN: usize = 8;
 const TCP_LEN: usize = 20;
 const TCP: u8 = 6;
@@ -60,7 +61,7 @@ impl ProbePacket {
     pub fn dport(&self, extension_port: u16) -> u16 {
         match self.probe.form {
             ProbeForm::Extension => extension_port,
-            ProbeForm::OverUdp | ProbeForm::Gpe | ProbeForm::Ioam => GPE_PORT,
+            ProbeForm::OverUdp | ProbeForm::Gpe | ProbeForm::IntMd | ProbeForm::Ioam => GPE_PORT,
             ProbeForm::Stray => STRAY_PORT,
         }
     }
@@ -69,6 +70,7 @@ impl ProbePacket {
     pub fn least_len(&self) -> usize {
         let header = match self.probe.form {
             ProbeForm::OverUdp => BLOCK_BYTES,
+            ProbeForm::IntMd => INT_MD_BLOCK_LEN,
             ProbeForm::Extension => BLOCK_BYTES + UDP_LEN,
             ProbeForm::Gpe => GPE_BLOCK_LEN + ip_len(self.dest) + UDP_LEN,
             ProbeForm::Stray if self.is_segment() => TCP_LEN,
@@ -86,6 +88,7 @@ impl ProbePacket {
         probe.resize(len - (self.least_len() - probe::PROBE_LEN), 0);
         match self.probe.form {
             ProbeForm::OverUdp => [self.int_block(0), probe].concat(),
+            ProbeForm::IntMd => [self.int_md_block(), probe].concat(),
             ProbeForm::Extension => [self.int_block(UDP), self.udp(&probe)].concat(),
             ProbeForm::Gpe => {
                 let udp = self.udp(&probe);
@@ -115,6 +118,18 @@ impl ProbePacket {
             tail: [protocol, 0, 0, 0],
         };
         block.emit()
+    }
+
+    fn int_md_block(&self) -> Vec<u8> {
+        let mut block = Vec::with_capacity(INT_MD_BLOCK_LEN);
+        block.extend([0x10, 11, 0, 0]); // shim: INT-MD, words, original DSCP
+        block.extend([0x20, 0, 6, 0, 0xf8, 0]); // version 2, words of a hop; node id, ports, latency, queue, ingress time
+        block.extend([0x48, 0x49, 0x90, 0, 0, 0]); // hostint's domain: sequence number, tail
+        block.extend(self.node.0.to_be_bytes());
+        block.extend([0; 20]); // ports, latency, queue, time
+        block.extend(u32::from(self.probe.number).to_be_bytes());
+        block.extend([0; 4]); // tail
+        block
     }
 
     fn gpe_block(&self) -> Vec<u8> {

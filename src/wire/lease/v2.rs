@@ -24,6 +24,12 @@ const FULL_ANSWER_AT: usize = FULL_QUESTION_LEN + TAG_LEN;
 const SHORT_QUESTION_LEN: usize = 16;
 const SHORT_ANSWER_AT: usize = SHORT_QUESTION_LEN + TAG_LEN;
 
+/// Forms of probes with a place of their own in an answer. Those of INT-MD are behind the stray packets in their place.
+const FORMS: usize = 4;
+const STRAY: usize = 3;
+const INT_MD: usize = 4;
+const INT_MD_AT: u32 = 32;
+
 const FLAG_ASTRAY: u32 = 1;
 const FLAG_UNTOLD: u32 = 2;
 /// The age of a flow whose last packet was never, or too long ago.
@@ -117,18 +123,20 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
     let mtu = cursor.u16("MTU")?;
     let tai_offset_s = cursor.u16("TAI offset")?.cast_signed();
     let [major, minor] = cursor.array("software version")?;
-    let tos_changed = cursor.array("changes of the ToS byte")?;
+    let [over, extension, gpe, stray] = cursor.array("changes of the ToS byte")?;
     let answered_ns = cursor.u64("time of the answer")?;
     let stripped = decode_stripped(&mut cursor)?;
     let lost = cursor.u32("lost packets")?;
     let flow_packets = cursor.u32("packets of the flow")?;
     let flow_age_ms = cursor.u32("age of the flow")?;
     let mut arrived = [0; ProbeForm::PLACES];
-    for form in &mut arrived {
+    for form in arrived.iter_mut().take(FORMS) {
         let low = u128::from(cursor.u64("probes that arrived")?);
         let high = u128::from(cursor.u64("probes that arrived")?);
         *form = high << 64 | low;
     }
+    arrived[INT_MD] = arrived[STRAY] >> INT_MD_AT;
+    arrived[STRAY] &= (1 << INT_MD_AT) - 1;
     Ok(FullAnswer {
         witness: LeaseWitness {
             astray: flags & FLAG_ASTRAY != 0,
@@ -154,7 +162,7 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
         flow_packets,
         flow_age_ms: (flow_age_ms != NO_AGE_MS).then_some(flow_age_ms),
         arrived,
-        tos_changed,
+        tos_changed: [over, extension, gpe, stray, 0],
     })
 }
 
@@ -203,13 +211,15 @@ pub fn encode_full_answer(
     bytes.extend(answer.mtu.to_be_bytes());
     bytes.extend(answer.tai_offset_s.to_be_bytes());
     bytes.extend([answer.software.0, answer.software.1]);
-    bytes.extend(answer.tos_changed);
+    bytes.extend(&answer.tos_changed[..FORMS]);
     bytes.extend(witness.answered_ns.to_be_bytes());
     bytes.extend(witness.stripped.into_iter().flat_map(u32::to_be_bytes));
     bytes.extend(witness.lost.to_be_bytes());
     bytes.extend(answer.flow_packets.to_be_bytes());
     bytes.extend(answer.flow_age_ms.unwrap_or(NO_AGE_MS).to_be_bytes());
-    for arrived in answer.arrived {
+    let mut told = answer.arrived;
+    told[STRAY] |= told[INT_MD] << INT_MD_AT;
+    for arrived in told.into_iter().take(FORMS) {
         bytes.extend((arrived as u64).to_be_bytes());
         bytes.extend(((arrived >> 64) as u64).to_be_bytes());
     }

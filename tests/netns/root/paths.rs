@@ -15,7 +15,7 @@ fn peer(host: &Host) -> Value {
 fn watch(lab: &Lab, flags: &str) -> ([Daemon; 2], String) {
     let sinks = [
         lab.a.leasing_sink("--dev a0 --node-id 1"),
-        lab.b.leasing_sink("--dev b0 --node-id 2"),
+        lab.b.leasing_sink("--dev b0 --node-id 2 --int-dscp 0x17"),
     ];
     lab.a.hostint(&format!("source attach --dev a0 {flags}"));
     let added = lab.a.try_hostint("source add-dest 10.9.2.1");
@@ -90,6 +90,28 @@ fn each_flow_takes_a_form_that_passes_the_path() {
             eaten: &["over-tcp-udp"],
             tos_changed: 0x04,
             said: "the path changes DSCP (ToS byte 0x04 -> 0x00)",
+            udp: Some("vxlan-gpe"),
+            tcp: Some("vxlan-gpe"),
+        },
+        Case {
+            name: "int-md",
+            flags: "--encap int-md --int-dscp 0x17",
+            rule: "",
+            ways: &["tcp vxlan-gpe", "udp vxlan-gpe", "udp int-md"],
+            eaten: &[],
+            tos_changed: 0,
+            said: "proved: vxlan-gpe and int-md",
+            udp: Some("int-md"),
+            tcp: Some("vxlan-gpe"),
+        },
+        Case {
+            name: "int-md with a mark that the sink does not know",
+            flags: "--encap int-md --int-dscp 0x18",
+            rule: "",
+            ways: gpe,
+            eaten: &["int-md"],
+            tos_changed: 0,
+            said: "int-md does not arrive, or not on every path; vxlan-gpe is used",
             udp: Some("vxlan-gpe"),
             tcp: Some("vxlan-gpe"),
         },

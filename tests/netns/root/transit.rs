@@ -30,9 +30,10 @@ impl Path {
     fn on(lab: Lab, encapsulation: &str, max_hops: u8) -> Self {
         let reports = lab.b.start("collect --json", "collecting on [::]");
         let sinks = [
-            lab.a.leasing_sink("--dev a0 --node-id 1"),
-            lab.b
-                .leasing_sink("--dev b0 --node-id 2 --collector 127.0.0.1 --report-period 10ms"),
+            lab.a.leasing_sink("--dev a0 --node-id 1 --int-dscp 0x17"),
+            lab.b.leasing_sink(
+                "--dev b0 --node-id 2 --int-dscp 0x17 --collector 127.0.0.1 --report-period 10ms",
+            ),
         ];
         for (host, dev, dests) in [
             (&lab.a, "a0", "10.9.2.1 fd09:2::1"),
@@ -103,11 +104,17 @@ fn hops_of(report: &Value) -> Vec<(u64, i64)> {
 
 #[test]
 fn the_entry_of_a_router_is_reported_and_payloads_stay_whole() {
-    for encapsulation in ["over-tcp-udp", "extension-udp", "vxlan-gpe"] {
+    for encapsulation in [
+        "over-tcp-udp",
+        "extension-udp",
+        "vxlan-gpe",
+        "int-md --int-dscp 0x17",
+    ] {
         let path = Path::begin(encapsulation, 4);
         let lab = &path.lab;
-        lab.m
-            .hostint(&format!("transit attach --dev m0,m1 --node-id {HOP}"));
+        lab.m.hostint(&format!(
+            "transit attach --dev m0,m1 --node-id {HOP} --carriers host-int,vxlan-gpe,int-md --int-dscp 0x17"
+        ));
         carry(lab, encapsulation, || {
             lab.m.count("transit", "pushed") > 10_000
         });

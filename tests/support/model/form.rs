@@ -50,11 +50,12 @@ impl Flow {
     fn is_open(&self, ways: u32, encapsulation: Encapsulation) -> bool {
         use lease_way as way;
         let (tcp, udp) = match encapsulation {
-            Encapsulation::OverTcpUdp => (way::WAY_TCP_OVER, way::WAY_UDP_OVER),
-            Encapsulation::ExtensionUdp => (way::WAY_TCP_EXTENSION, way::WAY_UDP_EXTENSION),
-            Encapsulation::VxlanGpe => (way::WAY_TCP_GPE, way::WAY_UDP_GPE),
+            Encapsulation::OverTcpUdp => (way::WAY_TCP_OVER.0, way::WAY_UDP_OVER),
+            Encapsulation::ExtensionUdp => (way::WAY_TCP_EXTENSION.0, way::WAY_UDP_EXTENSION),
+            Encapsulation::VxlanGpe => (way::WAY_TCP_GPE.0, way::WAY_UDP_GPE),
+            Encapsulation::IntMd => (0, way::WAY_UDP_INT_MD),
         };
-        ways & if self.tcp { tcp.0 } else { udp.0 } != 0
+        ways & if self.tcp { tcp } else { udp.0 } != 0
     }
 
     fn choose(&self, ways: u32) -> Option<Encapsulation> {

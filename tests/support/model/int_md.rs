@@ -1,11 +1,120 @@
-//! A model of INT v2.1 (MD) behind TCP and UDP: a source's packet, and what a transit hop makes of it.
+//! A model of INT v2.1 (MD) behind TCP and UDP: a source's packet, hostint's or another one's, and what a transit hop makes
+//! of it.
 
 use super::layout;
-use super::{UDP, change_ip, fixed_l4_len, l4_rest, set_l4_check};
+use super::{MOST_PUSHED, UDP, change_ip, fixed_l4_len, l4_rest, set_l4_check};
 use crate::checksum::{be16, be32, put16};
 
 /// Shim and metadata header.
 pub const HEAD: usize = 16;
+/// The whole block of hostint's sources, and an entry of a hop in it.
+pub const OWN_LEN: usize = 48;
+pub const OWN_HOP_LEN: usize = 24;
+/// What hostint's sources ask for: node id, ports, hop latency, queue, ingress timestamp.
+const OWN_BITMAP: u16 = 0xf800;
+const OWN_DOMAIN: u16 = 0x4849;
+/// Sequence number and tail.
+const OWN_DS_BITMAP: u16 = 0x9000;
+
+/// What varies in a block of hostint's source.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Own {
+    pub budget: u8,
+    pub age_code: u8,
+    pub node: u32,
+    pub port: u16,
+    pub queue_packets: u32,
+    pub timestamp: u64,
+    pub sequence: u32,
+    pub tail: u32,
+}
+
+impl Own {
+    /// As a source writes it for the first packet of a flow.
+    pub fn single() -> Self {
+        Self {
+            node: 2,
+            port: 13,
+            sequence: 1,
+            ..Self::default()
+        }
+    }
+
+    fn header(&self, tos: u8) -> Header {
+        let mut stack = self.node.to_be_bytes().to_vec();
+        stack.extend(self.port.to_be_bytes());
+        stack.extend(self.port.to_be_bytes());
+        stack.extend([0xff; 4]);
+        stack.extend(self.queue_packets.to_be_bytes());
+        stack.extend(self.timestamp.to_be_bytes());
+        stack.extend(self.sequence.to_be_bytes());
+        stack.extend(self.tail.to_be_bytes());
+        Header {
+            original: u16::from(tos & !3),
+            remaining: self.budget,
+            domain: OWN_DOMAIN,
+            ds_bitmap: OWN_DS_BITMAP,
+            ds_flags: self.age_code.into(),
+            stack,
+            ..Header::asking(OWN_BITMAP)
+        }
+    }
+
+    pub fn bytes(&self, tos: u8) -> Vec<u8> {
+        self.header(tos).bytes()
+    }
+
+    /// The frame with this block and this mark; checksums are as right as they were.
+    pub fn insert(&self, frame: &[u8], (value, mask): (u8, u8)) -> Vec<u8> {
+        let at = layout::find(frame).expect("TCP or UDP");
+        let tos = at.tos & !mask | value;
+        grown(frame, head_at(frame), &self.bytes(at.tos), tos, |_| {})
+    }
+}
+
+/// Whether bytes are a block of hostint's sources, with any number of entries that a sink reads.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Resemblance {
+    Valid,
+    BadShim,
+    BadVersion,
+    BadBitmap,
+    None,
+}
+
+/// Reads the first sixteen bytes.
+pub fn resemblance(block: &[u8]) -> Resemblance {
+    let (kind, version) = (block[0] >> 4, block[4] >> 4);
+    if block[0] == 1 && version <= 1 {
+        return Resemblance::BadVersion;
+    }
+    if !(1..=3).contains(&kind) || version != 2 && kind != 1 {
+        return Resemblance::None;
+    }
+    if version != 2 {
+        return Resemblance::BadVersion;
+    }
+    if block[0] != 0x10 || block[1] < 3 {
+        return Resemblance::BadShim;
+    }
+    let (bitmap, hop_words) = (be16(block, 8), block[6]);
+    let is_short = hop_words == 0 || hop_words < words(bitmap);
+    // A sink does not discard, as D asks for; hops set E and M.
+    let discards = block[4] & 8 != 0;
+    if block[4] & 1 != 0 || block[5] != 0 || hop_words > 31 || discards && !is_short {
+        return Resemblance::BadVersion;
+    }
+    let of_hops = block[1].wrapping_sub(11);
+    let own = hop_words == 6
+        && (bitmap, be16(block, 10), be16(block, 12)) == (OWN_BITMAP, OWN_DOMAIN, OWN_DS_BITMAP)
+        && be16(block, 14) & 0xfff0 == 0
+        && of_hops.is_multiple_of(6)
+        && usize::from(of_hops / 6) <= MOST_PUSHED;
+    match own {
+        true => Resemblance::Valid,
+        false => Resemblance::BadBitmap,
+    }
+}
 
 /// The headers and the stack that a source writes.
 #[derive(Clone, Debug)]

@@ -54,10 +54,16 @@ pub enum Encapsulation {
     OverTcpUdp,
     ExtensionUdp,
     VxlanGpe,
+    IntMd,
 }
 
 impl Encapsulation {
-    pub const ALL: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
+    pub const ALL: [Self; 4] = [
+        Self::OverTcpUdp,
+        Self::ExtensionUdp,
+        Self::VxlanGpe,
+        Self::IntMd,
+    ];
 
     /// Bytes that it adds to a packet with a fixed IP header of this length.
     pub fn added(self, base_len: usize) -> usize {
@@ -65,6 +71,7 @@ impl Encapsulation {
             Self::OverTcpUdp => BLOCK_LEN,
             Self::ExtensionUdp => EXTENSION_LEN,
             Self::VxlanGpe => base_len + gpe::ROOM,
+            Self::IntMd => int_md::OWN_LEN,
         }
     }
 
@@ -74,6 +81,7 @@ impl Encapsulation {
             (_, 0) => 0,
             (Self::OverTcpUdp | Self::ExtensionUdp, hops) => HOP_LEN * hops,
             (Self::VxlanGpe, hops) => 4 + 24 * hops,
+            (Self::IntMd, hops) => int_md::OWN_HOP_LEN * hops,
         }
     }
 }

@@ -5,6 +5,7 @@ use hostint::datapath::abi::sink_counter;
 use super::layout::{self, Layout, NotFound};
 use super::{
     BLOCK_LEN, EXTENSION_LEN, Encapsulation, HOP_LEN, Key, MOST_PUSHED, Resemblance, TCP, UDP, gpe,
+    int_md,
 };
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
 use crate::checksum::{be16, be32, put16};
@@ -18,6 +19,8 @@ pub struct Sink {
     pub extension_port: u16,
     pub tos_value: u8,
     pub tos_mask: u8,
+    /// Value and mask of the ToS byte that mark INT-MD.
+    pub int_md: Option<(u8, u8)>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -56,7 +59,7 @@ fn first_bytes(frame: &[u8], l3: usize) -> [u8; 20] {
 
 impl Sink {
     pub fn look(&self, frame: &[u8]) -> Seen {
-        let marked = |at: &Layout| self.over_tcp_udp && at.tos & self.tos_mask == self.tos_value;
+        let marked = |at: &Layout| self.is_marked(at) || self.is_marked_md(at);
         let at = match layout::find(frame) {
             Ok(at) => at,
             Err(NotFound::TooDeep(at)) if marked(&at) => {
@@ -81,7 +84,7 @@ impl Sink {
             .and_then(|()| match (extended, wrapped) {
                 (true, _) => open_extension(frame, &at),
                 (_, true) => open_gpe(frame, &at),
-                _ => self.open_over_tcp_udp(frame, &at),
+                _ => self.open_behind_l4(frame, &at),
             });
         match opened {
             Ok(tagged) => Seen::Tagged(Box::new(tagged)),
@@ -97,6 +100,24 @@ impl Sink {
             return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
         }
         Ok(())
+    }
+
+    fn is_marked(&self, at: &Layout) -> bool {
+        self.over_tcp_udp && at.tos & self.tos_mask == self.tos_value
+    }
+
+    fn is_marked_md(&self, at: &Layout) -> bool {
+        (self.int_md).is_some_and(|(value, mask)| at.tos & mask == value)
+    }
+
+    /// The DSCP may be both marks: the first byte of the block says which INT this is.
+    fn open_behind_l4(&self, frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
+        let first = frame.get(at.l4 + fixed_l4_len(at.protocol));
+        match (self.is_marked_md(at), self.is_marked(at)) {
+            (true, _) if first != Some(&3) => open_int_md(frame, at),
+            (_, true) => self.open_over_tcp_udp(frame, at),
+            _ => Err(sink_counter::COUNT_SINK_FOREIGN_MARK),
+        }
     }
 
     fn open_over_tcp_udp(&self, frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
@@ -149,22 +170,72 @@ impl Sink {
         if flags & 0x80 == 0 {
             wire[block_at + block_len - 4..block_at + block_len].fill(0);
         }
-        let addresses = frame[at.addresses()].to_vec();
-        let rest = l4_rest(&addresses, protocol, &wire[at.l4..at.l3 + at.ip_len]);
-        let has_check = protocol == TCP || be16(frame, at.l4 + 6) != 0;
-
-        let mut sent = frame.to_vec();
-        sent.drain(block_at..block_at + block_len);
-        let ip_len = at.ip_len - block_len;
-        change_ip(&mut sent, at, tos, ip_len, protocol);
-        if protocol == UDP {
-            put16(&mut sent, at.l4 + 4, (ip_len - at.header_len()) as u16);
-        }
-        if has_check {
-            set_l4_check(&addresses, protocol, &mut sent[at.l4..at.l3 + ip_len], rest);
-        }
-        sent
+        without_block(frame, &wire, at, block_len, tos)
     }
+}
+
+/// The frame without what stands behind its L4 header, with a checksum that is as right as that of the wire.
+fn without_block(frame: &[u8], wire: &[u8], at: &Layout, block_len: usize, tos: u8) -> Vec<u8> {
+    let protocol = at.protocol;
+    let block_at = at.l4 + fixed_l4_len(protocol);
+    let addresses = frame[at.addresses()].to_vec();
+    let rest = l4_rest(&addresses, protocol, &wire[at.l4..at.l3 + at.ip_len]);
+    let has_check = protocol == TCP || be16(frame, at.l4 + 6) != 0;
+
+    let mut sent = frame.to_vec();
+    sent.drain(block_at..block_at + block_len);
+    let ip_len = at.ip_len - block_len;
+    change_ip(&mut sent, at, tos, ip_len, protocol);
+    if protocol == UDP {
+        put16(&mut sent, at.l4 + 4, (ip_len - at.header_len()) as u16);
+    }
+    if has_check {
+        set_l4_check(&addresses, protocol, &mut sent[at.l4..at.l3 + ip_len], rest);
+    }
+    sent
+}
+
+fn open_int_md(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
+    use int_md::Resemblance;
+    let block_at = at.l4 + fixed_l4_len(at.protocol);
+    let Some(head) = frame.get(block_at..block_at + int_md::HEAD) else {
+        return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
+    };
+    match int_md::resemblance(head) {
+        Resemblance::Valid => {}
+        Resemblance::None => return Err(sink_counter::COUNT_SINK_FOREIGN_MARK),
+        Resemblance::BadShim => return Err(sink_counter::COUNT_SINK_BAD_SHIM),
+        Resemblance::BadVersion => return Err(sink_counter::COUNT_SINK_BAD_VERSION),
+        Resemblance::BadBitmap => return Err(sink_counter::COUNT_SINK_BAD_BITMAP),
+    }
+    let block_len = 4 + 4 * usize::from(head[1]);
+    let Some(block) = frame.get(block_at..block_at + block_len) else {
+        return Err(sink_counter::COUNT_SINK_TRUNCATED);
+    };
+    let l4 = &frame[at.l4..block_at];
+    let sent_header = match at.protocol {
+        UDP if usize::from(be16(l4, 4)) + at.header_len() == at.ip_len => 8,
+        UDP => return Err(sink_counter::COUNT_SINK_BAD_LENGTH),
+        _ => usize::from(l4[12] >> 4) * 4,
+    };
+    if sent_header < l4.len() || at.ip_len < at.header_len() + sent_header + block_len {
+        return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
+    }
+    let source = block_len - (int_md::OWN_LEN - int_md::HEAD);
+    let tos = block[3] & !3 | at.tos & 3;
+    Ok(Tagged {
+        encapsulation: Encapsulation::IntMd,
+        key: Key::of(frame, at, l4, at.protocol),
+        sequence: be32(block, source + 24),
+        count: 1,
+        timestamp: be32(block, source + 20),
+        by_host_int: false,
+        ip: first_bytes(frame, at.l3),
+        l4: l4.to_vec(),
+        sent_len: at.ip_len - block_len,
+        restored: without_block(frame, frame, at, block_len, tos),
+        pushed: entries(&block[int_md::HEAD..source], int_md::OWN_HOP_LEN),
+    })
 }
 
 fn refuse_unless_valid(block: &[u8]) -> Result<(), sink_counter> {

@@ -8,7 +8,7 @@ use hostint::wire::lease::probe_packet::STRAY_PORT;
 
 use super::layout::{self, Layout, NotFound};
 use super::watch::{self, address};
-use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe};
+use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe, int_md};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
 use crate::checksum::{be16, be32, complement, put16, sum, udp_form};
 use crate::int_block::{Block, FLAG_BUDGET};
@@ -20,6 +20,8 @@ pub struct Source {
     pub tos_value: u8,
     pub tos_mask: u8,
     pub extension_port: u16,
+    /// Value and mask of the ToS byte that mark INT-MD.
+    pub int_md: Option<(u8, u8)>,
     pub mtu: usize,
     /// Transit hops that may push; `None`: the sink demands Host-INT's word.
     pub budget: Option<u8>,
@@ -33,7 +35,7 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Stamp {
     pub sequence: u32,
-    /// vxlan-gpe: all 64 bits, else the low 32.
+    /// vxlan-gpe and int-md: all 64 bits, else the low 32.
     pub timestamp: u64,
     pub age_code: u8,
     pub queue: (u32, u32),
@@ -102,7 +104,10 @@ impl Source {
         let marked = at.tos & self.tos_mask == self.tos_value;
         let port = be16(frame, at.l4 + 2);
         let to_sink = port == self.extension_port || port == gpe::PORT || port == STRAY_PORT;
-        to_sink || marked && valid
+        let head = frame.get(block_at..block_at + BLOCK_LEN);
+        let int_md = head.is_some_and(|b| int_md::resemblance(b) == int_md::Resemblance::Valid);
+        let marked_md = (self.int_md).is_some_and(|(value, mask)| at.tos & mask == value);
+        to_sink || marked && valid || marked_md && int_md
     }
 
     /// The packet with INT in it.
@@ -126,6 +131,19 @@ impl Source {
             Encapsulation::ExtensionUdp => {
                 let flags = 0x80 | budget | stamp.age_code;
                 self.tag_extension(frame, &at, block.flags(flags).byte(32, at.protocol))
+            }
+            Encapsulation::IntMd => {
+                let own = int_md::Own {
+                    budget: self.budget.unwrap_or(0),
+                    age_code: stamp.age_code,
+                    node: self.node,
+                    port: self.port,
+                    queue_packets: stamp.queue.0,
+                    timestamp: stamp.timestamp,
+                    sequence: stamp.sequence,
+                    tail: 0,
+                };
+                own.insert(frame, self.int_md.expect("it has a mark"))
             }
             Encapsulation::VxlanGpe => {
                 let block = self.gpe_block(frame, &at, stamp);

@@ -17,7 +17,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry in this many words: 4 in INT v0.5, 5 or 6 in VXLAN-GPE.
+    /// The entry in this many words: 4 in INT v0.5, 5 or 6 in VXLAN-GPE, 6 in INT-MD.
     pub fn bytes(&self, words: usize) -> Vec<u8> {
         let ingress = self.ingress_ns as u32;
         let mut bytes = self.node.to_be_bytes().to_vec();
@@ -41,7 +41,7 @@ impl Entry {
 pub fn push(frame: &[u8], encapsulation: Encapsulation, entry: &Entry) -> Vec<u8> {
     let at = layout::find(frame).expect("a tagged packet");
     let l4_len = match encapsulation {
-        Encapsulation::OverTcpUdp => fixed_l4_len(at.protocol),
+        Encapsulation::OverTcpUdp | Encapsulation::IntMd => fixed_l4_len(at.protocol),
         Encapsulation::ExtensionUdp | Encapsulation::VxlanGpe => 8,
     };
     let addresses = frame[at.addresses()].to_vec();
@@ -50,7 +50,12 @@ pub fn push(frame: &[u8], encapsulation: Encapsulation, entry: &Entry) -> Vec<u8
 
     let block = at.l4 + l4_len;
     let mut pushed = frame.to_vec();
-    let entry = if encapsulation == Encapsulation::VxlanGpe {
+    let entry = if encapsulation == Encapsulation::IntMd {
+        let words = frame[block + 6];
+        pushed[block + 1] += words;
+        pushed[block + 7] = pushed[block + 7].saturating_sub(1);
+        entry.bytes(words.into())
+    } else if encapsulation == Encapsulation::VxlanGpe {
         let words = frame[block + 14];
         pushed[block + 9] += words;
         pushed[block + 15] = pushed[block + 15].saturating_sub(1);
@@ -61,10 +66,10 @@ pub fn push(frame: &[u8], encapsulation: Encapsulation, entry: &Entry) -> Vec<u8
         pushed[block + 6] = pushed[block + 6].max(pushed[block + 7]);
         entry.bytes(4)
     };
-    let stack = if encapsulation == Encapsulation::VxlanGpe {
-        24
-    } else {
-        12
+    let stack = match encapsulation {
+        Encapsulation::VxlanGpe => 24,
+        Encapsulation::IntMd => super::int_md::HEAD,
+        Encapsulation::OverTcpUdp | Encapsulation::ExtensionUdp => 12,
     };
     let ip_len = at.ip_len + entry.len();
     pushed.splice(block + stack..block + stack, entry);

@@ -14,7 +14,7 @@ use libbpf_rs::MapCore;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::{Ran, get, key_of, read_counters, run, set, words, zero_counters};
-use crate::frame::{EXTENSION_PORT, MARK};
+use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
 use crate::icmp::{FAMILIES, Family, Host};
 use crate::model::Key;
 
@@ -98,6 +98,7 @@ impl Peer {
         };
         rodata.tos_value = MARK;
         rodata.tos_mask = MARK;
+        (rodata.md_tos_value, rodata.md_tos_mask) = INT_MD_MARK;
         rodata.extension_port = EXTENSION_PORT.to_be();
         if let Some(other) = other {
             let shared = open

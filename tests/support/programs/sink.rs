@@ -22,7 +22,7 @@ use libbpf_rs::{MapCore, MapFlags, ProgramMut, RingBufferBuilder};
 
 use super::clock::{Clock, START_NS};
 use super::{Ran, get, key_of, prefix_key, read_counters, run, set, words, zero_counters};
-use crate::frame::{EXTENSION_PORT, MARK};
+use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
 use crate::model::{self, Key};
 
 pub const XDP_DROP: i32 = 1;
@@ -81,7 +81,7 @@ pub struct Sink {
     pub clock: Clock,
 }
 
-/// Both encapsulations, no edges, neither timeouts nor periods in any test's time.
+/// All encapsulations, no edges, neither timeouts nor periods in any test's time.
 pub fn settings() -> sink_settings {
     sink_settings {
         report_period_ns: u64::MAX >> 2,
@@ -93,6 +93,7 @@ pub fn settings() -> sink_settings {
         flags: sink_flag::SINK_OVER_TCP_UDP.0
             | sink_flag::SINK_EXTENSION_UDP.0
             | sink_flag::SINK_VXLAN_GPE.0
+            | sink_flag::SINK_INT_MD.0
             | sink_flag::SINK_IOAM.0,
         extension_port: EXTENSION_PORT.to_be(),
         tos_value: MARK,
@@ -105,6 +106,9 @@ pub fn settings() -> sink_settings {
         new_flows_total: token_rate::default(),
         reports_source: token_rate::default(),
         reports_total: token_rate::default(),
+        md_tos_value: INT_MD_MARK.0,
+        md_tos_mask: INT_MD_MARK.1,
+        zero: [0; 6],
     }
 }
 
@@ -118,6 +122,8 @@ pub fn model_of(settings: &sink_settings) -> model::sink::Sink {
         extension_port: u16::from_be(settings.extension_port),
         tos_value: settings.tos_value,
         tos_mask: settings.tos_mask,
+        int_md: has(sink_flag::SINK_INT_MD)
+            .then_some((settings.md_tos_value, settings.md_tos_mask)),
     }
 }
 

@@ -17,7 +17,7 @@ use libbpf_rs::{MapCore, MapFlags, MapMut, ProgramMut};
 
 use super::clock::{Clock, NODE};
 use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
-use crate::frame::{EXTENSION_PORT, MARK};
+use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
 use crate::model::{self, Encapsulation, Key};
 
 /// tcx: the next program decides; clsact: as if there were no filter.
@@ -117,9 +117,12 @@ impl Source {
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
+            Encapsulation::IntMd => encapsulation::ENCAP_INT_MD.0,
         };
         rodata.tos_value = options.tos_value;
         rodata.tos_mask = options.tos_mask;
+        let int_md = (options.encapsulation == Encapsulation::IntMd).then_some(INT_MD_MARK);
+        (rodata.md_tos_value, rodata.md_tos_mask) = int_md.unwrap_or_default();
         rodata.extension_port = EXTENSION_PORT.to_be();
         rodata.fixed_mtu = match options.fixed_mtu {
             // Before 5.12 the loader asks the device instead of the program.
@@ -143,7 +146,9 @@ impl Source {
             tos_value: options.tos_value,
             tos_mask: options.tos_mask,
             extension_port: EXTENSION_PORT,
-            budget: None,
+            int_md,
+            // Whoever takes INT-MD out reads stacks.
+            budget: int_md.map(|_| options.max_hops as u8),
             mtu: match options.fixed_mtu {
                 0 => 65536,
                 mtu => mtu as usize,

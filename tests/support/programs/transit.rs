@@ -15,7 +15,7 @@ use libbpf_rs::{MapCore, ProgramMut};
 
 use super::clock::Clock;
 use super::{Ran, get, prefix_key, read_counters, run, set, zero_counters};
-use crate::frame::{EXTENSION_PORT, MARK};
+use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
 
 /// The interface at which packets arrived; BPF_PROG_RUN runs programs on loopback, by which they leave.
 pub const INGRESS: u16 = 3;
@@ -68,6 +68,16 @@ impl Default for Options<'_> {
             link_mbit: 0,
             hold_ns: ENDLESS,
         }
+    }
+}
+
+/// Onto INT of hostint's own sources in every encapsulation.
+pub fn with_int_md() -> Options<'static> {
+    let (value, mask) = INT_MD_MARK;
+    Options {
+        carriers: OWN | INT_MD,
+        int_md: (value >> 2, mask >> 2, 0),
+        ..Options::default()
     }
 }
 

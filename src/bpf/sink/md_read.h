@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Reads INT-MD of hostint's sources: IP | UDP, or the first 20 bytes of TCP | block | rest of the packet. */
+#ifndef HOSTINT_SINK_MD_READ_H
+#define HOSTINT_SINK_MD_READ_H
+
+#include "kernel/kernel.h"
+#include "hostint/abi.h"
+#include "hostint/count.h"
+#include "hostint/wire.h"
+#include "int/md_block.h"
+#include "packet/checksum.h"
+#include "packet/headers.h"
+#include "packet/layout.h"
+#include "sink/tagged.h"
+
+static __always_inline bool has_md_tos(const struct sink_settings *set, __u8 tos)
+{
+	return set->flags & SINK_INT_MD && (tos & set->md_tos_mask) == set->md_tos_value;
+}
+
+/* Entries that hops pushed stand behind the head, so what follows it is read from b, the same block moved up. */
+static __always_inline void take_md(const struct int_md_head *head, const struct int_md_block *b,
+				    struct tagged_packet *p)
+{
+	p->hop_words = GPE_PATH_WORDS;
+	p->had_budget = md_had_budget(head);
+	p->facts.encapsulation = ENCAP_INT_MD;
+	p->behind_l4 = true;
+	p->facts.source_node = bpf_ntohl(b->node_id);
+	p->facts.source_port = bpf_ntohs(b->egress_port);
+	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
+	p->facts.sequence = bpf_ntohl(b->sequence);
+	p->facts.count = 1;
+	p->facts.age_code = bpf_ntohs(head->ds_flags) & GPE_FLOW_AGE;
+	p->ingress_port = bpf_ntohs(b->ingress_port);
+	p->egress_ts = p->facts.ingress_ts;
+	p->by_host_int = 0;
+	p->int_check = csum_fold(csum_words(head, INT_MD_HEAD_LEN) +
+				 csum_words(&b->node_id, INT_MD_BLOCK_LEN - INT_MD_HEAD_LEN));
+	p->dscp = bpf_ntohs(head->original) | 1;
+	p->has_queue = 1;
+	p->queue_packets = bpf_ntohl(b->queue) & 0xffffff;
+	p->queue_bytes = 0;
+	p->bad_segment = 0;
+}
+
+/* A byte that lies beyond `end` is INT-MD's: read_md() says what is wrong. */
+static __always_inline bool begins_md(void *data, void *end, const struct tagged_packet *p)
+{
+	__u8 *type = at_offset(data, p->at.l4 + (p->at.protocol == IPPROTO_UDP ? UDP_LEN : TCP_BASE_LEN));
+
+	return (void *)(type + 1) > end || *type != INT_TYPE;
+}
+
+static __always_inline enum sink_read read_md(void *data, void *end, struct tagged_packet *p)
+{
+	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want, pushed;
+	void *l4 = at_offset(data, p->at.l4);
+	__u64 frame_len = p->frame_len;
+	struct int_md_head *head;
+	struct int_md_block *b;
+	enum int_verdict verdict;
+
+	if (p->at.protocol == IPPROTO_UDP) {
+		struct udphdr *udp = l4;
+
+		head = (void *)(udp + 1);
+		if ((void *)(head + 1) > end)
+			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
+		p->l4.udp = *udp;
+		l4_len = UDP_LEN;
+		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
+	} else {
+		struct tcphdr *tcp = l4;
+
+		head = (void *)(tcp + 1);
+		if ((void *)(head + 1) > end)
+			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
+		p->l4.tcp = *tcp;
+		l4_len = TCP_BASE_LEN;
+		want = (tcp->doff >> 4) * 4;
+	}
+	verdict = check_md_block(head);
+	if (verdict != INT_VALID)
+		return refuse_block(verdict, frame_len);
+	pushed = md_pushed(head) * INT_MD_HOP_LEN;
+	b = (void *)head + (pushed & 0xff);
+	barrier_var(b);
+	if ((void *)(b + 1) > end)
+		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
+	if (want < l4_len || p->at.ip_len < header_len + want + INT_MD_BLOCK_LEN + pushed)
+		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
+	p->hops = pushed / INT_MD_HOP_LEN;
+	p->grown = INT_MD_BLOCK_LEN - INT_BLOCK_LEN + pushed;
+	p->hops_at = p->at.l4 + l4_len + INT_MD_HEAD_LEN;
+	take_md(head, b, p);
+	p->l4_len = l4_len;
+	p->orig_len = p->at.ip_len - INT_MD_BLOCK_LEN - pushed;
+	return SINK_TAGGED;
+}
+
+#endif
