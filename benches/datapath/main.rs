@@ -19,9 +19,11 @@ mod steps;
 mod throughput;
 mod transit;
 mod watchlist;
+mod ways;
 
 const SECTIONS: [(&str, fn()); 12] = [
     ("steps", steps::run),
+    ("ways", ways::run),
     ("cost", cost::run),
     ("loss", loss::run),
     ("transit", transit::run),

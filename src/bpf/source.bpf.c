@@ -4,19 +4,22 @@
  *
  * These are the steps of a packet, in order, and the counters (COUNT_SOURCE_...) of packets that leave untagged there:
  *
- *   is_unwatched()         below                    looks up the destination  UNWATCHED
+ *   is_unwatched()         source/unwatched.h       looks up the destination  UNWATCHED
  *   look()                 source/look.h            reads the headers         OTHER_PROTOCOL MALFORMED IP_OPTIONS VLAN
  *                                                                             GROUP_ADDRESS FRAGMENT REPORT HAS_INT
  *     decide()             source/watch_rules.h     follows the rules         UNWATCHED EXCLUDED NOT_SAMPLED
  *   find_form()            lease/form.h            does its form pass?     NO_LEASE (LEASE_FULL) LEFT UNPROVED
  *                                                                             BEGAN_BEFORE_LEASE (FLOW_BEGAN_BEFORE_LEASE)
- *   read_checksum_state()  below                    is the sum finished?      NO_CHECKSUM_STATE
+ *   read_checksum_state()  source/checksum.h        is the sum finished?      NO_CHECKSUM_STATE
  *   plan()                 source/plan.h            how is it tagged?         TOO_LONG MAY_FRAGMENT IP_OPTIONS
  *                                                                             SUPERPACKET (of 64 KiB or more in look())
  *   passes_guard()         lease/guard.h           do packets arrive?        GUARDED
  *   add_source_flow()      source/flow_numbers.h    adds a flow (FLOW_NEW)    TABLE_FULL
  *   tag_skb()              source/tag_skb.h         makes room, writes INT    CANNOT_RESIZE UNDONE NO_CHECKSUM_STATE
  *   tag_xdp()              source/tag_xdp.h         does so at XDP            CANNOT_RESIZE
+ *
+ * Nearly all packets take another way from the first step to their end, with the same outcome: straight_tc()
+ * below, with source/straight.h.
  *
  * A tagged packet counts as TAGGED, and as ENCAPSULATED, too, if it is a superpacket. STAGED packets go
  * to the staging interface and come back as segments. DROPPED packets would have been corrupt. Once the rule is known,
@@ -26,14 +29,17 @@
 #include "hostint/source_flow.h"
 #include "kernel/device_mtu.h"
 #include "kernel/host_settings.h"
-#include "packet/checksum_state.h"
 #include "watch/list.h"
+#include "source/checksum.h"
 #include "source/look.h"
 #include "source/plan.h"
 #include "lease/form.h"
 #include "lease/guard.h"
+#include "source/straight.h"
 #include "source/tag_skb.h"
+#include "source/straight_push.h"
 #include "source/tag_xdp.h"
+#include "source/unwatched.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -64,22 +70,6 @@ __noinline int look_xdp(struct xdp_md *ctx)
 	p->segments = 1;
 	p->ifindex = ctx->ingress_ifindex;
 	return look((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, 0, host, p);
-}
-
-/* Only where INT stands behind the L4 header does its checksum change, and devices finish those of UDP superpackets. */
-static __always_inline bool needs_checksum_state(const struct outgoing_packet *p)
-{
-	return superpackets == SUPER_ENCAP_ALL || encapsulation == ENCAP_OVER_TCP_UDP ||
-	       encapsulation == ENCAP_INT_MD || (chooses_form() && p->form == FLOW_MIXED);
-}
-
-/* Returns false if the state cannot be read. */
-static __always_inline bool read_checksum_state(struct __sk_buff *ctx, struct outgoing_packet *p)
-{
-	enum checksum_state state = checksum_state(ctx, &p->at);
-
-	p->unfinished = state == CHECKSUM_UNFINISHED;
-	return state != CHECKSUM_UNREADABLE;
 }
 
 /* Returns NULL if the table is full. */
@@ -152,50 +142,46 @@ static __always_inline bool is_staged(struct __sk_buff *ctx)
 	return stage_peer && ctx->ingress_ifindex == stage_peer;
 }
 
-/*
- * Most packets are not watched. Those without VLAN tags and extension headers are recognised and counted here, before
- * anything else is read.
- */
-static __always_inline bool is_unwatched(struct __sk_buff *ctx, struct watching *w)
+/* The straight way of nearly all packets. Their watching is in the scratch. Returns a verdict, or NOT_STRAIGHT. */
+__noinline int straight_tc(struct __sk_buff *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	struct ethhdr *eth = data;
+	const struct host_settings *host = get_host_settings();
+	struct outgoing_packet *p = outgoing();
+	struct source_flow *f;
 
-	if ((void *)(eth + 1) > end)
-		return false;
-	if (eth->h_proto == bpf_htons(ETH_P_IP)) {
-		struct iphdr *ip = (void *)(eth + 1);
-
-		if ((void *)(ip + 1) > end || !is_l4(ip->protocol))
-			return false;
-		watch(&ip->daddr, 4, w);
-	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
-		struct ipv6hdr *ip = (void *)(eth + 1);
-
-		if ((void *)(ip + 1) > end || !is_l4(ip->nexthdr))
-			return false;
-		watch(ip->daddr, 6, w);
-	} else {
-		return false;
+	if (!host || !p || ctx->vlan_present || ctx->gso_size)
+		return NOT_STRAIGHT;
+	p->frame_len = ctx->len;
+	p->ifindex = ctx->ifindex;
+	p->segments = 1;
+	p->at_xdp = false;
+	if (!look_straight(data, end, host, p))
+		return NOT_STRAIGHT;
+	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	if (!f || !f->form)
+		return NOT_STRAIGHT;
+	/* A look at the lease changes the record; on the general way, that finds the form without another one. */
+	if (!find_form(host, p, f, false)) {
+		count_formless(host, p, f);
+		return TCX_NEXT;
 	}
-	if (w->watched == UNWATCHED)
-		count_source(COUNT_SOURCE_UNWATCHED, 1, ctx->len);
-	return w->watched == UNWATCHED;
+	if (!plan_straight(ctx, p, f))
+		return NOT_STRAIGHT;
+	if (p->encapsulation == ENCAP_VXLAN_GPE) {
+		if (!passes_straight(p, f))
+			return NOT_STRAIGHT;
+		return p->at.family == 4 ? tag_straight_gpe(ctx, data, end, host, p, f, 4) :
+					   tag_straight_gpe(ctx, data, end, host, p, f, 6);
+	}
+	if (!load_ip(data, end, ETH_HLEN, p->at.family, out_ip(p)) || !passes_straight(p, f))
+		return NOT_STRAIGHT;
+	return tag_skb(ctx, host, p, f, false);
 }
 
 static __always_inline bool is_to_be_tagged(struct __sk_buff *ctx)
 {
-	struct outgoing_packet *p;
-	struct watching watching = {};
-	int found;
-
-	if (is_unwatched(ctx, &watching))
-		return false;
-	p = outgoing();
-	if (!p)
-		return false;
-	p->watching = watching;
-	found = look_skb(ctx);
+	int found = look_skb(ctx);
 
 	/* The headers may lie in fragments of the skb; this makes them readable. */
 	if (found == SOURCE_SHORT && !bpf_skb_pull_data(ctx, ctx->len < PULL_LEN ? ctx->len : PULL_LEN))
@@ -210,13 +196,36 @@ static __always_inline int go_on(int verdict)
 	return redirect_ifindex && verdict == TCX_NEXT ? bpf_redirect(redirect_ifindex, 0) : verdict;
 }
 
+static __always_inline int tag_if_watched(struct __sk_buff *ctx, bool locked)
+{
+	struct watching watching = {};
+	struct outgoing_packet *p;
+	int verdict;
+
+	if (is_unwatched(ctx, &watching))
+		return TCX_NEXT;
+	p = outgoing();
+	if (!p)
+		return TCX_NEXT;
+	p->watching = watching;
+	if (have_straight_way && !locked && !full_checksum && !redirect_ifindex && !stage_ifindex &&
+	    watching.watched >= WATCHED) {
+		verdict = straight_tc(ctx);
+		if (verdict != NOT_STRAIGHT)
+			return verdict;
+	}
+	if (!is_to_be_tagged(ctx))
+		return TCX_NEXT;
+	return locked ? tag_watched_locked(ctx) : tag_watched(ctx);
+}
+
 /* Runs at TC egress (tcx or clsact), or at TC ingress of a veth whose peer is a guest, or of the staging interface. */
 SEC("tc")
 int source_tc(struct __sk_buff *ctx)
 {
 	if (is_staged(ctx))
 		return TCX_NEXT;
-	return go_on(is_to_be_tagged(ctx) ? tag_watched(ctx) : TCX_NEXT);
+	return go_on(tag_if_watched(ctx, false));
 }
 
 /* Runs instead of source_tc on kernels before 5.12. */
@@ -225,7 +234,7 @@ int source_tc_locked(struct __sk_buff *ctx)
 {
 	if (is_staged(ctx))
 		return TCX_NEXT;
-	return go_on(is_to_be_tagged(ctx) ? tag_watched_locked(ctx) : TCX_NEXT);
+	return go_on(tag_if_watched(ctx, true));
 }
 
 static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)

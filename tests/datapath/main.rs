@@ -38,6 +38,7 @@ mod source_numbers;
 mod source_refusals;
 mod stacks;
 mod straight_sink;
+mod straight_source;
 mod tracking;
 mod transit;
 mod transit_int_md;

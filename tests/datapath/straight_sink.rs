@@ -10,10 +10,9 @@ use hostint_testing::model::{Key, layout};
 use hostint_testing::numbers::another;
 use hostint_testing::programs::sink::{Sink, Sizes, model_of, settings};
 use hostint_testing::programs::source::Hook;
+use hostint_testing::programs::stay_on_one_cpu;
 use hostint_testing::random::{Random, env_number};
 use hostint_testing::stream::MS;
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::unistd::Pid;
 
 /// Flows of a plain run at each hook; each has up to eight packets, and damaged ones between them.
 const FLOWS: u64 = 3_000;
@@ -36,17 +35,6 @@ fn busy_settings() -> sink_settings {
     (busy.edge_up[0], busy.edge_down[0]) = (20_000, 10_000);
     (busy.edge_up[1], busy.edge_down[1]) = (500_000, 400_000);
     busy
-}
-
-/// What depends on the CPU is the same only if a thread stays there.
-fn stay_on_one_cpu() {
-    let own = Pid::from_raw(0);
-    let allowed = sched_getaffinity(own).expect("every process has CPUs");
-    let cpu = (0..CpuSet::count()).find(|cpu| allowed.is_set(*cpu).is_ok_and(|is| is));
-    let mut only = CpuSet::new();
-    only.set(cpu.expect("one at least"))
-        .expect("a CPU's number");
-    sched_setaffinity(own, &only).expect("the CPU is allowed");
 }
 
 impl Ways {

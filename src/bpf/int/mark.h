@@ -19,4 +19,10 @@ static __always_inline bool has_md_mark(__u8 tos)
 	return md_tos_mask && (tos & md_tos_mask) == md_tos_value;
 }
 
+/* Says whether the packet may have INT behind its L4 header. */
+static __always_inline bool has_any_mark(__u8 tos)
+{
+	return (tos & tos_mask) == tos_value || has_md_mark(tos);
+}
+
 #endif

@@ -185,7 +185,8 @@ __noinline int settle_form(void)
 }
 
 /* The form changes; a SYN has begun another connection if the flow begins. */
-static __always_inline void resettle(const struct outgoing_packet *p, struct source_flow *f, __u64 now, bool begins)
+static __always_inline void resettle(const struct host_settings *host, const struct outgoing_packet *p,
+				     struct source_flow *f, bool begins)
 {
 	bool was_untagged = f->form == FLOW_UNTAGGED && !f->created_ns;
 
@@ -204,7 +205,7 @@ static __always_inline void resettle(const struct outgoing_packet *p, struct sou
 	f->leased_ns = p->leased_ns;
 	if (p->form == FLOW_UNTAGGED) {
 		f->open = 0;
-		f->last_ns = now;
+		f->last_ns = now_ns(host);
 	} else if (was_untagged && p->form != FLOW_UNDECIDED) {
 		count_source(COUNT_SOURCE_FLOW_NEW, 1, 0);
 	}
@@ -304,7 +305,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 		take_untold(p, f, locked);
 	settle_form();
 	if (f)
-		resettle(p, f, now_ns(host), begins);
+		resettle(host, p, f, begins);
 	return p->leased_ns && p->form != FLOW_UNTAGGED && p->form != FLOW_UNDECIDED;
 }
 

@@ -70,9 +70,10 @@ static __always_inline __u32 bucket_now(const struct sink_flow *f, const struct 
  * A flow pays for reports with its own bytes, so that the sink never sends more than it receives. A report with transit
  * hops, which is longer, costs as much as two.
  */
-static __always_inline bool can_pay_with(const struct sink_flow *f, const struct sink_settings *set, __u32 more_bytes)
+static __always_inline bool can_pay_with(const struct sink_flow *f, const struct sink_settings *set,
+					 __u32 further_bytes)
 {
-	return (f->reports + 1ULL) * set->report_bytes <= all_earned_bytes(f) + more_bytes;
+	return (f->reports + 1ULL) * set->report_bytes <= all_earned_bytes(f) + further_bytes;
 }
 
 static __always_inline bool can_pay(const struct sink_flow *f, const struct sink_settings *set)
@@ -88,11 +89,11 @@ static __always_inline bool is_other_path(const struct sink_flow *f, const struc
 	       is_over(now, f->report_ns, set->bucket_hold_ns);
 }
 
-/* Says whether a report may be due, at this smooth latency and with so many more bytes. Under the lock find_news() decides. */
+/* Says whether a report may be due, at this smooth latency and with these further bytes. Under the lock find_news() decides. */
 static __always_inline bool is_news(const struct sink_flow *f, const struct sink_settings *set, __u64 now, __u16 path,
-				    __s32 smooth_ns, __u32 more_bytes)
+				    __s32 smooth_ns, __u32 further_bytes)
 {
-	return can_pay_with(f, set, more_bytes) &&
+	return can_pay_with(f, set, further_bytes) &&
 	       (is_over(now, f->report_ns, set->report_period_ns) || is_other_path(f, set, now, path) ||
 		(!in_bucket(set, smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns)));
 }

@@ -22,9 +22,6 @@
 #include "sink/tagged.h"
 #include "sink/witness.h"
 
-/* Only tests set this to false: both ways must do the same. */
-const volatile bool have_straight_way = true;
-
 /* Says whether a report may be due once the packet is counted. */
 static __always_inline bool brings_news(const struct sink_flow *f, const struct sink_settings *set,
 					const struct arrival_facts *a)

@@ -64,17 +64,22 @@ static __always_inline enum straight shrink_straight(struct __sk_buff *ctx, void
 /* Returns enum straight. The frame's length is in the scratch. */
 __noinline int straight_skb(struct __sk_buff *ctx)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	const struct sink_settings *set = get_sink_settings();
 	struct tagged_packet *p = tagged();
+	void *data, *end;
 
-	if (!set || !p || ctx->vlan_present || !read_straight(data, end, set, p))
+	if (!set || !p || ctx->vlan_present ||
+	    !read_straight((void *)(long)ctx->data, (void *)(long)ctx->data_end, set, p))
 		return STRAIGHT_NOT;
 	/* These are several packets in one, each with an INT block, that were merged on the path. */
 	if (ctx->gso_size && p->facts.encapsulation != ENCAP_VXLAN_GPE)
 		return STRAIGHT_NOT;
 	if (!account_straight(p, set, ctx->ifindex))
 		return STRAIGHT_NOT;
+	/* When they are read anew, the verifier forgets which of the headers was read before. */
+	barrier();
+	data = (void *)(long)ctx->data;
+	end = (void *)(long)ctx->data_end;
 	return p->at.family == 4 ? shrink_straight(ctx, data, end, p, 4) : shrink_straight(ctx, data, end, p, 6);
 }
 

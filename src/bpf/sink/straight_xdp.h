@@ -100,13 +100,18 @@ static __always_inline __u32 pull_straight(void *data, void *end, const struct t
 /* Returns enum straight. The frame's length is in the scratch. */
 __noinline int straight_xdp(struct xdp_md *ctx)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	const struct sink_settings *set = get_sink_settings();
 	struct tagged_packet *p = tagged();
+	void *data, *end;
 	__u32 by;
 
-	if (!set || !p || !read_straight(data, end, set, p) || !account_straight(p, set, ctx->ingress_ifindex))
+	if (!set || !p || !read_straight((void *)(long)ctx->data, (void *)(long)ctx->data_end, set, p) ||
+	    !account_straight(p, set, ctx->ingress_ifindex))
 		return STRAIGHT_NOT;
+	/* When they are read anew, the verifier forgets which of the headers was read before. */
+	barrier();
+	data = (void *)(long)ctx->data;
+	end = (void *)(long)ctx->data_end;
 	by = p->at.family == 4 ? pull_straight(data, end, p, 4) : pull_straight(data, end, p, 6);
 	return by && !bpf_xdp_adjust_head(ctx, by) ? STRAIGHT_DONE : STRAIGHT_NO_ROOM;
 }

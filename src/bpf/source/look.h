@@ -176,8 +176,7 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 		if (is_report(host, p->l4.udp.dest))
 			return leave(COUNT_SOURCE_REPORT, frame_len);
 	}
-	if (((p->at.tos & tos_mask) == tos_value || has_md_mark(p->at.tos)) && more &&
-	    l4 + TCP_BASE_LEN + INT_BLOCK_LEN > end)
+	if (has_any_mark(p->at.tos) && more && l4 + TCP_BASE_LEN + INT_BLOCK_LEN > end)
 		return SOURCE_SHORT;
 	if (is_lease_probe(p))
 		return SOURCE_LEAVE;

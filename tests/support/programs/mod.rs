@@ -7,7 +7,9 @@ pub mod sink;
 pub mod source;
 pub mod transit;
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::ops::Range;
 
 use hostint::datapath::abi::{
     Abi, bytes_of, counter, crossing, crossing_key, flow_key, prefix_key, read_from,
@@ -15,6 +17,8 @@ use hostint::datapath::abi::{
 use hostint::datapath::grants;
 use hostint::model::Prefix;
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 use super::model::Key;
 
@@ -70,6 +74,45 @@ impl Shared<'_> {
     pub fn run(&self, bytes: &[u8]) -> Ran {
         run(self.0, bytes, None)
     }
+}
+
+/// Values of a map by their keys.
+pub type Content = BTreeMap<Vec<u8>, Vec<u8>>;
+
+pub fn content(map: &dyn MapCore) -> Content {
+    let of = |key: Vec<u8>| {
+        let value = map.lookup(&key, MapFlags::ANY).expect("the map is there");
+        value.map(|value| (key, value))
+    };
+    map.keys().filter_map(of).collect()
+}
+
+/// Runs a program with zeros in its scratch, and says whether these bytes are still zero.
+pub fn leaves_zeros(scratch: &impl MapCore, bytes: Range<usize>, run: impl FnOnce()) -> bool {
+    let key = [0; 4];
+    let read = || {
+        let values = scratch.lookup_percpu(&key, MapFlags::ANY);
+        values.expect("an array").expect("it has one element")
+    };
+    let mut zeros = read();
+    zeros.iter_mut().for_each(|value| value.fill(0));
+    let zeroed = scratch.update_percpu(&key, &zeros, MapFlags::ANY);
+    zeroed.expect("an array");
+    run();
+    let all = read();
+    all.iter()
+        .all(|value| value[bytes.clone()].iter().all(|byte| *byte == 0))
+}
+
+/// What depends on the CPU is the same only if a thread stays there.
+pub fn stay_on_one_cpu() {
+    let own = Pid::from_raw(0);
+    let allowed = sched_getaffinity(own).expect("every process has CPUs");
+    let cpu = (0..CpuSet::count()).find(|cpu| allowed.is_set(*cpu).is_ok_and(|is| is));
+    let mut only = CpuSet::new();
+    only.set(cpu.expect("one at least"))
+        .expect("a CPU's number");
+    sched_setaffinity(own, &only).expect("the CPU is allowed");
 }
 
 pub fn get<V: Abi>(map: &impl MapCore, key: &[u8]) -> Option<V> {

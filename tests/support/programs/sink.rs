@@ -18,10 +18,13 @@ use hostint::datapath::probe::Features;
 use hostint::datapath::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, ProgramMut, RingBufferBuilder};
+use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
 
 use super::clock::{Clock, START_NS};
-use super::{Ran, get, key_of, prefix_key, read_counters, run, set, words, zero_counters};
+use super::{
+    Content, Ran, content, get, key_of, leaves_zeros, prefix_key, read_counters, run, set, words,
+    zero_counters,
+};
 use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
 use crate::model::{self, Key};
 
@@ -305,15 +308,8 @@ impl Sink {
     }
 
     /// What stands in the tables that packets change besides counters, events and records of flows.
-    pub fn tables(&self) -> BTreeMap<&'static str, BTreeMap<Vec<u8>, Vec<u8>>> {
+    pub fn tables(&self) -> BTreeMap<&'static str, Content> {
         let maps = &self.skel.maps;
-        let content = |map: &dyn MapCore| {
-            let of = |key: Vec<u8>| {
-                let value = map.lookup(&key, MapFlags::ANY).expect("the map is there");
-                value.map(|value| (key, value))
-            };
-            map.keys().filter_map(of).collect()
-        };
         BTreeMap::from([
             ("grants", content(&maps.sink_grants)),
             ("crossings", content(&maps.crossings)),
@@ -327,19 +323,7 @@ impl Sink {
     /// Runs one of the programs, and says whether the packet took the straight way. The general one leaves in the scratch,
     /// behind a word, where the packet's headers are.
     pub fn takes_straight_way(&self, run: impl FnOnce(&Self)) -> bool {
-        let (scratch, key) = (&self.skel.maps.sink_scratch, [0; 4]);
-        let read = || {
-            scratch
-                .lookup_percpu(&key, MapFlags::ANY)
-                .expect("an array")
-        };
-        let mut all = read().expect("it has one element");
-        all.iter_mut().for_each(|value| value.fill(0));
-        let zeroed = scratch.update_percpu(&key, &all, MapFlags::ANY);
-        zeroed.expect("an array");
-        run(self);
-        let after = read().expect("it has one element");
-        after.iter().all(|value| value[4..8] == [0; 4])
+        leaves_zeros(&self.skel.maps.sink_scratch, 4..8, || run(self))
     }
 
     pub fn sweep(&self, keys: &[Key]) {

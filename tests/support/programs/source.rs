@@ -1,12 +1,13 @@
 //! The loaded source.
 
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::source_object::{SourceSkel, SourceSkelBuilder};
 use hostint::datapath::abi::{
-    address_pair, bytes_of, encapsulation, lease_constant, lease_way, missed_counts, missed_key,
-    source_counter, source_flow, source_lease, superpackets,
+    address_pair, bytes_of, encapsulation, host_settings, lease_constant, lease_way, missed_counts,
+    missed_key, source_counter, source_flow, source_lease, superpackets,
 };
 use hostint::datapath::maps::Map;
 use hostint::datapath::probe::Features;
@@ -15,8 +16,10 @@ use hostint::model::{Prefix, RuleHost, WatchRule};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapMut, ProgramMut};
 
-use super::clock::{Clock, NODE};
-use super::{Ran, get, key_of, read_counters, run, set, zero_counters};
+use super::clock::{Clock, NODE, START_NS};
+use super::{
+    Content, Ran, content, get, key_of, leaves_zeros, read_counters, run, set, zero_counters,
+};
 use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
 use crate::model::{self, Encapsulation, Key};
 
@@ -52,6 +55,10 @@ pub struct Options {
     pub tos_mask: u8,
     pub flows: u32,
     pub leases: u32,
+    /// Nearly all packets take the straight way.
+    pub straight: bool,
+    /// Time stands still, so that two sources see the same.
+    pub clock_stands: bool,
 }
 
 impl Default for Options {
@@ -69,6 +76,8 @@ impl Default for Options {
             tos_mask: MARK,
             flows: 1024,
             leases: lease_constant::LEASE_PAIRS.0,
+            straight: true,
+            clock_stands: false,
         }
     }
 }
@@ -111,6 +120,8 @@ impl Source {
         rodata.superpackets = options.superpackets.0;
         rodata.max_hops = options.max_hops;
         rodata.ioam_superpackets = options.ioam;
+        rodata.have_straight_way = options.straight;
+        rodata.clock_stands = options.clock_stands;
         rodata.encapsulation = match options.encapsulation {
             _ if options.auto => encapsulation::ENCAP_AUTO.0,
             _ if options.ioam => encapsulation::ENCAP_IOAM.0,
@@ -141,6 +152,12 @@ impl Source {
         let skel = open.load().expect("loads as root");
         let report_ports = vec![32766, 9555];
         let clock = Clock::start(&skel.maps.host_settings, &report_ports);
+        if options.clock_stands {
+            let mut standing: host_settings =
+                get(&skel.maps.host_settings, &[0; 4]).expect("set at start");
+            standing.clock_offset_ns = START_NS as i64;
+            set(&skel.maps.host_settings, &[0; 4], &standing);
+        }
         let model = model::source::Source {
             encapsulation: options.encapsulation,
             tos_value: options.tos_value,
@@ -332,6 +349,22 @@ impl Source {
             .source_flows
             .lookup(bytes_of(&key), MapFlags::ANY);
         found.expect("the map is there").is_some()
+    }
+
+    /// What stands in the tables that packets change besides counters and records of flows.
+    pub fn tables(&self) -> BTreeMap<&'static str, Content> {
+        let maps = &self.skel.maps;
+        BTreeMap::from([
+            ("leases", content(&maps.source_leases)),
+            ("packets by pair", content(&maps.source_missed)),
+            ("crossings", content(&maps.crossings)),
+        ])
+    }
+
+    /// Runs the program, and says whether the packet took the straight way. The general one leaves the packet's layers in
+    /// the first word of the scratch.
+    pub fn takes_straight_way(&self, run: impl FnOnce(&Self)) -> bool {
+        leaves_zeros(&self.skel.maps.source_scratch, 0..4, || run(self))
     }
 
     pub fn crossings(&self) -> &impl MapCore {
