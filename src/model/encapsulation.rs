@@ -20,7 +20,7 @@ pub enum Encapsulation {
 }
 
 impl Encapsulation {
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::OverTcpUdp,
         Self::ExtensionUdp,
         Self::VxlanGpe,

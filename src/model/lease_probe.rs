@@ -26,7 +26,7 @@ impl ProbeForm {
     const STRAYS: u8 = 16;
 
     /// All forms, each at the place of its number in messages.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::OverUdp,
         Self::Extension,
         Self::Gpe,

@@ -14,7 +14,7 @@ impl Ways {
     /// Flows of both protocols.
     const IOAM: Self = Self(256);
 
-    const NAMES: [(Self, InternedName); 8] = [
+    const NAMES: [(Self, InternedName); 9] = [
         (Self(1), "tcp over-tcp-udp"),
         (Self(2), "tcp extension-udp"),
         (Self(4), "tcp vxlan-gpe"),
