@@ -7,7 +7,7 @@ return function(fields, tools, ip, leases, options)
     local FULL, SHORT = 216, 64
     local PROBE_MAGIC, PROBE_LENGTH, INT_BLOCK = 0x68696e70, 24, 36
     local ENCAPSULATIONS = { "over-tcp-udp", "extension-udp", "vxlan-gpe" }
-    local FORMS = { [0] = "over-tcp-udp", "extension-udp", "vxlan-gpe", "stray" }
+    local FORMS = { [0] = "over-tcp-udp", "extension-udp", "vxlan-gpe", "stray", "ioam" }
 
     -- The names of the encapsulations among capabilities.
     local function named(capabilities)
@@ -15,6 +15,7 @@ return function(fields, tools, ip, leases, options)
         for i, name in ipairs(ENCAPSULATIONS) do
             names[#names + 1] = band(capabilities, 2 ^ (i - 1)) ~= 0 and name or nil
         end
+        names[#names + 1] = band(capabilities, 128) ~= 0 and "ioam" or nil
         return table.concat(names, ", ")
     end
 
