@@ -309,7 +309,7 @@ return function()
         -- probes of a lease's path
         probe_path_magic = u32("hostint.path_probe.magic", "Magic", HEX),
         probe_path_version = u8("hostint.path_probe.version", "Version"),
-        probe_path_form = u8("hostint.path_probe.form", "Form", DEC, { [0] = "over-tcp-udp", [1] = "extension-udp", [2] = "vxlan-gpe", [3] = "stray TCP segment", [4] = "ioam" }),
+        probe_path_form = u8("hostint.path_probe.form", "Form", DEC, { [0] = "over-tcp-udp", [1] = "extension-udp", [2] = "vxlan-gpe", [3] = "stray TCP segment", [4] = "int-md", [5] = "ioam" }),
         probe_path_number = u8("hostint.path_probe.number", "Number"),
         probe_path_tos = u8("hostint.path_probe.tos", "ToS byte as it was sent", HEX),
         probe_path_round = u64("hostint.path_probe.round", "Round", HEX),

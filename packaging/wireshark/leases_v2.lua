@@ -5,9 +5,10 @@ return function(fields, tools, ip, leases, options)
     local h, put, band = fields.h, tools.put, tools.band
 
     local FULL, SHORT = 216, 64
-    local PROBE_MAGIC, PROBE_LENGTH, INT_BLOCK = 0x68696e70, 24, 36
-    local ENCAPSULATIONS = { "over-tcp-udp", "extension-udp", "vxlan-gpe" }
-    local FORMS = { [0] = "over-tcp-udp", "extension-udp", "vxlan-gpe", "stray", "ioam" }
+    local PROBE_MAGIC, PROBE_LENGTH, INT_BLOCK, MD_BLOCK = 0x68696e70, 24, 36, 48
+    local ENCAPSULATIONS = { "over-tcp-udp", "extension-udp", "vxlan-gpe", "int-md" }
+    local FORMS = { [0] = "over-tcp-udp", "extension-udp", "vxlan-gpe", "stray", "int-md", "ioam" }
+    local STRAY, MD = 3, 4
 
     -- The names of the encapsulations among capabilities.
     local function named(capabilities)
@@ -67,16 +68,20 @@ return function(fields, tools, ip, leases, options)
         put(answer, h.lease_flow_packets, tvb(136, 4))
         local age = tvb(140, 4):uint()
         put(answer, h.lease_flow_age, tvb(140, 4), nil, age == 0xffffffff and " (never, or too long ago)" or nil)
-        for form = 0, 3 do
-            local bits, arrived = tvb(144 + 16 * form, 16), 0
+        for form = 0, 4 do
+            -- The probes of int-md have no place of their own: they are behind the 32 lowest bits of stray packets.
+            local bits, arrived = tvb(144 + 16 * math.min(form, STRAY), 16), 0
             for i = 0, 15 do
-                local byte = bits(i, 1):uint()
+                local of_stray = i >= 4 and i <= 7
+                local byte = form >= STRAY and of_stray ~= (form == STRAY) and 0 or bits(i, 1):uint()
                 while byte > 0 do
                     arrived, byte = arrived + byte % 2, math.floor(byte / 2)
                 end
             end
             put(answer, h.lease_arrived, bits, arrived, " of " .. FORMS[form])
-            put(answer, h.lease_tos_changed, tvb(108 + form, 1), nil, " of " .. FORMS[form])
+            if form < MD then
+                put(answer, h.lease_tos_changed, tvb(108 + form, 1), nil, " of " .. FORMS[form])
+            end
         end
         return string.format("node %d: %s (%s)", tvb(80, 4):uint(), astray and "no lease, tagged packets go astray" or "granted", names)
     end
@@ -146,7 +151,7 @@ return function(fields, tools, ip, leases, options)
 
     -- Where a probe begins in the payload of UDP or TCP: at once, or behind an INT block whose mark was lost.
     local function place(tvb)
-        for _, at in ipairs({ 0, INT_BLOCK }) do
+        for _, at in ipairs({ 0, INT_BLOCK, MD_BLOCK }) do
             if tvb:len() >= at + PROBE_LENGTH and tvb(at, 4):uint() == PROBE_MAGIC then
                 return at
             end

@@ -2,13 +2,14 @@
 
 use std::io::Read as _;
 use std::net::UdpSocket;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use hostint_testing::frame::Frame;
 use hostint_testing::model::int_md::{Header, insert};
-use hostint_testing::netns::{Host, Lab, await_that};
+use hostint_testing::netns::{Host, Lab, await_that, await_that_or};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+
+use crate::exchange::{exchange_tcp, exchange_udp, flow};
 
 const HOP: u32 = 9;
 const DSCP: u8 = 0x17;
@@ -78,17 +79,8 @@ impl Capture {
 
     /// The nodes of the stack of a packet, and the newest entry's time of arrival.
     fn stack(&self, number: usize) -> (String, u64) {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/wireshark/hostint.lua");
-        let script = format!("-Xlua_script:{}", script.display());
-        let marks = [
-            "-o",
-            "int.dscp_value:0x17",
-            "-o",
-            "int.dscp_mask:0x3f",
-            &script,
-        ];
         let line = self
-            .fields(&["int.node_id", "int.ingress_ts"], &marks)
+            .fields(&["int.node_id", "int.ingress_ts"], &marks())
             .remove(number);
         let (nodes, times) = line.split_once('\t').unwrap();
         let newest = times.split(',').next().unwrap();
@@ -108,6 +100,19 @@ impl Capture {
             .remove(number);
         line.split_whitespace().map(str::to_owned).collect()
     }
+}
+
+/// The options by which Wireshark finds INT-MD.
+fn marks() -> [&'static str; 3] {
+    [
+        "-oint.dscp_value:0x17",
+        "-oint.dscp_mask:0x3f",
+        concat!(
+            "-Xlua_script:",
+            env!("CARGO_MANIFEST_DIR"),
+            "/packaging/wireshark/hostint.lua"
+        ),
+    ]
 }
 
 impl Drop for Capture {
@@ -191,6 +196,66 @@ fn wireshark_reads_the_entry_and_finds_every_checksum_right() {
     let counters = lab.m.counters("transit");
     let told = ["pushed", "no_budget", "too_long", "no_arrival"].map(|name| counters[name]);
     assert_eq!(told, [5, 1, 1, 0], "{counters:?}");
+}
+
+#[test]
+fn what_hostints_source_sends_is_standard_int_md_in_tcp_and_udp() {
+    let lab = Lab::new();
+    lab.m.hostint(TRANSIT);
+    let _sinks = [
+        lab.a.leasing_sink("--dev a0 --node-id 1"),
+        lab.b
+            .leasing_sink("--dev b0 --node-id 2 --int-dscp 0x17 --allow 10.9.1.1"),
+    ];
+    // Nobody finishes checksums behind the source, and it sees no superpackets.
+    lab.a.sh("ethtool -K a0 tx off >/dev/null");
+    lab.a.hostint(
+        "source attach --dev a0 --encap int-md --int-dscp 0x17 --max-hops 2 --superpackets no-gso",
+    );
+    lab.a.hostint("source add-dest --static 10.9.2.1");
+    let capture = Capture::start(&lab.b, "b0");
+    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    exchange_udp(&from, &to, 50, 1_300);
+    exchange_tcp(&lab.a, &lab.b, 7000, 100_000);
+    let names = [
+        "ip.proto",
+        "int.node_id",
+        "int.domain_id",
+        "hostint.sequence",
+    ];
+    let captured = |protocol: &str| -> Vec<Vec<String>> {
+        let lines = capture.fields(&names, &marks()).into_iter();
+        let values = lines.map(|line| line.split('\t').map(str::to_owned).collect());
+        values
+            .filter(|values: &Vec<String>| values[0] == protocol)
+            .collect()
+    };
+    // The capture has room for a few packets at a time.
+    await_that_or(
+        || captured("17").len() >= 10,
+        || format!("datagrams are captured: {:?}", captured("17")),
+    );
+    let mut last = 0;
+    for values in captured("17") {
+        assert_eq!(values[1..3], ["9,1", "0x4849"], "{values:?}");
+        let sequence: u32 = values[3].parse().unwrap();
+        assert!(last < sequence && sequence <= 50, "{values:?}");
+        last = sequence;
+    }
+    for values in captured("6") {
+        assert_eq!(values[1..3], ["9,1", "0x4849"], "{values:?}");
+    }
+    assert_eq!(capture.checksums(0), ["1", "1"], "IP and UDP");
+    assert_eq!(capture.checksums(9), ["1", "1"], "IP and UDP");
+    let flow = flow(&lab.b.status(), "the connection", 7000);
+    assert_eq!(flow["encapsulation"], "int-md");
+    let (pushed, stripped) = (
+        lab.m.count("transit", "pushed"),
+        lab.b.count("sink", "stripped"),
+    );
+    assert!(stripped > 50 + 100_000 / 1_500, "{stripped}");
+    assert_eq!(pushed, stripped, "the hop is in each packet");
+    assert_eq!(lab.b.checksum_errors(), 0, "all was restored");
 }
 
 /// Sends it until the socket gets something, and returns that.
