@@ -126,7 +126,6 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         tagged: entry.counts.tagged,
         fallen: entry.counts.fallen,
         unseen_turns: entry.counts.unseen_turns,
-        ..source_lease::default()
     }
 }
 

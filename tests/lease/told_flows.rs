@@ -271,6 +271,7 @@ fn a_tunnel_that_a_path_begins_to_eat_is_left_within_a_second() {
                 Network::new(configured(None), Path::default(), Sink::default(), seed);
             network.prove(5000).expect("it is proved");
             let known = proof_of(&network);
+            let begun = network.now;
             for pair in &pairs {
                 network.keeper.want(*pair, true, network.now);
                 network.keeper.adopt(pair, &known);
@@ -308,6 +309,11 @@ fn a_tunnel_that_a_path_begins_to_eat_is_left_within_a_second() {
                 );
             }
             latest_ms = latest_ms.max(last_ms - sends_again_ms);
+            // In the first seconds all pairs are asked at once.
+            let since = begun + 5_000 * MS;
+            let asked = network.asked.iter().filter(|(at, _)| *at >= since);
+            let a_second = asked.count() as u64 * 1_000 * MS / (network.now - since);
+            assert!(a_second <= 1_310, "{name}: {a_second} questions a second");
         }
         println!("{name}: the last packet leaves after {latest_ms} ms");
         assert!(latest_ms <= 1_000, "{name}: {latest_ms} ms");
