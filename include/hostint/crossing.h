@@ -31,6 +31,8 @@ struct crossing_key {
 
 /* Packets since the record was made; superpackets count as their segments. All CPUs add to them. */
 struct crossing {
+	__u32 ttl;                      /* TTL or hop limit of the packets; 0: none came yet */
+	__u32 ttl_from;                 /* the first block in which all packets have this one */
 	__u64 packets[CROSSING_BLOCKS]; /* by the block's number % CROSSING_BLOCKS */
 };
 

@@ -70,11 +70,6 @@ static __always_inline bool has_no_int(struct __sk_buff *ctx)
 	return has_no_mark((void *)(long)ctx->data, (void *)(long)ctx->data_end, &marks);
 }
 
-static __always_inline bool concerns_no_hop(struct __sk_buff *ctx)
-{
-	return has_no_int(ctx) && has_no_option((void *)(long)ctx->data, (void *)(long)ctx->data_end);
-}
-
 __noinline int find_skb(struct __sk_buff *ctx)
 {
 	struct passing_packet *p = passing();
@@ -157,12 +152,12 @@ __noinline int hop(struct __sk_buff *ctx)
 static __always_inline void note_crossing(struct __sk_buff *ctx, const struct host_settings *host,
 					  struct passing_packet *p, enum crossing_place place, __u64 now)
 {
-	__u32 segments = ctx->gso_segs > 1 ? ctx->gso_segs : 1;
+	__u32 segments = ctx->gso_segs > 1 ? ctx->gso_segs : 1, dest;
 
 	if (!p->had_budget || p->source_node == bpf_htonl(host->node_id) ||
-	    !fill_key((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p->at, &p->key))
+	    !find_dest_tag((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p->at, &dest))
 		return;
-	count_crossing(bpf_ntohl(p->source_node), dest_tag(p->key.daddr), ctx->ifindex, crossing_of(place, segments),
+	count_crossing(bpf_ntohl(p->source_node), dest, ctx->ifindex, crossing_of(place, p->at.ttl, segments),
 		       block_of(now, bpf_ntohl(p->source_time)));
 }
 
@@ -187,16 +182,17 @@ SEC("tc")
 int transit_in(struct __sk_buff *ctx)
 {
 	const struct host_settings *host = get_host_settings();
+	bool no_int = has_no_int(ctx);
 	struct passing_packet *p;
 	int found;
 	__u64 now;
 
-	if (concerns_no_hop(ctx))
+	if (no_int && has_no_option((void *)(long)ctx->data, (void *)(long)ctx->data_end))
 		return TCX_NEXT;
 	p = passing();
 	if (!host || !p)
 		return TCX_NEXT;
-	found = has_no_int(ctx) ? TRANSIT_NO_INT : find_readable(ctx, p);
+	found = no_int ? TRANSIT_NO_INT : find_readable(ctx, p);
 	if (found != TRANSIT_FOUND) {
 		if (may_have_option(p, found))
 			note_request(ctx, host, p);
@@ -280,16 +276,20 @@ SEC("tc")
 int transit_out(struct __sk_buff *ctx)
 {
 	struct passing_packet *p;
+	bool no_int;
 	int found;
 
 	if (carriers & CARRIER_TCP_INT)
 		count_sent(ctx);
-	if (!ctx->ingress_ifindex || concerns_no_hop(ctx))
+	if (!ctx->ingress_ifindex)
+		return TCX_NEXT;
+	no_int = has_no_int(ctx);
+	if (no_int && has_no_option((void *)(long)ctx->data, (void *)(long)ctx->data_end))
 		return TCX_NEXT;
 	p = passing();
 	if (!p)
 		return TCX_NEXT;
-	found = has_no_int(ctx) ? TRANSIT_NO_INT : find_readable(ctx, p);
+	found = no_int ? TRANSIT_NO_INT : find_readable(ctx, p);
 	if (found == TRANSIT_FOUND) {
 		note_departure(ctx, p);
 		return hop(ctx);

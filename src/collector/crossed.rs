@@ -8,8 +8,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::model::crossings::{Crossed, CrossedPlace, CrossingPlace, PathCrossed};
 use crate::model::{NodeId, NodePort, Path};
 
-/// The counts of each block, by place.
-pub type PairCounts = Vec<HashMap<(CrossingPlace, NodePort), u64>>;
+/// The packets of a block that came by a place, and their TTL.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Passed {
+    pub packets: u64,
+    pub ttl: Option<u8>,
+}
+
+/// What came by in a block, by place.
+pub type BlockCounts = HashMap<(CrossingPlace, NodePort), Passed>;
 
 /// Ends of wires: those that packets leave by, and those that they come to.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +55,8 @@ fn wires(path: &Path) -> impl Iterator<Item = (NodePort, NodePort)> {
 struct CrossedSums<'a> {
     paths: &'a [&'a Path],
     by_place: BTreeMap<(usize, u8, bool), Crossed>,
+    /// The routers on wires that said nothing, by path and the wire's place.
+    unseen: BTreeMap<(usize, u8), u8>,
 }
 
 impl CrossedSums<'_> {
@@ -79,18 +88,25 @@ impl CrossedSums<'_> {
         }
         let named = found.into_iter().filter_map(|(number, places)| {
             let path = (*self.paths.get(number)?).clone();
-            Some(PathCrossed { path, places })
+            let unseen = self.unseen.iter().filter(|((of, _), _)| *of == number);
+            let unseen = unseen.map(|((_, place), routers)| (*place, *routers));
+            Some(PathCrossed {
+                path,
+                places,
+                unseen: unseen.collect(),
+            })
         });
         named.collect()
     }
 }
 
 /// Returns the losses that are known of these blocks.
-pub fn losses(paths: &[&Path], blocks: &PairCounts) -> Vec<PathCrossed> {
+pub fn losses(paths: &[&Path], blocks: &[BlockCounts]) -> Vec<PathCrossed> {
     let groups = groups(paths);
     let mut sums = CrossedSums {
         paths,
         by_place: BTreeMap::new(),
+        unseen: BTreeMap::new(),
     };
     for counts in blocks {
         let block = Block { paths, counts };
@@ -102,6 +118,7 @@ pub fn losses(paths: &[&Path], blocks: &PairCounts) -> Vec<PathCrossed> {
             block.add_box(node, &mut sums);
         }
         block.add_whole(&mut sums);
+        block.add_unseen(&mut sums);
     }
     sums.done()
 }
@@ -109,37 +126,55 @@ pub fn losses(paths: &[&Path], blocks: &PairCounts) -> Vec<PathCrossed> {
 /// The counts of a block, and the paths that its packets took.
 struct Block<'a> {
     paths: &'a [&'a Path],
-    counts: &'a HashMap<(CrossingPlace, NodePort), u64>,
+    counts: &'a BlockCounts,
 }
 
 impl Block<'_> {
     fn at(&self, place: CrossingPlace, port: NodePort) -> Option<u64> {
-        self.counts.get(&(place, port)).copied()
+        Some(self.counts.get(&(place, port))?.packets)
+    }
+
+    /// Where what leaves by this end of a wire is counted, and what comes to that one.
+    fn leaving(&self, from: NodePort) -> (CrossingPlace, NodePort) {
+        match self.paths.iter().any(|path| path.source == from) {
+            true => (CrossingPlace::Tagged, from),
+            false => (CrossingPlace::Departed, from),
+        }
+    }
+
+    fn coming(&self, to: NodePort) -> (CrossingPlace, NodePort) {
+        match self.paths.iter().any(|path| path.sink == to) {
+            true => (CrossingPlace::Received, to),
+            false => (CrossingPlace::Arrived, to),
+        }
     }
 
     /// What left by this end of a wire, and what came to that one.
     fn left(&self, from: NodePort) -> Option<u64> {
-        let is_source = self.paths.iter().any(|path| path.source == from);
-        self.at(
-            if is_source {
-                CrossingPlace::Tagged
-            } else {
-                CrossingPlace::Departed
-            },
-            from,
-        )
+        let (place, port) = self.leaving(from);
+        self.at(place, port)
     }
 
     fn came(&self, to: NodePort) -> Option<u64> {
-        let is_sink = self.paths.iter().any(|path| path.sink == to);
-        self.at(
-            if is_sink {
-                CrossingPlace::Received
-            } else {
-                CrossingPlace::Arrived
-            },
-            to,
-        )
+        let (place, port) = self.coming(to);
+        self.at(place, port)
+    }
+
+    /// Each router takes one from the TTL, so the difference is known if all packets have the same at either end, whichever
+    /// wires they took.
+    fn add_unseen(&self, sums: &mut CrossedSums<'_>) {
+        for (number, path) in self.paths.iter().enumerate() {
+            for (at, (from, to)) in wires(path).enumerate() {
+                let ttl = |place| self.counts.get(&place).and_then(|passed| passed.ttl);
+                let (left, came) = (ttl(self.leaving(from)), ttl(self.coming(to)));
+                let routers = left
+                    .zip(came)
+                    .and_then(|(left, came)| left.checked_sub(came));
+                if let Some(routers) = routers {
+                    sums.unseen.insert((number, 2 * at as u8 + 1), routers);
+                }
+            }
+        }
     }
 
     fn add_wires(&self, group: &Wires, sums: &mut CrossedSums<'_>) {
@@ -208,7 +243,7 @@ impl Block<'_> {
         let of = |wanted: CrossingPlace| {
             let all = self.counts.iter();
             all.filter(|((place, at), _)| *place == wanted && at.node == node)
-                .map(|(_, count)| count)
+                .map(|(_, passed)| passed.packets)
                 .sum::<u64>()
         };
         // Packets came and went by all interfaces that paths name.
@@ -255,7 +290,7 @@ impl Block<'_> {
                 .filter(|((place, at), _)| *place == wanted && at.node == node)
                 .peekable();
             found.peek()?;
-            Some(found.map(|(_, count)| count).sum::<u64>())
+            Some(found.map(|(_, passed)| passed.packets).sum::<u64>())
         };
         let tagged = of(CrossingPlace::Tagged, first.source.node);
         let received = of(CrossingPlace::Received, first.sink.node);

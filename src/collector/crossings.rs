@@ -1,10 +1,12 @@
 //! Losses by segment: what hosts counted where packets came by is compared along the paths that packets take.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::crossed::{PairCounts, losses};
+use super::crossed::{BlockCounts, losses};
 use super::known_ways::KnownWays;
-use crate::model::crossings::{BLOCK_NS, CrossingFlow, CrossingPlace, CrossingReport, PathCrossed};
+use crate::model::crossings::{
+    BLOCK_NS, CoveredFlows, CrossingFlow, CrossingPlace, CrossingReport, PathCrossed,
+};
 use crate::model::{Arrival, NodeId, NodePort, Path};
 
 /// The most flows, and places of a flow, that are followed.
@@ -20,8 +22,11 @@ pub const SETTLED_NS: u64 = SETTLED * BLOCK_NS;
 /// A host whose clock differs by more than this may name blocks by other numbers. A report may be late by as much.
 const MOST_APART_NS: u64 = 1_000_000_000;
 
-/// The counts of a block: by place.
-type BlockCounts = HashMap<(CrossingPlace, NodePort), u64>;
+/// The most places at which packets of a block are counted, and the most reports about it.
+const MOST_COUNTING: usize = 1 << 14;
+
+/// The age in blocks after which a host has no more packets of a block to come.
+const OVER: u64 = 5;
 
 #[derive(Debug, Default)]
 struct FlowBlocks {
@@ -30,10 +35,47 @@ struct FlowBlocks {
     sink: Option<NodeId>,
 }
 
+/// The hosts that count the packets of a block.
+#[derive(Debug, Default)]
+struct CountingHosts {
+    places: HashSet<(CrossingPlace, NodePort)>,
+    covered: Vec<(NodeId, CoveredFlows)>,
+}
+
+impl CountingHosts {
+    fn note(&mut self, report: &CrossingReport, number: usize, block: u64) {
+        let counted = report.counts.iter();
+        let counted = counted.filter(|one| matches!(one.packets.get(number), Some(Some(_))));
+        for one in counted {
+            if self.places.len() < MOST_COUNTING {
+                self.places.insert((one.place, one.at(report.node)));
+            }
+        }
+        let is_over = report.told_ns / BLOCK_NS >= block + OVER;
+        let Some(covered) = report.covered.filter(|_| is_over) else {
+            return;
+        };
+        let told = (report.node, covered);
+        if self.covered.len() < MOST_COUNTING && !self.covered.contains(&told) {
+            self.covered.push(told);
+        }
+    }
+
+    /// True if packets of the flow would have been counted here, and there were none.
+    fn had_none(&self, flow: CrossingFlow, counts: &BlockCounts, at: NodePort) -> bool {
+        let place = (CrossingPlace::Arrived, at);
+        let is_told = |(node, flows): &(NodeId, CoveredFlows)| *node == at.node && flows.has(flow);
+        !counts.contains_key(&place)
+            && self.places.contains(&place)
+            && self.covered.iter().any(is_told)
+    }
+}
+
 /// The counts that wait, and the paths.
 #[derive(Debug, Default)]
 pub struct CrossingLedger {
     flows: HashMap<CrossingFlow, FlowBlocks>,
+    hosts: BTreeMap<u64, CountingHosts>,
     ways: KnownWays,
     /// Blocks before this one were compared.
     settled: u64,
@@ -42,7 +84,7 @@ pub struct CrossingLedger {
 impl CrossingLedger {
     /// Packets take this path.
     pub fn see_path(&mut self, path: &Path, arrival: Arrival) {
-        if path.queue().is_none() {
+        if !path.is_part() {
             self.ways.see(path, arrival.received_ns);
         }
     }
@@ -58,6 +100,17 @@ impl CrossingLedger {
     }
 
     fn note(&mut self, report: &CrossingReport) {
+        for (number, block) in (report.first_block..)
+            .take(report.blocks.into())
+            .enumerate()
+        {
+            if block >= self.settled {
+                self.hosts
+                    .entry(block)
+                    .or_default()
+                    .note(report, number, block);
+            }
+        }
         for counts in &report.counts {
             if self.flows.len() >= MOST_FLOWS && !self.flows.contains_key(&counts.flow) {
                 continue;
@@ -74,8 +127,10 @@ impl CrossingLedger {
                 let known = flow.blocks.entry(block).or_default();
                 if known.len() < MOST_PLACES || known.contains_key(&place) {
                     // Counts only grow, and reports may overtake each other.
-                    let count = known.entry(place).or_default();
-                    *count = u64::from(packets).max(*count);
+                    let passed = known.entry(place).or_default();
+                    passed.packets = u64::from(packets).max(passed.packets);
+                    let ttl = counts.ttl.filter(|ttl| ttl.from_block <= block);
+                    passed.ttl = ttl.map(|ttl| ttl.ttl);
                 }
             }
         }
@@ -86,23 +141,42 @@ impl CrossingLedger {
             return Vec::new();
         }
         self.settled = before;
-        let mut by_pair: BTreeMap<(NodeId, NodeId), PairCounts> = BTreeMap::new();
+        let open = self.hosts.split_off(&before);
+        let hosts = std::mem::replace(&mut self.hosts, open);
+        // Blocks of flows that took the same paths are looked at together.
+        let mut by_paths: BTreeMap<Vec<&Path>, Vec<BlockCounts>> = BTreeMap::new();
+        self.ways.forget(now_ns);
         for (id, flow) in &mut self.flows {
             let open = flow.blocks.split_off(&before);
             let over = std::mem::replace(&mut flow.blocks, open);
             let Some(sink) = flow.sink else { continue };
-            let pair = by_pair.entry((id.source, sink)).or_default();
-            pair.extend(
-                over.into_values()
-                    .filter(|block| block.values().any(|count| *count > 0)),
-            );
+            let ways = self.ways.of((id.source, sink));
+            for (block, counts) in over {
+                if counts.values().all(|passed| passed.packets == 0) {
+                    continue;
+                }
+                // A path of other packets of the pair, over hops at which none of these came by, is none of theirs.
+                let is_theirs = |path: &&&Path| {
+                    let arrivals = path.segments().into_iter().step_by(2).map(|wire| wire.to);
+                    let is_passed = |at| {
+                        let counting = hosts.get(&block);
+                        !counting.is_some_and(|hosts| hosts.had_none(*id, &counts, at))
+                    };
+                    arrivals.take(path.hops.len()).all(is_passed)
+                };
+                let theirs: Vec<&Path> = ways.iter().filter(is_theirs).copied().collect();
+                let paths = if theirs.is_empty() {
+                    ways.clone()
+                } else {
+                    theirs
+                };
+                by_paths.entry(paths).or_default().push(counts);
+            }
         }
         self.flows.retain(|_, flow| !flow.blocks.is_empty());
-        self.ways.forget(now_ns);
-        let mut known = Vec::new();
-        for (pair, blocks) in by_pair {
-            known.extend(losses(&self.ways.of(pair), &blocks));
-        }
+        let known = by_paths.iter();
         known
+            .flat_map(|(paths, blocks)| losses(paths, blocks))
+            .collect()
     }
 }

@@ -10,8 +10,13 @@ use super::pins::Pins;
 use super::{source_links, transit_links};
 use crate::model::NodeId;
 use crate::model::crossing_tally::{CrossingNews, CrossingTally};
-use crate::model::crossings::{CrossingCounts, CrossingFlow, CrossingPlace};
+use crate::model::crossings::{
+    BLOCK_NS, CoveredFlows, CrossingCounts, CrossingFlow, CrossingPlace, SteadyTtl,
+};
 use crate::os::netdev;
+
+/// A record that is made this long after the map was full may be of packets that came before.
+const FULL_NS: u64 = 16 * BLOCK_NS;
 
 /// Records that one system call reads.
 const BATCH: usize = 256;
@@ -22,6 +27,16 @@ pub struct Crossings {
     tally: CrossingTally<CrossingKey>,
     /// The map that was read last.
     map: Option<u32>,
+    /// When there was no room for other records.
+    full_ns: Option<u64>,
+}
+
+/// What is to be told.
+#[derive(Default)]
+pub struct ToldCrossings {
+    pub first_block: u64,
+    pub counts: Vec<CrossingCounts>,
+    pub covered: Option<CoveredFlows>,
 }
 
 /// A place and a flow: source node, destination, interface, and the number of the place.
@@ -66,7 +81,7 @@ fn counting(pins: &Pins) -> io::Result<Counting> {
 }
 
 impl Crossings {
-    /// Returns the first block and the counts that are to be told, and forgets those that are idle.
+    /// Returns what is to be told, and forgets counts that are idle.
     ///
     /// Behind queues packets are counted only while a daemon has the program for that, which then `tells_sent`.
     pub fn news(
@@ -74,10 +89,10 @@ impl Crossings {
         pins: &Pins,
         now_ns: u64,
         tells_sent: bool,
-    ) -> io::Result<(u64, Vec<CrossingCounts>)> {
+    ) -> io::Result<ToldCrossings> {
         let Some(map) = Map::<crossing_key, crossing>::open(&pins.map(CROSSINGS))? else {
             *self = Self::default();
-            return Ok((0, Vec::new()));
+            return Ok(ToldCrossings::default());
         };
         let id = map.id()?;
         if self.map.replace(id).is_some_and(|before| before != id) {
@@ -85,11 +100,21 @@ impl Crossings {
         }
         let counting = counting(pins)?;
         let mut records = Vec::new();
+        let mut ttls = HashMap::new();
         map.for_each_in_batches(BATCH, |key, count| {
             let id = (key.source_node, key.dest, key.ifindex, key.place);
             records.push((id, count.packets));
+            if let Some(ttl) = u8::try_from(count.ttl).ok().filter(|ttl| *ttl != 0) {
+                let from_block = count.ttl_from.into();
+                ttls.insert(id, SteadyTtl { ttl, from_block });
+            }
         })?;
         let is_full = records.len() >= map.capacity() as usize / 4 * 3;
+        if is_full {
+            self.full_ns = Some(now_ns);
+        }
+        let since_full = self.full_ns.map(|full_ns| now_ns.saturating_sub(full_ns));
+        let was_full = since_full.is_some_and(|since| since < FULL_NS);
         let CrossingNews {
             first_block,
             mut counts,
@@ -122,9 +147,14 @@ impl Crossings {
                 place: place_of(&key)?,
                 port: key.2 as u16,
                 packets,
+                ttl: ttls.get(&key).copied(),
             })
         });
-        Ok((first_block, counts.collect()))
+        Ok(ToldCrossings {
+            first_block,
+            counts: counts.collect(),
+            covered: (!was_full).then_some(CoveredFlows::ALL),
+        })
     }
 }
 

@@ -35,6 +35,22 @@ pub struct CrossingCounts {
     pub place: CrossingPlace,
     pub port: u16,
     pub packets: Vec<Option<u32>>,
+    /// `None`: not known, or their TTLs differ.
+    pub ttl: Option<SteadyTtl>,
+}
+
+/// The TTL or hop limit that all packets have from a block on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SteadyTtl {
+    pub ttl: u8,
+    pub from_block: u64,
+}
+
+/// The flows of which a report has all counts, both ends included: others in between have had no packets at this host.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct CoveredFlows {
+    pub from: CrossingFlow,
+    pub to: CrossingFlow,
 }
 
 /// What a host counted. Several reports tell of the same block; the last one is right.
@@ -48,6 +64,8 @@ pub struct CrossingReport {
     pub blocks: u8,
     /// Those of a flow stand together.
     pub counts: Vec<CrossingCounts>,
+    /// `None`: there may be flows that the host has no room for.
+    pub covered: Option<CoveredFlows>,
 }
 
 /// Packets of a segment of a path that came to its begin, and how many fewer came to its end. Packets that were doubled
@@ -73,6 +91,9 @@ pub struct PathCrossed {
     pub path: Path,
     /// Places whose losses are known.
     pub places: Vec<(CrossedPlace, Crossed)>,
+    /// The routers on wires that said nothing, by what is missing from the TTL; the number of a wire is that of
+    /// [`CrossedPlace::Segment`].
+    pub unseen: Vec<(u8, u8)>,
 }
 
 impl CrossingPlace {
@@ -91,6 +112,28 @@ impl CrossingPlace {
 
     pub fn of_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.number() == number)
+    }
+}
+
+impl CrossingFlow {
+    const FIRST: Self = Self {
+        source: NodeId(0),
+        dest: 0,
+    };
+    const LAST: Self = Self {
+        source: NodeId(u32::MAX),
+        dest: u32::MAX,
+    };
+}
+
+impl CoveredFlows {
+    pub const ALL: Self = Self {
+        from: CrossingFlow::FIRST,
+        to: CrossingFlow::LAST,
+    };
+
+    pub fn has(&self, flow: CrossingFlow) -> bool {
+        (self.from..=self.to).contains(&flow)
     }
 }
 

@@ -76,7 +76,7 @@ impl PassageId {
                 _ => return None,
             },
         };
-        // The queue behind a host's own packets has no interface by which they came.
-        (id.in_port != 0 && id.path() == *path).then_some(id)
+        // Packets of the host itself have no interface by which they came, and those for it none by which they leave.
+        (id.in_port != 0 && id.out_port != 0 && id.path() == *path).then_some(id)
     }
 }

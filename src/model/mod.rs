@@ -71,6 +71,7 @@ mod path_part;
 mod path_state;
 mod path_status;
 mod path_totals;
+mod path_within;
 mod plain_error;
 mod postcards_status;
 mod prefix;
@@ -178,9 +179,7 @@ pub use packet::{FirstHeader, Packet};
 pub use packet_pods::PacketPods;
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use pair_traffic::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
-pub use path::{
-    NodePort, Path, PathHop, PathSample, QUEUE_PLACE, Segment, SegmentKind, SegmentTime,
-};
+pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
 pub use path_figures::{
     PathFigures, PathQuery, SegmentFigures, SegmentLoss, SegmentOrder, SegmentTally, SegmentTimes,
     TailShares, tail_shares,
@@ -189,6 +188,7 @@ pub use path_part::{PathFact, PathPart, PathPartRecord};
 pub use path_state::PathState;
 pub use path_status::PathStatus;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
+pub use path_within::{QUEUE_PLACE, WITHIN_PLACE};
 pub use plain_error::PlainError;
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};

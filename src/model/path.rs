@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CorrectedLatency, Hop, LatencyReport, MOST_TRANSIT_HOPS, NodeId, PassageId};
+use super::{CorrectedLatency, Hop, LatencyReport, MOST_TRANSIT_HOPS, NodeId};
 
 /// An interface of a node: the low 16 bits of its index, as reports name it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
@@ -38,12 +38,14 @@ pub enum SegmentKind {
     Hop,
     /// From the stamp of a node to the stamp of the next one: two clocks.
     Wire,
-    /// In the queue of a transit hop's interface, behind its egress stamp: one clock, and a part of the wire there.
+    /// In the queue of an interface of a transit hop, or of the source, behind its egress stamp: one clock, and a part of
+    /// the wire there.
     Queue,
+    /// In the source's host, from TCP's departure to the source's stamp: one clock, in front of the path.
+    Stack,
+    /// In the sink's host, from the sink to the application: one clock, behind the path.
+    Read,
 }
-
-/// The place of the queue in the path that [`Path::to_queue`] makes.
-pub const QUEUE_PLACE: u8 = 3;
 
 /// A part of a path, between two stamps.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -81,13 +83,15 @@ impl SegmentKind {
             Self::Hop => "hop",
             Self::Wire => "wire",
             Self::Queue => "queue",
+            Self::Stack => "stack",
+            Self::Read => "read",
         }
     }
 
     /// True if the same clock stamps its begin and its end.
     pub fn has_one_clock(self) -> bool {
         match self {
-            Self::Hop | Self::Queue => true,
+            Self::Hop | Self::Queue | Self::Stack | Self::Read => true,
             Self::Wire => false,
         }
     }
@@ -119,57 +123,12 @@ impl Path {
             })
     }
 
-    /// The path of a source's packets as far as the queue of a transit hop's interface, as the hop tells it. Where they
-    /// left the source and came in is not told.
-    pub fn to_queue(source: NodeId, queue: NodePort) -> Self {
-        Self {
-            source: NodePort {
-                node: source,
-                port: 0,
-            },
-            hops: vec![PathHop {
-                node: queue.node,
-                ingress_port: 0,
-                egress_port: queue.port,
-            }],
-            sink: queue,
-        }
-    }
-
-    /// True for what a host tells of packets between its interfaces: no packet with INT takes such a path.
-    pub fn is_passage(&self) -> bool {
-        PassageId::of(self).is_some()
-    }
-
-    /// The queue at which the path ends, if it does.
-    pub fn queue(&self) -> Option<NodePort> {
-        let hop = self.hops.last()?;
-        let left = NodePort {
-            node: hop.node,
-            port: hop.egress_port,
-        };
-        (left == self.sink).then_some(left)
-    }
-
-    /// The queue behind the hop with this number, from 0.
-    pub fn queue_behind(&self, hop: usize) -> Option<Segment> {
-        let hop = self.hops.get(hop)?;
-        let at = NodePort {
-            node: hop.node,
-            port: hop.egress_port,
-        };
-        Some(Segment {
-            kind: SegmentKind::Queue,
-            from: at,
-            to: at,
-        })
-    }
-
     /// The segments in the order of the way: a wire, and for each hop the hop and the wire behind it. Behind the last hop
     /// is its queue if the path ends there.
     pub fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::with_capacity(self.segment_count());
         let mut from = self.source;
+        let hop_kind = self.within().map_or(SegmentKind::Hop, |within| within.kind);
         for hop in &self.hops {
             let [ingress, egress] = [hop.ingress_port, hop.egress_port].map(|port| NodePort {
                 node: hop.node,
@@ -177,7 +136,7 @@ impl Path {
             });
             for (kind, from, to) in [
                 (SegmentKind::Wire, from, ingress),
-                (SegmentKind::Hop, ingress, egress),
+                (hop_kind, ingress, egress),
             ] {
                 segments.push(Segment { kind, from, to });
             }

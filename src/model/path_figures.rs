@@ -75,6 +75,8 @@ pub struct SegmentFigures {
     pub times: SegmentTimes,
     /// The segment's part of the path's mean latency, from 0 to 1.
     pub share: Option<f64>,
+    /// The routers on a wire that pushed no entry, by the difference of the TTL; `None` if that is not known.
+    pub unseen_hops: Option<u8>,
 }
 
 /// Where the slowest reported packets lost their time: the part of the hops in what these took longer than the median.
@@ -94,6 +96,8 @@ pub struct TailShares {
 pub struct PathFigures {
     #[serde(flatten)]
     pub path: Path,
+    /// The times are those of one flow. Losses are of all packets of the pair even then.
+    pub of_flow: bool,
     /// The begin of the first period with a report, and the end of the last one.
     pub first_ns: u64,
     pub until_ns: u64,
@@ -103,9 +107,12 @@ pub struct PathFigures {
     /// The mean time that is in no segment with a known time: the wires whose clocks are unknown, together.
     pub unknown_mean_ns: Option<i64>,
     pub segments: Vec<SegmentFigures>,
-    /// The queues of transit hops, each a part of the wire behind it, as far as hops tell them: of all packets from this
+    /// The queues of the source and of transit hops, each a part of the wire behind it, as far as hosts tell them: of all packets from this
     /// source through the queue, on whatever path.
     pub queues: Vec<SegmentFigures>,
+    /// What is in front of the path and behind it, in the hosts at its ends, as far as these tell: of all packets from this
+    /// source that left, or came, by the same interface.
+    pub host_segments: Vec<SegmentFigures>,
     /// The beginning of each period with reports, and how many.
     pub presence: Vec<(u64, u64)>,
     pub tail: Option<TailShares>,

@@ -39,6 +39,8 @@ pub struct GatheredPath {
     pub times: Vec<TimeSums>,
     /// The queue behind each hop, of which only losses are known here.
     pub queues: Vec<TimeSums>,
+    /// The routers that said nothing, by the place of their wire.
+    pub unseen: Vec<(u8, u8)>,
 }
 
 /// The times of a segment.
@@ -155,6 +157,10 @@ impl GatheredPaths {
                 sums.crossed.merge(*counted);
             }
         }
+        for (place, routers) in &crossed.unseen {
+            row.unseen.retain(|(known, _)| known != place);
+            row.unseen.push((*place, *routers));
+        }
     }
 
     /// Returns the row of a path. `None`: there are too many.
@@ -184,6 +190,7 @@ impl GatheredPaths {
                     begin_ns,
                     times,
                     queues,
+                    unseen: Vec::new(),
                 });
                 *new.insert(self.rows.len() - 1)
             }

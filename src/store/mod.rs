@@ -31,6 +31,7 @@ mod numbers;
 mod passages;
 mod path_losses;
 mod path_queues;
+mod path_segments;
 mod path_tails;
 mod paths;
 mod period;
@@ -47,6 +48,7 @@ mod sums;
 mod told;
 mod totals;
 mod tracked_flows;
+mod unseen_hops;
 mod writer;
 
 pub use coding::{exporter_bytes, exporter_of};

@@ -21,11 +21,13 @@ enum LossPlace {
 }
 
 impl LossPlace {
-    fn of(segment: &Segment) -> Self {
+    /// `None` for what is in front of the path or behind it.
+    fn of(segment: &Segment) -> Option<Self> {
         match segment.kind {
-            SegmentKind::Wire => Self::Wire(segment.from, segment.to),
-            SegmentKind::Hop => Self::Hop(segment.from.node),
-            SegmentKind::Queue => Self::Queue(segment.from),
+            SegmentKind::Wire => Some(Self::Wire(segment.from, segment.to)),
+            SegmentKind::Hop => Some(Self::Hop(segment.from.node)),
+            SegmentKind::Queue => Some(Self::Queue(segment.from)),
+            SegmentKind::Stack | SegmentKind::Read => None,
         }
     }
 }
@@ -51,7 +53,9 @@ pub fn join(
     for (id, path) in ways {
         add(LossPlace::Whole, &read(*id, 0)?);
         for (place, segment) in (1..).zip(path.segments()) {
-            add(LossPlace::of(&segment), &read(*id, place)?);
+            if let Some(at) = LossPlace::of(&segment) {
+                add(at, &read(*id, place)?);
+            }
         }
         for (place, hop) in (FIRST_QUEUE..).zip(&path.hops) {
             let port = NodePort {
@@ -65,7 +69,7 @@ pub fn join(
     for path in paths {
         path.whole.loss = loss(LossPlace::Whole);
         for one in &mut path.segments {
-            one.times.loss = loss(LossPlace::of(&one.segment));
+            one.times.loss = LossPlace::of(&one.segment).and_then(loss);
         }
         for hop in path.path.hops.clone() {
             let at = NodePort {
@@ -93,6 +97,7 @@ pub fn join(
                         ..SegmentTimes::default()
                     },
                     share: None,
+                    unseen_hops: None,
                 }),
             }
         }

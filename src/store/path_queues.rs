@@ -1,4 +1,5 @@
-//! The waits in the queues of transit hops, which hops tell apart from paths, and the paths that they are a part of.
+//! What hosts tell apart from paths: waits in queues, and what is in the hosts at the ends; and the paths that these are a
+//! part of.
 
 use std::collections::HashMap;
 
@@ -11,37 +12,52 @@ use super::rows::rows_of_one;
 use super::sums::Sums;
 use crate::model::{
     NodeId, NodePort, Path, PathFigures, QUEUE_PLACE, Segment, SegmentFigures, SegmentKind,
-    SegmentTimes, Span,
+    SegmentTimes, Span, WITHIN_PLACE,
 };
 
-/// Gives each path the queues behind its hops, as far as the hops told them.
+/// What is known of a source's packets.
+type ToldParts = HashMap<Segment, SegmentFigures>;
+
+/// Gives each path the queues behind its source and its hops, and what is in the hosts at its ends, as far as hosts told
+/// them.
 pub fn join(conn: &Connection, paths: &mut [PathFigures], span: Span) -> rusqlite::Result<()> {
-    let mut known: HashMap<NodeId, HashMap<NodePort, SegmentFigures>> = HashMap::new();
+    let mut known: HashMap<NodeId, ToldParts> = HashMap::new();
     for path in paths {
-        let source = path.path.source.node;
-        let queues = match known.get(&source) {
-            Some(queues) => queues,
+        let source = path.path.source;
+        let told = match known.get(&source.node) {
+            Some(told) => told,
             None => {
-                let found = find(conn, source, span)?;
-                known.entry(source).or_insert(found)
+                let found = find(conn, source.node, span)?;
+                known.entry(source.node).or_insert(found)
             }
         };
         let passed = path.path.hops.iter().map(|hop| NodePort {
             node: hop.node,
             port: hop.egress_port,
         });
-        path.queues = passed.filter_map(|at| queues.get(&at).cloned()).collect();
+        let queues = std::iter::once(source).chain(passed).map(queue_of);
+        path.queues = queues.filter_map(|at| told.get(&at).cloned()).collect();
+        let ends = [
+            Path::to_queue(source.node, source).within(),
+            Path::to_application(source.node, path.path.sink).within(),
+        ];
+        let ends = ends.into_iter().flatten();
+        path.host_segments = ends.filter_map(|at| told.get(&at).cloned()).collect();
         path.set_shares();
     }
     Ok(())
 }
 
-/// The queues that packets of a source passed, by node and port.
-fn find(
-    conn: &Connection,
-    source: NodeId,
-    span: Span,
-) -> rusqlite::Result<HashMap<NodePort, SegmentFigures>> {
+fn queue_of(at: NodePort) -> Segment {
+    Segment {
+        kind: SegmentKind::Queue,
+        from: at,
+        to: at,
+    }
+}
+
+/// The parts that packets of a source passed.
+fn find(conn: &Connection, source: NodeId, span: Span) -> rusqlite::Result<ToldParts> {
     let mut ask = conn.prepare_cached(
         "SELECT id, way FROM path WHERE flow = 0 AND source = ? AND first_ns < ? AND until_ns > ?",
     )?;
@@ -51,34 +67,29 @@ fn find(
             Ok((row.get(0)?, row.get(1)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let segments = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
-    let mut queues = HashMap::new();
+    let periods = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
+    let mut parts = ToldParts::new();
     for (id, way) in told {
         let path = Path::from_bytes(&way).filter(|path| !path.is_passage());
-        let Some(at) = path.and_then(|path| path.queue()) else {
-            continue;
-        };
-        let mut waits = Sums::default();
-        let subject = packets_of_place(id, QUEUE_PLACE.into());
-        rows_of_one(
-            conn,
-            (RollUpTable::Segment, subject),
-            &segments,
-            |_, row| waits.merge(row),
-        )?;
-        if waits.reports == 0 {
-            continue;
+        let Some(path) = path else { continue };
+        let queue = path.queue().map(|at| (queue_of(at), QUEUE_PLACE));
+        let within = path.within().map(|at| (at, WITHIN_PLACE));
+        for (segment, place) in queue.into_iter().chain(within) {
+            let mut waits = Sums::default();
+            let subject = packets_of_place(id, place.into());
+            let row = (RollUpTable::Segment, subject);
+            rows_of_one(conn, row, &periods, |_, row| waits.merge(row))?;
+            if waits.reports == 0 {
+                continue;
+            }
+            let figures = SegmentFigures {
+                segment,
+                times: SegmentTimes::of_packets(0, &waits.latency, &waits.measured.corrected, true),
+                share: None,
+                unseen_hops: None,
+            };
+            parts.insert(segment, figures);
         }
-        let figures = SegmentFigures {
-            segment: Segment {
-                kind: SegmentKind::Queue,
-                from: at,
-                to: at,
-            },
-            times: SegmentTimes::of_packets(0, &waits.latency, &waits.measured.corrected, true),
-            share: None,
-        };
-        queues.insert(at, figures);
     }
-    Ok(queues)
+    Ok(parts)
 }

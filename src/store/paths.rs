@@ -1,6 +1,6 @@
 //! The paths in the store: their names, their rows in the roll-ups, and answers about them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -10,19 +10,19 @@ use super::path_tails::tails;
 use super::period::{MAX_SUBJECT, RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::rollups::RollUps;
-use super::rows::{rows_of_one, sums_of_all};
+use super::rows::rows_of_one;
 use super::sums::Sums;
-use super::{path_losses, path_queues};
+use super::{path_losses, path_queues, unseen_hops};
 use crate::model::{
-    MOST_TRANSIT_HOPS, Path, PathFigures, PathQuery, Segment, SegmentFigures, SegmentKind,
-    SegmentOrder, SegmentTimes, Span, tail_shares,
+    MOST_TRANSIT_HOPS, Path, PathFigures, PathQuery, SegmentFigures, SegmentKind, SegmentTimes,
+    Span, tail_shares,
 };
 
 /// The bits of a subject that name the segment: the whole path, then its segments.
-const PLACE_BITS: u32 = 6;
+pub(super) const PLACE_BITS: u32 = 6;
 
 /// Added to the place of a segment whose times are those of all packets.
-const ALL_PACKETS: i64 = 1 << (PLACE_BITS - 1);
+pub(super) const ALL_PACKETS: i64 = 1 << (PLACE_BITS - 1);
 
 /// The place of the queue behind the first hop, which is that of no segment.
 pub(super) const FIRST_QUEUE: i64 = 2 * MOST_TRANSIT_HOPS as i64 + 2;
@@ -41,6 +41,9 @@ const MOST_SHOWN: usize = 16;
 
 /// The periods, about, in which it is told how many reports a path had.
 const PERIODS: usize = 120;
+
+/// Chooses the paths of all flows of a pair, by its nodes.
+const OF_PAIR: &str = "flow = 0 AND source = ? AND sink = ?";
 
 /// The flow of a path of all flows of a pair.
 const ALL_FLOWS: i64 = 0;
@@ -161,7 +164,7 @@ pub fn add(
         let subject = id << PLACE_BITS | all | place;
         rollups.add(conn, begin_ns, (table_of(flow_id), subject), &row)?;
     }
-    Ok(())
+    unseen_hops::set(conn, id, &gathered.unseen)
 }
 
 /// The subject of a segment's times of all packets.
@@ -178,6 +181,7 @@ fn table_of(flow: i64) -> RollUpTable {
 
 /// Forgets paths that were last seen before a time. Returns how many.
 pub fn forget(conn: &Connection, before_ns: i64) -> rusqlite::Result<usize> {
+    unseen_hops::forget(conn, before_ns)?;
     conn.execute("DELETE FROM path WHERE until_ns <= ?", [before_ns])
 }
 
@@ -190,23 +194,15 @@ pub fn find(
 ) -> rusqlite::Result<Vec<PathFigures>> {
     let (filter, one, other, table) = match query {
         PathQuery::Pair { source, sink } => (
-            "flow = 0 AND source = ? AND sink = ?",
+            OF_PAIR,
             i64::from(source.0),
             i64::from(sink.0),
             RollUpTable::Segment,
         ),
         PathQuery::Flow(flow) => ("flow = ? AND ?2 = ?2", flow, 0, RollUpTable::FlowSegment),
     };
-    let mut ask = conn.prepare_cached(&format!(
-        "SELECT id, way FROM path WHERE {filter} AND first_ns < ? AND until_ns > ?
-         ORDER BY until_ns DESC LIMIT {MOST_ASKED}"
-    ))?;
     let times = (signed(span.until_ns), signed(span.since_ns));
-    let known: Vec<(i64, Vec<u8>)> = ask
-        .query_map((one, other, times.0, times.1), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?
-        .collect::<rusqlite::Result<_>>()?;
+    let ways = ways(conn, filter, (one, other), times)?;
     let horizons = Horizons::read(conn, table)?;
     let segments = horizons.of_one(span);
     let (period_ns, periods) = horizons.of_series(span, PERIODS);
@@ -221,11 +217,6 @@ pub fn find(
         })?;
         Ok(times)
     };
-    let named = known.into_iter();
-    let ways: Vec<(i64, Path)> = named
-        .filter_map(|(id, way)| Some((id, Path::from_bytes(&way)?)))
-        .filter(|(_, path)| !path.is_passage())
-        .collect();
     let mut found = Vec::new();
     for (id, path) in ways.iter().cloned() {
         let whole = read(id, 0)?.figures(SegmentKind::Wire);
@@ -262,11 +253,13 @@ pub fn find(
                 segment,
                 times: read(id, place)?.figures(segment.kind),
                 share: None,
+                unseen_hops: None,
             });
         }
         let kinds: Vec<SegmentKind> = rows.iter().map(|one| one.segment.kind).collect();
         let tail = tails.remove(&path);
         paths.push(PathFigures {
+            of_flow: matches!(query, PathQuery::Flow(_)),
             first_ns: presence.first().map_or(0, |first| first.0),
             until_ns: presence.last().map_or(0, |last| last.0 + period_ns),
             period_ns,
@@ -274,40 +267,72 @@ pub fn find(
             unknown_mean_ns: None,
             segments: rows,
             queues: Vec::new(),
+            host_segments: Vec::new(),
             presence,
             tail: tail.and_then(|reports| tail_shares(&kinds, &reports)),
             path,
         });
     }
     path_queues::join(conn, &mut paths, span)?;
-    if let PathQuery::Pair { .. } = query {
-        path_losses::join(&mut paths, &ways, |id, place| {
-            let mut sums = Sums::default();
-            let subject = packets_of_place(id, place);
-            rows_of_one(conn, (table, subject), &segments, |_, row| sums.merge(row))?;
-            Ok(sums)
-        })?;
-    }
+    let of_pair = match (query, paths.first()) {
+        (PathQuery::Pair { .. }, _) => ways,
+        (PathQuery::Flow(_), Some(path)) => {
+            let ends = [path.path.source.node, path.path.sink.node].map(|node| i64::from(node.0));
+            self::ways(conn, OF_PAIR, ends.into(), times)?
+        }
+        (PathQuery::Flow(_), None) => Vec::new(),
+    };
+    unseen_hops::join(conn, &mut paths, &of_pair)?;
+    let segments = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
+    path_losses::join(&mut paths, &of_pair, |id, place| {
+        let mut sums = Sums::default();
+        let row = (RollUpTable::Segment, packets_of_place(id, place));
+        rows_of_one(conn, row, &segments, |_, row| sums.merge(row))?;
+        Ok(sums)
+    })?;
     Ok(paths)
+}
+
+/// The paths that the filter chooses by two numbers, those that were seen last first.
+fn ways(
+    conn: &Connection,
+    filter: &str,
+    (one, other): (i64, i64),
+    (until, since): (i64, i64),
+) -> rusqlite::Result<Vec<(i64, Path)>> {
+    let mut ask = conn.prepare_cached(&format!(
+        "SELECT id, way FROM path WHERE {filter} AND first_ns < ? AND until_ns > ?
+         ORDER BY until_ns DESC LIMIT {MOST_ASKED}"
+    ))?;
+    let known: Vec<(i64, Vec<u8>)> = ask
+        .query_map((one, other, until, since), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let named = known.into_iter();
+    Ok(named
+        .filter_map(|(id, way)| Some((id, Path::from_bytes(&way)?)))
+        .filter(|(_, path)| !path.is_passage() && !path.is_part())
+        .collect())
 }
 
 /// The rows of a segment: of reports, and of all packets, of which there are as many as the row has reports.
 #[derive(Debug, Default)]
-struct StoredTimes {
+pub(super) struct StoredTimes {
     reports: Sums,
     all: Sums,
 }
 
 impl StoredTimes {
     /// The row of all packets, or that of reports.
-    fn of(&mut self, all: i64) -> &mut Sums {
+    pub(super) fn of(&mut self, all: i64) -> &mut Sums {
         match all {
             0 => &mut self.reports,
             _ => &mut self.all,
         }
     }
 
-    fn figures(&self, kind: SegmentKind) -> SegmentTimes {
+    pub(super) fn figures(&self, kind: SegmentKind) -> SegmentTimes {
         let one_clock = kind.has_one_clock();
         let Self { reports, all } = self;
         let times = if all.reports > 0 {
@@ -321,73 +346,4 @@ impl StoredTimes {
             ..times
         }
     }
-}
-
-/// The segment at a place of a path, or the queue.
-fn segment_at(path: &Path, place: i64) -> Option<Segment> {
-    let at = |first| usize::try_from(place - first).ok();
-    match at(FIRST_QUEUE) {
-        Some(hop) => path.queue_behind(hop),
-        None => path.segments().get(at(1)?).copied(),
-    }
-}
-
-/// Returns the segments of all paths, largest first.
-pub fn segments(
-    conn: &Connection,
-    order: SegmentOrder,
-    span: Span,
-    limit: usize,
-) -> rusqlite::Result<Vec<SegmentFigures>> {
-    let sums = sums_of_all(conn, RollUpTable::Segment, span)?;
-    let mut ask = conn.prepare_cached("SELECT id, way FROM path WHERE flow = 0")?;
-    let known: HashMap<i64, Vec<u8>> = ask
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    // The times of the segment, and of the paths that it is a part of.
-    let mut by_segment: BTreeMap<Segment, (StoredTimes, StoredTimes)> = BTreeMap::new();
-    for (subject, times) in &sums {
-        let (id, place) = (subject >> PLACE_BITS, subject & (ALL_PACKETS - 1));
-        let all = subject & ALL_PACKETS;
-        let path = known.get(&id).and_then(|way| Path::from_bytes(way));
-        let path = path.filter(|path| !path.is_passage());
-        let segment = path.and_then(|path| segment_at(&path, place));
-        let Some(segment) = segment else { continue };
-        let (own, wholes) = by_segment.entry(segment).or_default();
-        own.of(all).merge(times);
-        if let Some(whole) = sums.get(&(id << PLACE_BITS | all)) {
-            wholes.of(all).merge(whole);
-        }
-    }
-    let mut rows: Vec<SegmentFigures> = by_segment
-        .into_iter()
-        .map(|(segment, (own, wholes))| {
-            let times = own.figures(segment.kind);
-            let of = |times: &SegmentTimes| {
-                let latency = times.latency?;
-                Some(latency.mean_ns as f64 * latency.samples as f64)
-            };
-            let whole = of(&wholes.figures(SegmentKind::Wire)).filter(|whole| *whole > 0.0);
-            SegmentFigures {
-                segment,
-                times,
-                share: of(&times)
-                    .zip(whole)
-                    .map(|(part, whole)| (part / whole).clamp(0.0, 1.0)),
-            }
-        })
-        .collect();
-    rows.sort_by(|one, other| {
-        let key = |row: &SegmentFigures| match order {
-            SegmentOrder::P99 => {
-                let p99_ns = row.times.latency.and_then(|latency| latency.p99_ns);
-                p99_ns.map_or(-1.0, |ns| ns as f64)
-            }
-            SegmentOrder::Share => row.share.unwrap_or(-1.0),
-            SegmentOrder::Lost => row.times.loss.map_or(-1.0, |loss| loss.lost as f64),
-        };
-        key(other).total_cmp(&key(one))
-    });
-    rows.truncate(limit);
-    Ok(rows)
 }

@@ -14,7 +14,6 @@ use super::flows;
 use super::hops;
 use super::hosts;
 use super::passages;
-use super::paths;
 use super::period::{RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::queues;
@@ -23,6 +22,7 @@ use super::rows::{class_names, place_of, rows_of_one, sums_of_all};
 use super::single_reports;
 use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
+use super::{path_segments, paths};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
@@ -327,7 +327,7 @@ impl History for HistoryReader {
         span: Span,
         limit: usize,
     ) -> Result<Vec<SegmentFigures>, HistoryError> {
-        self.ask(|conn, _| paths::segments(conn, order, span, limit))
+        self.ask(|conn, _| path_segments::segments(conn, order, span, limit))
     }
 
     fn drops(&mut self, query: &DropQuery, span: Span) -> Result<Vec<DropFigures>, HistoryError> {

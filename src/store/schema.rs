@@ -5,8 +5,8 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::file::StoreError;
-use super::paths;
 use super::period::{RollUpLevel, RollUpTable};
+use super::{paths, unseen_hops};
 
 /// The schema that this version writes, and the newest that it reads.
 pub const SCHEMA_VERSION: i64 = 2;
@@ -99,7 +99,9 @@ pub fn prepare_to_read(conn: &Connection, path: &Path) -> Result<i64, StoreError
     if found == REPORTS_ONLY {
         show_added(conn).map_err(failed)?;
     }
-    if !has_paths(conn).map_err(failed)? {
+    if !has_table(conn, "path").map_err(failed)?
+        || !has_table(conn, "path_unseen").map_err(failed)?
+    {
         conn.execute_batch("PRAGMA temp_store = MEMORY;")
             .and_then(|()| add_paths(conn, "TEMP TABLE"))
             .map_err(failed)?;
@@ -107,10 +109,10 @@ pub fn prepare_to_read(conn: &Connection, path: &Path) -> Result<i64, StoreError
     Ok(found)
 }
 
-/// True if the store has the tables of paths. Reports without transit hops need none.
-fn has_paths(conn: &Connection) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'path' AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
+/// True if the store has a table of this name. Reports without transit hops need none of paths.
+fn has_table(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = ? AND type = 'table'";
+    let there: Option<i64> = conn.query_row(table, [name], |row| row.get(0)).optional()?;
     Ok(there.is_some())
 }
 
@@ -120,15 +122,19 @@ fn add_paths(conn: &Connection, kind: &str) -> rusqlite::Result<()> {
         .iter()
         .map(|(column, value)| format!(", {column} {} NOT NULL DEFAULT {value}", kind_of(value)))
         .collect();
+    // A temporary table would hide that of the file.
+    let create = |table: &str, name: &str| match has_table(conn, name)? {
+        true => Ok(()),
+        false => conn.execute_batch(&format!("CREATE {kind} IF NOT EXISTS {table};")),
+    };
     for table in RollUpTable::OF_PATHS {
         for level in RollUpLevel::EACH {
             let name = table.name(level);
-            conn.execute_batch(&format!(
-                "CREATE {kind} IF NOT EXISTS {name} ({FIRST_COLUMNS}{added});"
-            ))?;
+            create(&format!("{name} ({FIRST_COLUMNS}{added})"), name)?;
         }
     }
-    conn.execute_batch(&format!("CREATE {kind} IF NOT EXISTS {};", paths::TABLE))
+    create(paths::TABLE, "path")?;
+    create(unseen_hops::TABLE, "path_unseen")
 }
 
 /// The type of a column whose value in old rows is this one.

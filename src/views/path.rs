@@ -15,6 +15,7 @@ const STROKES: Strokes = Strokes {
     slow: '─',
     error: None,
     unknown: None,
+    unseen: Some('┄'),
 };
 
 /// The widest and the narrowest drawing of a waterfall, in columns.
@@ -29,6 +30,9 @@ const LEGEND: &str = "█ p50 (mean of fewer than 20 packets), ─ to p99; ?: tw
 /// A line for queues.
 const OF_QUEUES: &str =
     "queue: a part of the wire above it; of all packets from the source through this queue.\n";
+
+/// A line for what is in the hosts at both ends.
+const OF_HOSTS: &str = "stack: in the source's host, from TCP to the stamp; read: in the sink's host, until the application reads; neither is a part of the path.\n";
 
 /// A line for losses.
 const OF_LOSSES: &str = "lost: of all packets of the pair, by the counts of the hosts on both ends; of a wire, with its queue; ?: not all of them tell.\n";
@@ -105,13 +109,18 @@ pub(super) fn sentences(path: &PathFigures, hosts: &KnownHosts, out: &mut String
 fn lost_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
     let Some(whole) = path.whole.loss else { return };
     if whole.lost == 0 {
-        let _ = writeln!(out, "no packet of {} was lost", Grouped(whole.packets));
+        let of = if path.of_flow { " of this pair" } else { "" };
+        let _ = writeln!(out, "no packet of {}{of} was lost", Grouped(whole.packets));
         return;
     }
     let at = path.lost_at();
+    let of = match path.of_flow {
+        true => "of all flows of this pair ",
+        false => "",
+    };
     let _ = write!(
         out,
-        "{} of {} packets were lost:",
+        "{} of {} packets {of}were lost:",
         Grouped(whole.lost),
         Grouped(whole.packets)
     );
@@ -127,6 +136,8 @@ fn lost_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
     let known: u64 = at.iter().map(|(_, lost)| lost).sum();
     if let Some(rest @ 1..) = whole.lost.checked_sub(known) {
         let _ = write!(out, "{separator}{} where it cannot be told", Grouped(rest));
+    } else if path.of_flow && at.len() == 1 {
+        out.push_str("; any of this flow, too");
     }
     out.push('\n');
 }
@@ -209,6 +220,9 @@ pub fn paths(
     out.push_str(LEGEND);
     if paths.iter().any(|path| !path.queues.is_empty()) {
         out.push_str(OF_QUEUES);
+    }
+    if paths.iter().any(|path| !path.host_segments.is_empty()) {
+        out.push_str(OF_HOSTS);
     }
     if paths.iter().any(has_losses) {
         out.push_str(OF_LOSSES);

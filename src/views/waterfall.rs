@@ -17,6 +17,8 @@ pub struct Strokes {
     /// For the error of the mean that clocks leave, and for a segment whose time is not known; `None` draws nothing.
     pub error: Option<char>,
     pub unknown: Option<char>,
+    /// For routers that pushed no entry.
+    pub unseen: Option<char>,
 }
 
 /// A row of a waterfall. A text without content is not known, and does not matter.
@@ -43,7 +45,8 @@ fn port(hosts: &KnownHosts, at: NodePort) -> String {
 pub(super) fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
     match segment.kind {
         SegmentKind::Hop => format!("{} -> {}", port(hosts, segment.from), segment.to.port),
-        SegmentKind::Queue => port(hosts, segment.from),
+        SegmentKind::Queue | SegmentKind::Read => port(hosts, segment.from),
+        SegmentKind::Stack => port(hosts, segment.to),
         SegmentKind::Wire => format!(
             "{} -> {}",
             port(hosts, segment.from),
@@ -158,8 +161,14 @@ pub(super) fn has_losses(path: &PathFigures) -> bool {
     times.any(|times| times.loss.is_some())
 }
 
-/// The rows of a path: each segment, a queue below the wire that it is a part of, and the whole. `columns` is the width of
-/// the drawing.
+/// `2 routers without INT`
+fn unseen_text(routers: u8) -> String {
+    let plural = if routers == 1 { "" } else { "s" };
+    format!("{routers} router{plural} without INT")
+}
+
+/// The rows of a path: each segment, below a wire its queue and the routers on it that pushed no entry, the whole, and what
+/// is in the hosts at its ends in front and behind. `columns` is the width of the drawing.
 pub fn rows(
     path: &PathFigures,
     hosts: &KnownHosts,
@@ -188,16 +197,39 @@ pub fn rows(
     };
     let of = |one: &SegmentFigures| {
         let ends = ends(hosts, &one.segment);
-        row(one.segment.kind.name(), ends, &one.times, one.share)
+        let row = row(one.segment.kind.name(), ends, &one.times, one.share);
+        match one.segment.kind {
+            // They are no part of the path: neither of its mean, nor of what is lost on it.
+            SegmentKind::Stack | SegmentKind::Read => WaterfallRow {
+                lost: String::new(),
+                share: String::new(),
+                ..row
+            },
+            _ => row,
+        }
     };
-    let mut rows = Vec::new();
+    let at_end = |kind: SegmentKind| {
+        let told = path.host_segments.iter();
+        told.filter(move |one| one.segment.kind == kind).map(&of)
+    };
+    let mut rows: Vec<WaterfallRow> = at_end(SegmentKind::Stack).collect();
     for (segment, bar) in path.segments.iter().zip(bars(path, columns, strokes)) {
         rows.push(WaterfallRow { bar, ..of(segment) });
         let is_behind = |queue: &&SegmentFigures| {
             segment.segment.kind == SegmentKind::Wire && queue.segment.from == segment.segment.from
         };
-        rows.extend(path.queues.iter().filter(is_behind).map(of));
+        rows.extend(path.queues.iter().filter(is_behind).map(&of));
+        if let Some(routers) = segment.unseen_hops.filter(|routers| *routers > 0) {
+            let dash = strokes.unseen;
+            rows.push(WaterfallRow {
+                kind: "router",
+                ends: unseen_text(routers),
+                bar: dash.map_or_else(String::new, |dash| dash.to_string().repeat(columns)),
+                ..WaterfallRow::default()
+            });
+        }
     }
+    rows.extend(at_end(SegmentKind::Read));
     rows.push(WaterfallRow {
         share: String::new(),
         ..row("in all", String::new(), &path.whole, None)

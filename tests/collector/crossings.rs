@@ -57,6 +57,7 @@ fn reports(counts: &Counts, told_ns: u64) -> Vec<CrossingReport> {
             place: *place,
             port: *port,
             packets: vec![Some(*packets)],
+            ttl: None,
         });
     }
     let report = |(node, counts)| CrossingReport {
@@ -65,6 +66,7 @@ fn reports(counts: &Counts, told_ns: u64) -> Vec<CrossingReport> {
         first_block: BLOCK,
         blocks: 1,
         counts,
+        covered: None,
     };
     by_node.into_iter().map(report).collect()
 }
@@ -88,6 +90,7 @@ fn known(paths: &[Path], reports: &[CrossingReport]) -> Vec<PathCrossed> {
         first_block: 0,
         blocks: 0,
         counts: Vec::new(),
+        covered: None,
     };
     let over_ns = (BLOCK + 1) * BLOCK_NS + SETTLED_NS;
     crossings.add(&nothing, arrival(over_ns))
@@ -316,5 +319,102 @@ fn a_host_whose_clock_is_far_off_counts_for_nothing() {
             "0: 0/100, 4: 0/100, 5: 0/100"
         };
         assert_eq!(text(&known, &over), expected, "{sentence}");
+    }
+}
+
+/// Gives all packets at a place a TTL from this block on.
+fn set_ttl(told: &mut [CrossingReport], node: u32, place: CrossingPlace, ttl: u8, from_block: u64) {
+    let of_node = told.iter_mut().filter(|report| report.node == NodeId(node));
+    for counts in of_node.flat_map(|report| &mut report.counts) {
+        if counts.place == place {
+            counts.ttl = Some(SteadyTtl { ttl, from_block });
+        }
+    }
+}
+
+#[test]
+fn routers_that_say_nothing_are_told_by_the_ttl() {
+    let over = path(&[(10, 1, 2), (11, 1, 2)]);
+    let mut told = reports(&two_hops(), TOLD_NS);
+    let places = [
+        (1, Tagged, 64),
+        (10, Arrived, 62),
+        (10, Departed, 61),
+        (11, Arrived, 61),
+        (11, Departed, 60),
+        (2, Received, 57),
+    ];
+    for (node, place, ttl) in places {
+        set_ttl(&mut told, node, place, ttl, BLOCK);
+    }
+    let unseen = |told: &[CrossingReport]| {
+        let known = known(std::slice::from_ref(&over), told);
+        known[0].unseen.clone()
+    };
+    assert_eq!(unseen(&told), [(1, 2), (3, 0), (5, 3)]);
+    let mut changed = told.clone();
+    set_ttl(&mut changed, 10, Arrived, 62, BLOCK + 1);
+    assert_eq!(
+        unseen(&changed),
+        [(3, 0), (5, 3)],
+        "packets of the block have several TTLs"
+    );
+    set_ttl(&mut changed, 11, Arrived, 64, BLOCK);
+    assert_eq!(unseen(&changed), [(5, 3)], "something raised the TTL");
+    let none = reports(&two_hops(), TOLD_NS);
+    assert_eq!(unseen(&none), [], "no host tells it");
+}
+
+#[test]
+fn a_flow_has_none_of_its_pairs_paths_that_it_does_not_take() {
+    let paths = [path(&[(10, 1, 2)]), path(&[(11, 1, 2)])];
+    let other = CrossingFlow { dest: 78, ..FLOW };
+    let over = |hop: u32, flow: CrossingFlow| {
+        let counts = [
+            (1, Tagged, 1, 100),
+            (hop, Arrived, 1, 90),
+            (hop, Departed, 2, 90),
+            (2, Received, 1, 90),
+        ];
+        let mut told = reports(&counts, TOLD_NS);
+        for counts in told.iter_mut().flat_map(|report| &mut report.counts) {
+            counts.flow = flow;
+        }
+        told
+    };
+    let joined = |covered: Option<CoveredFlows>, told_ns: u64| {
+        let mut told = over(10, FLOW);
+        told.extend(over(11, other));
+        for report in &mut told {
+            report.covered = covered;
+            report.told_ns = told_ns;
+        }
+        let known = known(&paths, &told);
+        paths.each_ref().map(|path| text(&known, path))
+    };
+    let lossy = "0: 10/100, 1: 10/100, 2: 0/90, 3: 0/90".to_owned();
+    assert_eq!(
+        joined(Some(CoveredFlows::ALL), TOLD_NS),
+        [lossy.clone(), lossy],
+        "each flow has one path"
+    );
+    for (covered, told_ns, sentence) in [
+        (None, TOLD_NS, "a hop may have no room for the flow"),
+        (
+            Some(CoveredFlows {
+                from: other,
+                to: other,
+            }),
+            TOLD_NS,
+            "what a hop tells is of other flows",
+        ),
+        (
+            Some(CoveredFlows::ALL),
+            TOLD_NS - BLOCK_NS,
+            "packets of the block may still come",
+        ),
+    ] {
+        let [first, _] = joined(covered, told_ns);
+        assert!(!first.contains("1: 10/100"), "{sentence}: {first}");
     }
 }

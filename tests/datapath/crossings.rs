@@ -9,7 +9,7 @@ use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::sink::{Sink, settings};
 use hostint_testing::programs::source::{Options as SourceOptions, Source};
 use hostint_testing::programs::transit::{Hop, Options};
-use hostint_testing::programs::{blocks_crossed, take_crossings};
+use hostint_testing::programs::{blocks_crossed, take_crossings, ttls_crossed};
 
 const ENCAPSULATIONS: [Encapsulation; 3] = [OverTcpUdp, ExtensionUdp, VxlanGpe];
 const BLOCK_NS: i64 = 1 << 30;
@@ -148,6 +148,45 @@ mod root {
                     block,
                     "{encapsulation:?}: {by_ns} ns"
                 );
+            }
+        }
+    }
+
+    /// Offsets of the TTL and the hop limit.
+    const TTL: [usize; 2] = [22, 21];
+
+    #[test]
+    fn all_note_the_ttl_and_the_block_since_which_packets_have_it() {
+        for encapsulation in ENCAPSULATIONS {
+            for (frame, at) in [udp(), udp6()].into_iter().zip(TTL) {
+                let sentence = format!("{encapsulation:?}, TTL at {at}");
+                let source = source(encapsulation, 2);
+                let hop = Hop::load(&Options::default());
+                hop.set_node(101);
+                let sink = Sink::load(&settings());
+                let bytes = frame.bytes();
+                lease(&source, &bytes, 9);
+                let mut wire = source.run(&bytes).bytes;
+                let [(ttl, block)] = ttls_crossed(source.crossings())[..] else {
+                    panic!("{sentence}: one record");
+                };
+                assert_eq!(ttl, u32::from(bytes[at]), "{sentence}");
+                let now_ns = source.clock.now_ns().cast_signed();
+                hop.jump(now_ns - hop.clock.now_ns().cast_signed());
+                sink.jump(now_ns - sink.clock.now_ns().cast_signed());
+                wire[at] = 61;
+                hop.arrive(&wire);
+                hop.arrive(&wire);
+                assert_eq!(ttls_crossed(hop.crossings()), [(61, block)], "{sentence}");
+                wire[at] = 60;
+                for _ in 0..2 {
+                    hop.arrive(&wire);
+                    let known = ttls_crossed(hop.crossings());
+                    assert_eq!(known, [(60, block + 1)], "{sentence}: the block has both");
+                }
+                wire[at] = 9;
+                sink.run(&wire);
+                assert_eq!(ttls_crossed(sink.crossings()), [(9, block)], "{sentence}");
             }
         }
     }

@@ -328,6 +328,7 @@ fn parts_of_paths_have_what_came_since_and_no_more() {
                 (*place, crossed)
             })
             .collect(),
+        unseen: Vec::new(),
     };
     let known = crossed(&[
         (CrossedPlace::Segment(0), 100, 3),

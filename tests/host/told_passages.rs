@@ -135,6 +135,7 @@ fn a_passage_is_a_path_that_no_packet_takes() {
         };
         let queue = Path::to_queue(NodeId(1), path.sink);
         let own_queue = Path::to_queue(NODE, path.sink);
+        let read = Path::to_application(NODE, path.sink);
         let twice = Path {
             hops: vec![path.hops[0]; 2],
             ..path
@@ -143,6 +144,7 @@ fn a_passage_is_a_path_that_no_packet_takes() {
             ("packets of another host", other_node),
             ("the queue of a transit hop", queue),
             ("the queue behind a host's own packets", own_queue),
+            ("what an application of the host reads", read),
             ("two hops", twice),
         ] {
             assert!(!other.is_passage(), "{sentence}");

@@ -42,6 +42,7 @@ mod root {
     mod operations;
     mod options;
     mod paid_reports;
+    mod path_figures;
     mod path_losses;
     mod paths;
     mod peer;

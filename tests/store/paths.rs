@@ -432,6 +432,57 @@ fn a_path_that_no_report_tells_is_known_by_its_packets() {
 }
 
 #[test]
+fn a_path_has_what_hosts_tell_of_its_ends_and_of_routers_without_int() {
+    let disk = Disk::new();
+    let store = disk.open();
+    let keeper = store.keeper();
+    let growth = growth(true);
+    keeper.grow_path(&growth, DAY);
+    let (source, sink) = (growth.path.source, growth.path.sink);
+    for (path, place) in [
+        (Path::to_queue(source.node, source), QUEUE_PLACE),
+        (Path::to_queue(source.node, source), WITHIN_PLACE),
+        (Path::to_application(source.node, sink), WITHIN_PLACE),
+        // Of another source.
+        (Path::to_application(NodeId(3), sink), WITHIN_PLACE),
+    ] {
+        let mut latency = LatencyHistogram::new();
+        (0..50).for_each(|_| latency.add(i64::from(place)));
+        let times = vec![PlaceGrowth {
+            place,
+            latency,
+            corrected: ClockSums::default(),
+        }];
+        keeper.grow_path(&PathGrowth { path, times }, DAY);
+    }
+    for (at, routers) in [(DAY, 3), (DAY + 10 * SECOND, 2)] {
+        let told = PathCrossed {
+            unseen: vec![(1, routers), (3, 0)],
+            ..crossed(&growth.path, &[])
+        };
+        keeper.cross_path(&told, at);
+    }
+    drop((keeper, store));
+    let [path] = &paths(&disk, PAIR)[..] else {
+        panic!("a path");
+    };
+    let queues: Vec<_> = path.queues.iter().map(|queue| queue.segment.from).collect();
+    assert_eq!(queues, [source]);
+    let ends: Vec<_> = (path.host_segments.iter())
+        .map(|one| (one.segment.kind, one.segment.from.node, one.times.packets))
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            (SegmentKind::Stack, source.node, Some(50)),
+            (SegmentKind::Read, sink.node, Some(50)),
+        ]
+    );
+    let unseen: Vec<_> = path.segments.iter().map(|one| one.unseen_hops).collect();
+    assert_eq!(unseen, [Some(2), None, Some(0), None, None], "the newest");
+}
+
+#[test]
 fn a_path_has_the_queues_behind_its_hops() {
     let disk = Disk::new();
     let store = disk.open();
@@ -504,6 +555,7 @@ fn crossed(path: &Path, places: &[(CrossedPlace, u64, i64)]) -> PathCrossed {
     PathCrossed {
         path: path.clone(),
         places: places.collect(),
+        unseen: Vec::new(),
     }
 }
 

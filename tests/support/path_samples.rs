@@ -179,6 +179,7 @@ pub fn path_parts() -> [(PathPart, Measured); 2] {
                 lost: 7,
             },
         )],
+        unseen: Vec::new(),
     };
     let one = |parts: Vec<(PathPart, Measured)>| {
         let [part] = parts.try_into().expect("one part has packets");

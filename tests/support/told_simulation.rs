@@ -230,8 +230,10 @@ impl CrossingRules {
                         place: CrossingPlace::of_number(place as u8).unwrap(),
                         port: port as u16,
                         packets,
+                        ttl: None,
                     })
                     .collect(),
+                covered: None,
             };
             for part in report_crossings::parts(&report) {
                 let mut datagram = Vec::new();

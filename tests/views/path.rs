@@ -42,6 +42,7 @@ fn segment(
         share: times
             .latency
             .map(|latency| latency.mean_ns as f64 / 20_000.0),
+        unseen_hops: None,
     }
 }
 
@@ -89,6 +90,7 @@ pub fn path(reports: u64) -> PathFigures {
             hops: vec![hop],
             sink: end(2, 8),
         },
+        of_flow: false,
         first_ns: SPAN.since_ns,
         until_ns: SPAN.since_ns + 20_000_000_000,
         period_ns: 10_000_000_000,
@@ -106,6 +108,7 @@ pub fn path(reports: u64) -> PathFigures {
             segment(SegmentKind::Wire, (28673, 3), (2, 8), unknown),
         ],
         queues: Vec::new(),
+        host_segments: Vec::new(),
         presence: vec![(SPAN.since_ns, reports)],
         tail: Some(TailShares {
             of_reports: reports,
@@ -250,6 +253,73 @@ fn a_segment_says_how_many_packets_it_lost() {
         let told = self::told(&View::Paths(PAIR, vec![lossy.clone()], None));
         assert!(told.contains(part), "{told}does not say: {part}");
     }
+}
+
+#[test]
+fn routers_without_int_and_the_hosts_at_the_ends_have_rows() {
+    let mut path = with_losses(path(200));
+    path.segments[0].unseen_hops = Some(2);
+    path.segments[2].unseen_hops = Some(0);
+    let of_host = |latency| SegmentTimes {
+        packets: Some(9_000),
+        latency: Some(latency),
+        ..SegmentTimes::default()
+    };
+    path.host_segments = vec![
+        segment(
+            SegmentKind::Stack,
+            (1, 0),
+            (1, 7),
+            of_host(latency(9_000, 3_000, 5_000)),
+        ),
+        segment(
+            SegmentKind::Read,
+            (2, 8),
+            (2, 0),
+            of_host(latency(9_000, 70_000, 90_000)),
+        ),
+    ];
+    let told = told(&View::Paths(PAIR, vec![path], None));
+    let lines: Vec<&str> = told.lines().filter(|line| !line.is_empty()).collect();
+    let kinds: Vec<&str> = (lines[3..10].iter())
+        .map(|line| line.split(' ').next().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        kinds,
+        ["stack", "wire", "router", "hop", "wire", "read", "in"],
+        "{told}"
+    );
+    for part in [
+        "stack    1 port 7                                      3.0 us   3.0 us   5.0 us\n",
+        "router   2 routers without INT",
+        "read     2 port 8                                     70.0 us  70.0 us  90.0 us\n",
+        "┄┄┄┄",
+        "stack: in the source's host",
+    ] {
+        assert!(told.contains(part), "{told}does not say: {part}");
+    }
+}
+
+#[test]
+fn losses_of_a_flow_are_those_of_its_pair() {
+    let mut path = with_losses(path(200));
+    path.of_flow = true;
+    let told = |path: &PathFigures| self::told(&View::Paths(PAIR, vec![path.clone()], None));
+    let several = told(&path);
+    assert!(
+        several.contains("170 of 10,000 packets of all flows of this pair were lost: 100 in"),
+        "{several}"
+    );
+    assert!(!several.contains("any of this flow"), "{several}");
+    path.whole.loss = Some(SegmentLoss {
+        packets: 10_000,
+        lost: 100,
+    });
+    path.segments[2].times.loss = None;
+    let one = told(&path);
+    let sentence = "100 of 10,000 packets of all flows of this pair were lost: 100 in wire 1 port 7 -> leaf (28673) port 2; any \
+                    of this flow, too\n";
+    assert!(one.contains(sentence), "{one}");
 }
 
 #[test]

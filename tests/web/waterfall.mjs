@@ -20,6 +20,7 @@ const path = {
     wire(at(28673, 3), at(2, 8), {}),
   ],
   queues: [],
+  host_segments: [],
   tail: { of_reports: 100, slowest: 1, excess_ns: 5_000_000, shares: [null, 0.98, null] },
 };
 
@@ -103,6 +104,26 @@ check("each segment says what it lost, in red if it lost any", () => {
   holds(plain(drawn.text).includes(sentence), drawn.text);
   equal(plain(lossText({ ...lossy, whole: { loss: loss(7, 0) } })), "No packet of 7 was lost.");
   equal(lossText(path), "");
+});
+
+check("routers without INT have a dashed row, and the hosts at the ends rows in front and behind", () => {
+  const told = { packets: 9_000, reports: 0, latency: latency(4_000, 5_000), corrected: null, share: 0.25 };
+  const ends = [{ kind: "stack", from: at(1, 0), to: at(1, 7), ...told }, { kind: "read", from: at(2, 8), to: at(2, 0), ...told }];
+  const [first, ...others] = path.segments;
+  const drawn = waterfall({ ...path, host_segments: ends, segments: [{ ...first, unseen_hops: 2 }, ...others.map((one) => ({ ...one, unseen_hops: 0 }))] });
+  const rows = drawn.all("tr").slice(1);
+  equal(rows.map((row) => row.all("td")[0].text), ["stack", "wire", "router", "hop", "wire", "read", "in all"]);
+  equal(plain(rows[0].text).replace(/ +/g, " ").trim(), "stack 1 port 7 in the source's host, from TCP to the stamp 4 µs 4 µs 5 µs");
+  equal(rows[2].all("line")[0].attributes.class, "unseen");
+  holds(plain(rows[2].text).includes("2 routers without INT"), rows[2].text);
+  holds(plain(rows[5].text).includes("2 port 8"), rows[5].text);
+});
+
+check("what is lost on a flow's path is told of its pair", () => {
+  const lost = { packets: 10_000, lost: 100 };
+  const flow = { ...path, of_flow: true, whole: { loss: lost }, segments: [{ ...path.segments[0], loss: lost }] };
+  equal(plain(lossText(flow)), "100 of 10,000 packets of all flows of this pair were lost: 100 in wire 1 port 7 → 28673 port 2; any of this flow, too.");
+  equal(plain(lossText({ ...flow, whole: { loss: { packets: 7, lost: 0 } } })), "No packet of 7 of this pair was lost.");
 });
 
 check("integers that a number cannot hold become text, and fractions stay numbers", () => {

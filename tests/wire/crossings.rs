@@ -5,6 +5,8 @@ use hostint::model::crossings::*;
 use hostint::wire::report::decode;
 use hostint::wire::report_crossings::{emit, parts};
 
+const FIRST_BLOCK: u64 = 1_583_000_000;
+
 /// Bytes of a datagram that every path carries.
 const MOST_BYTES: usize = 1232;
 
@@ -17,6 +19,10 @@ fn counts(source: u32, dest: u32, place: CrossingPlace, port: u16) -> CrossingCo
         place,
         port,
         packets: vec![Some(port.into()), None, Some(0), Some(u32::MAX - 1)],
+        ttl: port.is_multiple_of(2).then_some(SteadyTtl {
+            ttl: 62,
+            from_block: FIRST_BLOCK + 2,
+        }),
     }
 }
 
@@ -24,9 +30,10 @@ fn report(counts: Vec<CrossingCounts>) -> CrossingReport {
     CrossingReport {
         node: NodeId(9),
         told_ns: 1_700_000_000_123_456_789,
-        first_block: 1_583_000_000,
+        first_block: FIRST_BLOCK,
         blocks: 4,
         counts,
+        covered: Some(CoveredFlows::ALL),
     }
 }
 
@@ -71,6 +78,51 @@ fn the_counts_of_a_flow_are_in_one_datagram() {
     }
     let all: Vec<_> = parts.into_iter().flat_map(|part| part.counts).collect();
     assert_eq!(all, told.counts);
+}
+
+#[test]
+fn parts_cover_all_flows_but_those_between_two_of_them() {
+    let flows = |from, to| (from..to).map(|flow| counts(flow, 0, CrossingPlace::Arrived, 1));
+    let told = report(flows(0, 60).collect());
+    let parts = parts(&told);
+    assert!(parts.len() > 1);
+    for flow in 0..70 {
+        let flow = CrossingFlow {
+            source: NodeId(flow),
+            dest: 0,
+        };
+        let covering = parts
+            .iter()
+            .filter(|part| part.covered.is_some_and(|all| all.has(flow)));
+        assert_eq!(covering.count(), 1, "{flow:?}");
+    }
+    let full = CrossingReport {
+        covered: None,
+        ..told
+    };
+    let covered = |parts: Vec<CrossingReport>| parts.iter().any(|part| part.covered.is_some());
+    assert!(
+        !covered(self::parts(&full)),
+        "the host has no room for others"
+    );
+    let many = (0..100).map(|port| counts(100, 2, CrossingPlace::Arrived, port));
+    let untold = report(flows(0, 60).chain(many).collect());
+    assert!(!covered(self::parts(&untold)), "a flow is left out");
+    let read = decode(&datagram(&full)).unwrap().crossings.unwrap();
+    assert_eq!(read.covered, None);
+}
+
+#[test]
+fn a_report_without_ttls_is_of_an_earlier_build() {
+    let told = report(vec![counts(1, 2, CrossingPlace::Sent, 2)]);
+    let mut bytes = datagram(&told);
+    let added = 2 + 16;
+    bytes.truncate(bytes.len() - added);
+    let content = (bytes.len() - 16) as u16;
+    bytes[14..16].copy_from_slice(&content.to_be_bytes());
+    let read = decode(&bytes).unwrap().crossings.unwrap();
+    assert_eq!((read.counts[0].ttl, read.covered), (None, None));
+    assert_eq!(read.counts[0].packets, told.counts[0].packets);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/crossing.h"
 #include "kernel/single_value.h"
+#include "packet/layout.h"
 
 /* All programs of a host share it. Packets that find no room are counted nowhere, and their losses are unknown. */
 struct {
@@ -34,13 +35,49 @@ static __always_inline __u32 dest_tag(const __be32 *daddr)
 	return tag ^ tag >> 16;
 }
 
+/* Finds the same in a packet whose headers were found; returns false if it ends before. */
+static __always_inline bool find_dest_tag(void *data, void *end, const struct layout *at, __u32 *tag)
+{
+	if (at->family == 4) {
+		struct iphdr *ip = at_offset(data, at->l3);
+		__be32 daddr[4] = { 0, 0, bpf_htonl(0xffff) };
+
+		if ((void *)(ip + 1) > end)
+			return false;
+		daddr[3] = ip->daddr;
+		*tag = dest_tag(daddr);
+	} else {
+		struct ipv6hdr *ip = at_offset(data, at->l3);
+
+		if ((void *)(ip + 1) > end)
+			return false;
+		*tag = dest_tag(ip->daddr);
+	}
+	return true;
+}
+
 /* The number of the block of a packet that its source stamped with these low bits, at most 2 s from now. */
 static __always_inline __u32 block_of(__u64 now, __u32 stamp)
 {
 	return (now - (__s64)(__s32)((__u32)now - stamp)) >> CROSSING_BLOCK_SHIFT;
 }
 
-/* `what` is the place, and the number of packets << 8. */
+/*
+ * Routers take one from the TTL each, so the difference of two places tells how many are between. After another TTL than
+ * the one before, the block that the packet is of has both.
+ */
+static __always_inline void note_ttl(struct crossing *count, __u32 ttl, __u32 block)
+{
+	__u32 from = count->ttl ? block + 1 : block;
+
+	if (count->ttl == ttl)
+		return;
+	if ((__s32)(from - count->ttl_from) > 0)
+		count->ttl_from = from;
+	count->ttl = ttl;
+}
+
+/* `what` is the place, the TTL << 8, and the number of packets << 16. */
 __noinline int count_crossing(__u32 source_node, __u32 dest, __u32 ifindex, __u32 what, __u32 block)
 {
 	const struct crossing_key key = {
@@ -62,13 +99,14 @@ __noinline int count_crossing(__u32 source_node, __u32 dest, __u32 ifindex, __u3
 		if (!count)
 			return 0;
 	}
-	__sync_fetch_and_add(&count->packets[block % CROSSING_BLOCKS], what >> 8);
+	note_ttl(count, what >> 8 & 0xff, block);
+	__sync_fetch_and_add(&count->packets[block % CROSSING_BLOCKS], what >> 16);
 	return 0;
 }
 
-static __always_inline __u32 crossing_of(enum crossing_place place, __u32 packets)
+static __always_inline __u32 crossing_of(enum crossing_place place, __u8 ttl, __u32 packets)
 {
-	return place | packets << 8;
+	return place | (__u32)ttl << 8 | packets << 16;
 }
 
 #endif

@@ -25,6 +25,7 @@ struct layout {
 	__u8 family;       /* 4 or 6 */
 	__u8 protocol;
 	__u8 tos;
+	__u8 ttl;         /* IPv6: hop limit */
 	__u8 options_len; /* between the fixed IP header and the L4 header */
 	__u8 fragment;
 	__u8 later_fragment; /* not the first fragment, so without L4 header */
@@ -81,6 +82,7 @@ static __always_inline enum layout_verdict find_ipv4(void *data, void *end, __u3
 	at->family = 4;
 	at->l3 = l3;
 	at->tos = ip->tos;
+	at->ttl = ip->ttl;
 	header_len = (ip->version_ihl & 15) * 4;
 	if (ip->version_ihl >> 4 != 4 || header_len < IP4_LEN)
 		return LAYOUT_MALFORMED;
@@ -107,6 +109,7 @@ static __always_inline enum layout_verdict find_ipv6(void *data, void *end, __u3
 	at->family = 6;
 	at->l3 = l3;
 	at->tos = ipv6_class(ip);
+	at->ttl = ip->hop_limit;
 	if (bpf_ntohl(ip->version_class_flow) >> 28 != 6)
 		return LAYOUT_MALFORMED;
 	at->fragment = 0;

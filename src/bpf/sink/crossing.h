@@ -19,7 +19,8 @@ __noinline int note_received(__u32 ifindex)
 		return 0;
 	segments = p->bad_segment ? p->bad_segment : p->facts.count;
 	return count_crossing(p->facts.source_node, dest_tag(p->facts.key.daddr), ifindex,
-			      crossing_of(CROSSING_RECEIVED, segments), block_of(now_ns(host), p->facts.ingress_ts));
+			      crossing_of(CROSSING_RECEIVED, p->at.ttl, segments),
+			      block_of(now_ns(host), p->facts.ingress_ts));
 }
 
 #endif

@@ -13,8 +13,8 @@ static __always_inline void note_crossed(const struct host_settings *host, const
 					 __u32 packets, __u64 now)
 {
 	if (budget(p))
-		count_crossing(host->node_id, dest_tag(p->key.daddr), p->ifindex, crossing_of(CROSSING_TAGGED, packets),
-			       block_of(now, now));
+		count_crossing(host->node_id, dest_tag(p->key.daddr), p->ifindex,
+			       crossing_of(CROSSING_TAGGED, p->at.ttl, packets), block_of(now, now));
 }
 
 #endif

@@ -20,7 +20,7 @@ enum {
 
 struct passing_packet {
 	struct layout at;
-	struct flow_key key; /* only the addresses, and only if they are looked up, or the packet had a budget */
+	struct flow_key key; /* only the addresses, and only if they are looked up */
 	__u64 frame_len;
 	__u64 left_ns;  /* when it left, since the Unix epoch; only of packets that get an entry, or are counted */
 	__u64 identity; /* of the packet among all that pass, whatever the path changes in its headers */

@@ -17,6 +17,7 @@ struct sent_packet {
 	__u32 end; /* of the linear data */
 	__u32 l4;
 	__u8 tos;
+	__u8 ttl;
 	__u8 protocol;
 	bool had_budget;
 	bool is_gpe;
@@ -24,6 +25,7 @@ struct sent_packet {
 	__be32 source_time;
 	__be32 daddr[4];
 	__u64 identity;
+	__u32 behind; /* offset behind the block, and behind the inner IP header */
 };
 
 static __always_inline bool read_sent(const struct sent_packet *p, __u32 at, void *to, __u32 len)
@@ -40,6 +42,7 @@ static __always_inline bool find_sent_l4(struct sent_packet *p, __be16 protocol,
 		if (!read_sent(p, l3, &ip, sizeof(ip)) || ip.version_ihl >> 4 != 4)
 			return false;
 		p->tos = ip.tos;
+		p->ttl = ip.ttl;
 		p->protocol = ip.protocol;
 		p->daddr[2] = bpf_htonl(0xffff);
 		p->daddr[3] = ip.daddr;
@@ -50,6 +53,7 @@ static __always_inline bool find_sent_l4(struct sent_packet *p, __be16 protocol,
 		if (!read_sent(p, l3, &ip, sizeof(ip)))
 			return false;
 		p->tos = ipv6_class(&ip);
+		p->ttl = ip.hop_limit;
 		p->protocol = ip.nexthdr;
 		__builtin_memcpy(p->daddr, ip.daddr, sizeof(p->daddr));
 		p->l4 = l3 + sizeof(ip);
@@ -67,8 +71,10 @@ static __always_inline bool identify_sent_block(struct sent_packet *p)
 	if (!read_sent(p, at, &b, INT_HEAD_LEN) || check_int_block(&b) != INT_VALID)
 		return false;
 	p->had_budget = b.flags & INT_FLAG_BUDGET;
-	if (!read_sent(p, at + int_pushed(&b) * INT_HOP_LEN, &b, sizeof(b)))
+	at += int_pushed(&b) * INT_HOP_LEN;
+	if (!read_sent(p, at, &b, sizeof(b)))
 		return false;
+	p->behind = at + INT_BLOCK_LEN;
 	p->source_node = b.node_id;
 	p->source_time = b.ingress_ts;
 	p->identity = identity_of(b.node_id, b.ingress_ts, b.sequence, 0);
@@ -98,6 +104,7 @@ static __always_inline bool identify_sent_gpe(struct sent_packet *p)
 		return false;
 	p->had_budget = b->hop_words == GPE_PATH_WORDS;
 	p->is_gpe = true;
+	p->behind = inner;
 	p->source_node = node;
 	p->source_time = source.ts_low;
 	p->identity = identity_of(node, source.ts_low, source.sequence, more);

@@ -46,18 +46,19 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellCrossings {
             return Ok(());
         }
         let told_ns = clock::realtime_ns();
-        let (first_block, counts) = self
+        let told = self
             .crossings
             .news(daemon.pins(), told_ns, self.tells_sent)?;
-        if counts.is_empty() {
+        if told.counts.is_empty() {
             return Ok(());
         }
         let report = CrossingReport {
             node: daemon.node()?,
             told_ns,
-            first_block,
+            first_block: told.first_block,
             blocks: BLOCKS_TOLD,
-            counts,
+            counts: told.counts,
+            covered: told.covered,
         };
         daemon.emitter().tell_crossings(&report);
         Ok(())

@@ -190,11 +190,13 @@ impl WatchedPath {
                     ..SegmentTimes::default()
                 },
                 share: None,
+                unseen_hops: None,
             }
         });
         let whole = since(&self.now.whole, base.map(|base| &base.whole));
         let mut figures = PathFigures {
             path: self.path.clone(),
+            of_flow: false,
             first_ns: self.first_ns,
             until_ns: self.last_ns,
             period_ns: 0,
@@ -206,6 +208,7 @@ impl WatchedPath {
             unknown_mean_ns: None,
             segments: segments.collect(),
             queues: Vec::new(),
+            host_segments: Vec::new(),
             presence: Vec::new(),
             tail: None,
         };

@@ -21,7 +21,7 @@ const LEAST_BAR: usize = 8;
 /// The widest drawing.
 const MOST_BAR: usize = 60;
 /// The width of a segment's kind.
-const KIND: usize = 6;
+const KIND: usize = 7;
 
 /// The figures of a row; those that a narrow terminal keeps longest come first.
 const FIGURES: [Figure; 5] = [
@@ -68,6 +68,7 @@ fn strokes(look: Appearance) -> Strokes {
         slow: either('─', '='),
         error: Some(either('░', ':')),
         unknown: Some(either('╌', '.')),
+        unseen: Some(either('┄', '.')),
     }
 }
 

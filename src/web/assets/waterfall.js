@@ -20,9 +20,10 @@ export function segmentTable(segments) {
 
 const port = ({ node, port }) => `${named(node)} port ${port}`;
 
-// "leaf (28673) port 2 → 3" for a hop, its port for a queue, both ports with their nodes for a wire.
+// "leaf (28673) port 2 → 3" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
 export function ends({ kind, from, to }) {
-  if (kind === "queue") return port(from);
+  if (kind === "queue" || kind === "read") return port(from);
+  if (kind === "stack") return port(to);
   return kind === "hop" ? `${port(from)} → ${to.port}` : `${port(from)} → ${port(to)}`;
 }
 
@@ -124,12 +125,13 @@ function lostIn({ segments, queues }) {
 export function lossText(path) {
   const { loss } = path.whole;
   if (!loss) return "";
-  if (loss.lost === 0) return `No packet of ${exact(loss.packets)} was lost.`;
+  if (loss.lost === 0) return `No packet of ${exact(loss.packets)}${path.of_flow ? " of this pair" : ""} was lost.`;
   const at = lostIn(path);
   const places = at.map(({ segment, lost }) => `${exact(lost)} in ${segment.kind === "queue" ? "the queue of" : segment.kind} ${ends(segment)}`);
   const rest = loss.lost - at.reduce((sum, { lost }) => sum + lost, 0);
   if (rest > 0) places.push(`${exact(rest)} where it cannot be told`);
-  return `${exact(loss.lost)} of ${exact(loss.packets)} packets were lost: ${places.join("; ")}.`;
+  else if (path.of_flow && at.length === 1) places.push("any of this flow, too");
+  return `${exact(loss.lost)} of ${exact(loss.packets)} packets ${path.of_flow ? "of all flows of this pair " : ""}were lost: ${places.join("; ")}.`;
 }
 
 // The hosts on the way that tell which lost packets they dropped.
@@ -137,6 +139,22 @@ export function lostAt(loss) {
   if (!loss || loss.at.length === 0) return "";
   const hosts = loss.at.map(({ node, segments }) => `${named(node)} ${exact(segments)}`).join(", ");
   return h("p", {}, `Of ${exact(loss.lost)} lost packets, hosts on the way dropped: ${hosts}.`);
+}
+
+// The routers on a wire that pushed no entry, as a dashed line.
+function unseenRow({ unseen_hops: routers }, knowsLosses) {
+  if (!routers) return [];
+  const dashed = svg("svg", { class: "waterfall-bar router", width: "100%", height: ROW, role: "presentation" }, svg("line", { class: "unseen", x1: "0%", x2: "100%", y1: ROW / 2, y2: ROW / 2 }));
+  return [h("tr", { title: "by the difference of the TTL" }, h("td", { class: "left dim" }, "router"), h("th", { scope: "row", class: "left dim" }, `${routers} router${routers === 1 ? "" : "s"} without INT`),
+    h("td", { class: "waterfall-cell" }, dashed), knowsLosses && h("td", {}), h("td", {}), h("td", {}), h("td", {}), h("td", {}))];
+}
+
+const IN_HOSTS = { stack: "in the source's host, from TCP to the stamp", read: "in the sink's host, until the application reads" };
+
+// What is in the host at an end of the path: neither a part of its mean, nor of what is lost on it.
+function hostRow(segment, knowsLosses) {
+  return h("tr", { title: about(segment) }, h("td", { class: "left dim" }, segment.kind), h("th", { scope: "row", class: "left" }, ends(segment)),
+    h("td", { class: "dim left" }, IN_HOSTS[segment.kind]), knowsLosses && h("td", {}), h("td", {}, mean(segment)), h("td", {}, quantile(segment, "p50_ns")), h("td", {}, quantile(segment, "p99_ns")), h("td", {}));
 }
 
 export function waterfall(path) {
@@ -153,8 +171,9 @@ export function waterfall(path) {
   // A queue is a part of the wire that begins there, and stands below it.
   const rows = path.segments.flatMap((segment, i) => {
     const begins = ({ from }) => segment.kind === "wire" && from.node === segment.from.node && from.port === segment.from.port;
-    return [row(segment, bar(found[i], last, segment.kind)), path.queues.filter(begins).map((queue) => row(queue, "part of the wire"))].flat();
+    return [row(segment, bar(found[i], last, segment.kind)), path.queues.filter(begins).map((queue) => row(queue, "part of the wire")), unseenRow(segment, knowsLosses)].flat();
   });
+  const within = (kind) => path.host_segments.filter((segment) => segment.kind === kind).map((segment) => hostRow(segment, knowsLosses));
   const whole = h("tr", { class: "waterfall-whole", title: about(path.whole) }, h("td", { class: "left dim" }, "in all"), h("th", { scope: "row" }), h("td", {}), lostOf(path.whole),
     h("td", {}, mean(path.whole)), h("td", {}, quantile(path.whole, "p50_ns")), h("td", {}, quantile(path.whole, "p99_ns")), h("td", {}));
   const rest = path.unknown_mean_ns !== null && h("p", { class: "dim" }, `Segments marked ? take ${duration(path.unknown_mean_ns)} in all (mean): what the whole way takes longer than the others.`);
@@ -163,6 +182,6 @@ export function waterfall(path) {
   const losses = lossText(path);
   return h("div", { class: "waterfall" },
     h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
-      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows, whole))),
+      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, within("stack"), rows, within("read"), whole))),
     rest, again, tail && h("p", {}, tail), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
 }

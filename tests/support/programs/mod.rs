@@ -126,6 +126,12 @@ pub fn take_crossings(map: &impl MapCore) -> Vec<(crossing_key, u64)> {
     taken.collect()
 }
 
+/// The TTL of the packets that a program counted, and the block since which all have it.
+pub fn ttls_crossed(map: &impl MapCore) -> Vec<(u32, u32)> {
+    let counts = map.keys().filter_map(|key| get::<crossing>(map, &key));
+    counts.map(|count| (count.ttl, count.ttl_from)).collect()
+}
+
 /// The blocks in which a program counted packets.
 pub fn blocks_crossed(map: &impl MapCore) -> Vec<usize> {
     let counts = map.keys().filter_map(|key| get::<crossing>(map, &key));
