@@ -7,12 +7,13 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 15] = [
     "abi",
     "astray",
     "bound",
     "drop",
     "hop",
+    "host_times",
     "peer",
     "queue",
     "renew",

@@ -8,6 +8,7 @@ enum transit_limit {
 	TRANSIT_ARRIVALS = 65536, /* arrivals that are remembered, unless the user says otherwise; a power of two */
 	TRANSIT_MOST_ARRIVALS = 1 << 24,
 	TRANSIT_WAITS = 128,    /* source nodes whose packets wait in the queue of an interface, times interfaces */
+	HOST_UNREAD = 16384,    /* segments that applications have not read; a power of two */
 	WAIT_SLOTS = 864,       /* FINE_SLOTS */
 	TRANSIT_GAUGES = 1024,  /* interfaces by which requests of option 114 leave */
 	TRANSIT_ASKERS = 16384, /* pairs of hosts, and their TTLs, whose requests are filled in */
@@ -63,12 +64,20 @@ struct transit_asker {
 	__u32 ttl;
 };
 
+/* Where packets wait in this host. */
+enum wait_part {
+	WAIT_IN_QUEUE = 0,   /* of an interface, before the driver gets them */
+	WAIT_IN_STACK = 1,   /* from TCP to the source's stamp */
+	WAIT_TO_BE_READ = 2, /* from the sink to the application */
+};
+
 struct wait_key {
 	__u32 source_node;
 	__u32 ifindex;
+	__u32 part; /* enum wait_part */
 };
 
-/* How long the packets of a source waited in the queue of an interface. All is added to without a lock. */
+/* How long the packets of a source waited at an interface. All is added to without a lock. */
 struct wait_times {
 	__u64 packets;
 	__s64 sum_ns;

@@ -96,6 +96,7 @@ struct transit_info transit_info;
 struct transit_gauge transit_gauge;
 struct transit_asker transit_asker;
 struct wait_key wait_key;
+enum wait_part wait_part;
 struct wait_times wait_times;
 enum crossing_limit crossing_limit;
 enum crossing_place crossing_place;

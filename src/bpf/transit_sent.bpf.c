@@ -14,75 +14,23 @@
  */
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
-#include "hostint/fine_slots.h"
 #include "hostint/transit.h"
 #include "drop/size.h"
 #include "int/crossings.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
-#include "kernel/single_value.h"
 #include "sink/latency.h"
 #include "transit/arrivals.h"
 #include "transit/departures.h"
 #include "transit/gauge.h"
 #include "transit/remembered.h"
 #include "transit/sent.h"
+#include "transit/wait_times.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-#define MOST_WAIT_NS 0x7fffffffU /* the end of the last slot */
-
 const volatile __u32 sent_netns = 0; /* the inode of the network namespace */
 const volatile bool times_options = false;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TRANSIT_WAITS);
-	__type(key, struct wait_key);
-	__type(value, struct wait_times);
-} transit_waits SEC(".maps");
-
-/* The first packet inserts this record, whose counts are 0. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct wait_times);
-} transit_waits_new SEC(".maps");
-
-static __always_inline struct wait_times *waits_of(const struct wait_key *key, __u64 now)
-{
-	struct wait_times *known = bpf_map_lookup_elem(&transit_waits, key), *begin;
-
-	if (known)
-		return known;
-	begin = single_value(&transit_waits_new);
-	if (!begin)
-		return NULL;
-	begin->first_ns = now;
-	/* If another CPU was faster, its record is used. */
-	bpf_map_update_elem(&transit_waits, key, begin, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&transit_waits, key);
-}
-
-static __always_inline int count_wait(const struct wait_key *key, __u64 wait, __u64 now)
-{
-	struct wait_times *waits;
-	__u32 slot;
-
-	_Static_assert(WAIT_SLOTS == FINE_SLOTS, "waits are counted in the slots of latencies");
-	if (wait > MOST_WAIT_NS)
-		return 0;
-	waits = waits_of(key, now);
-	slot = fine_slot(wait);
-	if (!waits || slot >= WAIT_SLOTS)
-		return 0;
-	__sync_fetch_and_add(&waits->count[slot], 1);
-	__sync_fetch_and_add(&waits->packets, 1);
-	__sync_fetch_and_add(&waits->sum_ns, wait);
-	waits->last_ns = now;
-	return 0;
-}
 
 /* Of a superpacket that the kernel cuts, all segments come here. */
 static __always_inline void note_sent(struct sk_buff *skb, const struct sent_packet *p, __u32 ifindex, __u64 now)
@@ -91,7 +39,7 @@ static __always_inline void note_sent(struct sk_buff *skb, const struct sent_pac
 
 	find_size(skb, &size);
 	count_crossing(bpf_ntohl(p->source_node), dest_tag(p->daddr), ifindex,
-		       crossing_of(CROSSING_SENT, size.segments), block_of(now, bpf_ntohl(p->source_time)));
+		       crossing_of(CROSSING_SENT, p->ttl, size.segments), block_of(now, bpf_ntohl(p->source_time)));
 }
 
 /* Finds what tells a segment from all others that have option 114 in its usual place, at the end of the options. */
@@ -139,7 +87,7 @@ int transit_sent(__u64 *ctx)
 	struct net_device *dev = (struct net_device *)ctx[1];
 	const struct host_settings *host = get_host_settings();
 	struct sent_packet p = {};
-	struct wait_key key = {};
+	struct wait_key key = { .part = WAIT_IN_QUEUE };
 	volatile __u64 *slot;
 	__u64 identity, now, departed, word;
 
@@ -164,5 +112,5 @@ int transit_sent(__u64 *ctx)
 	if (!departed)
 		return 0;
 	*slot = p.is_gpe ? 0 : sent_word(identity);
-	return count_wait(&key, now - departed, now);
+	return count_wait(&key, now - departed, fine_slot(now - departed), 1, now);
 }

@@ -11,8 +11,8 @@ use super::node_name::IdentitySettings;
 use super::push::PushConfig;
 use super::receivers::{check_receivers, check_spread, report_ports};
 use super::sink_checks::{
-    check_buckets, check_encapsulations, check_format, check_headers, check_nic, check_prefixes,
-    check_summaries, check_timeouts,
+    check_buckets, check_encapsulations, check_format, check_headers, check_host_times, check_nic,
+    check_prefixes, check_summaries, check_timeouts,
 };
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
 use super::{Compat, DscpMark, HookChoice, TimeSpan};
@@ -28,6 +28,8 @@ pub struct SinkConfig {
     pub xdp_mode: XdpMode,
     /// Arrival times come from the network card, if its driver provides them.
     pub nic_timestamps: bool,
+    /// Collectors are told how long packets wait in this host.
+    pub host_times: bool,
     pub over_tcp_udp: bool,
     pub extension_udp: bool,
     pub vxlan_gpe: bool,
@@ -166,6 +168,12 @@ impl SinkOptions {
 
     fn check_reporting(&self, faults: &mut Vec<Fault>) {
         check_receivers(&self.collector, self.report_to_sender, faults);
+        check_host_times(
+            self.host_times.unwrap_or(false),
+            &self.collector,
+            self.compat,
+            faults,
+        );
         check_spread(self.spread.unwrap_or(false), &self.collector, faults);
         check_format(self.report_format, self.compat, faults);
         check_headers(self.no_packet_headers, self.compat, faults);
@@ -231,6 +239,7 @@ impl SinkOptions {
             hook: self.hook_choice(),
             xdp_mode: self.xdp_mode.unwrap_or_default(),
             nic_timestamps: self.nic_timestamps.unwrap_or(false),
+            host_times: self.host_times.unwrap_or(false),
             over_tcp_udp: recognises(Encapsulation::OverTcpUdp),
             extension_udp: recognises(Encapsulation::ExtensionUdp),
             vxlan_gpe: recognises(Encapsulation::VxlanGpe),

@@ -33,6 +33,25 @@ pub(super) fn check_nic(
     }
 }
 
+pub(super) fn check_host_times(
+    asked: bool,
+    collectors: &[String],
+    compat: Option<Compat>,
+    faults: &mut Vec<Fault>,
+) {
+    if asked && compat.is_some() {
+        faults.push(fault(
+            &["host-times", "compat"],
+            "collectors of Host-INT do not understand how long packets wait in hosts (leave host-times out)",
+        ));
+    } else if asked && collectors.is_empty() {
+        faults.push(fault(
+            &["host-times"],
+            "how long packets wait in this host is told to collectors, and there is none (try --collector 192.0.2.9)",
+        ));
+    }
+}
+
 pub(super) fn check_timeouts(loss: TimeSpan, idle: TimeSpan, faults: &mut Vec<Fault>) {
     if loss.as_ns() == 0 {
         faults.push(fault(

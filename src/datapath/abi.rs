@@ -60,6 +60,12 @@ pub mod hop_object {
     include!(concat!(env!("OUT_DIR"), "/hop.skel.rs"));
 }
 
+/// Generated: the programs that see what packets wait in the hosts at both ends.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod host_times_object {
+    include!(concat!(env!("OUT_DIR"), "/host_times.skel.rs"));
+}
+
 /// Generated: the programs that watch queues.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod queue_object {

@@ -26,6 +26,7 @@ pub mod hooks;
 mod hop_hooks;
 mod hop_passages;
 pub mod hops;
+pub mod host_times;
 mod iterator;
 pub mod leases;
 mod libbpf_log;

@@ -8,7 +8,7 @@ use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::transit_sent_object::TransitSentSkelBuilder;
-use super::abi::{wait_key, wait_times};
+use super::abi::{wait_key, wait_part, wait_times};
 use super::load::{pin_maps, with_warnings};
 use super::map_names::{
     CROSSINGS, HOST_SETTINGS, TRANSIT_ARRIVALS, TRANSIT_DEPARTURES, TRANSIT_GAUGES,
@@ -19,7 +19,7 @@ use super::probe::Features;
 use crate::config::TransitConfig;
 use crate::model::{
     LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathTotals, PlaceTotals,
-    QUEUE_PLACE, ToldTotals,
+    QUEUE_PLACE, ToldTotals, WITHIN_PLACE,
 };
 use crate::os::netns;
 
@@ -29,10 +29,15 @@ const BATCH: usize = 32;
 /// A source without packets for this time is forgotten.
 const IDLE: Duration = Duration::from_secs(600);
 
+/// The times that a program counts, and what was read of them before.
+pub(super) struct WaitTable {
+    waits: Map<wait_key, wait_times>,
+    told: ToldTotals<(u32, u32, u32)>,
+}
+
 /// The program, attached, and its counts.
 pub struct Waits {
-    waits: Map<wait_key, wait_times>,
-    told: ToldTotals<(u32, u32)>,
+    table: WaitTable,
     /// The program sees packets for as long as this lives.
     _link: Link,
 }
@@ -78,8 +83,7 @@ impl Waits {
         pin_maps(open.open_object_mut(), pins, &shared)?;
         let skel = with_warnings(|| open.load())?;
         Ok(Self {
-            waits: Map::of(&skel.maps.transit_waits)?,
-            told: ToldTotals::default(),
+            table: WaitTable::new(Map::of(&skel.maps.transit_waits)?),
             _link: with_warnings(|| skel.progs.transit_sent.attach())?,
         })
     }
@@ -87,10 +91,28 @@ impl Waits {
     /// Returns the totals of the queues that had packets since the last call, or shortly before, and forgets those that are
     /// idle at `now_ns`. The queues are those of this node.
     pub fn news(&mut self, node: NodeId, now_ns: u64) -> io::Result<Vec<PathTotals>> {
+        self.table.news(node, now_ns)
+    }
+}
+
+fn id_of(key: &wait_key) -> (u32, u32, u32) {
+    (key.source_node, key.ifindex, key.part)
+}
+
+impl WaitTable {
+    pub(super) fn new(waits: Map<wait_key, wait_times>) -> Self {
+        Self {
+            waits,
+            told: ToldTotals::default(),
+        }
+    }
+
+    /// Returns the totals of what had packets since the last call, or shortly before, and forgets what is idle at `now_ns`.
+    pub(super) fn news(&mut self, node: NodeId, now_ns: u64) -> io::Result<Vec<PathTotals>> {
         let (mut news, mut idle) = (Vec::new(), Vec::new());
         let told = &mut self.told;
         self.waits.for_each_in_batches(BATCH, |key, waits| {
-            let id = (key.source_node, key.ifindex);
+            let id = id_of(&key);
             if now_ns.saturating_sub(waits.last_ns) >= IDLE.as_nanos() as u64 {
                 idle.push(key);
             } else if told.take(id, waits.packets) {
@@ -99,7 +121,7 @@ impl Waits {
         })?;
         for key in idle {
             self.waits.remove(&key)?;
-            let id = (key.source_node, key.ifindex);
+            let id = id_of(&key);
             self.told.keep(|told| *told != id);
         }
         news.sort_by(|one, other| one.path.cmp(&other.path));
@@ -111,16 +133,20 @@ fn totals(key: &wait_key, waits: &wait_times, node: NodeId) -> PathTotals {
     // The least and the greatest wait are not kept: they are the ends of slots.
     let ends = (i64::MIN, i64::MAX);
     let latency = LatencyHistogram::of_fine_slots(&waits.count, ends, waits.sum_ns.into());
+    let source = NodeId(key.source_node);
+    let at = NodePort {
+        node,
+        port: key.ifindex as u16,
+    };
+    let (path, place) = match wait_part(key.part) {
+        wait_part::WAIT_TO_BE_READ => (Path::to_application(source, at), WITHIN_PLACE),
+        wait_part::WAIT_IN_STACK => (Path::to_queue(source, at), WITHIN_PLACE),
+        _ => (Path::to_queue(source, at), QUEUE_PLACE),
+    };
     PathTotals {
-        path: Path::to_queue(
-            NodeId(key.source_node),
-            NodePort {
-                node,
-                port: key.ifindex as u16,
-            },
-        ),
+        path,
         times: vec![PlaceTotals {
-            place: QUEUE_PLACE,
+            place,
             epoch_ns: waits.first_ns,
             last_ns: waits.last_ns,
             latency: latency.coarsened(LatencyResolution::Middle),

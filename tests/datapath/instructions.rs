@@ -8,6 +8,7 @@ mod root {
     use std::mem::MaybeUninit;
     use std::path::Path;
 
+    use hostint::datapath::abi::host_times_object::HostTimesSkelBuilder;
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
     use hostint::datapath::abi::sink_object::SinkSkelBuilder;
@@ -120,6 +121,17 @@ mod root {
         line(out, "transit_sent", &skel.progs.transit_sent);
     }
 
+    fn host_times(out: &mut String) {
+        let mut object = MaybeUninit::uninit();
+        let mut open = HostTimesSkelBuilder::default().open(&mut object).unwrap();
+        let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+        constants.have_tai_clock = Features::probe().tai_clock;
+        let skel = open.load().expect("loads as root");
+        line(out, "host_sent", &skel.progs.host_sent);
+        line(out, "host_in", &skel.progs.host_in);
+        line(out, "host_copied", &skel.progs.host_copied);
+    }
+
     #[test]
     fn programs_have_the_size_that_was_committed() {
         let mut now = format!(
@@ -139,6 +151,7 @@ mod root {
         renew(&mut now);
         transit(&mut now);
         waits(&mut now);
+        host_times(&mut now);
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/instructions.txt");
         if std::env::var_os("HOSTINT_BLESS").is_some() {
             std::fs::write(&path, &now).expect("the file can be written");

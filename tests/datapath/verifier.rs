@@ -6,6 +6,7 @@ mod root {
 
     use hostint::datapath::abi::drop_object::DropSkelBuilder;
     use hostint::datapath::abi::hop_object::HopSkelBuilder;
+    use hostint::datapath::abi::host_times_object::HostTimesSkelBuilder;
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
     use hostint::datapath::abi::queue_object::QueueSkelBuilder;
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
@@ -149,6 +150,22 @@ mod root {
                 .load()
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));
             check("transit_sent", &skel.progs.transit_sent);
+        }
+    }
+
+    #[test]
+    fn what_measures_waits_in_hosts_loads() {
+        for features in combinations() {
+            let mut object = MaybeUninit::uninit();
+            let mut open = HostTimesSkelBuilder::default().open(&mut object).unwrap();
+            let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+            constants.have_tai_clock = features.tai_clock;
+            let skel = open
+                .load()
+                .unwrap_or_else(|err| panic!("{features:?}: {err}"));
+            check("host_sent", &skel.progs.host_sent);
+            check("host_in", &skel.progs.host_in);
+            check("host_copied", &skel.progs.host_copied);
         }
     }
 

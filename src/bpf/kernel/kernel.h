@@ -200,6 +200,7 @@ struct sk_buff {
 	__u16 csum_start;
 	__u16 csum_offset;
 	__u16 network_header;
+	__u16 transport_header;
 	__s64 tstamp;
 };
 

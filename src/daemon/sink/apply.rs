@@ -145,6 +145,10 @@ fn refuse(pins: &Pins, now: &SinkPlan, before: &SinkPlan) -> Result<()> {
             "the socket is bound when the sink starts (try to start it again)".to_owned(),
         );
     }
+    if new.host_times != old.host_times {
+        let why = "the programs that measure them are attached when the sink starts (try to start it again)";
+        refuse("host-times", why.to_owned());
+    }
     if new.http != old.http {
         refuse(
             "http",

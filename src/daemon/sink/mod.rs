@@ -14,6 +14,7 @@ mod counters;
 mod deliveries;
 mod flows;
 mod follow_collectors;
+mod host_times;
 mod links;
 mod metrics;
 mod paths;
@@ -37,6 +38,7 @@ use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
 use self::flows::{EndLossPeriods, TellSummaries, WalkSinkFlows};
 use self::follow_collectors::{FollowCollectors, ShowCollectors};
+use self::host_times::TellHostTimes;
 use self::links::LookForLinks;
 use self::metrics::Metrics;
 use self::paths::TellPaths;
@@ -136,7 +138,8 @@ fn serve(loaded: LoadedSink, args: &SinkServeArgs, tally: Arc<Mutex<Tally>>) -> 
         signs,
         is_detached: false,
     };
-    match turn(daemon, events, args).context("cannot go on as a sink")? {
+    let host_times = TellHostTimes::begin(&pins, &daemon.plan.config)?;
+    match turn(daemon, events, host_times, args).context("cannot go on as a sink")? {
         // What is pinned ends with this process: sources have to stop first.
         End::Asked if pins.check_visible().is_err() => host::sink::leave(&pins, &[])?,
         End::Asked => log::info("ended; INT is still stripped (hostint sink detach ends that)"),
@@ -190,7 +193,12 @@ impl ServedMetrics {
 }
 
 /// The loop: events become reports, and duties have their turns.
-fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> Result<End> {
+fn turn(
+    mut daemon: SinkDaemon,
+    mut events: EventRing,
+    host_times: Option<TellHostTimes>,
+    args: &SinkServeArgs,
+) -> Result<End> {
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(FollowCollectors::default())
@@ -215,6 +223,9 @@ fn turn(mut daemon: SinkDaemon, mut events: EventRing, args: &SinkServeArgs) -> 
         .with(WatchDeliveries::default())
         .with(ShowCollectors)
         .with(KeepCounters);
+    if let Some(host_times) = host_times {
+        duties = duties.with(host_times);
+    }
     daemon.signs.notify.ready();
     let end = loop {
         daemon.report_events(&mut events, WAIT)?;

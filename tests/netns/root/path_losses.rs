@@ -79,7 +79,9 @@ impl LossyPath {
             "collecting on",
         )];
         for (host, dev, node) in [(&lab.a, "a0", 1), (&lab.b, "b0", 2)] {
-            let flags = format!("--dev {dev} --node-id {node} {collector} --summary-period 1s");
+            let flags = format!(
+                "--dev {dev} --node-id {node} {collector} --summary-period 1s --host-times"
+            );
             daemons.push(host.leasing_sink(&flags));
         }
         for (host, devs, node) in [(&lab.m, "m0,m1", HOPS[0]), (&n, "n0,n1", HOPS[1])] {
@@ -143,7 +145,11 @@ impl Known {
     fn of(path: &Value) -> Self {
         let all = |name: &str| {
             let list = path[name].as_array().cloned().unwrap_or_default();
-            list.iter().map(loss).collect::<Vec<_>>()
+            // The source's queue tells no losses.
+            let told = list
+                .iter()
+                .filter(|row| !row["loss"].is_null() || name == "segments");
+            told.map(loss).collect::<Vec<_>>()
         };
         Self {
             whole: loss(&path["whole"]),
@@ -163,6 +169,39 @@ fn await_counts(path: &LossyPath, mut send: impl FnMut()) -> Known {
         known.queues.len() == 2 && all.filter(|(packets, _)| *packets > 0).count() == 7
     });
     known
+}
+
+/// Both ends tell what packets wait in them: in the source's stack and queue, and until the application reads them.
+fn assert_host_times(path: &LossyPath, encapsulation: &str) {
+    exchange_tcp(&path.lab.a, &path.lab.b, 7004, 100_000);
+    let packets = |row: &Value| row["packets"].as_u64().unwrap_or(0);
+    let known = |path: &Value| {
+        let rows = |name: &str| path[name].as_array().cloned().unwrap_or_default();
+        let mut queues = rows("queues").into_iter();
+        let queue = queues.find(|row| row["from"]["node"] == 1);
+        let ends = rows("host_segments");
+        let end = |kind: &str| ends.iter().find(|row| row["kind"] == kind).cloned();
+        [queue, end("stack"), end("read")].map(Option::unwrap_or_default)
+    };
+    let is_told = || {
+        let path = path.path();
+        let [queue, stack, read] = known(&path).map(|row| packets(&row));
+        // Datagrams are in the first one alone, and some of TCP's segments are joined before they are read.
+        queue >= packets(&path["whole"]) && queue > stack && stack > read && read > 0
+    };
+    await_that_or(is_told, || {
+        format!(
+            "{encapsulation}: waits in hosts are told: {:#}",
+            path.path()
+        )
+    });
+    let [queue, ..] = known(&path.path());
+    let p99_ns = queue["latency"]["p99_ns"].as_u64();
+    // Probes of the path have times of their own, which would be seconds.
+    assert!(
+        p99_ns.is_some_and(|p99_ns| p99_ns < 500_000_000),
+        "{encapsulation}: {queue:#}"
+    );
 }
 
 #[test]
@@ -213,7 +252,23 @@ fn losses_are_told_where_they_happened() {
         );
         let in_queues: Vec<_> = known.queues.iter().map(|(_, lost)| *lost).collect();
         assert_eq!(in_queues, [50, 0], "{encapsulation}: {known:?}");
+        let unseen: Vec<_> = path.path()["segments"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|segment| segment["unseen_hops"].as_u64())
+            .collect();
+        assert_eq!(
+            unseen,
+            [Some(1), None, Some(0), None, Some(0)],
+            "{encapsulation}: a router without INT is on the first link"
+        );
+        assert_host_times(&path, encapsulation);
         let told = String::from_utf8(path.ask("")).unwrap();
+        assert!(
+            told.contains("router   1 router without INT"),
+            "{encapsulation}: {told}"
+        );
         assert!(
             told.contains(" packets were lost: 100 in wire ")
                 && told.contains("; 50 in the queue of "),

@@ -1,0 +1,96 @@
+//! What packets wait in the hosts at both ends of their way, which programs of their own measure for as long as they are
+//! open.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+
+use libbpf_rs::Link as TracepointLink;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use super::abi::host_times_object::HostTimesSkelBuilder;
+use super::abi::{flow_key, sink_flow};
+use super::links::{Hook, Link};
+use super::load::{pin_maps, program_fd, with_warnings};
+use super::map_names::{CROSSINGS, HOST_SETTINGS, SINK_FLOWS};
+use super::maps::Map;
+use super::pins::Pins;
+use super::probe::Features;
+use super::waits::WaitTable;
+use crate::config::SinkConfig;
+use crate::model::{NodeId, PathTotals};
+use crate::os::{netdev, netns};
+
+/// The programs, attached, and their counts.
+pub struct HostTimes {
+    table: WaitTable,
+    arrives: OwnedFd,
+    /// The program for packets that come, behind the sink of each interface.
+    interfaces: BTreeMap<u32, Link>,
+    /// The other programs see packets for as long as these live.
+    _links: [TracepointLink; 2],
+}
+
+impl HostTimes {
+    /// Attaches the programs for packets that leave, and that are read, beside a sink with this configuration.
+    ///
+    /// # Errors
+    /// If the kernel has no such tracepoints, does not describe their types, or refuses a program.
+    pub fn attach(pins: &Pins, config: &SinkConfig) -> io::Result<Self> {
+        let flows = Map::<flow_key, sink_flow>::open(&pins.map(SINK_FLOWS))?
+            .ok_or_else(|| io::Error::other("no sink is attached"))?;
+        let mut object = MaybeUninit::uninit();
+        let mut open = HostTimesSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+            constants.have_tai_clock = Features::probe().tai_clock;
+            constants.tos_value = config.mark.tos_value();
+            constants.tos_mask = config.mark.tos_mask();
+            constants.extension_port = config.extension_port.to_be();
+            constants.host_netns = netns::inode()?;
+        }
+        open.maps
+            .measured_flows
+            .reuse_fd(flows.fd())
+            .map_err(io::Error::other)?;
+        pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS, CROSSINGS])?;
+        let skel = with_warnings(|| open.load())?;
+        let links = [
+            with_warnings(|| skel.progs.host_sent.attach())?,
+            with_warnings(|| skel.progs.host_copied.attach())?,
+        ];
+        Ok(Self {
+            table: WaitTable::new(Map::of(&skel.maps.transit_waits)?),
+            arrives: program_fd(&skel.progs.host_in)?,
+            interfaces: BTreeMap::new(),
+            _links: links,
+        })
+    }
+
+    /// Sees the packets that come by these interfaces of the sink, and by no others.
+    ///
+    /// # Errors
+    /// If the kernel has no tcx (before 6.6), or refuses it.
+    pub fn follow(&mut self, devs: &[String]) -> io::Result<()> {
+        let there = devs.iter().filter_map(|dev| netdev::index_of(dev).ok());
+        let wanted: Vec<u32> = there.collect();
+        self.interfaces.retain(|ifindex, link| {
+            let alive = link.state().is_ok_and(|at| at.ifindex == *ifindex);
+            alive && wanted.contains(ifindex)
+        });
+        for ifindex in wanted {
+            if !self.interfaces.contains_key(&ifindex) {
+                let link = Link::create(self.arrives.as_fd(), ifindex, Hook::TcxIngress)?;
+                self.interfaces.insert(ifindex, link);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the totals of what had packets since the last call, or shortly before. The waits are those in this node.
+    pub fn news(&mut self, node: NodeId, now_ns: u64) -> io::Result<Vec<PathTotals>> {
+        self.table.news(node, now_ns)
+    }
+}
