@@ -114,7 +114,7 @@ check("routers without INT have a dashed row, and the hosts at the ends rows in 
   const rows = drawn.all("tr").slice(1);
   equal(rows.map((row) => row.all("td")[0].text), ["stack", "wire", "router", "hop", "wire", "read", "in all"]);
   equal(plain(rows[0].text).replace(/ +/g, " ").trim(), "stack 1 port 7 in the source's host, from TCP to the stamp 4 µs 4 µs 5 µs");
-  equal(rows[2].all("line")[0].attributes.class, "unseen");
+  equal(rows[2].all("line")[0].attributes.class, "router-line");
   holds(plain(rows[2].text).includes("2 routers without INT"), rows[2].text);
   holds(plain(rows[5].text).includes("2 port 8"), rows[5].text);
 });

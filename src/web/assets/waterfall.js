@@ -144,7 +144,7 @@ export function lostAt(loss) {
 // The routers on a wire that pushed no entry, as a dashed line.
 function unseenRow({ unseen_hops: routers }, knowsLosses) {
   if (!routers) return [];
-  const dashed = svg("svg", { class: "waterfall-bar router", width: "100%", height: ROW, role: "presentation" }, svg("line", { class: "unseen", x1: "0%", x2: "100%", y1: ROW / 2, y2: ROW / 2 }));
+  const dashed = svg("svg", { class: "waterfall-bar router", width: "100%", height: ROW, role: "presentation" }, svg("line", { class: "router-line", x1: "0%", x2: "100%", y1: ROW / 2, y2: ROW / 2 }));
   return [h("tr", { title: "by the difference of the TTL" }, h("td", { class: "left dim" }, "router"), h("th", { scope: "row", class: "left dim" }, `${routers} router${routers === 1 ? "" : "s"} without INT`),
     h("td", { class: "waterfall-cell" }, dashed), knowsLosses && h("td", {}), h("td", {}), h("td", {}), h("td", {}), h("td", {}))];
 }
