@@ -130,7 +130,7 @@ fn add_paths(conn: &Connection, kind: &str) -> rusqlite::Result<()> {
     for table in RollUpTable::OF_PATHS {
         for level in RollUpLevel::EACH {
             let name = table.name(level);
-            create(&format!("{name} ({FIRST_COLUMNS}{added})"), &name)?;
+            create(&format!("{name} ({FIRST_COLUMNS}{added})"), name)?;
         }
     }
     create(paths::TABLE, "path")?;
