@@ -21,7 +21,7 @@ mod transit;
 mod watchlist;
 mod ways;
 
-const SECTIONS: [(&str, fn()); 12] = [
+const SECTIONS: [(&str, fn()); 14] = [
     ("steps", steps::run),
     ("ways", ways::run),
     ("cost", cost::run),

@@ -55,7 +55,9 @@ struct source_lease {
 	__u16 mtu;
 	__s16 tai_offset_s;
 	__u16 software;
-	__u32 keep; /* 1: requested by a command, kept even without packets */
+	__u8 keep;   /* 1: requested by a command, kept even without packets */
+	__u8 int_md; /* 1: the sink recognises INT-MD, for which encapsulations has no bit */
+	__u8 zero2[2];
 	/* The fields from here on are of lease version 2. */
 	__u32 ways;       /* enum lease_way: forms that flows of this pair may have */
 	__u32 eaten;      /* bit n: probes of enum lease_form n did not arrive, or not on every path */
@@ -73,8 +75,6 @@ struct source_lease {
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
 	__u8 unattended; /* 1: no daemon at the sink's host, and nothing showed yet whether what it sends is translated */
 	__u8 option_114; /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
-	__u8 int_md;     /* 1: the sink recognises INT-MD, for which encapsulations has no bit */
-	__u8 zero2;
 	/* The kernel half adds to these. */
 	__u16 unseen_turns;                 /* see enum lease_look */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */

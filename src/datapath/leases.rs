@@ -110,6 +110,7 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         tai_offset_s: answer.map_or(0, |answer| answer.tai_offset_s),
         software: answer.map_or(0, |answer| u16::from_be_bytes(answer.software.into())),
         keep: entry.named.into(),
+        zero2: [0; 2],
         ways: proof.ways.bits(),
         eaten: proof.eaten.bits().into(),
         vouched_ns: proof.vouched_ns,

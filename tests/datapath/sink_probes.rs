@@ -7,7 +7,7 @@ use hostint::model::{LeaseKey, LeaseProbe, NodeId, ProbeForm};
 use hostint::wire::lease::probe::PROBES;
 use hostint::wire::lease::probe_packet::ProbePacket;
 use hostint_testing::checksum::verify_packet;
-use hostint_testing::frame::{EXTENSION_PORT, Frame, INT_MD_MARK, MARK, TCP};
+use hostint_testing::frame::{EXTENSION_PORT, Frame, INT_MD_MARK, MARK};
 use hostint_testing::lease_cases::{HOOKS, Hook, KEY, addresses, assert_counted, leasing_sink};
 use hostint_testing::packets::{tcp, udp, udp6};
 use hostint_testing::programs::run_often;
