@@ -30,11 +30,14 @@ const MORE: Told = Told {
     ..TOLD
 };
 
-/// A kind of thing: how it is kept, and what is found of it, as node, thing and packets.
+/// Node, thing and packets.
+type Found = Vec<(u32, u16, u64)>;
+
+/// A kind of thing: how it is kept, and what is found of it.
 struct Kind {
     name: &'static str,
     keep: fn(&StoreKeeper, Told, u64),
-    found: fn(&Disk, Span) -> Vec<(u32, u16, u64)>,
+    found: fn(&Disk, Span) -> Found,
     /// A row of the table knows its progress, and a begin is a part of its name.
     has_lives: bool,
 }
@@ -73,7 +76,7 @@ fn keep_hop(keeper: &StoreKeeper, told: Told, now_ns: u64) {
     keeper.see_hop(NodeId(told.node), &hop, now_ns);
 }
 
-fn found_hops(disk: &Disk, span: Span) -> Vec<(u32, u16, u64)> {
+fn found_hops(disk: &Disk, span: Span) -> Found {
     let query = HopQuery {
         limit: 100,
         ..HopQuery::default()
@@ -95,7 +98,7 @@ fn keep_episode(keeper: &StoreKeeper, told: Told, now_ns: u64) {
     keeper.see_episode(NodeId(told.node), &episode, now_ns);
 }
 
-fn found_episodes(disk: &Disk, span: Span) -> Vec<(u32, u16, u64)> {
+fn found_episodes(disk: &Disk, span: Span) -> Found {
     let query = EpisodeQuery {
         node: None,
         order: EpisodeOrder::Packets,
@@ -123,7 +126,7 @@ fn keep_connection(keeper: &StoreKeeper, told: Told, now_ns: u64) {
     keeper.see_connection(&report, &TcpGrowth::default(), now_ns);
 }
 
-fn found_connections(disk: &Disk, span: Span) -> Vec<(u32, u16, u64)> {
+fn found_connections(disk: &Disk, span: Span) -> Found {
     let query = ConnectionQuery {
         limit: 100,
         ..ConnectionQuery::default()
