@@ -1,9 +1,10 @@
 //! The INT sink leaves malformed and foreign packets unmodified, and counts each one with its reason.
 
 use hostint::datapath::abi::sink_counter;
-use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK};
+use hostint_testing::frame::{EXTENSION_PORT, Frame, INT_MD_MARK, MARK};
+use hostint_testing::model::int_md::{Own, head_at};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
-use hostint_testing::sink_cases::{check_all, extension, int, refused, untouched};
+use hostint_testing::sink_cases::{Case, Outcome, check_all, extension, int, refused, untouched};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
@@ -41,6 +42,49 @@ mod root {
                 udp().extended(extension()).fragment_offset(5),
             ),
         ]);
+    }
+
+    #[test]
+    fn int_md_that_is_not_ours_is_counted_by_reason_and_passed_unmodified() {
+        let shim = count::COUNT_SINK_BAD_SHIM;
+        let version = count::COUNT_SINK_BAD_VERSION;
+        let bitmap = count::COUNT_SINK_BAD_BITMAP;
+        let mut cases = Vec::new();
+        for (name, reason, at, value) in [
+            ("no INT at all", count::COUNT_SINK_FOREIGN_MARK, 0, 0x45),
+            ("of the destination type", shim, 0, 0x20),
+            ("INT-MX", shim, 0, 0x30),
+            ("announced by a port", shim, 0, 0x14),
+            ("no room for the metadata header", shim, 1, 2),
+            ("of another version", version, 4, 0x30),
+            ("to be discarded", version, 4, 0x28),
+            ("a reserved bit", version, 5, 1),
+            ("fewer words than instructions", bitmap, 6, 5),
+            ("other instructions", bitmap, 8, 0xf0),
+            ("of another domain", bitmap, 10, 0),
+            ("other words of the domain", bitmap, 12, 0x80),
+            ("an unknown flag", bitmap, 15, 0x10),
+            ("half an entry", bitmap, 1, 14),
+            ("entries of nine hops", bitmap, 1, 11 + 9 * 6),
+            (
+                "a stack behind the end",
+                count::COUNT_SINK_TRUNCATED,
+                1,
+                11 + 8 * 6,
+            ),
+        ] {
+            for frame in [udp(), udp6(), tcp(), tcp6()] {
+                let mut frame = Own::single().insert(&frame.bytes(), INT_MD_MARK);
+                let head = head_at(&frame);
+                frame[head + at] = value;
+                cases.push(Case {
+                    name,
+                    frame,
+                    outcome: Outcome::Refused(reason),
+                });
+            }
+        }
+        check_all(cases);
     }
 
     #[test]
