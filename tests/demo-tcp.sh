@@ -69,7 +69,8 @@ for thread in threads:
 wait $application
 
 history() { in_ns $server "$hostint" history "$@" --store "$out/history.db"; }
-# What limits the connections to both ports, the worst hop of most connections, and whether packets waited there.
+# What limits the connections to both ports, the node that is the worst hop of most connections, and whether packets waited
+# there. Routers tell each 5 s which hops they are; what connections met before has no node.
 told() {
 	history tcp --node 1 --json | python3 -c '
 import json, sys
@@ -78,8 +79,8 @@ limits = {one["flow"]["dport"]: one["limited"] for one in ended}
 print(limits[5000], limits[5001])'
 	history tcp --node 1 --by hop --json | python3 -c '
 import json, sys
-worst, *_ = json.load(sys.stdin)["tcp_hops"]["hops"]
-print("node", worst.get("node"), worst["worst"].get("queue_bytes", 0) > 0)'
+worst, *_ = [hop for hop in json.load(sys.stdin)["tcp_hops"]["hops"] if "node" in hop]
+print("node", worst["node"], worst["worst"].get("queue_bytes", 0) > 0)'
 }
 for _ in $(seq 300); do
 	told=$(told 2>/dev/null | xargs)
