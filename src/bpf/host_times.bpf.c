@@ -18,6 +18,7 @@
 #include "kernel/host_settings.h"
 #include "kernel/stamp.h"
 #include "packet/headers.h"
+#include "sink/flow_table.h"
 #include "sink/latency.h"
 #include "transit/sent.h"
 #include "transit/unread.h"
@@ -129,7 +130,7 @@ int host_in(struct __sk_buff *ctx)
 	key.sport = tcp.source;
 	key.dport = tcp.dest;
 	key.layers = IPPROTO_TCP;
-	flow = bpf_map_lookup_elem(&measured_flows, &key);
+	flow = bpf_map_lookup_elem(&sink_flows, &key);
 	if (!flow)
 		return TCX_NEXT;
 	identity = unread_identity(&key, tcp.seq);

@@ -52,9 +52,16 @@ impl HostTimes {
             constants.host_netns = netns::inode()?;
         }
         open.maps
-            .measured_flows
+            .sink_flows
             .reuse_fd(flows.fd())
             .map_err(io::Error::other)?;
+        // They come with the table of flows, and nothing uses them here.
+        for unused in [
+            &mut open.maps.sink_fine_slots,
+            &mut open.maps.sink_fine_free,
+        ] {
+            unused.set_max_entries(1).map_err(io::Error::other)?;
+        }
         pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS, CROSSINGS])?;
         let skel = with_warnings(|| open.load())?;
         let links = [

@@ -8,17 +8,8 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
-#include "hostint/sink_flow.h"
 #include "hostint/transit.h"
 #include "transit/remembered.h"
-
-/* The sink's table of flows, which the user half puts here. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct flow_key);
-	__type(value, struct sink_flow);
-} measured_flows SEC(".maps");
 
 /* A segment that waits to be read. */
 struct unread_segment {
