@@ -2029,7 +2029,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink)
-            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --host-times --clock-error --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --no-packet-headers --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --host-times --clock-error --encap --dscp-value --dscp-mask --extension-port --int-dscp --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --no-packet-headers --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --detach --now --bpffs --log-level --verbose --help --version attach detach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2092,6 +2092,10 @@ _hostint() {
                     return 0
                     ;;
                 --extension-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --int-dscp)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2235,7 +2239,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__sink__subcmd__attach)
-            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --host-times --clock-error --encap --dscp-value --dscp-mask --extension-port --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --no-packet-headers --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --dev --node-id --node-name --label --no-identity --hook --xdp-mode --nic-timestamps --host-times --clock-error --encap --dscp-value --dscp-mask --extension-port --int-dscp --report-period --summary-period --loss-timeout --idle-flow-timeout --latency-buckets --bucket-hold --collector --spread --report-format --report-to-sender --report-log --log-format --no-node-id-word --no-packet-headers --compat --drop-tagged --max-flows --max-fine-flows --allow --strict --lease-key --max-new-flows --max-reports --max-summaries --control --http --otlp --remote-write --push-interval --push-headers-file --push-instance --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2298,6 +2302,10 @@ _hostint() {
                     return 0
                     ;;
                 --extension-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --int-dscp)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2523,7 +2531,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source)
-            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
+            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2566,6 +2574,10 @@ _hostint() {
                     return 0
                     ;;
                 --extension-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --int-dscp)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2667,7 +2679,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source__subcmd__attach)
-            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2710,6 +2722,10 @@ _hostint() {
                     return 0
                     ;;
                 --extension-port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --int-dscp)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
