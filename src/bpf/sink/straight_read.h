@@ -211,6 +211,7 @@ static __always_inline bool read_straight_family(void *data, void *end, const st
 		h.ip_len = bpf_ntohs(ip->tot_len);
 		h.protocol = ip->protocol;
 		h.tos = ip->tos;
+		p->at.ttl = ip->ttl;
 		h.id = bpf_ntohs(ip->id);
 		map_addresses(ip, p->facts.key.saddr, p->facts.key.daddr);
 	} else {
@@ -221,6 +222,7 @@ static __always_inline bool read_straight_family(void *data, void *end, const st
 		h.ip_len = bpf_ntohs(ip->payload_len) + IP6_LEN;
 		h.protocol = ip->nexthdr;
 		h.tos = ipv6_class(ip);
+		p->at.ttl = ip->hop_limit;
 		h.id = 0;
 		__builtin_memcpy(p->facts.key.saddr, ip->saddr, sizeof(ip->saddr));
 		__builtin_memcpy(p->facts.key.daddr, ip->daddr, sizeof(ip->daddr));

@@ -35,6 +35,7 @@ static __always_inline bool look_at_ip(void *data, void *end, struct outgoing_pa
 		at->ip_len = bpf_ntohs(ip->tot_len);
 		at->protocol = ip->protocol;
 		at->tos = ip->tos;
+		at->ttl = ip->ttl;
 		at->dont_fragment = !!(ip->frag_off & bpf_htons(IP_DF));
 		map_addresses(ip, p->key.saddr, p->key.daddr);
 	} else {
@@ -46,6 +47,7 @@ static __always_inline bool look_at_ip(void *data, void *end, struct outgoing_pa
 		at->ip_len = bpf_ntohs(ip->payload_len) + IP6_LEN;
 		at->protocol = ip->nexthdr;
 		at->tos = ipv6_class(ip);
+		at->ttl = ip->hop_limit;
 		at->dont_fragment = 1;
 		__builtin_memcpy(p->key.saddr, ip->saddr, sizeof(ip->saddr));
 		__builtin_memcpy(p->key.daddr, ip->daddr, sizeof(ip->daddr));
