@@ -106,6 +106,15 @@ fn has_an_skb(frame: &[u8]) -> bool {
     }
 }
 
+/// Routes of a flow change, and with them the time to live of what arrives.
+fn set_ttl(frame: &mut [u8], ttl: u8) {
+    match frame.get(12..14) {
+        Some([0x08, 0x00]) => frame[22] = ttl,
+        Some([0x86, 0xdd]) => frame[21] = ttl,
+        _ => {}
+    }
+}
+
 /// The next packet of the flow, mostly with the next number.
 fn next_number(random: &mut Random, sent: &mut u32, tagged: &Tagged) -> u32 {
     let step = match random.below(16) {
@@ -165,6 +174,7 @@ mod root {
                     next_number(&mut random, &mut sent, &tagged)
                 };
                 let mut frame = another(&first, &tagged, number, Some(stamp));
+                set_ttl(&mut frame, 60 + random.below(5) as u8);
                 let damaged = random.one_in(4);
                 if damaged {
                     mutate(&mut random, &mut frame);
