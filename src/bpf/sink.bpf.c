@@ -39,8 +39,7 @@
  */
 #include "kernel/kernel.h"
 #include "sink/plain.h"
-#include "sink/read.h"
-#include "sink/ioam_read.h"
+#include "sink/find.h"
 #include "sink/account.h"
 #include "sink/measure.h"
 #include "sink/nic_stamp.h"
@@ -53,94 +52,6 @@
 #include "sink/sweep.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-__noinline int read_xdp(struct xdp_md *ctx)
-{
-	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = tagged();
-
-	if (!set || !p)
-		return SINK_NOT_MARKED;
-	return read_packet((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, set, p);
-}
-
-__noinline int read_skb(struct __sk_buff *ctx)
-{
-	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = tagged();
-
-	if (!set || !p)
-		return SINK_NOT_MARKED;
-	return read_packet((void *)(long)ctx->data, (void *)(long)ctx->data_end,
-			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
-}
-
-static __always_inline int read_any_xdp(struct xdp_md *ctx)
-{
-	int found = read_xdp(ctx);
-
-	return found == SINK_BEHIND_L4 ? read_behind_l4_xdp(ctx) : found;
-}
-
-static __always_inline int read_any_skb(struct __sk_buff *ctx)
-{
-	int found = read_skb(ctx);
-
-	return found == SINK_BEHIND_L4 ? read_behind_l4_skb(ctx) : found;
-}
-
-__noinline int read_ioam_xdp(struct xdp_md *ctx)
-{
-	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = tagged();
-
-	if (!set || !p)
-		return SINK_NOT_MARKED;
-	return read_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, set, p);
-}
-
-__noinline int read_ioam_skb(struct __sk_buff *ctx)
-{
-	const struct sink_settings *set = get_sink_settings();
-	struct tagged_packet *p = tagged();
-
-	if (!set || !p)
-		return SINK_NOT_MARKED;
-	return read_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end,
-			 ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
-}
-
-static __always_inline int find_int_xdp(struct xdp_md *ctx)
-{
-	int found = SINK_NOT_MARKED;
-
-	if (may_have_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end))
-		found = read_ioam_xdp(ctx);
-	return found == SINK_NOT_MARKED ? read_any_xdp(ctx) : found;
-}
-
-static __always_inline int find_int_skb(struct __sk_buff *ctx)
-{
-	int found = SINK_NOT_MARKED;
-
-	if (may_have_ioam((void *)(long)ctx->data, (void *)(long)ctx->data_end))
-		found = read_ioam_skb(ctx);
-	return found == SINK_NOT_MARKED ? read_any_skb(ctx) : found;
-}
-
-__noinline int take_hops_xdp(struct xdp_md *ctx)
-{
-	struct tagged_packet *p = tagged();
-
-	return p && take_any_entries((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
-}
-
-__noinline int take_hops_skb(struct __sk_buff *ctx)
-{
-	struct tagged_packet *p = tagged();
-
-	return p && take_any_entries((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
-}
 
 static __always_inline void count_stripped(const struct tagged_packet *p)
 {

@@ -12,6 +12,7 @@ use super::mark::{IntDscpOption, MarkOptions};
 use super::mistake::{Fault, fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;
+use super::source_room::{encapsulates, hops_room, room};
 use super::{Compat, DscpMark, SourceEncapsulation, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
@@ -373,33 +374,5 @@ pub(super) const SHORTEST_IDLE: Duration = Duration::from_secs(1);
 /// The packet length that every IPv4 link must carry.
 const SHORTEST_PACKET: u32 = 68;
 
-fn encapsulates(way: Superpackets) -> bool {
-    matches!(way, Superpackets::Encap | Superpackets::EncapAll)
-}
-
 /// Routers whose entries find room in ioam, unless the user says another number.
 const IOAM_HOPS: u8 = 4;
-
-/// Bytes that entries of transit hops may add to a packet. The longest are those of vxlan-gpe, where asking for them adds
-/// 4 bytes more.
-pub fn hops_room(hops: u8) -> u32 {
-    match hops {
-        0 => 0,
-        hops => 4 + 24 * u32::from(hops),
-    }
-}
-
-/// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings, and a test
-/// compares them.
-pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u32 {
-    match encapsulation {
-        _ if encapsulates(superpackets) => 88,
-        SourceEncapsulation::Auto => 88,
-        SourceEncapsulation::Preferred(one) => match one {
-            Encapsulation::VxlanGpe | Encapsulation::Ioam => 88,
-            Encapsulation::OverTcpUdp => 36,
-            Encapsulation::ExtensionUdp => 44,
-            Encapsulation::IntMd => 48,
-        },
-    }
-}

@@ -87,9 +87,7 @@ fn latency(event: &abi::latency_event, transit: Vec<Hop>) -> Option<SinkEvent> {
             Encapsulation::OverTcpUdp
             | Encapsulation::VxlanGpe
             | Encapsulation::IntMd
-            | Encapsulation::Ioam => {
-                QuotedHeaders::new(event.ip, l4)
-            }
+            | Encapsulation::Ioam => QuotedHeaders::new(event.ip, l4),
             Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(event.ip, l4),
         }
         .ok()

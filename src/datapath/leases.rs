@@ -9,8 +9,8 @@ use super::map_names::SOURCE_LEASES;
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{
-    AddressPair, ClockState, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseState, Marks,
-    NodeId, PathProof, ProbeForms, SinkClock, Ways,
+    AddressPair, ClockState, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseCounts,
+    LeaseState, Marks, NodeId, PathProof, ProbeForms, SinkClock, Ways,
 };
 use crate::os::clock;
 

@@ -31,10 +31,9 @@ impl Encapsulations {
             Encapsulation::OverTcpUdp => 1,
             Encapsulation::ExtensionUdp => 2,
             Encapsulation::VxlanGpe => 8,
-            // No answer of version 1 names it.
-            Encapsulation::Ioam => 128,
-            // Answers of version 1 have no bit for it.
+            // Answers of version 1 have no bits for these.
             Encapsulation::IntMd => 256,
+            Encapsulation::Ioam => 512,
         }
     }
 

@@ -8,7 +8,7 @@ use hostint_testing::model::Encapsulation::{self, ExtensionUdp, IntMd, OverTcpUd
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::sink::{Sink, settings};
 use hostint_testing::programs::source::{Options as SourceOptions, Source};
-use hostint_testing::programs::transit::{Hop, Options, with_int_md};
+use hostint_testing::programs::transit::{Hop, with_int_md};
 use hostint_testing::programs::{blocks_crossed, take_crossings, ttls_crossed};
 
 const ENCAPSULATIONS: [Encapsulation; 4] = [OverTcpUdp, ExtensionUdp, VxlanGpe, IntMd];
@@ -158,7 +158,7 @@ mod root {
             for (frame, at) in [udp(), udp6()].into_iter().zip(TTL) {
                 let sentence = format!("{encapsulation:?}, TTL at {at}");
                 let source = source(encapsulation, 2);
-                let hop = Hop::load(&Options::default());
+                let hop = Hop::load(&with_int_md());
                 hop.set_node(101);
                 let sink = Sink::load(&settings());
                 let bytes = frame.bytes();

@@ -401,7 +401,8 @@ mod root {
     fn packets_that_are_no_probes_are_not_taken_for_one() {
         let sink = sink();
         for v6 in [false, true] {
-            let [over, extension, gpe, stray, int_md, _] = ProbeForm::ALL.map(|form| packet(form, v6));
+            let [over, extension, gpe, stray, int_md, _] =
+                ProbeForm::ALL.map(|form| packet(form, v6));
             let changed = |packet: &ProbePacket, from_end: usize, by: u8| {
                 let mut bytes = bytes(packet);
                 let at = bytes.len() - from_end;

@@ -128,7 +128,7 @@ impl Default for Sink {
 }
 
 pub fn all() -> Encapsulations {
-    let each = Encapsulation::COUNTED.into_iter();
+    let each = Encapsulation::ALL.into_iter();
     each.fold(Encapsulations::default(), Encapsulations::with)
 }
 

@@ -33,9 +33,7 @@ fn latency_event(name: &str, encapsulation: Encapsulation, l4_len: usize) -> Lat
         Encapsulation::OverTcpUdp
         | Encapsulation::VxlanGpe
         | Encapsulation::IntMd
-        | Encapsulation::Ioam => {
-            QuotedHeaders::new(ip, l4)
-        }
+        | Encapsulation::Ioam => QuotedHeaders::new(ip, l4),
         Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(ip, l4),
     }
     .unwrap();

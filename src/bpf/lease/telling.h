@@ -11,7 +11,6 @@
 #include "hostint/source_flow.h"
 #include "int/slots.h"
 #include "lease/pairs.h"
-#include "source/flow_begin.h"
 #include "source/outgoing.h"
 
 /* At most one packet in 32 of a flow is untold, whenever it pauses or ends. The sink has the same rule. */

@@ -4,8 +4,6 @@
 #define HOSTINT_SOURCE_FLOW_BEGIN_H
 
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
-#include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
 #include "int/slots.h"
 #include "source/outgoing.h"

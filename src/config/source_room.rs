@@ -1,0 +1,32 @@
+//! The bytes that the INT of a source may add to a packet.
+
+use super::{SourceEncapsulation, Superpackets};
+use crate::model::Encapsulation;
+
+pub(super) fn encapsulates(way: Superpackets) -> bool {
+    matches!(way, Superpackets::Encap | Superpackets::EncapAll)
+}
+
+/// Bytes that entries of transit hops may add to a packet. The longest are those of vxlan-gpe, where asking for them adds
+/// 4 bytes more.
+pub(super) fn hops_room(hops: u8) -> u32 {
+    match hops {
+        0 => 0,
+        hops => 4 + 24 * u32::from(hops),
+    }
+}
+
+/// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings, and a test
+/// compares them.
+pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u32 {
+    match encapsulation {
+        _ if encapsulates(superpackets) => 88,
+        SourceEncapsulation::Auto => 88,
+        SourceEncapsulation::Preferred(one) => match one {
+            Encapsulation::VxlanGpe | Encapsulation::Ioam => 88,
+            Encapsulation::OverTcpUdp => 36,
+            Encapsulation::ExtensionUdp => 44,
+            Encapsulation::IntMd => 48,
+        },
+    }
+}
