@@ -2,9 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{
-    Capabilities, ClockState, ClockSteering, Encapsulations, LeaseAnswer, Marks, NodeId, ProbeForm,
-};
+use super::{Capabilities, ClockState, ClockSteering, LeaseAnswer, Marks, NodeId, ProbeForm};
 
 /// The flow that a source wants to know about: does the sink see its packets?
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -90,7 +88,7 @@ impl FullAnswer {
         LeaseAnswer {
             instance: self.instance,
             node: self.node,
-            encapsulations: Encapsulations::from_bits(self.capabilities.encapsulations().bits()),
+            encapsulations: self.capabilities.encapsulations(),
             marks: self.marks,
             clock: self.clock,
             mtu: self.mtu,

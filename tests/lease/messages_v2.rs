@@ -336,6 +336,7 @@ fn an_answer_has_a_part_that_version_1_has_too() {
     let part = full_answer().as_version_1();
     let encapsulations = Encapsulation::COUNTED
         .into_iter()
+        .chain([Encapsulation::IntMd])
         .fold(Encapsulations::default(), Encapsulations::with);
     assert_eq!(part.encapsulations, encapsulations, "bits 1, 2, 4 and 8");
     assert_eq!(part.answered_ns, witness().answered_ns);

@@ -186,9 +186,9 @@ impl CrossingRules {
     pub fn formula(&self) -> Told {
         let records = f64::from(self.flows * self.places);
         let places = f64::from(self.places);
-        let fit = places * (27.0 / places).floor();
+        let fit = places * (25.0 / places).floor();
         let datagrams = (records / fit).ceil();
-        let bytes = 68.0 * datagrams + 44.0 * records;
+        let bytes = 84.0 * datagrams + 46.0 * records;
         Told { datagrams, bytes }.per(CROSSINGS_PERIOD_S)
     }
 
