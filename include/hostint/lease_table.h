@@ -90,7 +90,7 @@ enum lease_way {
 	WAY_UDP_EXTENSION = 16,
 	WAY_UDP_GPE = 32,
 	WAY_UDP_INT_MD = 128,
-	WAY_IOAM = 256, /* both protocols over IPv6 */
+	WAY_IOAM = 256,    /* both protocols over IPv6 */
 	WAY_UNPROVED = 64, /* the sink speaks version 1: flows may begin, and change to vxlan-gpe, at any packet */
 };
 

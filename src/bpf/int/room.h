@@ -35,8 +35,9 @@ static __always_inline __u32 asking_room(__u32 encapsulation, __u32 hops)
 /* Returns that, and the bytes of all entries. */
 static __always_inline __u32 hops_room(__u32 encapsulation, __u32 hops)
 {
-	__u32 entry = encapsulation == ENCAP_IOAM ? 0 :
-		      encapsulation == ENCAP_VXLAN_GPE || encapsulation == ENCAP_INT_MD ? GPE_PATH_WORDS * 4 : INT_HOP_LEN;
+	__u32 entry = encapsulation == ENCAP_IOAM                                       ? 0 :
+		      encapsulation == ENCAP_VXLAN_GPE || encapsulation == ENCAP_INT_MD ? GPE_PATH_WORDS * 4 :
+											  INT_HOP_LEN;
 
 	return asking_room(encapsulation, hops) + hops * entry;
 }
