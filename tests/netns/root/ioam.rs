@@ -220,7 +220,8 @@ fn plain_routers_are_the_hops_of_every_packet() {
     for reason in ["bad_shim", "bad_segment", "truncated", "foreign_mark"] {
         assert_eq!(lab.b.count("sink", reason), 0, "{reason}");
     }
-    await_that_or(|| path.told().len() > 3, || format!("{:?}", path.told()));
+    // One of the datagrams and one of the connection at least; how many more depends on their latency.
+    await_that_or(|| path.told().len() >= 2, || format!("{:?}", path.told()));
     nix::sys::signal::kill(
         nix::unistd::Pid::from_raw(tshark.id() as i32),
         nix::sys::signal::Signal::SIGINT,
