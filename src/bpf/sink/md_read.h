@@ -11,6 +11,7 @@
 #include "packet/checksum.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
+#include "sink/l4_read.h"
 #include "sink/tagged.h"
 
 static __always_inline bool has_md_tos(const struct sink_settings *set, __u8 tos)
@@ -54,32 +55,15 @@ static __always_inline bool begins_md(void *data, void *end, const struct tagged
 
 static __always_inline enum sink_read read_md(void *data, void *end, struct tagged_packet *p)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want, pushed;
-	void *l4 = at_offset(data, p->at.l4);
+	__u32 header_len = p->at.l4 - p->at.l3, want, pushed;
 	__u64 frame_len = p->frame_len;
 	struct int_md_head *head;
 	struct int_md_block *b;
 	enum int_verdict verdict;
 
-	if (p->at.protocol == IPPROTO_UDP) {
-		struct udphdr *udp = l4;
-
-		head = (void *)(udp + 1);
-		if ((void *)(head + 1) > end)
-			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
-		p->l4.udp = *udp;
-		l4_len = UDP_LEN;
-		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
-	} else {
-		struct tcphdr *tcp = l4;
-
-		head = (void *)(tcp + 1);
-		if ((void *)(head + 1) > end)
-			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
-		p->l4.tcp = *tcp;
-		l4_len = TCP_BASE_LEN;
-		want = (tcp->doff >> 4) * 4;
-	}
+	head = take_l4(data, end, sizeof(*head), p, &want);
+	if (!head)
+		return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
 	verdict = check_md_block(head);
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);
@@ -88,13 +72,12 @@ static __always_inline enum sink_read read_md(void *data, void *end, struct tagg
 	barrier_var(b);
 	if ((void *)(b + 1) > end)
 		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
-	if (want < l4_len || p->at.ip_len < header_len + want + INT_MD_BLOCK_LEN + pushed)
+	if (want < p->l4_len || p->at.ip_len < header_len + want + INT_MD_BLOCK_LEN + pushed)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	p->hops = pushed / INT_MD_HOP_LEN;
 	p->grown = INT_MD_BLOCK_LEN - INT_BLOCK_LEN + pushed;
-	p->hops_at = p->at.l4 + l4_len + INT_MD_HEAD_LEN;
+	p->hops_at = p->at.l4 + p->l4_len + INT_MD_HEAD_LEN;
 	take_md(head, b, p);
-	p->l4_len = l4_len;
 	p->orig_len = p->at.ip_len - INT_MD_BLOCK_LEN - pushed;
 	return SINK_TAGGED;
 }

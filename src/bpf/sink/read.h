@@ -12,6 +12,7 @@
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "sink/gpe_read.h"
+#include "sink/l4_read.h"
 #include "sink/md_read.h"
 #include "sink/probe_read.h"
 #include "sink/settings.h"
@@ -107,45 +108,27 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 /* Reads IP | UDP, or the first 20 bytes of TCP | INT | rest of the packet. */
 static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, struct tagged_packet *p)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want, room;
-	void *l4 = at_offset(data, p->at.l4);
+	__u32 header_len = p->at.l4 - p->at.l3, want, room;
 	struct int_block *head, *block;
 	__u64 frame_len = p->frame_len;
 	enum int_verdict verdict;
 
-	if (p->at.protocol == IPPROTO_UDP) {
-		struct udphdr *udp = l4;
-
-		head = (void *)(udp + 1);
-		if ((void *)(head + 1) > end)
-			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
-		p->l4.udp = *udp;
-		l4_len = UDP_LEN;
-		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
-	} else {
-		struct tcphdr *tcp = l4;
-
-		head = (void *)(tcp + 1);
-		if ((void *)(head + 1) > end)
-			return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
-		p->l4.tcp = *tcp;
-		l4_len = TCP_BASE_LEN;
-		want = (tcp->doff >> 4) * 4;
-	}
+	head = take_l4(data, end, sizeof(*head), p, &want);
+	if (!head)
+		return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
 	verdict = check_int_block(head);
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);
-	block = (void *)head + find_pushed(head, p->at.l4 + l4_len, p);
+	block = (void *)head + find_pushed(head, p->at.l4 + p->l4_len, p);
 	barrier_var(block);
 	if ((void *)(block + 1) > end)
 		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
 	room = INT_BLOCK_LEN + p->grown;
-	if (want < l4_len || p->at.ip_len < header_len + want + room)
+	if (want < p->l4_len || p->at.ip_len < header_len + want + room)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	take_block(head, block, p);
 	p->facts.encapsulation = ENCAP_OVER_TCP_UDP;
 	p->behind_l4 = true;
-	p->l4_len = l4_len;
 	p->orig_len = p->at.ip_len - room;
 	return SINK_TAGGED;
 }
