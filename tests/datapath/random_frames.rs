@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use hostint::datapath::abi::{sink_counter, source_counter};
+use hostint_testing::both_ways::hex;
 use hostint_testing::checksum::verify;
 use hostint_testing::generate::{mutate, pushed, received, sent, taggable, with_vlans};
 use hostint_testing::model::sink::{Seen, Tagged};
@@ -41,10 +42,6 @@ fn repeat(what: &str, frames: u64, mut each: impl FnMut(u64), mut check: impl Fn
 /// A reproducible source of randomness for each frame.
 fn frame_seed(seed: u64, number: u64) -> u64 {
     seed.wrapping_mul(0x1_0000_0001).wrapping_add(number)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// BPF_PROG_RUN makes skbs of whole IP headers only, and takes tags in the frame for what they are not.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use hostint::datapath::abi::{bytes_of, sink_settings};
+use hostint::datapath::abi::sink_settings;
+use hostint_testing::both_ways::{assert_same_records, assert_same_tables, hex};
 use hostint_testing::generate::{mutate, received};
 use hostint_testing::model::sink::{Seen, Tagged};
 use hostint_testing::model::{Key, layout};
@@ -69,13 +70,7 @@ impl Ways {
         });
         assert_eq!(general, straight, "{}", sentence());
         let Some(key) = key else { return };
-        let [general, straight] = self.0.each_ref().map(|sink| sink.record(key));
-        let bytes = |record: &Option<_>| record.as_ref().map(|record| bytes_of(record).to_vec());
-        assert!(
-            bytes(&general) == bytes(&straight),
-            "{}: the record is\n{straight:?}\ninstead of\n{general:?}",
-            sentence()
-        );
+        assert_same_records(self.0.each_ref().map(|sink| sink.record(key)), sentence);
     }
 
     fn compare_all(&self, sentence: &dyn Fn() -> String) {
@@ -86,15 +81,8 @@ impl Ways {
             assert_eq!(hex(general), hex(straight), "{}: an event", sentence());
         }
         assert_eq!(general.len(), straight.len(), "{}: events", sentence());
-        let [general, straight] = self.0.each_ref().map(Sink::tables);
-        for (name, content) in &general {
-            assert!(content == &straight[name], "{}: {name}", sentence());
-        }
+        assert_same_tables(self.0.each_ref().map(Sink::tables), sentence);
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// BPF_PROG_RUN makes skbs of whole IP headers only, and takes tags in the frame for what they are not.

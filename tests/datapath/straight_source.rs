@@ -1,8 +1,9 @@
 //! The source's straight way, which nearly all packets take, does what the general way does: packets, records, counts and
 //! leases are equal, byte by byte, while the list and the leases change.
 
-use hostint::datapath::abi::{bytes_of, source_lease, superpackets};
+use hostint::datapath::abi::{source_lease, superpackets};
 use hostint::model::{Prefix, RuleHost, WatchRule};
+use hostint_testing::both_ways::{assert_same_records, assert_same_tables, hex};
 use hostint_testing::checksum::{be16, be32};
 use hostint_testing::frame::Frame;
 use hostint_testing::generate::{mutate, plain, sent};
@@ -93,27 +94,14 @@ impl Ways {
     }
 
     fn compare_record(&self, key: &Key, sentence: &dyn Fn() -> String) {
-        let [general, straight] = self.0.each_ref().map(|source| source.flow(key));
-        let bytes = |record: &Option<_>| record.as_ref().map(|record| bytes_of(record).to_vec());
-        assert!(
-            bytes(&general) == bytes(&straight),
-            "{}: the record is\n{straight:?}\ninstead of\n{general:?}",
-            sentence()
-        );
+        assert_same_records(self.0.each_ref().map(|source| source.flow(key)), sentence);
     }
 
     fn compare_all(&self, sentence: &dyn Fn() -> String) {
         let [general, straight] = self.0.each_ref().map(Source::counters);
         assert_eq!(general, straight, "{}: counters", sentence());
-        let [general, straight] = self.0.each_ref().map(Source::tables);
-        for (name, content) in &general {
-            assert!(content == &straight[name], "{}: {name}", sentence());
-        }
+        assert_same_tables(self.0.each_ref().map(Source::tables), sentence);
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn key_of(frame: &[u8]) -> Option<Key> {

@@ -5,6 +5,7 @@ pub mod account;
 pub mod arrivals;
 
 pub mod boot_id;
+pub mod both_ways;
 pub mod checksum;
 pub mod clickhouse;
 pub mod clickhouse_queries;
