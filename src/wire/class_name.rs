@@ -4,7 +4,7 @@ use super::DecodeError;
 use super::cursor::Cursor;
 use crate::model::node_identity::is_plain;
 
-/// Reads a name of so many bytes; none has 0. Sinks take no name that does not show, so one was not made by them.
+/// Reads a name of this length; that of no class is 0. Sinks take no name that does not show, so one was not made by them.
 pub(super) fn take(cursor: &mut Cursor<'_>, bytes: u8) -> Result<Option<String>, DecodeError> {
     let what = "class";
     let offset = cursor.offset();
