@@ -14,9 +14,10 @@ struct missed_key {
 	__u32 class; /* the number of the class of the rule that decided; 0: none */
 };
 
-/* Packets by enum source_counter; a superpacket counts as its segments. */
+/* By enum source_counter. A superpacket counts as its segments. */
 struct missed_counts {
 	__u64 packets[MISSED_REASONS];
+	__u64 bytes[MISSED_REASONS]; /* of IP packets without INT, each segment's headers included */
 };
 
 #endif

@@ -56,7 +56,7 @@ struct source_flow {
 	__u8 stack;       /* most entries in a stack, the source's included; 0: the sink demands Host-INT's word */
 	__u32 longest;    /* as of the lease when it was last looked up; 0: no limit is known */
 	__u32 counted_to; /* sequence when it was last added to the packets of its pair and class */
-	__u32 zero;
+	__u32 uncounted_bytes; /* as in struct missed_counts, of the tagged packets since then */
 };
 
 #endif

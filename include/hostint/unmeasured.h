@@ -15,4 +15,9 @@ struct unmeasured_key {
 	__u32 reason; /* enum sink_counter */
 };
 
+struct unmeasured_counts {
+	__u64 packets; /* a superpacket counts as its segments */
+	__u64 bytes;   /* as in struct missed_counts */
+};
+
 #endif

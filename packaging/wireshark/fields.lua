@@ -229,6 +229,7 @@ return function()
         missed_reason = u8("hostint.coverage.reason", "Reason", DEC, MISSED),
         unmeasured_reason = u8("hostint.coverage.reason_of_sink", "Reason", DEC, UNMEASURED),
         missed_packets = u64("hostint.coverage.packets", "Packets"),
+        missed_bytes = u64("hostint.coverage.bytes", "Bytes, in the order of the packets"),
         clock_node = u32("hostint.evidence.node", "Node whose clocks these are"),
         clock_kernel = u64("hostint.evidence.kernel", "Kernel", HEX),
         clock_stated_error = u32("hostint.evidence.stated_error_ns", "Error of the clock, as its time daemon states it (ns)"),

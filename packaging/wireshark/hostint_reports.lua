@@ -518,7 +518,7 @@ return function(fields, tools, headers, quotes)
         put(top, h.coverage_period, tvb(20, 2))
         put(top, h.coverage_pairs, tvb(22, 2))
         put(top, h.first, tvb(24, 8))
-        local at, packets = 32, UInt64(0)
+        local at, packets, all_counts = 32, UInt64(0), 0
         for _ = 1, tvb(22, 2):uint() do
             if at + 8 > tvb:len() or at + 8 + tvb(at + 1, 1):uint() + 9 * tvb(at + 2, 1):uint() > tvb:len() then
                 tools.warn(top, "short", "the pairs are cut short")
@@ -543,6 +543,14 @@ return function(fields, tools, headers, quotes)
                     packets = packets + tvb(at + 1, 8):uint64()
                 end
                 at = at + 9
+            end
+            all_counts = all_counts + counts
+        end
+        -- The bytes of all counts, in their order; versions that count none end before them.
+        if at + 8 * all_counts <= tvb:len() then
+            for _ = 1, all_counts do
+                put(top, h.missed_bytes, tvb(at, 8))
+                at = at + 8
             end
         end
         return string.format("Coverage of node %d: %s packets not measured", tvb(16, 4):uint(), tostring(packets))

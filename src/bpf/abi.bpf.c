@@ -65,6 +65,7 @@ struct path_time_key path_time_key;
 struct path_time path_time;
 enum sink_path_limit sink_path_limit;
 struct unmeasured_key unmeasured_key;
+struct unmeasured_counts unmeasured_counts;
 struct latency_event latency_event;
 struct path_event path_event;
 struct loss_event loss_event;

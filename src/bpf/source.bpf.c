@@ -100,7 +100,7 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		return TCX_NEXT;
 	}
 	if (needs_checksum_state(p) && !read_checksum_state(ctx, p)) {
-		count_missed(COUNT_SOURCE_NO_CHECKSUM_STATE, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_NO_CHECKSUM_STATE, whole_segments(ctx, p), p->frame_len);
 		return TCX_NEXT;
 	}
 	if (superpackets == SUPER_ENCAP_ALL)
@@ -109,13 +109,13 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 	if (planned == PLAN_LEAVE)
 		return TCX_NEXT;
 	if (planned == PLAN_TAG && f && !passes_guard(ctx, p, f)) {
-		count_missed(COUNT_SOURCE_GUARDED, p->segments, p->frame_len);
+		count_missed(COUNT_SOURCE_GUARDED, whole_segments(ctx, p), p->frame_len);
 		return TCX_NEXT;
 	}
 	if (!f)
 		f = begin_tagging(p);
 	if (!f) {
-		count_missed(COUNT_SOURCE_TABLE_FULL, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_TABLE_FULL, whole_segments(ctx, p), p->frame_len);
 		return TCX_NEXT;
 	}
 	if (ctx->gso_size && !f->superpacket)

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use super::tagged_balance::TaggedBalance;
 use crate::model::coverage::{
-    CoverageGrowth, CoverageReport, CoverageRow, MissedReason, NO_SINK_TOLD, PairEnd, TAGGED,
+    CoverageGrowth, CoverageReport, CoverageRow, MissedReason, NO_SINK_TOLD, PairEnd, TAGGED, named,
 };
-use crate::model::{Arrival, Body, Measured, NodeId, Report, SummarySubject};
+use crate::model::{Arrival, Body, Measured, NodeId, Report, SummarySubject, Volume};
 
 /// The most pairs of nodes, with their classes, that are kept, and the most that hosts told of.
 const MOST: usize = 65_536;
@@ -30,9 +30,9 @@ type RowKey = (NodeId, Option<NodeId>, Option<Box<str>>);
 
 #[derive(Debug, Default)]
 struct Row {
-    measured: Option<u64>,
-    tagged: Option<u64>,
-    missed: BTreeMap<MissedReason, u64>,
+    measured: Option<Volume>,
+    tagged: Option<Volume>,
+    missed: BTreeMap<MissedReason, Volume>,
     /// Tagged packets of which no sink told. A growth is negative when a sink tells of them later.
     untold: i64,
 }
@@ -54,7 +54,7 @@ type HostKey = (IpAddr, NodeId, bool);
 #[derive(Debug)]
 struct LastTold {
     epoch_ns: u64,
-    by_reason: BTreeMap<MissedReason, u64>,
+    by_reason: BTreeMap<MissedReason, Volume>,
     seen_ns: u64,
 }
 
@@ -94,7 +94,9 @@ impl Coverage {
             class.as_deref().map(Box::from),
         );
         let packets = measured.packets + lost;
-        self.add(&key, Sum::Measured, packets);
+        // The bytes of packets that were lost are not known.
+        let volume = Volume::of(packets, measured.bytes);
+        self.add(&key, Sum::Measured, volume);
         let pair = (summary.source_node, summary.sink_node);
         if let Some(balance) = self.balance(pair, now_ns) {
             let untold = balance.accounted(packets, summary.period_ns, now_ns);
@@ -118,9 +120,9 @@ impl Coverage {
             };
             let mut by_reason = one.by_reason.clone();
             // A datagram may be late.
-            for (reason, packets) in before.iter().flatten() {
+            for (reason, volume) in before.iter().flatten() {
                 let now = by_reason.entry(*reason).or_default();
-                *now = (*now).max(*packets);
+                *now = now.later(*volume);
             }
             let last = LastTold {
                 epoch_ns: report.epoch_ns,
@@ -131,13 +133,14 @@ impl Coverage {
             let Some(before) = before else {
                 continue;
             };
-            for (reason, packets) in &one.by_reason {
-                let more = packets.saturating_sub(before.get(reason).copied().unwrap_or(0));
-                if more > 0 {
+            for (reason, volume) in &one.by_reason {
+                let more = volume.since(before.get(reason).copied().unwrap_or_default());
+                if !more.is_nothing() {
                     self.add(&key, Sum::Missed(*reason), more);
                 }
                 if let Some(sink) = sink {
-                    self.weigh((source, sink), *reason, more, (report.period_ns(), now_ns));
+                    let times = (report.period_ns(), now_ns);
+                    self.weigh((source, sink), *reason, more.packets, times);
                 }
             }
         }
@@ -187,7 +190,7 @@ impl Coverage {
         told: &ToldKey,
         (epoch_ns, is_whole): (u64, bool),
         now_ns: u64,
-    ) -> Option<Option<BTreeMap<MissedReason, u64>>> {
+    ) -> Option<Option<BTreeMap<MissedReason, Volume>>> {
         match self.told.get(told) {
             Some(last) if epoch_ns < last.epoch_ns => None,
             Some(last) if epoch_ns == last.epoch_ns => Some(Some(last.by_reason.clone())),
@@ -205,18 +208,18 @@ impl Coverage {
     }
 
     /// Adds packets to a sum, unless there is no room for another pair and class.
-    fn add(&mut self, key: &RowKey, sum: Sum, packets: u64) {
+    fn add(&mut self, key: &RowKey, sum: Sum, more: Volume) {
         if self.rows.len() >= MOST && !self.rows.contains_key(key) {
             return;
         }
         for rows in [&mut self.rows, &mut self.fresh] {
             let row = rows.entry(key.clone()).or_default();
             match sum {
-                Sum::Measured => *row.measured.get_or_insert_default() += packets,
+                Sum::Measured => row.measured.get_or_insert_default().add(more),
                 Sum::Missed(MissedReason::TAGGED) => {
-                    *row.tagged.get_or_insert_default() += packets;
+                    row.tagged.get_or_insert_default().add(more);
                 }
-                Sum::Missed(reason) => *row.missed.entry(reason).or_default() += packets,
+                Sum::Missed(reason) => row.missed.entry(reason).or_default().add(more),
             }
         }
     }
@@ -259,21 +262,24 @@ impl Coverage {
     pub fn take_growth(&mut self, most: usize) -> Vec<CoverageGrowth> {
         let mut grown = Vec::new();
         for ((source, sink, class), row) in std::mem::take(&mut self.fresh) {
-            let measured = row.measured.map(|packets| (None, packets));
-            let tagged = row.tagged.map(|packets| (Some(TAGGED), packets));
+            let measured = row.measured.map(|volume| (None, volume));
+            let tagged = row.tagged.map(|volume| (Some(TAGGED), volume));
             let missed = row.missed.into_iter();
-            let missed = missed.map(|(reason, packets)| (Some(reason.name()), packets));
+            let missed = missed.map(|(reason, volume)| (Some(reason.name()), volume));
             let sums = measured.into_iter().chain(tagged).chain(missed);
-            let sums =
-                sums.map(|(reason, packets)| (reason, i64::try_from(packets).unwrap_or(i64::MAX)));
-            let untold = (row.untold != 0).then_some((Some(NO_SINK_TOLD), row.untold));
+            let signed = |count| i64::try_from(count).unwrap_or(i64::MAX);
+            let sums = sums
+                .map(|(reason, volume)| (reason, signed(volume.packets), volume.bytes.map(signed)));
+            let untold = (row.untold != 0).then_some((Some(NO_SINK_TOLD), row.untold, None));
             let class = class.map(String::from);
-            grown.extend(sums.chain(untold).map(|(reason, packets)| CoverageGrowth {
+            let sums = sums.chain(untold);
+            grown.extend(sums.map(|(reason, packets, bytes)| CoverageGrowth {
                 source,
                 sink,
                 class: class.clone(),
                 reason,
                 packets,
+                bytes,
             }));
         }
         grown.sort_by_key(|one| std::cmp::Reverse(one.packets));
@@ -284,25 +290,24 @@ impl Coverage {
     /// The rows with most packets that were not measured, then by nodes and class.
     pub fn rows(&self, most: usize) -> Vec<CoverageRow> {
         let mut rows: Vec<_> = self.rows.iter().collect();
-        rows.sort_by_key(|(_, row)| {
-            std::cmp::Reverse(row.missed.values().sum::<u64>() + row.untold())
-        });
+        rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.missing()));
         rows.truncate(most);
         let row = |((source, sink, class), row): (&RowKey, &Row)| {
-            let mut missed = BTreeMap::new();
-            for (reason, packets) in &row.missed {
-                *missed.entry(reason.name().to_owned()).or_default() += packets;
-            }
+            let mut missed = named(&row.missed);
             if row.untold() > 0 {
-                missed.insert(NO_SINK_TOLD.to_owned(), row.untold());
+                missed.insert(NO_SINK_TOLD, Volume::of_packets(row.untold()));
             }
+            let missed = || missed.iter().map(|(why, of)| ((*why).to_owned(), *of));
             CoverageRow {
                 source: *source,
                 sink: *sink,
                 class: class.as_deref().map(str::to_owned),
-                measured: row.measured,
-                tagged: row.tagged,
-                missed,
+                measured: row.measured.map(|volume| volume.packets),
+                tagged: row.tagged.map(|volume| volume.packets),
+                missed: missed().map(|(why, of)| (why, of.packets)).collect(),
+                measured_bytes: row.measured.and_then(|volume| volume.bytes),
+                tagged_bytes: row.tagged.and_then(|volume| volume.bytes),
+                missed_bytes: missed().map(|(why, of)| (why, of.bytes)).collect(),
             }
         };
         rows.into_iter().map(row).collect()
@@ -314,13 +319,19 @@ impl Row {
         u64::try_from(self.untold).unwrap_or(0)
     }
 
+    /// Packets that were not measured.
+    fn missing(&self) -> u64 {
+        let counted = self.missed.values().map(|volume| volume.packets);
+        counted.sum::<u64>() + self.untold()
+    }
+
     /// How many packets of which no sink told are missing here, or are too many if `untold` is negative.
     fn room_for(&self, untold: i64) -> i64 {
         if untold < 0 {
             return self.untold;
         }
         let [tagged, measured] =
-            [self.tagged, self.measured].map(|packets| packets.unwrap_or(0).cast_signed());
+            [self.tagged, self.measured].map(|of| of.map_or(0, |of| of.packets).cast_signed());
         tagged.saturating_sub(measured).saturating_sub(self.untold)
     }
 }

@@ -125,7 +125,7 @@ impl Exporters {
             self.lives(arrival, group, coverage.node, coverage.period_s);
             return None;
         }
-        if group.clocks.is_some() || group.drops.is_some() {
+        if group.is_beside_reports() {
             self.sums.decoded += 1;
             return None;
         }

@@ -140,6 +140,7 @@ abi!(
     missed_key,
     missed_counts,
     unmeasured_key,
+    unmeasured_counts,
     token_buckets,
     walk_request,
     walk_record,

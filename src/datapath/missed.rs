@@ -8,7 +8,7 @@ use super::abi::{
 use super::map_names::{SOURCE_LEASES, SOURCE_MISSED};
 use super::maps::Map;
 use super::pins::Pins;
-use crate::model::NodeId;
+use crate::model::{NodeId, Volume};
 
 /// Room for each reason.
 pub const REASONS: usize = missed_limit::MISSED_REASONS.0 as usize;
@@ -54,14 +54,19 @@ impl MissedTable {
     }
 
     /// Calls `visit` with the packets of each pair and class, by the number of the reason.
-    pub fn for_each(&self, mut visit: impl FnMut(MissedKey, &[u64; REASONS])) -> io::Result<()> {
+    pub fn for_each(&self, mut visit: impl FnMut(MissedKey, &[Volume; REASONS])) -> io::Result<()> {
         self.missed.for_each(|key, counts| {
             let key = MissedKey {
                 source: key.saddr,
                 dest: key.daddr,
                 class: key.class,
             };
-            visit(key, &counts.packets);
+            let mut volumes = [Volume::default(); REASONS];
+            let packets = counts.packets.iter().zip(&counts.bytes);
+            for (volume, (packets, bytes)) in volumes.iter_mut().zip(packets) {
+                *volume = Volume::of(*packets, *bytes);
+            }
+            visit(key, &volumes);
         })
     }
 

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use super::abi::{bytes_of_all, flow_key, read_from, unmeasured_key};
+use super::abi::{bytes_of_all, flow_key, read_from, unmeasured_counts, unmeasured_key};
 use super::map_names::{SINK_UNMEASURED, SINK_UNMEASURED_NODES};
 use super::maps::Map;
 use super::pins::Pins;
-use crate::model::{FlowKey, NodeId};
+use crate::model::{FlowKey, NodeId, Volume};
 
 type Flow = [u32; 10];
 
@@ -48,12 +48,15 @@ impl From<unmeasured_key> for UnmeasuredKey {
 
 /// The tables of a sink.
 pub struct UnmeasuredTables {
-    flows: Map<unmeasured_key, u64>,
-    nodes: Map<unmeasured_key, u64>,
+    flows: Map<unmeasured_key, unmeasured_counts>,
+    nodes: Map<unmeasured_key, unmeasured_counts>,
 }
 
 impl UnmeasuredTables {
-    pub fn of(flows: Map<unmeasured_key, u64>, nodes: Map<unmeasured_key, u64>) -> Self {
+    pub fn of(
+        flows: Map<unmeasured_key, unmeasured_counts>,
+        nodes: Map<unmeasured_key, unmeasured_counts>,
+    ) -> Self {
         Self { flows, nodes }
     }
 
@@ -70,9 +73,9 @@ impl UnmeasuredTables {
     }
 
     /// Calls `visit` with the packets of each entry.
-    pub fn for_each(&self, mut visit: impl FnMut(UnmeasuredKey, u64)) -> io::Result<()> {
+    pub fn for_each(&self, mut visit: impl FnMut(UnmeasuredKey, Volume)) -> io::Result<()> {
         for map in [&self.flows, &self.nodes] {
-            map.for_each(|key, packets| visit(key.into(), packets))?;
+            map.for_each(|key, of| visit(key.into(), Volume::of(of.packets, of.bytes)))?;
         }
         Ok(())
     }

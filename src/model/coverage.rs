@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::NodeId;
+use super::{NodeId, Volume};
 
 /// The name of a line about coverage.
 pub const COVERAGE_SCHEMA: &str = "hostint.coverage/1";
@@ -100,7 +100,7 @@ impl PairEnd {
 pub struct MissedPackets {
     pub other: PairEnd,
     pub class: Option<String>,
-    pub by_reason: BTreeMap<MissedReason, u64>,
+    pub by_reason: BTreeMap<MissedReason, Volume>,
 }
 
 /// A report of a source, or of a sink, about packets that it did not tag or measure.
@@ -128,6 +128,16 @@ pub struct CoverageRow {
     pub tagged: Option<u64>,
     /// Packets that were not measured, by reason.
     pub missed: BTreeMap<String, u64>,
+    /// The bytes of packets that the sink measured; those of packets that were lost are not known, and not in it. `None`:
+    /// as of packets.
+    #[serde(default)]
+    pub measured_bytes: Option<u64>,
+    /// The bytes of packets that the source tagged. `None`: it did not tell all of them.
+    #[serde(default)]
+    pub tagged_bytes: Option<u64>,
+    /// The bytes of packets that were not measured, by reason. `None`: not all of them were told.
+    #[serde(default)]
+    pub missed_bytes: BTreeMap<String, Option<u64>>,
 }
 
 /// Packets of a pair and class that the collector's history does not have yet.
@@ -140,6 +150,8 @@ pub struct CoverageGrowth {
     pub reason: Option<&'static str>,
     /// Negative: a sink told later of packets of which none had told.
     pub packets: i64,
+    /// `None`: not known.
+    pub bytes: Option<i64>,
 }
 
 /// What a report tells of a source, as a line of JSON.
@@ -165,6 +177,9 @@ pub struct MissedRecord<'a> {
     pub packets: BTreeMap<&'static str, u64>,
     /// Those that the source tagged; of a sink 0.
     pub tagged: u64,
+    /// The bytes of each, `None` where the host does not tell them.
+    pub bytes: BTreeMap<&'static str, Option<u64>>,
+    pub tagged_bytes: Option<u64>,
 }
 
 /// True for such a line.
@@ -173,22 +188,27 @@ pub fn is_record(line: &[u8]) -> bool {
         .starts_with(br#"{"schema":"hostint.coverage/1""#)
 }
 
+/// Packets that were not measured, by the name of the reason. Reasons of later versions share one.
+pub fn named(by_reason: &BTreeMap<MissedReason, Volume>) -> BTreeMap<&'static str, Volume> {
+    let mut named: BTreeMap<_, Volume> = BTreeMap::new();
+    for (reason, volume) in by_reason {
+        if *reason != MissedReason::TAGGED {
+            named.entry(reason.name()).or_default().add(*volume);
+        }
+    }
+    named
+}
+
 impl MissedPackets {
     /// Packets that were not measured, by the name of the reason.
-    pub fn named(&self) -> BTreeMap<&'static str, u64> {
-        let mut named = BTreeMap::new();
-        for (reason, packets) in &self.by_reason {
-            if *reason != MissedReason::TAGGED {
-                *named.entry(reason.name()).or_default() += packets;
-            }
-        }
-        named
+    pub fn named(&self) -> BTreeMap<&'static str, Volume> {
+        named(&self.by_reason)
     }
 
     /// Packets that the source tagged.
-    pub fn tagged(&self) -> u64 {
+    pub fn tagged(&self) -> Volume {
         let tagged = self.by_reason.get(&MissedReason::TAGGED);
-        tagged.copied().unwrap_or(0)
+        tagged.copied().unwrap_or_default()
     }
 }
 
@@ -202,11 +222,14 @@ impl CoverageReport {
         let mut by_source: BTreeMap<NodeId, Vec<MissedRecord<'_>>> = BTreeMap::new();
         for one in &self.missed {
             let (source, sink) = one.other.pair(self.node);
+            let named = one.named();
             by_source.entry(source).or_default().push(MissedRecord {
                 sink,
                 class: one.class.as_deref(),
-                packets: one.named(),
-                tagged: one.tagged(),
+                packets: named.iter().map(|(why, of)| (*why, of.packets)).collect(),
+                tagged: one.tagged().packets,
+                bytes: named.into_iter().map(|(why, of)| (why, of.bytes)).collect(),
+                tagged_bytes: one.tagged().bytes,
             });
         }
         let line = |(source, missed)| CoverageRecord {

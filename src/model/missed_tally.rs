@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
+use super::Volume;
 use super::coverage::{MissedPackets, MissedReason, PairEnd};
 
 /// The most nodes, with their classes, that are told apart. Others count without class, and as those of no known sink.
@@ -33,14 +34,15 @@ pub struct MissedTally<K> {
 
 #[derive(Debug)]
 struct LastEntry {
-    packets: Vec<u64>,
+    /// The counts that are not 0, and their places.
+    counts: Vec<(u8, Volume)>,
     grew_in_turn: u64,
     seen_in_turn: u64,
 }
 
 #[derive(Debug, Default)]
 struct SubjectSums {
-    by_reason: BTreeMap<MissedReason, u64>,
+    by_reason: BTreeMap<MissedReason, Volume>,
     to_tell: u8,
 }
 
@@ -66,22 +68,24 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
     pub fn add(
         &mut self,
         key: K,
-        now: &[u64],
+        now: &[Volume],
         reason: impl Fn(u8) -> MissedReason,
         subject: impl FnOnce() -> MissedSubject,
     ) {
         let turn = self.turn;
+        let now = (0..).zip(now.iter().copied());
+        let now: Vec<_> = now.filter(|(_, count)| !count.is_nothing()).collect();
         let last = self.entries.entry(key).or_insert_with(|| LastEntry {
-            packets: vec![0; now.len()],
+            counts: Vec::new(),
             grew_in_turn: turn,
             seen_in_turn: turn,
         });
         last.seen_in_turn = turn;
-        if last.packets == now {
+        if last.counts == now {
             return;
         }
         last.grew_in_turn = turn;
-        let before = std::mem::replace(&mut last.packets, now.to_vec());
+        let before = std::mem::replace(&mut last.counts, now.clone());
         if !self.begun {
             return;
         }
@@ -89,10 +93,11 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
             return;
         };
         sums.to_tell = TOLD;
-        for (place, (now, before)) in (0..).zip(now.iter().zip(before)) {
-            let more = now.saturating_sub(before);
-            if more > 0 {
-                *sums.by_reason.entry(reason(place)).or_default() += more;
+        for (place, count) in now {
+            let before = before.iter().find(|(of, _)| *of == place);
+            let more = count.since(before.map_or(Volume::default(), |(_, count)| *count));
+            if !more.is_nothing() {
+                sums.by_reason.entry(reason(place)).or_default().add(more);
             }
         }
     }

@@ -100,6 +100,7 @@ mod tcp_status;
 mod tcp_totals;
 mod told_totals;
 mod transit_status;
+mod volume;
 mod watch;
 mod ways;
 mod wide_slots;
@@ -229,6 +230,7 @@ pub use tcp_status::TcpStatus;
 pub use tcp_totals::{ConnectionReport, LimitedCount, TcpNews, TcpReport, TcpTotals};
 pub use told_totals::ToldTotals;
 pub use transit_status::{TransitInterface, TransitStatus};
+pub use volume::Volume;
 pub use watch::{
     BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchPurpose, WatchRule,
 };

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::int_header::is_false;
+use super::node_identity::is_plain;
 use super::{
     Arrival, Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop,
     HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames, PathPartRecord,
@@ -288,9 +289,10 @@ impl Record {
         }
     }
 
-    /// The class that the record was written with.
+    /// The class that the record was written with. Lines may come from strangers: a name that does not show is none.
     pub fn class(&self) -> Option<&str> {
-        self.class.as_deref()
+        let class = self.class.as_deref();
+        class.filter(|class| class.chars().all(is_plain))
     }
 
     fn tell_clock(&mut self, clock: Option<ClockState>) {

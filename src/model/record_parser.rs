@@ -252,7 +252,7 @@ impl Record {
         let told = self.summary.as_deref().ok_or_else(missing)?;
         let (source_node, source_port) = self.port(self.source)?;
         let (sink_node, sink_port) = self.port(self.sink)?;
-        let class = told.class.clone();
+        let class = told.class.as_deref().map(printable);
         Ok(Summary {
             time_s: self.needed(self.report_time_s, "report_time_s")?,
             period_ns: told.period_ns,

@@ -32,13 +32,18 @@ pub fn write(
              reason TEXT NOT NULL,
              -- negative: a sink told later of packets of which none had told
              packets INTEGER NOT NULL,
+             -- NULL: not known
+             bytes INTEGER,
              PRIMARY KEY (period, source, sink, class, reason)
          ) WITHOUT ROWID;",
     )?;
+    if !has_bytes(&transaction)? {
+        transaction.execute_batch("ALTER TABLE coverage ADD COLUMN bytes INTEGER;")?;
+    }
     {
         let mut add = transaction.prepare_cached(
-            "INSERT INTO coverage VALUES (?, ?, ?, ?, ?, ?)
-             ON CONFLICT DO UPDATE SET packets = packets + excluded.packets",
+            "INSERT INTO coverage VALUES (?, ?, ?, ?, ?, ?, ?)
+             ON CONFLICT DO UPDATE SET packets = packets + excluded.packets, bytes = bytes + excluded.bytes",
         )?;
         for one in grown {
             add.execute((
@@ -48,12 +53,20 @@ pub fn write(
                 one.class.as_deref().unwrap_or_default(),
                 one.reason.unwrap_or_default(),
                 one.packets,
+                one.bytes,
             ))?;
         }
     }
     let oldest = (now_ns.saturating_sub(keep_ns) / PERIOD_NS).cast_signed();
     transaction.execute("DELETE FROM coverage WHERE period < ?", [oldest])?;
     transaction.commit()
+}
+
+/// False for the table of a version that counted no bytes, where a reader finds it.
+fn has_bytes(conn: &Connection) -> rusqlite::Result<bool> {
+    let column = "SELECT 1 FROM pragma_table_info('coverage') WHERE name = 'bytes'";
+    let found: Option<i64> = conn.query_row(column, [], |row| row.get(0)).optional()?;
+    Ok(found.is_some())
 }
 
 /// Returns the sums of each pair and class over all periods that the span touches, most missed packets first. A store
@@ -64,21 +77,27 @@ pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>>
     if there.is_none() {
         return Ok(Vec::new());
     }
-    let mut ask = conn.prepare(
-        "SELECT source, sink, class, reason, sum(packets) FROM coverage WHERE period >= ? AND period < ?
-         GROUP BY source, sink, class, reason",
-    )?;
+    // A sum of bytes is known if all of its parts are.
+    let bytes = match has_bytes(conn)? {
+        true => "CASE WHEN count(bytes) = count(*) THEN sum(bytes) END",
+        false => "NULL",
+    };
+    let mut ask = conn.prepare(&format!(
+        "SELECT source, sink, class, reason, sum(packets), {bytes} FROM coverage
+         WHERE period >= ? AND period < ? GROUP BY source, sink, class, reason"
+    ))?;
     let from = (span.since_ns / PERIOD_NS).cast_signed();
     let until = span.until_ns.div_ceil(PERIOD_NS).cast_signed();
     let sums = ask.query_map([from, until], |row| {
         let sink = u32::try_from(row.get::<_, i64>(1)?).ok().map(NodeId);
         let key = (NodeId(row.get(0)?), sink, row.get::<_, String>(2)?);
-        let packets = u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0);
-        Ok((key, row.get::<_, String>(3)?, packets))
+        let [packets, bytes] = [row.get::<_, Option<i64>>(4)?, row.get(5)?]
+            .map(|sum| sum.map(|sum| u64::try_from(sum).unwrap_or(0)));
+        Ok((key, row.get::<_, String>(3)?, packets.unwrap_or(0), bytes))
     })?;
     let mut rows: BTreeMap<(NodeId, Option<NodeId>, String), CoverageRow> = BTreeMap::new();
     for sum in sums {
-        let (key, reason, packets) = sum?;
+        let (key, reason, packets, bytes) = sum?;
         let (source, sink) = (key.0, key.1);
         let class = Some(key.2.clone()).filter(|class| !class.is_empty());
         let row = rows.entry(key).or_insert_with(|| CoverageRow {
@@ -88,10 +107,13 @@ pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>>
             ..CoverageRow::default()
         });
         match reason.as_str() {
-            "" => row.measured = Some(packets),
-            TAGGED => row.tagged = Some(packets),
+            "" => (row.measured, row.measured_bytes) = (Some(packets), bytes),
+            TAGGED => (row.tagged, row.tagged_bytes) = (Some(packets), bytes),
             _ if packets == 0 => {}
-            _ => drop(row.missed.insert(reason, packets)),
+            _ => {
+                row.missed_bytes.insert(reason.clone(), bytes);
+                row.missed.insert(reason, packets);
+            }
         }
     }
     let mut rows: Vec<_> = rows.into_values().collect();

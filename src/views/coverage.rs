@@ -17,27 +17,32 @@ pub(super) struct CoverageCsvRow<'a> {
     /// `None`: the packets were measured.
     reason: Option<&'a str>,
     packets: u64,
+    /// `None`: not known.
+    bytes: Option<u64>,
 }
 
 /// The rows of CSV: those that were measured come first.
 pub(super) fn csv_rows(rows: &[CoverageRow]) -> Vec<CoverageCsvRow<'_>> {
     let each = rows.iter().flat_map(|row| {
-        let measured = row.measured.map(|packets| (None, packets));
-        let missed = row.missed.iter();
-        let missed = missed.map(|(reason, packets)| (Some(reason.as_str()), *packets));
+        let measured = (row.measured).map(|packets| (None, packets, row.measured_bytes));
+        let missed = row.missed.iter().map(|(reason, packets)| {
+            let bytes = row.missed_bytes.get(reason).copied().flatten();
+            (Some(reason.as_str()), *packets, bytes)
+        });
         let sums = measured.into_iter().chain(missed);
-        sums.map(|(reason, packets)| CoverageCsvRow {
+        sums.map(|(reason, packets, bytes)| CoverageCsvRow {
             source: row.source,
             sink: row.sink,
             class: row.class.as_deref(),
             reason,
             packets,
+            bytes,
         })
     });
     each.collect()
 }
 
-/// The share of the packets that were measured.
+/// The share of the packets, or of their bytes, that were measured.
 fn share(measured: u64, missed: u64) -> String {
     match (measured, missed) {
         (0, 0) => "-".to_owned(),
@@ -50,14 +55,26 @@ fn share(measured: u64, missed: u64) -> String {
     }
 }
 
-/// The packets that were measured, as far as the share is concerned: none if no sink told of any.
-fn known_measured(row: &CoverageRow) -> Option<u64> {
-    row.measured
-        .or_else(|| row.missed.contains_key(NO_SINK_TOLD).then_some(0))
+/// True if nothing can have been measured: no packet was tagged where no sink ever answered.
+fn is_without_sink(row: &CoverageRow) -> bool {
+    row.sink.is_none() && row.tagged.is_none()
 }
 
-fn packets(known: Option<u64>) -> String {
-    known.map_or("-".to_owned(), |packets| Grouped(packets).to_string())
+/// The packets that were measured, as far as the share is concerned: none if no sink told of any.
+fn known_measured(row: &CoverageRow) -> Option<u64> {
+    let is_none = is_without_sink(row) || row.missed.contains_key(NO_SINK_TOLD);
+    row.measured.or(is_none.then_some(0))
+}
+
+/// The bytes of the packets that were not measured. `None`: not all of them are known.
+fn missed_bytes(row: &CoverageRow) -> Option<u64> {
+    let reasons = row.missed.keys();
+    let bytes = reasons.map(|reason| row.missed_bytes.get(reason).copied().flatten());
+    bytes.sum()
+}
+
+fn count(known: Option<u64>) -> String {
+    known.map_or("-".to_owned(), |count| Grouped(count).to_string())
 }
 
 /// Writes a table, the reasons of each row by packets.
@@ -65,8 +82,17 @@ pub(super) fn write(rows: &[CoverageRow], hosts: &KnownHosts, out: &mut String) 
     if rows.is_empty() {
         return;
     }
-    let names = ["nodes", "class"];
-    let mut table = TextTable::new(&names, &["tagged", "measured", "missed", "coverage", "why"]);
+    let figures = [
+        "tagged",
+        "measured",
+        "missed",
+        "coverage",
+        "measured B",
+        "missed B",
+        "of bytes",
+        "why",
+    ];
+    let mut table = TextTable::new(&["nodes", "class"], &figures);
     for row in rows {
         let missed = row.missed.values().sum::<u64>();
         let mut reasons: Vec<_> = row.missed.iter().collect();
@@ -79,13 +105,19 @@ pub(super) fn write(rows: &[CoverageRow], hosts: &KnownHosts, out: &mut String) 
             hosts.named(Some(row.source)),
             hosts.named(row.sink)
         );
+        let bytes = missed_bytes(row);
+        let measured_bytes = row.measured_bytes.or(is_without_sink(row).then_some(0));
+        let of_bytes = measured_bytes.zip(bytes);
         table.row(
             [nodes, row.class.clone().unwrap_or_default()],
             [
-                packets(row.tagged),
-                packets(row.measured),
+                count(row.tagged),
+                count(row.measured),
                 Grouped(missed).to_string(),
                 known_measured(row).map_or("-".to_owned(), |measured| share(measured, missed)),
+                count(row.measured_bytes),
+                count(bytes),
+                of_bytes.map_or("-".to_owned(), |(measured, missed)| share(measured, missed)),
                 reasons.join(", "),
             ],
         );

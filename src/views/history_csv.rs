@@ -39,7 +39,7 @@ impl View {
             Self::Pairs { pairs, .. } => csv_table(&format!("source sink flows {FIGURES}"), pairs),
             Self::Classes(classes) => csv_table(&format!("class {FIGURES}"), classes),
             Self::Coverage(rows) => csv_table(
-                "source sink class reason packets",
+                "source sink class reason packets bytes",
                 &coverage::csv_rows(rows),
             ),
             Self::Flow { series, .. } | Self::Series(series) => {

@@ -147,7 +147,8 @@ impl fmt::Display for TextLine<'_> {
                 write!(f, "{}  node {node}", DropDetails(&report.drop))?;
             }
             Body::HostHop(report) => {
-                write!(f, "{}  node {}", HopDetails(&report.hop), report.node)?;
+                let node = self.names.text(report.node);
+                write!(f, "{}  node {node}", HopDetails(&report.hop))?;
             }
             Body::Queue(report) => {
                 let node = self.names.text(report.node);

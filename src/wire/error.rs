@@ -35,7 +35,7 @@ pub enum DecodeError {
         found: u32,
         expected: u32,
     },
-    #[error("{what} at offset {offset} is not UTF-8")]
+    #[error("{what} at offset {offset} is no printable UTF-8")]
     Text { what: &'static str, offset: usize },
     #[error(
         "distribution of latencies at offset {offset}: no values have these counts, sum and ends"

@@ -1,5 +1,6 @@
 //! Encoding and decoding: bytes to model values and back, total over untrusted input, without I/O.
 
+mod class_name;
 mod cursor;
 mod error;
 mod fragment;

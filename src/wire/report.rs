@@ -45,6 +45,13 @@ pub struct ReportGroup {
 }
 
 impl ReportGroup {
+    /// True for a datagram that tells something beside reports, and has no number.
+    pub fn is_beside_reports(&self) -> bool {
+        let of_hosts = self.identity.is_some() || self.coverage.is_some() || self.clocks.is_some();
+        let of_packets = self.path.is_some() || self.crossings.is_some();
+        of_hosts || of_packets || self.drops.is_some() || self.option_hops.is_some()
+    }
+
     /// Returns the number of bits in the sequence number.
     pub fn sequence_bits(&self) -> u32 {
         match self.version {

@@ -1,10 +1,10 @@
 //! hostint's report of the state of a host's TCP connection (NProto 13).
 
+use super::class_name;
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, report_identity, report_option};
-use crate::model::node_identity::is_plain;
 use crate::model::{
     CongestionControl, CongestionPhase, ConnectionReport, HeldUp, Limit, LimitedTimes,
     MOST_CLASS_BYTES, NodeId, TcpFigures, TcpNews, TcpPhase, TcpReport, TcpSample,
@@ -262,14 +262,8 @@ fn congestion_control(cursor: &mut Cursor<'_>) -> Result<CongestionControl, Deco
 }
 
 fn class(cursor: &mut Cursor<'_>) -> Result<Option<String>, DecodeError> {
-    let what = "class";
-    let length = cursor.u8(what)?;
-    let offset = cursor.offset();
-    let bytes = cursor.take(what, length.into())?;
-    let name = str::from_utf8(bytes).ok();
-    let name = name.filter(|name| name.chars().all(is_plain));
-    let name = name.ok_or(DecodeError::Text { what, offset })?;
-    Ok((!name.is_empty()).then(|| name.to_owned()))
+    let length = cursor.u8("class")?;
+    class_name::take(cursor, length)
 }
 
 /// The bits of the fields that have a value.

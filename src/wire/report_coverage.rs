@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::cursor::Cursor;
 use super::report_v05::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
-use super::{DecodeError, report_framed};
+use super::{DecodeError, class_name, report_framed};
 use crate::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
-use crate::model::{MOST_CLASS_BYTES, NodeId};
+use crate::model::{MOST_CLASS_BYTES, NodeId, Volume};
 
 const SUB_KIND: u8 = 3;
 /// The sink's node is known.
@@ -17,35 +17,59 @@ const HAS_SINK: u8 = 1;
 const BY_SINK: u8 = 2;
 /// Bytes before the pairs, the frame included.
 const FIXED_BYTES: usize = HEADER_BYTES + 4 + 4 + 2 + 2 + 8;
-/// Bytes of a pair without class and counts, and of a count.
+/// Bytes of a pair without class and counts, and of a count, with its bytes behind the pairs.
 const PAIR_BYTES: usize = 8;
-const COUNT_BYTES: usize = 9;
+const COUNT_BYTES: usize = 17;
 
 /// True for a datagram that announces coverage.
 pub(super) fn is_one(datagram: &[u8]) -> bool {
     report_framed::announces(datagram, SUB_KIND)
 }
 
-/// Reads a whole datagram. What follows the pairs is left for later versions.
+/// Reads a whole datagram. What follows the bytes is left for later versions.
 pub(super) fn decode(datagram: &[u8]) -> Result<CoverageReport, DecodeError> {
     let (_, mut cursor) = report_framed::open(datagram)?;
     let node = NodeId(cursor.u32("node ID")?);
     let period_s = cursor.u16("period of coverage")?;
     let pairs = cursor.u16("number of pairs")?;
     let epoch_ns = cursor.u64("time that the counts begin")?;
-    // Each pair has some bytes, so the datagram bounds them.
-    let missed = (0..pairs)
+    // Each pair takes some room, so the datagram bounds them.
+    let pairs = (0..pairs)
         .map(|_| pair(&mut cursor))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
+    // Versions that count no bytes end here.
+    let tells_bytes = !cursor.rest().is_empty();
+    let missed = pairs.into_iter().map(|pair| {
+        let mut by_reason = BTreeMap::new();
+        for (reason, packets) in pair.counts {
+            let bytes = match tells_bytes {
+                true => Some(cursor.u64("bytes of a reason")?),
+                false => None,
+            };
+            by_reason.insert(reason, Volume { packets, bytes });
+        }
+        Ok(MissedPackets {
+            other: pair.other,
+            class: pair.class,
+            by_reason,
+        })
+    });
     Ok(CoverageReport {
         node,
         period_s,
         epoch_ns,
-        missed,
+        missed: missed.collect::<Result<_, _>>()?,
     })
 }
 
-fn pair(cursor: &mut Cursor<'_>) -> Result<MissedPackets, DecodeError> {
+/// A pair and class, whose counts are in the order in which their bytes follow.
+struct Pair {
+    other: PairEnd,
+    class: Option<String>,
+    counts: Vec<(MissedReason, u64)>,
+}
+
+fn pair(cursor: &mut Cursor<'_>) -> Result<Pair, DecodeError> {
     let flags = cursor.u8("flags of a pair")?;
     let unknown = flags & !(HAS_SINK | BY_SINK);
     cursor.check("unknown flags of a pair", 1, unknown.into(), 0)?;
@@ -54,28 +78,23 @@ fn pair(cursor: &mut Cursor<'_>) -> Result<MissedPackets, DecodeError> {
     cursor.expect_u8("reserved byte of a pair", 0)?;
     let node = NodeId(cursor.u32("node ID of a pair")?);
     let by_sink = flags & BY_SINK != 0;
-    let offset = cursor.offset();
-    let class = cursor.take("class", class_bytes.into())?;
-    let class = str::from_utf8(class).map_err(|_| DecodeError::Text {
-        what: "class",
-        offset,
-    })?;
-    let mut by_reason = BTreeMap::new();
+    let class = class_name::take(cursor, class_bytes)?;
+    let mut by_reason = Vec::new();
     for _ in 0..counts {
         let number = cursor.u8("reason")?;
         let reason = match by_sink {
             true => MissedReason::Sink(number),
             false => MissedReason::Source(number),
         };
-        by_reason.insert(reason, cursor.u64("packets of a reason")?);
+        by_reason.push((reason, cursor.u64("packets of a reason")?));
     }
-    Ok(MissedPackets {
+    Ok(Pair {
         other: match by_sink {
             true => PairEnd::FromSource(node),
             false => PairEnd::ToSink((flags & HAS_SINK != 0).then_some(node)),
         },
-        class: (!class.is_empty()).then(|| class.to_owned()),
-        by_reason,
+        class,
+        counts: by_reason,
     })
 }
 
@@ -129,10 +148,15 @@ pub fn emit(report: &CoverageReport, time_s: u32, out: &mut Vec<u8>) {
         content.extend([flags, class.len() as u8, one.by_reason.len() as u8, 0]);
         content.extend(node.0.to_be_bytes());
         content.extend(class.as_bytes());
-        for (reason, packets) in &one.by_reason {
+        for (reason, volume) in &one.by_reason {
             content.push(reason.number());
-            content.extend(packets.to_be_bytes());
+            content.extend(volume.packets.to_be_bytes());
         }
+    }
+    let volumes = report.missed.iter().flat_map(|one| one.by_reason.values());
+    let bytes: Option<Vec<u64>> = volumes.map(|volume| volume.bytes).collect();
+    for bytes in bytes.into_iter().flatten() {
+        content.extend(bytes.to_be_bytes());
     }
     report_framed::emit_unnumbered(SUB_KIND, time_s, &content, out);
 }

@@ -1,9 +1,9 @@
 //! hostint's report about all packets of a class from a source node: group-summary (NProto 14).
 
-use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_v05::HEADER_BYTES;
 use super::summary_totals::{decode_totals, emit_totals};
+use super::{DecodeError, class_name};
 use crate::model::{MOST_CLASS_BYTES, NodeId, Summary, SummarySubject};
 
 /// Reads a whole datagram whose fixed header announces a group-summary report.
@@ -13,21 +13,14 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<Summary, DecodeErro
     let source_node = NodeId(cursor.u32("source node ID")?);
     let sink_node = NodeId(cursor.u32("sink node ID")?);
     let length = cursor.u8("length of the class")?;
-    let offset = cursor.offset();
-    let class = cursor.take("class", length.into())?;
-    let class = str::from_utf8(class).map_err(|_| DecodeError::Text {
-        what: "class",
-        offset,
-    })?;
+    let class = class_name::take(&mut cursor, length)?;
     let (period_ns, totals) = decode_totals(&mut cursor, "group-summary report")?;
     Ok(Summary {
         time_s,
         period_ns,
         source_node,
         sink_node,
-        subject: SummarySubject::Group {
-            class: (!class.is_empty()).then(|| class.to_owned()),
-        },
+        subject: SummarySubject::Group { class },
         totals,
     })
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use hostint::collector::Coverage;
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
-use hostint::model::{Arrival, NodeId};
+use hostint::model::{Arrival, NodeId, Volume};
 
 const SECOND: u64 = 1_000_000_000;
 const TOO_LONG: u8 = 8;
@@ -16,6 +16,11 @@ struct Told {
     at_s: u64,
     epoch_s: u64,
     too_long: u64,
+}
+
+/// Packets of 1,500 bytes.
+fn volume(packets: u64) -> Volume {
+    Volume::of(packets, 1_500 * packets)
 }
 
 fn collector() -> Coverage {
@@ -32,7 +37,7 @@ fn tell(coverage: &mut Coverage, from: u8, told: &Told) {
         missed: vec![MissedPackets {
             other: PairEnd::ToSink(Some(NodeId(2))),
             class: Some("storage".to_owned()),
-            by_reason: [(MissedReason::Source(TOO_LONG), told.too_long)].into(),
+            by_reason: [(MissedReason::Source(TOO_LONG), volume(told.too_long))].into(),
         }],
     };
     let exporter: IpAddr = [192, 0, 2, from].into();
@@ -123,7 +128,7 @@ fn counts_that_a_known_source_tells_for_the_first_time_are_new() {
         missed: vec![MissedPackets {
             other: PairEnd::ToSink(None),
             class: None,
-            by_reason: BTreeMap::from([(MissedReason::Source(21), 5)]),
+            by_reason: BTreeMap::from([(MissedReason::Source(21), volume(5))]),
         }],
     };
     coverage.missed(&report, arrival(1020));
@@ -214,7 +219,7 @@ fn what_source_and_sink_tell_of_a_pair_is_one_row() {
         missed: vec![MissedPackets {
             other: PairEnd::FromSource(NodeId(7)),
             class: Some("storage".to_owned()),
-            by_reason: [(MissedReason::Sink(14), untracked)].into(),
+            by_reason: [(MissedReason::Sink(14), volume(untracked))].into(),
         }],
     };
     // One host's address may stand for both, and its roles count since times of their own.
@@ -241,7 +246,7 @@ fn a_full_table_makes_room_for_others_once_a_minute() {
     let pair = |sink| MissedPackets {
         other: PairEnd::ToSink(Some(NodeId(sink))),
         class: Some("storage".to_owned()),
-        by_reason: [(MissedReason::Source(TOO_LONG), 1)].into(),
+        by_reason: [(MissedReason::Source(TOO_LONG), volume(1))].into(),
     };
     let report = CoverageReport {
         node: NodeId(7),
@@ -272,6 +277,96 @@ fn a_full_table_makes_room_for_others_once_a_minute() {
         assert_eq!(
             row.missed["too_long"], counted,
             "after {at_s} s: {sentence}"
+        );
+    }
+}
+
+/// Bytes are told by each version's hosts, or by none; the sink's are those of packets that arrived.
+#[test]
+fn bytes_add_up_where_every_host_tells_them() {
+    const KNOWN: Option<u64> = Some(1_500);
+    struct Case {
+        name: &'static str,
+        /// Time, epoch, packets, and bytes of each, if they are told.
+        told: &'static [(u64, u64, u64, Option<u64>)],
+        expected: (u64, Option<u64>),
+    }
+    let cases = [
+        Case {
+            name: "totals of an epoch are subtracted",
+            told: &[(1010, 1005, 3, KNOWN), (1020, 1005, 10, KNOWN)],
+            expected: (10, Some(15_000)),
+        },
+        Case {
+            name: "a late datagram adds nothing",
+            told: &[
+                (1020, 1005, 10, KNOWN),
+                (1021, 1005, 3, KNOWN),
+                (1030, 1005, 11, KNOWN),
+            ],
+            expected: (11, Some(16_500)),
+        },
+        Case {
+            name: "a host of the version before tells none",
+            told: &[(1010, 1005, 3, None), (1020, 1005, 10, None)],
+            expected: (10, None),
+        },
+        Case {
+            name: "the sum lacks what the host did not tell before it was upgraded",
+            told: &[(1010, 1005, 3, None), (1030, 1025, 4, KNOWN)],
+            expected: (7, None),
+        },
+        Case {
+            name: "or what it does not tell after it was downgraded",
+            told: &[(1010, 1005, 3, KNOWN), (1030, 1025, 4, None)],
+            expected: (7, None),
+        },
+    ];
+    for Case {
+        name,
+        told,
+        expected,
+    } in cases
+    {
+        let mut coverage = collector();
+        for (at_s, epoch_s, packets, each) in told {
+            let volume = Volume {
+                packets: *packets,
+                bytes: each.map(|each| each * packets),
+            };
+            let report = CoverageReport {
+                node: NodeId(7),
+                period_s: 10,
+                epoch_ns: epoch_s * SECOND,
+                missed: vec![MissedPackets {
+                    other: PairEnd::ToSink(Some(NodeId(2))),
+                    class: None,
+                    by_reason: [
+                        (MissedReason::Source(TOO_LONG), volume),
+                        (MissedReason::TAGGED, volume),
+                    ]
+                    .into(),
+                }],
+            };
+            let arrival = Arrival {
+                exporter: ([192, 0, 2, 1], 5000).into(),
+                received_ns: at_s * SECOND,
+            };
+            coverage.missed(&report, arrival);
+        }
+        let row = coverage.rows(10).remove(0);
+        let missed = (row.missed["too_long"], row.missed_bytes["too_long"]);
+        assert_eq!(missed, expected, "{name}");
+        assert_eq!(
+            (row.tagged, row.tagged_bytes),
+            (Some(expected.0), expected.1),
+            "{name}"
+        );
+        let grown = coverage.take_growth(10);
+        let bytes = expected.1.map(u64::cast_signed);
+        assert!(
+            grown.iter().all(|one| one.bytes == bytes),
+            "{name}: {grown:?}"
         );
     }
 }

@@ -5,9 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use hostint::collector::{
     Continuity, Exporters, GONE_NS, Numbering, NumberingCounts, ReportGroup, decode,
 };
+use hostint::model::crossings::CrossingReport;
+use hostint::model::option_hops::OptionHopsReport;
 use hostint::model::{
-    Arrival, Body, ClockSource, ClockState, ExporterHealth, Flags, HwId, NodeId, Observation,
-    PacketReport, Report,
+    Arrival, Body, ClockSource, ClockState, ExporterHealth, Flags, HwId, NodeId, NodePort,
+    Observation, PacketReport, Path, PathTotals, PathTotalsReport, Report,
 };
 use hostint_testing::{exporting, golden};
 
@@ -298,6 +300,57 @@ fn a_group_counts_once_whatever_it_holds() {
         "a datagram counts as decoded if any report of it was"
     );
     assert_eq!(sums.undecodable.to_string(), "kind 3");
+}
+
+#[test]
+fn what_is_told_beside_reports_is_readable_and_has_no_number() {
+    const NODE: NodeId = NodeId(7);
+    let crossings = || CrossingReport {
+        node: NODE,
+        told_ns: 1,
+        first_block: 1,
+        blocks: 1,
+        counts: Vec::new(),
+        covered: None,
+    };
+    let hops = || OptionHopsReport {
+        node: NODE,
+        told_ns: 1,
+        pairs: Vec::new(),
+    };
+    let path = || {
+        let end = |node| NodePort { node, port: 1 };
+        PathTotalsReport {
+            time_s: 1,
+            period_ns: 10_000_000_000,
+            totals: PathTotals {
+                path: Path {
+                    source: end(NodeId(1)),
+                    hops: Vec::new(),
+                    sink: end(NODE),
+                },
+                times: Vec::new(),
+            },
+        }
+    };
+    for (name, told) in [
+        ("packets that came by", ReportGroup::from(crossings())),
+        ("pairs of option 114", ReportGroup::from(hops())),
+        ("times of a path", ReportGroup::from(path())),
+    ] {
+        let mut exporters = Exporters::default();
+        // The node's reports have numbers of their own.
+        for sequence in 100..110 {
+            let mut numbered = report(sequence, 0);
+            numbered.node = Some(NODE);
+            exporters.received(from(host(1)), &numbered);
+            exporters.received(from(host(1)), &told);
+        }
+        let sums = exporters.counts();
+        let readable = (sums.decoded, sums.not_decoded, sums.reports);
+        assert_eq!(readable, (20, 0, 10), "{name}");
+        assert_eq!(sums.numbers, counts([10, 0, 0, 0, 0, 0]), "{name}");
+    }
 }
 
 fn report(sequence: u32, hw_id: u8) -> ReportGroup {

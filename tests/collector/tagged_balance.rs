@@ -3,7 +3,8 @@
 use hostint::collector::Coverage;
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::model::{
-    Arrival, Body, Flags, HwId, NodeId, Observation, Report, SubjectTotals, Summary, SummarySubject,
+    Arrival, Body, Flags, HwId, NodeId, Observation, Report, SubjectTotals, Summary,
+    SummarySubject, Volume,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -60,7 +61,7 @@ impl Lab {
             missed: vec![MissedPackets {
                 other,
                 class: class.map(str::to_owned),
-                by_reason: [(reason, packets)].into(),
+                by_reason: [(reason, Volume::of(packets, 100 * packets))].into(),
             }],
         };
         let arrival = Arrival {
@@ -90,8 +91,11 @@ impl Lab {
                 body: Body::Summary(Box::new(summary)),
             },
         };
+        // One more was lost, whose bytes nobody knows.
         let added = hostint::model::Measured {
-            packets,
+            packets: packets.saturating_sub(1),
+            bytes: 100 * packets.saturating_sub(1),
+            lost: packets.min(1),
             ..hostint::model::Measured::default()
         };
         self.coverage.measured(&report, &added, at_s * SECOND);
@@ -281,7 +285,21 @@ fn the_history_gets_what_no_sink_told_and_takes_it_back() {
     let before = take(&mut lab);
     assert_eq!(before[&Some("tagged")], 3_900);
     assert!(before[&Some("no_sink_told")] > 2_000, "{before:?}");
+    let row = lab.coverage.rows(1).remove(0);
+    let bytes = (row.tagged_bytes, row.missed_bytes["no_sink_told"]);
+    assert_eq!(
+        bytes,
+        (Some(390_000), None),
+        "which packets those are is not known"
+    );
     lab.tell(1_400, None, Measured(3_900));
     let after = take(&mut lab);
     assert_eq!((after[&None], after[&Some("no_sink_told")]), (3_900, 0));
+    let row = lab.coverage.rows(1).remove(0);
+    let measured = (row.measured, row.measured_bytes);
+    assert_eq!(
+        measured,
+        (Some(3_900), Some(389_900)),
+        "the lost one's bytes are in none"
+    );
 }

@@ -91,9 +91,9 @@ mod root {
         assert_eq!(count(sink_counter::COUNT_SINK_STRIPPED), flood + real);
         assert_eq!(count(sink_counter::COUNT_SINK_UNTRACKED), flood - room);
         let told = sink.unmeasured();
-        let all: u64 = told.iter().map(|(_, packets)| packets).sum();
+        let all: u64 = told.iter().map(|(_, packets, _)| packets).sum();
         assert_eq!(all, flood - room, "each one is told by flow or by node");
-        let flows = told.iter().filter(|(key, _)| key.flow().is_some());
+        let flows = told.iter().filter(|(key, ..)| key.flow().is_some());
         let flows = flows.count() as u64;
         assert!(
             flows >= (flood - room).min(16_000) && flows < 17_000,

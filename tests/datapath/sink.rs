@@ -318,11 +318,12 @@ mod root {
         let told: Vec<_> = sink
             .unmeasured()
             .into_iter()
-            .map(|(key, packets)| (key.flow().unwrap().sport, key.reason(), packets))
+            .map(|(key, packets, bytes)| (key.flow().unwrap().sport, key.reason(), packets, bytes))
             .collect();
         let reason = count::COUNT_SINK_UNTRACKED.0 as u8;
-        let expected: Vec<_> = (4..10).map(|port| (port, reason, 1)).collect();
-        assert_eq!(told, expected, "by flow and reason");
+        let ip_bytes = udp().bytes().len() as u64 - 14;
+        let expected: Vec<_> = (4..10).map(|port| (port, reason, 1, ip_bytes)).collect();
+        assert_eq!(told, expected, "by flow and reason, of packets without INT");
         assert_eq!(sink.count(count::COUNT_SINK_FLOW_NEW), 4, "new flows");
         assert_eq!(
             latencies(&sink.events()).len(),

@@ -1,11 +1,11 @@
-//! The INT source counts the packets that it tags by pair and class.
+//! The INT source counts packets and their bytes by pair and class: those that it tags, and by reason those that it does not.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use hostint::datapath::abi::{lease_way, source_counter};
+use hostint::datapath::abi::{lease_way, source_counter, superpackets};
 use hostint::model::{RuleHost, WatchRule, class_number};
 use hostint_testing::frame::Frame;
-use hostint_testing::packets::{tcp, udp, udp6};
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::source::{Hook, Options, Source};
 use hostint_testing::source_cases::{every_way, passes, run};
 
@@ -21,7 +21,13 @@ mod root {
         let counted = source.counted(&key, class);
         let tagged = source.counters()[source_counter::COUNT_SOURCE_TAGGED.0 as usize];
         let counted = counted[source_counter::COUNT_SOURCE_TAGGED.0 as usize];
-        (tagged.0, counted)
+        assert_eq!(counted.1, counted.0 * ip_bytes(frame), "bytes without INT");
+        (tagged.0, counted.0)
+    }
+
+    /// The bytes of an IP packet as it is sent.
+    fn ip_bytes(frame: &Frame) -> u64 {
+        frame.bytes().len() as u64 - 14
     }
 
     fn send(source: &Source, hook: Hook, frame: &Frame, times: u32) {
@@ -114,7 +120,104 @@ mod root {
         send(&source, Hook::Tc, &udp(), 2);
         let counted = source.counted(&key, 0);
         let of = |counter: source_counter| counted[counter.0 as usize];
-        assert_eq!(of(source_counter::COUNT_SOURCE_NO_LEASE), 1);
-        assert_eq!(of(source_counter::COUNT_SOURCE_TAGGED), 2);
+        let bytes = ip_bytes(&udp());
+        assert_eq!(of(source_counter::COUNT_SOURCE_NO_LEASE), (1, bytes));
+        assert_eq!(of(source_counter::COUNT_SOURCE_TAGGED), (2, 2 * bytes));
+    }
+
+    #[test]
+    fn bytes_are_those_of_ip_packets_each_segment_with_its_headers() {
+        struct Case {
+            name: &'static str,
+            frame: Frame,
+            /// Segment size, and the segments that the kernel knows of.
+            segments: Option<(u32, u32)>,
+            reason: source_counter,
+            expected: (u64, u64),
+        }
+        let cases = [
+            Case {
+                name: "padding is none of the packet",
+                frame: udp().payload(1).more_fragments().padding(17),
+                segments: None,
+                reason: source_counter::COUNT_SOURCE_FRAGMENT,
+                expected: (1, 29),
+            },
+            Case {
+                name: "VLAN tags are none either",
+                frame: udp().payload(2).vlan(1).vlan(2).more_fragments(),
+                segments: None,
+                reason: source_counter::COUNT_SOURCE_FRAGMENT,
+                expected: (1, 30),
+            },
+            Case {
+                name: "more extension headers than are read",
+                frame: udp6().extension_header(0, 40).extension_header(60, 40),
+                segments: None,
+                reason: source_counter::COUNT_SOURCE_IP_OPTIONS,
+                expected: (1, 40 + 80 + 8 + 64),
+            },
+            Case {
+                name: "three segments of TCP",
+                frame: tcp().payload(2_500),
+                segments: Some((1_000, 3)),
+                reason: source_counter::COUNT_SOURCE_SUPERPACKET,
+                expected: (3, 3 * 40 + 2_500),
+            },
+            Case {
+                name: "TCP options are in each segment",
+                frame: tcp6().tcp_options(12).payload(2_500),
+                segments: Some((1_000, 3)),
+                reason: source_counter::COUNT_SOURCE_SUPERPACKET,
+                expected: (3, 3 * 72 + 2_500),
+            },
+            Case {
+                name: "a guest's superpacket, whose segments the kernel did not count",
+                frame: tcp().payload(2_500),
+                segments: Some((1_000, 0)),
+                reason: source_counter::COUNT_SOURCE_SUPERPACKET,
+                expected: (3, 3 * 40 + 2_500),
+            },
+            Case {
+                name: "three datagrams",
+                frame: udp().payload(3_000),
+                segments: Some((1_000, 3)),
+                reason: source_counter::COUNT_SOURCE_SUPERPACKET,
+                expected: (3, 3 * 28 + 3_000),
+            },
+        ];
+        let source = Source::load(&Options::default());
+        // What a packet before it left behind counts for none.
+        let before = tcp().tcp_options(40);
+        for case in &cases {
+            source.run(&before.bytes());
+            let of_pair = if case.frame.is_ipv6() { udp6() } else { udp() };
+            let key = source.model.look(&of_pair.bytes()).expect("may be tagged");
+            let of = |source: &Source| source.counted(&key, 0)[case.reason.0 as usize];
+            let earlier = of(&source);
+            let bytes = case.frame.bytes();
+            match case.segments {
+                None => drop(source.run(&bytes)),
+                Some((size, count)) => drop(source.run_superpacket(&bytes, size, count)),
+            }
+            let now = of(&source);
+            let more = (now.0 - earlier.0, now.1 - earlier.1);
+            assert_eq!(more, case.expected, "{}", case.name);
+        }
+    }
+
+    #[test]
+    fn a_superpacket_without_room_for_its_flow_counts_its_segments() {
+        let source = Source::load(&Options {
+            superpackets: superpackets::SUPER_ENCAP,
+            flows: 1,
+            ..Options::default()
+        });
+        run(&source, Hook::Tc, &udp().bytes());
+        let frame = tcp().payload(2_500);
+        source.run_superpacket(&frame.bytes(), 1_000, 3);
+        let key = source.model.look(&frame.bytes()).expect("may be tagged");
+        let full = source.counted(&key, 0)[source_counter::COUNT_SOURCE_TABLE_FULL.0 as usize];
+        assert_eq!(full, (3, 3 * 40 + 2_500));
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use hostint::datapath::counters;
-use hostint::model::NodeId;
 use hostint::model::coverage::{MissedPackets, MissedReason, PairEnd};
 use hostint::model::missed_tally::{ALL_TOLD_TURNS, MissedTally};
+use hostint::model::{NodeId, Volume};
 
 const STORAGE: &str = "storage";
 
@@ -15,15 +15,21 @@ fn of_storage(reasons: &[(u8, u64)]) -> MissedPackets {
         class: Some(STORAGE.to_owned()),
         by_reason: reasons
             .iter()
-            .map(|(reason, packets)| (MissedReason::Source(*reason), *packets))
+            .map(|(reason, packets)| (MissedReason::Source(*reason), volume(*packets)))
             .collect(),
     }
+}
+
+/// Packets of 100 bytes.
+fn volume(packets: u64) -> Volume {
+    Volume::of(packets, 100 * packets)
 }
 
 /// A turn in which these entries are read.
 fn turn(tally: &mut MissedTally<u32>, entries: &[(u32, [u64; 3])]) -> Vec<MissedPackets> {
     for (key, packets) in entries {
-        tally.add(*key, packets, MissedReason::Source, || {
+        let counts = packets.map(volume);
+        tally.add(*key, &counts, MissedReason::Source, || {
             (PairEnd::ToSink(Some(NodeId(2))), Some(STORAGE.to_owned()))
         });
     }
@@ -106,11 +112,13 @@ fn what_finds_no_room_counts_without_class() {
         let mut tally = MissedTally::default();
         tally.end_turn();
         for key in 0..5_000 {
-            tally.add(key, &[2], MissedReason::Source, || subject(key));
+            tally.add(key, &[volume(2)], MissedReason::Source, || subject(key));
         }
         let told = tally.end_turn();
-        let total: u64 = told.iter().flat_map(|one| one.by_reason.values()).sum();
-        assert_eq!((told.len(), total), (4_097, 10_000), "{name}");
+        let mut total = Volume::default();
+        let all = told.iter().flat_map(|one| one.by_reason.values());
+        all.for_each(|one| total.add(*one));
+        assert_eq!((told.len(), total), (4_097, volume(10_000)), "{name}");
         let rest = told.iter().find(|one| one.class.is_none()).unwrap();
         assert_eq!(rest.other, others, "{name}");
     }
@@ -122,6 +130,6 @@ fn tagged_packets_are_told_beside_those_that_were_not() {
     turn(&mut tally, &[(1, [5, 0, 0])]);
     let told = turn(&mut tally, &[(1, [9, 0, 2])]);
     assert_eq!(told, [of_storage(&[(0, 4), (2, 2)])]);
-    assert_eq!(told[0].tagged(), 4);
-    assert_eq!(told[0].named(), BTreeMap::from([("other", 2)]));
+    assert_eq!(told[0].tagged(), volume(4));
+    assert_eq!(told[0].named(), BTreeMap::from([("other", volume(2))]));
 }

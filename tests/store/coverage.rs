@@ -23,6 +23,7 @@ fn grown(
         class: class.map(str::to_owned),
         reason,
         packets,
+        bytes: (reason != Some("no_sink_told")).then_some(100 * packets),
     }
 }
 
@@ -80,19 +81,29 @@ fn runs_add_up_and_other_times_are_left_out() {
             grown(Some(4), None, Some("no_sink_told"), -6),
         ],
     );
-    let row = |sink: Option<u32>, class: Option<&str>, measured, missed: &[(&str, u64)]| {
-        let missed = missed.iter();
-        CoverageRow {
-            tagged: None,
-            source: NodeId(1),
-            sink: sink.map(NodeId),
-            class: class.map(str::to_owned),
-            measured,
-            missed: missed
-                .map(|(why, packets)| ((*why).to_owned(), *packets))
-                .collect(),
-        }
-    };
+    let row =
+        |sink: Option<u32>, class: Option<&str>, measured: Option<u64>, missed: &[(&str, u64)]| {
+            CoverageRow {
+                tagged: None,
+                tagged_bytes: None,
+                measured_bytes: measured.map(|packets| 100 * packets),
+                missed_bytes: missed
+                    .iter()
+                    .map(|(why, packets)| {
+                        let is_known = *why != "no_sink_told";
+                        ((*why).to_owned(), is_known.then_some(100 * packets))
+                    })
+                    .collect(),
+                source: NodeId(1),
+                sink: sink.map(NodeId),
+                class: class.map(str::to_owned),
+                measured,
+                missed: missed
+                    .iter()
+                    .map(|(why, packets)| ((*why).to_owned(), *packets))
+                    .collect(),
+            }
+        };
     let expected = [
         row(None, None, None, &[("no_lease", 2_000)]),
         row(
@@ -105,6 +116,7 @@ fn runs_add_up_and_other_times_are_left_out() {
     ];
     let tagged = |sink, packets, measured, missed| CoverageRow {
         tagged: Some(packets),
+        tagged_bytes: Some(100 * packets),
         ..row(Some(sink), None, Some(measured), missed)
     };
     let [elsewhere, two, web] = expected;
@@ -135,7 +147,7 @@ fn runs_add_up_and_other_times_are_left_out() {
         .lines()
         .find(|line| line.starts_with("1 -> 2  ") && !line.contains("web"));
     let words: Vec<_> = line.unwrap_or(&text).split_whitespace().collect();
-    let expected = "1 -> 2 - 180 20 90.00% too_long 14, no_lease 6";
+    let expected = "1 -> 2 - 180 20 90.00% 18,000 2,000 90.00% too_long 14, no_lease 6";
     assert_eq!(words.join(" "), expected, "{text}");
     let json: Value = serde_json::from_str(&told(&["--json"])).unwrap();
     let of_three = &json["coverage"][1];
@@ -144,18 +156,72 @@ fn runs_add_up_and_other_times_are_left_out() {
         (&140.into(), &35.into())
     );
     assert_eq!(of_three["missed"]["no_sink_told"], 45);
+    assert_eq!(of_three["missed_bytes"]["no_sink_told"], Value::Null);
     assert_eq!(json["coverage"][2]["measured"], 180);
+    assert_eq!(json["coverage"][2]["measured_bytes"], 18_000);
+    assert_eq!(json["coverage"][2]["missed_bytes"]["too_long"], 1_400);
     assert_eq!(json["coverage"][2]["missed"]["too_long"], 14);
     let csv = told(&["--csv"]);
     assert!(
-        csv.starts_with("source,sink,class,reason,packets\n"),
+        csv.starts_with("source,sink,class,reason,packets,bytes\n"),
         "{csv}"
     );
-    assert!(csv.contains("\n1,2,,too_long,14\n"), "{csv}");
-    assert!(csv.contains("\n1,2,web,,100\n"), "{csv}");
-    assert!(csv.contains("\n1,3,,no_sink_told,45\n"), "{csv}");
+    assert!(csv.contains("\n1,2,,too_long,14,1400\n"), "{csv}");
+    assert!(csv.contains("\n1,2,web,,100,10000\n"), "{csv}");
+    assert!(csv.contains("\n1,3,,no_sink_told,45,\n"), "{csv}");
     assert!(
         !csv.contains(",tagged,"),
         "these packets are measured, or not for a reason: {csv}"
+    );
+}
+
+#[test]
+fn bytes_of_the_version_before_are_not_known() {
+    let disk = Disk::new();
+    let now = now_ns();
+    let hour = Span {
+        since_ns: now - 3_600_000_000_000,
+        until_ns: now + 3_600_000_000_000,
+    };
+    drop(OpenedStore::open(disk.settings()).unwrap());
+    let before = rusqlite::Connection::open(disk.file()).unwrap();
+    let sql = format!(
+        "CREATE TABLE coverage (
+             period INTEGER NOT NULL, source INTEGER NOT NULL, sink INTEGER NOT NULL, class TEXT NOT NULL,
+             reason TEXT NOT NULL, packets INTEGER NOT NULL,
+             PRIMARY KEY (period, source, sink, class, reason)
+         ) WITHOUT ROWID;
+         INSERT INTO coverage VALUES ({period}, 1, 2, '', '', 90), ({period}, 1, 2, '', 'too_long', 7);",
+        period = now / 600_000_000_000
+    );
+    before.execute_batch(&sql).unwrap();
+    drop(before);
+    let told = || {
+        let rows = rows(&disk, hour);
+        assert_eq!(rows.len(), 1, "{rows:?}");
+        let (missed, bytes) = (&rows[0].missed, &rows[0].missed_bytes);
+        let missed = missed.clone().into_iter();
+        let missed: Vec<_> = missed
+            .map(|(why, packets)| (packets, bytes[&why]))
+            .collect();
+        (rows[0].measured, rows[0].measured_bytes, missed)
+    };
+    assert_eq!(
+        told(),
+        (Some(90), None, vec![(7, None)]),
+        "a reader that may change nothing"
+    );
+    // Of the same ten minutes, and for a reason that the version before did not have there.
+    add(
+        &disk,
+        vec![
+            grown(Some(2), None, None, 10),
+            grown(Some(2), None, Some("no_lease"), 3),
+        ],
+    );
+    assert_eq!(
+        told(),
+        (Some(100), None, vec![(3, Some(300)), (7, None)]),
+        "packets go on, and bytes are known where all were told"
     );
 }

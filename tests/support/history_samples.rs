@@ -274,6 +274,7 @@ impl Synthetic {
     /// Coverage of a pair with a class, and of destinations without a sink.
     fn coverage(&self) -> Vec<CoverageRow> {
         let missed = |reason: &str, packets| [(reason.to_owned(), packets)].into();
+        let missed_bytes = |reason: &str, bytes| [(reason.to_owned(), bytes)].into();
         let measured = CoverageRow {
             source: NodeId(1),
             sink: Some(NodeId(2)),
@@ -281,6 +282,9 @@ impl Synthetic {
             measured: Some(970),
             tagged: Some(970),
             missed: missed("too_long", 30),
+            measured_bytes: Some(97_000),
+            tagged_bytes: Some(97_000),
+            missed_bytes: missed_bytes("too_long", Some(43_500)),
         };
         let elsewhere = CoverageRow {
             sink: None,
@@ -288,6 +292,9 @@ impl Synthetic {
             measured: None,
             tagged: None,
             missed: missed("no_lease", 7),
+            measured_bytes: None,
+            tagged_bytes: None,
+            missed_bytes: missed_bytes("no_lease", None),
             ..measured.clone()
         };
         let few = [measured, elsewhere].into_iter();

@@ -1,13 +1,13 @@
 //! The datagrams with which hosts tell coverage and the packets that came by: made as daemons make them, and by the formulas
 //! of hostint-sizing(7).
 
-use hostint::model::NodeId;
 use hostint::model::coverage::{CoverageReport, MissedReason, PairEnd};
 use hostint::model::crossing_tally::{BLOCKS, BLOCKS_TOLD, CrossingTally};
 use hostint::model::crossings::{
     BLOCK_NS, CrossingCounts, CrossingFlow, CrossingPlace, CrossingReport,
 };
 use hostint::model::missed_tally::{ALL_TOLD_TURNS, MissedTally};
+use hostint::model::{NodeId, Volume};
 use hostint::wire::{report_coverage, report_crossings};
 
 use crate::random::Random;
@@ -111,7 +111,7 @@ pub const CROSSED: [CrossingRules; 3] = [
 
 impl CoverageRules {
     fn pair_bytes(&self) -> f64 {
-        f64::from(8 + self.class.len() as u32 + 9 * self.reasons)
+        f64::from(8 + self.class.len() as u32 + 17 * self.reasons)
     }
 
     /// The formula of hostint-sizing(7).
@@ -131,7 +131,8 @@ impl CoverageRules {
         let further = u64::from(2 * self.reasons - 1);
         let known = self.active + self.silent;
         let reasons = Vec::from_iter((0..known).map(|_| 1 + random.below(further as usize) as u64));
-        let mut counts = vec![vec![0; 2 * self.reasons as usize]; known as usize];
+        let none = vec![Volume::default(); 2 * self.reasons as usize];
+        let mut counts = vec![none; known as usize];
         let mut sent = Vec::new();
         // All that was told thrice is told; whatever follows is as in any later minute.
         let first = 1 + ALL_TOLD_TURNS;
@@ -144,7 +145,10 @@ impl CoverageRules {
                 };
                 if grows || turn == 1 {
                     let counts = counts.iter_mut().take(*reasons as usize);
-                    counts.for_each(|count| *count += 1 + random.below(1000) as u64);
+                    counts.for_each(|count| {
+                        let packets = 1 + random.below(1000) as u64;
+                        count.add(Volume::of(packets, 1_000 * packets));
+                    });
                 }
                 let class = (!self.class.is_empty()).then(|| self.class.to_owned());
                 let subject = || (PairEnd::ToSink(Some(NodeId(pair))), class);

@@ -192,6 +192,13 @@ fn collect_status() -> CollectStatus {
             measured: Some(90),
             tagged: Some(95),
             missed: [("too_long".to_owned(), 10), ("no_sink_told".to_owned(), 5)].into(),
+            measured_bytes: Some(9_000),
+            tagged_bytes: Some(9_500),
+            missed_bytes: [
+                ("too_long".to_owned(), Some(15_000)),
+                ("no_sink_told".to_owned(), None),
+            ]
+            .into(),
         }],
         traffic: {
             let mut traffic = PairTraffic::default();

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use crate::path::{path, unknown_path, with_losses, with_queue};
 use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::counters;
-use hostint::model::coverage::{CoverageReport, MissedPackets, PairEnd};
+use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::model::drop_totals_report::{DropSum, DropTotalsReport};
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
@@ -752,6 +752,7 @@ fn collect_status() -> Shape {
     // Their keys are reasons.
     for row in status["coverage"].as_array_mut().unwrap() {
         row["missed"] = json!({});
+        row["missed_bytes"] = json!({});
     }
     shape_of(&[status])
 }
@@ -760,7 +761,11 @@ fn coverage() -> Shape {
     let missed = |sink: Option<u32>, class: Option<&str>| MissedPackets {
         other: PairEnd::ToSink(sink.map(NodeId)),
         class: class.map(str::to_owned),
-        by_reason: [].into(),
+        // A host of the version before tells no bytes.
+        by_reason: match class {
+            Some(_) => [].into(),
+            None => [(MissedReason::TAGGED, Volume::of_packets(1))].into(),
+        },
     };
     let report = CoverageReport {
         node: NodeId(1),

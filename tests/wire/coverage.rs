@@ -1,31 +1,55 @@
 //! Reports of the coverage of sources and sinks are read and written back, in parts that fit into datagrams.
 
 use hostint::collector::decode;
-use hostint::model::NodeId;
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
+use hostint::model::{NodeId, Volume};
 use hostint::wire::report_coverage::{emit, parts};
 use hostint_testing::golden::udp_payload;
 
+/// Packets by reason, of ten bytes and the number of the reason each.
 fn missed(sink: Option<u32>, class: Option<&str>, by_reason: &[(u8, u64)]) -> MissedPackets {
-    let by_reason = by_reason.iter();
-    MissedPackets {
-        other: PairEnd::ToSink(sink.map(NodeId)),
-        class: class.map(str::to_owned),
-        by_reason: by_reason
-            .map(|(reason, packets)| (MissedReason::Source(*reason), *packets))
-            .collect(),
-    }
+    told(
+        PairEnd::ToSink(sink.map(NodeId)),
+        class,
+        by_reason,
+        MissedReason::Source,
+    )
 }
 
 fn unmeasured(source: u32, class: Option<&str>, by_reason: &[(u8, u64)]) -> MissedPackets {
-    let by_reason = by_reason.iter();
+    told(
+        PairEnd::FromSource(NodeId(source)),
+        class,
+        by_reason,
+        MissedReason::Sink,
+    )
+}
+
+fn told(
+    other: PairEnd,
+    class: Option<&str>,
+    by_reason: &[(u8, u64)],
+    numbered: fn(u8) -> MissedReason,
+) -> MissedPackets {
+    let by_reason = by_reason.iter().map(|(reason, packets)| {
+        let bytes = packets.wrapping_mul(10) ^ u64::from(*reason);
+        (numbered(*reason), Volume::of(*packets, bytes))
+    });
     MissedPackets {
-        other: PairEnd::FromSource(NodeId(source)),
+        other,
         class: class.map(str::to_owned),
-        by_reason: by_reason
-            .map(|(reason, packets)| (MissedReason::Sink(*reason), *packets))
-            .collect(),
+        by_reason: by_reason.collect(),
     }
+}
+
+/// The same from a host that tells no bytes.
+fn without_bytes(mut report: CoverageReport) -> CoverageReport {
+    for one in &mut report.missed {
+        for volume in one.by_reason.values_mut() {
+            volume.bytes = None;
+        }
+    }
+    report
 }
 
 fn report(missed: Vec<MissedPackets>) -> CoverageReport {
@@ -58,13 +82,53 @@ fn what_is_told_is_what_is_read() {
 }
 
 #[test]
-fn a_frame_that_was_not_written_here_is_read() {
-    let group = decode(&udp_payload("hostint_coverage")).unwrap();
-    let told = report(vec![
+fn a_class_moves_no_cursor() {
+    for class in ["\u{1b}[2Jweb", "we\u{202e}b"] {
+        let told = report(vec![missed(Some(2), Some(class), &[(8, 7)])]);
+        let refused = decode(&written(&told)).unwrap_err().to_string();
+        assert_eq!(refused, "class at offset 40 is no printable UTF-8");
+    }
+}
+
+#[test]
+fn bytes_that_are_not_told_are_not_known() {
+    let all = report(vec![
+        missed(Some(2), Some("storage"), &[(8, 7), (21, 3)]),
+        unmeasured(3, None, &[(14, 5)]),
+    ]);
+    let none = without_bytes(all.clone());
+    let (with, without) = (written(&all), written(&none));
+    assert_eq!(decode(&without).unwrap().coverage, Some(none.clone()));
+    assert_eq!(with.len(), without.len() + 3 * 8, "they stand at the end");
+    let up_to_pairs = 16..without.len();
+    assert_eq!(
+        with[up_to_pairs.clone()],
+        without[up_to_pairs],
+        "so a reader of the version before finds all that it knows"
+    );
+    let mut mixed = all;
+    let of_sink = mixed.missed[1].by_reason.values_mut();
+    of_sink.for_each(|volume| volume.bytes = None);
+    assert_eq!(written(&mixed), without, "they are told of all, or of none");
+}
+
+#[test]
+fn frames_that_were_not_written_here_are_read() {
+    let pairs = vec![
         missed(Some(9), Some("storage"), &[(8, 1234), (0, 5)]),
         missed(None, None, &[(200, (1 << 40) + 1)]),
-    ]);
-    assert_eq!(group.coverage, Some(told));
+    ];
+    let group = decode(&udp_payload("hostint_coverage")).unwrap();
+    assert_eq!(group.coverage, Some(without_bytes(report(pairs.clone()))));
+    // Its reasons stand in another order than in the model, and something follows the bytes.
+    let mut with_bytes = report(pairs);
+    for (pair, reason, bytes) in [(0, 0, 500), (0, 8, 1_851_000), (1, 200, 1 << 50)] {
+        let by_reason = &mut with_bytes.missed[pair].by_reason;
+        let volume = by_reason.get_mut(&MissedReason::Source(reason)).unwrap();
+        volume.bytes = Some(bytes);
+    }
+    let group = decode(&udp_payload("hostint_coverage_bytes")).unwrap();
+    assert_eq!(group.coverage, Some(with_bytes));
 }
 
 #[test]
@@ -73,12 +137,13 @@ fn the_bytes_are_those_of_the_manual() {
     let frame = [
         &[15, 0, 0, 0, 0, 0, 0, 0][..],
         &1_700_000_000_u32.to_be_bytes(),
-        &[3, 0, 0, 35],
+        &[3, 0, 0, 43],
         &[0, 0, 0, 7, 0, 10, 0, 1],
         &1_700_000_000_123_456_789_u64.to_be_bytes(),
         &[1, 2, 1, 0, 0, 0, 0, 2],
         b"ab",
         &[21, 0, 0, 0, 0, 0, 0, 0, 9],
+        &(90_u64 ^ 21).to_be_bytes(),
     ]
     .concat();
     assert_eq!(written(&told), frame);
@@ -88,9 +153,10 @@ fn the_bytes_are_those_of_the_manual() {
 fn a_sink_names_the_source_of_each_pair() {
     let told = written(&report(vec![unmeasured(3, None, &[(14, 9)])]));
     let pair = [2, 0, 1, 0, 0, 0, 0, 3, 14, 0, 0, 0, 0, 0, 0, 0, 9];
-    assert_eq!(told[told.len() - pair.len()..], pair);
+    let begin = told.len() - pair.len() - 8;
+    assert_eq!(told[begin..told.len() - 8], pair);
     let mut both = told.clone();
-    both[told.len() - pair.len()] = 4;
+    both[begin] = 4;
     assert!(
         decode(&both).is_err(),
         "flags of later versions are not guessed"

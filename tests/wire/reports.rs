@@ -858,6 +858,15 @@ fn summaries_that_were_written_by_hand_are_read_and_written_alike() {
 }
 
 #[test]
+fn the_class_of_a_summary_moves_no_cursor() {
+    let mut group = udp_payload("../wire/dissector/group_summary");
+    assert_eq!(&group[21..28], b"storage");
+    group[21] = 0x1b;
+    let refused = decode(&group).unwrap_err().to_string();
+    assert_eq!(refused, "class at offset 21 is no printable UTF-8");
+}
+
+#[test]
 fn refusals_of_summaries_name_what_is_wrong() {
     let group = udp_payload("../wire/dissector/group_summary");
     let flow = udp_payload("../wire/dissector/flow_distribution");
@@ -871,7 +880,7 @@ fn refusals_of_summaries_name_what_is_wrong() {
     let cases = [
         (
             with(&group, 21, 0xff),
-            "class at offset 21 is not UTF-8".to_owned(),
+            "class at offset 21 is no printable UTF-8".to_owned(),
         ),
         (
             with(&group, 116, 2),

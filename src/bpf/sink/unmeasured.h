@@ -13,7 +13,7 @@ struct {
 	__uint(max_entries, UNMEASURED_FLOWS);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct unmeasured_key);
-	__type(value, __u64);
+	__type(value, struct unmeasured_counts);
 } sink_unmeasured SEC(".maps");
 
 struct {
@@ -21,43 +21,47 @@ struct {
 	__uint(max_entries, UNMEASURED_NODES);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct unmeasured_key);
-	__type(value, __u64);
+	__type(value, struct unmeasured_counts);
 } sink_unmeasured_nodes SEC(".maps");
 
 /* Returns false if there is no room for a count. */
-static __always_inline bool add_unmeasured(void *map, const struct unmeasured_key *key, __u64 packets)
+static __always_inline bool add_unmeasured(void *map, const struct unmeasured_key *key,
+					   const struct unmeasured_counts *more)
 {
-	__u64 *count = bpf_map_lookup_elem(map, key);
+	struct unmeasured_counts *counts = bpf_map_lookup_elem(map, key);
 
-	if (!count) {
-		if (!bpf_map_update_elem(map, key, &packets, BPF_NOEXIST))
+	if (!counts) {
+		if (!bpf_map_update_elem(map, key, more, BPF_NOEXIST))
 			return true;
 		/* Another CPU was faster, or there is no room. */
-		count = bpf_map_lookup_elem(map, key);
+		counts = bpf_map_lookup_elem(map, key);
 	}
-	if (count)
-		__sync_fetch_and_add(count, packets);
-	return count;
+	if (!counts)
+		return false;
+	__sync_fetch_and_add(&counts->packets, more->packets);
+	__sync_fetch_and_add(&counts->bytes, more->bytes);
+	return true;
 }
 
 /* Counts the packet in the scratch, which is stripped for this reason without being measured. */
 __noinline int note_unmeasured(__u32 reason)
 {
 	struct tagged_packet *p = tagged();
+	struct unmeasured_counts more;
 	struct unmeasured_key key;
-	__u64 packets;
 
 	_Static_assert(sizeof(key.flow) == sizeof(p->facts.key), "a flow has room");
 	if (!p)
 		return 0;
-	packets = p->bad_segment ? p->bad_segment : p->facts.count;
+	more.packets = p->bad_segment ? p->bad_segment : p->facts.count;
+	more.bytes = p->orig_len + (more.packets - 1) * p->headers_len;
 	__builtin_memcpy(key.flow, &p->facts.key, sizeof(key.flow));
 	key.source_node = p->facts.source_node;
 	key.reason = reason;
-	if (add_unmeasured(&sink_unmeasured, &key, packets))
+	if (add_unmeasured(&sink_unmeasured, &key, &more))
 		return 0;
 	__builtin_memset(key.flow, 0, sizeof(key.flow));
-	add_unmeasured(&sink_unmeasured_nodes, &key, packets);
+	add_unmeasured(&sink_unmeasured_nodes, &key, &more);
 	return 0;
 }
 

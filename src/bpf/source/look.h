@@ -129,9 +129,14 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 		watch(p->at.family == 4 ? p->key.daddr + 3 : p->key.daddr, p->at.family, &p->watching);
 	if (p->watching.watched < WATCH_UNDECIDED)
 		return leave_unwatched(p);
-	if (found == LAYOUT_TOO_DEEP)
+	p->l4_header_len = 0;
+	if (found == LAYOUT_TOO_DEEP) {
+		/* Where the L4 header begins is not known, so headers of further segments count no bytes. */
+		p->at.l4 = p->at.l3;
+		p->at.ip_len = frame_len - p->at.l3;
 		return encapsulation == ENCAP_IOAM && has_ioam(data, end, p) ? SOURCE_LEAVE :
 									       leave_packet(p, COUNT_SOURCE_IP_OPTIONS);
+	}
 	if (found == LAYOUT_MALFORMED)
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
 	if (p->at.vlan_tags + vlan_tags > 2)

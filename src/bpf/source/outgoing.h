@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/ioam.h"
+#include "hostint/missed.h"
 #include "hostint/wire.h"
 #include "kernel/single_value.h"
 #include "packet/headers.h"
@@ -50,6 +51,7 @@ struct outgoing_packet {
 	bool unfinished; /* the L4 checksum is left to the device */
 	bool fixed_gso;
 	bool sink_gets_segments; /* of superpackets of UDP: the sink strips none of them whole */
+	struct missed_key pair;  /* where the packet is counted; the stack has no room for it */
 	__u8 options[MAX_OPTIONS_LEN];
 	/* The headers that will be stored; the fixed IP header ends where the body begins. */
 	struct {

@@ -46,9 +46,19 @@ static __always_inline __u32 path_limit(const struct outgoing_packet *p, const s
 	return longest && longest < mtu ? longest : mtu;
 }
 
+/* The segments of a packet that goes as it is. Of a superpacket that a guest sent, the kernel does not know the number yet. */
+static __always_inline __u32 whole_segments(struct __sk_buff *ctx, const struct outgoing_packet *p)
+{
+	__u32 size = ctx->gso_size, segments = ctx->gso_segs;
+
+	if (size && !segments)
+		segments = (p->frame_len - p->at.l4 - p->l4_header_len + size - 1) / size;
+	return segments > 1 ? segments : 1;
+}
+
 static __always_inline enum tag_plan leave_superpacket(struct __sk_buff *ctx, const struct outgoing_packet *p)
 {
-	count_missed(COUNT_SOURCE_SUPERPACKET, ctx->gso_segs, p->frame_len);
+	count_missed(COUNT_SOURCE_SUPERPACKET, whole_segments(ctx, p), p->frame_len);
 	return PLAN_LEAVE;
 }
 

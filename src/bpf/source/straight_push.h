@@ -132,7 +132,7 @@ static __always_inline int tag_gpe(struct __sk_buff *ctx, const void *l3, const 
 	end_gpe(p, now, &number, base, &words, family, hops);
 	if (bpf_skb_store_bytes(ctx, ETH_HLEN, &words, len, 0))
 		return undo(ctx, p, &no_vlan);
-	count_tagged(p, f, false);
+	count_tagged(p, f, p->at.ip_len, false);
 	note_crossed(host, p, 1, now);
 	return TCX_NEXT;
 }

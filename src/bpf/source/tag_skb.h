@@ -91,7 +91,7 @@ static __always_inline int undo(struct __sk_buff *ctx, const struct outgoing_pac
 
 	if (!bpf_skb_adjust_room(ctx, -added, room_mode(p), p->fixed_gso ? BPF_F_ADJ_ROOM_FIXED_GSO : 0) &&
 	    put_vlan_back(ctx, vlan)) {
-		count_missed(COUNT_SOURCE_UNDONE, 1, p->frame_len);
+		count_missed(COUNT_SOURCE_UNDONE, p->segments, p->frame_len);
 		return TCX_NEXT;
 	}
 	count_source(COUNT_SOURCE_DROPPED, 1, p->frame_len);
@@ -148,7 +148,7 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		count_source(COUNT_SOURCE_DROPPED, 1, p->frame_len);
 		return TCX_DROP;
 	}
-	count_tagged(p, f, locked);
+	count_tagged(p, f, ip_bytes(p, p->segments), locked);
 	note_crossed(host, p, p->segments, now);
 	if (p->segment_size)
 		count_source(COUNT_SOURCE_ENCAPSULATED, 1, p->frame_len);

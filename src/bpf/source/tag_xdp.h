@@ -76,7 +76,7 @@ static __always_inline int tag_xdp(struct xdp_md *ctx, const struct host_setting
 		count_source(COUNT_SOURCE_DROPPED, 1, p->frame_len);
 		return XDP_DROP;
 	}
-	count_tagged(p, f, locked);
+	count_tagged(p, f, ip_bytes(p, p->segments), locked);
 	note_crossed(host, p, 1, now);
 	return XDP_PASS;
 }

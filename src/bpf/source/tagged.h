@@ -25,8 +25,8 @@ static __always_inline bool is_count_due(const struct outgoing_packet *p, const 
 	return more > to >> 5 || more > MOST_UNCOUNTED || (is_tcp(p) && p->l4.tcp.flags & (TCP_FIN | TCP_RST));
 }
 
-/* Takes the packets since the last time; another CPU may do so, too. */
-static __always_inline __u32 take_uncounted(struct source_flow *f, bool locked)
+/* Takes the packets since the last time, and their bytes; another CPU may do so, too. */
+static __always_inline __u32 take_uncounted(struct source_flow *f, bool locked, __u32 *bytes)
 {
 	__u32 to, sequence;
 
@@ -34,29 +34,46 @@ static __always_inline __u32 take_uncounted(struct source_flow *f, bool locked)
 		bpf_spin_lock(&f->lock);
 		to = f->counted_to;
 		sequence = f->sequence;
-		if ((__s32)(sequence - to) > 0)
+		if ((__s32)(sequence - to) > 0) {
 			f->counted_to = sequence;
+			*bytes = f->uncounted_bytes;
+			__sync_fetch_and_sub(&f->uncounted_bytes, *bytes);
+		}
 		bpf_spin_unlock(&f->lock);
 	} else {
 		to = f->counted_to;
 		sequence = f->sequence;
 		if ((__s32)(sequence - to) > 0 && __sync_val_compare_and_swap(&f->counted_to, to, sequence) != to)
 			return 0;
+		if ((__s32)(sequence - to) > 0)
+			*bytes = __sync_lock_test_and_set(&f->uncounted_bytes, 0);
 	}
 	return (__s32)(sequence - to) > 0 ? sequence - to : 0;
 }
 
-/* Counts a packet that is tagged, and has its number. */
-static __always_inline void count_tagged(const struct outgoing_packet *p, struct source_flow *f, bool locked)
+/* Adds packets of the flow of the packet in the scratch. */
+__noinline int add_tagged(__u32 packets, __u32 bytes)
 {
-	__u32 packets;
+	struct outgoing_packet *p = outgoing();
+
+	if (p)
+		add_to_pair(p, COUNT_SOURCE_TAGGED, packets, bytes);
+	return 0;
+}
+
+/* Counts a packet that is tagged, and has its number. bytes is what ip_bytes() says of it. */
+static __always_inline void count_tagged(const struct outgoing_packet *p, struct source_flow *f, __u32 bytes,
+					 bool locked)
+{
+	__u32 packets, uncounted = 0;
 
 	count_source(COUNT_SOURCE_TAGGED, p->segments, p->frame_len);
+	__sync_fetch_and_add(&f->uncounted_bytes, bytes);
 	if (!is_count_due(p, f))
 		return;
-	packets = take_uncounted(f, locked);
+	packets = take_uncounted(f, locked, &uncounted);
 	if (packets)
-		add_missed(COUNT_SOURCE_TAGGED, packets);
+		add_tagged(packets, uncounted);
 }
 
 #endif

@@ -75,8 +75,8 @@ impl TellCoverage {
         }
         let (tally, classes) = (&mut self.tally, &self.classes.by_number);
         let mut failed = None;
-        table.for_each(|key, packets| {
-            tally.add(key, packets, MissedReason::Source, || {
+        table.for_each(|key, counts| {
+            tally.add(key, counts, MissedReason::Source, || {
                 let sink = table.sink_of(&key).unwrap_or_else(|err| {
                     failed = Some(err);
                     None

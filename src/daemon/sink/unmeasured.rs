@@ -44,9 +44,9 @@ impl TellUnmeasured {
             self.tally.change_table();
         }
         let tally = &mut self.tally;
-        tables.for_each(|key, packets| {
+        tables.for_each(|key, count| {
             let reason = |_| MissedReason::Sink(key.reason());
-            tally.add(key, &[packets], reason, || {
+            tally.add(key, &[count], reason, || {
                 let flow = key.flow();
                 let class = flow.and_then(|flow| classes.class_of(&flow).map(str::to_owned));
                 (PairEnd::FromSource(key.source()), class)

@@ -1,4 +1,4 @@
-//! Metrics of coverage: packets that the watchlists ask for, measured and not.
+//! Metrics of coverage: packets that the watchlists ask for, and their bytes, measured and not.
 
 use super::page::{MetricKind, MetricsPage};
 use crate::model::coverage::{CoverageRow, NO_SINK_TOLD};
@@ -45,6 +45,46 @@ pub(super) fn write(page: &mut MetricsPage, rows: &[CoverageRow]) {
             let pair = [("source", &*source), ("sink", &*sink)];
             let why = [("class", &*class), ("reason", reason.as_str())];
             family.value(&[pair, why].concat(), *packets);
+        }
+    }
+    write_bytes(page, rows);
+}
+
+/// Bytes are of IP packets without INT. Those that are not known have no value.
+fn write_bytes(page: &mut MetricsPage, rows: &[CoverageRow]) {
+    let of = |row: &CoverageRow| [row.measured_bytes, row.tagged_bytes];
+    let families = [
+        (
+            "hostint_coverage_measured_bytes_total",
+            "bytes of packets that a sink measured, but not of those that were lost on the way, since the collector started",
+        ),
+        (
+            "hostint_coverage_tagged_bytes_total",
+            "bytes of packets that a source tagged, as far as it told, since the collector started",
+        ),
+    ];
+    for (place, (name, help)) in families.into_iter().enumerate() {
+        let mut family = page.family(name, MetricKind::Counter, help);
+        for row in rows {
+            let [source, sink, class] = labels(row);
+            let labels = [("source", &*source), ("sink", &*sink), ("class", &*class)];
+            if let Some(bytes) = of(row)[place] {
+                family.value(&labels, bytes);
+            }
+        }
+    }
+    let name = "hostint_coverage_missed_bytes_total";
+    let help =
+        "bytes of the packets of hostint_coverage_missed_packets_total, as far as hosts tell bytes";
+    let mut family = page.family(name, MetricKind::Counter, help);
+    for row in rows {
+        let [source, sink, class] = labels(row);
+        for (reason, bytes) in &row.missed_bytes {
+            let pair = [("source", &*source), ("sink", &*sink)];
+            let why = [("class", &*class), ("reason", reason.as_str())];
+            if let Some(bytes) = bytes {
+                family.value(&[pair, why].concat(), *bytes);
+            }
         }
     }
 }

@@ -406,15 +406,15 @@ impl Sink {
         )
     }
 
-    /// Packets that were stripped without being measured.
-    pub fn unmeasured(&self) -> Vec<(UnmeasuredKey, u64)> {
+    /// Packets that were stripped without being measured, and their bytes.
+    pub fn unmeasured(&self) -> Vec<(UnmeasuredKey, u64, u64)> {
         let maps = &self.skel.maps;
         let map = |map| Map::of(map).expect("its sizes are known");
         let tables =
             UnmeasuredTables::of(map(&maps.sink_unmeasured), map(&maps.sink_unmeasured_nodes));
         let mut told = Vec::new();
         tables
-            .for_each(|key, packets| told.push((key, packets)))
+            .for_each(|key, of| told.push((key, of.packets, of.bytes.unwrap_or(0))))
             .expect("the tables can be read");
         told.sort_unstable();
         told

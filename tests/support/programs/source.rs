@@ -378,8 +378,8 @@ impl Source {
         )
     }
 
-    /// The packets of the flow's pair and this class, by counter.
-    pub fn counted(&self, key: &Key, class: u32) -> Vec<u64> {
+    /// The packets of the flow's pair and this class, and their bytes, by counter.
+    pub fn counted(&self, key: &Key, class: u32) -> Vec<(u64, u64)> {
         let pair = pair_of(key);
         let key = missed_key {
             saddr: pair.saddr,
@@ -387,7 +387,8 @@ impl Source {
             class,
         };
         let found: Option<missed_counts> = get(&self.skel.maps.source_missed, bytes_of(&key));
-        found.unwrap_or_default().packets.to_vec()
+        let found = found.unwrap_or_default();
+        found.packets.into_iter().zip(found.bytes).collect()
     }
 
     pub fn zero_counters(&self) {
