@@ -51,6 +51,7 @@ pub mod queues;
 pub mod recent;
 pub mod renewal;
 mod run;
+pub mod serial;
 pub mod settings_status;
 pub mod shared_settings;
 pub mod sink;

@@ -55,5 +55,6 @@ pub mod summary_simulation;
 pub mod synthetic;
 pub mod told_simulation;
 pub mod transit_cases;
+pub mod under_traffic;
 pub mod watched_pair;
 pub mod wire;
