@@ -13,6 +13,7 @@ pub mod clickhouse_rows;
 pub mod collecting;
 pub mod collector;
 pub mod conversation;
+pub mod cpus;
 pub mod dashboards;
 pub mod datagrams;
 pub mod exporting;
