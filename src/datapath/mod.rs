@@ -21,6 +21,7 @@ pub mod grant_status;
 pub mod grants;
 mod gso_limit;
 pub mod handover;
+pub mod head_room;
 pub mod hook_choice;
 pub mod hooks;
 mod hop_hooks;
