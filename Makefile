@@ -168,6 +168,7 @@ test-systemd: deb
 
 # What a packet costs and what traffic loses by it; BENCHMARKS.md explains the tables.
 bench: need-root
+	packaging/install-build-deps.sh --bench
 	cargo bench --locked --bench datapath --bench sweep --bench collect --bench clocks --bench scrape --bench reports --bench store \
 		--bench sizing --bench engines; $(GIVE_BACK)
 

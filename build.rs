@@ -7,11 +7,12 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 15] = [
+const PROGRAMS: [&str; 16] = [
     "abi",
     "astray",
     "bound",
     "drop",
+    "head_room",
     "hop",
     "host_times",
     "peer",

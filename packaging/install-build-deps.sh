@@ -1,9 +1,9 @@
 #!/bin/bash
 # Installs the packages for a build on Debian 12, Ubuntu 22.04 or newer, and is silent if all are installed. Options add those
 # for other targets: --demo; --test (a browser among them; CHROMIUM names an existing one); --engines (make test-engines, in
-# target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --vm; --lint;
-# --audit; --package (to build and check packages); --source-packages (to build them from source); --root (the system that tests of
-# packages install them into).
+# target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --bench; --vm;
+# --lint; --audit; --package (to build and check packages); --source-packages (to build them from source); --root (the system that
+# tests of packages install them into).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,6 +32,7 @@ for argument; do
 		from_pypi+=(confluent-kafka==2.16.1)
 		with_tansu=1
 		;;
+	--bench) packages+=("${demo[@]}" apache2-utils memcached nginx-light redis-server redis-tools) ;;
 	--networks)
 		packages+=(apache2-utils bind9-dnsutils curl memcached nghttp2-client nginx-light openssh-client openssh-server openssl)
 		packages+=(redis-server redis-tools rsync unbound wireguard-tools)
@@ -44,7 +45,7 @@ for argument; do
 	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
-		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--vm] [--lint] [--audit] [--package]" \
+		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--bench] [--vm] [--lint] [--audit] [--package]" \
 			"[--source-packages] [--root]" >&2
 		exit 2
 		;;

@@ -3,6 +3,7 @@
 
 mod cost;
 mod curve;
+mod flows;
 mod frames;
 mod lab;
 mod latency;
@@ -13,6 +14,7 @@ mod postcards;
 mod profile;
 mod programs;
 mod rate;
+mod requests;
 mod rounds;
 mod senders;
 mod steps;
@@ -21,15 +23,18 @@ mod transit;
 mod watchlist;
 mod ways;
 
-const SECTIONS: [(&str, fn()); 14] = [
+const SECTIONS: [(&str, fn()); 17] = [
     ("steps", steps::run),
     ("ways", ways::run),
+    ("flows", flows::run),
     ("cost", cost::run),
     ("loss", loss::run),
     ("transit", transit::run),
     ("rate", rate::run),
     ("throughput", throughput::run),
     ("latency", latency::run),
+    ("short", requests::short),
+    ("requests", requests::run),
     ("option", option::run),
     ("curve", curve::run),
     ("watchlist", watchlist::run),

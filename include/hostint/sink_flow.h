@@ -28,7 +28,12 @@ struct sink_flow {
 	__u32 head;    /* newest sequence number seen; it changes together with awaited, in one store */
 	__u32 awaited; /* number of bits set in fresh, aging, declared; top bit: the lock's holder changes the record */
 	__u64 last_ns;
-	__u64 allowed_ns; /* until then (coarse monotonic clock) packets are stripped without looking at grants */
+	/*
+	 * Packets are stripped without looking at grants while allowed_serial is that of all grants, until allowed_until
+	 * (coarse monotonic clock, in 2^20 ns, which wraps); 0: without an end, as for allowed prefixes.
+	 */
+	__u32 allowed_until;
+	__u32 allowed_serial;
 	__u64 report_ns;
 	/* Counted here by all CPUs; if the flow has a home CPU, by that one only, and by all others in other_... */
 	__u64 packets;

@@ -37,7 +37,7 @@ struct source_flow {
 	__u32 sequence;
 	__u64 created_ns; /* since the Unix epoch */
 	__u64 last_ns;    /* of flows that are untagged: when the lease was last looked up */
-	__u64 leased_ns;  /* until then (coarse monotonic clock) the form holds without looking at the lease */
+	__u64 leased_ns; /* until then (coarse monotonic clock) the form holds, if leases_serial is that of all leases */
 	__u64 vouched_ns; /* until then (coarse monotonic clock) the sink's counts show that its packets arrive */
 	__u8 form;        /* enum flow_form */
 	__u8 left;        /* enum flow_left */
@@ -57,6 +57,8 @@ struct source_flow {
 	__u32 longest;    /* as of the lease when it was last looked up; 0: no limit is known */
 	__u32 counted_to; /* sequence when it was last added to the packets of its pair and class */
 	__u32 uncounted_bytes; /* as in struct missed_counts, of the tagged packets since then */
+	__u32 leases_serial;
+	__u32 zero;
 };
 
 #endif

@@ -18,9 +18,12 @@ static __always_inline bool renew(const struct lease_renewal *renewal)
 {
 	struct address_pair pair = renewal->pair;
 	struct source_lease *lease = bpf_map_lookup_elem(&source_leases, &pair);
+	bool closes;
 
 	if (!lease)
 		return false;
+	/* Flows find out with their next packet if a way is closed, or the lease ends sooner. */
+	closes = lease->ways & ~renewal->lease.ways || renewal->lease.until_ns < lease->until_ns;
 	/* The sink counted new packets, or another encapsulation is used from now on. */
 	if (lease->vouched_ns != renewal->lease.vouched_ns || lease->ways != renewal->lease.ways)
 		lease->unseen_turns = 0;
@@ -32,6 +35,9 @@ static __always_inline bool renew(const struct lease_renewal *renewal)
 	__builtin_memcpy(&lease->ways, &renewal->lease.ways,
 			 __builtin_offsetof(struct source_lease, unseen_turns) -
 				 __builtin_offsetof(struct source_lease, ways));
+	barrier();
+	if (closes)
+		change_leases_serial();
 	return true;
 }
 

@@ -54,6 +54,12 @@ pub mod drop_object {
     include!(concat!(env!("OUT_DIR"), "/drop.skel.rs"));
 }
 
+/// Generated: the program that tells how much room an interface asks for in front of packets.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod head_room_object {
+    include!(concat!(env!("OUT_DIR"), "/head_room.skel.rs"));
+}
+
 /// Generated: the programs that time packets through the host.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod hop_object {

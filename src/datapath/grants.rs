@@ -9,6 +9,7 @@ use super::handover;
 use super::map_names::{SINK_ALLOW, SINK_GRANTS};
 use super::maps::Map;
 use super::pins::Pins;
+use super::serial::Serial;
 use crate::model::Prefix;
 use crate::os::{clock, log};
 
@@ -68,6 +69,12 @@ pub fn allow(map: &Map<prefix_key, u32>, prefixes: &[Prefix]) -> io::Result<()> 
     Ok(())
 }
 
+/// The same at a running sink: the next packet of each flow follows it.
+pub fn change(map: &Map<prefix_key, u32>, serial: &Serial, prefixes: &[Prefix]) -> io::Result<()> {
+    allow(map, prefixes)?;
+    serial.advance()
+}
+
 /// Returns the allowed prefixes.
 pub fn allowed(pins: &Pins) -> io::Result<Vec<Prefix>> {
     let Some(map) = Map::<prefix_key, u32>::open(&pins.map(SINK_ALLOW))? else {
@@ -117,7 +124,7 @@ impl RoundGrants {
 }
 
 /// Removes grants that have ended.
-pub fn expire(map: &Map<address_key, sink_grant>) -> io::Result<()> {
+pub fn expire(map: &Map<address_key, sink_grant>, serial: &Serial) -> io::Result<()> {
     let now_ns = clock::monotonic_ns();
     let mut ended = Vec::new();
     map.for_each(|key, grant| {
@@ -125,11 +132,12 @@ pub fn expire(map: &Map<address_key, sink_grant>) -> io::Result<()> {
             ended.push(key);
         }
     })?;
+    let any = !ended.is_empty();
     for key in ended {
         // It may have been renewed meanwhile.
         if map.get(&key)?.is_some_and(|grant| grant.until_ns <= now_ns) {
             map.remove(&key)?;
         }
     }
-    Ok(())
+    if any { serial.advance() } else { Ok(()) }
 }

@@ -5,9 +5,10 @@ use std::os::fd::BorrowedFd;
 
 use super::abi::{address_pair, lease_state, source_lease};
 use super::events::{address, address_words};
-use super::map_names::SOURCE_LEASES;
+use super::map_names::{SOURCE_LEASES, SOURCE_LEASES_SERIAL};
 use super::maps::Map;
 use super::pins::Pins;
+use super::serial::Serial;
 use crate::model::{
     AddressPair, ClockState, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseCounts,
     LeaseState, Marks, NodeId, PathProof, ProbeForms, SinkClock, Ways,
@@ -15,7 +16,10 @@ use crate::model::{
 use crate::os::clock;
 
 /// The kernel's map of leases.
-pub struct Leases(Map<address_pair, source_lease>);
+pub struct Leases {
+    table: Map<address_pair, source_lease>,
+    serial: Serial,
+}
 
 /// A lease, and the reason why it is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -201,27 +205,34 @@ fn proof_of(value: &source_lease) -> PathProof {
 impl Leases {
     /// Opens the leases of this host. Returns `None` if no source is set up.
     pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        Ok(Map::open(&pins.map(SOURCE_LEASES))?.map(Self))
+        let table = Map::open(&pins.map(SOURCE_LEASES))?;
+        let serial = Map::open(&pins.map(SOURCE_LEASES_SERIAL))?;
+        let both = table.zip(serial);
+        Ok(both.map(|(table, serial)| Self::of(table, Serial::of(serial))))
     }
 
-    pub fn of(map: Map<address_pair, source_lease>) -> Self {
-        Self(map)
+    pub fn of(table: Map<address_pair, source_lease>, serial: Serial) -> Self {
+        Self { table, serial }
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.0.fd()
+        self.table.fd()
+    }
+
+    pub(super) fn serial_fd(&self) -> BorrowedFd<'_> {
+        self.serial.fd()
     }
 
     /// Returns the map's id in the kernel.
     pub fn id(&self) -> io::Result<u32> {
-        self.0.id()
+        self.table.id()
     }
 
     /// The pairs whose destination reads and echoes TCP option 114, as their leases say.
     pub fn with_option_114(&self) -> io::Result<Vec<AddressPair>> {
         let now_ns = clock::monotonic_ns();
         let mut pairs = Vec::new();
-        self.0.for_each(|key, value| {
+        self.table.for_each(|key, value| {
             if value.option_114 != 0 && now_ns < value.until_ns {
                 pairs.push(pair_of(&key));
             }
@@ -231,20 +242,23 @@ impl Leases {
 
     /// Calls `visit` for each lease.
     pub fn for_each(&self, mut visit: impl FnMut(AddressPair, LeaseEntry)) -> io::Result<()> {
-        self.0
+        self.table
             .for_each(|key, value| visit(pair_of(&key), entry_of(&value)))
     }
 
     pub fn get(&self, pair: &AddressPair) -> io::Result<Option<LeaseEntry>> {
-        Ok(self.0.get(&key_of(pair))?.as_ref().map(entry_of))
+        Ok(self.table.get(&key_of(pair))?.as_ref().map(entry_of))
     }
 
     pub fn set(&self, pair: &AddressPair, entry: &LeaseEntry) -> io::Result<()> {
-        self.0.set(&key_of(pair), &value_of(entry))
+        self.table.set(&key_of(pair), &value_of(entry))?;
+        self.serial.advance()
     }
 
     pub fn remove(&self, pair: &AddressPair) -> io::Result<bool> {
-        self.0.remove(&key_of(pair))
+        let was = self.table.remove(&key_of(pair))?;
+        self.serial.advance()?;
+        Ok(was)
     }
 
     /// Marks a lease as named by the user: it is kept although no packet asked for it yet.

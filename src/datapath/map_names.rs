@@ -17,6 +17,8 @@ pub const SINK_EVENTS: &str = "sink_events";
 pub const SINK_ALLOW: &str = "sink_allow";
 /// The leases that the sink granted.
 pub const SINK_GRANTS: &str = "sink_grants";
+/// A number that grows with each change of the two maps above.
+pub const SINK_GRANTS_SERIAL: &str = "sink_grants_serial";
 /// The quickest packets of each source node.
 pub const SINK_MINIMA: &str = "sink_minima";
 /// The paths over transit hops, and the times of all their packets by segment.
@@ -40,6 +42,8 @@ pub const SOURCE_INFO: &str = "source_info";
 pub const SOURCE_FLOWS: &str = "source_flows";
 /// The leases that sinks granted to this source.
 pub const SOURCE_LEASES: &str = "source_leases";
+/// A number that grows whenever a lease is removed or closed.
+pub const SOURCE_LEASES_SERIAL: &str = "source_leases_serial";
 /// Watched packets that stayed untagged, by pair and class.
 pub const SOURCE_MISSED: &str = "source_missed";
 /// The ring of flows whose tagged packets may not arrive.
@@ -78,7 +82,7 @@ pub const FORMER_COUNTERS: &str = "counters_before";
 pub const HOST_MAPS: [&str; 2] = [HOST_SETTINGS, CROSSINGS];
 
 /// The maps that are removed with the last sink.
-pub const SINK_MAPS: [&str; 19] = [
+pub const SINK_MAPS: [&str; 20] = [
     SINK_SETTINGS,
     SINK_COUNTERS,
     SINK_FLOWS,
@@ -88,6 +92,7 @@ pub const SINK_MAPS: [&str; 19] = [
     DAEMON_COUNTERS,
     SINK_ALLOW,
     SINK_GRANTS,
+    SINK_GRANTS_SERIAL,
     SINK_MINIMA,
     SINK_PATHS,
     SINK_PATH_TIMES,
@@ -101,7 +106,7 @@ pub const SINK_MAPS: [&str; 19] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 15] = [
+pub const SOURCE_MAPS: [&str; 16] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
@@ -113,6 +118,7 @@ pub const SOURCE_MAPS: [&str; 15] = [
     WATCH_TEXTS,
     SOURCE_FLOWS,
     SOURCE_LEASES,
+    SOURCE_LEASES_SERIAL,
     SOURCE_DOUBTS,
     SOURCE_MISSED,
     PEER_COUNTERS,

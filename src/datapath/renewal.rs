@@ -31,6 +31,8 @@ impl Renewal {
             .map_err(io::Error::other)?;
         let map = &mut open.maps.source_leases;
         map.reuse_fd(leases.fd()).map_err(io::Error::other)?;
+        let map = &mut open.maps.source_leases_serial;
+        map.reuse_fd(leases.serial_fd()).map_err(io::Error::other)?;
         let map = &mut open.maps.source_flows;
         let chosen = match flows {
             Some(flows) => map.reuse_fd(flows.fd()),

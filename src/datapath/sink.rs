@@ -31,6 +31,7 @@ use super::minima::MinimaTable;
 use super::paths::PathTables;
 use super::pins::Pins;
 use super::probe::Features;
+use super::serial::Serial;
 use super::shared_settings::SharedSettings;
 use super::sink_links::{self, attached_devs, other_role, role};
 use super::sink_programs;
@@ -64,6 +65,7 @@ pub struct Sink {
     pub counters: Map<u32, counter>,
     pub daemon: Map<u32, u64>,
     pub grants: Map<address_key, sink_grant>,
+    pub grants_serial: Serial,
     pub minima: MinimaTable,
     paths: Map<u64, sink_path>,
     path_times: Map<path_time_key, path_time>,
@@ -113,6 +115,7 @@ impl Sink {
             counters: Map::of(&skel.maps.sink_counters)?,
             daemon: Map::of(&skel.maps.daemon_counters)?,
             grants: Map::of(&skel.maps.sink_grants)?,
+            grants_serial: Serial::of(Map::of(&skel.maps.sink_grants_serial)?),
             minima: MinimaTable::of(Map::of(&skel.maps.sink_minima)?),
             paths: Map::of(&skel.maps.sink_paths)?,
             path_times: Map::of(&skel.maps.sink_path_times)?,
@@ -140,7 +143,7 @@ impl Sink {
         } else {
             before.started_ns
         };
-        grants::allow(&self.allow, &config.allow)?;
+        grants::change(&self.allow, &self.grants_serial, &config.allow)?;
         self.write_settings(&settings_of(
             config,
             started_ns,
@@ -154,7 +157,7 @@ impl Sink {
     /// The prefixes are changed first: new ones are allowed, others removed. Then one update of the map changes all
     /// else, and a packet that is processed meanwhile sees each field either as it was or as it is.
     pub fn change(&self, config: &SinkConfig) -> io::Result<()> {
-        grants::allow(&self.allow, &config.allow)?;
+        grants::change(&self.allow, &self.grants_serial, &config.allow)?;
         let before = self.settings.get(&0)?.unwrap_or_default();
         // A detach that has begun goes on, and so does what the watchers of other interfaces saw. Hooks stay.
         let kept = [

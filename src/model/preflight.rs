@@ -191,6 +191,8 @@ pub struct DeviceFacts {
     /// The driver's XDP features, as `enum netdev_xdp_act`; `None` if the kernel cannot say (before 6.3).
     pub xdp: Option<u64>,
     pub qdisc: Option<String>,
+    /// The bytes that the kernel leaves free in front of packets of UDP sockets; `None` if that is not known.
+    pub head_room: Option<u32>,
     /// Offloads by the kernel's names, and whether each is on.
     pub offloads: BTreeMap<String, bool>,
     /// The hook that the sink takes with --hook auto, and the reason; `None` if that is not known.

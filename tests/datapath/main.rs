@@ -21,6 +21,8 @@ mod peer_errors;
 mod peer_mss;
 mod pushed_checksums;
 mod random_frames;
+mod remembered_grants;
+mod remembered_leases;
 mod restarts;
 mod sequence;
 mod several_cpus;

@@ -90,7 +90,8 @@ impl Connection {
         let leases: Map<address_pair, source_lease> =
             Map::of(self.source.leases_map()).expect("as built");
         let flows: Map<flow_key, source_flow> = Map::of(self.source.flows_map()).expect("as built");
-        Renewal::load(&Leases::of(leases), Some(&flows)).expect("loads as root")
+        let leases = Leases::of(leases, self.source.leases_serial());
+        Renewal::load(&leases, Some(&flows)).expect("loads as root")
     }
 
     fn vouch_until(&self, until_ns: u64) {

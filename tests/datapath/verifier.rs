@@ -17,8 +17,8 @@ mod root {
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
-    use hostint::datapath::hops;
     use hostint::datapath::probe::{Features, has_packet_stamps, has_tracepoint};
+    use hostint::datapath::{head_room, hops};
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
     use libbpf_rs::{ProgramMut, ProgramType};
 
@@ -256,6 +256,13 @@ mod root {
         let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
         check("renew_leases", &skel.progs.renew_leases);
         assert_no_xdp("renew_leases", &skel.progs.renew_leases);
+    }
+
+    #[test]
+    fn what_reads_the_head_room_of_devices_loads() {
+        const LOOPBACK: u32 = 1;
+        let bytes = head_room::of_udp(LOOPBACK).unwrap_or_else(|err| panic!("{err}"));
+        assert_eq!(bytes, Some(2), "as an interface without wishes has it");
     }
 
     /// Kernels before 5.18 change their own code, with interrupts to all CPUs, whenever an XDP program is run by hand.

@@ -56,6 +56,7 @@ fn card() -> DeviceFacts {
         xdp: Some(0x27),
         hook: None,
         qdisc: Some("mq".to_owned()),
+        head_room: Some(2),
         offloads: on
             .into_iter()
             .map(|name| (name.to_owned(), true))
@@ -262,7 +263,7 @@ fn cards_are_judged_by_what_they_can_do() {
     fn on(facts: &mut DeviceFacts, name: &str) {
         facts.offloads.insert(name.to_owned(), true);
     }
-    let cases: [Case; 22] = [
+    let cases: [Case; 25] = [
         (
             "connected",
             |_| {},
@@ -284,6 +285,27 @@ fn cards_are_judged_by_what_they_can_do() {
             "interface",
             Fail,
             "no Ethernet header",
+        ),
+        (
+            "a card",
+            |_| {},
+            "head-room",
+            Ok,
+            "2 bytes free in front of them, of which INT takes 88 (over IPv6 108): their first part is copied",
+        ),
+        (
+            "a link that asks for room",
+            |it| it.head_room = Some(98),
+            "head-room",
+            Ok,
+            "packets over IPv6 are copied for it",
+        ),
+        (
+            "a link that asks for more room",
+            |it| it.head_room = Some(114),
+            "head-room",
+            Ok,
+            "no packet is copied for it",
         ),
         (
             "jumbo frames",

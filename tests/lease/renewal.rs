@@ -9,6 +9,7 @@ mod root {
     use hostint::datapath::leases::{LeaseEntry, Leases};
     use hostint::datapath::maps::Map;
     use hostint::datapath::renewal::Renewal;
+    use hostint::datapath::serial::Serial;
     use hostint::model::{
         AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseState,
         Marks, NodeId, PathProof, ProbeForms, SinkClock, Ways,
@@ -42,7 +43,23 @@ mod root {
             &options,
         );
         let map = map.expect("made as root");
-        let leases = Leases::of(Map::new(map).expect("keys and values have these sizes"));
+        let options = libbpf_sys::bpf_map_create_opts {
+            map_flags: 0,
+            ..options
+        };
+        let serial = MapHandle::create(
+            MapType::Array,
+            Some("source_leases_serial"),
+            4,
+            4,
+            1,
+            &options,
+        );
+        let serial = Map::new(serial.expect("made as root")).expect("has these sizes");
+        let leases = Leases::of(
+            Map::new(map).expect("keys and values have these sizes"),
+            Serial::of(serial),
+        );
         let renewal = Renewal::load(&leases, None).expect("loads as root");
         assert!(renewal.is_for(&leases).unwrap(), "it knows its table");
         (leases, renewal)

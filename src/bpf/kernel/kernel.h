@@ -174,6 +174,8 @@ struct possible_net {
 
 struct net_device {
 	unsigned int mtu;
+	unsigned short hard_header_len;
+	unsigned short needed_headroom;
 	int ifindex;
 	struct Qdisc *qdisc;
 	struct netdev_queue *_tx;

@@ -42,6 +42,9 @@ static __always_inline void note_look(struct outgoing_packet *p, struct source_l
 		p->leased_ns = p->now_ns + (1U << LEASE_TURN_SHIFT);
 }
 
+/* A pair's entry before anything is known. */
+static const struct source_lease no_lease;
+
 /*
  * Looks up the lease of the packet in the scratch, and leaves there which form the flow has from now on, and until
  * when. The daemon sees from wanted_ns that the lease is needed; a new pair makes it ask the sink for a lease.
@@ -49,17 +52,22 @@ static __always_inline void note_look(struct outgoing_packet *p, struct source_l
 __noinline int settle_form(void)
 {
 	struct outgoing_packet *p = outgoing();
-	struct source_lease *lease, wanted = {};
+	struct source_lease *lease;
 
 	if (!p)
 		return 0;
 	p->leased_ns = 0;
 	p->reason = COUNT_SOURCE_MAX;
+	p->leases_serial = leases_serial();
+	/* What changes from here on changes the serial, too. */
+	barrier();
 	lease = bpf_map_lookup_elem(&source_leases, &p->key);
 	if (!lease) {
-		wanted.wanted_ns = p->now_ns;
-		if (bpf_map_update_elem(&source_leases, &p->key, &wanted, BPF_NOEXIST))
+		if (bpf_map_update_elem(&source_leases, &p->key, &no_lease, BPF_NOEXIST))
 			count_source(COUNT_SOURCE_LEASE_FULL, 1, 0);
+		lease = bpf_map_lookup_elem(&source_leases, &p->key);
+		if (lease)
+			lease->wanted_ns = p->now_ns;
 		settle_without_lease(p);
 		return 0;
 	}
@@ -99,6 +107,7 @@ static __always_inline void resettle(const struct host_settings *host, const str
 		f->stack = p->stack;
 	}
 	f->leased_ns = p->leased_ns;
+	f->leases_serial = p->leases_serial;
 	if (p->form == FLOW_UNTAGGED) {
 		f->open = 0;
 		f->last_ns = now_ns(host);
@@ -193,7 +202,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	if (!begins) {
 		p->left = f->left;
 		p->stack = f->stack;
-		if (p->now_ns < f->leased_ns && !is_lease_behind(f))
+		if (p->now_ns < f->leased_ns && f->leases_serial == leases_serial() && !is_lease_behind(f))
 			return p->form != FLOW_UNTAGGED;
 	}
 	p->untold = 0;

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
+#include "kernel/single_value.h"
 
 /* All CPUs share an entry. The first packet of a pair adds it, or the user half, which also renews it. */
 struct {
@@ -15,5 +16,31 @@ struct {
 	__type(key, struct address_pair);
 	__type(value, struct source_lease);
 } source_leases SEC(".maps");
+
+/*
+ * Grows by 1 after a lease was removed, or changed so that packets may have to go untagged. Flows, which remember their lease
+ * for a while, look at it again then.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} source_leases_serial SEC(".maps");
+
+static __always_inline __u32 leases_serial(void)
+{
+	const volatile __u32 *serial = single_value(&source_leases_serial);
+
+	return serial ? *serial : 0;
+}
+
+static __always_inline void change_leases_serial(void)
+{
+	__u32 *serial = single_value(&source_leases_serial);
+
+	if (serial)
+		__sync_fetch_and_add(serial, 1);
+}
 
 #endif

@@ -21,6 +21,7 @@
 #include "sink/news.h"
 #include "sink/nic_stamp.h"
 #include "sink/paths.h"
+#include "sink/permission.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
@@ -129,16 +130,6 @@ static __always_inline bool is_doubtful(const struct sink_flow *f, const struct 
 	       f->strays < MAX_STRAYS && has_counted_checksum(p);
 }
 
-/* Finds until when (coarse monotonic clock) the sender's packets may be stripped; leaves it, or 0, in the scratch. */
-__noinline int look_up_sender(void)
-{
-	struct tagged_packet *p = tagged();
-
-	if (p)
-		p->allowed_ns = allowed_until(p->facts.key.saddr, p->at.family, coarse_ns());
-	return 0;
-}
-
 /* Adds a record for the packet's flow. Returns NULL, and counts the packet, if there is no room for it. */
 static __always_inline struct sink_flow *begin_sink_flow(struct tagged_packet *p)
 {
@@ -172,21 +163,17 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 		return 0;
 	p->facts.key.sport = p->l4.udp.source;
 	p->facts.key.dport = p->l4.udp.dest;
-	p->allowed_ns = 0;
 	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
-	if (!f || coarse_ns() >= f->allowed_ns) {
-		look_up_sender();
-		if (!p->allowed_ns) {
-			p->facts.now = now_ns(host);
-			if (f)
-				f->left_out = 1;
-			else
-				note_refusal();
-			return ACCOUNT_NOT_ALLOWED;
-		}
+	if (!find_permission(f, p)) {
+		p->facts.now = now_ns(host);
 		if (f)
-			f->allowed_ns = p->allowed_ns;
+			f->left_out = 1;
+		else
+			note_refusal();
+		return ACCOUNT_NOT_ALLOWED;
 	}
+	if (f && p->allowed_ns)
+		remember_allowed(f, p->allowed_ns, p->allowed_serial);
 	p->facts.ifindex = ifindex;
 	p->facts.home_cpu = this_home_cpu();
 	p->facts.now = now_ns(host);
@@ -195,7 +182,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	if (f && p->checked == CHECKSUM_WRONG) {
 		note_unknown(f, p->facts.count, p->facts.now);
 		note_unmeasured(COUNT_SINK_DAMAGED);
-		return tell_untracked();
+		return tell_stripped(p->facts.count);
 	}
 	p->facts.latency_ns = (__u32)arrival_ns(p, host) - p->facts.ingress_ts;
 	if (may_be_minimum(&p->facts))
@@ -210,13 +197,13 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 			note_refusal();
 		count_sink(COUNT_SINK_BAD_SEGMENT, 1, p->frame_len);
 		note_unmeasured(COUNT_SINK_BAD_SEGMENT);
-		return tell_untracked();
+		return tell_stripped(p->facts.count);
 	}
 	if (!f) {
 		f = begin_sink_flow(p);
 		if (!f)
-			return tell_untracked();
-		f->allowed_ns = p->allowed_ns;
+			return tell_stripped(p->facts.count);
+		remember_allowed(f, p->allowed_ns, p->allowed_serial);
 	}
 	if (!f->last_ns)
 		find_watched_since();
@@ -227,7 +214,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);
 	if (p->allowed_ns || is_telling_due(f))
-		tell_flow_packets();
+		tell_flow_packets(f, locked);
 	if (p->news.reasons && !take_tokens(TOKEN_REPORT)) {
 		count_sink(COUNT_SINK_REPORT_LIMITED, 1, 0);
 		return 0;

@@ -19,6 +19,7 @@
 #include "sink/flow_update.h"
 #include "sink/home_cpu.h"
 #include "sink/minima.h"
+#include "sink/permission.h"
 #include "sink/tagged.h"
 #include "sink/witness.h"
 
@@ -39,7 +40,7 @@ static __always_inline bool account_straight(struct tagged_packet *p, const stru
 	if (!host)
 		return false;
 	f = bpf_map_lookup_elem(&sink_flows, &a->key);
-	if (!f || coarse_ns() >= f->allowed_ns)
+	if (!f || !find_permission(f, p))
 		return false;
 	a->now = now_ns(host);
 	a->latency_ns = kernel_latency(a);
@@ -54,8 +55,10 @@ static __always_inline bool account_straight(struct tagged_packet *p, const stru
 		p->bad_segment = 0;
 		note_received(ifindex);
 	}
-	if (is_telling_due(f))
-		tell_flow_packets();
+	if (p->allowed_ns)
+		remember_allowed(f, p->allowed_ns, p->allowed_serial);
+	if (p->allowed_ns || is_telling_due(f))
+		tell_flow_packets(f, false);
 	return true;
 }
 

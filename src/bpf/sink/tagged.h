@@ -33,7 +33,8 @@ struct tagged_packet {
 	struct lease_probe probe;
 	__u32 probe_form; /* enum lease_form, by the headers around the probe */
 	__u64 frame_len;
-	__u64 allowed_ns; /* as in struct sink_flow; 0: not looked up, because the flow's record knows it */
+	__u64 allowed_ns;     /* what allowed_until() found; 0: not looked up, because the flow's record knows it */
+	__u32 allowed_serial; /* of the grants before the look */
 	__u16 l4_len;
 	__u16 orig_len; /* length of the IP packet as sent */
 	__u8 outer_tos; /* vxlan-gpe: as the path may have changed it */

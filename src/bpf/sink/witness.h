@@ -10,28 +10,23 @@
 #include "hostint/lease_table.h"
 #include "hostint/sink_flow.h"
 #include "int/slots.h"
-#include "sink/flow_table.h"
 #include "sink/grants.h"
 #include "sink/home_cpu.h"
 #include "sink/tagged.h"
 
-/* Packets of allowed prefixes have no grant, and are not counted. */
-static __always_inline void tell_stripped(const __be32 *saddr, __u8 encapsulation, __u32 packets)
-{
-	struct sink_grant *grant = bpf_map_lookup_elem(&sink_grants, saddr);
-	__u32 at = lease_slot(encapsulation);
-
-	if (grant && at < LEASE_ENCAPSULATIONS)
-		__sync_fetch_and_add(&grant->stripped[at], packets);
-}
-
-/* Tells that the packet in the scratch is stripped, although it is in no flow's record. */
-__noinline int tell_untracked(void)
+/* Tells of packets that are stripped, of the sender and in the form of that in the scratch. Prefixes have no grant. */
+__noinline int tell_stripped(__u32 packets)
 {
 	struct tagged_packet *p = tagged();
+	struct sink_grant *grant;
+	__u32 at;
 
-	if (p)
-		tell_stripped(p->facts.key.saddr, p->facts.encapsulation, p->facts.count);
+	if (!p)
+		return 0;
+	grant = bpf_map_lookup_elem(&sink_grants, p->facts.key.saddr);
+	at = lease_slot(p->facts.encapsulation);
+	if (grant && at < LEASE_ENCAPSULATIONS)
+		__sync_fetch_and_add(&grant->stripped[at], packets);
 	return 0;
 }
 
@@ -55,26 +50,38 @@ static __always_inline bool is_telling_due(const struct sink_flow *f)
 	return (__u32)all_packets(f) - f->told_packets > f->told_packets >> 5;
 }
 
-/* Tells those packets of the flow in the scratch that were not told yet. */
-__noinline int tell_flow_packets(void)
+/* Takes the packets that were not told yet; each is told by one CPU only. */
+static __always_inline __u32 take_untold_packets(struct sink_flow *f, bool locked)
 {
-	struct tagged_packet *p = tagged();
-	__u32 packets, untold;
-	struct sink_flow *f;
+	__u32 packets, told;
 
-	if (!p)
-		return 0;
-	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
-	if (!f)
-		return 0;
-	/* Each packet is told by one CPU only. */
-	bpf_spin_lock(&f->lock);
-	packets = all_packets(f);
-	untold = packets - f->told_packets;
-	f->told_packets = packets;
-	bpf_spin_unlock(&f->lock);
-	tell_stripped(p->facts.key.saddr, f->encapsulation & ~FLOW_HAD_HOPS, untold);
+	if (locked) {
+		bpf_spin_lock(&f->lock);
+		packets = all_packets(f);
+		told = f->told_packets;
+		f->told_packets = packets;
+		bpf_spin_unlock(&f->lock);
+		return packets - told;
+	}
+	/* If another CPU is faster, it may not have seen the last packets. */
+	for (int i = 0; i < 4; i++) {
+		told = *(volatile __u32 *)&f->told_packets;
+		packets = all_packets(f);
+		if ((__s32)(packets - told) <= 0)
+			return 0;
+		if (__sync_val_compare_and_swap(&f->told_packets, told, packets) == told)
+			return packets - told;
+	}
 	return 0;
+}
+
+/* Tells those packets of the flow in the scratch that were not told yet. */
+static __always_inline void tell_flow_packets(struct sink_flow *f, bool locked)
+{
+	__u32 untold = take_untold_packets(f, locked);
+
+	if (untold)
+		tell_stripped(untold);
 }
 
 #endif

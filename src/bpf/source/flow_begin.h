@@ -26,6 +26,7 @@ static __always_inline void begin_flow(const struct outgoing_packet *p, struct s
 	f->form = p->form;
 	f->left = p->left;
 	f->leased_ns = p->leased_ns;
+	f->leases_serial = p->leases_serial;
 	f->longest = p->longest;
 	f->stack = p->stack;
 	f->vouched_ns = 0;

@@ -34,16 +34,17 @@ struct outgoing_packet {
 	__u32 segment_size; /* 0: no superpacket */
 	__u64 now_ns;       /* coarse monotonic clock; not of static destinations */
 	__u64 leased_ns;    /* until then the form holds without looking at the lease */
-	__u32 reason;   /* enum source_counter, of a packet that stays untagged; COUNT_SOURCE_MAX: follows from left */
-	__u32 untold;   /* packets of the flow that the lease's counts lack */
-	__u32 longest;  /* as in struct source_lease */
-	__u8 form;      /* enum flow_form */
-	__u8 left;      /* enum flow_left */
-	__u8 told_as;   /* encapsulation of the untold packets, less 1 */
-	__u8 stack;     /* as in struct source_flow */
-	bool at_xdp;    /* only extension-udp is possible */
-	bool repeats;   /* the segment has no new data */
-	bool timed_out; /* TCP repeats it because its timer fired */
+	__u32 reason;  /* enum source_counter, of a packet that stays untagged; COUNT_SOURCE_MAX: follows from left */
+	__u32 untold;  /* packets of the flow that the lease's counts lack */
+	__u32 longest; /* as in struct source_lease */
+	__u32 leases_serial; /* before the look at the lease */
+	__u8 form;           /* enum flow_form */
+	__u8 left;           /* enum flow_left */
+	__u8 told_as;        /* encapsulation of the untold packets, less 1 */
+	__u8 stack;          /* as in struct source_flow */
+	bool at_xdp;         /* only extension-udp is possible */
+	bool repeats;        /* the segment has no new data */
+	bool timed_out;      /* TCP repeats it because its timer fired */
 	struct watching watching;
 	__u32 queue_packets;
 	__u32 queue_bytes;

@@ -4,7 +4,7 @@
 #define HOSTINT_TRANSIT_QUEUE_BYTES_H
 
 #include "kernel/kernel.h"
-#include "kernel/features.h"
+#include "kernel/device_of.h"
 
 enum {
 	QDISC_OF_QUEUES = 0x08,     /* the qdiscs of the device's queues hold the packets (mq, mqprio) */
@@ -13,20 +13,6 @@ enum {
 	QUEUE_UNKNOWN = -1,
 	QUEUE_MOST = 0x7fffffff,
 };
-
-static __always_inline struct net_device *device_of(struct __sk_buff *ctx)
-{
-	struct sk_buff *skb = (void *)ctx;
-	struct net_device *dev = NULL;
-
-	if (have_kernel_ctx) {
-		skb = bpf_cast_to_kern_ctx(ctx);
-		return skb->dev;
-	}
-	/* Before 6.2 the context pointer is the skb's own address. */
-	bpf_probe_read_kernel(&dev, sizeof(dev), (void *)ctx + bpf_core_field_offset(skb->dev));
-	return dev;
-}
 
 static __always_inline __s64 bytes_in(struct Qdisc *qdisc)
 {

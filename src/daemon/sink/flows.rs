@@ -55,7 +55,7 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
         let counts = &mut daemon.side.counts;
         counts.add(DaemonCount::FlowsExpired, step.removed);
         if step.end {
-            grants::expire(&daemon.sink.grants)?;
+            grants::expire(&daemon.sink.grants, &daemon.sink.grants_serial)?;
             counts.add(DaemonCount::Sweeps, 1);
             self.due = now + PASS;
         }

@@ -17,7 +17,7 @@ use crate::datapath::drop_reasons::{self, DropReasonNames};
 use crate::datapath::pins::Pins;
 use crate::datapath::probe::{Features, has_packet_stamps};
 use crate::datapath::{
-    drops, hook_choice, hooks, hops, links, queues, settings_status, sink_programs, tcp,
+    drops, head_room, hook_choice, hooks, hops, links, queues, settings_status, sink_programs, tcp,
 };
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
@@ -249,6 +249,10 @@ fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceF
         xdp: tells.then_some(flags),
         hook: tcx.and_then(|_| hook_choice::preview(pins, dev).ok()),
         qdisc: state.qdisc,
+        head_room: match privileges::missing(&PROGRAMS)?.is_empty() {
+            true => head_room::of_udp(ifindex).ok().flatten(),
+            false => None,
+        },
         offloads: ethtool::features(dev)?.into_iter().collect(),
         occupants,
         tcx,

@@ -54,6 +54,7 @@ pub fn judge_device(facts: &DeviceFacts) -> Vec<Finding> {
             segmentation(facts),
             mtu(facts),
         ]);
+        found.extend(facts.head_room.map(head_room));
         if let Some(qdisc) = &facts.qdisc {
             found.push(Finding::ok(
                 "qdisc",
@@ -218,6 +219,20 @@ fn mtu(facts: &DeviceFacts) -> Finding {
             ROOM[0], ROOM[1], ROOM[2], ROOM[3]
         ),
     )
+}
+
+/// It is no limit of what works: it costs time.
+fn head_room(bytes: u32) -> Finding {
+    let [.., ipv4, ipv6] = ROOM;
+    let copied = match bytes {
+        _ if bytes >= ipv6 => "no packet is copied for it",
+        _ if bytes >= ipv4 => "packets over IPv6 are copied for it",
+        _ => "their first part is copied for it",
+    };
+    let found = format!(
+        "UDP packets have {bytes} bytes free in front of them, of which INT takes {ipv4} (over IPv6 {ipv6}): {copied}"
+    );
+    Finding::ok("head-room", found)
 }
 
 fn hooks(facts: &DeviceFacts) -> Vec<Finding> {

@@ -67,9 +67,34 @@ fn a_host_that_has_all_is_ready_and_nothing_is_changed() {
     assert_found(&found, "sink-hook", dev, &[("ok", chosen)]);
     assert_found(&found, "checksum", dev, &[("ok", "any protocol")]);
     assert_found(&found, "mtu", dev, &[("ok", "1500, of which INT takes 36")]);
+    assert_found(
+        &found,
+        "head-room",
+        dev,
+        &[("ok", "UDP packets have 2 bytes")],
+    );
     assert_found(&found, "hooks", dev, &[("ok", "free (XDP, tcx, clsact)")]);
     assert!(pins_below(&lab.b.pins()).is_empty());
     assert!(!lab.b.sh("ip link show b0").contains("xdp"));
+}
+
+#[test]
+fn the_room_in_front_of_udp_packets_is_what_the_link_asks_for() {
+    let lab = Lab::new();
+    let said = |words: &str| {
+        let (_, found) = preflight(&lab.b, "--dev b0");
+        assert_found(&found, "head-room", Some("b0"), &[("ok", words)]);
+    };
+    said("2 bytes free in front of them");
+    // What a bridge's ports need, the other end of the veth asks for.
+    lab.m.sh(
+        "ip link add vx0 type vxlan id 7 dstport 4789 local 10.9.1.2 remote 10.9.1.1 dev m0
+         ip link add br0 type bridge; ip link set vx0 master br0; ip link set m1 master br0",
+    );
+    let (_, found) = preflight(&lab.b, "--dev b0");
+    let found = findings(&found, "head-room", Some("b0")).remove(0).1;
+    let bytes = found.split(' ').find_map(|word| word.parse::<u32>().ok());
+    assert!(bytes.is_some_and(|bytes| bytes > 2), "{found}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use hostint::datapath::maps::Map;
 use hostint::datapath::minima::MinimaTable;
 use hostint::datapath::paths::PathTables;
 use hostint::datapath::probe::Features;
+use hostint::datapath::serial::Serial;
 use hostint::datapath::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -197,15 +198,33 @@ impl Sink {
     pub fn allow(&self, prefix: impl Into<IpAddr>, len: u32) {
         let key = prefix_key(prefix, len);
         set(&self.skel.maps.sink_allow, bytes_of(&key), &1u32);
+        self.advance_grants();
     }
 
-    /// Nobody is allowed any more, but by leases.
-    pub fn allow_nobody(&self) {
+    /// The user half says so after it changed who is allowed.
+    fn advance_grants(&self) {
+        let map = Map::of(&self.skel.maps.sink_grants_serial).expect("its sizes are known");
+        Serial::of(map).advance().expect("the map is there");
+    }
+
+    /// Removes all prefixes without saying so.
+    pub fn remove_prefixes_unnoticed(&self) {
         let keys: Vec<_> = self.skel.maps.sink_allow.keys().collect();
         for key in keys {
             let gone = self.skel.maps.sink_allow.delete(&key);
             gone.expect("nobody else removes prefixes");
         }
+    }
+
+    /// Grows with each change of who is allowed.
+    pub fn grants_serial(&self) -> u32 {
+        get(&self.skel.maps.sink_grants_serial, &[0; 4]).expect("an array has it")
+    }
+
+    /// Nobody is allowed any more, but by leases.
+    pub fn allow_nobody(&self) {
+        self.remove_prefixes_unnoticed();
+        self.advance_grants();
     }
 
     /// Changes what source and sink of the host share.
@@ -242,12 +261,14 @@ impl Sink {
     pub fn put_grant(&self, source: IpAddr, grant: &sink_grant) {
         let key = grant_key(source);
         set(&self.skel.maps.sink_grants, bytes_of(&key), grant);
+        self.advance_grants();
     }
 
     pub fn forget_grant(&self, source: IpAddr) {
         let key = grant_key(source);
         let gone = self.skel.maps.sink_grants.delete(bytes_of(&key));
         gone.expect("there was a grant");
+        self.advance_grants();
     }
 
     pub fn grants(&self) -> usize {

@@ -11,6 +11,7 @@ use hostint::datapath::abi::{
 };
 use hostint::datapath::maps::Map;
 use hostint::datapath::probe::Features;
+use hostint::datapath::serial::Serial;
 use hostint::datapath::watch::Watchlist;
 use hostint::model::{Prefix, RuleHost, WatchRule};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -266,6 +267,12 @@ impl Source {
 
     pub fn leases_map(&self) -> &MapMut<'static> {
         &self.skel.maps.source_leases
+    }
+
+    /// What makes flows look at their leases again.
+    pub fn leases_serial(&self) -> Serial {
+        let map = Map::of(&self.skel.maps.source_leases_serial);
+        Serial::of(map.expect("its sizes are known"))
     }
 
     pub fn flows_map(&self) -> &MapMut<'static> {
