@@ -7,7 +7,7 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 15] = [
+const PROGRAMS: [&str; 16] = [
     "abi",
     "astray",
     "bound",
@@ -19,6 +19,7 @@ const PROGRAMS: [&str; 15] = [
     "renew",
     "sink",
     "source",
+    "task_walk",
     "tcp_walk",
     "transit",
     "transit_sent",

@@ -12,6 +12,7 @@
 #include "hostint/drop.h"
 #include "hostint/hop.h"
 #include "hostint/queue.h"
+#include "hostint/task.h"
 #include "hostint/tcp.h"
 #include "hostint/missed.h"
 #include "hostint/source_flow.h"
@@ -162,6 +163,7 @@ enum drop_limit drop_limit;
 enum drop_counter drop_counter;
 enum drop_flow_flag drop_flow_flag;
 enum drop_event_kind drop_event_kind;
+struct task_record task_record;
 struct tcp_settings tcp_settings;
 struct tcp_record tcp_record;
 enum tcp_limit tcp_limit;

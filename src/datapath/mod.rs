@@ -65,6 +65,7 @@ pub mod source_status;
 mod stage;
 mod summaries;
 pub mod sweeper;
+pub mod tasks;
 pub mod tcp;
 mod tcp_record;
 mod token_rate;
