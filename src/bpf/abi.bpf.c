@@ -14,6 +14,7 @@
 #include "hostint/queue.h"
 #include "hostint/task.h"
 #include "hostint/tcp.h"
+#include "hostint/tunnel.h"
 #include "hostint/missed.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
@@ -136,6 +137,8 @@ struct drop_place_key drop_place_key;
 struct drop_key drop_key;
 struct drop_flow drop_flow;
 struct drop_event drop_event;
+struct hop_key hop_key;
+enum tunnel_kind tunnel_kind;
 struct hop_settings hop_settings;
 struct hop_passage hop_passage;
 struct hop_times hop_times;
@@ -143,6 +146,7 @@ struct hop_flow hop_flow;
 struct hop_event hop_event;
 enum hop_limit hop_limit;
 enum hop_setting hop_setting;
+enum hop_device hop_device;
 enum hop_end hop_end;
 enum hop_start hop_start;
 enum hop_news hop_news;

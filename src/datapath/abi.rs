@@ -158,6 +158,7 @@ abi!(
     drop_key,
     drop_flow,
     drop_event,
+    hop_key,
     hop_settings,
     hop_passage,
     hop_times,

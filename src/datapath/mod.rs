@@ -74,6 +74,7 @@ pub mod transit_gauges;
 pub mod transit_links;
 mod transit_settings;
 pub mod transit_status;
+mod tunnel;
 pub mod unmeasured;
 pub mod waits;
 mod walker;
