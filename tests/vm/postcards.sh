@@ -66,7 +66,7 @@ send 10 100 7001
 finish drops
 at_7001='[x for x in all if x["kind"] == "host-drop" and x["flow"]["dport"] == 7001]'
 holds drops "ten packets to a closed port at its place" "sum(x['packets'] for x in last['places'] if 'udp4' in x.get('place', '')) == 10"
-if grep -q SKB_DROP_REASON_NO_SOCKET <(strings /sys/kernel/btf/vmlinux); then
+if grep -aq SKB_DROP_REASON_NO_SOCKET /sys/kernel/btf/vmlinux; then
 	holds drops "with the reason" "$at_7001[-1]['kernel_reason_name'] == 'NO_SOCKET' and $at_7001[-1]['drop']['packets'] == 10"
 else
 	grep -q "gives no reasons" "$work/drops.err" || fail "it does not say that there are no reasons"
