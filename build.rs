@@ -20,6 +20,7 @@ const PROGRAMS: [&str; 16] = [
     "renew",
     "sink",
     "source",
+    "task_walk",
     "tcp_walk",
     "transit",
     "transit_sent",

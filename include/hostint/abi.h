@@ -260,13 +260,14 @@ struct gap_event {
 };
 
 struct drop_key {
-	struct flow_key flow; /* as the packet was when it was dropped, behind INT; layers has no VLAN ids */
+	struct flow_key flow; /* as it was dropped, behind INT, or inside of a tunnel; layers has no VLAN ids */
 	__u32 reason;
 	__u32 ifindex;
 	__u32 netns;
-	__u32 tagged; /* 1: the packet has INT */
+	__u32 tunnel;    /* enum tunnel_kind */
+	__u32 tunnel_id; /* VNI or TEID */
+	__u32 tagged;    /* 1: the packet has INT */
 	__u32 source_node;
-	__u32 zero;
 };
 
 struct drop_flow {
@@ -285,7 +286,7 @@ struct drop_flow {
 	__u32 flags;
 	__u32 sequence; /* number of the first packet, or of its first segment, if it has INT */
 	__u32 zero;
-	struct flow_key before_nat; /* all zeros: the same as the flow's key */
+	struct flow_key before_nat; /* all zeros: the flow's key; of packets in a tunnel, the flow around them */
 };
 
 /* The first drop of a flow; what follows is read from the table. */

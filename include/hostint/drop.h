@@ -24,6 +24,8 @@ struct drop_settings {
 	__be16 extension_port;
 	__u8 tos_value; /* DSCP mark of over-tcp-udp at its place in the ToS byte */
 	__u8 tos_mask;
+	__u32 tunnels; /* a bit for each kind whose packets are known by the flow inside */
+	__u32 zero;
 };
 
 /* Packets are skbs: a superpacket is one, and has several segments. Bytes are those of IP packets. */

@@ -17,7 +17,18 @@ enum hop_limit {
 };
 
 enum hop_setting {
-	HOP_BY_RULES = 1, /* the watchlist decides; without it all forwarded packets are timed */
+	HOP_BY_RULES = 1,     /* the watchlist decides; without it all forwarded packets are timed */
+	HOP_RULES_OF_DEV = 2, /* one of the rules tests the interface by which packets leave */
+};
+
+/* An interface whose packets are timed. */
+enum hop_device {
+	HOP_DEVICE = 1,
+	/*
+	 * It is stacked on another one of them, as a VLAN is on its card and a bridge on its ports: its packets come by that
+	 * one before, and leave by it in the end. They are counted there.
+	 */
+	HOP_STACKED = 2,
 };
 
 struct hop_settings {
@@ -26,10 +37,10 @@ struct hop_settings {
 	__u64 hold_ns;              /* but not again within this time */
 	__u64 new_flow_interval_ns; /* as in token_rate, for each CPU */
 	__u64 new_flow_burst_ns;
-	__u32 netns; /* inode of the network namespace of the interfaces */
-	__u32 mark;  /* of times of arrival */
-	__u32 flags; /* enum hop_setting */
-	__u32 zero;
+	__u32 netns;   /* inode of the network namespace of the interfaces */
+	__u32 mark;    /* of times of arrival */
+	__u32 flags;   /* enum hop_setting */
+	__u32 tunnels; /* a bit for each kind whose packets are known by the flow inside */
 };
 
 /* Where a time ends. */
@@ -75,7 +86,14 @@ enum hop_event_kind {
 	EVENT_HOP = 16,
 };
 
-/* A forwarded flow, as its packets leave. All counts are those since the first packet that was timed. */
+/* A forwarded flow. */
+struct hop_key {
+	__u32 flow[HOP_FLOW_WORDS]; /* a struct flow_key: as its packets leave, or inside of a tunnel; no VLAN ids */
+	__u32 tunnel;               /* enum tunnel_kind */
+	__u32 tunnel_id;            /* VNI or TEID */
+};
+
+/* What is known of it. All counts are those since the first packet that was timed. */
 struct hop_flow {
 	__u64 packets; /* segments, too */
 	__u64 bytes;
@@ -88,15 +106,16 @@ struct hop_flow {
 	__u32 last_hop_ns; /* the time of the last packet */
 	__u32 told_hop_ns; /* the time that was told at once */
 	__u32 max_hop_ns;
-	__u32 flags;                      /* enum hop_flow_flag */
-	__u32 before_nat[HOP_FLOW_WORDS]; /* a struct flow_key; all zeros: the same as the flow's */
+	__u32 flags; /* enum hop_flow_flag */
+	/* A struct flow_key; all zeros: the same as the flow's. Of packets in a tunnel, the flow around them. */
+	__u32 before_nat[HOP_FLOW_WORDS];
 };
 
 /* News of a flow; what follows is read from the table. */
 struct hop_event {
-	__u32 kind;                /* EVENT_HOP */
-	__u32 news;                /* enum hop_news */
-	__u32 key[HOP_FLOW_WORDS]; /* a struct flow_key */
+	__u32 kind; /* EVENT_HOP */
+	__u32 news; /* enum hop_news */
+	struct hop_key key;
 	struct hop_flow flow;
 };
 

@@ -442,6 +442,10 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'
 all\t'all of this machine'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l ignored-reasons -d 'Count drops for these reasons of the kernel, and do not tell their flows, separated by commas; none: tell all [default: reasons that are no loss, see hostint-postcards(8)]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l inner -d 'Know packets in these tunnels by the flow inside and the number of the network (VNI) or tunnel (TEID), separated by commas; none: by the tunnel\'s own flow [default: vxlan,geneve,gtp-u]' -r -f -a "none\t'none: packets are known by the tunnel\'s own flow'
+vxlan\t'UDP ports 4789 and 8472'
+geneve\t'UDP port 6081'
+gtp-u\t'UDP port 2152'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-format -d 'Form of Telemetry Report in which collectors get drops, hops and queues [default: v0.5]' -r -f -a "v0.5\t'hostint\'s own reports, with all counts and names'
 v0.5-standard\t'standard reports of single packets, as collectors of SD-Fabric read them'

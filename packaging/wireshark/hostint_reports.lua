@@ -411,33 +411,48 @@ return function(fields, tools, headers, quotes)
         return names, place
     end
 
+    -- Shows the flow before NAT and the tunnel of a host's report, as far as it has them, and the names behind. Returns the names, the
+    -- place behind them, and a text about the tunnel; or nil if they are cut short.
+    local function show_rest(tvb, top, place, has_nat, has_tunnel, kinds)
+        local TUNNELS = { "vxlan", "geneve", "gtp-u" }
+        local tunnel = ""
+        if place + (has_nat and FLOW_BYTES or 0) + (has_tunnel and 8 + FLOW_BYTES or 0) > tvb:len() then
+            tools.warn(top, "short", "the flows are cut short")
+            return nil, place, tunnel
+        end
+        if has_nat then
+            show_flow(top, tvb, place, false)
+            place = place + FLOW_BYTES
+        end
+        if has_tunnel then
+            tunnel = string.format(" in %s %d", TUNNELS[tvb(place, 1):uint()] or "an unknown tunnel", tvb(place + 4, 4):uint())
+            show_flow(top:add(tvb(place, 8 + FLOW_BYTES), "Tunnel:" .. tunnel), tvb, place + 8, false)
+            place = place + 8 + FLOW_BYTES
+        end
+        local names
+        names, place = show_names(tvb, top, place, kinds)
+        return names, place, tunnel
+    end
+
     local function host_drop(tvb, _, top)
         local LEAST = 108 + FLOW_BYTES
         if too_short(tvb, top, LEAST, "a report of a host's drops") then
             return "Drops of a host, cut short"
         end
-        local has_nat = band(tvb(16, 1):uint(), 4) ~= 0
-        if has_nat and too_short(tvb, top, LEAST + FLOW_BYTES, "one with a flow before NAT") then
-            return "Drops of a host, cut short"
-        end
+        local flags = tvb(16, 1):uint()
         put(top, h.first, tvb(32, 8))
         put(top, h.last, tvb(40, 8))
         put(top, h.total_packets, tvb(48, 8))
         put(top, h.total_bytes, tvb(64, 8))
         local flow = show_flow(top, tvb, 108, false)
-        local place = LEAST
-        if has_nat then
-            show_flow(top, tvb, place, false)
-            place = place + FLOW_BYTES
-        end
-        local names
-        names, place = show_names(tvb, top, place, { "Reason", "Function", "Input interface", "Output interface" })
+        local names, place, tunnel = show_rest(tvb, top, LEAST, band(flags, 4) ~= 0, band(flags, 16) ~= 0,
+            { "Reason", "Function", "Input interface", "Output interface" })
         if not names then
             return "Drops of a host, cut short"
         end
         odd_length(tvb, top, place, "a report of a host's drops with these names")
-        return string.format("Drops of node %d%s: %s, %s packets, %s at %s", tvb(12, 4):uint(), POSITIONS[tvb(17, 1):uint()] or "",
-            flow, tostring(tvb(48, 8):uint64()), names[1], names[2])
+        return string.format("Drops of node %d%s: %s%s, %s packets, %s at %s", tvb(12, 4):uint(), POSITIONS[tvb(17, 1):uint()] or "",
+            flow, tunnel, tostring(tvb(48, 8):uint64()), names[1], names[2])
     end
 
     local function host_hop(tvb, _, top)
@@ -445,27 +460,19 @@ return function(fields, tools, headers, quotes)
         if too_short(tvb, top, LEAST, "a report of hops through a host") then
             return "Hops through a host, cut short"
         end
-        local has_nat = band(tvb(16, 1):uint(), 2) ~= 0
-        if has_nat and too_short(tvb, top, LEAST + FLOW_BYTES, "one with a flow before NAT") then
-            return "Hops through a host, cut short"
-        end
+        local flags = tvb(16, 1):uint()
         put(top, h.first, tvb(28, 8))
         put(top, h.last, tvb(36, 8))
         put(top, h.total_packets, tvb(44, 8))
         put(top, h.total_bytes, tvb(52, 8))
         local flow = show_flow(top, tvb, 72, false)
-        local place = LEAST
-        if has_nat then
-            show_flow(top, tvb, place, false)
-            place = place + FLOW_BYTES
-        end
-        local names
-        names, place = show_names(tvb, top, place, { "Input interface", "Output interface" })
+        local names, place, tunnel = show_rest(tvb, top, LEAST, band(flags, 2) ~= 0, band(flags, 8) ~= 0,
+            { "Input interface", "Output interface" })
         if not names then
             return "Hops through a host, cut short"
         end
         odd_length(tvb, top, place, "a report of hops through a host with these names")
-        return string.format("Hops through node %d: %s, %s packets, last %d ns", tvb(12, 4):uint(), flow,
+        return string.format("Hops through node %d: %s%s, %s packets, last %d ns", tvb(12, 4):uint(), flow, tunnel,
             tostring(tvb(44, 8):uint64()), tvb(60, 4):uint())
     end
 

@@ -12,7 +12,9 @@
 #include "hostint/drop.h"
 #include "hostint/hop.h"
 #include "hostint/queue.h"
+#include "hostint/task.h"
 #include "hostint/tcp.h"
+#include "hostint/tunnel.h"
 #include "hostint/missed.h"
 #include "hostint/source_flow.h"
 #include "hostint/sink_flow.h"
@@ -136,6 +138,8 @@ struct drop_place_key drop_place_key;
 struct drop_key drop_key;
 struct drop_flow drop_flow;
 struct drop_event drop_event;
+struct hop_key hop_key;
+enum tunnel_kind tunnel_kind;
 struct hop_settings hop_settings;
 struct hop_passage hop_passage;
 struct hop_times hop_times;
@@ -143,6 +147,7 @@ struct hop_flow hop_flow;
 struct hop_event hop_event;
 enum hop_limit hop_limit;
 enum hop_setting hop_setting;
+enum hop_device hop_device;
 enum hop_end hop_end;
 enum hop_start hop_start;
 enum hop_news hop_news;
@@ -163,6 +168,7 @@ enum drop_limit drop_limit;
 enum drop_counter drop_counter;
 enum drop_flow_flag drop_flow_flag;
 enum drop_event_kind drop_event_kind;
+struct task_record task_record;
 struct tcp_settings tcp_settings;
 struct tcp_record tcp_record;
 enum tcp_limit tcp_limit;

@@ -9,6 +9,7 @@
  *		     counted by place (reason, interface, code, namespace, tagging node, ignored), or else by reason
  *		     ignored: end
  *		     not IP: end
+ *		     in a tunnel, without INT: the flow is the one inside
  *		     flow known: counted; new: a token, an event
  *
  * One of the three programs is loaded, by what the kernel's tracepoint tells.
@@ -20,6 +21,7 @@
 #include "drop/counts.h"
 #include "drop/flow_of.h"
 #include "drop/flows.h"
+#include "drop/inner.h"
 #include "drop/int_of.h"
 #include "drop/origin.h"
 #include "drop/settings.h"
@@ -88,6 +90,11 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 		count_drop(COUNT_DROP_NO_FLOW, &p.size);
 		return 0;
 	}
+	/* INT measures the flow that it knows; so its packets are not known by another one. */
+	/* A zero that the verifier does not know: with and without a tunnel it then walks one way. */
+	p.key.tunnel = p.key.tunnel_id = set->zero;
+	if (!p.found.tagged)
+		find_inner(&headers, set->tunnels, &p.key.flow, &p.key.tunnel, &p.key.tunnel_id);
 	return count_flow(&p, skb, set);
 }
 

@@ -3,7 +3,8 @@
  * Times packets from the interface by which they come to the one by which they leave. The packet itself carries the time
  * of its arrival, in a field that the kernel has for that: no byte of it is changed, and none is dropped because of it.
  *
- *	TC ingress -> not to this interface, not IP, of NTP or PTP, or for this host: end
+ *	TC ingress -> with a VLAN tag, which comes again by the VLAN's interface; stamped by the interface below: end
+ *		      not to this interface, not IP, of NTP or PTP, or for this host: end
  *		      not watched: end
  *		      stamped; the sender's time of departure gets the mark of a stamp, if it has one
  *	TC egress  -> stamped: the time in front of the queue
@@ -13,6 +14,7 @@
 #include "kernel/kernel.h"
 #include "hostint/hop.h"
 #include "drop/flow_of.h"
+#include "drop/inner.h"
 #include "drop/size.h"
 #include "hop/arrival.h"
 #include "hop/flows.h"
@@ -30,12 +32,38 @@ static __always_inline int count_stamped(struct __sk_buff *ctx, enum hop_counter
 	return TCX_NEXT;
 }
 
+static __always_inline bool seems_stamped(struct __sk_buff *ctx, const struct hop_settings *set)
+{
+	return ctx->tstamp_type == STAMP_MONOTONIC && has_mark(set, ctx->tstamp);
+}
+
 /* A time that looks as if it had a mark by chance is changed by a nanosecond. */
+static __always_inline void take_mark(struct __sk_buff *ctx, const struct hop_settings *set)
+{
+	if (seems_stamped(ctx, set))
+		bpf_skb_set_tstamp(ctx, ctx->tstamp ^ 1, STAMP_MONOTONIC);
+}
+
 static __always_inline int leave_alone(struct __sk_buff *ctx, const struct hop_settings *set, enum hop_counter why)
 {
-	if (ctx->tstamp_type == STAMP_MONOTONIC && has_mark(set, ctx->tstamp))
-		bpf_skb_set_tstamp(ctx, ctx->tstamp ^ 1, STAMP_MONOTONIC);
+	take_mark(ctx, set);
 	return count_stamped(ctx, why);
+}
+
+/* The kernel has taken the first tag out of the data by now. One without a number is only a priority. */
+static __always_inline bool comes_again_by_vlan(struct __sk_buff *ctx)
+{
+	return (ctx->vlan_present && ctx->vlan_tci & VLAN_NUMBER) || is_vlan(ctx->protocol);
+}
+
+/* The routes are asked last, as that costs most; a rule that tests the interface by which packets leave takes them. */
+static __always_inline bool leaves_out(const struct hop_settings *set, const struct hop_arrival *a, struct watching *w)
+{
+	if (!(set->flags & HOP_BY_RULES))
+		return false;
+	if (!begin_rules(a, w))
+		return true;
+	return !(set->flags & HOP_RULES_OF_DEV) && !watches_flow(&a->flow, w, 0);
 }
 
 /* Receive times are the only ones of the real-time clock here, and the kernel takes them from forwarded packets itself. */
@@ -62,23 +90,30 @@ int hop_in(struct __sk_buff *ctx)
 	const struct hop_settings *set = get_hop_settings();
 	struct watching w = {};
 	__u32 out_ifindex = 0;
-	struct hop_arrival a;
+	struct hop_arrival a = {};
 	__u64 now;
 
-	/* A packet with a tag comes again, by the VLAN's device. */
-	if (!set || ctx->vlan_present)
+	if (!set)
+		return TCX_NEXT;
+	if (comes_again_by_vlan(ctx)) {
+		take_mark(ctx, set);
+		return TCX_NEXT;
+	}
+	/* The interface below decided about it already. */
+	if (seems_stamped(ctx, set) && hop_device_of(ctx->ifindex) == HOP_STACKED)
 		return TCX_NEXT;
 	if (ctx->pkt_type != PACKET_HOST)
 		return leave_alone(ctx, set, COUNT_HOP_NOT_FORWARDED);
 	if (!read_arrival(ctx, &a))
 		return leave_alone(ctx, set, COUNT_HOP_UNREAD);
-	if (set->flags & HOP_BY_RULES && !begin_rules(&a, &w))
+	enter_arrival(ctx, set->tunnels, &a);
+	if (leaves_out(set, &a, &w))
 		return leave_alone(ctx, set, COUNT_HOP_UNWATCHED);
 	if (tells_time(&a))
 		return leave_alone(ctx, set, COUNT_HOP_CLOCK);
 	if (!leaves_again(ctx, &a, &out_ifindex))
 		return leave_alone(ctx, set, COUNT_HOP_NOT_FORWARDED);
-	if (set->flags & HOP_BY_RULES && !watches_arrival(&a, &w, out_ifindex))
+	if (set->flags & HOP_RULES_OF_DEV && !watches_flow(&a.flow, &w, out_ifindex))
 		return leave_alone(ctx, set, COUNT_HOP_UNWATCHED);
 	/* The clock is read for packets alone that are timed: it costs as much as the rest. */
 	now = bpf_ktime_get_ns();
@@ -86,9 +121,10 @@ int hop_in(struct __sk_buff *ctx)
 	return now > set->until_ns ? TCX_NEXT : stamp_arrival(ctx, set, now);
 }
 
-static __always_inline bool is_watched_device(__u32 ifindex)
+/* True if the packet counts here: it came by one of the interfaces, and leaves by one without coming by another. */
+static __always_inline bool is_passage(__u32 in_ifindex, __u32 out_ifindex)
 {
-	return bpf_map_lookup_elem(&hop_devices, &ifindex);
+	return hop_device_of(in_ifindex) && hop_device_of(out_ifindex) == HOP_DEVICE;
 }
 
 /* Runs at TC egress (tcx or clsact) of each interface. */
@@ -104,7 +140,7 @@ int hop_queue(struct __sk_buff *ctx)
 	at.out_ifindex = ctx->ifindex;
 	if (!set || !at.in_ifindex || ctx->tstamp_type != STAMP_MONOTONIC)
 		return TCX_NEXT;
-	if (!read_stamp(set, ctx->tstamp, bpf_ktime_get_ns(), &time) || !is_watched_device(at.in_ifindex))
+	if (!read_stamp(set, ctx->tstamp, bpf_ktime_get_ns(), &time) || !is_passage(at.in_ifindex, at.out_ifindex))
 		return TCX_NEXT;
 	at.start = time.start;
 	count_time(&at, time.ns, segments ? segments : 1, ctx->len);
@@ -147,6 +183,7 @@ int hop_out(__u64 *ctx)
 	struct leaving_packet p = {};
 	struct drop_headers headers;
 	__u64 stamp = skb->tstamp;
+	struct flow_key *flow;
 
 	p.in_ifindex = skb->skb_iif;
 	p.out_ifindex = dev->ifindex;
@@ -157,14 +194,17 @@ int hop_out(__u64 *ctx)
 		return 0;
 	if (dev->nd_net.net->ns.inum != set->netns)
 		return 0;
-	if (!is_watched_device(p.out_ifindex) || !is_watched_device(p.in_ifindex))
+	if (!is_passage(p.in_ifindex, p.out_ifindex))
 		return 0;
 	p.now = bpf_ktime_get_ns();
 	if (!read_stamp(set, stamp, p.now, &p.time))
 		return 0;
 	find_size(skb, &p.size);
-	if (read_headers(skb, &headers, &p.key))
+	flow = (struct flow_key *)p.key.flow;
+	if (read_headers(skb, &headers, flow)) {
+		find_inner(&headers, set->tunnels, flow, &p.key.tunnel, &p.key.tunnel_id);
 		count_hops(&p, skb, set);
+	}
 	at.in_ifindex = p.in_ifindex;
 	at.out_ifindex = p.out_ifindex;
 	at.start = p.time.start;

@@ -1,5 +1,6 @@
 //! The settings of postcards: what a host tells of packets without changing any.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -10,7 +11,7 @@ use super::http::{POSTCARDS_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;
-use crate::model::{NodeId, QueueRule, ReportVersion};
+use crate::model::{NodeId, QueueRule, ReportVersion, TunnelKind};
 
 /// The drops that are told.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -79,6 +80,30 @@ impl NetnsChoice {
     }
 }
 
+/// The tunnels whose packets are known by the flow inside.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum InnerChoice {
+    /// none: packets are known by the tunnel's own flow
+    None,
+    /// UDP ports 4789 and 8472
+    Vxlan,
+    /// UDP port 6081
+    Geneve,
+    /// UDP port 2152
+    GtpU,
+}
+
+impl InnerChoice {
+    fn kind(self) -> Option<TunnelKind> {
+        match self {
+            Self::None => None,
+            Self::Vxlan => Some(TunnelKind::Vxlan),
+            Self::Geneve => Some(TunnelKind::Geneve),
+            Self::GtpU => Some(TunnelKind::GtpU),
+        }
+    }
+}
+
 /// Options of `hostint postcards`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PostcardsOptions {
@@ -114,6 +139,11 @@ pub struct PostcardsOptions {
     /// [default: reasons that are no loss, see hostint-postcards(8)]
     #[arg(long, help_heading = MEASURING, value_name = "LIST", value_delimiter = ',')]
     pub ignored_reasons: Vec<String>,
+
+    /// Know packets in these tunnels by the flow inside and the number of the network (VNI) or tunnel (TEID), separated by
+    /// commas; none: by the tunnel's own flow [default: vxlan,geneve,gtp-u]
+    #[arg(long, help_heading = MEASURING, value_name = "LIST", value_delimiter = ',')]
+    pub inner: Vec<InnerChoice>,
 
     /// Send reports to this collector, default port 32766; may be repeated
     #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
@@ -188,6 +218,8 @@ pub struct PostcardsConfig {
     pub ignored_reasons: Vec<String>,
     /// The names were given, so that one which the kernel does not know is worth a word.
     pub ignored_given: bool,
+    /// The tunnels whose packets are known by the flow inside.
+    pub inner: BTreeSet<TunnelKind>,
     pub report_period: TimeSpan,
     pub places: bool,
     pub pods: bool,
@@ -258,6 +290,12 @@ impl PostcardsOptions {
                 format!("{max_flows} is not a possible number of flows (expected 1 to 16777216)"),
             ));
         }
+        if self.inner.len() > 1 && self.inner.contains(&InnerChoice::None) {
+            faults.push(fault(
+                &["inner"],
+                "none stands alone (leave it or the tunnels out)".to_owned(),
+            ));
+        }
         check_receivers(&self.collector, None, &mut faults);
         let identity = self.identity.check(&mut faults);
         check_http(self.http.as_deref(), POSTCARDS_HTTP_PORT, &mut faults);
@@ -281,6 +319,10 @@ impl PostcardsOptions {
                 [] => IGNORED.map(str::to_owned).to_vec(),
                 _ if tells_all => Vec::new(),
                 given => given.to_vec(),
+            },
+            inner: match &self.inner[..] {
+                [] => TunnelKind::EACH.into(),
+                given => given.iter().filter_map(|one| one.kind()).collect(),
             },
             report_period: period,
             places: !self.no_places.unwrap_or(false),

@@ -78,6 +78,12 @@ pub mod queue_object {
     include!(concat!(env!("OUT_DIR"), "/queue.skel.rs"));
 }
 
+/// Generated: the program that walks over processes.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod task_walk_object {
+    include!(concat!(env!("OUT_DIR"), "/task_walk.skel.rs"));
+}
+
 /// Generated: the programs that read TCP connections.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod tcp_walk_object {
@@ -159,6 +165,7 @@ abi!(
     drop_key,
     drop_flow,
     drop_event,
+    hop_key,
     hop_settings,
     hop_passage,
     hop_times,
@@ -169,6 +176,7 @@ abi!(
     queue_episode,
     queue_state,
     queue_event,
+    task_record,
     tcp_settings,
     tcp_record,
     transit_info,

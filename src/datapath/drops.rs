@@ -22,10 +22,11 @@ use super::event_ring::EventRing;
 use super::load::{program_fd, recursion_misses, with_warnings};
 use super::maps::Map;
 use super::token_rate::token_rate_of;
+use super::tunnel;
 use crate::config::DscpMark;
 use crate::model::{
     DropCount, DropPosition, DropTotals, DroppedInt, FlowKey, HostDrop, KernelReason, NodeId,
-    PacketPods, PlaceDrops, ReasonDrops,
+    PacketPods, PlaceDrops, ReasonDrops, TunnelKind,
 };
 use crate::os::clock;
 
@@ -44,6 +45,8 @@ pub struct DropPlan {
     pub ignored_copies: BTreeSet<u32>,
     /// The most new flows in a second; 0: no limit.
     pub max_new_flows: u64,
+    /// The tunnels whose packets are known by the flow inside.
+    pub tunnels: BTreeSet<TunnelKind>,
     /// Marks packets with INT over TCP or UDP.
     pub mark: DscpMark,
     /// UDP destination port of packets with INT behind an extra header.
@@ -240,6 +243,7 @@ fn settings_of(plan: &DropPlan) -> io::Result<drop_settings> {
         extension_port: plan.extension_port.to_be(),
         tos_value: plan.mark.tos_value(),
         tos_mask: plan.mark.tos_mask(),
+        tunnels: tunnel::bits(&plan.tunnels),
         ..Default::default()
     };
     set_slots(&mut settings.ignored, &plan.ignored);
@@ -273,10 +277,13 @@ fn sum<K: Abi>(map: &Map<K, drop_count>, key: &K) -> io::Result<DropCount> {
 
 fn host_drop(key: &drop_key, flow: &drop_flow, wall_offset: u64) -> HostDrop {
     let no_key = flow_key::default();
-    let is_known = |key: &flow_key| bytes_of(key) != bytes_of(&no_key);
+    let is_known = bytes_of(&flow.before_nat) != bytes_of(&no_key);
+    let other = is_known.then(|| FlowKey::from(&flow.before_nat));
+    let (flow_before_nat, tunnel) = tunnel::told(key.tunnel, key.tunnel_id, other);
     HostDrop {
         flow: FlowKey::from(&key.flow),
-        flow_before_nat: is_known(&flow.before_nat).then(|| FlowKey::from(&flow.before_nat)),
+        flow_before_nat,
+        tunnel,
         reason: KernelReason {
             number: key.reason,
             name: None,

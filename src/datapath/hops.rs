@@ -3,6 +3,7 @@
 //! Nothing of them is pinned, and a daemon that ends takes its programs with it. Where the kernel has no links for TC
 //! programs (before 6.6), filters of a daemon that was killed stay until the next one; they stamp nothing by then.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -13,8 +14,8 @@ use libbpf_rs::{Link as TracepointLink, MapHandle};
 
 use super::abi::hop_object::{HopSkel, HopSkelBuilder};
 use super::abi::{
-    bytes_of_all, counter, flow_key, hop_counter, hop_event, hop_event_kind, hop_flow,
-    hop_flow_flag, hop_limit, hop_news, hop_setting, hop_settings, read_from,
+    bytes_of_all, counter, flow_key, hop_counter, hop_device, hop_event, hop_event_kind, hop_flow,
+    hop_flow_flag, hop_key, hop_limit, hop_news, hop_setting, hop_settings, read_from,
 };
 use super::counters::packets;
 use super::event_ring::EventRing;
@@ -24,8 +25,11 @@ use super::load::{program_fd, recursion_misses, with_warnings};
 use super::maps::Map;
 use super::probe::{Features, has_packet_stamps};
 use super::token_rate::token_rate_of;
+use super::tunnel;
 use super::watch::{Watchlist, watchlist_of};
-use crate::model::{FlowKey, HopReason, HopStart, HopTotals, HostHop, PacketPods, WatchRule};
+use crate::model::{
+    FlowKey, HopReason, HopStart, HopTotals, HostHop, PacketPods, TunnelKind, WatchRule,
+};
 use crate::os::{clock, log};
 
 /// The programs stamp packets for this time after the daemon said last that it lives.
@@ -44,15 +48,19 @@ pub struct HopPlan {
     pub hold: Duration,
     /// The most new flows in a second; 0: no limit.
     pub max_new_flows: u64,
+    /// The tunnels whose packets are known by the flow inside.
+    pub tunnels: BTreeSet<TunnelKind>,
 }
 
 /// The programs, attached.
 pub struct HopPrograms {
     settings: Map<u32, hop_settings>,
     devices: Map<u32, u32>,
+    /// Those that are stacked on others.
+    stacked: BTreeSet<u32>,
     counters: Map<u32, counter>,
     passages: Passages,
-    flows: Map<flow_key, hop_flow>,
+    flows: Map<hop_key, hop_flow>,
     list: Watchlist,
     events: MapHandle,
     set: hop_settings,
@@ -80,6 +88,7 @@ impl HopPrograms {
         let mut programs = Self {
             settings: Map::of(&maps.hop_settings)?,
             devices: Map::of(&maps.hop_devices)?,
+            stacked: BTreeSet::new(),
             counters: Map::of(&maps.hop_counters)?,
             passages: Passages::new(Map::of(&maps.hop_times)?),
             flows: Map::of(&maps.hop_flows)?,
@@ -99,7 +108,8 @@ impl HopPrograms {
     /// # Errors
     /// If the interface is gone, or there is no room for it. It is as if it had not been asked for then.
     pub fn add(&mut self, ifindex: u32) -> io::Result<()> {
-        self.devices.set(&ifindex, &1)?;
+        self.devices.set(&ifindex, &hop_device::HOP_DEVICE.0)?;
+        self.stacked.remove(&ifindex);
         self.hooks
             .attach(ifindex)
             .inspect_err(|_| self.devices_without(ifindex))
@@ -108,8 +118,26 @@ impl HopPrograms {
     /// Times the packets of an interface no more. It may be gone.
     pub fn remove(&mut self, ifindex: u32) {
         self.devices_without(ifindex);
+        self.stacked.remove(&ifindex);
         self.hooks.detach(ifindex);
         self.passages.note_gone(ifindex);
+    }
+
+    /// Says whether an interface is stacked on another one whose packets are timed, where its own are counted then.
+    pub fn set_stacked(&mut self, ifindex: u32, is_stacked: bool) -> io::Result<()> {
+        if self.stacked.contains(&ifindex) == is_stacked {
+            return Ok(());
+        }
+        let device = match is_stacked {
+            true => hop_device::HOP_STACKED,
+            false => hop_device::HOP_DEVICE,
+        };
+        self.devices.set(&ifindex, &device.0)?;
+        match is_stacked {
+            true => self.stacked.insert(ifindex),
+            false => self.stacked.remove(&ifindex),
+        };
+        Ok(())
     }
 
     fn devices_without(&self, ifindex: u32) {
@@ -243,8 +271,8 @@ pub fn read_event(bytes: &[u8]) -> Option<HostHop> {
         .into_iter()
         .filter(|(bit, _)| event.news & bit.0 != 0);
     let reasons = reasons.map(|(_, reason)| reason).collect();
-    let key = read_from::<flow_key>(bytes_of_all(&event.key))?;
-    Some(host_hop(&key, &event.flow, reasons, clock::wall_offset()))
+    let offset = clock::wall_offset();
+    Some(host_hop(&event.key, &event.flow, reasons, offset))
 }
 
 fn settings_of(plan: &HopPlan) -> io::Result<hop_settings> {
@@ -257,20 +285,32 @@ fn settings_of(plan: &HopPlan) -> io::Result<hop_settings> {
         new_flow_burst_ns,
         netns: plan.netns,
         mark: plan.netns & hop_limit::HOP_MARK_MASK.0,
-        flags: plan
-            .rules
-            .as_ref()
-            .map_or(0, |_| hop_setting::HOP_BY_RULES.0),
+        flags: plan.rules.as_ref().map_or(0, |rules| {
+            let of_dev = rules.iter().any(|rule| !rule.devs.is_empty());
+            hop_setting::HOP_BY_RULES.0
+                | match of_dev {
+                    true => hop_setting::HOP_RULES_OF_DEV.0,
+                    false => 0,
+                }
+        }),
+        tunnels: tunnel::bits(&plan.tunnels),
         ..Default::default()
     })
 }
 
-fn host_hop(key: &flow_key, flow: &hop_flow, reasons: Vec<HopReason>, offset: u64) -> HostHop {
-    let before = read_from::<flow_key>(bytes_of_all(&flow.before_nat));
-    let before = before.filter(|_| flow.before_nat.iter().any(|word| *word != 0));
+/// There are as many words as the key has.
+fn flow_of_words(words: &[u32]) -> flow_key {
+    read_from(bytes_of_all(words)).unwrap_or_default()
+}
+
+fn host_hop(key: &hop_key, flow: &hop_flow, reasons: Vec<HopReason>, offset: u64) -> HostHop {
+    let is_known = flow.before_nat.iter().any(|word| *word != 0);
+    let other = is_known.then(|| FlowKey::from(&flow_of_words(&flow.before_nat)));
+    let (flow_before_nat, tunnel) = tunnel::told(key.tunnel, key.tunnel_id, other);
     HostHop {
-        flow: FlowKey::from(key),
-        flow_before_nat: before.map(|key| FlowKey::from(&key)),
+        flow: FlowKey::from(&flow_of_words(&key.flow)),
+        flow_before_nat,
+        tunnel,
         reasons,
         start: match flow.flags & hop_flow_flag::HOP_FROM_SENDER.0 {
             0 => HopStart::Interface,

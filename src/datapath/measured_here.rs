@@ -56,8 +56,9 @@ impl MeasuredHere {
         if let Some(int) = drop.int {
             return Ok(self.position_of_tagged(own, int.source));
         }
-        // NAT may come behind the strip, or before the tag.
-        let flows = [Some(&drop.flow), drop.flow_before_nat.as_ref()];
+        // A tunnel is measured as a whole. NAT may come behind the strip, or before the tag.
+        let outer = drop.tunnel.as_ref().map(|tunnel| &tunnel.outer);
+        let flows = [outer, Some(&drop.flow), drop.flow_before_nat.as_ref()];
         for flow in flows.into_iter().flatten() {
             if has(self.sink_flows.as_ref(), flow)? {
                 return Ok(DropPosition::BehindStrip);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FlowKey, NodeId, PacketPods};
+use super::{FlowKey, NodeId, PacketPods, Tunnel, TunnelId};
 
 /// The kernel's reason for a drop.
 #[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
@@ -127,16 +127,21 @@ pub struct DropId {
     pub netns: u32,
     /// The node that tagged the packets; `None`: they had no INT.
     pub tagged_by: Option<NodeId>,
+    pub tunnel: Option<TunnelId>,
 }
 
 /// The drops of a flow for one reason. All counts are those since the first one.
 #[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct HostDrop {
-    /// The flow as its packets were when they were dropped; of packets with INT, the flow that is measured.
+    /// The flow as its packets were when they were dropped; of packets with INT, the flow that is measured; of others in a
+    /// tunnel, the one inside.
     pub flow: FlowKey,
     /// The flow as the end that began the connection knows it, if NAT changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_before_nat: Option<FlowKey>,
+    /// The tunnel that the packets were in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<Tunnel>,
     #[serde(flatten)]
     pub reason: KernelReason,
     /// The kernel's function that dropped the first packet, or the address in it.
@@ -189,6 +194,18 @@ impl HostDrop {
             ifindex: self.ifindex,
             netns: self.netns,
             tagged_by: self.int.map(|int| int.source),
+            tunnel: self.tunnel.map(|tunnel| tunnel.which),
+        }
+    }
+
+    /// The flow by which INT knows the packets, if it measures them on this host: a tunnel as a whole, and behind the strip the
+    /// flow before NAT.
+    pub fn measured_flow(&self) -> FlowKey {
+        match (self.position, self.tunnel) {
+            (DropPosition::Apart, _) => self.flow,
+            (_, Some(tunnel)) => tunnel.outer,
+            (DropPosition::BehindStrip, None) => self.flow_before_nat.unwrap_or(self.flow),
+            (_, None) => self.flow,
         }
     }
 }

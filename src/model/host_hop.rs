@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FlowKey, LatencyFigures, LatencyHistogram, LatencyResolution, NodeId, PacketPods};
+use super::{
+    FlowKey, LatencyFigures, LatencyHistogram, LatencyResolution, NodeId, PacketPods, Tunnel,
+    TunnelId,
+};
 
 /// Where the time of a packet begins.
 #[derive(
@@ -45,14 +48,24 @@ impl HopReason {
     }
 }
 
+/// The identity of a forwarded flow.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct HopId {
+    pub flow: FlowKey,
+    pub tunnel: Option<TunnelId>,
+}
+
 /// The packets of a flow that the host forwarded. All counts are those since the first one that was timed.
 #[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct HostHop {
-    /// The flow as its packets leave.
+    /// The flow as its packets leave; in a tunnel, the one inside.
     pub flow: FlowKey,
     /// The flow as the end that began the connection knows it, if NAT changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_before_nat: Option<FlowKey>,
+    /// The tunnel in which the packets leave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<Tunnel>,
     pub reasons: Vec<HopReason>,
     pub start: HopStart,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,6 +87,15 @@ pub struct HostHop {
     pub hop_ns: u32,
     pub mean_hop_ns: u32,
     pub max_hop_ns: u32,
+}
+
+impl HostHop {
+    pub fn id(&self) -> HopId {
+        HopId {
+            flow: self.flow,
+            tunnel: self.tunnel.map(|tunnel| tunnel.which),
+        }
+    }
 }
 
 /// What a host told of a flow that it forwards.

@@ -100,6 +100,7 @@ mod tcp_status;
 mod tcp_totals;
 mod told_totals;
 mod transit_status;
+mod tunnel;
 mod volume;
 mod watch;
 mod ways;
@@ -153,7 +154,9 @@ pub use host_drop::{
     DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,
     HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
 };
-pub use host_hop::{HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport};
+pub use host_hop::{
+    HopId, HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport,
+};
 pub use host_passage::{PassageFigures, PassageId, QUEUED_PLACE, SENT_PLACE};
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,
@@ -230,6 +233,7 @@ pub use tcp_status::TcpStatus;
 pub use tcp_totals::{ConnectionReport, LimitedCount, TcpNews, TcpReport, TcpTotals};
 pub use told_totals::ToldTotals;
 pub use transit_status::{TransitInterface, TransitStatus};
+pub use tunnel::{Tunnel, TunnelId, TunnelKind};
 pub use volume::Volume;
 pub use watch::{
     BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchPurpose, WatchRule,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use netlink_packet_route::link::{LinkAttribute, LinkMessage};
+use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::libc;
 
@@ -15,16 +15,28 @@ pub struct SeenLink {
     pub name: String,
     /// The kernel's number for the namespace of the other end, if that is another one: of a container behind a veth.
     pub peer_netns: Option<i32>,
+    /// The interface on which this one is stacked, as a VLAN is on its card.
+    pub lower: Option<u32>,
+    /// The bridge or bond that this one is a port of.
+    pub master: Option<u32>,
 }
 
 impl SeenLink {
     pub(super) fn of(link: &LinkMessage) -> Option<Self> {
         let mut name = None;
         let mut peer_netns = None;
+        let mut master = None;
+        let mut lower = None;
+        let mut is_pair = false;
         for attribute in &link.attributes {
             match attribute {
                 LinkAttribute::IfName(text) => name = Some(text.clone()),
                 LinkAttribute::LinkNetNsId(number) => peer_netns = Some(*number),
+                LinkAttribute::Controller(index) => master = Some(*index),
+                LinkAttribute::Link(index) => lower = Some(*index),
+                LinkAttribute::LinkInfo(about) => {
+                    is_pair = about.contains(&LinkInfo::Kind(InfoKind::Veth));
+                }
                 _ => {}
             }
         }
@@ -32,6 +44,9 @@ impl SeenLink {
             index: link.header.index,
             name: name?,
             peer_netns,
+            // That of a veth is its other end.
+            lower: lower.filter(|index| !is_pair && peer_netns.is_none() && *index != 0),
+            master: master.filter(|index| *index != 0),
         })
     }
 }

@@ -98,16 +98,12 @@ impl WaitingDrops {
         }
     }
 
-    /// Adds packets of a flow. Those behind the strip are known by the flow that the sink measured, before NAT.
+    /// Adds packets of a flow, which is known as INT knows it.
     pub fn add_flow(&mut self, node: NodeId, drop: &HostDrop, count: DropCount, time_ns: u64) {
-        let measured = match drop.position {
-            DropPosition::BehindStrip => drop.flow_before_nat.unwrap_or(drop.flow),
-            _ => drop.flow,
-        };
         let key = FlowDropKey {
             begin_ns: period_of(time_ns),
             node,
-            flow: measured,
+            flow: drop.measured_flow(),
             reason: drop.reason.label(),
             place: drop.place.clone(),
             position: drop.position,

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use super::bounds::{BoundedTable, signed, touched};
 use super::ids::{flow_with, name_bytes};
 use super::lives::{LifeTable, Living};
-use crate::model::{FlowKey, ForwardedFlow, HopOrder, HopQuery, HostHop, NodeId, Span};
+use crate::model::{FlowKey, ForwardedFlow, HopId, HopOrder, HopQuery, HostHop, NodeId, Span};
 
 /// The table and its bounds. A flow is about 1 kB.
 const TABLE: BoundedTable = BoundedTable {
@@ -27,10 +27,10 @@ const SAME_NS: i64 = 100_000_000;
 
 impl Living for HostHop {
     /// The flow, and the time of its first packet: a flow that the host forgot meanwhile begins again.
-    type Name = (FlowKey, u64);
+    type Name = (HopId, u64);
 
     fn name(&self) -> Self::Name {
-        (self.flow, self.first_ns)
+        (self.id(), self.first_ns)
     }
 
     fn progress(&self) -> u64 {
@@ -48,6 +48,7 @@ impl LifeTable for HostHop {
                  flow BLOB NOT NULL,
                  -- the time of the first packet, by the clock of the host
                  first_packet_ns INTEGER NOT NULL,
+                 -- or that of the tunnel
                  before_nat BLOB,
                  first_ns INTEGER NOT NULL,
                  last_ns INTEGER NOT NULL,
@@ -87,7 +88,9 @@ impl LifeTable for HostHop {
             node,
             flow,
             same.unwrap_or(begin),
-            self.flow_before_nat.map(name),
+            self.flow_before_nat
+                .or(self.tunnel.map(|tunnel| tunnel.outer))
+                .map(name),
             signed(time_ns.saturating_sub(age_ns)),
             signed(time_ns),
             signed(self.packets),

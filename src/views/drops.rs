@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
+use super::tunnel::TunnelText;
 use crate::model::{DropPosition, DropTotals, HostDrop, KernelReason};
 
 /// A reason by its name, or by its number if it has none.
@@ -91,6 +92,9 @@ impl fmt::Display for Rest<'_> {
                 "  queue {}",
                 counted(drop.queue_packets.into(), "packet")
             )?;
+        }
+        if let Some(tunnel) = &drop.tunnel {
+            write!(f, "  tunnel {}", TunnelText(tunnel))?;
         }
         if let Some(before) = &drop.flow_before_nat {
             write!(f, "  before NAT {before}")?;

@@ -4,12 +4,14 @@ use super::hops::{end, ends};
 use super::hosts::KnownHosts;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
+use super::tunnel::TunnelText;
 use crate::model::{ForwardedFlow, HopStart, LEAST_SAMPLES, LatencyFigures, PassageFigures};
 
 /// The columns of a CSV.
 pub const CSV: &str = "node told_ns flow.src flow.sport flow.dst flow.dport flow.protocol flow_before_nat.src \
                        flow_before_nat.sport flow_before_nat.dst flow_before_nat.dport start in_interface out_interface \
-                       in_ifindex out_ifindex packets bytes first_ns last_ns hop_ns mean_hop_ns max_hop_ns in_pod out_pod";
+                       in_ifindex out_ifindex packets bytes first_ns last_ns hop_ns mean_hop_ns max_hop_ns in_pod out_pod \
+                       tunnel.kind tunnel.id tunnel.outer.src tunnel.outer.sport tunnel.outer.dst tunnel.outer.dport";
 
 /// The last line if the times of some flows begin at their senders.
 const SINCE_SENDER: &str =
@@ -69,12 +71,13 @@ fn passages(all: &[PassageFigures], hosts: &KnownHosts) -> TextTable {
 /// Flows, as hosts told them last.
 fn flows(all: &[ForwardedFlow], hosts: &KnownHosts) -> TextTable {
     let mut table = TextTable::new(
-        &["flow", "host", "in", "out", "before NAT"],
+        &["flow", "host", "in", "out", "before NAT, or tunnel"],
         &["packets", "bytes", "mean", "max", "last"],
     );
     for ForwardedFlow { node, hop, .. } in all {
         let time = |ns: u32| Nanoseconds(ns.into()).to_string();
-        let before = hop.flow_before_nat.map(|flow| flow.to_string());
+        let tunnel = hop.tunnel.map(|tunnel| TunnelText(&tunnel).to_string());
+        let before = hop.flow_before_nat.map(|flow| flow.to_string()).or(tunnel);
         let (begin, end) = ends(hop);
         table.row(
             [

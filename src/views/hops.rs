@@ -5,6 +5,7 @@ use std::fmt;
 use super::drops::counted;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
+use super::tunnel::TunnelText;
 use crate::model::{HopPassage, HopStart, HopTotals, HostHop, LatencyFigures};
 
 /// Stands for all interfaces that are gone.
@@ -50,6 +51,9 @@ impl fmt::Display for HopDetails<'_> {
         )?;
         let reasons: Vec<&str> = hop.reasons.iter().map(|reason| reason.name()).collect();
         write!(f, "  {}", reasons.join(", "))?;
+        if let Some(tunnel) = &hop.tunnel {
+            write!(f, "  tunnel {}", TunnelText(tunnel))?;
+        }
         if let Some(before) = &hop.flow_before_nat {
             write!(f, "  before NAT {before}")?;
         }

@@ -35,5 +35,6 @@ pub mod tcp;
 pub mod tcp_json;
 pub mod text;
 mod told_collectors;
+mod tunnel;
 pub mod watch;
 pub mod waterfall;

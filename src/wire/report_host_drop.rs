@@ -1,10 +1,10 @@
 //! hostint's report of packets of a flow that a host dropped (NProto 10).
 
-use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_names::{emit_name, emit_pods, name, pods};
 use super::report_v05::HEADER_BYTES;
+use super::{DecodeError, report_tunnel};
 use crate::model::{
     DropCount, DropPosition, DroppedInt, FlowKey, HostDrop, HostDropReport, KernelReason, NodeId,
     PacketPods,
@@ -17,7 +17,9 @@ const HAS_INT: u8 = 2;
 const HAS_NAT: u8 = 4;
 /// Names of pods follow the names of interfaces.
 const HAS_PODS: u8 = 8;
-const FLAGS: u8 = SUPERPACKET | HAS_INT | HAS_NAT | HAS_PODS;
+/// A tunnel follows the flows.
+const HAS_TUNNEL: u8 = 16;
+const FLAGS: u8 = SUPERPACKET | HAS_INT | HAS_NAT | HAS_PODS | HAS_TUNNEL;
 
 /// An age that is not known.
 const NO_AGE: u32 = u32::MAX;
@@ -53,9 +55,14 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostDropReport, Dec
         0 => None,
         _ => Some(decode_flow(cursor, 0)?.0),
     };
+    let tunnel = match flags & HAS_TUNNEL {
+        0 => None,
+        _ => Some(report_tunnel::decode(cursor)?),
+    };
     let drop = HostDrop {
         flow,
         flow_before_nat,
+        tunnel,
         reason: KernelReason {
             number,
             name: name(cursor, "name of the reason")?,
@@ -140,6 +147,7 @@ pub(super) fn emit(report: &HostDropReport, out: &mut Vec<u8>) {
         (drop.int.is_some(), HAS_INT),
         (drop.flow_before_nat.is_some(), HAS_NAT),
         (drop.pods.are_known(), HAS_PODS),
+        (drop.tunnel.is_some(), HAS_TUNNEL),
     ] {
         if set {
             flags |= flag;
@@ -171,6 +179,9 @@ pub(super) fn emit(report: &HostDropReport, out: &mut Vec<u8>) {
     let flows: [Option<&FlowKey>; 2] = [Some(&drop.flow), drop.flow_before_nat.as_ref()];
     for flow in flows.into_iter().flatten() {
         emit_flow(flow, 0, out);
+    }
+    if let Some(tunnel) = &drop.tunnel {
+        report_tunnel::emit(tunnel, out);
     }
     for name in [
         &drop.reason.name,

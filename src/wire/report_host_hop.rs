@@ -1,10 +1,10 @@
 //! hostint's report of the time that packets of a flow take through a host (NProto 11).
 
-use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_names::{emit_name, emit_pods, name, pods};
 use super::report_v05::HEADER_BYTES;
+use super::{DecodeError, report_tunnel};
 use crate::model::{FlowKey, HopReason, HopStart, HostHop, HostHopReport, NodeId, PacketPods};
 
 /// The times begin at the sender.
@@ -13,7 +13,9 @@ const FROM_SENDER: u8 = 1;
 const HAS_NAT: u8 = 2;
 /// Names of pods follow the names of interfaces.
 const HAS_PODS: u8 = 4;
-const FLAGS: u8 = FROM_SENDER | HAS_NAT | HAS_PODS;
+/// A tunnel follows the flows.
+const HAS_TUNNEL: u8 = 8;
+const FLAGS: u8 = FROM_SENDER | HAS_NAT | HAS_PODS | HAS_TUNNEL;
 
 /// Reads a whole datagram whose fixed header announces the hops of a flow.
 pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostHopReport, DecodeError> {
@@ -43,9 +45,14 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostHopReport, Deco
         0 => None,
         _ => Some(decode_flow(cursor, 0)?.0),
     };
+    let tunnel = match flags & HAS_TUNNEL {
+        0 => None,
+        _ => Some(report_tunnel::decode(cursor)?),
+    };
     let hop = HostHop {
         flow,
         flow_before_nat,
+        tunnel,
         reasons,
         start: match flags & FROM_SENDER {
             0 => HopStart::Interface,
@@ -90,6 +97,9 @@ pub(super) fn emit(report: &HostHopReport, out: &mut Vec<u8>) {
     if hop.pods.are_known() {
         flags |= HAS_PODS;
     }
+    if hop.tunnel.is_some() {
+        flags |= HAS_TUNNEL;
+    }
     let reasons = (0..).zip(HopReason::EACH);
     let reasons = reasons.filter(|(_, reason)| hop.reasons.contains(reason));
     let bits = reasons.fold(0_u8, |bits, (bit, _)| bits | 1 << bit);
@@ -107,6 +117,9 @@ pub(super) fn emit(report: &HostHopReport, out: &mut Vec<u8>) {
     let flows: [Option<&FlowKey>; 2] = [Some(&hop.flow), hop.flow_before_nat.as_ref()];
     for flow in flows.into_iter().flatten() {
         emit_flow(flow, 0, out);
+    }
+    if let Some(tunnel) = &hop.tunnel {
+        report_tunnel::emit(tunnel, out);
     }
     for name in [&hop.in_interface, &hop.out_interface] {
         emit_name(name.as_deref(), out);

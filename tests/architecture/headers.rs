@@ -16,7 +16,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("packet", &["kernel"]),
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
-    ("drop", &["int", "kernel"]),
+    ("drop", &["int", "kernel", "packet"]),
     ("hop", &["kernel", "packet", "watch", "drop", "sink"]),
     ("queue", &["kernel", "drop"]),
     ("tcp", &["kernel", "watch"]),
@@ -79,7 +79,9 @@ fn definitions(source: &Source) -> BTreeSet<String> {
         } else if let Some(rest) = line.strip_prefix("#define ") {
             Some(word(rest).to_owned()).filter(|name| !name.starts_with("HOSTINT_"))
         } else if let Some(rest) = line.strip_prefix("typedef ") {
-            Some(last_word(rest.trim_end_matches(';')).to_owned())
+            // That of a function has its name in front of its parameters.
+            let head = rest.split_once('(').map_or(rest, |(head, _)| head);
+            Some(last_word(head.trim_end_matches(';')).to_owned())
         } else if let Some((constant, _)) = line
             .strip_prefix("const volatile ")
             .and_then(|rest| rest.split_once(" ="))

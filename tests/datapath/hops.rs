@@ -245,6 +245,7 @@ mod root {
             step: std::time::Duration::ZERO,
             hold: std::time::Duration::ZERO,
             max_new_flows: 1,
+            tunnels: Default::default(),
         };
         await_that("no program is attached yet", || ours() == 0);
         let mut programs = HopPrograms::start(16, &plan).unwrap();

@@ -26,6 +26,8 @@ mod root {
     mod hooks;
     mod hop_interfaces;
     mod hops;
+    mod hops_stacked;
+    mod inner_flows;
     mod ioam;
     mod lease_refusals;
     mod leases;

@@ -297,6 +297,14 @@ impl Random {
         }
     }
 
+    fn tunnel(&mut self) -> Option<Tunnel> {
+        let number = self.u8() % 4;
+        let (id, outer) = (self.u32(), self.flow());
+        let kind = TunnelKind::from_number(number)?;
+        let which = TunnelId { kind, id };
+        Some(Tunnel { which, outer })
+    }
+
     pub fn host_hop(&mut self) -> HostHopReport {
         let name = |some: bool| some.then(|| "eth0".to_owned());
         let bits = self.u8();
@@ -309,6 +317,7 @@ impl Random {
             hop: HostHop {
                 flow: self.flow(),
                 flow_before_nat: self.bool().then(|| self.flow()),
+                tunnel: self.tunnel(),
                 reasons,
                 start: match self.bool() {
                     true => HopStart::Sender,
@@ -354,6 +363,7 @@ impl Random {
             drop: HostDrop {
                 flow: self.flow(),
                 flow_before_nat: self.bool().then(|| self.flow()),
+                tunnel: self.tunnel(),
                 reason: KernelReason {
                     number: self.u32(),
                     name: reason,

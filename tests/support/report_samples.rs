@@ -316,6 +316,7 @@ pub fn host_drops() -> [Report; 2] {
             src: "10.0.0.7".parse().unwrap(),
             ..flow
         }),
+        tunnel: Some(tunnel(TunnelKind::Vxlan)),
         reason: KernelReason {
             number: 50,
             name: text("QDISC_DROP"),
@@ -361,6 +362,7 @@ pub fn host_drops() -> [Report; 2] {
             vlans: Vlans::NONE,
         },
         flow_before_nat: None,
+        tunnel: None,
         reason: KernelReason::default(),
         place: None,
         in_interface: None,
@@ -382,6 +384,20 @@ pub fn host_drops() -> [Report; 2] {
     })
 }
 
+fn tunnel(kind: TunnelKind) -> Tunnel {
+    Tunnel {
+        which: TunnelId { kind, id: 4_242 },
+        outer: FlowKey {
+            src: "203.0.113.1".parse().unwrap(),
+            dst: "203.0.113.2".parse().unwrap(),
+            sport: 51_000,
+            dport: 4_789,
+            protocol: 17,
+            vlans: Vlans::NONE,
+        },
+    }
+}
+
 /// Packets of flows through a host: with all that there can be, and with as little as possible.
 pub fn host_hops() -> [Report; 2] {
     let flow = FlowKey {
@@ -398,6 +414,7 @@ pub fn host_hops() -> [Report; 2] {
             src: "10.0.0.7".parse().unwrap(),
             ..flow
         }),
+        tunnel: Some(tunnel(TunnelKind::GtpU)),
         reasons: vec![HopReason::Ports, HopReason::Latency],
         start: HopStart::Sender,
         in_interface: Some("eth0".to_owned()),
@@ -419,6 +436,7 @@ pub fn host_hops() -> [Report; 2] {
     };
     let least = HostHop {
         flow_before_nat: None,
+        tunnel: None,
         reasons: vec![HopReason::Period],
         start: HopStart::Interface,
         in_interface: None,

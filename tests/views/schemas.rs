@@ -58,6 +58,12 @@ fn status() -> Shape {
     shape
 }
 
+fn tunnel(outer: FlowKey) -> Tunnel {
+    let kind = TunnelKind::Vxlan;
+    let which = TunnelId { kind, id: 1 };
+    Tunnel { which, outer }
+}
+
 /// One with all that may be known, and one with the least.
 fn host_drops() -> Shape {
     let least = HostDrop {
@@ -70,6 +76,7 @@ fn host_drops() -> Shape {
             vlans: Vlans::default(),
         },
         flow_before_nat: None,
+        tunnel: None,
         reason: KernelReason {
             number: 2,
             name: None,
@@ -96,6 +103,7 @@ fn host_drops() -> Shape {
     };
     let most = HostDrop {
         flow_before_nat: Some(least.flow),
+        tunnel: Some(tunnel(least.flow)),
         reason: named_reason(),
         place: Some("nf_hook_slow".to_owned()),
         in_interface: Some("eth0".to_owned()),
@@ -298,6 +306,7 @@ fn host_hops() -> Shape {
             vlans: Vlans::default(),
         },
         flow_before_nat: None,
+        tunnel: None,
         reasons: vec![HopReason::New],
         start: HopStart::Interface,
         in_interface: None,
@@ -315,6 +324,7 @@ fn host_hops() -> Shape {
     };
     let most = HostHop {
         flow_before_nat: Some(least.flow),
+        tunnel: Some(tunnel(least.flow)),
         in_interface: Some("eth0".to_owned()),
         out_interface: Some("eth1".to_owned()),
         ..least.clone()

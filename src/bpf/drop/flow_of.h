@@ -5,6 +5,8 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "kernel/single_value.h"
+#include "packet/headers.h"
 
 enum drop_header {
 	DROP_ETH_IPV4 = 0x0800,
@@ -44,6 +46,39 @@ struct drop_headers {
 	__u32 end;
 	__u8 tos; /* of the outer IP header */
 };
+
+/*
+ * What rare headers are looked for in, by functions that are neither static nor inlined. The verifier walks those once, and
+ * not for each way that leads to them; on old kernels they take integers alone.
+ */
+struct header_search {
+	__u64 head;
+	__u32 at;
+	__u32 end;
+	struct flow_key flow;  /* inside of a tunnel */
+	struct flow_key outer; /* the tunnel's own */
+	__u32 id;
+	__u32 kind;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct header_search);
+} header_search SEC(".maps");
+
+static __always_inline struct header_search *begin_search(const struct drop_headers *h)
+{
+	struct header_search *search = single_value(&header_search);
+
+	if (!search)
+		return NULL;
+	search->head = (__u64)h->head;
+	search->at = h->at;
+	search->end = h->end;
+	return search;
+}
 
 /* Returns false beyond the end of the linear data. */
 static __always_inline bool read_at(const struct drop_headers *h, __u32 at, void *to, __u32 len)
@@ -141,9 +176,44 @@ static __always_inline bool find_ipv6_flow(struct drop_headers *h, struct flow_k
 	return true;
 }
 
+/*
+ * Returns the Ethertype behind VLAN tags in the data, or 0. The network header of such a packet is behind the tags, or at
+ * the first one: that depends on the driver or device that put them there. The type in front of it tells.
+ */
+__noinline int skip_tags(void)
+{
+	struct header_search *search = single_value(&header_search);
+	struct drop_headers h = {};
+	__be16 type = 0;
+
+	if (!search)
+		return 0;
+	h.head = (unsigned char *)search->head;
+	h.at = search->at;
+	h.end = search->end;
+	if (h.at < sizeof(type) || !read_at(&h, h.at - sizeof(type), &type, sizeof(type)))
+		return 0;
+	for (int tags = 0; tags < MAX_VLAN_TAGS && is_vlan(type); tags++) {
+		if (!read_at(&h, h.at + sizeof(type), &type, sizeof(type)))
+			return 0;
+		h.at += VLAN_HLEN;
+	}
+	search->at = h.at;
+	return type;
+}
+
 /* Returns false if the packet is not IP, or its headers are not there. The key was all zeros before. */
 static __always_inline bool find_flow(struct drop_headers *h, __be16 protocol, struct flow_key *key)
 {
+	/* The verifier then knows less of the offset, and takes the other way for a part of this one: so it comes first. */
+	if (__builtin_expect(is_vlan(protocol), true)) {
+		struct header_search *search = begin_search(h);
+
+		if (!search)
+			return false;
+		protocol = skip_tags();
+		h->at = search->at;
+	}
 	switch (bpf_ntohs(protocol)) {
 	case DROP_ETH_IPV4:
 		return find_ipv4_flow(h, key);

@@ -8,6 +8,7 @@
 #include "hostint/drop.h"
 #include "kernel/stamp.h"
 #include "drop/counts.h"
+#include "drop/inner.h"
 #include "drop/int_of.h"
 #include "drop/nat.h"
 #include "drop/origin.h"
@@ -106,7 +107,10 @@ static __always_inline void begin_drops(const struct dropped_packet *p, struct s
 
 	if (dev && p->from.ifindex != flow.in_ifindex)
 		flow.out_ifindex = p->from.ifindex;
-	find_before_nat(skb, &p->key.flow, p->found.outer_port, &flow.before_nat);
+	if (p->key.tunnel)
+		copy_outer(&flow.before_nat);
+	else
+		find_before_nat(skb, &p->key.flow, p->found.outer_port, &flow.before_nat);
 	if (bpf_map_update_elem(&drop_flows, &p->key, &flow, BPF_NOEXIST)) {
 		/* Another CPU began the flow, or there was no memory. */
 		struct drop_flow *begun = bpf_map_lookup_elem(&drop_flows, &p->key);

@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "kernel/fib.h"
 #include "packet/ip_headers.h"
+#include "packet/tunnel.h"
 #include "watch/chosen_flows.h"
 #include "watch/list.h"
 #include "watch/verdict.h"
@@ -17,33 +18,120 @@ enum {
 	PORT_PTP_GENERAL = 320,
 };
 
-struct hop_arrival {
-	struct ip_headers ip;
+/* What the rules test. */
+struct hop_subject {
 	struct flow_key key;
+	__u8 version;
+	__u8 tos;
+	__u16 zero;
 };
 
-/* Returns false if there are no headers that can be read. */
-static __always_inline bool read_arrival(struct __sk_buff *ctx, struct hop_arrival *a)
+struct hop_arrival {
+	struct ip_headers ip; /* by which the packet is forwarded */
+	__be16 ports[2];
+	struct hop_subject flow; /* the same one, or that inside of a tunnel */
+};
+
+static __always_inline void note_flow(const struct ip_headers *ip, const __be16 *ports, struct hop_subject *flow)
 {
+	flow->version = ip->version;
+	flow->tos = ip->tos;
+	if (ip->version == 4) {
+		flow->key.saddr[0] = flow->key.saddr[1] = flow->key.daddr[0] = flow->key.daddr[1] = 0;
+		flow->key.saddr[2] = flow->key.daddr[2] = bpf_htonl(0xffff);
+		flow->key.saddr[3] = ip->saddr[0];
+		flow->key.daddr[3] = ip->daddr[0];
+	} else {
+		__builtin_memcpy(flow->key.saddr, ip->saddr, sizeof(flow->key.saddr));
+		__builtin_memcpy(flow->key.daddr, ip->daddr, sizeof(flow->key.daddr));
+	}
+	flow->key.layers = ip->protocol;
+	flow->key.sport = ports[0];
+	flow->key.dport = ports[1];
+}
+
+/* A packet without ports, or too short for them, has zeros. */
+static __always_inline void read_arrival_ports(struct __sk_buff *ctx, const struct ip_headers *ip, __be16 *ports)
+{
+	ports[0] = ports[1] = 0;
+	if (is_l4(ip->protocol) && bpf_skb_load_bytes(ctx, ip->l4, ports, 2 * sizeof(*ports)))
+		ports[0] = ports[1] = 0;
+}
+
+static __always_inline bool read_packet_bytes(const void *ctx, __u32 at, void *to, __u32 len)
+{
+	return !bpf_skb_load_bytes(ctx, at, to, len);
+}
+
+/* The functions here that are neither static nor inlined are walked by the verifier once, whatever is before them. */
+__noinline int look_inside(struct __sk_buff *ctx, __u32 l4, __u32 kind, struct hop_subject *flow)
+{
+	struct tunnelled found = {};
+	struct ip_headers ip;
 	__be16 ports[2];
 
-	if (!read_outer_ip(ctx, &a->ip))
+	if (!flow)
+		return 0;
+	if (find_tunnelled_ip(ctx, read_packet_bytes, l4 + sizeof(struct udphdr), kind, &found) &&
+	    read_ip(ctx, found.at, found.version, &ip)) {
+		read_arrival_ports(ctx, &ip, ports);
+		note_flow(&ip, ports, flow);
+	}
+	return 0;
+}
+
+/*
+ * Reads in one piece what nearly all packets have: IPv4 without options, and ports. The data has no VLAN tag here. Returns
+ * false for other packets.
+ */
+static __always_inline bool read_plain_arrival(struct __sk_buff *ctx, struct hop_arrival *a)
+{
+	__u32 at = begins_with_ip(ctx) ? 0 : ETH_HLEN;
+	struct {
+		struct iphdr ip;
+		__be16 ports[2];
+	} head;
+
+	if (ctx->protocol != bpf_htons(ETH_P_IP) || bpf_skb_load_bytes(ctx, at, &head, sizeof(head)))
 		return false;
-	__builtin_memset(&a->key, 0, sizeof(a->key));
-	if (a->ip.version == 4) {
-		a->key.saddr[2] = a->key.daddr[2] = bpf_htonl(0xffff);
-		a->key.saddr[3] = a->ip.saddr[0];
-		a->key.daddr[3] = a->ip.daddr[0];
-	} else {
-		__builtin_memcpy(a->key.saddr, a->ip.saddr, sizeof(a->key.saddr));
-		__builtin_memcpy(a->key.daddr, a->ip.daddr, sizeof(a->key.daddr));
-	}
-	a->key.layers = a->ip.protocol;
-	if (is_l4(a->ip.protocol) && !bpf_skb_load_bytes(ctx, a->ip.l4, ports, sizeof(ports))) {
-		a->key.sport = ports[0];
-		a->key.dport = ports[1];
-	}
+	if (head.ip.version_ihl != 0x45 || is_fragment(head.ip.frag_off) || !is_l4(head.ip.protocol))
+		return false;
+	a->ip.version = 4;
+	a->ip.protocol = head.ip.protocol;
+	a->ip.tos = head.ip.tos;
+	a->ip.l4 = at + sizeof(head.ip);
+	a->ip.saddr[0] = head.ip.saddr;
+	a->ip.daddr[0] = head.ip.daddr;
+	a->ports[0] = head.ports[0];
+	a->ports[1] = head.ports[1];
 	return true;
+}
+
+/* Reads any packet. Returns 0 if there are no headers that can be read. */
+__noinline int read_any_arrival(struct __sk_buff *ctx, struct hop_arrival *a)
+{
+	if (!a || !read_outer_ip(ctx, &a->ip))
+		return 0;
+	read_arrival_ports(ctx, &a->ip, a->ports);
+	return 1;
+}
+
+/* Returns false if there are no headers that can be read. All was zeros before. */
+static __always_inline bool read_arrival(struct __sk_buff *ctx, struct hop_arrival *a)
+{
+	if (!read_plain_arrival(ctx, a) && !read_any_arrival(ctx, a))
+		return false;
+	note_flow(&a->ip, a->ports, &a->flow);
+	return true;
+}
+
+/* Makes the flow in a tunnel, if it is of one of these kinds (a bit each), the one that rules test. */
+static __always_inline void enter_arrival(struct __sk_buff *ctx, __u32 kinds, struct hop_arrival *a)
+{
+	enum tunnel_kind kind = tunnel_of_port(a->ports[1]);
+
+	if (a->ip.protocol == IPPROTO_UDP && kinds >> kind & 1)
+		look_inside(ctx, a->ip.l4, kind, &a->flow);
 }
 
 static __always_inline bool is_clock_port(__be16 port)
@@ -53,7 +141,9 @@ static __always_inline bool is_clock_port(__be16 port)
 
 static __always_inline bool tells_time(const struct hop_arrival *a)
 {
-	return a->ip.protocol == IPPROTO_UDP && (is_clock_port(a->key.sport) || is_clock_port(a->key.dport));
+	const struct flow_key *key = &a->flow.key;
+
+	return key->layers == IPPROTO_UDP && (is_clock_port(key->sport) || is_clock_port(key->dport));
 }
 
 /* Asks by which interface the packet will leave. */
@@ -62,8 +152,8 @@ static __always_inline bool leaves_again(struct __sk_buff *ctx, const struct hop
 	struct fib_question question = {
 		.family = a->ip.version == 4 ? FIB_FAMILY_IPV4 : FIB_FAMILY_IPV6,
 		.l4_protocol = a->ip.protocol,
-		.sport = a->key.sport,
-		.dport = a->key.dport,
+		.sport = a->ports[0],
+		.dport = a->ports[1],
 		.ifindex = ctx->ifindex,
 	};
 
@@ -80,23 +170,26 @@ static __always_inline bool begin_rules(const struct hop_arrival *a, struct watc
 {
 	w->watched = UNWATCHED;
 	w->node = 0;
-	watch(a->ip.daddr, a->ip.version, w);
+	watch(a->flow.version == 4 ? a->flow.key.daddr + 3 : a->flow.key.daddr, a->flow.version, w);
 	return w->node;
 }
 
-static __always_inline bool watches_arrival(const struct hop_arrival *a, const struct watching *w, __u32 out_ifindex)
+/* Returns 1 if the rules watch the flow, where it leaves by this interface. */
+__noinline int watches_flow(const struct hop_subject *flow, const struct watching *w, __u32 out_ifindex)
 {
-	const struct watch_values values = {
-		.key = &a->key,
-		.generation = w->generation,
-		.ifindex = out_ifindex,
-		.family = a->ip.version,
-		.is_tcp = a->ip.protocol == IPPROTO_TCP,
-		.tos = a->ip.tos,
-	};
-	const struct watch_node *verdict = find_verdict(w->node, &values);
+	const struct watch_node *verdict;
+	struct watch_values values;
 
-	return verdict && verdict->flags & WATCH_TAG && is_chosen_flow(verdict, &a->key);
+	if (!flow || !w)
+		return 0;
+	values.key = &flow->key;
+	values.generation = w->generation & 1;
+	values.ifindex = out_ifindex;
+	values.family = flow->version;
+	values.is_tcp = flow->key.layers == IPPROTO_TCP;
+	values.tos = flow->tos;
+	verdict = find_verdict(w->node, &values);
+	return verdict && verdict->flags & WATCH_TAG && is_chosen_flow(verdict, &flow->key);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/hop.h"
+#include "drop/inner.h"
 #include "drop/nat.h"
 #include "drop/size.h"
 #include "hop/settings.h"
@@ -16,7 +17,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
-	__type(key, struct flow_key);
+	__type(key, struct hop_key);
 	__type(value, struct hop_flow);
 } hop_flows SEC(".maps");
 
@@ -35,7 +36,7 @@ struct {
 
 /* A packet that leaves. */
 struct leaving_packet {
-	struct flow_key key;
+	struct hop_key key;
 	struct drop_size size;
 	struct hop_time time;
 	__u32 in_ifindex;
@@ -54,7 +55,7 @@ static __always_inline void send_hop(const struct leaving_packet *p, const struc
 	}
 	e->kind = EVENT_HOP;
 	e->news = news;
-	__builtin_memcpy(e->key, &p->key, sizeof(e->key));
+	e->key = p->key;
 	e->flow = *flow;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
@@ -110,7 +111,10 @@ static __always_inline void begin_hops(const struct leaving_packet *p, struct sk
 		.flags = p->time.start == HOP_DEPARTED ? HOP_FROM_SENDER : 0,
 	};
 
-	find_before_nat(skb, &p->key, 0, (struct flow_key *)flow.before_nat);
+	if (p->key.tunnel)
+		copy_outer((struct flow_key *)flow.before_nat);
+	else
+		find_before_nat(skb, (const struct flow_key *)p->key.flow, 0, (struct flow_key *)flow.before_nat);
 	if (bpf_map_update_elem(&hop_flows, &p->key, &flow, BPF_NOEXIST)) {
 		/* Another CPU began the flow, or there was no memory. */
 		struct hop_flow *begun = bpf_map_lookup_elem(&hop_flows, &p->key);

@@ -17,7 +17,7 @@ struct {
 	__type(value, struct hop_settings);
 } hop_settings SEC(".maps");
 
-/* Packets that leave by these interfaces are timed. */
+/* Interfaces whose packets are timed, each with its enum hop_device. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, HOP_DEVICES);
@@ -35,6 +35,14 @@ struct {
 static __always_inline const struct hop_settings *get_hop_settings(void)
 {
 	return single_value(&hop_settings);
+}
+
+/* Returns 0 for an interface whose packets are not timed. */
+static __always_inline __u32 hop_device_of(__u32 ifindex)
+{
+	const __u32 *device = bpf_map_lookup_elem(&hop_devices, &ifindex);
+
+	return device ? *device : 0;
 }
 
 static __always_inline void count_hop(enum hop_counter what, __u64 packets, __u64 bytes)

@@ -12,6 +12,7 @@ enum {
 	ETH_P_8021Q = 0x8100,
 	ETH_P_8021AD = 0x88a8,
 	VLAN_HLEN = 4,
+	VLAN_NUMBER = 0xfff, /* in the tag control information */
 	IPPROTO_HOPOPTS = 0,
 	IPPROTO_ICMP = 1,
 	IPPROTO_ROUTING = 43,

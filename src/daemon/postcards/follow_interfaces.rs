@@ -48,6 +48,9 @@ impl Duty<PostcardsDaemon> for FollowInterfaces {
         for event in &news {
             hops.interfaces.follow(event, &mut hops.programs);
         }
+        if !news.is_empty() {
+            hops.interfaces.stack(&daemon.links, &mut hops.programs)?;
+        }
         match looks {
             true => hops
                 .interfaces

@@ -13,7 +13,7 @@ use crate::config::HopsChoice;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::hops::{HopPrograms, read_event};
 use crate::host::advice::advise_for;
-use crate::model::{FlowKey, HopTotals, HopsStatus, HostHop};
+use crate::model::{HopId, HopTotals, HopsStatus, HostHop};
 use crate::os::privileges;
 
 /// Hops that are watched.
@@ -21,7 +21,7 @@ pub struct HopCards {
     pub programs: HopPrograms,
     pub interfaces: HopInterfaces,
     events: EventRing,
-    told: ToldFlows<FlowKey>,
+    told: ToldFlows<HopId>,
     /// The flows in the table when they were read last.
     flows: usize,
 }
@@ -100,7 +100,7 @@ impl HopCards {
         let told = &mut self.told;
         let taken = hops.into_iter();
         let mut taken: Vec<HostHop> = taken
-            .filter(|hop| told.take(hop.flow, hop.packets, read, now))
+            .filter(|hop| told.take(hop.id(), hop.packets, read, now))
             .collect();
         for hop in &mut taken {
             hop.in_interface = links.name_of(hop.in_ifindex);
@@ -118,21 +118,22 @@ impl HopCards {
     ) -> Result<(Vec<HostHop>, Instant)> {
         let now = Instant::now();
         let idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
-        let mut present: HashSet<FlowKey> = HashSet::new();
+        let mut present: HashSet<HopId> = HashSet::new();
         let mut due = Vec::new();
         let told = &self.told;
         self.programs.sweep(idle_ns, |hop| {
-            present.insert(hop.flow);
+            let id = hop.id();
+            present.insert(id);
             // The last time was at the end of a sweep, and this is the beginning of one.
-            let is_due = period.is_none_or(|one| told.is_due(&hop.flow, one - one / 10, now));
-            if is_due && told.news(&hop.flow, hop.packets, Some(now)) > 0 {
+            let is_due = period.is_none_or(|one| told.is_due(&id, one - one / 10, now));
+            if is_due && told.news(&id, hop.packets, Some(now)) > 0 {
                 due.push(hop);
             }
         })?;
         self.flows = present.len();
-        self.told.keep(|flow| present.contains(flow));
+        self.told.keep(|id| present.contains(id));
         // If there are too many, those with most packets come first.
-        due.sort_by_key(|hop| std::cmp::Reverse(self.told.news(&hop.flow, hop.packets, Some(now))));
+        due.sort_by_key(|hop| std::cmp::Reverse(self.told.news(&hop.id(), hop.packets, Some(now))));
         Ok((due, now))
     }
 }

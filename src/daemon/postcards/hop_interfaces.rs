@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 
 use super::links::HostLinks;
+use super::stacks::Stacks;
 use crate::datapath::hops::HopPrograms;
 use crate::model::name_pattern::{covers, is_pattern};
 use crate::os::link_events::{LinkEvent, SeenLink};
@@ -41,6 +42,7 @@ impl HopInterfaces {
         for link in links.here() {
             all.see(link, programs);
         }
+        all.stack(links, programs)?;
         Ok(all)
     }
 
@@ -56,6 +58,18 @@ impl HopInterfaces {
             LinkEvent::Gone(index) => self.lose(*index, programs),
             LinkEvent::Missed => {}
         }
+    }
+
+    /// Sees which interfaces are stacked on others, by which their packets come and leave, too.
+    pub fn stack(&self, links: &HostLinks, programs: &mut HopPrograms) -> Result<()> {
+        let stacks = Stacks::of(links);
+        let all = links.here().map(|link| link.index);
+        let timed: Vec<u32> = all.filter(|index| programs.has(*index)).collect();
+        for index in timed {
+            let is_stacked = stacks.is_on(index, &|lower| programs.has(lower));
+            programs.set_stacked(index, is_stacked)?;
+        }
+        Ok(())
     }
 
     /// Attaches the programs to an interface that came, and takes them off one that has another name now.
@@ -118,6 +132,7 @@ impl HopInterfaces {
         for link in left_out {
             self.add(&link, programs);
         }
+        self.stack(links, programs)?;
         Ok(programs.forget_gone()?)
     }
 }

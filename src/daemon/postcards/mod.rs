@@ -29,6 +29,7 @@ mod pods;
 mod queue_cards;
 mod queue_sweep;
 mod reload;
+mod stacks;
 mod state;
 mod sweep;
 pub mod told;

@@ -81,6 +81,7 @@ impl PostcardsPlan {
             step: self.config.latency_step.0,
             hold: self.config.latency_hold.0,
             max_new_flows: self.config.max_new_flows,
+            tunnels: self.config.inner.clone(),
         })
     }
 
@@ -110,6 +111,7 @@ impl PostcardsPlan {
             ignored_acks: numbers(&IGNORED_ACKS),
             ignored_copies: numbers(&IGNORED_COPIES),
             max_new_flows: self.config.max_new_flows,
+            tunnels: self.config.inner.clone(),
             mark: DscpMark::DEFAULT,
             extension_port: EXTENSION_PORT,
         })

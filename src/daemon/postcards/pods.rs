@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
+use crate::datapath::tasks::TaskWalk;
 use crate::host::containers::FoundContainers;
 use crate::model::container::is_provisional;
 use crate::model::{HostDrop, HostHop, PacketPods};
-use crate::os::{netns, rtnetlink};
+use crate::os::{log, netns, rtnetlink};
 
 /// The pause behind the first look for something new, and the longest one while it stays unknown.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -25,6 +26,8 @@ pub struct PodNames {
     /// By interface. They stay for what is told after it went.
     by_link: HashMap<u32, String>,
     found: FoundContainers,
+    /// Tells in which network namespace each process is; `None` if the kernel does not.
+    tasks: Option<TaskWalk>,
     /// Namespaces and cgroups that were asked for and found nowhere: hosts' own, or of containers that are gone.
     unknown: HashSet<u64>,
     next_look: Option<Instant>,
@@ -38,6 +41,11 @@ impl PodNames {
             netns: netns::inode()?,
             by_link: HashMap::new(),
             found: FoundContainers::default(),
+            tasks: TaskWalk::load()
+                .inspect_err(|err| {
+                    log::debug(|| format!("network namespaces without names stay so: {err}"));
+                })
+                .ok(),
             unknown: HashSet::new(),
             next_look: Some(Instant::now()),
             pause: FIRST_PAUSE,
@@ -81,6 +89,7 @@ impl PodNames {
         // Numbers are only good for now, so both are read at once.
         let links = rtnetlink::links()?;
         self.found = FoundContainers::look()?;
+        self.name_namespaces()?;
         self.unknown.clear();
         let mut waits = false;
         for link in &links {
@@ -101,6 +110,27 @@ impl PodNames {
         }
         self.pause_for(now.elapsed(), waits);
         Ok(())
+    }
+
+    /// Names the network namespaces of processes whose cgroups have names. Where a name is only that of a file, it is replaced.
+    fn name_namespaces(&mut self) -> io::Result<()> {
+        let Some(tasks) = &self.tasks else {
+            return Ok(());
+        };
+        let FoundContainers {
+            by_cgroup,
+            by_netns,
+            ..
+        } = &mut self.found;
+        tasks.visit(|cgroup, netns| {
+            let Some(name) = by_cgroup.get(&cgroup).filter(|_| netns != self.netns) else {
+                return;
+            };
+            let known = by_netns.get(&netns);
+            if known.is_none_or(|known| is_provisional(known)) {
+                by_netns.insert(netns, name.clone());
+            }
+        })
     }
 
     /// A container may begin after its network was made: looks again, less and less.

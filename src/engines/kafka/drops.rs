@@ -3,6 +3,7 @@
 use prost::Message;
 
 use super::message::Flow;
+use super::tunnel::TunnelMessage;
 use crate::model;
 
 #[derive(Clone, PartialEq, Message)]
@@ -59,6 +60,8 @@ pub struct HostDropMessage {
     pub out_pod: Option<String>,
     #[prost(string, optional, tag = "26")]
     pub pod: Option<String>,
+    #[prost(message, optional, tag = "27")]
+    pub tunnel: Option<TunnelMessage>,
 }
 
 impl From<model::HostDrop> for HostDropMessage {
@@ -90,6 +93,7 @@ impl From<model::HostDrop> for HostDropMessage {
             in_pod: drop.pods.in_pod,
             out_pod: drop.pods.out_pod,
             pod: drop.pods.pod,
+            tunnel: drop.tunnel.map(Into::into),
         }
     }
 }

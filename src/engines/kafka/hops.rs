@@ -3,6 +3,7 @@
 use prost::Message;
 
 use super::message::Flow;
+use super::tunnel::TunnelMessage;
 use crate::model;
 
 #[derive(Clone, PartialEq, Message)]
@@ -39,6 +40,8 @@ pub struct HostHopMessage {
     pub in_pod: Option<String>,
     #[prost(string, optional, tag = "16")]
     pub out_pod: Option<String>,
+    #[prost(message, optional, tag = "17")]
+    pub tunnel: Option<TunnelMessage>,
 }
 
 impl From<model::HostHop> for HostHopMessage {
@@ -61,6 +64,7 @@ impl From<model::HostHop> for HostHopMessage {
             max_hop_ns: hop.max_hop_ns,
             in_pod: hop.pods.in_pod,
             out_pod: hop.pods.out_pod,
+            tunnel: hop.tunnel.map(Into::into),
         }
     }
 }

@@ -12,6 +12,7 @@ pub use super::int_message::{
 pub use super::names::NodeNameMessage;
 pub use super::path_part::PathPartMessage;
 pub use super::queues::{QueueEpisodeMessage, QueueFlowMessage};
+pub use super::tunnel::TunnelMessage;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Report {

@@ -15,6 +15,7 @@ mod partition;
 mod path_part;
 mod queues;
 mod trouble;
+mod tunnel;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;

@@ -22,6 +22,9 @@ export function quantile(figures, name) {
   return duration(figures[name]);
 }
 
+// " in vxlan 42", or nothing.
+const tunnelText = ({ tunnel }) => tunnel ? ` in ${tunnel.kind} ${tunnel.id}` : "";
+
 const inText = (one, index) => `${interfaceText(one.in_interface, index, one.in_pod)}${one.start === "sender" ? "*" : ""}`;
 const left = "left";
 
@@ -45,7 +48,7 @@ export function passageTable(passages) {
 
 export function flowTable(flows) {
   const heads = [["flow", left], ["host", left], ["in", left], ["out", left], ["packets"], ["mean"], ["max"], ["last"]];
-  return table("Time through hosts by flow", heads, flows.map((one) => h("tr", {}, h("th", { scope: "row", class: left }, flowName(one)), h("td", { class: left }, named(one.node)),
+  return table("Time through hosts by flow", heads, flows.map((one) => h("tr", {}, h("th", { scope: "row", class: left }, flowName(one), tunnelText(one)), h("td", { class: left }, named(one.node)),
     h("td", { class: left }, inText(one, one.in_ifindex)), h("td", { class: left }, interfaceText(one.out_interface, one.out_ifindex, one.out_pod)),
     h("td", { title: exact(one.packets) }, count(one.packets)), h("td", {}, duration(one.mean_hop_ns)), h("td", {}, duration(one.max_hop_ns)), h("td", {}, duration(one.hop_ns)))));
 }

@@ -184,11 +184,22 @@ fn totals(totals: &proto::Totals) -> FlowTotals {
     }
 }
 
+fn tunnel(tunnel: &proto::TunnelMessage) -> Tunnel {
+    let mut kinds = TunnelKind::EACH.into_iter();
+    let which = TunnelId {
+        kind: kinds.find(|kind| kind.name() == tunnel.kind).unwrap(),
+        id: tunnel.id,
+    };
+    let outer = tunnel.outer.as_ref().map(flow).unwrap();
+    Tunnel { which, outer }
+}
+
 fn host_hop(hop: &proto::HostHopMessage, of: Option<&proto::Flow>) -> HostHop {
     let reasons = HopReason::EACH.into_iter();
     HostHop {
         flow: of.map(flow).unwrap(),
         flow_before_nat: hop.flow_before_nat.as_ref().map(flow),
+        tunnel: hop.tunnel.as_ref().map(tunnel),
         reasons: reasons
             .filter(|reason| hop.reasons.iter().any(|name| name == reason.name()))
             .collect(),
@@ -258,6 +269,7 @@ fn host_drop(drop: &proto::HostDropMessage, of: Option<&proto::Flow>) -> HostDro
     HostDrop {
         flow: of.map(flow).unwrap(),
         flow_before_nat: drop.flow_before_nat.as_ref().map(flow),
+        tunnel: drop.tunnel.as_ref().map(tunnel),
         reason: KernelReason {
             number: drop.kernel_reason,
             name: drop.kernel_reason_name.clone(),

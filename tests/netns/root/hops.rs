@@ -292,6 +292,27 @@ fn the_watchlist_selects_what_is_timed() {
 }
 
 #[test]
+fn a_rule_of_the_interface_by_which_packets_leave_takes_the_routes() {
+    let lab = Lab::new();
+    for (dev, stamped) in [("m1", 30), ("m0", 0)] {
+        let rules = TempFile::new(
+            "hops.toml",
+            &format!("[[watch]]\nfor = \"postcards\"\ndev = \"{dev}\"\n"),
+        );
+        let line = format!(
+            "postcards --hops=watched --dev m0,m1 --json --config {}",
+            rules.path()
+        );
+        let mut daemon = lab.m.start(&line, "hops are told");
+        let from = lab.a.udp("10.9.1.1:5000");
+        send(&from, &listen(&lab.b, "10.9.2.1:7001"), 30);
+        let all = totals(&mut daemon);
+        assert_eq!(all["stamped"], stamped, "{dev}: {all:#}");
+        assert_eq!(all["unwatched"], 30 - stamped, "{dev}: {all:#}");
+    }
+}
+
+#[test]
 fn collectors_know_the_times_of_all_packets_between_interfaces() {
     const PACKETS: u64 = 200;
     let lab = Lab::new();

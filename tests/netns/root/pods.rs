@@ -20,6 +20,16 @@ struct Contained {
 
 impl Contained {
     fn start(host: &Host, cgroup_path: &str) -> Self {
+        let netns = format!("--net=/run/netns/{}", host.ns);
+        Self::start_by(&["nsenter", &netns], cgroup_path)
+    }
+
+    /// In a network namespace of its own, which no file names.
+    fn start_unnamed(cgroup_path: &str) -> Self {
+        Self::start_by(&["unshare", "--net"], cgroup_path)
+    }
+
+    fn start_by(enter: &[&str], cgroup_path: &str) -> Self {
         let mut folder = cgroup::root().expect("cgroup2").to_owned();
         let mut folders = Vec::new();
         for part in cgroup_path.split('/') {
@@ -30,9 +40,9 @@ impl Contained {
         let procs = folder.join("cgroup.procs");
         let line = format!("echo $$ > {}; exec sleep 1000", procs.display());
         // Not by ip netns exec, which hides the cgroups.
-        let netns = format!("--net=/run/netns/{}", host.ns);
-        let process = Command::new("nsenter")
-            .args([&netns, "sh", "-ec", &line])
+        let process = Command::new(enter[0])
+            .args(&enter[1..])
+            .args(["sh", "-ec", &line])
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
@@ -45,7 +55,6 @@ impl Drop for Contained {
         let _ = self.process.kill();
         let _ = self.process.wait();
         for folder in self.folders.iter().rev() {
-            // Others may use the upper ones.
             let _ = std::fs::remove_dir(folder);
         }
     }
@@ -104,7 +113,8 @@ fn a_container_has_its_name_in_hops_drops_status_and_history() {
     let daemon = postcards(&lab, "--drops --collector 10.9.2.1 --node-id 7");
     let there = container(&lab, "v1");
     let uid = format!("{:08x}-8a44-4f1f-9a53-0d2f6f1f7a11", std::process::id());
-    let path = format!("kubepods/burstable/pod{uid}/{ID}");
+    // Its upper folders are this test's alone: another one's end would take shared ones away.
+    let path = format!("hostint-test-{}/kubepods/burstable/pod{uid}/{ID}", lab.m.ns);
     let _process = Contained::start(&there, &path);
     let pod = format!("pod/{uid}");
     // The container began after its network: the name of that was the best one until then.
@@ -128,10 +138,15 @@ fn a_container_has_its_name_in_hops_drops_status_and_history() {
     let drop = told(&daemon, "host-drop", 7002).unwrap();
     assert_eq!(drop["in_pod"], pod.as_str(), "{drop}");
 
-    let output = lab.m.try_hostint("status --json --flows 0");
-    let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let status = || -> Value {
+        let output = lab.m.try_hostint("status --json --flows 0");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
     // Both of the lab's other hosts are namespaces with names.
-    assert_eq!(status["postcards"]["named_links"], 3, "{status:#}");
+    await_that_or(
+        || status()["postcards"]["named_links"] == 3,
+        || format!("{:#}", status()),
+    );
 
     let history = |what: &str| {
         let line = format!("history {what} --store {store}");
@@ -192,6 +207,46 @@ fn drops_in_the_network_of_a_container_are_its_own() {
             format!(
                 "{:?}: {}",
                 told(&daemon, "host-drop", 7003),
+                daemon.stderr()
+            )
+        },
+    );
+}
+
+#[test]
+fn drops_in_the_network_of_a_container_that_no_file_names_are_its_own() {
+    let lab = Lab::new();
+    let daemon = lab.m.start(
+        "postcards --drops --netns all --json --report-period 100ms",
+        "drops are told",
+    );
+    let path = format!("hostint-test-{}u/docker-{ID}.scope", lab.m.ns);
+    let contained = Contained::start_unnamed(&path);
+    let (m, pid) = (&lab.m.ns, contained.process.id());
+    let inode = |path: &str| std::fs::read_link(path).ok();
+    let (own, other) = ("/proc/self/ns/net", format!("/proc/{pid}/ns/net"));
+    await_that_or(
+        || inode(&other).is_some_and(|found| Some(found) != inode(own)),
+        || format!("{other} is that of the test"),
+    );
+    sh(&format!(
+        "ip -n {m} link add v1 type veth peer name c0 netns {pid}
+         ip -n {m} addr add 10.9.3.2/24 dev v1; ip -n {m} link set v1 up
+         nsenter --net=/proc/{pid}/ns/net ip addr add 10.9.3.1/24 dev c0
+         nsenter --net=/proc/{pid}/ns/net ip link set c0 up
+         nsenter --net=/proc/{pid}/ns/net ip route add default via 10.9.3.2"
+    ));
+    let from = lab.a.udp("10.9.1.1:5000");
+    await_that_or(
+        || {
+            let _ = from.send_to(b"refused", "10.9.3.1:7004");
+            told(&daemon, "host-drop", 7004)
+                .is_some_and(|line| line["pod"] == "docker/4f2a91c07be3")
+        },
+        || {
+            format!(
+                "{:?}: {}",
+                told(&daemon, "host-drop", 7004),
                 daemon.stderr()
             )
         },
