@@ -21,6 +21,9 @@
  * its domain asks for words that hostint does not know. Packets of this host itself pass through no hop. All others leave as
  * they came; DROPPED ones would have been corrupt.
  *
+ * Of a packet in INT-MX nothing is changed: pass_mx() in transit/postcard.h counts it as MX_PASSED, and tells the daemon of
+ * it, as POSTCARD_SENT or POSTCARD_LOST, if its source asks for that.
+ *
  * These are the steps of a packet without INT that has TCP option 114:
  *
  *   find_readable_option() transit/option_find.h  has no request that a hop may   OPTION_NO_DATA OPTION_MALFORMED
@@ -50,6 +53,7 @@
 #include "transit/option_askers.h"
 #include "transit/option_fill.h"
 #include "transit/option_find.h"
+#include "transit/postcard.h"
 #include "transit/push.h"
 #include "transit/remembered.h"
 #include "transit/room.h"
@@ -118,6 +122,8 @@ __noinline int hop(struct __sk_buff *ctx)
 		return TCX_NEXT;
 	if (!is_allowed(ctx, p))
 		return leave_passing(p, COUNT_TRANSIT_NOT_ALLOWED);
+	if (p->is_mx)
+		return pass_mx(ctx, p);
 	if (p->newest_node == bpf_htonl(host->node_id))
 		return leave_passing(p, COUNT_TRANSIT_OWN_HOP);
 	/*
