@@ -26,6 +26,7 @@ mod root {
     mod hooks;
     mod hop_interfaces;
     mod hops;
+    mod int_mx;
     mod ioam;
     mod lease_refusals;
     mod leases;
