@@ -150,10 +150,8 @@ struct source_info {
 	__u32 clsact_made;   /* 1: the clsact qdisc was added for this filter */
 	__u32 mss_clamp;     /* 1: the peer program adapts answers to a stack that does not know of INT */
 	__u8 dev[DEV_NAME_SIZE];
-	__u32 max_hops;                 /* transit hops that may push entries, where the sink reads them */
-	__u8 md_tos_value, md_tos_mask; /* mark of INT-MD; a mask of 0: none */
-	__u8 is_mx;                     /* 1: packets with it are in INT-MX */
-	__u8 mx_sample;                 /* as in int/mark.h */
+	__u32 max_hops; /* transit hops that may push entries, where the sink reads them */
+	__u8 md_tos_value, md_tos_mask, is_mx, mx_sample; /* mark of INT-MD; a mask of 0: none; and as in int/mark.h */
 };
 
 /* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */

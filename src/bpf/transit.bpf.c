@@ -11,6 +11,7 @@
  *   remember_arrival()  transit/arrivals.h  at ingress: that is all      (ARRIVED)
  *   is_allowed()        below               its source is not allowed    NOT_ALLOWED
  *   note_departure()    below               at egress, whatever follows  (not counted)
+ *   pass_mx()           transit/postcard.h  INT-MX stays as it is        MX_PASSED POSTCARD_SENT POSTCARD_LOST
  *   hop()               below               this host is in the stack    OWN_HOP
  *                                           cannot be changed safely     SUPERPACKET UNFINISHED
  *                                           the source left no budget    NO_BUDGET (sets E)
@@ -20,9 +21,6 @@
  * A packet with a new entry counts as PUSHED, as NO_ARRIVAL, too, if the time of its arrival is not known, and as PADDED if
  * its domain asks for words that hostint does not know. Packets of this host itself pass through no hop. All others leave as
  * they came; DROPPED ones would have been corrupt.
- *
- * Of a packet in INT-MX nothing is changed: pass_mx() in transit/postcard.h counts it as MX_PASSED, and tells the daemon of
- * it, as POSTCARD_SENT or POSTCARD_LOST, if its source asks for that.
  *
  * These are the steps of a packet without INT that has TCP option 114:
  *
@@ -165,15 +163,6 @@ static __always_inline void note_crossing(struct __sk_buff *ctx, const struct ho
 		return;
 	count_crossing(bpf_ntohl(p->source_node), dest, ctx->ifindex, crossing_of(place, p->at.ttl, segments),
 		       block_of(now, bpf_ntohl(p->source_time)));
-}
-
-/* True if the packet, in which INT was looked for, has none, and may have a request of option 114. */
-static __always_inline bool may_have_option(const struct passing_packet *p, int found)
-{
-	if (!(carriers & CARRIER_TCP_INT))
-		return false;
-	return found == TRANSIT_NO_INT || (found == TRANSIT_REFUSED && (p->reason == COUNT_TRANSIT_FOREIGN_MARK ||
-									p->reason == COUNT_TRANSIT_TRUNCATED));
 }
 
 static __always_inline void note_request(struct __sk_buff *ctx, const struct host_settings *host,

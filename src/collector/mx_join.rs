@@ -45,7 +45,7 @@ pub(super) struct WaitingReport {
 
 /// What a hop told.
 #[derive(Debug)]
-struct ToldHop {
+struct JoiningHop {
     hop: Hop,
     /// The packet's TTL or hop limit there: it falls along the way.
     ttl: u8,
@@ -55,7 +55,7 @@ struct ToldHop {
 #[derive(Debug, Default)]
 struct WaitingPacket {
     sink: Option<WaitingReport>,
-    hops: Vec<ToldHop>,
+    hops: Vec<JoiningHop>,
 }
 
 /// A hop of a flow: the newest packet that it told of, and when it told.
@@ -166,10 +166,10 @@ impl MxJoin {
     ) {
         let packet = self.packet(id, now_ns);
         // A bridge and its port are one hop.
-        let is_known = |one: &ToldHop| (one.hop.node, one.ttl) == (hop.node, ttl);
+        let is_known = |one: &JoiningHop| (one.hop.node, one.ttl) == (hop.node, ttl);
         if packet.hops.len() < MOST_HOPS && !packet.hops.iter().any(is_known) {
             let told = told();
-            packet.hops.push(ToldHop { hop, ttl, told });
+            packet.hops.push(JoiningHop { hop, ttl, told });
         }
         self.learn(id, now_ns);
     }

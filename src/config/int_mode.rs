@@ -7,7 +7,7 @@ use super::heading::WIRE_FORMAT;
 use super::mistake::{Fault, fault};
 use crate::model::Encapsulation;
 
-/// One packet of so many is reported by transit hops and sink, unless the user says another number.
+/// Transit hops and sink report packets whose number is a multiple of this, unless the user says another one.
 const USUAL_SAMPLE: u32 = 64;
 
 /// What transit hops do with packets.
@@ -28,8 +28,8 @@ pub struct IntModeOptions {
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "MODE")]
     pub mode: Option<IntMode>,
 
-    /// With --mode mx: one packet of so many is told by all transit hops and the sink, by its number; a power of two up to
-    /// 65536 [default: 64]
+    /// With --mode mx: all transit hops and the sink tell of packets whose number is a multiple of this, a power of two up
+    /// to 65536 [default: 64]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "N")]
     pub mx_sample: Option<u32>,
 }

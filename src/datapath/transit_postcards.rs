@@ -18,7 +18,7 @@ pub struct PostcardRing {
 }
 
 impl PostcardRing {
-    /// Opens the ring of this host's hop. What was written while nobody read it is left out.
+    /// Opens the ring of this host's hop. What was written before is left out.
     ///
     /// # Errors
     /// If no transit hop is attached, or the ring cannot be read.

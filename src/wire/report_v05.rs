@@ -204,11 +204,15 @@ fn emit_packet(report: &Report, packet: &PacketReport, out: &mut Vec<u8>) {
 fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
     let observation = &report.observation;
     let mut flags = 0;
+    let is_latency = matches!(observation.body, Body::Latency(_));
     for (set, flag) in [
         (observation.flags.dropped, FLAG_DROPPED),
         (observation.flags.congested_queue, FLAG_CONGESTED_QUEUE),
         (observation.flags.tracked_flow, FLAG_TRACKED_FLOW),
-        (observation.flags.intermediate, FLAG_INTERMEDIATE),
+        (
+            observation.flags.intermediate && is_latency,
+            FLAG_INTERMEDIATE,
+        ),
     ] {
         if set {
             flags |= flag;

@@ -55,7 +55,7 @@ static __always_inline bool begins_md(void *data, void *end, const struct tagged
 	return (void *)(type + 1) > end || *type != INT_TYPE;
 }
 
-/* To hops and flows, INT-MX is int-md that nobody makes longer. */
+/* A flow in INT-MX counts as one in int-md. */
 static __always_inline void take_mx(const struct int_mx_block *b, struct tagged_packet *p)
 {
 	p->had_budget = true;

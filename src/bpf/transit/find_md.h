@@ -57,7 +57,7 @@ static __always_inline bool take_own_md(const struct int_md_head *h, void *end, 
 }
 
 /* Takes what hostint's source wrote in INT-MX. Nothing behind the block matters. */
-static __always_inline enum transit_find take_mx(const struct int_mx_block *b, struct passing_packet *p)
+static __always_inline enum transit_find take_own_mx(const struct int_mx_block *b, struct passing_packet *p)
 {
 	p->is_md = false;
 	p->is_mx = true;
@@ -106,7 +106,7 @@ static __always_inline enum transit_find find_md(void *data, void *end, bool by_
 		if (want < l4_len || p->at.ip_len < header_len + want + INT_MX_BLOCK_LEN)
 			return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
 		p->l4_len = l4_len;
-		return take_mx(mx, p);
+		return take_own_mx(mx, p);
 	}
 	verdict = check_md_head(h, by_port);
 	if (verdict == INT_NOT_INT)

@@ -87,8 +87,7 @@ impl Collector {
         status.summaries_repeated = summaries.repeated;
         status.summaries_untracked = summaries.no_room;
         let mx = self.hub.mx_counts();
-        status.mx_joined = mx.joined;
-        status.mx_incomplete = mx.incomplete;
+        (status.mx_joined, status.mx_incomplete) = (mx.joined, mx.incomplete);
         status.mx_without_sink = mx.without_sink;
         publish_clocks(self.hub.clocks().counts(), &mut status);
         status.lines = lines.lines;

@@ -65,20 +65,26 @@ fn what_four_routers_tell_of_each_packet_is_joined() {
         chain.lab.b.udp("10.9.15.2:6000"),
     );
     begin(&chain, &from, &to);
-    let before = passed(&chain.routers[0]);
+    // Reports of the first, short packets are not paid for by their bytes.
+    let settled = || joins(&chain).values().sum::<u64>();
+    await_that("what came before is told", || {
+        settled() >= passed(&chain.routers[0])
+    });
+    let before = joins(&chain);
     send(&from, &to, 5_000);
     for router in &chain.routers {
         assert_eq!(router.count("transit", "pushed"), 0, "nothing is pushed");
         assert_eq!(router.count("transit", "postcard_lost"), 0);
+        assert!(passed(router) >= 5_000);
     }
-    assert!(passed(&chain.routers[0]) - before >= 5_000);
+    let more = |name: &str| joins(&chain)[name] - before[name];
     await_that_or(
-        || joins(&chain)["joined"] >= 4_995,
-        || format!("99.9 % are joined: {:?}", joins(&chain)),
+        || more("joined") + more("incomplete") + more("without_sink") >= 5_000,
+        || format!("all are told: {before:?} {:?}", joins(&chain)),
     );
-    println!("{:?}", joins(&chain));
-    let told = joins(&chain);
-    assert!(told["incomplete"] + told["without_sink"] <= 5, "{told:?}");
+    let joined = more("joined");
+    println!("{joined} of 5000 are joined: {:?}", joins(&chain));
+    assert!(joined >= 4_995, "{before:?} {:?}", joins(&chain));
     let path = || chain.path(60);
     await_that("the history has the path", || path()["nodes"].is_array());
     let path = path();
@@ -124,8 +130,6 @@ fn connections_and_datagrams_carry_int_mx_and_come_whole() {
         status.contains("int-md dscp 0x17/0x3f, mode mx, 1 of 64 packets reported"),
         "{status}"
     );
-    let longest = chain.routers[3].sh("ip -s link show out");
-    assert!(!longest.is_empty());
 }
 
 #[test]
@@ -136,26 +140,22 @@ fn losses_are_told_by_segment_as_with_entries() {
         chain.lab.b.udp("10.9.15.2:6000"),
     );
     begin(&chain, &from, &to);
-    // What comes behind the ingress of the third router and does not leave it is lost in its box.
+    // What comes in at the third router for this port does not leave it.
     chain.routers[2].sh(
-        "nft 'add table ip t; add chain ip t f { type filter hook forward priority 0; }; add rule ip t f udp length 708 drop'",
+        "nft add table ip lab; nft 'add chain ip lab lossy { type filter hook forward priority 0; }'
+         nft add rule ip lab lossy udp dport 7003 drop",
     );
     let lost = |path: &Value| -> Vec<(u64, u64)> {
         let segments = path["segments"].as_array().cloned().unwrap_or_default();
         let hops = segments.iter().filter(|one| one["kind"] == "hop");
-        hops.map(|hop| {
-            (
-                hop["from"]["node"].as_u64().unwrap_or(0),
-                hop["loss"]["lost"].as_u64().unwrap_or(0),
-            )
-        })
-        .collect()
+        let told = hops
+            .filter_map(|hop| Some((hop["from"]["node"].as_u64()?, hop["loss"]["lost"].as_u64()?)));
+        told.collect()
     };
+    let another = chain.lab.a.udp("10.9.11.1:5001");
     for _ in 0..50 {
-        from.send_to(&[7; 672 - 8], to.local_addr().unwrap())
-            .unwrap();
+        another.send_to(&[7; 300], "10.9.15.2:7003").unwrap();
     }
-    exchange_udp(&from, &to, 50, 300);
     let mut known = Vec::new();
     await_that_or(
         || {
@@ -163,6 +163,6 @@ fn losses_are_told_by_segment_as_with_entries() {
             known = lost(&chain.path(120));
             known.contains(&(13, 50))
         },
-        || format!("the third router lost 50: {:?}", lost(&chain.path(120))),
+        || format!("the third router lost 50: {}", chain.path(120)["segments"]),
     );
 }
