@@ -121,7 +121,7 @@ __noinline int hop(struct __sk_buff *ctx)
 	if (!is_allowed(ctx, p))
 		return leave_passing(p, COUNT_TRANSIT_NOT_ALLOWED);
 	if (p->is_mx)
-		return pass_mx(ctx, p);
+		return pass_mx(ctx);
 	if (p->newest_node == bpf_htonl(host->node_id))
 		return leave_passing(p, COUNT_TRANSIT_OWN_HOP);
 	/*

@@ -22,10 +22,10 @@ struct {
 
 static __always_inline bool send_postcard(struct __sk_buff *ctx, struct passing_packet *p)
 {
-	__u32 len = front_len(p);
 	struct transit_postcard *card;
 
-	if (!len || len > POSTCARD_QUOTE || !load_front(ctx, p))
+	_Static_assert(MAX_FRONT <= POSTCARD_QUOTE, "what is loaded is told");
+	if (!load_front(ctx, p))
 		return false;
 	card = bpf_ringbuf_reserve(&transit_postcards, sizeof(*card), 0);
 	if (!card)
@@ -36,7 +36,7 @@ static __always_inline bool send_postcard(struct __sk_buff *ctx, struct passing_
 	card->out_ifindex = ctx->ifindex;
 	card->queue_packets = bpf_ntohl(queue_word(ctx));
 	card->family = p->at.family;
-	card->len = len;
+	card->len = p->at.l4 - p->at.l3 + p->l4_len + p->head_len;
 	__builtin_memcpy(card->quote, p->front, sizeof(card->quote));
 	/* The reader looks every few ms. */
 	bpf_ringbuf_submit(card, BPF_RB_NO_WAKEUP);
@@ -44,10 +44,13 @@ static __always_inline bool send_postcard(struct __sk_buff *ctx, struct passing_
 }
 
 /* Of a superpacket, which was merged on the path, only the first block can be seen. */
-static __always_inline int pass_mx(struct __sk_buff *ctx, struct passing_packet *p)
+__noinline int pass_mx(struct __sk_buff *ctx)
 {
 	__u32 segments = ctx->gso_segs > 1 ? ctx->gso_segs : 1;
+	struct passing_packet *p = passing();
 
+	if (!p)
+		return TCX_NEXT;
 	count_transit(COUNT_TRANSIT_MX_PASSED, segments, p->frame_len);
 	if (segments > 1)
 		count_transit(COUNT_TRANSIT_SUPERPACKET, 1, p->frame_len);
