@@ -148,8 +148,15 @@ impl MxJoin {
             Body::Latency(latency)
                 if observation.flags.intermediate && latency.hops.transit().is_empty() =>
             {
-                self.packet(id_of_awaiting(latency), now_ns).sink = Some(waiting());
-                self.learn(id_of_awaiting(latency), now_ns);
+                let id = id_of_awaiting(latency);
+                let packet = self.packet(id, now_ns);
+                // Hops told of a packet that came twice, too, and nothing says of which one.
+                if packet.sink.is_some() {
+                    self.counts.incomplete += 1;
+                    return false;
+                }
+                packet.sink = Some(waiting());
+                self.learn(id, now_ns);
             }
             _ => return false,
         }

@@ -9,6 +9,7 @@ use hostint_testing::frame::INT_MD_MARK;
 use hostint_testing::model::int_mx::Own;
 use hostint_testing::packets::udp;
 use hostint_testing::path_samples::PassedWay;
+use hostint_testing::random::Random;
 
 const NS: u64 = 1_700_000_000_000_000_000;
 const SECOND: u64 = 1_000_000_000;
@@ -170,4 +171,33 @@ fn without_hops_a_report_is_as_it_was() {
     let (told, found) = collector.finish();
     assert_eq!(told, [(vec![2, 1], false)]);
     assert_eq!(found, counts(1, 0, 0));
+}
+
+#[test]
+fn whatever_comes_in_whatever_order_no_report_is_lost_or_told_twice() {
+    let (_, seed) = Random::from_env();
+    for round in 0..200 {
+        let mut random = Random::seeded(seed.wrapping_add(round));
+        let mut collector = Collector::new();
+        let (mut sent, mut at) = (0, NS);
+        for _ in 0..100 {
+            at += u64::from(random.u16()) * 10_000;
+            let sequence = random.u32() % 20;
+            match random.one_in(3) {
+                true => {
+                    collector.sink(sequence, at);
+                    sent += 1;
+                }
+                false => {
+                    let node = random.u32() % 6;
+                    collector.hop(10 + node, 60 - node as u8, sequence, at);
+                }
+            }
+        }
+        let (told, found) = collector.finish();
+        let of_sinks = told.iter().filter(|(nodes, _)| nodes.len() > 1).count();
+        assert_eq!(of_sinks, sent, "seed {seed}, round {round}");
+        let counted = found.joined + found.incomplete;
+        assert_eq!(counted, sent as u64, "seed {seed}, round {round}");
+    }
 }
