@@ -132,6 +132,8 @@ pub const DAEMON: &[CounterReason] = rows! {
 /// Counters that are no reason for anything: they count completed work, and packets that are none of hostint's
 /// business.
 pub const NO_REASON: &[&str] = &[
+    "mx_passed",
+    "postcard_sent",
     "stripped",
     "host_int",
     "lost",

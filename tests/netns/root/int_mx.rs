@@ -70,21 +70,28 @@ fn what_four_routers_tell_of_each_packet_is_joined() {
     await_that("what came before is told", || {
         settled() >= passed(&chain.routers[0])
     });
-    let before = joins(&chain);
+    let (before, already) = (joins(&chain), passed(&chain.routers[0]));
     send(&from, &to, 5_000);
+    // On a busy machine the lease may pause for a moment: packets go untagged then.
+    let tagged = passed(&chain.routers[0]) - already;
+    assert!(tagged > 1_000, "{tagged}");
     for router in &chain.routers {
         assert_eq!(router.count("transit", "pushed"), 0, "nothing is pushed");
         assert_eq!(router.count("transit", "postcard_lost"), 0);
-        assert!(passed(router) >= 5_000);
+        assert_eq!(passed(router) - already, tagged);
     }
     let more = |name: &str| joins(&chain)[name] - before[name];
     await_that_or(
-        || more("joined") + more("incomplete") + more("without_sink") >= 5_000,
-        || format!("all are told: {before:?} {:?}", joins(&chain)),
+        || more("joined") + more("incomplete") + more("without_sink") >= tagged,
+        || format!("{tagged} are told: {before:?} {:?}", joins(&chain)),
     );
     let joined = more("joined");
-    println!("{joined} of 5000 are joined: {:?}", joins(&chain));
-    assert!(joined >= 4_995, "{before:?} {:?}", joins(&chain));
+    println!("{joined} of {tagged} are joined: {:?}", joins(&chain));
+    assert!(
+        joined * 1000 >= tagged * 999,
+        "{before:?} {:?}",
+        joins(&chain)
+    );
     let path = || chain.path(60);
     await_that("the history has the path", || path()["nodes"].is_array());
     let path = path();
