@@ -12,8 +12,9 @@ use crate::model::{
     Report,
 };
 
-/// Reports wait for this time: hops tell of packets many times in a second.
-const JOIN_NS: u64 = 2_000_000_000;
+/// Reports wait for this time: hops tell of packets many times in a second, but a sink's report may have waited for three
+/// seconds before, until its clocks were known.
+const JOIN_NS: u64 = 5_000_000_000;
 /// The most packets that wait. The first ones are handed on early when there are more.
 const MOST_PACKETS: usize = 1 << 16;
 /// The most hops that are taken of a packet.

@@ -115,11 +115,11 @@ fn hops_join_the_report_in_the_order_of_their_ttl() {
     collector.hop(12, 62, 64, NS);
     collector.hop(11, 63, 64, NS);
     collector.sink(64, NS + 1);
-    collector.hop(13, 61, 64, NS + SECOND);
+    collector.hop(13, 61, 64, NS + 4 * SECOND);
     // A bridge and its port are one hop.
-    collector.hop(12, 62, 64, NS + SECOND);
+    collector.hop(12, 62, 64, NS + 4 * SECOND);
     assert!(collector.0.taker().0.is_empty(), "it waits");
-    collector.sink(128, NS + 3 * SECOND);
+    collector.sink(128, NS + 6 * SECOND);
     let told = &collector.0.taker().0;
     assert_eq!(*told, [(vec![2, 13, 12, 11, 1], false)], "newest first");
 }
@@ -134,8 +134,8 @@ fn a_report_that_lacks_a_hop_has_none_and_says_so() {
             collector.hop(12, 62, sequence, NS);
         }
     }
-    // Two seconds later packets take another path.
-    let later = NS + 3 * SECOND;
+    // Later packets take another path.
+    let later = NS + 6 * SECOND;
     for sequence in 4..=5 {
         collector.sink(sequence, later);
         collector.hop(11, 63, sequence, later);

@@ -49,7 +49,7 @@ struct passing_packet {
 	bool is_arrival_known;
 	__be32 entry[MD_ENTRY_WORDS + 1]; /* its end is 0, in INT-MD all ones, if entries are shorter */
 	/* The headers up to the newest entry, and the new one. Offsets that the verifier cannot follow stay within. */
-	__u8 front[320];
+	__u8 front[384];
 };
 
 enum transit_find {
