@@ -150,8 +150,8 @@ struct source_info {
 	__u32 clsact_made;   /* 1: the clsact qdisc was added for this filter */
 	__u32 mss_clamp;     /* 1: the peer program adapts answers to a stack that does not know of INT */
 	__u8 dev[DEV_NAME_SIZE];
-	__u32 max_hops;                          /* transit hops that may push entries, where the sink reads them */
-	__u8 md_tos_value, md_tos_mask, zero[2]; /* mark of INT-MD; a mask of 0: none */
+	__u32 max_hops; /* transit hops that may push entries, where the sink reads them */
+	__u8 md_tos_value, md_tos_mask, is_mx, mx_sample; /* mark of INT-MD; a mask of 0: none; and as in int/mark.h */
 };
 
 /* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */
@@ -205,7 +205,8 @@ enum event_reason {
 	REASON_NEW_FLOW = 1,
 	REASON_BUCKET = 2,
 	REASON_PERIOD = 4,
-	REASON_PATH = 8, /* the packet took other transit hops than the last one that was reported */
+	REASON_PATH = 8,    /* the packet took other transit hops than the last one that was reported */
+	REASON_SAMPLE = 16, /* INT-MX: transit hops report this packet, too */
 };
 
 struct latency_event {

@@ -12,6 +12,7 @@ enum transit_limit {
 	WAIT_SLOTS = 864,       /* FINE_SLOTS */
 	TRANSIT_GAUGES = 1024,  /* interfaces by which requests of option 114 leave */
 	TRANSIT_ASKERS = 16384, /* pairs of hosts, and their TTLs, whose requests are filled in */
+	POSTCARD_QUOTE = 160,   /* bytes of a packet in INT-MX that are told: IP, L4 and INT headers */
 };
 
 /* The kinds of INT onto which a hop pushes, and the option that it fills in. */
@@ -62,6 +63,18 @@ struct transit_asker {
 	__be32 saddr[4];
 	__be32 daddr[4];
 	__u32 ttl;
+};
+
+/* A packet in INT-MX that passed, and what this hop knows of it. Goes to the hop's daemon through a ring. */
+struct transit_postcard {
+	__u64 arrived_ns; /* since the Unix epoch; 0: not known */
+	__u64 left_ns;
+	__u32 in_ifindex;
+	__u32 out_ifindex;
+	__u32 queue_packets; /* in the root queue of the interface; all ones: not known */
+	__u16 family;        /* 4 or 6 */
+	__u16 len;
+	__u8 quote[POSTCARD_QUOTE];
 };
 
 /* Where packets wait in this host. */

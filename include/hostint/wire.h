@@ -101,6 +101,45 @@ struct int_md_block {
 	__be16 tail2;
 };
 
+/*
+ * INT v2.1 (MX) as hostint's source writes it there: shim, header, and domain-specific words that the source inserts for all
+ * nodes. No hop changes any of them. It is as long as struct int_block, so whoever makes room for one, or takes one out,
+ * can do so with the other.
+ */
+struct int_mx_block {
+	__u8 type;       /* shim: type 3 (INT-MX) << 4 */
+	__u8 length;     /* shim: words behind the shim */
+	__be16 original; /* shim: the original DSCP */
+	__u8 version;    /* header: version, D */
+	__u8 reserved[3];
+	__be16 bitmap;
+	__be16 domain;
+	__be16 ds_bitmap;
+	__be16 ds_flags; /* enum int_mx_flag */
+	__be32 sequence;
+	__be32 node_id;
+	__be16 ingress_port;
+	__be16 egress_port;
+	__be32 ingress_ts; /* low 32 bits of ns since the Unix epoch */
+	__be16 tail1;      /* as in struct int_block */
+	__be16 tail2;
+};
+
+enum int_mx_constant {
+	INT_MX_BLOCK_LEN = 36,
+	INT_MX_WORDS = 8,
+	INT_MX_BITMAP = 0xdc00,    /* node id, ports, queue, ingress and egress timestamp */
+	INT_MX_DS_BITMAP = 0x8f00, /* sequence number, node id, ports, ingress timestamp, tail */
+	INT_MX_SAMPLE_SHIFT = 4,
+	INT_MX_MOST_SAMPLE = 16, /* the greatest exponent */
+};
+
+enum int_mx_flag {
+	INT_MX_FLOW_AGE = 0x000f, /* as INT_FLOW_AGE */
+	INT_MX_SAMPLE = 0x01f0,   /* exponent n: hops and sink report the packets whose number is a multiple of 2^n */
+	INT_MX_FLAG_UNKNOWN = 0xfe00, /* must be 0 */
+};
+
 enum int_md_constant {
 	INT_MD_HEAD_LEN = 16,
 	INT_MD_BLOCK_LEN = 48,

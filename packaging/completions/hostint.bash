@@ -2535,7 +2535,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source)
-            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
+            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mode --mx-sample --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2582,6 +2582,14 @@ _hostint() {
                     return 0
                     ;;
                 --int-dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "md mx" -- "${cur}"))
+                    return 0
+                    ;;
+                --mx-sample)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2683,7 +2691,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source__subcmd__attach)
-            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mode --mx-sample --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2730,6 +2738,14 @@ _hostint() {
                     return 0
                     ;;
                 --int-dscp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mode)
+                    COMPREPLY=($(compgen -W "md mx" -- "${cur}"))
+                    return 0
+                    ;;
+                --mx-sample)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

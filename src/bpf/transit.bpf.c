@@ -11,6 +11,7 @@
  *   remember_arrival()  transit/arrivals.h  at ingress: that is all      (ARRIVED)
  *   is_allowed()        below               its source is not allowed    NOT_ALLOWED
  *   note_departure()    below               at egress, whatever follows  (not counted)
+ *   pass_mx()           transit/postcard.h  INT-MX stays as it is        MX_PASSED POSTCARD_SENT POSTCARD_LOST
  *   hop()               below               this host is in the stack    OWN_HOP
  *                                           cannot be changed safely     SUPERPACKET UNFINISHED
  *                                           the source left no budget    NO_BUDGET (sets E)
@@ -50,6 +51,7 @@
 #include "transit/option_askers.h"
 #include "transit/option_fill.h"
 #include "transit/option_find.h"
+#include "transit/postcard.h"
 #include "transit/push.h"
 #include "transit/remembered.h"
 #include "transit/room.h"
@@ -118,6 +120,8 @@ __noinline int hop(struct __sk_buff *ctx)
 		return TCX_NEXT;
 	if (!is_allowed(ctx, p))
 		return leave_passing(p, COUNT_TRANSIT_NOT_ALLOWED);
+	if (p->is_mx)
+		return pass_mx(ctx);
 	if (p->newest_node == bpf_htonl(host->node_id))
 		return leave_passing(p, COUNT_TRANSIT_OWN_HOP);
 	/*
@@ -159,15 +163,6 @@ static __always_inline void note_crossing(struct __sk_buff *ctx, const struct ho
 		return;
 	count_crossing(bpf_ntohl(p->source_node), dest, ctx->ifindex, crossing_of(place, p->at.ttl, segments),
 		       block_of(now, bpf_ntohl(p->source_time)));
-}
-
-/* True if the packet, in which INT was looked for, has none, and may have a request of option 114. */
-static __always_inline bool may_have_option(const struct passing_packet *p, int found)
-{
-	if (!(carriers & CARRIER_TCP_INT))
-		return false;
-	return found == TRANSIT_NO_INT || (found == TRANSIT_REFUSED && (p->reason == COUNT_TRANSIT_FOREIGN_MARK ||
-									p->reason == COUNT_TRANSIT_TRUNCATED));
 }
 
 static __always_inline void note_request(struct __sk_buff *ctx, const struct host_settings *host,

@@ -1,11 +1,15 @@
 //! The hub of the collector: a datagram, or a line, is decoded, accounted to its exporter, classified, and handed to
 //! all that take reports.
 
+mod known;
+
 use std::io;
+use std::sync::Arc;
 
 use super::Exporters;
 use super::clocks::NodeClocks;
 use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
+use super::mx_join::{MxJoin, WaitingReport};
 use super::report_taker::{ReceivedReport, ReportTaker};
 use super::segments::Segments;
 use super::{
@@ -34,6 +38,7 @@ pub struct ReportHub<T> {
     segments: Segments,
     crossings: CrossingLedger,
     option_hops: OptionHops,
+    mx: MxJoin,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -59,6 +64,7 @@ impl<T: ReportTaker> ReportHub<T> {
             segments: Segments::default(),
             crossings: CrossingLedger::default(),
             option_hops: OptionHops::default(),
+            mx: MxJoin::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -99,7 +105,8 @@ impl<T: ReportTaker> ReportHub<T> {
             self.release(now_ns)?;
         }
         if self.held.is_empty() && !self.clocks.awaits(stamping_nodes(&group), now_ns) {
-            return self.take(&group, arrival, bytes, now_ns);
+            self.take(&group, arrival, bytes, now_ns)?;
+            return self.release(now_ns);
         }
         self.held.push(HeldGroup {
             group,
@@ -129,6 +136,8 @@ impl<T: ReportTaker> ReportHub<T> {
         while let Some(one) = self.held.pop() {
             self.take(&one.group, one.arrival, &one.bytes, one.until_ns)?;
         }
+        let due = self.mx.finish_all();
+        self.release_joined(due)?;
         self.flush()
     }
 
@@ -145,7 +154,8 @@ impl<T: ReportTaker> ReportHub<T> {
                 self.take(&one.group, one.arrival, &one.bytes, one.until_ns)?;
             }
         }
-        Ok(())
+        let due = self.mx.due(now_ns);
+        self.release_joined(due)
     }
 
     /// Hands on what a datagram tells, which arrived at this time.
@@ -184,47 +194,82 @@ impl<T: ReportTaker> ReportHub<T> {
         if let Some(hops) = &group.option_hops {
             self.option_hops.learn(hops, arrival);
         }
+        let now_ns = self.now_ns(arrival);
+        let mut evidence = None;
         for (part, report) in group.reports.iter().enumerate() {
-            let named = self.option_hops.named(report, arrival.received_ns);
-            let report = named.as_ref().unwrap_or(report);
-            let observation = &report.observation;
-            let mut measured = self.increments.of(report, Some(arrival));
-            // Nothing is newer for a repetition.
-            if self.increments.is_repetition(report, measured.as_ref()) {
-                continue;
-            }
-            if let Some(measured) = &mut measured {
-                self.coverage
-                    .measured(report, measured, arrival.received_ns);
-                self.clocks
-                    .correct_measured(observation, measured, until_ns);
-                self.count_traffic(report, measured);
-            }
-            if let Body::HostHop(told) = &observation.body {
-                self.hops.learn(told);
-            }
-            let class = observation.group_class();
-            let flow = observation.flow();
-            let path = self.clocks.path_of(observation, until_ns);
-            if let Some(path) = &path {
-                self.segments.add(path);
-                self.crossings.see_path(&path.path, arrival);
-            }
-            self.taker.accept(&ReceivedReport {
-                report,
-                arrival: Some(arrival),
-                class: class.or(self.classifier.class_of(flow)),
-                measured: measured.as_ref(),
-                dropped: dropped(&mut self.drops, report, Some(arrival)),
-                grown: grown(&mut self.connections, report, Some(arrival)),
-                clocks: self.clocks.correct(observation, until_ns).into(),
-                path: path.as_ref(),
-                reasons: &self.reasons,
+            let waiting = || WaitingReport {
+                report: report.clone(),
+                arrival,
+                until_ns,
                 part,
-                evidence: bytes,
-            })?;
+                evidence: Arc::clone(evidence.get_or_insert_with(|| bytes.into())),
+            };
+            if !self.mx.take(report, now_ns, waiting) {
+                self.hand_on(report, arrival, until_ns, (part, bytes))?;
+            }
         }
         Ok(())
+    }
+
+    /// Hands on the packets in INT-MX that waited long enough for what their hops tell.
+    fn release_joined(&mut self, due: Vec<WaitingReport>) -> io::Result<()> {
+        for one in due {
+            self.hand_on(
+                &one.report,
+                one.arrival,
+                one.until_ns,
+                (one.part, &one.evidence),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Hands on a report, which arrived as this part of a datagram.
+    fn hand_on(
+        &mut self,
+        report: &Report,
+        arrival: Arrival,
+        until_ns: u64,
+        (part, evidence): (usize, &[u8]),
+    ) -> io::Result<()> {
+        let named = self.option_hops.named(report, arrival.received_ns);
+        let report = named.as_ref().unwrap_or(report);
+        let observation = &report.observation;
+        let mut measured = self.increments.of(report, Some(arrival));
+        // Nothing is newer for a repetition.
+        if self.increments.is_repetition(report, measured.as_ref()) {
+            return Ok(());
+        }
+        if let Some(measured) = &mut measured {
+            self.coverage
+                .measured(report, measured, arrival.received_ns);
+            self.clocks
+                .correct_measured(observation, measured, until_ns);
+            self.count_traffic(report, measured);
+        }
+        if let Body::HostHop(told) = &observation.body {
+            self.hops.learn(told);
+        }
+        let class = observation.group_class();
+        let flow = observation.flow();
+        let path = self.clocks.path_of(observation, until_ns);
+        if let Some(path) = &path {
+            self.segments.add(path);
+            self.crossings.see_path(&path.path, arrival);
+        }
+        self.taker.accept(&ReceivedReport {
+            report,
+            arrival: Some(arrival),
+            class: class.or(self.classifier.class_of(flow)),
+            measured: measured.as_ref(),
+            dropped: dropped(&mut self.drops, report, Some(arrival)),
+            grown: grown(&mut self.connections, report, Some(arrival)),
+            clocks: self.clocks.correct(observation, until_ns).into(),
+            path: path.as_ref(),
+            reasons: &self.reasons,
+            part,
+            evidence,
+        })
     }
 
     /// Adds what a summary of a class tells to the sums of its pair; those of flows are about the same packets.
@@ -301,55 +346,6 @@ impl<T: ReportTaker> ReportHub<T> {
     /// Those of the taker.
     pub fn flush(&mut self) -> io::Result<()> {
         self.taker.flush()
-    }
-
-    /// The names of drop reasons.
-    pub fn reasons(&self) -> &DropReasons {
-        &self.reasons
-    }
-
-    pub fn exporters_mut(&mut self) -> &mut Exporters {
-        &mut self.exporters
-    }
-
-    pub fn exporters(&self) -> &Exporters {
-        &self.exporters
-    }
-
-    pub fn coverage_mut(&mut self) -> &mut Coverage {
-        &mut self.coverage
-    }
-
-    pub fn coverage(&self) -> &Coverage {
-        &self.coverage
-    }
-
-    pub fn traffic(&self) -> &PairTraffic {
-        &self.traffic
-    }
-
-    pub fn drops(&self) -> &HostDrops {
-        &self.drops
-    }
-
-    pub fn hops(&self) -> &HostHops {
-        &self.hops
-    }
-
-    pub fn connections(&self) -> &HostConnections {
-        &self.connections
-    }
-
-    pub fn clocks(&self) -> &NodeClocks {
-        &self.clocks
-    }
-
-    pub fn segments(&self) -> &Segments {
-        &self.segments
-    }
-
-    pub fn increments(&self) -> &Increments {
-        &self.increments
     }
 
     /// Leaves packets out that sinks counted before this time: an earlier run of the collector may have counted them.

@@ -17,6 +17,7 @@ mod file_lists;
 mod heading;
 mod http;
 pub mod import;
+mod int_mode;
 mod ipfix;
 mod kafka;
 mod key;

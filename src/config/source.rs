@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::clock_error::ClockErrorOption;
 use super::heading::{ESSENTIALS, LIMITS, REPORTS, TAGGING, TRUST, WIRE_FORMAT};
+use super::int_mode::IntModeOptions;
 use super::key::check_key;
 use super::mark::{IntDscpOption, MarkOptions};
 use super::mistake::{Fault, fault, missing};
@@ -73,6 +74,9 @@ pub struct SourceOptions {
 
     #[command(flatten)]
     pub int_dscp: IntDscpOption,
+
+    #[command(flatten)]
+    pub mode: IntModeOptions,
 
     /// Length of the longest IP packet with INT [default: the interface's MTU, followed live]
     #[arg(long, help_heading = TAGGING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
@@ -154,6 +158,8 @@ pub struct SourceConfig {
     pub extension_port: u16,
     /// The mark of int-md packets; there are none without it.
     pub int_dscp: Option<DscpMark>,
+    /// Packets in int-md are in mode mx, and of their numbers the multiples of 2 to the power of this are reported.
+    pub mx_sample: Option<u8>,
     pub mtu: Option<u32>,
     pub idle_flow_timeout: TimeSpan,
     pub max_flows: Option<u32>,
@@ -311,6 +317,7 @@ impl SourceOptions {
                 "sinks of Host-INT read no entries of transit hops (leave max-hops or compat out)",
             ));
         }
+        let mx_sample = self.mode.check(encapsulation, max_hops, &mut faults);
         let least = SHORTEST_PACKET + room(encapsulation, superpackets) + hops_room(max_hops);
         if let Some(mtu) = self.mtu.filter(|mtu| *mtu < least) {
             faults.push(fault(
@@ -354,6 +361,7 @@ impl SourceOptions {
                 mark,
                 extension_port: self.marks.extension_port(),
                 int_dscp,
+                mx_sample,
                 mtu: self.mtu,
                 idle_flow_timeout,
                 max_flows: self.max_flows,

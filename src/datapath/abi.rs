@@ -182,6 +182,7 @@ abi!(
     transit_info,
     transit_gauge,
     transit_asker,
+    transit_postcard,
     wait_key,
     wait_times,
     crossing_key,

@@ -152,6 +152,9 @@ pub const TRANSIT: &[CounterMeaning] = meanings! { transit_counter:
     COUNT_TRANSIT_OPTION_NO_DATA "option_no_data" "TCP option 114 in segments without data, as echoes have it: passed untouched",
     COUNT_TRANSIT_OPTION_MALFORMED "option_malformed" "TCP options that do not fit: passed untouched",
     COUNT_TRANSIT_OPTION_REFUSED "option_refused" "kernel refused to change the option: passed untouched",
+    COUNT_TRANSIT_MX_PASSED "mx_passed" "packets in INT-MX that left as they came",
+    COUNT_TRANSIT_POSTCARD_SENT "postcard_sent" "of these, packets that the daemon was told of",
+    COUNT_TRANSIT_POSTCARD_LOST "postcard_lost" "of these, packets that it could not be told of: it does not run, or they are too many",
 };
 
 /// The daemon's counters.

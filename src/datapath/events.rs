@@ -99,6 +99,7 @@ fn latency(event: &abi::latency_event, transit: Vec<Hop>) -> Option<SinkEvent> {
             bucket_change: has(event_reason::REASON_BUCKET),
             period: has(event_reason::REASON_PERIOD),
             path_change: has(event_reason::REASON_PATH),
+            sample: has(event_reason::REASON_SAMPLE),
         },
         encapsulation: carried,
         flow: (&event.key).into(),

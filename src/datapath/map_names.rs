@@ -66,6 +66,9 @@ pub const TRANSIT_GAUGES: &str = "transit_gauges";
 /// The pairs of hosts for which that is done.
 pub const TRANSIT_ASKERS: &str = "transit_askers";
 
+/// The ring of packets in INT-MX that hops tell of.
+pub const TRANSIT_POSTCARDS: &str = "transit_postcards";
+
 pub const WATCH_STATE: &str = "watch_state";
 pub const WATCH_PLACES4: &str = "watch_places4";
 pub const WATCH_PLACES6: &str = "watch_places6";
@@ -126,7 +129,7 @@ pub const SOURCE_MAPS: [&str; 16] = [
 ];
 
 /// The maps that are removed with the last attachment of the transit hop.
-pub const TRANSIT_MAPS: [&str; 7] = [
+pub const TRANSIT_MAPS: [&str; 8] = [
     TRANSIT_COUNTERS,
     TRANSIT_INFO,
     TRANSIT_ALLOW,
@@ -134,4 +137,5 @@ pub const TRANSIT_MAPS: [&str; 7] = [
     TRANSIT_DEPARTURES,
     TRANSIT_GAUGES,
     TRANSIT_ASKERS,
+    TRANSIT_POSTCARDS,
 ];

@@ -74,6 +74,7 @@ mod token_rate;
 pub mod transit;
 pub mod transit_gauges;
 pub mod transit_links;
+pub mod transit_postcards;
 mod transit_settings;
 pub mod transit_status;
 mod tunnel;

@@ -38,8 +38,9 @@ pub struct PeerSettings {
     pub fixed_mtu: Option<u32>,
     pub tos_value: u8,
     pub tos_mask: u8,
-    /// The mark of INT-MD.
+    /// The mark of INT-MD, and whether packets with it are in INT-MX.
     pub int_dscp: Option<DscpMark>,
+    pub is_mx: bool,
     pub extension_port: u16,
 }
 
@@ -75,6 +76,7 @@ impl PeerProgram {
             constants.tos_mask = settings.tos_mask;
             constants.md_tos_value = settings.int_dscp.map_or(0, DscpMark::tos_value);
             constants.md_tos_mask = settings.int_dscp.map_or(0, DscpMark::tos_mask);
+            constants.is_mx = settings.is_mx;
             constants.extension_port = settings.extension_port.to_be();
         }
         // The source's flow table is there already.

@@ -238,6 +238,8 @@ fn set_constants(
     constants.tos_mask = config.mark.tos_mask();
     constants.md_tos_value = config.int_dscp.map_or(0, DscpMark::tos_value);
     constants.md_tos_mask = config.int_dscp.map_or(0, DscpMark::tos_mask);
+    constants.is_mx = config.mx_sample.is_some();
+    constants.mx_sample = config.mx_sample.unwrap_or_default().into();
     constants.extension_port = config.extension_port.to_be();
     constants.fixed_mtu = fixed_mtu(features, dev, config.mtu)?;
     constants.superpackets = superpackets_number(config.superpackets);

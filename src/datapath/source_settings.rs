@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::abi::{
-    DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, int_md_constant, source_info,
-    superpackets,
+    DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, int_md_constant, int_mx_constant,
+    source_info, superpackets,
 };
 use super::events::encapsulation_of;
 use crate::config::{
@@ -62,6 +62,8 @@ pub(super) fn info_of(dev: &str, config: &SourceConfig) -> source_info {
         max_hops: config.max_hops.into(),
         md_tos_value: config.int_dscp.map_or(0, DscpMark::tos_value),
         md_tos_mask: config.int_dscp.map_or(0, DscpMark::tos_mask),
+        is_mx: config.mx_sample.is_some().into(),
+        mx_sample: config.mx_sample.unwrap_or_default(),
         dev: name_bytes(dev),
         ..source_info::default()
     }
@@ -78,6 +80,7 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
         mark: DscpMark::new(dscp(info.tos_value), dscp(info.tos_mask)).unwrap_or(DscpMark::DEFAULT),
         extension_port: u16::from_be(info.extension_port),
         int_dscp: DscpMark::new(dscp(info.md_tos_value), dscp(info.md_tos_mask)).ok(),
+        mx_sample: (info.is_mx != 0).then_some(info.mx_sample),
         mtu: Some(info.mtu).filter(|mtu| *mtu != 0),
         idle_flow_timeout: TimeSpan(Duration::from_nanos(info.idle_timeout_ns)),
         max_flows: None,
@@ -144,7 +147,10 @@ pub fn room(config: &SourceConfig) -> (u32, u32) {
         Encapsulation::VxlanGpe | Encapsulation::Ioam => gpe,
         Encapsulation::OverTcpUdp => (int_constant::INT_BLOCK_LEN.0, int_constant::INT_BLOCK_LEN.0),
         Encapsulation::IntMd => {
-            let len = int_md_constant::INT_MD_BLOCK_LEN.0;
+            let len = match config.mx_sample {
+                Some(_) => int_mx_constant::INT_MX_BLOCK_LEN.0,
+                None => int_md_constant::INT_MD_BLOCK_LEN.0,
+            };
             (len, len)
         }
         Encapsulation::ExtensionUdp => {

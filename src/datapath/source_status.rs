@@ -79,8 +79,12 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
             }
             SourceEncapsulation::Preferred(Encapsulation::IntMd) => {
                 let mark = config.int_dscp;
+                let mode = match config.mx_sample {
+                    Some(sample) => format!(", mode mx, 1 of {} packets reported", 1_u32 << sample),
+                    None => String::new(),
+                };
                 format!(
-                    "int-md dscp {:#04x}/{:#04x}",
+                    "int-md dscp {:#04x}/{:#04x}{mode}",
                     mark.map_or(0, DscpMark::tos_value) >> 2,
                     mark.map_or(0, DscpMark::tos_mask) >> 2
                 )

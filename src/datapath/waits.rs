@@ -16,6 +16,7 @@ use super::map_names::{
 use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
+use super::transit_settings::md_mark;
 use crate::config::TransitConfig;
 use crate::model::{
     LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathTotals, PlaceTotals,
@@ -60,6 +61,10 @@ impl Waits {
             constants.have_tai_clock = Features::probe().tai_clock;
             constants.tos_value = config.mark.tos_value();
             constants.tos_mask = config.mark.tos_mask();
+            if let Some(mark) = md_mark(config.carriers) {
+                constants.md_tos_value = mark.tos_value();
+                constants.md_tos_mask = mark.tos_mask();
+            }
             constants.extension_port = config.extension_port.to_be();
             constants.arrival_slots = slots;
             constants.sent_netns = netns::inode()?;

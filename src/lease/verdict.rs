@@ -19,6 +19,8 @@ pub struct Tagging {
     pub max_hops: u8,
     /// The ToS byte that marks int-md packets; 0: there are none.
     pub int_tos_value: u8,
+    /// Packets with that mark are in INT-MX.
+    pub is_mx: bool,
 }
 
 /// This host's node id, and the tagging of its interfaces.

@@ -45,7 +45,9 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
             Encapsulation::VxlanGpe | Encapsulation::Ioam => true,
             // The sink does not tell its mark: probes with another one do not arrive.
             Encapsulation::IntMd => {
-                tagging.explicit != Some(one) || Some(tagging.int_tos_value) == int_tos_value(ours)
+                let reads_mode = !tagging.is_mx || answer.capabilities.int_mx();
+                tagging.explicit != Some(one)
+                    || Some(tagging.int_tos_value) == int_tos_value(ours) && reads_mode
             }
         }
     };
@@ -61,7 +63,12 @@ fn wants_ioam(ours: &OwnTagging, answer: &FullAnswer, ipv6: bool) -> bool {
 pub(super) fn depend_on(answer: &FullAnswer) -> impl PartialEq + use<> {
     let encapsulations = answer.capabilities.encapsulations();
     let sink = (answer.instance, answer.software, answer.mtu);
-    (sink, encapsulations, answer.marks)
+    (
+        sink,
+        encapsulations,
+        answer.marks,
+        answer.capabilities.int_mx(),
+    )
 }
 
 /// The mark of INT-MD of the first interface that has one.

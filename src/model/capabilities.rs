@@ -2,6 +2,8 @@
 
 use super::{Encapsulation, Encapsulations};
 
+/// The sink takes packets in INT-MX.
+const INT_MX: u32 = 32;
 /// The sink reads stacks onto which transit hops pushed entries.
 const STACKS: u32 = 64;
 /// A daemon on the sink's host reads and echoes TCP option 114.
@@ -43,6 +45,11 @@ impl Capabilities {
             0 => 1,
             _ => 1 + MOST_TRANSIT_HOPS,
         }
+    }
+
+    /// True if the sink takes packets in INT-MX, with the mark of INT-MD.
+    pub fn int_mx(self) -> bool {
+        self.0 & INT_MX != 0
     }
 
     /// True if superpackets of UDP in vxlan-gpe reach the sink segment by segment.

@@ -55,6 +55,10 @@ pub struct CollectStatus {
     pub summaries_incomplete: u64,
     /// Summaries of classes that fell silent, which only repeat the ones before, in case those were lost.
     pub summaries_repeated: u64,
+    /// Packets in INT-MX: those that all hops of their flow told of, those that lacked one, and those without a sink's report.
+    pub mx_joined: u64,
+    pub mx_incomplete: u64,
+    pub mx_without_sink: u64,
     /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
     pub summaries_untracked: u64,
     /// Reports of TCP connections beyond the limit of followed ones: the history has them, and no sums.

@@ -55,7 +55,8 @@ pub struct Flags {
     pub congested_queue: bool,
     /// F: the packet belongs to a tracked flow.
     pub tracked_flow: bool,
-    /// I: a transit hop reports the metadata that it takes off the stack (v2.0).
+    /// I: a transit hop reports the metadata that it takes off the stack (v2.0); of a sink's report, transit hops tell of the
+    /// same packet (INT-MX).
     pub intermediate: bool,
 }
 

@@ -19,6 +19,8 @@ pub struct Reasons {
     pub period: bool,
     /// The packet took other transit hops than the one reported before.
     pub path_change: bool,
+    /// Transit hops tell of the packet, too (INT-MX).
+    pub sample: bool,
 }
 
 /// A packet whose latency is reported.

@@ -33,18 +33,17 @@ impl Builder {
     ///
     /// Returns `None` for a gap, which is not reported until its packets count as lost.
     pub fn build(&self, event: &SinkEvent, now_ns: u64) -> Option<Observation> {
-        let (body, dropped, by_nic) = match event {
-            SinkEvent::Latency(event) => {
-                let body = Body::Latency(self.latency(event, now_ns));
-                (body, false, event.by_nic)
-            }
-            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event, now_ns)), true, false),
+        let (body, dropped) = match event {
+            SinkEvent::Latency(event) => (Body::Latency(self.latency(event, now_ns)), false),
+            SinkEvent::Loss(event) => (Body::DropSummary(self.loss(event, now_ns)), true),
             SinkEvent::Gap(_) => return None,
         };
-        Some(Observation {
-            clock: self.clock(by_nic),
-            ..self.observation(body, dropped)
-        })
+        let mut observation = self.observation(body, dropped);
+        if let SinkEvent::Latency(event) = event {
+            observation.clock = self.clock(event.by_nic);
+            observation.flags.intermediate = event.reasons.sample;
+        }
+        Some(observation)
     }
 
     /// Returns totals to report at `now_ns` since the Unix epoch, in parts that fit into datagrams.

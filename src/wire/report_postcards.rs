@@ -4,12 +4,12 @@
 //! A report has one packet of the flow, whose headers are made of the flow's key. What v0.5 has no field for is left out;
 //! in v2.0 counts are words of hostint's domain.
 
-use super::fragment;
 use super::int_stack::DOMAIN;
+use super::{fragment, packet};
 use crate::model::drop_codes::code_of;
 use crate::model::{
-    Flags, FlowKey, HostDropReport, HostHopReport, HwId, Metadata, NodeId, PacketReport,
-    QueuePacket, ReportDomain, ReportVersion,
+    Flags, FlowKey, HostDropReport, HostHopReport, HwId, Metadata, MxPostcard, NodeId,
+    PacketReport, QueuePacket, ReportDomain, ReportVersion,
 };
 
 /// Domain-specific metadata (DSMdBits): the counts of a flow's drops, of its packets, and of an episode.
@@ -21,6 +21,7 @@ const QUEUE: u16 = 0x0800;
 pub const HOPS_HW_ID: u8 = 1;
 pub const DROPS_HW_ID: u8 = 2;
 pub const QUEUES_HW_ID: u8 = 3;
+pub const MX_HW_ID: u8 = 4;
 
 /// A subsystem, the flags of its reports, and a report.
 pub type StandardReport = (HwId, Flags, PacketReport);
@@ -123,6 +124,31 @@ pub fn queue(node: NodeId, packet: &QueuePacket, version: ReportVersion) -> Stan
     };
     let report = about(version, node, metadata, QUEUE, &packet.flow);
     (HwId::new(QUEUES_HW_ID).unwrap_or_default(), flags, report)
+}
+
+/// The report of a packet in INT-MX that passed a transit hop. Its headers are those of the packet, up to its INT.
+pub fn mx(node: NodeId, card: &MxPostcard) -> StandardReport {
+    let metadata = Metadata {
+        ingress_port: Some(card.ingress_port),
+        egress_port: Some(card.egress_port),
+        queue_id: card.queue_packets.map(|_| 0),
+        queue_occupancy: card.queue_packets,
+        ingress_ts: card.arrived_ns,
+        egress_ts: Some(card.left_ns),
+        ..Metadata::default()
+    };
+    let flags = Flags {
+        tracked_flow: true,
+        ..Flags::default()
+    };
+    let report = PacketReport {
+        version: ReportVersion::V20,
+        node: Some(node),
+        metadata,
+        packet: Some(packet::read(card.first, &card.quote, true)),
+        ..PacketReport::default()
+    };
+    (HwId::new(MX_HW_ID).unwrap_or_default(), flags, report)
 }
 
 /// The fields of a queue are there in each v0.5 report about a packet that passed.

@@ -32,6 +32,8 @@ const KIND_FRAMED: u8 = 15;
 const FLAG_DROPPED: u8 = 0x80;
 const FLAG_CONGESTED_QUEUE: u8 = 0x40;
 const FLAG_TRACKED_FLOW: u8 = 0x20;
+/// Reserved in the standard: the flag I of v2.0, in hostint's reports of latency.
+const FLAG_INTERMEDIATE: u8 = 0x10;
 
 /// Bits of the header's third byte, which is reserved in the standard.
 const CLOCK_SOURCE_SHIFT: u8 = 6;
@@ -103,6 +105,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             });
         }
     };
+    let intermediate = matches!(body, Body::Latency(_)) && flags & FLAG_INTERMEDIATE != 0;
     Ok(Report {
         sequence,
         observation: Observation {
@@ -111,7 +114,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
                 dropped: flags & FLAG_DROPPED != 0,
                 congested_queue: flags & FLAG_CONGESTED_QUEUE != 0,
                 tracked_flow: flags & FLAG_TRACKED_FLOW != 0,
-                intermediate: false,
+                intermediate,
             },
             clock: decode_clock(clock),
             body,
@@ -201,10 +204,15 @@ fn emit_packet(report: &Report, packet: &PacketReport, out: &mut Vec<u8>) {
 fn emit_header(kind: u8, report: &Report, out: &mut Vec<u8>) {
     let observation = &report.observation;
     let mut flags = 0;
+    let is_latency = matches!(observation.body, Body::Latency(_));
     for (set, flag) in [
         (observation.flags.dropped, FLAG_DROPPED),
         (observation.flags.congested_queue, FLAG_CONGESTED_QUEUE),
         (observation.flags.tracked_flow, FLAG_TRACKED_FLOW),
+        (
+            observation.flags.intermediate && is_latency,
+            FLAG_INTERMEDIATE,
+        ),
     ] {
         if set {
             flags |= flag;

@@ -13,6 +13,7 @@ mod host_hops;
 mod identities;
 mod increments;
 mod listener;
+mod mx_join;
 mod option_hops;
 mod output;
 mod overload;

@@ -83,6 +83,7 @@ fn with_all_comments_of_keys_removed_it_is_right_too() {
         "[sink] int-dscp: it marks int-md packets",
         "[source] superpackets: sinks of Host-INT do not know",
         "[source] int-dscp: it marks int-md packets",
+        "[source] mx-sample: it is about packets in mode mx",
     ];
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for (found, expected) in found.iter().zip(expected) {

@@ -508,7 +508,10 @@ mod root {
             (flag::SINK_EXTENSION_UDP, can::CAPABLE_EXTENSION_UDP),
             (flag::SINK_VXLAN_GPE, can::CAPABLE_VXLAN_GPE),
             (flag::SINK_IOAM, can::CAPABLE_IOAM),
-            (flag::SINK_INT_MD, can::CAPABLE_INT_MD),
+            (
+                flag::SINK_INT_MD,
+                can(can::CAPABLE_INT_MD.0 | can::CAPABLE_INT_MX.0),
+            ),
         ] {
             let sink = sink();
             sink.set(&sink_settings {

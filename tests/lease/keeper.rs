@@ -46,6 +46,7 @@ fn sending(sent: &[Encapsulation]) -> Tagging {
         explicit: sent.first().copied(),
         max_hops: 4,
         int_tos_value: 0,
+        is_mx: false,
     }
 }
 

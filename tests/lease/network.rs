@@ -90,6 +90,8 @@ pub struct Sink {
     pub capabilities: Encapsulations,
     /// It reads entries of transit hops.
     pub stacks: bool,
+    /// It takes packets in INT-MX.
+    pub int_mx: bool,
     /// A daemon runs on its host, and sends reverse probes.
     pub daemon: bool,
     pub marks: Marks,
@@ -113,6 +115,7 @@ impl Default for Sink {
             digest: 1,
             capabilities: all(),
             stacks: true,
+            int_mx: true,
             daemon: true,
             marks: MARKS,
             stripped: [0; 3],
@@ -191,6 +194,7 @@ impl Sink {
             capabilities: Capabilities::from_bits(
                 Capabilities::from(self.capabilities).bits()
                     | if self.stacks { 64 } else { 0 }
+                    | if self.int_mx { 32 } else { 0 }
                     | if self.daemon { 1024 } else { 0 },
             ),
             marks: self.marks,

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use hostint::lease::{OwnTagging, Tagging, Vouch};
 use hostint::model::{
     AddressPair, ClockSteering, Encapsulation, Encapsulations, FlowAsked, LeaseCounts, LeaseState,
-    NodeId, PathProof, ProbeForm, Ways,
+    NodeId, PathProof, ProbeForm, Transport, Ways,
 };
 
 use hostint::views::peers::sentence;
@@ -23,6 +23,7 @@ pub fn configured(explicit: Option<Encapsulation>) -> OwnTagging {
             explicit,
             max_hops: 4,
             int_tos_value: 0x5c,
+            is_mx: false,
         }],
     }
 }
@@ -43,6 +44,33 @@ const OVER: Option<Encapsulation> = Some(Encapsulation::OverTcpUdp);
 const INT_MD: Option<Encapsulation> = Some(Encapsulation::IntMd);
 const EXTENSION: Option<Encapsulation> = Some(Encapsulation::ExtensionUdp);
 const GPE: Option<Encapsulation> = Some(Encapsulation::VxlanGpe);
+
+#[test]
+fn packets_go_in_int_mx_only_while_the_sink_says_that_it_takes_it() {
+    let ways_in = |is_mx: bool, int_mx: bool| {
+        let mut network = network(INT_MD, Path::default());
+        let mut ours = configured(INT_MD);
+        ours.tagging[0].is_mx = is_mx;
+        network.keeper.set_ours(ours);
+        network.sink.int_mx = int_mx;
+        network.prove(5_000).expect("the path is proved");
+        network
+    };
+    let way = Ways::of(Transport::Udp, Encapsulation::IntMd);
+    let has = |network: &Network| proof(network).ways.contains(way);
+    assert!(has(&ways_in(false, false)), "int-md itself");
+    assert!(has(&ways_in(true, true)), "the sink takes it");
+    let mut network = ways_in(true, false);
+    assert!(!has(&network), "the sink does not take it");
+    network.sink.int_mx = true;
+    network.sink.digest += 1;
+    network.pass(120_000);
+    assert!(has(&network), "a newer sink does");
+    network.sink.int_mx = false;
+    network.sink.digest += 1;
+    network.pass(2_000);
+    assert!(!has(&network), "an older one took its place");
+}
 
 #[test]
 fn a_reverse_probe_that_comes_late_closes_tunnels() {

@@ -28,6 +28,7 @@ mod root {
     mod hops;
     mod hops_stacked;
     mod inner_flows;
+    mod int_mx;
     mod ioam;
     mod lease_refusals;
     mod leases;

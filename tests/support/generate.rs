@@ -4,7 +4,7 @@ use super::checksum::{be16, be32, put16};
 use super::frame::{EXTENSION_PORT, Frame, INT_MD_MARK, TCP, UDP};
 use super::int_block::Block;
 use super::model::transit::{self, Entry};
-use super::model::{Encapsulation, gpe, int_md, layout};
+use super::model::{Encapsulation, gpe, int_md, int_mx, layout};
 use super::programs::LONGEST_FRAME;
 use super::random::Random;
 
@@ -85,7 +85,8 @@ pub fn received(random: &mut Random, vlans: bool) -> Vec<u8> {
         0 => return frame.bytes(),
         1 | 2 => (Encapsulation::ExtensionUdp, frame.extended(block).bytes()),
         3 | 4 => (Encapsulation::VxlanGpe, wrapped(random, &frame.bytes())),
-        5 | 6 => (Encapsulation::IntMd, with_int_md(random, &frame.bytes())),
+        5 => return with_int_mx(random, &frame.bytes()),
+        6 => (Encapsulation::IntMd, with_int_md(random, &frame.bytes())),
         _ => (Encapsulation::OverTcpUdp, frame.tagged(block).bytes()),
     };
     if random.one_in(2) {
@@ -125,6 +126,20 @@ fn with_int_md(random: &mut Random, frame: &[u8]) -> Vec<u8> {
         queue_packets: random.u32() >> 8,
         timestamp: random.next(),
         sequence: random.u32(),
+        tail: random.u32(),
+    };
+    own.insert(frame, INT_MD_MARK)
+}
+
+/// A packet with INT-MX.
+pub fn with_int_mx(random: &mut Random, frame: &[u8]) -> Vec<u8> {
+    let own = int_mx::Own {
+        sample: random.u8() % 17,
+        age_code: random.u8() & 15,
+        sequence: random.u32() << (random.u8() % 32),
+        node: random.u32(),
+        port: random.u16(),
+        timestamp: random.u32(),
         tail: random.u32(),
     };
     own.insert(frame, INT_MD_MARK)

@@ -88,7 +88,7 @@ fn every_golden_report_becomes_what_it_says() {
         assert_eq!(&made, records, "{name}");
         seen += 1;
     }
-    assert_eq!(seen, 18);
+    assert_eq!(seen, 19);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn every_golden_int_packet_shows_its_headers_and_flows_in_a_report() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 29);
+    assert_eq!(seen, 30);
 }
 
 #[test]

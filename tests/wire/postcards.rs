@@ -4,6 +4,8 @@ use hostint::collector::decode;
 use hostint::model::*;
 use hostint::wire::report_postcards::{self, StandardReport};
 use hostint::wire::{report_v05, report_v20};
+use hostint_testing::golden::{frame, udp_payload};
+use hostint_testing::path_samples::two_hops;
 use hostint_testing::report_samples;
 
 const NS: u64 = 1_700_000_001_123_456_789;
@@ -237,5 +239,45 @@ fn reasons_have_codes() {
     for (reason, place, code, name) in cases {
         assert_eq!(code_of(reason, place), code, "{reason:?}");
         assert_eq!(names.name(code).unwrap_or_default(), name, "{reason:?}");
+    }
+}
+
+#[test]
+fn a_packet_in_int_mx_is_told_with_its_headers_up_to_int() {
+    let packet = frame("hostint_mx_udp_1wire");
+    let card = MxPostcard {
+        arrived_ns: Some(1_700_000_001_123_456_789),
+        left_ns: 1_700_000_001_123_459_700,
+        ingress_port: 2,
+        egress_port: 3,
+        queue_packets: Some(5),
+        first: FirstHeader::Ipv4,
+        quote: packet[14..14 + 20 + 8 + 36].to_vec(),
+    };
+    let (hw_id, flags, report) = report_postcards::mx(NodeId(11), &card);
+    let mut datagram = Vec::new();
+    report_v20::begin(hw_id, NodeId(11), &mut datagram);
+    report_v20::append(flags, &report, &mut datagram).unwrap();
+    report_v20::renumber(&mut datagram, 9);
+    assert_eq!(datagram, udp_payload("hostint_report_mx_udp"));
+    let unknown = MxPostcard {
+        arrived_ns: None,
+        queue_packets: None,
+        ..card
+    };
+    let (_, _, report) = report_postcards::mx(NodeId(11), &unknown);
+    let told = &report.metadata;
+    assert_eq!((told.ingress_ts, told.queue_id), (None, None), "not known");
+}
+
+#[test]
+fn a_sinks_report_says_that_hops_tell_of_the_packet_too() {
+    for told in [false, true] {
+        let mut report = two_hops().sample(3, 5, NS).report;
+        report.observation.flags.intermediate = told;
+        let mut datagram = Vec::new();
+        report_v05::emit(&report, &mut datagram);
+        let read = decode(&datagram).unwrap().reports.remove(0);
+        assert_eq!(read.observation.flags.intermediate, told);
     }
 }

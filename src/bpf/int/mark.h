@@ -14,6 +14,9 @@ const volatile __u32 max_hops = 0;        /* transit hops that may push entries 
 const volatile __u8 md_tos_value = 0;
 const volatile __u8 md_tos_mask = 0; /* 0: the DSCP marks no INT-MD */
 
+const volatile bool is_mx = false;  /* packets with this mark are in INT-MX, and hops change nothing in them */
+const volatile __u32 mx_sample = 0; /* of their numbers, the multiples of 2^mx_sample are reported */
+
 static __always_inline bool has_md_mark(__u8 tos)
 {
 	return md_tos_mask && (tos & md_tos_mask) == md_tos_value;

@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/wire.h"
 #include "int/ioam_room.h"
+#include "int/mark.h"
 #include "packet/layout.h"
 
 enum {
@@ -20,7 +21,7 @@ static __always_inline __u32 int_room(const struct layout *at, __u32 encapsulati
 	if (encapsulation == ENCAP_IOAM)
 		return IOAM_HEAD_LEN;
 	if (encapsulation == ENCAP_INT_MD)
-		return INT_MD_BLOCK_LEN;
+		return is_mx ? INT_MX_BLOCK_LEN : INT_MD_BLOCK_LEN;
 	return encapsulation == ENCAP_VXLAN_GPE ? fixed_ip_len(at) + GPE_ROOM : INT_BLOCK_LEN;
 }
 

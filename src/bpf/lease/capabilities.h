@@ -40,7 +40,8 @@ static __always_inline __u32 capabilities(const struct sink_settings *set, const
 	return (stacks ? CAPABLE_STACKS : 0) | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
 	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
 	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0) | (set->flags & SINK_IOAM ? CAPABLE_IOAM : 0) |
-	       (takes_option_114() ? CAPABLE_OPTION_114 : 0) | (set->flags & SINK_INT_MD ? CAPABLE_INT_MD : 0) |
+	       (takes_option_114() ? CAPABLE_OPTION_114 : 0) |
+	       (set->flags & SINK_INT_MD ? CAPABLE_INT_MD | CAPABLE_INT_MX : 0) |
 	       (set->flags & SINK_SEGMENTS ? CAPABLE_UDP_SUPERPACKETS : 0) |
 	       (host->reverse_probes && has_daemon(host) ? CAPABLE_REVERSE_PROBES : 0);
 }

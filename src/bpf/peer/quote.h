@@ -10,6 +10,7 @@
 #include "int/gpe_block.h"
 #include "int/mark.h"
 #include "int/md_block.h"
+#include "int/mx_block.h"
 #include "packet/headers.h"
 #include "packet/ip_headers.h"
 #include "watch/places.h"
@@ -127,7 +128,7 @@ static __always_inline bool has_quoted_ioam(struct __sk_buff *ctx, struct quote 
 	return head.own_type == IOAM_OWN_TYPE && head.own_magic == bpf_htons(IOAM_MAGIC);
 }
 
-/* Does the same for INT-MD. */
+/* Does the same for INT-MD and INT-MX. The headers of both have the same length. */
 static __always_inline enum quote_kind read_quoted_md(struct __sk_buff *ctx, struct quote *q)
 {
 	__u32 head_at = q->ip.l4 + (q->ip.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN), left;
@@ -135,11 +136,18 @@ static __always_inline enum quote_kind read_quoted_md(struct __sk_buff *ctx, str
 
 	q->original_l4 = q->ip.l4;
 	q->original = q->ip.protocol;
-	q->added_len = INT_MD_BLOCK_LEN;
+	q->added_len = is_mx ? INT_MX_BLOCK_LEN : INT_MD_BLOCK_LEN;
 	if (head_at + INT_MD_HEAD_LEN > q->end)
 		return QUOTE_TAGGED;
-	if (bpf_skb_load_bytes(ctx, head_at, &head, sizeof(head)) || check_md_block(&head) != INT_VALID)
+	if (bpf_skb_load_bytes(ctx, head_at, &head, sizeof(head)))
 		return QUOTE_FOREIGN;
+	if (head.type == INT_MX_TYPE && check_mx_block((void *)&head) == INT_VALID) {
+		q->added_len = INT_MX_BLOCK_LEN;
+		return QUOTE_TAGGED;
+	}
+	if (check_md_block(&head) != INT_VALID)
+		return QUOTE_FOREIGN;
+	q->added_len = INT_MD_BLOCK_LEN;
 	left = head.remaining_hops < max_hops ? head.remaining_hops : max_hops;
 	q->added_len += (md_pushed(&head) + left) * INT_MD_HOP_LEN;
 	return QUOTE_TAGGED;

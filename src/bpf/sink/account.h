@@ -210,6 +210,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	count_latency(f, p->facts.latency_ns, p->facts.count);
 	if (p->hops)
 		note_path();
+	p->news.reasons = p->facts.encapsulation == ENCAP_INT_MD && p->facts.is_sampled ? REASON_SAMPLE : 0;
 	update_flow(f, set, &p->facts, &p->news, locked);
 	count_arrival(&p->news);
 	tell_loss(f, set, &p->facts.key, &p->news);

@@ -24,7 +24,8 @@ struct arrival_facts {
 	__u16 path; /* hash of the nodes and ports of its transit hops; 0: there are none */
 	__u8 encapsulation;
 	__u8 age_code;
-	__u16 home_cpu; /* of a flow that begins on this CPU */
+	__u16 home_cpu;  /* of a flow that begins on this CPU */
+	bool is_sampled; /* only of int-md: transit hops report this packet, so the sink does, too */
 };
 
 /* These losses were taken from a record to be reported. */

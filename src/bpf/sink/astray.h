@@ -8,7 +8,7 @@
 #include "hostint/wire.h"
 #include "int/block.h"
 #include "int/gpe_block.h"
-#include "int/md_block.h"
+#include "int/mx_block.h"
 #include "kernel/clock.h"
 #include "kernel/fib.h"
 #include "packet/headers.h"
@@ -69,7 +69,7 @@ static __always_inline bool has_block_at(struct __sk_buff *ctx, __u32 at)
 	struct int_block block;
 
 	return !bpf_skb_load_bytes(ctx, at, &block, sizeof(block)) &&
-	       (check_int_block(&block) == INT_VALID || check_md_block((void *)&block) == INT_VALID);
+	       (check_int_block(&block) == INT_VALID || is_md_or_mx(&block));
 }
 
 static __always_inline bool is_tagged(struct __sk_buff *ctx, const struct ip_headers *ip,

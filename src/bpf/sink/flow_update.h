@@ -98,15 +98,16 @@ static __always_inline bool is_news(const struct sink_flow *f, const struct sink
 		(!in_bucket(set, smooth_ns, f->bucket) && is_over(now, f->bucket_ns, set->bucket_hold_ns)));
 }
 
-/* Runs under the lock, so that only one CPU sends the report. */
+/* Runs under the lock, so that only one CPU sends the report. The reasons that a packet has by itself are there already. */
 static __always_inline void find_news(struct sink_flow *f, const struct sink_settings *set, __u64 now, __u16 path,
 				      struct flow_news *news)
 {
 	__u32 bucket = bucket_now(f, set);
 	bool first = !f->announced;
-	__u8 reasons = 0;
+	__u8 reasons = 0, own = news->reasons;
 
 	news->bucket = f->bucket;
+	news->reasons = 0;
 	if (!can_pay(f, set))
 		return;
 	if (first)
@@ -121,6 +122,7 @@ static __always_inline void find_news(struct sink_flow *f, const struct sink_set
 		reasons |= REASON_PERIOD;
 	if (!first && is_other_path(f, set, now, path))
 		reasons |= REASON_PATH;
+	reasons |= own;
 	if (reasons) {
 		f->report_ns = now;
 		f->announced = 1;
@@ -239,7 +241,7 @@ static __always_inline void update_flow(struct sink_flow *f, const struct sink_s
 		return;
 	}
 	add_packet(f, a, false, false);
-	if (!is_news(f, set, a->now, a->path, f->latency_smooth_ns, 0))
+	if (!news->reasons && !is_news(f, set, a->now, a->path, f->latency_smooth_ns, 0))
 		return;
 	bpf_spin_lock(&f->lock);
 	find_news(f, set, a->now, a->path, news);

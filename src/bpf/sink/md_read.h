@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Reads INT-MD of hostint's sources: IP | UDP, or the first 20 bytes of TCP | block | rest of the packet. */
+/* Reads INT-MD and INT-MX of hostint's sources: IP | UDP, or the first 20 bytes of TCP | block | rest of the packet. */
 #ifndef HOSTINT_SINK_MD_READ_H
 #define HOSTINT_SINK_MD_READ_H
 
@@ -8,6 +8,7 @@
 #include "hostint/count.h"
 #include "hostint/wire.h"
 #include "int/md_block.h"
+#include "int/mx_block.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
@@ -32,6 +33,7 @@ static __always_inline void take_md(const struct int_md_head *head, const struct
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
 	p->facts.sequence = bpf_ntohl(b->sequence);
 	p->facts.count = 1;
+	p->facts.is_sampled = false;
 	p->facts.age_code = bpf_ntohs(head->ds_flags) & GPE_FLOW_AGE;
 	p->ingress_port = bpf_ntohs(b->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
@@ -53,6 +55,44 @@ static __always_inline bool begins_md(void *data, void *end, const struct tagged
 	return (void *)(type + 1) > end || *type != INT_TYPE;
 }
 
+/* A flow in INT-MX counts as one in int-md. */
+static __always_inline void take_mx(const struct int_mx_block *b, struct tagged_packet *p)
+{
+	p->had_budget = true;
+	p->facts.encapsulation = ENCAP_INT_MD;
+	p->behind_l4 = true;
+	p->facts.source_node = bpf_ntohl(b->node_id);
+	p->facts.source_port = bpf_ntohs(b->egress_port);
+	p->facts.ingress_ts = bpf_ntohl(b->ingress_ts);
+	p->facts.sequence = bpf_ntohl(b->sequence);
+	p->facts.count = 1;
+	p->facts.age_code = bpf_ntohs(b->ds_flags) & INT_MX_FLOW_AGE;
+	p->facts.is_sampled = is_mx_sampled(b);
+	p->ingress_port = bpf_ntohs(b->ingress_port);
+	p->egress_ts = p->facts.ingress_ts;
+	p->by_host_int = 0;
+	p->int_check = csum_fold(csum_words(b, INT_MX_BLOCK_LEN));
+	p->dscp = bpf_ntohs(b->original) | 1;
+	p->has_queue = 0;
+	p->bad_segment = 0;
+}
+
+/* The block is as long as that of over-tcp-udp, so it is taken out in the same way. */
+static __always_inline enum sink_read read_mx(__u32 want, const struct int_mx_block *b, struct tagged_packet *p)
+{
+	enum int_verdict verdict = check_mx_block(b);
+
+	if (verdict != INT_VALID)
+		return refuse_block(verdict, p->frame_len);
+	if (want < p->l4_len || p->at.ip_len < p->at.l4 - p->at.l3 + want + INT_MX_BLOCK_LEN)
+		return refuse(COUNT_SINK_BAD_LENGTH, p->frame_len);
+	p->hops = 0;
+	p->grown = 0;
+	take_mx(b, p);
+	p->orig_len = p->at.ip_len - INT_MX_BLOCK_LEN;
+	return SINK_TAGGED;
+}
+
 static __always_inline enum sink_read read_md(void *data, void *end, struct tagged_packet *p)
 {
 	__u32 header_len = p->at.l4 - p->at.l3, want, pushed;
@@ -64,6 +104,13 @@ static __always_inline enum sink_read read_md(void *data, void *end, struct tagg
 	head = take_l4(data, end, sizeof(*head), p, &want);
 	if (!head)
 		return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
+	if (head->type == INT_MX_TYPE) {
+		struct int_mx_block *mx = (void *)head;
+
+		if ((void *)(mx + 1) > end)
+			return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
+		return read_mx(want, mx, p);
+	}
 	verdict = check_md_block(head);
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);

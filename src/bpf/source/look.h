@@ -11,7 +11,7 @@
 #include "hostint/wire.h"
 #include "int/block.h"
 #include "int/mark.h"
-#include "int/md_block.h"
+#include "int/mx_block.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "source/counters.h"
@@ -66,7 +66,7 @@ static __always_inline bool has_int(const struct outgoing_packet *p, void *l4, v
 
 	if (is_to_own_port(p))
 		return true;
-	if (has_md_mark(p->at.tos) && (void *)(block + 1) <= end && check_md_block((void *)block) == INT_VALID)
+	if (has_md_mark(p->at.tos) && (void *)(block + 1) <= end && is_md_or_mx(block))
 		return true;
 	return (p->at.tos & tos_mask) == tos_value && (void *)(block + 1) <= end && check_int_block(block) == INT_VALID;
 }

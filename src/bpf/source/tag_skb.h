@@ -21,6 +21,7 @@
 #include "source/ioam_push.h"
 #include "source/md_push.h"
 #include "source/missed.h"
+#include "source/mx_push.h"
 #include "source/outgoing.h"
 #include "source/push.h"
 #include "source/queue.h"
@@ -57,7 +58,7 @@ static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_
 		body = IOAM_HEAD_LEN + ioam_room(budget(p));
 		break;
 	case ENCAP_INT_MD:
-		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + INT_MD_BLOCK_LEN;
+		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + int_room(&p->at, ENCAP_INT_MD);
 		break;
 	default:
 		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + INT_BLOCK_LEN;
@@ -135,6 +136,8 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 	} else if (p->encapsulation == ENCAP_EXTENSION_UDP) {
 		fill_block(&p->out.udp.block, p, host->node_id, now, &number);
 		push_extension(p);
+	} else if (p->encapsulation == ENCAP_INT_MD && is_mx) {
+		push_mx(p, host->node_id, now, &number);
 	} else if (p->encapsulation == ENCAP_INT_MD) {
 		push_md(p, host->node_id, now, &number);
 	} else {

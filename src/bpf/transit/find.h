@@ -138,6 +138,7 @@ static __always_inline enum transit_find find_stack(void *data, void *end, __u32
 	barrier();
 	marked = carriers & CARRIER_HOST_INT && (p->at.tos & tos_mask) == tos_value;
 	p->is_unnumbered = false;
+	p->is_mx = false;
 	p->is_md = announces_md(p, 0, &by_port);
 	if (found != LAYOUT_FOUND) {
 		if (!marked && !p->is_md)

@@ -9,6 +9,7 @@
 #include "int/mark.h"
 #include "int/md_block.h"
 #include "int/md_head.h"
+#include "int/mx_block.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "transit/attachment.h"
@@ -55,6 +56,23 @@ static __always_inline bool take_own_md(const struct int_md_head *h, void *end, 
 	return true;
 }
 
+/* Takes what hostint's source wrote in INT-MX. Nothing behind the block matters. */
+static __always_inline enum transit_find take_own_mx(const struct int_mx_block *b, struct passing_packet *p)
+{
+	p->is_md = false;
+	p->is_mx = true;
+	p->is_sampled = is_mx_sampled(b);
+	p->identity = identity_of(b->node_id, b->ingress_ts, b->sequence, 0);
+	p->newest_node = UNKNOWN_WORD;
+	p->source_node = b->node_id;
+	p->source_time = b->ingress_ts;
+	p->had_budget = true;
+	p->budget = 0;
+	p->head_len = INT_MX_BLOCK_LEN;
+	p->entry_len = 0;
+	return TRANSIT_FOUND;
+}
+
 /* Returns TRANSIT_NO_INT if what is there has no resemblance to INT-MD. */
 static __always_inline enum transit_find find_md(void *data, void *end, bool by_port, struct passing_packet *p)
 {
@@ -79,6 +97,16 @@ static __always_inline enum transit_find find_md(void *data, void *end, bool by_
 			return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : TRANSIT_NO_INT;
 		l4_len = TCP_BASE_LEN;
 		want = (tcp->doff >> 4) * 4;
+	}
+	if (h->type == INT_MX_TYPE && check_mx_block((void *)h) == INT_VALID) {
+		const struct int_mx_block *mx = (void *)h;
+
+		if ((void *)(mx + 1) > end)
+			return short_or_truncated(p, data, end);
+		if (want < l4_len || p->at.ip_len < header_len + want + INT_MX_BLOCK_LEN)
+			return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
+		p->l4_len = l4_len;
+		return take_own_mx(mx, p);
 	}
 	verdict = check_md_head(h, by_port);
 	if (verdict == INT_NOT_INT)

@@ -187,4 +187,13 @@ static __always_inline enum transit_find find_readable_option(struct __sk_buff *
 	return found == TRANSIT_SHORT ? TRANSIT_NO_INT : found;
 }
 
+/* True if the packet, in which INT was looked for, has none, and may have a request of option 114. */
+static __always_inline bool may_have_option(const struct passing_packet *p, int found)
+{
+	if (!(carriers & CARRIER_TCP_INT))
+		return false;
+	return found == TRANSIT_NO_INT || (found == TRANSIT_REFUSED && (p->reason == COUNT_TRANSIT_FOREIGN_MARK ||
+									p->reason == COUNT_TRANSIT_TRUNCATED));
+}
+
 #endif

@@ -15,7 +15,7 @@ enum {
 	MD_ENTRY_WORDS = 31,  /* of INT-MD */
 	MD_FILLED_WORDS = 12, /* of those, the ones that may be anything but all ones */
 	UNKNOWN_WORD = 0xffffffff,
-	MAX_FRONT = IP6_LEN + MAX_OPTIONS_LEN + TCP_BASE_LEN + GPE_HEAD_LEN,
+	MAX_FRONT = IP6_LEN + MAX_OPTIONS_LEN + TCP_BASE_LEN + INT_MX_BLOCK_LEN,
 };
 
 struct passing_packet {
@@ -40,6 +40,8 @@ struct passing_packet {
 	bool had_budget; /* the source left some, so the sink knows what hops write */
 	bool is_gpe;
 	bool is_md;
+	bool is_mx;         /* INT-MX: nothing is pushed */
+	bool is_sampled;    /* INT-MX: the packet is reported */
 	bool is_full;       /* INT-MD: the shim's length cannot state one more entry */
 	bool is_unnumbered; /* INT-MD of sources that number no packets */
 	bool is_padded;     /* INT-MD: the domain asks for words that are not known */
@@ -47,7 +49,7 @@ struct passing_packet {
 	bool is_arrival_known;
 	__be32 entry[MD_ENTRY_WORDS + 1]; /* its end is 0, in INT-MD all ones, if entries are shorter */
 	/* The headers up to the newest entry, and the new one. Offsets that the verifier cannot follow stay within. */
-	__u8 front[320];
+	__u8 front[384];
 };
 
 enum transit_find {

@@ -8,6 +8,7 @@
 #include "int/block.h"
 #include "int/gpe_block.h"
 #include "int/mark.h"
+#include "int/mx_block.h"
 #include "packet/headers.h"
 #include "transit/remembered.h"
 
@@ -111,6 +112,21 @@ static __always_inline bool identify_sent_gpe(struct sent_packet *p)
 	return true;
 }
 
+static __always_inline bool identify_sent_mx(struct sent_packet *p)
+{
+	__u32 at = p->l4 + (p->protocol == IPPROTO_UDP ? UDP_LEN : TCP_BASE_LEN);
+	struct int_mx_block b;
+
+	if (!read_sent(p, at, &b, sizeof(b)) || check_mx_block(&b) != INT_VALID)
+		return false;
+	p->had_budget = true;
+	p->behind = at + INT_MX_BLOCK_LEN;
+	p->source_node = b.node_id;
+	p->source_time = b.ingress_ts;
+	p->identity = identity_of(b.node_id, b.ingress_ts, b.sequence, 0);
+	return true;
+}
+
 /* Returns false for a packet that has no INT which a hop may have passed. */
 static __always_inline bool find_sent(struct sk_buff *skb, struct sent_packet *p)
 {
@@ -123,6 +139,8 @@ static __always_inline bool find_sent(struct sk_buff *skb, struct sent_packet *p
 		return false;
 	if (p->protocol == IPPROTO_UDP && dest == bpf_htons(GPE_PORT))
 		return identify_sent_gpe(p);
+	if (has_md_mark(p->tos) && identify_sent_mx(p))
+		return true;
 	if ((p->tos & tos_mask) != tos_value && (p->protocol != IPPROTO_UDP || dest != extension_port))
 		return false;
 	return identify_sent_block(p);

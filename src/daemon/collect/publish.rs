@@ -86,6 +86,9 @@ impl Collector {
         status.summaries_incomplete = summaries.incomplete;
         status.summaries_repeated = summaries.repeated;
         status.summaries_untracked = summaries.no_room;
+        let mx = self.hub.mx_counts();
+        (status.mx_joined, status.mx_incomplete) = (mx.joined, mx.incomplete);
+        status.mx_without_sink = mx.without_sink;
         publish_clocks(self.hub.clocks().counts(), &mut status);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;

@@ -380,6 +380,7 @@ fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
             explicit: attachment.explicit_encapsulation(),
             max_hops: attachment.max_hops(),
             int_tos_value: attachment.config().int_dscp.map_or(0, DscpMark::tos_value),
+            is_mx: attachment.config().mx_sample.is_some(),
         }
     });
     Ok(OwnTagging {

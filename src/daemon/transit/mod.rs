@@ -2,12 +2,13 @@
 //! host this is. Packets get their entries from the kernel half alone.
 //!
 //! ```text
-//! each turn of the loop:  duties: signs · identity · crossings · option hops · attachments · reload · clock · waits
+//! each turn of the loop:  duties: signs · identity · crossings · option hops · postcards · attachments · reload · clock · waits
 //! ```
 
 mod attachments;
 mod option_hops;
 mod plan;
+mod postcards;
 mod reload;
 mod state;
 mod waits;
@@ -21,6 +22,7 @@ use anyhow::{Context, Result, bail};
 use self::attachments::LookAfterHop;
 use self::option_hops::TellOptionHops;
 use self::plan::TransitPlan;
+use self::postcards::TellPostcards;
 use self::reload::read_again;
 use self::state::TransitDaemon;
 use self::waits::TellWaits;
@@ -36,8 +38,9 @@ use crate::config::TRANSIT_HTTP_PORT;
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::datapath::transit::Transit;
 use crate::host::{self, pins, state as host_state};
+use crate::model::ReportVersion;
 use crate::os::{log, privileges, signals};
-use crate::report::{Destinations, Emitter};
+use crate::report::{Destinations, Emitter, ReportForm};
 use crate::views;
 use crate::web::{self, CachedText, HttpListener, HttpServer};
 
@@ -66,6 +69,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let pins = pins::make(bpffs)?;
     let _lock = lock(&pins)?;
     let transit = attach_all(&pins, &plan)?;
+    let postcards = TellPostcards::begin(&pins)?;
     let waits = TellWaits::begin(&pins, &plan.setup.transit)?;
     give_up_all_but(&privileges::STEADY)?;
     signals::install().context("cannot handle signals")?;
@@ -74,6 +78,11 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     }
     let destinations = Destinations {
         collectors: plan.collectors.clone(),
+        // Reports about packets need it.
+        form: ReportForm {
+            version: ReportVersion::V20,
+            dscp: 0,
+        },
         ..Destinations::default()
     };
     let mut daemon = TransitDaemon {
@@ -92,6 +101,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
         .with(TellIdentity::default())
         .with(TellCrossings::new(waits.is_some()))
         .with(TellOptionHops::default())
+        .with(postcards)
         .with(LookAfterHop::start())
         .with(read_again(args))
         .with(WhileAlone(FollowClock::default()))

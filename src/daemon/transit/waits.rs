@@ -42,7 +42,12 @@ impl TellWaits {
         let now = &daemon.plan.setup.transit;
         let marks = |config: &TransitConfig| {
             let fills = config.carriers.tcp_int.is_some();
-            (config.mark, config.extension_port, fills)
+            (
+                config.mark,
+                config.extension_port,
+                fills,
+                config.carriers.int_md,
+            )
         };
         if marks(now) != marks(&self.config)
             && let Some(begun) = Self::begin(&daemon.side.pins, now)?

@@ -107,6 +107,7 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
         tos_value: config.mark.tos_value(),
         tos_mask: config.mark.tos_mask(),
         int_dscp: config.int_dscp,
+        is_mx: config.mx_sample.is_some(),
         extension_port: config.extension_port,
     };
     PeerProgram::load(pins, dev, &settings).map(Some)

@@ -80,6 +80,7 @@ pub const TRANSIT: &[CounterReason] = rows! {
     "option_refused" Pushing Missed "segment" "whose TCP option 114 the kernel did not let hostint change" "check whether memory is short (dmesg)",
     "option_no_arrival" Pushing Note "segment" "with TCP option 114 whose time in this host is not known" "attach to the interface by which they arrive, or with a larger --max-arrivals",
     "option_no_gauge" Pushing Note "segment" "with TCP option 114 to which neither queue nor free bandwidth could be told" "attach to the interface that has the queue, with a qdisc that counts its bytes (fq_codel, tbf, htb), or say --link-speed",
+    "postcard_lost" Pushing Note "packet" "in INT-MX that no collector is told of" "let hostint transit run, and tell of fewer packets (--mx-sample at the source)",
     "option_malformed" Pushing Note "segment" "with TCP options that do not fit" "find the sender (tcpdump)",
     "option_no_data" Pushing Note "segment" "with TCP option 114 but without data" "nothing to do: echoes come so",
     "option_skipped" Pushing Note "segment" "whose request is for one hop in many packets" "nothing to do",
@@ -131,6 +132,8 @@ pub const DAEMON: &[CounterReason] = rows! {
 /// Counters that are no reason for anything: they count completed work, and packets that are none of hostint's
 /// business.
 pub const NO_REASON: &[&str] = &[
+    "mx_passed",
+    "postcard_sent",
     "stripped",
     "host_int",
     "lost",

@@ -13,7 +13,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 24] = [
+const COUNTED: [CountedField<CollectStatus>; 27] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -79,6 +79,21 @@ const COUNTED: [CountedField<CollectStatus>; 24] = [
         "summaries_untracked",
         "summaries of flows, source nodes and classes beyond the limit of followed ones",
         |s| s.summaries_untracked,
+    ),
+    (
+        "mx_joined",
+        "reports about packets in INT-MX that were joined with what all transit hops of the flow told",
+        |s| s.mx_joined,
+    ),
+    (
+        "mx_incomplete",
+        "reports about packets in INT-MX of which a transit hop of the flow told nothing",
+        |s| s.mx_incomplete,
+    ),
+    (
+        "mx_without_sink",
+        "packets in INT-MX of which transit hops told, and no sink",
+        |s| s.mx_without_sink,
     ),
     (
         "connections_untracked",

@@ -30,6 +30,8 @@ const COUNTS = [
   ["undecodable", "Datagrams that held no readable report", true], ["reports_refused", "Individual reports that could not be read", true], ["reports", "Individual reports"],
   ["reports_lost", "Numbers missing from the exporters' sequences", true], ["reports_duplicate", "Reports that had been received before"],
   ["reports_unnumbered", "Reports of exporters that do not number them: the number of the one before, and another content"],
+  ["mx_incomplete", "Reports about packets in INT-MX of which a transit hop of the flow told nothing"],
+  ["mx_without_sink", "Packets in INT-MX of which transit hops told, and no sink"],
   ["summaries_repeated", "Summaries of classes that fell silent, which only repeat the ones before, in case those were lost"],
   ["summaries_incomplete", "Summaries that lost a part on the way; the next one has their packets", true], ["summaries_untracked", "Summaries of flows, source nodes and classes beyond the limit of followed ones", true],
   ["connections_untracked", "Reports of TCP connections beyond the limit of followed ones", true],

@@ -15,9 +15,9 @@ use crate::exchange::exchange_tcp_with;
 const HOPS: usize = 4;
 
 /// a - four routers - b. Each router has `in` towards a and `out` towards b, and is a transit hop; b has a history.
-struct Chain {
-    lab: Lab,
-    routers: Vec<Host>,
+pub struct Chain {
+    pub lab: Lab,
+    pub routers: Vec<Host>,
     store: String,
     _folder: Folder,
     _daemons: Vec<Daemon>,
@@ -62,29 +62,52 @@ fn wire(lab: &Lab) -> Vec<Host> {
     routers
 }
 
+/// What differs between chains: flags of the source, of sinks, of routers, and of the collector.
+#[derive(Clone, Copy, Default)]
+pub struct ChainFlags<'a> {
+    pub source: &'a str,
+    pub sink: &'a str,
+    pub transit: &'a str,
+    pub collect: &'a str,
+}
+
 impl Chain {
     fn begin() -> Self {
+        Self::with(&ChainFlags {
+            source: "--encap vxlan-gpe --max-hops 4",
+            ..ChainFlags::default()
+        })
+    }
+
+    pub fn with(flags: &ChainFlags<'_>) -> Self {
         let lab = Lab::new();
         let routers = wire(&lab);
         let folder = Folder::create();
         let store = folder.file("history.db").display().to_string();
         let collector = "--collector 10.9.15.2";
         let mut daemons = vec![lab.b.start(
-            &format!("collect --listen 10.9.15.2 --store {store}"),
+            &format!(
+                "collect --listen 10.9.15.2 --store {store} {}",
+                flags.collect
+            ),
             "collecting on",
         )];
         for (host, dev, node) in [(&lab.a, "a0", 1), (&lab.b, "b0", 2)] {
-            let flags = format!("--dev {dev} --node-id {node} {collector} --summary-period 1s");
-            daemons.push(host.leasing_sink(&flags));
+            daemons.push(host.leasing_sink(&format!(
+                "--dev {dev} --node-id {node} {collector} --summary-period 1s {}",
+                flags.sink
+            )));
         }
         for (number, host) in routers.iter().enumerate() {
             let node = 11 + number;
-            let line = format!("transit --dev in,out --node-id {node} --waits {collector}");
+            let line = format!(
+                "transit --dev in,out --node-id {node} --waits {collector} {}",
+                flags.transit
+            );
             daemons.push(host.start(&line, "waits in queues are told"));
         }
-        lab.a.hostint(&format!(
-            "source attach --dev a0 --encap vxlan-gpe --max-hops {HOPS}"
-        ));
+        lab.a
+            .hostint(&format!("source attach --dev a0 {}", flags.source));
         lab.a.hostint("source add-dest 10.9.15.2");
         await_that("the source knows what passes", || is_settled(&lab.a));
         Self {
@@ -97,7 +120,7 @@ impl Chain {
     }
 
     /// What is known of the path over all hops since then; null if it is nothing yet.
-    fn path(&self, since_s: u64) -> Value {
+    pub fn path(&self, since_s: u64) -> Value {
         let question = format!(
             "history path --from 1 --to 2 --since {since_s}s --json --store {}",
             self.store

@@ -263,7 +263,7 @@ pub fn with_flags(frame: &[u8], flags: u8) -> Vec<u8> {
     grown(frame, head, &[], tos, |frame| frame[head + 4] |= flags)
 }
 
-fn grown(
+pub(super) fn grown(
     frame: &[u8],
     place: usize,
     bytes: &[u8],

@@ -5,6 +5,7 @@ pub mod far;
 pub mod form;
 pub mod gpe;
 pub mod int_md;
+pub mod int_mx;
 pub mod ioam;
 pub mod layout;
 pub mod sequence;

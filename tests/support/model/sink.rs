@@ -5,7 +5,7 @@ use hostint::datapath::abi::sink_counter;
 use super::layout::{self, Layout, NotFound};
 use super::{
     BLOCK_LEN, EXTENSION_LEN, Encapsulation, HOP_LEN, Key, MOST_PUSHED, Resemblance, TCP, UDP, gpe,
-    int_md,
+    int_md, int_mx,
 };
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
 use crate::checksum::{be16, be32, put16};
@@ -114,6 +114,7 @@ impl Sink {
     fn open_behind_l4(&self, frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
         let first = frame.get(at.l4 + fixed_l4_len(at.protocol));
         match (self.is_marked_md(at), self.is_marked(at)) {
+            (true, _) if first == Some(&0x30) => open_int_mx(frame, at),
             (true, _) if first != Some(&3) => open_int_md(frame, at),
             (_, true) => self.open_over_tcp_udp(frame, at),
             _ => Err(sink_counter::COUNT_SINK_FOREIGN_MARK),
@@ -235,6 +236,46 @@ fn open_int_md(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
         sent_len: at.ip_len - block_len,
         restored: without_block(frame, frame, at, block_len, tos),
         pushed: entries(&block[int_md::HEAD..source], int_md::OWN_HOP_LEN),
+    })
+}
+
+fn open_int_mx(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
+    use int_mx::Resemblance;
+    let block_at = at.l4 + fixed_l4_len(at.protocol);
+    let Some(head) = frame.get(block_at..block_at + int_md::HEAD) else {
+        return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
+    };
+    let Some(block) = frame.get(block_at..block_at + int_mx::LEN) else {
+        return Err(sink_counter::COUNT_SINK_TRUNCATED);
+    };
+    match int_mx::resemblance(head) {
+        Resemblance::Valid => {}
+        Resemblance::BadShim => return Err(sink_counter::COUNT_SINK_BAD_SHIM),
+        Resemblance::BadVersion => return Err(sink_counter::COUNT_SINK_BAD_VERSION),
+        Resemblance::BadBitmap => return Err(sink_counter::COUNT_SINK_BAD_BITMAP),
+    }
+    let l4 = &frame[at.l4..block_at];
+    let sent_header = match at.protocol {
+        UDP if usize::from(be16(l4, 4)) + at.header_len() == at.ip_len => 8,
+        UDP => return Err(sink_counter::COUNT_SINK_BAD_LENGTH),
+        _ => usize::from(l4[12] >> 4) * 4,
+    };
+    if sent_header < l4.len() || at.ip_len < at.header_len() + sent_header + int_mx::LEN {
+        return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
+    }
+    let own = int_mx::Own::of(frame);
+    Ok(Tagged {
+        encapsulation: Encapsulation::IntMd,
+        key: Key::of(frame, at, l4, at.protocol),
+        sequence: own.sequence,
+        count: 1,
+        timestamp: own.timestamp,
+        by_host_int: false,
+        ip: first_bytes(frame, at.l3),
+        l4: l4.to_vec(),
+        sent_len: at.ip_len - int_mx::LEN,
+        restored: without_block(frame, frame, at, int_mx::LEN, block[3] & !3 | at.tos & 3),
+        pushed: Vec::new(),
     })
 }
 

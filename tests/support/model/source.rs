@@ -8,7 +8,7 @@ use hostint::wire::lease::probe_packet::STRAY_PORT;
 
 use super::layout::{self, Layout, NotFound};
 use super::watch::{self, address};
-use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe, int_md};
+use super::{BLOCK_LEN, Encapsulation, Key, Resemblance, TCP, UDP, gpe, int_md, int_mx};
 use super::{change_ip, fixed_l4_len, l4_rest, resemblance, set_l4_check};
 use crate::checksum::{be16, be32, complement, put16, sum, udp_form};
 use crate::int_block::{Block, FLAG_BUDGET};
@@ -22,6 +22,8 @@ pub struct Source {
     pub extension_port: u16,
     /// Value and mask of the ToS byte that mark INT-MD.
     pub int_md: Option<(u8, u8)>,
+    /// INT-MX instead of INT-MD: one packet of 2 to the power of this is told.
+    pub mx_sample: Option<u8>,
     pub mtu: usize,
     /// Transit hops that may push; `None`: the sink demands Host-INT's word.
     pub budget: Option<u8>,
@@ -84,9 +86,11 @@ impl Source {
             return Err(source_counter::COUNT_SOURCE_IP_OPTIONS);
         }
         let hops = usize::from(self.budget.unwrap_or(0));
-        let tagged_len = at.ip_len
-            + self.encapsulation.added(at.base_len())
-            + self.encapsulation.hops_room(hops);
+        let added = match self.mx_sample {
+            Some(_) => int_mx::LEN,
+            None => self.encapsulation.added(at.base_len()),
+        };
+        let tagged_len = at.ip_len + added + self.encapsulation.hops_room(hops);
         if tagged_len > self.mtu {
             return Err(source_counter::COUNT_SOURCE_TOO_LONG);
         }
@@ -105,7 +109,10 @@ impl Source {
         let port = be16(frame, at.l4 + 2);
         let to_sink = port == self.extension_port || port == gpe::PORT || port == STRAY_PORT;
         let head = frame.get(block_at..block_at + BLOCK_LEN);
-        let int_md = head.is_some_and(|b| int_md::resemblance(b) == int_md::Resemblance::Valid);
+        let int_md = head.is_some_and(|b| {
+            int_md::resemblance(b) == int_md::Resemblance::Valid
+                || int_mx::resemblance(b) == int_mx::Resemblance::Valid
+        });
         let marked_md = (self.int_md).is_some_and(|(value, mask)| at.tos & mask == value);
         to_sink || marked && valid || marked_md && int_md
     }
@@ -131,6 +138,18 @@ impl Source {
             Encapsulation::ExtensionUdp => {
                 let flags = 0x80 | budget | stamp.age_code;
                 self.tag_extension(frame, &at, block.flags(flags).byte(32, at.protocol))
+            }
+            Encapsulation::IntMd if let Some(sample) = self.mx_sample => {
+                let own = int_mx::Own {
+                    sample,
+                    age_code: stamp.age_code,
+                    sequence: stamp.sequence,
+                    node: self.node,
+                    port: self.port,
+                    timestamp: stamp.timestamp as u32,
+                    tail: 0,
+                };
+                own.insert(frame, self.int_md.expect("it has a mark"))
             }
             Encapsulation::IntMd => {
                 let own = int_md::Own {

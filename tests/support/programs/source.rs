@@ -60,6 +60,8 @@ pub struct Options {
     pub straight: bool,
     /// Time stands still, so that two sources see the same.
     pub clock_stands: bool,
+    /// INT-MX instead of INT-MD: one packet of 2 to the power of this is told.
+    pub mx_sample: Option<u8>,
 }
 
 impl Default for Options {
@@ -79,6 +81,7 @@ impl Default for Options {
             leases: lease_constant::LEASE_PAIRS.0,
             straight: true,
             clock_stands: false,
+            mx_sample: None,
         }
     }
 }
@@ -135,6 +138,8 @@ impl Source {
         rodata.tos_mask = options.tos_mask;
         let int_md = (options.encapsulation == Encapsulation::IntMd).then_some(INT_MD_MARK);
         (rodata.md_tos_value, rodata.md_tos_mask) = int_md.unwrap_or_default();
+        rodata.is_mx = options.mx_sample.is_some();
+        rodata.mx_sample = options.mx_sample.unwrap_or(0).into();
         rodata.extension_port = EXTENSION_PORT.to_be();
         rodata.fixed_mtu = match options.fixed_mtu {
             // Before 5.12 the loader asks the device instead of the program.
@@ -165,6 +170,7 @@ impl Source {
             tos_mask: options.tos_mask,
             extension_port: EXTENSION_PORT,
             int_md,
+            mx_sample: options.mx_sample,
             // Whoever takes INT-MD out reads stacks.
             budget: int_md.map(|_| options.max_hops as u8),
             mtu: match options.fixed_mtu {

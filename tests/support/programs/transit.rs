@@ -1,17 +1,18 @@
 //! The loaded programs of a transit hop.
 
+use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv6Addr};
 
 use hostint::datapath::abi::transit_object::{TransitSkel, TransitSkelBuilder};
 use hostint::datapath::abi::{
     bytes_of, host_settings, read_from, transit_asker, transit_carrier, transit_counter,
-    transit_gauge,
+    transit_gauge, transit_postcard,
 };
 use hostint::datapath::probe::Features;
 use hostint::model::link_code;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, ProgramMut};
+use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
 
 use super::clock::Clock;
 use super::{Ran, get, prefix_key, read_counters, run, set, zero_counters};
@@ -195,6 +196,25 @@ impl Hop {
 
     pub fn jump(&self, by_ns: i64) {
         self.clock.jump(&self.skel.maps.host_settings, by_ns);
+    }
+
+    /// Takes everything out of the ring of postcards.
+    pub fn postcards(&self) -> Vec<transit_postcard> {
+        let cards = RefCell::new(Vec::new());
+        let mut builder = RingBufferBuilder::new();
+        let take = |bytes: &[u8]| {
+            cards
+                .borrow_mut()
+                .extend(read_from::<transit_postcard>(bytes));
+            0
+        };
+        builder
+            .add(&self.skel.maps.transit_postcards, take)
+            .expect("the ring is mapped");
+        let ring = builder.build().expect("one ring");
+        ring.consume().expect("postcards can be read");
+        drop(ring);
+        cards.into_inner()
     }
 
     pub fn program_in(&self) -> &ProgramMut<'_> {

@@ -1,0 +1,299 @@
+//! Packets in INT-MX: what transit hops tell of a packet, each for itself, joins the report of its sink.
+//!
+//! A packet is known by what its source wrote into it: node, number and time. Its sink says in the report that hops tell
+//! of it, too; the report waits for them. A hop that told of other packets of the flow and not of this one is missing. Then
+//! the report stays as it was, with the mark that something is missing: a path without a hop would be another path.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::model::{
+    Arrival, Body, FlowKey, Hop, HopStack, IntType, LatencyReport, Metadata, NodeId, PacketReport,
+    Report,
+};
+
+/// Reports wait for this time: hops tell of packets many times in a second, but a sink's report may have waited for three
+/// seconds before, until its clocks were known.
+const JOIN_NS: u64 = 5_000_000_000;
+/// The most packets that wait. The first ones are handed on early when there are more.
+const MOST_PACKETS: usize = 1 << 16;
+/// The most hops that are taken of a packet.
+const MOST_HOPS: usize = 16;
+/// The most flows, and hops of a flow, that are known.
+const MOST_FLOWS: usize = 1 << 16;
+/// A hop that told nothing of a flow for this time is none of its hops.
+const LEFT_NS: u64 = 10_000_000_000;
+
+/// The domain of hostint's words, and those of INT-MX: number, node, ports, time, tail.
+const DOMAIN: u16 = 0x4849;
+const MX_WORDS: u16 = 0x8f00;
+
+/// All ones say that a time is not known.
+const UNKNOWN_TS: u32 = u32::MAX;
+
+/// The source's node, number and time in a packet.
+type PacketId = (NodeId, u32, u32);
+
+/// A report that waits, and all that it is handed on with.
+#[derive(Debug)]
+pub(super) struct WaitingReport {
+    pub report: Report,
+    pub arrival: Arrival,
+    pub until_ns: u64,
+    pub part: usize,
+    pub evidence: Arc<[u8]>,
+}
+
+/// What a hop told.
+#[derive(Debug)]
+struct JoiningHop {
+    hop: Hop,
+    /// The packet's TTL or hop limit there: it falls along the way.
+    ttl: u8,
+    told: WaitingReport,
+}
+
+#[derive(Debug, Default)]
+struct WaitingPacket {
+    sink: Option<WaitingReport>,
+    hops: Vec<JoiningHop>,
+}
+
+/// A hop of a flow: the newest packet that it told of, and when it told.
+#[derive(Clone, Copy, Debug)]
+struct FlowHop {
+    node: NodeId,
+    newest: u32,
+    told_ns: u64,
+}
+
+/// How packets in INT-MX fared since the collector started.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct MxCounts {
+    /// Reports of sinks that all known hops of the flow joined.
+    pub joined: u64,
+    /// Those that lacked a hop.
+    pub incomplete: u64,
+    /// Packets of which hops told, and no sink.
+    pub without_sink: u64,
+    /// Packets that were handed on before their time, because there were too many.
+    pub early: u64,
+}
+
+/// The packets that wait.
+#[derive(Debug, Default)]
+pub struct MxJoin {
+    packets: HashMap<PacketId, WaitingPacket>,
+    order: VecDeque<(u64, PacketId)>,
+    flows: HashMap<(NodeId, FlowKey), Vec<FlowHop>>,
+    swept_ns: u64,
+    counts: MxCounts,
+}
+
+/// The id of a packet of which a hop told in INT-MX; `None` for other reports.
+fn id_of_told(report: &PacketReport) -> Option<PacketId> {
+    let [header] = report.packet.as_ref()?.int.as_slice() else {
+        return None;
+    };
+    let domain = header.domain?;
+    let own = (header.kind, domain.id, domain.instructions) == (IntType::Mx, DOMAIN, MX_WORDS);
+    match header.source_words.as_slice() {
+        [sequence, node, _ports, time, _tail] if own && !header.truncated => {
+            Some((NodeId(*node), *sequence, *time))
+        }
+        _ => None,
+    }
+}
+
+fn hop_of(report: &PacketReport) -> Option<(Hop, u8)> {
+    let Metadata {
+        ingress_port,
+        egress_port,
+        ingress_ts,
+        egress_ts,
+        ..
+    } = report.metadata;
+    let hop = Hop {
+        node: report.node?,
+        ingress_port: ingress_port?,
+        egress_port: egress_port?,
+        ingress_ts: ingress_ts.map_or(UNKNOWN_TS, |ns| ns as u32),
+        egress_ts: egress_ts? as u32,
+    };
+    let bytes = &report.packet.as_ref()?.bytes;
+    let ttl_at = if bytes.first()? >> 4 == 4 { 8 } else { 7 };
+    Some((hop, *bytes.get(ttl_at)?))
+}
+
+fn id_of_awaiting(latency: &LatencyReport) -> PacketId {
+    let source = latency.hops.source();
+    (source.node, latency.sequence, source.ingress_ts)
+}
+
+impl MxJoin {
+    /// Keeps what `waiting` makes of a report that belongs to a packet in INT-MX; returns false for other reports.
+    pub(super) fn take(
+        &mut self,
+        report: &Report,
+        now_ns: u64,
+        waiting: impl FnOnce() -> WaitingReport,
+    ) -> bool {
+        let observation = &report.observation;
+        match &observation.body {
+            Body::Packet(told) => {
+                let Some((id, (hop, ttl))) = id_of_told(told).zip(hop_of(told)) else {
+                    return false;
+                };
+                self.add_hop(id, hop, ttl, waiting, now_ns);
+            }
+            Body::Latency(latency)
+                if observation.flags.intermediate && latency.hops.transit().is_empty() =>
+            {
+                let id = id_of_awaiting(latency);
+                let packet = self.packet(id, now_ns);
+                // Hops told of a packet that came twice, too, and nothing says of which one.
+                if packet.sink.is_some() {
+                    self.counts.incomplete += 1;
+                    return false;
+                }
+                packet.sink = Some(waiting());
+                self.learn(id, now_ns);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn add_hop(
+        &mut self,
+        id: PacketId,
+        hop: Hop,
+        ttl: u8,
+        told: impl FnOnce() -> WaitingReport,
+        now_ns: u64,
+    ) {
+        let packet = self.packet(id, now_ns);
+        // A bridge and its port are one hop.
+        let is_known = |one: &JoiningHop| (one.hop.node, one.ttl) == (hop.node, ttl);
+        if packet.hops.len() < MOST_HOPS && !packet.hops.iter().any(is_known) {
+            let told = told();
+            packet.hops.push(JoiningHop { hop, ttl, told });
+        }
+        self.learn(id, now_ns);
+    }
+
+    fn packet(&mut self, id: PacketId, now_ns: u64) -> &mut WaitingPacket {
+        self.packets.entry(id).or_insert_with(|| {
+            self.order.push_back((now_ns + JOIN_NS, id));
+            WaitingPacket::default()
+        })
+    }
+
+    /// Notes which hops the packet's flow has, once that is known.
+    fn learn(&mut self, id: PacketId, now_ns: u64) {
+        let Some(packet) = self.packets.get(&id) else {
+            return;
+        };
+        let Some(key) = packet.sink.as_ref().and_then(|sink| flow_of(id.0, sink)) else {
+            return;
+        };
+        if !self.flows.contains_key(&key) && self.flows.len() >= MOST_FLOWS {
+            if now_ns.saturating_sub(self.swept_ns) < LEFT_NS {
+                return;
+            }
+            self.swept_ns = now_ns;
+            self.flows
+                .retain(|_, hops| hops.iter().any(|hop| hop.told_ns + LEFT_NS > now_ns));
+        }
+        let hops = self.flows.entry(key).or_default();
+        hops.retain(|hop| hop.told_ns + LEFT_NS > now_ns);
+        for told in &packet.hops {
+            let node = told.hop.node;
+            if let Some(hop) = hops.iter_mut().find(|hop| hop.node == node) {
+                hop.told_ns = now_ns;
+                if is_newer(id.1, hop.newest) {
+                    hop.newest = id.1;
+                }
+            } else if hops.len() < MOST_HOPS {
+                hops.push(FlowHop {
+                    node,
+                    newest: id.1,
+                    told_ns: now_ns,
+                });
+            }
+        }
+    }
+
+    /// Hands out what waited long enough. Of a packet of which only hops told, all that they told.
+    pub(super) fn due(&mut self, now_ns: u64) -> Vec<WaitingReport> {
+        let mut due = Vec::new();
+        while let Some((due_ns, id)) = self.order.front().copied() {
+            let is_early = due_ns > now_ns;
+            if is_early && self.packets.len() <= MOST_PACKETS {
+                break;
+            }
+            self.order.pop_front();
+            self.counts.early += u64::from(is_early);
+            if let Some(packet) = self.packets.remove(&id) {
+                self.finish(id, packet, &mut due);
+            }
+        }
+        due
+    }
+
+    /// Hands out everything.
+    pub(super) fn finish_all(&mut self) -> Vec<WaitingReport> {
+        self.due(u64::MAX)
+    }
+
+    fn finish(&mut self, id: PacketId, packet: WaitingPacket, due: &mut Vec<WaitingReport>) {
+        let Some(mut sink) = packet.sink else {
+            self.counts.without_sink += 1;
+            due.extend(packet.hops.into_iter().map(|hop| hop.told));
+            return;
+        };
+        let key = flow_of(id.0, &sink);
+        let known = key.and_then(|key| self.flows.get(&key));
+        let has = |node| packet.hops.iter().any(|told| told.hop.node == node);
+        let newest = known.and_then(|hops| newest_of(hops));
+        // A hop that no later packet of the flow passed may have left the path.
+        let is_missing = |hop: &FlowHop| {
+            !has(hop.node)
+                && (is_newer(hop.newest, id.1) || newest.is_none_or(|n| !is_newer(n, id.1)))
+        };
+        if known.is_some_and(|hops| hops.iter().any(is_missing)) {
+            self.counts.incomplete += 1;
+            due.push(sink);
+            return;
+        }
+        self.counts.joined += 1;
+        let mut hops = packet.hops;
+        // The newest hop is that with the least TTL.
+        hops.sort_by_key(|told| told.ttl);
+        let hops: Vec<Hop> = hops.into_iter().map(|told| told.hop).collect();
+        if let Body::Latency(latency) = &mut sink.report.observation.body {
+            let (source, end) = (*latency.hops.source(), *latency.hops.sink());
+            latency.hops = HopStack::over(source, &hops, end);
+        }
+        sink.report.observation.flags.intermediate = false;
+        due.push(sink);
+    }
+
+    pub fn counts(&self) -> MxCounts {
+        self.counts
+    }
+}
+
+fn flow_of(source: NodeId, sink: &WaitingReport) -> Option<(NodeId, FlowKey)> {
+    let flow = sink.report.observation.flow()?;
+    Some((source, flow))
+}
+
+fn newest_of(hops: &[FlowHop]) -> Option<u32> {
+    let numbers = hops.iter().map(|hop| hop.newest);
+    numbers.reduce(|one, other| if is_newer(other, one) { other } else { one })
+}
+
+fn is_newer(number: u32, than: u32) -> bool {
+    number.wrapping_sub(than).cast_signed() > 0
+}

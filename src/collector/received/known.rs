@@ -1,0 +1,65 @@
+//! What the hub knows besides the reports that it hands on.
+
+use super::ReportHub;
+use crate::collector::mx_join::MxCounts;
+use crate::collector::segments::Segments;
+use crate::collector::{
+    Coverage, Exporters, HostConnections, HostDrops, HostHops, Increments, NodeClocks,
+};
+use crate::model::{DropReasons, PairTraffic};
+
+impl<T> ReportHub<T> {
+    /// The names of drop reasons.
+    pub fn reasons(&self) -> &DropReasons {
+        &self.reasons
+    }
+
+    pub fn exporters_mut(&mut self) -> &mut Exporters {
+        &mut self.exporters
+    }
+
+    pub fn exporters(&self) -> &Exporters {
+        &self.exporters
+    }
+
+    pub fn coverage_mut(&mut self) -> &mut Coverage {
+        &mut self.coverage
+    }
+
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    pub fn traffic(&self) -> &PairTraffic {
+        &self.traffic
+    }
+
+    pub fn drops(&self) -> &HostDrops {
+        &self.drops
+    }
+
+    pub fn hops(&self) -> &HostHops {
+        &self.hops
+    }
+
+    pub fn connections(&self) -> &HostConnections {
+        &self.connections
+    }
+
+    pub fn clocks(&self) -> &NodeClocks {
+        &self.clocks
+    }
+
+    pub fn segments(&self) -> &Segments {
+        &self.segments
+    }
+
+    /// How packets in INT-MX fared.
+    pub fn mx_counts(&self) -> MxCounts {
+        self.mx.counts()
+    }
+
+    pub fn increments(&self) -> &Increments {
+        &self.increments
+    }
+}
