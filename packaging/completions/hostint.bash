@@ -3196,7 +3196,7 @@ _hostint() {
                     return 0
                     ;;
                 --carriers)
-                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md tcp-int" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md geneve tcp-int" -- "${cur}"))
                     return 0
                     ;;
                 --int-dscp)
@@ -3298,7 +3298,7 @@ _hostint() {
                     return 0
                     ;;
                 --carriers)
-                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md tcp-int" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md geneve tcp-int" -- "${cur}"))
                     return 0
                     ;;
                 --int-dscp)
