@@ -39,6 +39,7 @@
 #include "packet/checksum_state.h"
 #include "transit/arrivals.h"
 #include "transit/attachment.h"
+#include "transit/came_back.h"
 #include "transit/counters.h"
 #include "transit/departures.h"
 #include "transit/entry.h"
@@ -77,7 +78,7 @@ __noinline int hop(struct __sk_buff *ctx)
 		return TCX_NEXT;
 	if (!is_allowed(ctx, p))
 		return leave_passing(p, COUNT_TRANSIT_NOT_ALLOWED);
-	if (p->newest_node == bpf_htonl(host->node_id))
+	if (p->newest_node == bpf_htonl(host->node_id) && !p->came_back)
 		return leave_passing(p, COUNT_TRANSIT_OWN_HOP);
 	/*
 	 * Superpackets that are not in a tunnel are packets with a block each, merged on the path. Their checksums, and
@@ -167,17 +168,24 @@ int transit_in(struct __sk_buff *ctx)
 	return TCX_NEXT;
 }
 
-/* The packet is about to join the queue of the interface. One with this host's entry departed by another one, too. */
+/*
+ * The packet is about to join the queue of the interface. One with this host's entry departed by another one, too, unless it
+ * came back.
+ */
 static __always_inline void note_departure(struct __sk_buff *ctx, struct passing_packet *p)
 {
 	const struct host_settings *host = get_host_settings();
+	bool is_own = host && p->newest_node == bpf_htonl(host->node_id);
 
+	p->came_back = false;
 	if (!host || (!notes_departures && !p->had_budget && !p->budget))
 		return;
 	p->left_ns = now_ns(host);
+	if (is_own)
+		p->came_back = came_back_to(ctx, p, p->left_ns);
 	if (notes_departures && !p->is_md)
 		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), p->left_ns);
-	if (p->newest_node != bpf_htonl(host->node_id))
+	if (!is_own || p->came_back)
 		note_crossing(ctx, host, p, CROSSING_DEPARTED, p->left_ns);
 }
 

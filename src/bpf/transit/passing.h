@@ -46,6 +46,7 @@ struct passing_packet {
 	bool is_padded;     /* INT-MD: the domain asks for words that are not known */
 	bool is_summed;     /* vxlan-gpe: the outer UDP header has a checksum */
 	bool is_arrival_known;
+	bool came_back;                   /* from a guest of this host, which is in the newest entry */
 	__be32 entry[MD_ENTRY_WORDS + 1]; /* its end is 0, in INT-MD all ones, if entries are shorter */
 	/* The headers up to the newest entry, and the new one. Offsets that the verifier cannot follow stay within. */
 	__u8 front[512];
