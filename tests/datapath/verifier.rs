@@ -310,6 +310,8 @@ mod root {
                     constants.encapsulation = encapsulation;
                     constants.superpackets = superpackets;
                     constants.full_checksum = full_checksum;
+                    // Without a budget much of the program is never reached.
+                    constants.max_hops = 8;
                 };
                 let sentence =
                     format!("encapsulation {encapsulation}, superpackets {superpackets}");
