@@ -112,9 +112,11 @@ impl Chain {
         all.map(|host| host.count("transit", name)).collect()
     }
 
-    /// The ways of the datagrams from this port that were reported.
-    fn samples(&self, sport: u16) -> Vec<PathSample> {
-        let lines = self.daemons[0].stdout();
+    /// The ways of the datagrams from this port that were reported since the last call, behind these bytes.
+    fn samples(&self, sport: u16, behind: &mut usize) -> Vec<PathSample> {
+        let all = self.daemons[0].stdout();
+        let lines = all[*behind..].rsplit_once('\n').unwrap_or_default().0;
+        *behind += lines.len();
         let mut samples = Vec::new();
         for line in lines.lines() {
             let Ok(record) = Record::read_line(line.as_bytes()) else {
@@ -173,36 +175,32 @@ fn the_parts_of_every_packets_way_add_up() {
         let lab = &chain.lab;
         let (from, to) = (lab.a.udp("10.9.11.1:5000"), lab.b.udp("10.9.15.2:6000"));
         let (pushed, unknown) = (chain.counts("pushed"), chain.counts("no_arrival"));
-        let bursts = 500 * rounds();
-        for _ in 0..bursts {
-            burst(&from, &to);
-        }
-        let sent = 10 * bursts;
-        await_that_or(
-            || chain.samples(5000).len() >= sent,
-            || {
-                let told = chain.samples(5000).len();
-                format!("{encapsulation}: all of {sent} packets are reported: {told}")
-            },
-        );
-        for sample in chain.samples(5000) {
-            assert_eq!(sample.segments.len(), 2 * HOPS + 1, "{encapsulation}");
-            let parts = sample.segments.iter().flatten();
-            let parts: Vec<i64> = parts.map(|part| part.stamped_ns).collect();
-            if parts.len() < sample.segments.len() {
-                // A time of arrival that is not known, whose share is below.
-                continue;
+        let tagged = || lab.a.count("source", "tagged");
+        let (before, mut checked, mut behind) = (tagged(), 0, 0);
+        // Reports that find no room are lost, and counted, on a busy machine.
+        while checked < 5_000 * rounds() {
+            for _ in 0..50 {
+                burst(&from, &to);
             }
-            let apart = parts.iter().sum::<i64>() - sample.whole.stamped_ns;
             assert!(
-                apart.abs() <= 1_000,
-                "{encapsulation}: {parts:?} {sample:?}"
+                tagged() - before < 10_000 + 20 * checked as u64,
+                "{encapsulation}: {checked} packets are reported"
             );
-            assert!(
-                parts.iter().all(|part| *part >= 0),
-                "{encapsulation}: {parts:?}"
-            );
+            for sample in chain.samples(5000, &mut behind) {
+                checked += 1;
+                assert_eq!(sample.segments.len(), 2 * HOPS + 1, "{encapsulation}");
+                let parts = sample.segments.iter().flatten();
+                let parts: Vec<i64> = parts.map(|part| part.stamped_ns).collect();
+                if parts.len() < sample.segments.len() {
+                    // A time of arrival that is not known, whose share is below.
+                    continue;
+                }
+                let apart = parts.iter().sum::<i64>() - sample.whole.stamped_ns;
+                let is_right = apart.abs() <= 1_000 && parts.iter().all(|part| *part >= 0);
+                assert!(is_right, "{encapsulation}: {parts:?} {sample:?}");
+            }
         }
+        let sent = tagged() - before;
         let grown = |now: Vec<u64>, before: &[u64]| -> Vec<u64> {
             now.iter()
                 .zip(before)
@@ -214,10 +212,7 @@ fn the_parts_of_every_packets_way_add_up() {
             grown(chain.counts("no_arrival"), &unknown),
         );
         for (pushed, unknown) in pushed.iter().zip(&unknown) {
-            assert!(
-                *pushed >= sent as u64,
-                "{encapsulation}: {pushed} of {sent}"
-            );
+            assert!(*pushed >= sent, "{encapsulation}: {pushed} of {sent}");
             assert!(
                 *unknown <= pushed / 1_000,
                 "{encapsulation}: {unknown} arrivals of {pushed} are not known"
@@ -230,8 +225,7 @@ fn the_parts_of_every_packets_way_add_up() {
         await_that_or(
             || {
                 let all = measured();
-                let enough =
-                    |(_, packets): &(u64, u64)| *packets >= (sent as u64 * 995).div_ceil(1_000);
+                let enough = |(_, packets): &(u64, u64)| *packets >= (sent * 995).div_ceil(1_000);
                 all.len() == HOPS && all.iter().all(enough)
             },
             || {
@@ -242,7 +236,7 @@ fn the_parts_of_every_packets_way_add_up() {
             },
         );
         println!(
-            "{encapsulation}: {sent} packets add up; waits measured {:?}, arrivals unknown {unknown:?}",
+            "{encapsulation}: {checked} of {sent} packets add up; waits measured {:?}, arrivals unknown {unknown:?}",
             measured()
         );
     }
@@ -256,10 +250,18 @@ fn bulk_gets_all_entries_and_the_slow_queue_is_named() {
     let to = "10.9.15.2:7000".parse().unwrap();
     for hops in [1, HOPS] {
         chain.let_push("vxlan-gpe", hops);
-        let (before, tagged) = (chain.counts("pushed"), lab.a.count("source", "tagged"));
-        exchange_tcp_with(&lab.a, &lab.b, to, 30_000_000);
-        let tagged = lab.a.count("source", "tagged") - tagged;
-        assert!(tagged > 10_000, "{tagged} segments");
+        let (mut before, mut tagged) = (Vec::new(), 0);
+        // A connection that begins while the lease is asked for stays untagged.
+        await_that_or(
+            || {
+                before = chain.counts("pushed");
+                let earlier = lab.a.count("source", "tagged");
+                exchange_tcp_with(&lab.a, &lab.b, to, 30_000_000);
+                tagged = lab.a.count("source", "tagged") - earlier;
+                tagged > 10_000
+            },
+            || format!("{hops} hops: a bulk connection is tagged"),
+        );
         let pushed = chain.counts("pushed");
         for (number, (pushed, before)) in pushed.iter().zip(before).take(hops).enumerate() {
             let share = (pushed - before) as f64 / tagged as f64;
