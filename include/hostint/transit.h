@@ -21,6 +21,7 @@ enum transit_carrier {
 	CARRIER_VXLAN_GPE = 2,
 	CARRIER_INT_MD = 4,  /* INT v2.1 of any source, behind TCP and UDP */
 	CARRIER_TCP_INT = 8, /* requests of TCP option 114 */
+	CARRIER_GENEVE = 32, /* INT v2.1 (MD) of any source in an option of Geneve */
 };
 
 /* Records the options with which a transit hop was attached to an interface, whose index is the key. */

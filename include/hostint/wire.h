@@ -82,6 +82,31 @@ struct int_md_head {
 	__be16 ds_flags;
 };
 
+/* Geneve (RFC 8926), behind the UDP header. Its options follow, and then the packet in the tunnel. */
+struct geneve_head {
+	__u8 words; /* version 2, words of all options 6 */
+	__u8 flags;
+	__be16 protocol;
+	__be32 vni;
+};
+
+/* The header of an option of Geneve. In INT's (v2.1) it stands for the shim, so what follows is as in struct int_md_head. */
+struct geneve_option {
+	__be16 option_class;
+	__u8 type;  /* INT: 1 is INT-MD */
+	__u8 words; /* reserved 3, words that follow 5; INT: of metadata header and metadata stack */
+};
+
+enum geneve_constant {
+	GENEVE_PORT = 6081,
+	GENEVE_HEAD_LEN = 8,
+	GENEVE_WORDS = 0x3f,        /* bits of geneve_head.words; the version is 0 */
+	GENEVE_OPTION_WORDS = 0x1f, /* bits of geneve_option.words */
+	GENEVE_INT_CLASS = 0x0103,
+	GENEVE_INT_MD = 1,
+	GENEVE_MOST_OPTIONS = 252, /* bytes */
+};
+
 /*
  * INT v2.1 (MD) as hostint's source writes it there: the head, the source's entry, and two domain-specific words that are
  * source-only. Transit hops push entries of the same words behind the head. The tail comes last for the same reason as in

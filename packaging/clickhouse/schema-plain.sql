@@ -144,7 +144,7 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     -- the interfaces of the hops in hops.node, as the hops number them
     `hops.ingress_port` Array(UInt32),
     `hops.egress_port` Array(UInt32),
-    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, hop or queue;
+    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, guest, hop or queue;
     -- path_nodes has the nodes in the order of the way, source first; empty and NULL in other kinds
     path_hash String,
     path_part String,

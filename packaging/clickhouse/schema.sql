@@ -148,7 +148,7 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     -- the interfaces of the hops in hops.node, as the hops number them
     `hops.ingress_port` Array(UInt32) CODEC(ZSTD),
     `hops.egress_port` Array(UInt32) CODEC(ZSTD),
-    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, hop or queue;
+    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, guest, hop or queue;
     -- path_nodes has the nodes in the order of the way, source first; empty and NULL in other kinds
     path_hash LowCardinality(String) CODEC(ZSTD),
     path_part LowCardinality(String) CODEC(ZSTD),

@@ -3216,7 +3216,7 @@ _hostint() {
                     return 0
                     ;;
                 --carriers)
-                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md tcp-int" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md geneve tcp-int" -- "${cur}"))
                     return 0
                     ;;
                 --int-dscp)
@@ -3318,7 +3318,7 @@ _hostint() {
                     return 0
                     ;;
                 --carriers)
-                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md tcp-int" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "host-int vxlan-gpe int-md geneve tcp-int" -- "${cur}"))
                     return 0
                     ;;
                 --int-dscp)

@@ -363,6 +363,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l carriers -d 'Push entries onto these kinds of INT, and fill in TCP option 114 if tcp-int is among them; may be repeated [default: host-int,vxlan-gpe]' -r -f -a "host-int\t'over-tcp-udp and extension-udp of hostint\'s sources'
 vxlan-gpe\t'vxlan-gpe of hostint\'s sources'
 int-md\t'INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP'
+geneve\t'INT-MD 2.1 of any source, in an option of Geneve'
 tcp-int\t'requests of TCP option 114 (TCP-INT 0.4), which are filled in'"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l int-dscp -d 'DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l int-port -d 'UDP destination port that marks int-md packets' -r
@@ -400,6 +401,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l carriers -d 'Push entries onto these kinds of INT, and fill in TCP option 114 if tcp-int is among them; may be repeated [default: host-int,vxlan-gpe]' -r -f -a "host-int\t'over-tcp-udp and extension-udp of hostint\'s sources'
 vxlan-gpe\t'vxlan-gpe of hostint\'s sources'
 int-md\t'INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP'
+geneve\t'INT-MD 2.1 of any source, in an option of Geneve'
 tcp-int\t'requests of TCP option 114 (TCP-INT 0.4), which are filled in'"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l int-dscp -d 'DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l int-port -d 'UDP destination port that marks int-md packets' -r

@@ -34,18 +34,16 @@
  */
 #include "kernel/kernel.h"
 #include "int/crossings.h"
-#include "int/mark.h"
-#include "int/plain.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
 #include "kernel/prefixes.h"
 #include "packet/checksum_state.h"
 #include "transit/arrivals.h"
 #include "transit/attachment.h"
+#include "transit/came_back.h"
 #include "transit/counters.h"
 #include "transit/departures.h"
 #include "transit/entry.h"
-#include "transit/find.h"
 #include "transit/gauge.h"
 #include "transit/link_rate.h"
 #include "transit/option_askers.h"
@@ -53,49 +51,11 @@
 #include "transit/option_find.h"
 #include "transit/postcard.h"
 #include "transit/push.h"
+#include "transit/readable.h"
 #include "transit/remembered.h"
 #include "transit/room.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-static __always_inline bool has_no_int(struct __sk_buff *ctx)
-{
-	const struct int_marks marks = {
-		.tos_value = tos_value,
-		.tos_mask = tos_mask,
-		.extension_port = extension_port,
-		.other_tos_value = md_tos_mask ? md_tos_value : NO_TOS,
-		.other_tos_mask = md_tos_mask,
-		.other_port = md_port,
-	};
-
-	return has_no_mark((void *)(long)ctx->data, (void *)(long)ctx->data_end, &marks);
-}
-
-__noinline int find_skb(struct __sk_buff *ctx)
-{
-	struct passing_packet *p = passing();
-	enum transit_find found;
-
-	if (!p)
-		return TRANSIT_NO_INT;
-	p->frame_len = ctx->len;
-	found = find_stack((void *)(long)ctx->data, (void *)(long)ctx->data_end,
-			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, p);
-	if (found == TRANSIT_FOUND && p->is_unnumbered)
-		identify_md(ctx, p);
-	return found;
-}
-
-/* The headers may lie in fragments of the skb; the second look comes after they are made readable. */
-static __always_inline enum transit_find find_readable(struct __sk_buff *ctx, struct passing_packet *p)
-{
-	int found = find_skb(ctx);
-
-	if (found == TRANSIT_SHORT && !bpf_skb_pull_data(ctx, ctx->len < PULL_LEN ? ctx->len : PULL_LEN))
-		found = find_skb(ctx);
-	return found == TRANSIT_SHORT ? refuse_passing(p, COUNT_TRANSIT_TRUNCATED) : found;
-}
 
 static __always_inline bool is_allowed(struct __sk_buff *ctx, struct passing_packet *p)
 {
@@ -122,7 +82,7 @@ __noinline int hop(struct __sk_buff *ctx)
 		return leave_passing(p, COUNT_TRANSIT_NOT_ALLOWED);
 	if (p->is_mx)
 		return pass_mx(ctx);
-	if (p->newest_node == bpf_htonl(host->node_id))
+	if (p->newest_node == bpf_htonl(host->node_id) && !p->came_back)
 		return leave_passing(p, COUNT_TRANSIT_OWN_HOP);
 	/*
 	 * Superpackets that are not in a tunnel are packets with a block each, merged on the path. Their checksums, and
@@ -203,17 +163,24 @@ int transit_in(struct __sk_buff *ctx)
 	return TCX_NEXT;
 }
 
-/* The packet is about to join the queue of the interface. One with this host's entry departed by another one, too. */
+/*
+ * The packet is about to join the queue of the interface. One with this host's entry departed by another one, too, unless it
+ * came back.
+ */
 static __always_inline void note_departure(struct __sk_buff *ctx, struct passing_packet *p)
 {
 	const struct host_settings *host = get_host_settings();
+	bool is_own = host && p->newest_node == bpf_htonl(host->node_id);
 
+	p->came_back = false;
 	if (!host || (!notes_departures && !p->had_budget && !p->budget))
 		return;
 	p->left_ns = now_ns(host);
+	if (is_own)
+		p->came_back = came_back_to(ctx, p, p->left_ns);
 	if (notes_departures && !p->is_md)
 		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), p->left_ns);
-	if (p->newest_node != bpf_htonl(host->node_id))
+	if (!is_own || p->came_back)
 		note_crossing(ctx, host, p, CROSSING_DEPARTED, p->left_ns);
 }
 

@@ -7,8 +7,9 @@ use super::mark::{DscpMark, IntDscpOption};
 use super::mistake::{Fault, fault};
 use super::option_hop::{OptionHop, OptionHopOptions};
 
-/// The port of VXLAN-GPE, which says nothing else.
+/// The ports of VXLAN-GPE and Geneve, which say nothing else.
 const GPE_PORT: u16 = 4790;
+const GENEVE_PORT: u16 = 6081;
 
 /// One kind of INT.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -19,6 +20,8 @@ pub enum Carrier {
     VxlanGpe,
     /// INT-MD 2.1 of any source, behind UDP or the first 20 bytes of TCP
     IntMd,
+    /// INT-MD 2.1 of any source, in an option of Geneve
+    Geneve,
     /// requests of TCP option 114 (TCP-INT 0.4), which are filled in
     TcpInt,
 }
@@ -55,6 +58,7 @@ pub struct Carriers {
     pub host_int: bool,
     pub vxlan_gpe: bool,
     pub int_md: Option<IntMdMarks>,
+    pub geneve: bool,
     pub tcp_int: Option<OptionHop>,
 }
 
@@ -64,6 +68,7 @@ impl Carriers {
         host_int: true,
         vxlan_gpe: true,
         int_md: None,
+        geneve: false,
         tcp_int: None,
     };
 
@@ -73,6 +78,7 @@ impl Carriers {
             (self.host_int, "host-int"),
             (self.vxlan_gpe, "vxlan-gpe"),
             (self.int_md.is_some(), "int-md"),
+            (self.geneve, "geneve"),
             (self.tcp_int.is_some(), "tcp-int"),
         ]
         .into_iter()
@@ -90,10 +96,12 @@ impl CarrierOptions {
         };
         match self.int_port {
             Some(0) => faults.push(fault(&["int-port"], "INT-MD needs a port other than 0")),
-            Some(port) if port == extension_port || port == GPE_PORT => faults.push(fault(
-                &["int-port"],
-                format!("port {port} marks another kind of INT (try another)"),
-            )),
+            Some(port) if [extension_port, GPE_PORT, GENEVE_PORT].contains(&port) => {
+                faults.push(fault(
+                    &["int-port"],
+                    format!("port {port} marks another kind of INT (try another)"),
+                ))
+            }
             _ => {}
         }
         let has_dscp = self.dscp.int_dscp.is_some();
@@ -119,6 +127,7 @@ impl CarrierOptions {
             host_int: chosen(Carrier::HostInt),
             vxlan_gpe: chosen(Carrier::VxlanGpe),
             int_md: chosen(Carrier::IntMd).then_some(marks),
+            geneve: chosen(Carrier::Geneve),
             tcp_int,
         }
     }

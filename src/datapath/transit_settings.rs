@@ -57,6 +57,7 @@ pub(super) fn carrier_bits(carriers: Carriers) -> u32 {
     bit(carriers.host_int, transit_carrier::CARRIER_HOST_INT)
         | bit(carriers.vxlan_gpe, transit_carrier::CARRIER_VXLAN_GPE)
         | bit(carriers.int_md.is_some(), transit_carrier::CARRIER_INT_MD)
+        | bit(carriers.geneve, transit_carrier::CARRIER_GENEVE)
         | bit(carriers.tcp_int.is_some(), transit_carrier::CARRIER_TCP_INT)
 }
 
@@ -80,6 +81,7 @@ fn carriers_of(info: &transit_info) -> Carriers {
             dscp: mark_of(info.md_tos_value, info.md_tos_mask),
             port: Some(u16::from_be(info.md_port)).filter(|port| *port != 0),
         }),
+        geneve: has(transit_carrier::CARRIER_GENEVE),
         tcp_int: has(transit_carrier::CARRIER_TCP_INT).then(|| OptionHop {
             hold_ns: info.hold_ns,
             link_mbit: Some(info.link_mbit).filter(|mbit| *mbit != 0),

@@ -38,6 +38,9 @@ pub enum SegmentKind {
     Hop,
     /// From the stamp of a node to the stamp of the next one: two clocks.
     Wire,
+    /// From a transit hop's egress stamp to the ingress stamp of its next entry: in a guest or container, or another box
+    /// without INT, that gave the packet back. One clock.
+    Guest,
     /// In the queue of an interface of a transit hop, or of the source, behind its egress stamp: one clock, and a part of
     /// the wire there.
     Queue,
@@ -82,6 +85,7 @@ impl SegmentKind {
         match self {
             Self::Hop => "hop",
             Self::Wire => "wire",
+            Self::Guest => "guest",
             Self::Queue => "queue",
             Self::Stack => "stack",
             Self::Read => "read",
@@ -91,9 +95,14 @@ impl SegmentKind {
     /// True if the same clock stamps its begin and its end.
     pub fn has_one_clock(self) -> bool {
         match self {
-            Self::Hop | Self::Queue | Self::Stack | Self::Read => true,
+            Self::Hop | Self::Guest | Self::Queue | Self::Stack | Self::Read => true,
             Self::Wire => false,
         }
+    }
+
+    /// True if a packet may wait in a queue at its begin.
+    pub fn begins_with_queue(self) -> bool {
+        matches!(self, Self::Wire | Self::Guest)
     }
 }
 
@@ -128,19 +137,21 @@ impl Path {
     pub fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::with_capacity(self.segment_count());
         let mut from = self.source;
+        let mut before = None;
         let hop_kind = self.within().map_or(SegmentKind::Hop, |within| within.kind);
         for hop in &self.hops {
             let [ingress, egress] = [hop.ingress_port, hop.egress_port].map(|port| NodePort {
                 node: hop.node,
                 port,
             });
-            for (kind, from, to) in [
-                (SegmentKind::Wire, from, ingress),
-                (hop_kind, ingress, egress),
-            ] {
+            let kind = match before {
+                Some(node) if node == hop.node => SegmentKind::Guest,
+                _ => SegmentKind::Wire,
+            };
+            for (kind, from, to) in [(kind, from, ingress), (hop_kind, ingress, egress)] {
                 segments.push(Segment { kind, from, to });
             }
-            from = egress;
+            (from, before) = (egress, Some(hop.node));
         }
         let kind = match self.queue() {
             Some(_) => SegmentKind::Queue,
@@ -162,10 +173,16 @@ impl Path {
             .chain(std::iter::once(self.sink.node))
     }
 
-    /// The nodes that are on the path more than once: packets go round, or two hosts have one id.
+    /// The nodes that packets pass again after others, or leave again by the same interface: packets go round, or two hosts
+    /// have one id. A node that is on the path twice in a row has a guest.
     pub fn repeated_nodes(&self) -> BTreeSet<NodeId> {
-        let mut seen = BTreeSet::new();
-        self.nodes().filter(|node| !seen.insert(*node)).collect()
+        let (mut seen, mut left) = (BTreeSet::new(), BTreeSet::new());
+        let mut nodes: Vec<_> = self.nodes().collect();
+        nodes.dedup();
+        let again = nodes.into_iter().filter(|node| !seen.insert(*node));
+        let hops = self.hops.iter();
+        let round = hops.filter(|hop| !left.insert((hop.node, hop.egress_port)));
+        again.chain(round.map(|hop| hop.node)).collect()
     }
 
     pub fn segment_count(&self) -> usize {
@@ -313,6 +330,9 @@ fn wire(
 ) -> Option<SegmentTime> {
     let ((from, left), arrived) = (left?, arrived?);
     let stamped_ns = i64::from(arrived.wrapping_sub(left) as i32);
+    if let (true, Ok(ns)) = (from == to, u32::try_from(stamped_ns)) {
+        return Some(SegmentTime::by_one_clock(ns));
+    }
     Some(SegmentTime {
         stamped_ns,
         corrected: corrected(from, to, stamped_ns),

@@ -216,7 +216,7 @@ impl PathFigures {
             let mut queues = self.queues.iter();
             let queue = queues.find(|queue| queue.segment.from == wire.segment.from);
             queue
-                .filter(|_| wire.segment.kind == SegmentKind::Wire)
+                .filter(|_| wire.segment.kind.begins_with_queue())
                 .map_or(0, lost)
         };
         let own = |one| (one, lost(one).saturating_sub(in_queue(one)));
@@ -265,7 +265,7 @@ pub fn tail_shares(
         return None;
     }
     let shares = kinds.iter().enumerate().map(|(at, kind)| {
-        if *kind != SegmentKind::Hop {
+        if !matches!(kind, SegmentKind::Hop | SegmentKind::Guest) {
             return None;
         }
         let times = reports

@@ -30,7 +30,7 @@ pub struct PathPartRecord {
     pub path_hash: String,
     /// In the order of the way, from source to sink.
     pub nodes: Vec<NodeId>,
-    /// `path` for the whole, `wire`, `hop`, `queue`, `stack` or `read`
+    /// `path` for the whole, `wire`, `guest`, `hop`, `queue`, `stack` or `read`
     pub part: String,
     pub from: NodePort,
     pub to: NodePort,

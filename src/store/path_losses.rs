@@ -1,7 +1,7 @@
 //! The losses of a pair's packets by segment. Each is stored with one of the paths that have the segment, and is shown with
 //! all of them: the packets of a pair are counted together, whatever path they take.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::paths::FIRST_QUEUE;
 use super::sums::Sums;
@@ -24,7 +24,7 @@ impl LossPlace {
     /// `None` for what is in front of the path or behind it.
     fn of(segment: &Segment) -> Option<Self> {
         match segment.kind {
-            SegmentKind::Wire => Some(Self::Wire(segment.from, segment.to)),
+            SegmentKind::Wire | SegmentKind::Guest => Some(Self::Wire(segment.from, segment.to)),
             SegmentKind::Hop => Some(Self::Hop(segment.from.node)),
             SegmentKind::Queue => Some(Self::Queue(segment.from)),
             SegmentKind::Stack | SegmentKind::Read => None,
@@ -68,8 +68,11 @@ pub fn join(
     let loss = |at| known.get(&at).and_then(of);
     for path in paths {
         path.whole.loss = loss(LossPlace::Whole);
+        let mut told = HashSet::new();
         for one in &mut path.segments {
-            one.times.loss = LossPlace::of(&one.segment).and_then(loss);
+            // A host that packets pass twice in a row, as it has a guest between, tells of both times together.
+            let at = LossPlace::of(&one.segment).filter(|at| told.insert(*at));
+            one.times.loss = at.and_then(loss);
         }
         for hop in path.path.hops.clone() {
             let at = NodePort {

@@ -309,7 +309,7 @@ fn transit(f: &mut fmt::Formatter<'_>, transit: &TransitStatus, all: bool) -> fm
         if at
             .carriers
             .iter()
-            .any(|carrier| ["int-md", "tcp-int"].contains(carrier))
+            .any(|carrier| ["int-md", "geneve", "tcp-int"].contains(carrier))
         {
             write!(f, ", {}", at.carriers.join(" "))?;
         }

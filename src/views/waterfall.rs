@@ -47,7 +47,7 @@ pub(super) fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
         SegmentKind::Hop => format!("{} -> {}", port(hosts, segment.from), segment.to.port),
         SegmentKind::Queue | SegmentKind::Read => port(hosts, segment.from),
         SegmentKind::Stack => port(hosts, segment.to),
-        SegmentKind::Wire => format!(
+        SegmentKind::Wire | SegmentKind::Guest => format!(
             "{} -> {}",
             port(hosts, segment.from),
             port(hosts, segment.to)
@@ -216,7 +216,7 @@ pub fn rows(
     for (segment, bar) in path.segments.iter().zip(bars(path, columns, strokes)) {
         rows.push(WaterfallRow { bar, ..of(segment) });
         let is_behind = |queue: &&SegmentFigures| {
-            segment.segment.kind == SegmentKind::Wire && queue.segment.from == segment.segment.from
+            segment.segment.kind.begins_with_queue() && queue.segment.from == segment.segment.from
         };
         rows.extend(path.queues.iter().filter(is_behind).map(&of));
         if let Some(routers) = segment.unseen_hops.filter(|routers| *routers > 0) {

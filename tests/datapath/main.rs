@@ -44,6 +44,7 @@ mod straight_sink;
 mod straight_source;
 mod tracking;
 mod transit;
+mod transit_geneve;
 mod transit_int_md;
 mod transit_int_md_random;
 mod transit_option;

@@ -10,7 +10,7 @@ use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::sink::{Sink, settings};
 use hostint_testing::programs::source::{Options as SourceOptions, Source};
 use hostint_testing::programs::transit::{EGRESS, Hop, INGRESS, Options};
-use hostint_testing::transit_cases::{assert_counted, assert_pushed};
+use hostint_testing::transit_cases::{assert_counted, assert_pushed, newest};
 
 const ENCAPSULATIONS: [Encapsulation; 3] = [OverTcpUdp, ExtensionUdp, VxlanGpe];
 /// Every way is proved.
@@ -346,6 +346,36 @@ mod root {
             assert_eq!(hop.leave(&wire).bytes, wire, "it was a hop");
             let counted = [(count::COUNT_TRANSIT_OWN_HOP, 1, wire.len() as u64)];
             assert_counted(&hop, &counted, "twice on one path");
+        }
+    }
+
+    #[test]
+    fn a_packet_that_a_guest_gave_back_gets_a_second_entry() {
+        let hop = Hop::load(&Options::default());
+        hop.set_node(101);
+        for encapsulation in ENCAPSULATIONS {
+            let source = source(encapsulation, 8);
+            for (frame, sentence) in [(udp(), "UDP"), (tcp6().segment(9, 2), "TCP over IPv6")] {
+                let wire = tagged(&source, &frame, STACK);
+                hop.arrive(&wire);
+                let first = hop.leave(&wire).bytes;
+                assert!(first.len() > wire.len(), "{encapsulation:?}, {sentence}");
+                hop.zero_counters();
+                // By a bridge and by its port.
+                assert_eq!(hop.leave(&first).bytes, first, "{encapsulation:?}");
+                let own = (count::COUNT_TRANSIT_OWN_HOP, 1, first.len() as u64);
+                assert_counted(&hop, &[own], "it did not arrive again");
+                hop.arrive(&first);
+                let sentence = format!("{encapsulation:?}, {sentence}, back from a guest");
+                let entry = assert_pushed(&hop.leave(&first), &first, encapsulation, &sentence);
+                assert_eq!(entry.node, 101, "{sentence}");
+                let before = newest(&first, encapsulation);
+                let [left, came] = [
+                    before.ingress_ns as u32 + before.latency_ns,
+                    entry.ingress_ns as u32,
+                ];
+                assert!(left < came, "{sentence}: {left} {came}");
+            }
         }
     }
 

@@ -3,8 +3,9 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use hostint::datapath::abi::{sink_counter, source_lease};
-use hostint_testing::generate::taggable;
+use hostint::datapath::abi::{sink_counter, source_lease, transit_counter};
+use hostint_testing::generate::{plain, taggable};
+use hostint_testing::int_block::Block;
 use hostint_testing::model::Encapsulation;
 use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::programs::source::{Options as SourceOptions, Source};
@@ -107,5 +108,59 @@ mod root {
         assert_eq!(stripped, tagged, "{encapsulation:?}: all were stripped");
         assert!(tagged > FRAMES / 10, "{encapsulation:?}: {tagged} tagged");
         println!("{encapsulation:?}: {tagged} packets");
+    }
+
+    /// Sources of 0.1.0 and of Host-INT leave no budget.
+    #[test]
+    fn hops_change_nothing_behind_other_sources() {
+        let (_, seed) = Random::from_env();
+        let sink = Sink::load(&settings());
+        let hop = Hop::load(&with_int_md());
+        let mut stripped = 0;
+        for number in 0..env_number("HOSTINT_TEST_FRAMES", FRAMES) {
+            let mut random = Random::seeded(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            // A sink of Host-INT's packets clears the mark, which was not in use.
+            let dscp = random.u8() >> 2 & !1;
+            let frame = plain(&mut random).dscp(dscp);
+            let sequence = 1 + random.u32() % 1_000;
+            let (source, tagged) = match random.below(4) {
+                0 => (
+                    "Host-INT",
+                    frame.clone().tagged(Block::host_int().sequence(sequence)),
+                ),
+                1 => (
+                    "Host-INT, extension",
+                    frame.clone().extended(Block::host_int().sequence(sequence)),
+                ),
+                2 => (
+                    "0.1.0",
+                    frame.clone().tagged(Block::hostint().sequence(sequence)),
+                ),
+                _ => (
+                    "0.1.0, extension",
+                    frame
+                        .clone()
+                        .extended(Block::hostint_extension().sequence(sequence)),
+                ),
+            };
+            let wire = tagged.bytes();
+            let sentence = format!("{source}, seed {seed}, frame {number}");
+            for node in 0..random.below(4) as u32 {
+                hop.set_node(1_000 + node);
+                for ran in [hop.arrive(&wire), hop.leave(&wire)] {
+                    assert!(ran.bytes == wire, "{sentence}: hop {node} changed it");
+                }
+            }
+            assert!(
+                sink.run(&wire).bytes == frame.bytes(),
+                "{sentence}: came back changed"
+            );
+            stripped += 1;
+        }
+        let told = sink.count(sink_counter::COUNT_SINK_STRIPPED);
+        assert_eq!(told, stripped, "all were stripped");
+        let pushed = hop.counters()[transit_counter::COUNT_TRANSIT_PUSHED.0 as usize];
+        assert_eq!(pushed, (0, 0), "no hop pushed");
+        println!("{stripped} packets of other sources");
     }
 }

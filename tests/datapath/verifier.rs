@@ -125,7 +125,7 @@ mod root {
                 constants.have_kernel_ctx = features.kernel_ctx;
                 constants.only_allowed = only_allowed;
                 constants.notes_departures = only_allowed;
-                constants.carriers = if only_allowed { 15 } else { 3 };
+                constants.carriers = if only_allowed { 47 } else { 3 };
                 constants.md_tos_mask = 0xfc;
                 constants.md_tos_value = 0x5c;
                 constants.md_port = 1;
@@ -317,6 +317,8 @@ mod root {
                     constants.encapsulation = encapsulation;
                     constants.superpackets = superpackets;
                     constants.full_checksum = full_checksum;
+                    // Without a budget much of the program is never reached.
+                    constants.max_hops = 8;
                 };
                 let sentence =
                     format!("encapsulation {encapsulation}, superpackets {superpackets}");

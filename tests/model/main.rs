@@ -4,6 +4,7 @@ mod beside_int;
 mod classes;
 mod container;
 mod crossing_tally;
+mod guest_path;
 mod histogram;
 mod limited;
 mod loss_split;

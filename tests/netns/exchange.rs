@@ -37,6 +37,17 @@ pub fn exchange_udp(from: &UdpSocket, to: &UdpSocket, count: u64, max_len: usize
     }
 }
 
+/// Ten datagrams at once, which all arrive.
+pub fn burst(from: &UdpSocket, to: &UdpSocket) {
+    let mut buffer = [0; 2000];
+    for _ in 0..10 {
+        from.send_to(&[7; 1000], to.local_addr().unwrap()).unwrap();
+    }
+    for _ in 0..10 {
+        to.recv_from(&mut buffer).unwrap();
+    }
+}
+
 /// Sends a stream there and back; it must arrive as it was sent.
 pub fn exchange_tcp(a: &Host, b: &Host, port: u16, len: usize) {
     exchange_tcp_with(a, b, SocketAddr::from(([10, 9, 2, 1], port)), len);

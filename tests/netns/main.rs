@@ -23,6 +23,7 @@ mod root {
     mod fine_slots;
     mod gro;
     mod guard;
+    mod guest;
     mod hooks;
     mod hop_interfaces;
     mod hops;

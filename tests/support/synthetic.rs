@@ -136,6 +136,26 @@ impl Synthetic {
 }
 
 impl Sample {
+    /// The same over so many transit hops, which are those of the pair of hosts.
+    pub fn over_hops(mut self, hops: u32) -> Self {
+        if let Body::Latency(latency) = &mut self.report.observation.body {
+            let (source, sink) = (*latency.hops.source(), *latency.hops.sink());
+            let whole = sink.ingress_ts.wrapping_sub(source.egress_ts);
+            let step = whole / (2 * hops + 1);
+            let transit: Vec<Hop> = (1..=hops)
+                .rev()
+                .map(|number| Hop {
+                    node: NodeId(1000 + 10 * source.node.0 + number),
+                    ingress_ts: source.egress_ts.wrapping_add((2 * number - 1) * step),
+                    egress_ts: source.egress_ts.wrapping_add(2 * number * step),
+                    ..source
+                })
+                .collect();
+            latency.hops = HopStack::over(source, &transit, sink);
+        }
+        self
+    }
+
     /// The datagram.
     pub fn datagram(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -53,6 +53,13 @@ check("the drawing has a bar and a whisker, the error of two clocks, and a dashe
   }
 });
 
+check("a guest has a row, with the queue in front of it", () => {
+  const guest = { ...wire(at(28673, 4), at(28673, 5), { latency: latency(3_000_000, 7_000_000) }), kind: "guest" };
+  const queue = { ...wire(at(28673, 4), at(28673, 4), { latency: latency(1_000, 2_000) }), kind: "queue" };
+  const words = plain(waterfall({ ...path, segments: [...path.segments.slice(0, 2), guest, path.segments[2]], queues: [queue], tail: null }).text).replace(/ +/g, " ");
+  for (const part of ["guest 28673 port 4 → 28673 port 5", "queue 28673 port 4 part of the wire"]) holds(words.includes(part), `no ${part} in ${words}`);
+});
+
 check("figures of all packets say so", () => {
   const words = plain(waterfall({ ...path, whole: { ...path.whole, packets: 1_234 } }).text);
   holds(words.includes("Figures of all 1,234 packets."), words);

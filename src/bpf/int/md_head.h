@@ -18,9 +18,18 @@ static __always_inline __u32 md_words(__u32 bitmap)
 }
 
 /*
- * Bits that v2.1 reserves must be 0: there is no way to tell what a hop would have to do if one of them is set, and other
- * programs' bytes look like INT less often.
+ * Checks what follows the version. Bits that v2.1 reserves must be 0: there is no way to tell what a hop would have to do if
+ * one of them is set, and other programs' bytes look like INT less often.
  */
+static __always_inline enum int_verdict check_md_instructions(const struct int_md_head *h)
+{
+	if (h->version & ~(INT_MD_VERSION | INT_MD_FLAGS) || h->reserved || h->hop_words > INT_MD_MOST_WORDS)
+		return INT_BAD_VERSION;
+	if (!h->hop_words || h->hop_words < md_words(bpf_ntohs(h->bitmap)))
+		return INT_BAD_BITMAP;
+	return INT_VALID;
+}
+
 static __always_inline enum int_verdict check_md_head(const struct int_md_head *h, bool by_port)
 {
 	__u32 replaced = h->type >> 2 & 3, type = h->type & 0xf0;
@@ -34,11 +43,7 @@ static __always_inline enum int_verdict check_md_head(const struct int_md_head *
 	if (type != INT_MD_TYPE || h->type & 3 || replaced > (by_port ? NPT_PROTOCOL : 0) ||
 	    h->length < INT_MD_LEAST_WORDS)
 		return INT_BAD_SHIM;
-	if (h->version & ~(INT_MD_VERSION | INT_MD_FLAGS) || h->reserved || h->hop_words > INT_MD_MOST_WORDS)
-		return INT_BAD_VERSION;
-	if (!h->hop_words || h->hop_words < md_words(bpf_ntohs(h->bitmap)))
-		return INT_BAD_BITMAP;
-	return INT_VALID;
+	return check_md_instructions(h);
 }
 
 #endif

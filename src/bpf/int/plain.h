@@ -14,7 +14,7 @@ enum {
 	NO_TOS = 1, /* with a mask of 0: no packet has it */
 };
 
-/* How packets with INT are recognised; each packet with the other ToS, or to other_port, must be read, too. */
+/* How packets with INT are recognised; each packet with the other ToS, or to other_port, must be read, too, and UDP to tunnel_port. */
 struct int_marks {
 	__u8 tos_value;
 	__u8 tos_mask;
@@ -22,6 +22,7 @@ struct int_marks {
 	__u8 other_tos_mask;
 	__be16 extension_port;
 	__be16 other_port;
+	__be16 tunnel_port; /* 0: none */
 };
 
 /* Returns true if the packet cannot have INT; if it returns false, the packet must be read. */
@@ -61,6 +62,8 @@ static __always_inline bool has_no_mark(void *data, void *end, const struct int_
 		return false;
 	if (protocol == IPPROTO_TCP)
 		return true;
+	if (marks->tunnel_port && udp->dest == marks->tunnel_port)
+		return false;
 	return protocol == IPPROTO_UDP && udp->dest != marks->extension_port && udp->dest != bpf_htons(GPE_PORT);
 }
 

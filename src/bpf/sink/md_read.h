@@ -11,8 +11,8 @@
 #include "int/mx_block.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
+#include "packet/l4_front.h"
 #include "packet/layout.h"
-#include "sink/l4_read.h"
 #include "sink/tagged.h"
 
 static __always_inline bool has_md_tos(const struct sink_settings *set, __u8 tos)
@@ -95,21 +95,23 @@ static __always_inline enum sink_read read_mx(__u32 want, const struct int_mx_bl
 
 static __always_inline enum sink_read read_md(void *data, void *end, struct tagged_packet *p)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, want, pushed;
+	__u32 header_len = p->at.l4 - p->at.l3, pushed;
 	__u64 frame_len = p->frame_len;
 	struct int_md_head *head;
 	struct int_md_block *b;
 	enum int_verdict verdict;
+	struct l4_front front;
 
-	head = take_l4(data, end, sizeof(*head), p, &want);
+	head = behind_l4(data, end, &p->at, sizeof(*head), &front, &p->l4);
 	if (!head)
 		return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
+	p->l4_len = front.len;
 	if (head->type == INT_MX_TYPE) {
 		struct int_mx_block *mx = (void *)head;
 
 		if ((void *)(mx + 1) > end)
 			return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
-		return read_mx(want, mx, p);
+		return read_mx(front.stated, mx, p);
 	}
 	verdict = check_md_block(head);
 	if (verdict != INT_VALID)
@@ -119,7 +121,7 @@ static __always_inline enum sink_read read_md(void *data, void *end, struct tagg
 	barrier_var(b);
 	if ((void *)(b + 1) > end)
 		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
-	if (want < p->l4_len || p->at.ip_len < header_len + want + INT_MD_BLOCK_LEN + pushed)
+	if (front.stated < p->l4_len || p->at.ip_len < header_len + front.stated + INT_MD_BLOCK_LEN + pushed)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	p->hops = pushed / INT_MD_HOP_LEN;
 	p->grown = INT_MD_BLOCK_LEN - INT_BLOCK_LEN + pushed;

@@ -10,9 +10,9 @@
 #include "int/block.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
+#include "packet/l4_front.h"
 #include "packet/layout.h"
 #include "sink/gpe_read.h"
-#include "sink/l4_read.h"
 #include "sink/md_read.h"
 #include "sink/probe_read.h"
 #include "sink/settings.h"
@@ -108,14 +108,16 @@ static __always_inline enum sink_read read_extension(void *data, void *end, stru
 /* Reads IP | UDP, or the first 20 bytes of TCP | INT | rest of the packet. */
 static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, struct tagged_packet *p)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, want, room;
+	__u32 header_len = p->at.l4 - p->at.l3, room;
 	struct int_block *head, *block;
 	__u64 frame_len = p->frame_len;
 	enum int_verdict verdict;
+	struct l4_front front;
 
-	head = take_l4(data, end, sizeof(*head), p, &want);
+	head = behind_l4(data, end, &p->at, sizeof(*head), &front, &p->l4);
 	if (!head)
 		return short_or_refuse(data, end, COUNT_SINK_FOREIGN_MARK, frame_len);
+	p->l4_len = front.len;
 	verdict = check_int_block(head);
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);
@@ -124,7 +126,7 @@ static __always_inline enum sink_read read_over_tcp_udp(void *data, void *end, s
 	if ((void *)(block + 1) > end)
 		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
 	room = INT_BLOCK_LEN + p->grown;
-	if (want < p->l4_len || p->at.ip_len < header_len + want + room)
+	if (front.stated < p->l4_len || p->at.ip_len < header_len + front.stated + room)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
 	take_block(head, block, p);
 	p->facts.encapsulation = ENCAP_OVER_TCP_UDP;

@@ -12,6 +12,7 @@
 #include "int/block.h"
 #include "kernel/single_value.h"
 #include "packet/headers.h"
+#include "packet/l4_front.h"
 #include "packet/layout.h"
 #include "sink/arrival.h"
 #include "sink/counters.h"
@@ -22,11 +23,8 @@ struct tagged_packet {
 	union {
 		struct iphdr ip4;
 		struct ipv6hdr ip6;
-	} base; /* fixed IP header; vxlan-gpe: of the original packet */
-	union {
-		struct udphdr udp;
-		struct tcphdr tcp;
-	} l4; /* L4 header with the flow's ports; extension-udp, vxlan-gpe: of the original packet */
+	} base;             /* fixed IP header; vxlan-gpe: of the original packet */
+	union l4_header l4; /* L4 header with the flow's ports; extension-udp, vxlan-gpe: of the original packet */
 	__u8 options[MAX_OPTIONS_LEN];
 	struct arrival_facts facts;
 	struct flow_news news;

@@ -10,8 +10,10 @@
 #include "int/gpe_block.h"
 #include "int/mark.h"
 #include "packet/headers.h"
+#include "packet/l4_front.h"
 #include "packet/layout.h"
 #include "transit/attachment.h"
+#include "transit/find_geneve.h"
 #include "transit/find_md.h"
 #include "transit/passing.h"
 #include "transit/remembered.h"
@@ -20,28 +22,14 @@
 /* Finds the block behind UDP or the first 20 bytes of TCP; in extension-udp the UDP header is the extra one. */
 static __always_inline enum transit_find find_block(void *data, void *end, struct passing_packet *p)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want, pushed;
-	void *l4 = at_offset(data, p->at.l4);
+	__u32 header_len = p->at.l4 - p->at.l3, pushed;
 	struct int_block *head, *block;
 	enum int_verdict verdict;
+	struct l4_front front;
 
-	if (p->at.protocol == IPPROTO_UDP) {
-		struct udphdr *udp = l4;
-
-		head = (void *)(udp + 1);
-		if ((void *)(head + 1) > end)
-			return short_or_truncated(p, data, end);
-		l4_len = UDP_LEN;
-		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
-	} else {
-		struct tcphdr *tcp = l4;
-
-		head = (void *)(tcp + 1);
-		if ((void *)(head + 1) > end)
-			return short_or_truncated(p, data, end);
-		l4_len = TCP_BASE_LEN;
-		want = (tcp->doff >> 4) * 4;
-	}
+	head = behind_l4(data, end, &p->at, sizeof(*head), &front, NULL);
+	if (!head)
+		return short_or_truncated(p, data, end);
 	verdict = check_int_block(head);
 	if (verdict != INT_VALID)
 		return refuse_verdict(p, verdict);
@@ -50,7 +38,7 @@ static __always_inline enum transit_find find_block(void *data, void *end, struc
 	barrier_var(block);
 	if ((void *)(block + 1) > end)
 		return short_or_truncated(p, data, end);
-	if (want < l4_len || p->at.ip_len < header_len + want + INT_BLOCK_LEN + pushed)
+	if (front.stated < front.len || p->at.ip_len < header_len + front.stated + INT_BLOCK_LEN + pushed)
 		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
 	p->identity = identity_of(block->node_id, block->ingress_ts, block->sequence, 0);
 	p->newest_node = head->node_id;
@@ -58,7 +46,7 @@ static __always_inline enum transit_find find_block(void *data, void *end, struc
 	p->source_time = block->ingress_ts;
 	p->had_budget = !!(head->flags & INT_FLAG_BUDGET);
 	p->budget = p->had_budget ? least_budget(head->max_hops - head->total_hops, int_pushed(head)) : 0;
-	p->l4_len = l4_len;
+	p->l4_len = front.len;
 	p->head_len = INT_HEAD_LEN;
 	p->entry_len = INT_HOP_LEN;
 	p->is_gpe = false;
@@ -139,6 +127,7 @@ static __always_inline enum transit_find find_stack(void *data, void *end, __u32
 	marked = carriers & CARRIER_HOST_INT && (p->at.tos & tos_mask) == tos_value;
 	p->is_unnumbered = false;
 	p->is_mx = false;
+	p->is_geneve = false;
 	p->is_md = announces_md(p, 0, &by_port);
 	if (found != LAYOUT_FOUND) {
 		if (!marked && !p->is_md)
@@ -154,6 +143,13 @@ static __always_inline enum transit_find find_stack(void *data, void *end, __u32
 	p->is_gpe = carriers & CARRIER_VXLAN_GPE && p->at.protocol == IPPROTO_UDP && udp->dest == bpf_htons(GPE_PORT);
 	p->is_md = announces_md(p, udp->dest, &by_port);
 	marked |= carriers & CARRIER_HOST_INT && p->at.protocol == IPPROTO_UDP && udp->dest == extension_port;
+	if (carriers & CARRIER_GENEVE && p->at.protocol == IPPROTO_UDP && udp->dest == bpf_htons(GENEVE_PORT)) {
+		enum transit_find in_option = find_geneve(data, end, p);
+
+		/* A source may have put INT in front of Geneve. */
+		if (in_option != TRANSIT_NO_INT)
+			return in_option;
+	}
 	if (!marked && !p->is_gpe && !p->is_md)
 		return TRANSIT_NO_INT;
 	if (p->at.fragment)

@@ -11,7 +11,7 @@
 #include "int/md_head.h"
 #include "int/mx_block.h"
 #include "packet/headers.h"
-#include "packet/layout.h"
+#include "packet/l4_front.h"
 #include "transit/attachment.h"
 #include "transit/passing.h"
 #include "transit/remembered.h"
@@ -73,51 +73,13 @@ static __always_inline enum transit_find take_own_mx(const struct int_mx_block *
 	return TRANSIT_FOUND;
 }
 
-/* Returns TRANSIT_NO_INT if what is there has no resemblance to INT-MD. */
-static __always_inline enum transit_find find_md(void *data, void *end, bool by_port, struct passing_packet *p)
+/* Takes what a valid metadata header says. `words` is its length with the stack behind it. */
+static __always_inline enum transit_find take_instructions(void *data, void *end, const struct int_md_head *h,
+							   __u32 words, struct passing_packet *p)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, l4_len, want;
-	void *l4 = at_offset(data, p->at.l4);
-	struct int_md_head *h;
-	enum int_verdict verdict;
-
-	if (p->at.protocol == IPPROTO_UDP) {
-		struct udphdr *udp = l4;
-
-		h = (void *)(udp + 1);
-		if ((void *)(h + 1) > end)
-			return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : TRANSIT_NO_INT;
-		l4_len = UDP_LEN;
-		want = p->at.ip_len == header_len + bpf_ntohs(udp->len) ? UDP_LEN : 0;
-	} else {
-		struct tcphdr *tcp = l4;
-
-		h = (void *)(tcp + 1);
-		if ((void *)(h + 1) > end)
-			return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : TRANSIT_NO_INT;
-		l4_len = TCP_BASE_LEN;
-		want = (tcp->doff >> 4) * 4;
-	}
-	if (h->type == INT_MX_TYPE && check_mx_block((void *)h) == INT_VALID) {
-		const struct int_mx_block *mx = (void *)h;
-
-		if ((void *)(mx + 1) > end)
-			return short_or_truncated(p, data, end);
-		if (want < l4_len || p->at.ip_len < header_len + want + INT_MX_BLOCK_LEN)
-			return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
-		p->l4_len = l4_len;
-		return take_own_mx(mx, p);
-	}
-	verdict = check_md_head(h, by_port);
-	if (verdict == INT_NOT_INT)
-		return TRANSIT_NO_INT;
-	if (verdict != INT_VALID)
-		return refuse_verdict(p, verdict);
-	if (want < l4_len || p->at.ip_len < header_len + want + 4 + h->length * 4)
-		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
 	p->newest_node = UNKNOWN_WORD;
-	if (bpf_ntohs(h->bitmap) & INT_MD_NODE && h->length > INT_MD_LEAST_WORDS) {
-		__be32 *newest = (void *)(h + 1);
+	if (bpf_ntohs(h->bitmap) & INT_MD_NODE && words > INT_MD_LEAST_WORDS) {
+		const __be32 *newest = (const void *)(h + 1);
 
 		if ((void *)(newest + 1) > end)
 			return short_or_truncated(p, data, end);
@@ -126,13 +88,46 @@ static __always_inline enum transit_find find_md(void *data, void *end, bool by_
 	p->source_node = UNKNOWN_WORD;
 	p->had_budget = false;
 	p->budget = h->remaining_hops;
-	p->l4_len = l4_len;
 	p->head_len = INT_MD_HEAD_LEN;
 	p->entry_len = h->hop_words * 4;
 	p->bitmap = bpf_ntohs(h->bitmap);
-	p->is_full = h->length + h->hop_words > 0xff;
 	p->is_padded = h->hop_words > md_words(bpf_ntohs(h->bitmap));
 	p->is_md = true;
+	return TRANSIT_FOUND;
+}
+
+/* Returns TRANSIT_NO_INT if what is there has no resemblance to INT-MD. */
+static __always_inline enum transit_find find_md(void *data, void *end, bool by_port, struct passing_packet *p)
+{
+	__u32 header_len = p->at.l4 - p->at.l3;
+	enum int_verdict verdict;
+	struct int_md_head *h;
+	struct l4_front front;
+
+	h = behind_l4(data, end, &p->at, sizeof(*h), &front, NULL);
+	if (!h)
+		return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : TRANSIT_NO_INT;
+	if (h->type == INT_MX_TYPE && check_mx_block((void *)h) == INT_VALID) {
+		const struct int_mx_block *mx = (void *)h;
+
+		if ((void *)(mx + 1) > end)
+			return short_or_truncated(p, data, end);
+		if (front.stated < front.len || p->at.ip_len < header_len + front.stated + INT_MX_BLOCK_LEN)
+			return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
+		p->l4_len = front.len;
+		return take_own_mx(mx, p);
+	}
+	verdict = check_md_head(h, by_port);
+	if (verdict == INT_NOT_INT)
+		return TRANSIT_NO_INT;
+	if (verdict != INT_VALID)
+		return refuse_verdict(p, verdict);
+	if (front.stated < front.len || p->at.ip_len < header_len + front.stated + 4 + h->length * 4)
+		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
+	if (take_instructions(data, end, h, h->length, p) != TRANSIT_FOUND)
+		return short_or_truncated(p, data, end);
+	p->l4_len = front.len;
+	p->is_full = h->length + h->hop_words > 0xff;
 	p->is_unnumbered = !is_own_md(h);
 	if (!p->is_unnumbered && !take_own_md(h, end, p))
 		return short_or_truncated(p, data, end);

@@ -15,7 +15,8 @@ enum {
 	MD_ENTRY_WORDS = 31,  /* of INT-MD */
 	MD_FILLED_WORDS = 12, /* of those, the ones that may be anything but all ones */
 	UNKNOWN_WORD = 0xffffffff,
-	MAX_FRONT = IP6_LEN + MAX_OPTIONS_LEN + TCP_BASE_LEN + INT_MX_BLOCK_LEN,
+	MAX_FRONT = IP6_LEN + MAX_OPTIONS_LEN + UDP_LEN + GENEVE_HEAD_LEN + GENEVE_MOST_OPTIONS,
+	FRONT_MASK = 0x1ff,
 };
 
 struct passing_packet {
@@ -30,7 +31,7 @@ struct passing_packet {
 	__be32 source_time;  /* low 32 bits of ns since the Unix epoch */
 	__u16 inner_l4;      /* vxlan-gpe: offset of the original packet's L4 header */
 	__u8 inner_protocol; /* vxlan-gpe: its protocol */
-	__u8 l4_len;         /* length of the headers between IP and the block */
+	__u8 l4_len;         /* length of the headers between IP and the block; Geneve: and of options before INT's */
 	__u8 head_len;       /* bytes of the block in front of the entries */
 	__u8 entry_len;
 	__u8 budget;     /* entries that may still be pushed */
@@ -39,17 +40,19 @@ struct passing_packet {
 	__u8 filled;     /* words of the entry */
 	bool had_budget; /* the source left some, so the sink knows what hops write */
 	bool is_gpe;
-	bool is_md;
+	bool is_md;         /* in Geneve, too */
 	bool is_mx;         /* INT-MX: nothing is pushed */
 	bool is_sampled;    /* INT-MX: the packet is reported */
-	bool is_full;       /* INT-MD: the shim's length cannot state one more entry */
+	bool is_geneve;     /* INT-MD: in an option of Geneve, whose header stands for the shim */
+	bool is_full;       /* INT-MD: the shim's or option's length cannot state one more entry */
 	bool is_unnumbered; /* INT-MD of sources that number no packets */
 	bool is_padded;     /* INT-MD: the domain asks for words that are not known */
 	bool is_summed;     /* vxlan-gpe: the outer UDP header has a checksum */
 	bool is_arrival_known;
+	bool came_back;                   /* from a guest of this host, which is in the newest entry */
 	__be32 entry[MD_ENTRY_WORDS + 1]; /* its end is 0, in INT-MD all ones, if entries are shorter */
 	/* The headers up to the newest entry, and the new one. Offsets that the verifier cannot follow stay within. */
-	__u8 front[384];
+	__u8 front[FRONT_MASK + 1 + MD_ENTRY_WORDS * 4 + 4];
 };
 
 enum transit_find {

@@ -15,6 +15,10 @@
 #include "transit/passing.h"
 #include "transit/push.h"
 
+enum {
+	MX_MOST_FRONT = IP6_LEN + MAX_OPTIONS_LEN + TCP_BASE_LEN + INT_MX_BLOCK_LEN,
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1024 * 1024);
@@ -24,7 +28,7 @@ static __always_inline bool send_postcard(struct __sk_buff *ctx, struct passing_
 {
 	struct transit_postcard *card;
 
-	_Static_assert(MAX_FRONT <= POSTCARD_QUOTE, "what is loaded is told");
+	_Static_assert(MX_MOST_FRONT <= POSTCARD_QUOTE, "what is loaded is told");
 	if (!load_front(ctx, p))
 		return false;
 	card = bpf_ringbuf_reserve(&transit_postcards, sizeof(*card), 0);

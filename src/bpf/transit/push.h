@@ -22,7 +22,7 @@ static __always_inline __u32 front_len(const struct passing_packet *p)
 		len = 0;
 	barrier_var(len);
 	/* The comparison may be of a copy, of which older verifiers learn nothing. */
-	return len & 0xff;
+	return len & FRONT_MASK;
 }
 
 /* Changes a byte of the block and adds what changes to the sum; `at` must be a constant. */
@@ -35,10 +35,19 @@ static __always_inline void change_byte(__u8 *block, __u32 at, __u8 value, __u64
 	*added += *word;
 }
 
+/* The option is longer, and so are all options. */
+static __always_inline void grow_geneve(__u8 *l4, __u8 *block, __u8 words, __u64 *added)
+{
+	struct geneve_option *option = (void *)block;
+
+	change_byte(l4, UDP_LEN, l4[UDP_LEN] + words, added);
+	change_byte(block, __builtin_offsetof(struct geneve_option, words), option->words + words, added);
+}
+
 /* Adds the entry to the headers that were loaded: to the block's and all other lengths, and to the L4 checksum. */
 static __always_inline void grow_headers(struct passing_packet *p)
 {
-	void *l4 = p->front + ((p->at.l4 - p->at.l3) & 0x7f), *block = l4 + (p->l4_len & 0x1f);
+	void *l4 = p->front + ((p->at.l4 - p->at.l3) & 0x7f), *block = l4 + (p->l4_len & 0xff);
 	__u64 added = csum_words(p->entry, ENTRY_WORDS * 4) + bpf_htons(p->entry_len);
 	__u32 ip_len = p->at.ip_len + p->entry_len;
 	__u8 words = p->entry_len / 4;
@@ -48,7 +57,10 @@ static __always_inline void grow_headers(struct passing_packet *p)
 
 		/* The words behind are all ones, which add nothing. */
 		added += csum_words(p->entry + ENTRY_WORDS, (MD_FILLED_WORDS - ENTRY_WORDS) * 4);
-		change_byte(block, __builtin_offsetof(struct int_md_head, length), h->length + words, &added);
+		if (p->is_geneve)
+			grow_geneve(l4, block, words, &added);
+		else
+			change_byte(block, __builtin_offsetof(struct int_md_head, length), h->length + words, &added);
 		change_byte(block, __builtin_offsetof(struct int_md_head, remaining_hops), h->remaining_hops - 1,
 			    &added);
 	} else if (p->is_gpe) {

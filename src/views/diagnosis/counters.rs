@@ -64,7 +64,7 @@ pub const TRANSIT: &[CounterReason] = rows! {
     "cannot_resize" Pushing Missed "packet" "that the kernel refused to enlarge" "check whether memory is short (dmesg)",
     "undone" Pushing Missed "packet" "restored, because the entry could not be written" "check whether memory is short (dmesg)",
     "dropped" Pushing Dropped "packet" "dropped, because neither pushing nor restoring worked" "check whether memory is short (dmesg); detach the transit hop if it continues",
-    "unfinished" Pushing Missed "packet" "with int-md and a checksum that the device finishes" "turn checksum offload off where int-md is made on this host (ethtool -K DEV tx off)",
+    "unfinished" Pushing Missed "packet" "with INT-MD and a checksum that the device finishes" "turn checksum offload off where INT-MD is made on this host (ethtool -K DEV tx off)",
     "not_allowed" Pushing Note "packet" "of a source that is not allowed" "nothing to do, or add its address to --allow",
     "no_budget" Pushing Note "packet" "onto which no more hops may push" "nothing to do, or raise --max-hops at the source",
     "own_hop" Pushing Note "packet" "with an entry of this node already" "nothing to do, or find the host with the same node id",

@@ -18,6 +18,9 @@ export function segmentTable(segments) {
     h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, rows)));
 }
 
+// A packet may wait in the queue of the interface where such a segment begins.
+const beginsWithQueue = (kind) => kind === "wire" || kind === "guest";
+
 const port = ({ node, port }) => `${named(node)} port ${port}`;
 
 // "leaf (28673) port 2 → 3" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
@@ -115,7 +118,7 @@ function lostCell({ loss }) {
 // The segments that lost packets, those with most first. What a queue lost is not the rest of its wire's.
 function lostIn({ segments, queues }) {
   const lost = ({ loss }) => loss?.lost ?? 0;
-  const inQueue = ({ kind, from }) => (kind === "wire" ? lost(queues.find((queue) => queue.from.node === from.node && queue.from.port === from.port) ?? {}) : 0);
+  const inQueue = ({ kind, from }) => (beginsWithQueue(kind) ? lost(queues.find((queue) => queue.from.node === from.node && queue.from.port === from.port) ?? {}) : 0);
   const own = segments.map((segment) => ({ segment, lost: Math.max(0, lost(segment) - inQueue(segment)) }));
   const all = [...own, ...queues.map((segment) => ({ segment, lost: lost(segment) }))];
   return all.filter((one) => one.lost > 0).sort((one, other) => other.lost - one.lost);
@@ -170,7 +173,7 @@ export function waterfall(path) {
     h("td", {}, segment.share === null ? "" : share(segment.share)));
   // A queue is a part of the wire that begins there, and stands below it.
   const rows = path.segments.flatMap((segment, i) => {
-    const begins = ({ from }) => segment.kind === "wire" && from.node === segment.from.node && from.port === segment.from.port;
+    const begins = ({ from }) => beginsWithQueue(segment.kind) && from.node === segment.from.node && from.port === segment.from.port;
     return [row(segment, bar(found[i], last, segment.kind)), path.queues.filter(begins).map((queue) => row(queue, "part of the wire")), unseenRow(segment, knowsLosses)].flat();
   });
   const within = (kind) => path.host_segments.filter((segment) => segment.kind === kind).map((segment) => hostRow(segment, knowsLosses));

@@ -1,21 +1,23 @@
 //! Losses on links, in queues and in boxes are told where they happened, packet by packet.
 
+use std::net::SocketAddr;
+
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use hostint_testing::scratch::Folder;
 use hostint_testing::watched_pair::is_settled;
 use serde_json::Value;
 
-use crate::exchange::{exchange_tcp, exchange_udp};
+use crate::exchange::{exchange_tcp_with, exchange_udp};
 
-/// Datagrams to these ports are lost: on the link to the first hop, in its queue, and in the second hop.
-const LINK: u16 = 7001;
-const QUEUE: u16 = 7002;
-const BOX: u16 = 7003;
+/// Datagrams to these ports and the following ones are lost: on each link, in the queue of each hop, and in the first two.
+const LINKS: u16 = 7010;
+const QUEUES: u16 = 7020;
+const BOXES: u16 = 7030;
 
 /// The nodes of the hops.
-const HOPS: [u64; 2] = [9, 10];
+const HOPS: [u64; 3] = [9, 10, 11];
 
-/// a - x - m - n - b: m and n are transit hops, x is a router without INT, and a collector on b keeps a history.
+/// a - x0 - h0 - x1 - h1 - x2 - h2 - x3 - b: transit hops between routers without INT, and a collector on b keeps a history.
 struct LossyPath {
     lab: Lab,
     store: String,
@@ -23,32 +25,42 @@ struct LossyPath {
     _daemons: Vec<Daemon>,
 }
 
-fn wire(lab: &Lab) -> [Host; 2] {
-    let (x, n) = (lab.host("x"), lab.host("n"));
-    let link = |one: (&Host, &str, &str), other: (&Host, &str, &str)| {
+/// Makes the routers, which have `in` towards a and `out` towards b, in the order of the path.
+fn wire(lab: &Lab) -> Vec<Host> {
+    lab.a.sh("ip link del a0");
+    lab.b.sh("ip link del b0");
+    let names = ["x0", "h0", "x1", "h1", "x2", "h2", "x3"];
+    let routers: Vec<Host> = names.iter().map(|name| lab.host(name)).collect();
+    let mut before = (&lab.a, "a0");
+    let ends = routers.iter().map(|host| (host, "in"));
+    for (number, after) in ends.chain([(&lab.b, "b0")]).enumerate() {
+        let (one, other) = (before, after);
         hostint_testing::netns::sh(&format!(
             "ip link add {} netns {} type veth peer name {} netns {}",
             one.1, one.0.ns, other.1, other.0.ns
         ));
-        for (host, dev, address) in [one, other] {
+        for ((host, dev), end) in [(one, 1), (other, 2)] {
             host.sh(&format!(
-                "ip addr add {address}/24 dev {dev}; ip link set {dev} up; sysctl -qw net.ipv4.ip_forward=1"
+                "ip addr add 10.9.{}.{end}/24 dev {dev}; ip link set {dev} up; sysctl -qw net.ipv4.ip_forward=1",
+                11 + number
             ));
         }
-    };
-    lab.a.sh("ip link del a0");
-    lab.b.sh("ip link del b0");
-    link((&lab.a, "a0", "10.9.1.1"), (&x, "x0", "10.9.1.2"));
-    link((&x, "x1", "10.9.3.1"), (&lab.m, "m0", "10.9.3.2"));
-    link((&lab.m, "m1", "10.9.4.1"), (&n, "n0", "10.9.4.2"));
-    link((&n, "n1", "10.9.2.2"), (&lab.b, "b0", "10.9.2.1"));
-    lab.a.sh("ip route add default via 10.9.1.2");
-    x.sh("ip route add default via 10.9.3.2");
-    lab.m
-        .sh("ip route add 10.9.2.0/24 via 10.9.4.2; ip route add default via 10.9.3.1");
-    n.sh("ip route add default via 10.9.4.1");
-    lab.b.sh("ip route add default via 10.9.2.2");
-    [x, n]
+        before = (after.0, "out");
+    }
+    lab.a.sh("ip route add default via 10.9.11.2");
+    for (number, host) in routers.iter().enumerate() {
+        let (back, forth) = (11 + number, 12 + number);
+        // The first and the last network are at the ends.
+        let to_a = format!("ip route add 10.9.11.0/24 via 10.9.{back}.1");
+        let to_b = format!("ip route add 10.9.18.0/24 via 10.9.{forth}.2");
+        host.sh(&format!(
+            "{}; {}",
+            if number > 0 { &to_a } else { ":" },
+            if forth < 18 { &to_b } else { ":" }
+        ));
+    }
+    lab.b.sh("ip route add default via 10.9.18.1");
+    routers
 }
 
 /// Bytes from the UDP header on to the destination port of the datagram, where these many hops pushed their entries.
@@ -70,12 +82,13 @@ fn drop_forwarded(host: &Host, port: u16, port_at: u32) {
 impl LossyPath {
     fn begin(encapsulation: &str) -> Self {
         let lab = Lab::new();
-        let [x, n] = wire(&lab);
+        let routers = wire(&lab);
+        let hops = || routers.iter().skip(1).step_by(2).zip(0..);
         let folder = Folder::create();
         let store = folder.file("history.db").display().to_string();
-        let collector = "--collector 10.9.2.1";
+        let collector = "--collector 10.9.18.2";
         let mut daemons = vec![lab.b.start(
-            &format!("collect --listen 10.9.2.1 --store {store}"),
+            &format!("collect --listen 10.9.18.2 --store {store}"),
             "collecting on",
         )];
         for (host, dev, node) in [(&lab.a, "a0", 1), (&lab.b, "b0", 2)] {
@@ -84,25 +97,32 @@ impl LossyPath {
             );
             daemons.push(host.leasing_sink(&flags));
         }
-        for (host, devs, node) in [(&lab.m, "m0,m1", HOPS[0]), (&n, "n0,n1", HOPS[1])] {
-            let line = format!("transit --dev {devs} --node-id {node} --waits {collector}");
+        for ((host, _), node) in hops().zip(HOPS) {
+            let line = format!("transit --dev in,out --node-id {node} --waits {collector}");
             daemons.push(host.start(&line, "waits in queues are told"));
         }
         lab.a.hostint(&format!(
-            "source attach --dev a0 --encap {encapsulation} --max-hops 2"
+            "source attach --dev a0 --encap {encapsulation} --max-hops 3"
         ));
-        lab.a.hostint("source add-dest 10.9.2.1");
-        drop_forwarded(&x, LINK, port_at(encapsulation, 0));
-        drop_forwarded(&n, BOX, port_at(encapsulation, 1));
-        // All datagrams to the port find a queue without room.
-        lab.m.sh(&format!(
-            "tc qdisc add dev m1 root handle 1: htb default 1
-             tc class add dev m1 parent 1: classid 1:1 htb rate 10gbit quantum 60000
-             tc class add dev m1 parent 1: classid 1:2 htb rate 10gbit quantum 60000
-             tc qdisc add dev m1 parent 1:2 bfifo limit 1
-             tc filter add dev m1 parent 1: protocol ip u32 match u16 {QUEUE} 0xffff at {} flowid 1:2",
-            20 + port_at(encapsulation, 1)
-        ));
+        lab.a.hostint("source add-dest 10.9.18.2");
+        for (link, pushed) in routers.iter().step_by(2).zip(0..) {
+            drop_forwarded(link, LINKS + pushed, port_at(encapsulation, pushed.into()));
+        }
+        for (hop, pushed) in hops() {
+            if pushed < 2 {
+                drop_forwarded(hop, BOXES + pushed, port_at(encapsulation, pushed.into()));
+            }
+            // All datagrams to the port find a queue without room.
+            hop.sh(&format!(
+                "tc qdisc add dev out root handle 1: htb default 1
+                 tc class add dev out parent 1: classid 1:1 htb rate 10gbit quantum 60000
+                 tc class add dev out parent 1: classid 1:2 htb rate 10gbit quantum 60000
+                 tc qdisc add dev out parent 1:2 bfifo limit 1
+                 tc filter add dev out parent 1: protocol ip u32 match u16 {} 0xffff at {} flowid 1:2",
+                QUEUES + pushed,
+                20 + port_at(encapsulation, u32::from(pushed) + 1)
+            ));
+        }
         await_that("the source knows what passes", || is_settled(&lab.a));
         Self {
             lab,
@@ -118,12 +138,12 @@ impl LossyPath {
         self.lab.b.try_hostint(&question).stdout
     }
 
-    /// The path over both hops; null if it is not known yet.
+    /// The path over all hops; null if it is not known yet.
     fn path(&self) -> Value {
         let answer: Value = serde_json::from_slice(&self.ask("--json")).unwrap_or_default();
         let paths = answer["paths"].as_array().cloned().unwrap_or_default();
-        let over_both = |path: &Value| path["nodes"].as_array().map(Vec::len) == Some(4);
-        paths.into_iter().find(over_both).unwrap_or_default()
+        let over_all = |path: &Value| path["nodes"].as_array().map(Vec::len) == Some(5);
+        paths.into_iter().find(over_all).unwrap_or_default()
     }
 }
 
@@ -166,14 +186,15 @@ fn await_counts(path: &LossyPath, mut send: impl FnMut()) -> Known {
         send();
         known = Known::of(&path.path());
         let all = known.segments.iter().chain(&known.queues);
-        known.queues.len() == 2 && all.filter(|(packets, _)| *packets > 0).count() == 7
+        known.queues.len() == 3 && all.filter(|(packets, _)| *packets > 0).count() == 10
     });
     known
 }
 
 /// Both ends tell what packets wait in them: in the source's stack and queue, and until the application reads them.
 fn assert_host_times(path: &LossyPath, encapsulation: &str) {
-    exchange_tcp(&path.lab.a, &path.lab.b, 7004, 100_000);
+    let to = SocketAddr::from(([10, 9, 18, 2], 7004));
+    exchange_tcp_with(&path.lab.a, &path.lab.b, to, 100_000);
     let packets = |row: &Value| row["packets"].as_u64().unwrap_or(0);
     let known = |path: &Value| {
         let rows = |name: &str| path[name].as_array().cloned().unwrap_or_default();
@@ -209,19 +230,22 @@ fn losses_are_told_where_they_happened() {
     for encapsulation in ["over-tcp-udp", "vxlan-gpe"] {
         let path = LossyPath::begin(encapsulation);
         let lab = &path.lab;
-        let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+        let (from, to) = (lab.a.udp("10.9.11.1:5000"), lab.b.udp("10.9.18.2:6000"));
         let before = await_counts(&path, || exchange_udp(&from, &to, 10, 300));
         let mut sent: u64 = 0;
         let send = |port: u16, count: u64| {
             for _ in 0..count {
-                from.send_to(&[7; 300], ("10.9.2.1", port)).unwrap();
+                from.send_to(&[7; 300], ("10.9.18.2", port)).unwrap();
             }
         };
         assert_eq!(
             before.whole.1, 0,
             "{encapsulation}: nothing was lost yet: {before:?}"
         );
-        for (port, count) in [(LINK, 100), (QUEUE, 50), (BOX, 20)] {
+        // So many at each place that no sum of others is the same.
+        let links = (LINKS..).zip([100, 101, 103, 107]);
+        let queues = (QUEUES..).zip([50, 60, 80]);
+        for (port, count) in links.chain(queues).chain((BOXES..).zip([20, 30])) {
             send(port, count);
             exchange_udp(&from, &to, 100, 300);
             sent += count + 100;
@@ -235,23 +259,23 @@ fn losses_are_told_where_they_happened() {
         };
         let is_told = || {
             let known = Known::of(&path.path());
-            known.whole.1 == 170 && known.whole.0 >= before.whole.0 + sent
+            known.whole.1 == 651 && known.whole.0 >= before.whole.0 + sent
         };
         await_that_or(is_told, || {
             format!(
-                "{encapsulation}: 170 lost packets are told: {before:?} {:#}",
+                "{encapsulation}: 651 lost packets are told: {before:?} {:#}",
                 path.path()
             )
         });
         let known = Known::of(&path.path());
-        // Wire, hop, wire with its queue, hop, wire.
+        // Wire, hop, wire with the queue in front of it, and so on.
         assert_eq!(
             lost(&known),
-            [100, 0, 50, 20, 0],
+            [100, 20, 50 + 101, 30, 60 + 103, 0, 80 + 107],
             "{encapsulation}: {known:?}"
         );
         let in_queues: Vec<_> = known.queues.iter().map(|(_, lost)| *lost).collect();
-        assert_eq!(in_queues, [50, 0], "{encapsulation}: {known:?}");
+        assert_eq!(in_queues, [50, 60, 80], "{encapsulation}: {known:?}");
         let unseen: Vec<_> = path.path()["segments"]
             .as_array()
             .into_iter()
@@ -260,8 +284,8 @@ fn losses_are_told_where_they_happened() {
             .collect();
         assert_eq!(
             unseen,
-            [Some(1), None, Some(0), None, Some(0)],
-            "{encapsulation}: a router without INT is on the first link"
+            [Some(1), None, Some(1), None, Some(1), None, Some(1)],
+            "{encapsulation}: a router without INT is on each link"
         );
         assert_host_times(&path, encapsulation);
         let told = String::from_utf8(path.ask("")).unwrap();
@@ -270,8 +294,7 @@ fn losses_are_told_where_they_happened() {
             "{encapsulation}: {told}"
         );
         assert!(
-            told.contains(" packets were lost: 100 in wire ")
-                && told.contains("; 50 in the queue of "),
+            told.contains(" packets were lost: ") && told.contains("80 in the queue of "),
             "{encapsulation}: {told}"
         );
     }
@@ -281,9 +304,10 @@ fn losses_are_told_where_they_happened() {
 fn segments_of_superpackets_are_counted_alike_everywhere() {
     let path = LossyPath::begin("vxlan-gpe");
     let lab = &path.lab;
-    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
+    let (from, to) = (lab.a.udp("10.9.11.1:5000"), lab.b.udp("10.9.18.2:6000"));
     let before = await_counts(&path, || exchange_udp(&from, &to, 10, 300));
-    exchange_tcp(&lab.a, &lab.b, 7000, 30_000_000);
+    let to = SocketAddr::from(([10, 9, 18, 2], 7000));
+    exchange_tcp_with(&lab.a, &lab.b, to, 30_000_000);
     // A segment of which more came out than in has no figures.
     let is_told = || {
         let known = Known::of(&path.path());
@@ -297,7 +321,7 @@ fn segments_of_superpackets_are_counted_alike_everywhere() {
     let known = Known::of(&path.path());
     let lost: Vec<_> = known.segments.iter().map(|(_, lost)| *lost).collect();
     // A busy machine may lose some on a link or in a queue, and then all say so.
-    assert_eq!((lost[1], lost[3]), (0, 0), "in boxes: {known:?}");
+    assert_eq!([lost[1], lost[3], lost[5]], [0; 3], "in boxes: {known:?}");
     assert_eq!(known.whole.1, lost.iter().sum::<u64>(), "{known:?}");
     assert!(known.whole.1 < known.whole.0 / 100, "{known:?}");
 }

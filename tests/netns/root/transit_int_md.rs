@@ -1,10 +1,12 @@
-//! A router pushes onto INT-MD of other sources, over both IP versions, and Wireshark reads what arrives.
+//! A router pushes onto INT-MD of other sources, behind TCP and UDP and in Geneve, over both IP versions, and Wireshark reads
+//! what arrives.
 
 use std::io::Read as _;
 use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
 
 use hostint_testing::frame::Frame;
+use hostint_testing::model::geneve::{self, Tunnel, other_option};
 use hostint_testing::model::int_md::{Header, insert};
 use hostint_testing::netns::{Host, Lab, await_that, await_that_or};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
@@ -14,8 +16,7 @@ use crate::exchange::{exchange_tcp, exchange_udp, flow};
 const HOP: u32 = 9;
 const DSCP: u8 = 0x17;
 const PORT: u16 = 51_966;
-const TRANSIT: &str =
-    "transit attach --dev m0,m1 --node-id 9 --carriers int-md --int-dscp 0x17 --int-port 51966";
+const TRANSIT: &str = "transit attach --dev m0,m1 --node-id 9 --carriers int-md,geneve --int-dscp 0x17 --int-port 51966";
 
 /// A header of a switch, node 7, that asks for node, ports, latency, queue and both times.
 fn of_a_switch() -> Header {
@@ -98,7 +99,8 @@ impl Capture {
                 &preferences.each_ref().map(|one| &**one),
             )
             .remove(number);
-        line.split_whitespace().map(str::to_owned).collect()
+        let states = line.split([',', '\t']).filter(|state| !state.is_empty());
+        states.map(str::to_owned).collect()
     }
 }
 
@@ -177,9 +179,24 @@ fn wireshark_reads_the_entry_and_finds_every_checksum_right() {
         ("no hops remain", udp(), &no_hops, Some(DSCP), "7"),
         ("no room", udp().payload(1_410), &header, Some(DSCP), "7"),
     ];
-    for (number, (sentence, frame, header, dscp, nodes)) in cases.into_iter().enumerate() {
-        let frame = in_lab(frame);
-        send(&lab.a, &insert(&frame.bytes(), header, dscp));
+    let mut packets = Vec::new();
+    for (sentence, frame, header, dscp, nodes) in cases {
+        packets.push((
+            sentence,
+            insert(&in_lab(frame).bytes(), header, dscp),
+            nodes,
+        ));
+    }
+    let tunnel = Tunnel {
+        before: other_option(2),
+        ..Tunnel::around(tcp().payload(200).bytes())
+    };
+    for (sentence, outer) in [("Geneve", udp()), ("Geneve over IPv6", udp6())] {
+        let frame = tunnel.wrap(in_lab(outer), &header);
+        packets.push((sentence, frame.bytes(), "9,7"));
+    }
+    for (number, (sentence, packet, nodes)) in packets.into_iter().enumerate() {
+        send(&lab.a, &packet);
         await_that(sentence, || {
             capture.fields(&["frame.number"], &[]).len() > number
         });
@@ -195,7 +212,7 @@ fn wireshark_reads_the_entry_and_finds_every_checksum_right() {
     }
     let counters = lab.m.counters("transit");
     let told = ["pushed", "no_budget", "too_long", "no_arrival"].map(|name| counters[name]);
-    assert_eq!(told, [5, 1, 1, 0], "{counters:?}");
+    assert_eq!(told, [7, 1, 1, 0], "{counters:?}");
 }
 
 #[test]
@@ -261,7 +278,7 @@ fn what_hostints_source_sends_is_standard_int_md_in_tcp_and_udp() {
 /// Sends it until the socket gets something, and returns that.
 fn carry(from: &UdpSocket, to: &UdpSocket, payload: &[u8]) -> Vec<u8> {
     let mut got = vec![0; 2_000];
-    from.send_to(payload, ("10.9.2.1", PORT)).unwrap();
+    from.send_to(payload, to.local_addr().unwrap()).unwrap();
     let length = to.recv(&mut got).unwrap();
     got.truncate(length);
     got
@@ -282,6 +299,14 @@ fn a_checksum_that_the_device_finishes_is_left_alone() {
     assert_eq!(grown[16..20], HOP.to_be_bytes(), "the newest entry");
     assert_eq!(grown[48..], payload[16..], "all else stays");
     assert_eq!(lab.m.count("transit", "pushed"), 1);
+    // The end of a tunnel that is no device of the kernel.
+    let to = lab.b.udp(&format!("10.9.2.1:{}", geneve::PORT));
+    let payload = Tunnel::around(b"a packet".to_vec()).bytes(&of_a_switch());
+    let grown = carry(&from, &to, &payload);
+    assert_eq!(grown.len(), payload.len() + 32, "Geneve");
+    assert_eq!(grown[24..28], HOP.to_be_bytes(), "the newest entry");
+    assert_eq!(grown[56..], payload[24..], "all else stays");
+    assert_eq!(lab.m.count("transit", "pushed"), 2);
     assert_eq!(lab.b.checksum_errors(), 0);
 }
 
@@ -293,10 +318,14 @@ fn the_hop_says_onto_which_kinds_it_pushes() {
     let at = &status["transit"]["interfaces"][0];
     let told = ["carriers", "int_dscp_value", "int_dscp_mask", "int_port"];
     let told: Vec<String> = told.iter().map(|key| at[key].to_string()).collect();
-    assert_eq!(told, ["[\"int-md\"]", "23", "63", "51966"], "{at}");
+    assert_eq!(
+        told,
+        ["[\"int-md\",\"geneve\"]", "23", "63", "51966"],
+        "{at}"
+    );
     let text = lab.m.hostint("status");
     assert!(
-        text.contains(", int-md, int-md dscp 0x17/0x3f, int-md port 51966"),
+        text.contains(", int-md geneve, int-md dscp 0x17/0x3f, int-md port 51966"),
         "{text}"
     );
 }

@@ -212,7 +212,11 @@ impl Known {
 
     /// What the newest entry of a packet says; fields that it does not have are 0.
     pub fn of_newest(frame: &[u8]) -> Self {
-        let head = head_at(frame);
+        Self::of_newest_behind(frame, head_at(frame))
+    }
+
+    /// The same of a stack whose shim is there.
+    pub fn of_newest_behind(frame: &[u8], head: usize) -> Self {
         let bitmap = be16(frame, head + 8);
         let mut known = Self::default();
         let mut at = head + HEAD;

@@ -3,6 +3,7 @@
 
 pub mod far;
 pub mod form;
+pub mod geneve;
 pub mod gpe;
 pub mod int_md;
 pub mod int_mx;

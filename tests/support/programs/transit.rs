@@ -25,6 +25,8 @@ pub const EGRESS: u16 = 1;
 /// INT of hostint's own sources, and that of all others.
 pub const OWN: u32 = transit_carrier::CARRIER_HOST_INT.0 | transit_carrier::CARRIER_VXLAN_GPE.0;
 pub const INT_MD: u32 = transit_carrier::CARRIER_INT_MD.0;
+/// INT of any source in an option of Geneve.
+pub const GENEVE: u32 = transit_carrier::CARRIER_GENEVE.0;
 /// TCP option 114.
 pub const TCP_INT: u32 = transit_carrier::CARRIER_TCP_INT.0;
 
