@@ -5,17 +5,15 @@
 
 #include "kernel/kernel.h"
 #include "hostint/tunnel.h"
+#include "hostint/wire.h"
 #include "packet/headers.h"
 
 enum {
 	PORT_VXLAN = 4789,
 	PORT_VXLAN_OF_OLD = 8472, /* Linux's own from before the assignment */
-	PORT_GENEVE = 6081,
 	PORT_GTP_U = 2152,
 	TUNNEL_HLEN = 8,
 	VXLAN_HAS_ID = 0x08,
-	GENEVE_VERSION = 0xc0,
-	GENEVE_OPTION_WORDS = 0x3f,
 	GENEVE_CONTROL = 0x80, /* in the second byte: not a packet of users */
 	GENEVE_BRIDGED = 0x6558,
 	GTP_VERSION_1 = 0x30, /* and not GTP' */
@@ -40,7 +38,7 @@ static __always_inline enum tunnel_kind tunnel_of_port(__be16 port)
 {
 	if (port == bpf_htons(PORT_VXLAN) || port == bpf_htons(PORT_VXLAN_OF_OLD))
 		return TUNNEL_VXLAN;
-	if (port == bpf_htons(PORT_GENEVE))
+	if (port == bpf_htons(GENEVE_PORT))
 		return TUNNEL_GENEVE;
 	return port == bpf_htons(PORT_GTP_U) ? TUNNEL_GTP_U : TUNNEL_NONE;
 }
@@ -73,9 +71,9 @@ static __always_inline bool find_in_geneve(const void *packet, read_bytes *read,
 {
 	__be16 type;
 
-	if (head[0] & GENEVE_VERSION || head[1] & GENEVE_CONTROL)
+	if (head[0] & ~GENEVE_WORDS || head[1] & GENEVE_CONTROL)
 		return false;
-	at += TUNNEL_HLEN + (head[0] & GENEVE_OPTION_WORDS) * 4;
+	at += TUNNEL_HLEN + (head[0] & GENEVE_WORDS) * 4;
 	__builtin_memcpy(&type, head + 2, sizeof(type));
 	if (type == bpf_htons(GENEVE_BRIDGED))
 		return find_in_frame(packet, read, at, in);
