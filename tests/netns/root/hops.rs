@@ -297,7 +297,7 @@ fn a_rule_of_the_interface_by_which_packets_leave_takes_the_routes() {
     for (dev, stamped) in [("m1", 30), ("m0", 0)] {
         let rules = TempFile::new(
             "hops.toml",
-            &format!("[[watch]]\nfor = \"postcards\"\ndev = \"{dev}\"\n"),
+            format!("[[watch]]\nfor = \"postcards\"\ndev = \"{dev}\"\n"),
         );
         let line = format!(
             "postcards --hops=watched --dev m0,m1 --json --config {}",
