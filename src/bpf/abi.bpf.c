@@ -24,6 +24,7 @@
 #include "hostint/unmeasured.h"
 #include "hostint/transit.h"
 #include "hostint/crossing.h"
+#include "hostint/sink_event.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 

@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "hostint/sink_event.h"
 #include "hostint/sink_flow.h"
 #include "hostint/wire.h"
 #include "kernel/clock.h"

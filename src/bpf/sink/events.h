@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
+#include "hostint/sink_event.h"
 #include "sink/counters.h"
 
 struct {

@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/sink_event.h"
 #include "hostint/sink_flow.h"
 #include "hostint/wire.h"
 #include "sink/arrival.h"
