@@ -53,7 +53,7 @@ mod root {
         for (name, reason, at, value) in [
             ("no INT at all", count::COUNT_SINK_FOREIGN_MARK, 0, 0x45),
             ("of the destination type", shim, 0, 0x20),
-            ("INT-MX", shim, 0, 0x30),
+            ("INT-MX with the words of MD", version, 0, 0x30),
             ("announced by a port", shim, 0, 0x14),
             ("no room for the metadata header", shim, 1, 2),
             ("of another version", version, 4, 0x30),
