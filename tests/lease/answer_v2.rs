@@ -183,7 +183,7 @@ mod root {
                     },
                     instance: 0x1122_3344_5566_7788,
                     node: NodeId(NODE),
-                    capabilities: Capabilities::from_bits(128 + 64 + 15),
+                    capabilities: Capabilities::from_bits(128 + 64 + 32 + 15),
                     marks: Marks {
                         tos_value: MARK,
                         tos_mask: MARK,
