@@ -1,5 +1,5 @@
-//! What a collector can take on this machine: `cargo bench --bench collect -- [decode] [receive] [lines] [history]`. Needs no
-//! privileges; as root sockets have room for more.
+//! What a collector can take on this machine: `cargo bench --bench collect -- [decode] [receive] [lines] [history]
+//! [hops]`. Needs no privileges; as root sockets have room for more.
 
 use std::fs;
 use std::hint::black_box;
@@ -282,11 +282,58 @@ fn history_rates() {
     }
 }
 
-const SECTIONS: [(&str, fn()); 4] = [
+/// Reports that a collector with a history takes in a second of its CPU time: each from this number of transit hops.
+fn reports_of(hops: u32) -> f64 {
+    const FLOWS: usize = 10_000;
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hops-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let store = folder.join("history.db");
+    let collector = Collector::start(&["--store", store.to_str().unwrap()]);
+    let SocketAddr::V4(address) = collector.reports else {
+        return f64::NAN;
+    };
+    let mut network = Synthetic::new(1, 30, FLOWS);
+    let datagrams: Vec<_> = (0..10 * FLOWS)
+        .map(|n| {
+            let report = network.report(n % FLOWS, n as u64 * 1000);
+            report.over_hops(hops).datagram()
+        })
+        .collect();
+    let spent = || collector.cpu_by_thread().into_values().sum::<Duration>();
+    let before = spent();
+    let sent = send(address, 30_000, Duration::from_secs(15), &datagrams);
+    let status = collector.settled(sent, true);
+    let spent = spent() - before;
+    collector.end();
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(status["socket_drops"], 0, "reports were lost");
+    sent as f64 / spent.as_secs_f64()
+}
+
+fn hop_rates() {
+    println!(
+        "\nhops: reports a second of the CPU time of `hostint collect --store FILE`, rounds in turn\n"
+    );
+    println!("| round | 0 hops | 4 hops | 4 / 0 |");
+    println!("|---|---|---|---|");
+    for round in 1..=3 {
+        let [without, over_four] = [0, 4].map(reports_of);
+        println!(
+            "| {round} | {:.0} k/s | {:.0} k/s | {:.3} |",
+            without / 1e3,
+            over_four / 1e3,
+            over_four / without
+        );
+    }
+}
+
+const SECTIONS: [(&str, fn()); 5] = [
     ("decode", decode_rates),
     ("receive", receive_rates),
     ("lines", line_rates),
     ("history", history_rates),
+    ("hops", hop_rates),
 ];
 
 fn main() {
