@@ -1,8 +1,9 @@
 //! Packets in INT-MX: what transit hops tell of a packet, each for itself, joins the report of its sink.
 //!
 //! A packet is known by what its source wrote into it: node, number and time. Its sink says in the report that hops tell
-//! of it, too; the report waits for them. A hop that told of other packets of the flow and not of this one is missing. Then
-//! the report stays as it was, with the mark that something is missing: a path without a hop would be another path.
+//! of it, too; the report waits for them. A hop that told of another packet of the flow shortly before, and not of this one,
+//! is missing, unless another hop has its place. Then the report stays as it was, with the mark that something is missing: a
+//! path without a hop would be another path.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -59,11 +60,11 @@ struct WaitingPacket {
     hops: Vec<JoiningHop>,
 }
 
-/// A hop of a flow: the newest packet that it told of, and when it told.
+/// A hop of a flow: the TTL that a packet had there, and when it told last.
 #[derive(Clone, Copy, Debug)]
 struct FlowHop {
     node: NodeId,
-    newest: u32,
+    ttl: u8,
     told_ns: u64,
 }
 
@@ -211,13 +212,11 @@ impl MxJoin {
             let node = told.hop.node;
             if let Some(hop) = hops.iter_mut().find(|hop| hop.node == node) {
                 hop.told_ns = now_ns;
-                if is_newer(id.1, hop.newest) {
-                    hop.newest = id.1;
-                }
+                hop.ttl = told.ttl;
             } else if hops.len() < MOST_HOPS {
                 hops.push(FlowHop {
                     node,
-                    newest: id.1,
+                    ttl: told.ttl,
                     told_ns: now_ns,
                 });
             }
@@ -255,12 +254,9 @@ impl MxJoin {
         let key = flow_of(id.0, &sink);
         let known = key.and_then(|key| self.flows.get(&key));
         let has = |node| packet.hops.iter().any(|told| told.hop.node == node);
-        let newest = known.and_then(|hops| newest_of(hops));
-        // A hop that no later packet of the flow passed may have left the path.
-        let is_missing = |hop: &FlowHop| {
-            !has(hop.node)
-                && (is_newer(hop.newest, id.1) || newest.is_none_or(|n| !is_newer(n, id.1)))
-        };
+        // Where another hop tells in its place, the path is another one.
+        let is_replaced = |ttl| packet.hops.iter().any(|told| told.ttl == ttl);
+        let is_missing = |hop: &FlowHop| !has(hop.node) && !is_replaced(hop.ttl);
         if known.is_some_and(|hops| hops.iter().any(is_missing)) {
             self.counts.incomplete += 1;
             due.push(sink);
@@ -287,13 +283,4 @@ impl MxJoin {
 fn flow_of(source: NodeId, sink: &WaitingReport) -> Option<(NodeId, FlowKey)> {
     let flow = sink.report.observation.flow()?;
     Some((source, flow))
-}
-
-fn newest_of(hops: &[FlowHop]) -> Option<u32> {
-    let numbers = hops.iter().map(|hop| hop.newest);
-    numbers.reduce(|one, other| if is_newer(other, one) { other } else { one })
-}
-
-fn is_newer(number: u32, than: u32) -> bool {
-    number.wrapping_sub(than).cast_signed() > 0
 }

@@ -134,12 +134,16 @@ fn a_report_that_lacks_a_hop_has_none_and_says_so() {
             collector.hop(12, 62, sequence, NS);
         }
     }
-    // Later packets take another path.
+    // Later packets take another path, whose second hop falls silent.
     let later = NS + 6 * SECOND;
     for sequence in 4..=5 {
         collector.sink(sequence, later);
         collector.hop(11, 63, sequence, later);
         collector.hop(14, 62, sequence, later);
+    }
+    for sequence in 6..=7 {
+        collector.sink(sequence, later + 1);
+        collector.hop(11, 63, sequence, later + 1);
     }
     let (told, found) = collector.finish();
     let expected = [
@@ -147,11 +151,13 @@ fn a_report_that_lacks_a_hop_has_none_and_says_so() {
         (vec![2, 1], true),
         (vec![2, 12, 11, 1], false),
         (vec![2, 14, 11, 1], false),
-        // Nothing shows yet that the former hop left the path.
+        (vec![2, 14, 11, 1], false),
+        // Nobody is in the place of the hop that tells no more.
+        (vec![2, 1], true),
         (vec![2, 1], true),
     ];
     assert_eq!(told, expected);
-    assert_eq!(found, counts(3, 2, 0));
+    assert_eq!(found, counts(4, 3, 0));
 }
 
 #[test]
