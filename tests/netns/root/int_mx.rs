@@ -160,17 +160,35 @@ fn losses_are_told_by_segment_as_with_entries() {
             .filter_map(|hop| Some((hop["from"]["node"].as_u64()?, hop["loss"]["lost"].as_u64()?)));
         told.collect()
     };
-    let another = chain.lab.a.udp("10.9.11.1:5001");
-    for _ in 0..50 {
-        another.send_to(&[7; 300], "10.9.15.2:7003").unwrap();
-    }
+    // Losses of the time before the first report of the path are those of no segment.
+    await_that("losses of segments are known", || {
+        exchange_udp(&from, &to, 10, 300);
+        lost(&chain.path(120)).len() == 4
+    });
+    // A flow that begins while the lease pauses goes untagged.
+    let tagged = || chain.lab.a.count("source", "tagged");
+    let (before, mut ports) = (tagged(), 5001..);
+    await_that("a flow is tagged", || {
+        let port = ports.next().unwrap();
+        let another = chain.lab.a.udp(&format!("10.9.11.1:{port}"));
+        for _ in 0..50 {
+            another.send_to(&[7; 300], "10.9.15.2:7003").unwrap();
+        }
+        tagged() >= before + 50
+    });
+    let gone = tagged() - before;
     let mut known = Vec::new();
     await_that_or(
         || {
             exchange_udp(&from, &to, 10, 300);
             known = lost(&chain.path(120));
-            known.contains(&(13, 50))
+            known.contains(&(13, gone))
         },
-        || format!("the third router lost 50: {}", chain.path(120)["segments"]),
+        || {
+            format!(
+                "the third router lost {gone}: {}",
+                chain.path(120)["segments"]
+            )
+        },
     );
 }
