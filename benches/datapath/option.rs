@@ -4,6 +4,8 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use hostint::datapath::links::{Hook, Link};
+use hostint::os::netdev;
 use hostint_testing::netns::{Daemon, Host, Lab, sh};
 use hostint_testing::scratch::Folder;
 use libbpf_rs::query::ProgInfoIter;
@@ -19,12 +21,31 @@ const COUNT: usize = 5_000;
 /// The name of the program, as the kernel has it.
 const PROGRAM: &str = "mind_option";
 
-/// Whether both hosts send the option, and how long the hop holds its values, if there is one.
-const CASES: [(&str, bool, Option<&str>); 4] = [
-    ("no option", false, None),
-    ("option each 10 ms, no hop", true, None),
-    ("option each 10 ms, hop holds 1 ms", true, Some("1ms")),
-    ("option each 10 ms, hop holds 100 us", true, Some("100us")),
+/// What is between the hosts.
+#[derive(Clone, Copy)]
+enum Hop {
+    Plain,
+    /// Ours, which holds its values so long.
+    Holds(&'static str),
+    /// One that fills other values into each segment.
+    Varies,
+}
+
+/// Whether both hosts send the option.
+const CASES: [(&str, bool, Hop); 5] = [
+    ("no option", false, Hop::Plain),
+    ("option each 10 ms, no hop", true, Hop::Plain),
+    ("option each 10 ms, hop holds 1 ms", true, Hop::Holds("1ms")),
+    (
+        "option each 10 ms, hop holds 100 us",
+        true,
+        Hop::Holds("100us"),
+    ),
+    (
+        "option each 10 ms, hop varies each segment",
+        true,
+        Hop::Varies,
+    ),
 ];
 
 /// A cgroup that this process moves into, so that its sockets are those of one case. The commands of hosts see no other
@@ -77,12 +98,23 @@ impl Drop for Group {
 /// Hosts and a router, and what runs there.
 struct Case {
     _daemons: Vec<Daemon>,
+    _varies: Option<Link>,
     pair: Pair,
     group: Group,
 }
 
+/// At the router's way out.
+fn vary_values(lab: &Lab) -> Link {
+    let loaded = compile("varying");
+    let program = loaded.progs().next().unwrap();
+    lab.m.enter(|| {
+        let dev = netdev::index_of("m1").unwrap();
+        Link::create(program.as_fd(), dev, Hook::TcxEgress).unwrap()
+    })
+}
+
 impl Case {
-    fn new(name: &str, has_option: bool, hop: Option<&str>, mtu_wire: bool) -> Self {
+    fn new(name: &str, has_option: bool, hop: Hop, mtu_wire: bool) -> Self {
         let pair = Pair::new(&Setup::NOTHING);
         let group = Group::create(name);
         let lab = &pair.lab;
@@ -92,17 +124,19 @@ impl Case {
             lab.m.sh("ethtool -K m1 tso off");
         }
         let mut daemons = Vec::new();
-        if let Some(hold) = hop {
+        if let Hop::Holds(time) = hop {
             lab.m.hostint(&format!(
-                "transit attach --dev m0,m1 --node-id 9 --carriers tcp-int --hold {hold}"
+                "transit attach --dev m0,m1 --node-id 9 --carriers tcp-int --hold {time}"
             ));
         }
+        let varies = matches!(hop, Hop::Varies).then(|| vary_values(lab));
         // Both are at one cgroup, so each socket has a program too many.
         if has_option {
             daemons.extend([&lab.a, &lab.b].map(|host| group.watch(host, "")));
         }
         Self {
             _daemons: daemons,
+            _varies: varies,
             pair,
             group,
         }
@@ -129,7 +163,7 @@ fn received(host: &Host) -> [f64; 2] {
 }
 
 fn cases(mtu_wire: bool) -> Vec<Case> {
-    let case = |(at, (_, has_option, hop)): (usize, &(&str, bool, Option<&str>))| {
+    let case = |(at, (_, has_option, hop)): (usize, &(&str, bool, Hop))| {
         Case::new(&format!("{mtu_wire}-{at}"), *has_option, *hop, mtu_wire)
     };
     CASES.iter().enumerate().map(case).collect()
@@ -169,13 +203,16 @@ fn throughput(mtu_wire: bool) {
     }
 }
 
+/// The last case is the first one again: their ratio is what the machine alone makes of two equal cases.
 fn latency() {
-    let cases = cases(false);
+    let mut cases = cases(false);
+    cases.push(Case::new("again", false, Hop::Plain, false));
     println!("option: 1 byte over TCP there and back, p50; target 1.05");
     let rounds = Rounds::repeat(ROUNDS, cases.len(), |at| {
         cases[at].run(|lab| ping_pong(&lab.a, &lab.b, COUNT))[COUNT / 2]
     });
-    for (at, (name, ..)) in CASES.iter().enumerate() {
+    let names = CASES.iter().map(|(name, ..)| *name);
+    for (at, name) in names.chain(["no option, again"]).enumerate() {
         let ratio = (at > 0).then(|| (rounds.ratio(at, 0), CASES[0].0));
         print_row(name, rounds.median(at), "us", ratio);
     }
@@ -190,7 +227,7 @@ fn programs() -> Vec<u32> {
 
 /// The runs of the program at the sender, and of one that does nothing beside it: their number and mean time in ns.
 fn cost(flags: &str, name: &str, traffic: impl Fn(&Lab)) {
-    let case = Case::new(name, false, None, true);
+    let case = Case::new(name, false, Hop::Plain, true);
     let known = programs();
     let _daemon = case.group.watch(&case.lab().a, flags);
     let started = programs();

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use hostint::os::netdev;
 use hostint_testing::netns::Host;
 use nix::libc;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 const BATCH: usize = 64;
 
@@ -157,32 +159,50 @@ pub fn bulk_tcp(a: &Host, b: &Host, time: Duration) -> f64 {
     (after - before) as f64 / passed.as_secs_f64()
 }
 
-/// One byte to b and back, over and over: the times in us, sorted.
+/// Keeps this thread on one of the CPUs that the process may use.
+fn stay_on(place: usize) {
+    let own = Pid::from_raw(0);
+    let allowed = sched_getaffinity(own).unwrap();
+    let mut cpus = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu) == Ok(true));
+    let mut only = CpuSet::new();
+    only.set(cpus.nth(place).expect("a CPU for each end"))
+        .unwrap();
+    sched_setaffinity(own, &only).unwrap();
+}
+
+/// One byte to b and back, over and over: the times in us, sorted. Each end has a CPU of its own, as hosts have: where the
+/// scheduler puts both on one, a round trip takes a tenth.
 pub fn ping_pong(a: &Host, b: &Host, count: usize) -> Vec<f64> {
     let listener = b.enter(|| TcpListener::bind("10.9.2.1:5002")).unwrap();
-    let echo = thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        stream.set_nodelay(true).unwrap();
-        let mut byte = [0];
-        while let Ok(1) = stream.read(&mut byte) {
-            stream.write_all(&byte).unwrap();
-        }
+    let stream = a.enter(|| TcpStream::connect("10.9.2.1:5002")).unwrap();
+    let mut times = thread::scope(|scope| {
+        scope.spawn(|| echo(listener.accept().unwrap().0));
+        scope.spawn(|| round_trips(stream, count)).join().unwrap()
     });
-    let mut stream = a.enter(|| TcpStream::connect("10.9.2.1:5002")).unwrap();
-    stream.set_nodelay(true).unwrap();
-    let mut byte = [0];
-    let mut times: Vec<f64> = (0..count)
-        .map(|_| {
-            let begin = Instant::now();
-            stream.write_all(&byte).unwrap();
-            stream.read_exact(&mut byte).unwrap();
-            begin.elapsed().as_secs_f64() * 1e6
-        })
-        .collect();
-    drop(stream);
-    echo.join().unwrap();
     times.sort_by(f64::total_cmp);
     times
+}
+
+fn echo(mut stream: TcpStream) {
+    stay_on(1);
+    stream.set_nodelay(true).unwrap();
+    let mut byte = [0];
+    while let Ok(1) = stream.read(&mut byte) {
+        stream.write_all(&byte).unwrap();
+    }
+}
+
+fn round_trips(mut stream: TcpStream, count: usize) -> Vec<f64> {
+    stay_on(0);
+    stream.set_nodelay(true).unwrap();
+    let mut byte = [0];
+    let mut round_trip = || {
+        let begin = Instant::now();
+        stream.write_all(&byte).unwrap();
+        stream.read_exact(&mut byte).unwrap();
+        begin.elapsed().as_secs_f64() * 1e6
+    };
+    (0..count).map(|_| round_trip()).collect()
 }
 
 /// A socket that sends whole frames by an interface of a host.
