@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::process::Command;
 
 use hostint_testing::collector::Collector;
-use hostint_testing::netns::{Host, Lab, await_that_or};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that_or};
 use hostint_testing::scratch::Folder;
 use serde_json::{Value, json};
 
@@ -60,27 +60,41 @@ fn status(host: &Host, collector: &Collector) -> Value {
     host.enter(|| collector.status())
 }
 
+fn collect(lab: &Lab, args: &[&str]) -> Collector {
+    lab.b
+        .enter(|| Collector::start_with(Command::new(&lab.b.binary), args))
+}
+
+/// Sinks on both hosts, that of b with more flags, and a source on a that follows the rules.
+fn measure(lab: &Lab, folder: &Folder, encap: &str, collectors: &str, of_b: &str) -> [Daemon; 2] {
+    let file = folder.file("hostint.toml");
+    std::fs::write(&file, RULES.replace("ENCAP", encap)).unwrap();
+    let config = format!("--config {}", file.display());
+    let told = format!("--collector {collectors} --summary-period 1s {config}");
+    let sinks = [
+        lab.a.leasing_sink(&format!("--dev a0 --node-id 1 {told}")),
+        lab.b
+            .leasing_sink(&format!("--dev b0 --node-id 2 {told} {of_b}")),
+    ];
+    lab.a.hostint(&format!("source attach {config}"));
+    sinks
+}
+
 #[test]
 fn each_pair_and_class_shows_what_was_not_measured_and_why() {
     let lab = Lab::new();
     let folder = Folder::create();
     let args = ["--listen", "10.9.2.1:32766"];
-    let collector = lab
-        .b
-        .enter(|| Collector::start_with(Command::new(&lab.b.binary), &args));
+    let collector = collect(&lab, &args);
     let lines = "collect --json --listen 10.9.2.1:32767";
     let lines = lab.b.start(lines, "collecting on 10.9.2.1:32767");
-    let file = folder.file("hostint.toml");
-    let to = "--collector 10.9.2.1,10.9.2.1:32767 --summary-period 1s";
-    std::fs::write(&file, RULES.replace("ENCAP", "extension-udp")).unwrap();
-    let config = format!("--config {}", file.display());
-    let _a = lab
-        .a
-        .leasing_sink(&format!("--dev a0 --node-id 1 {to} {config}"));
-    let _b = lab
-        .b
-        .leasing_sink(&format!("--dev b0 --node-id 2 {to} {config}"));
-    lab.a.hostint(&format!("source attach {config}"));
+    let _sinks = measure(
+        &lab,
+        &folder,
+        "extension-udp",
+        "10.9.2.1,10.9.2.1:32767",
+        "",
+    );
     let from = lab.a.udp("10.9.1.1:5000");
     let [storage, bulk, sampled] =
         [6000, 6001, 6002].map(|port| lab.b.udp(&format!("10.9.2.1:{port}")));
@@ -177,20 +191,8 @@ fn what_a_sink_strips_and_cannot_track_is_not_covered() {
         "--store",
         store.to_str().unwrap(),
     ];
-    let collector = lab
-        .b
-        .enter(|| Collector::start_with(Command::new(&lab.b.binary), &args));
-    let file = folder.file("hostint.toml");
-    std::fs::write(&file, RULES.replace("ENCAP", "extension-udp")).unwrap();
-    let config = format!("--config {}", file.display());
-    let to = "--collector 10.9.2.1 --summary-period 1s";
-    let _a = lab
-        .a
-        .leasing_sink(&format!("--dev a0 --node-id 1 {to} {config}"));
-    let _b = lab
-        .b
-        .leasing_sink(&format!("--dev b0 --node-id 2 --max-flows 1 {to} {config}"));
-    lab.a.hostint(&format!("source attach {config}"));
+    let collector = collect(&lab, &args);
+    let _sinks = measure(&lab, &folder, "extension-udp", "10.9.2.1", "--max-flows 1");
     let from = lab.a.udp("10.9.1.1:5000");
     let [storage, bulk] = [6000, 6001].map(|port| lab.b.udp(&format!("10.9.2.1:{port}")));
     await_that_or(
@@ -231,20 +233,8 @@ fn both_ends_count_the_same_bytes_of_superpackets() {
     let lab = Lab::new();
     let folder = Folder::create();
     let args = ["--listen", "10.9.2.1:32766"];
-    let collector = lab
-        .b
-        .enter(|| Collector::start_with(Command::new(&lab.b.binary), &args));
-    let file = folder.file("hostint.toml");
-    std::fs::write(&file, RULES.replace("ENCAP", "auto")).unwrap();
-    let config = format!("--config {}", file.display());
-    let to = "--collector 10.9.2.1 --summary-period 1s";
-    let _a = lab
-        .a
-        .leasing_sink(&format!("--dev a0 --node-id 1 {to} {config}"));
-    let _b = lab
-        .b
-        .leasing_sink(&format!("--dev b0 --node-id 2 {to} {config}"));
-    lab.a.hostint(&format!("source attach {config}"));
+    let collector = collect(&lab, &args);
+    let _sinks = measure(&lab, &folder, "auto", "10.9.2.1", "");
     let from = lab.a.udp("10.9.1.1:5000");
     let storage = lab.b.udp("10.9.2.1:6000");
     await_that_or(
