@@ -80,6 +80,9 @@ pub struct CollectStatus {
     pub rolled_up_only: u64,
     /// Reports that the store does not have, because its queue was full or they could not be written.
     pub store_drops: u64,
+    /// What reports told of paths and coverage that the store does not have, because more came at once than it adds up
+    /// or it could not be written.
+    pub told_drops: u64,
     /// The deliveries of each engine.
     pub engines: Vec<EngineStatus>,
     /// Hosts and devices that reported, to an earlier run that kept a history too, but for those that were silent for a

@@ -10,6 +10,7 @@ pub struct StoreCounts {
     rolled_up_only: AtomicU64,
     drops: AtomicU64,
     unnamed: AtomicU64,
+    told_drops: AtomicU64,
     trouble: Mutex<Option<String>>,
 }
 
@@ -35,6 +36,12 @@ impl StoreCounts {
         self.unnamed.load(Ordering::Relaxed)
     }
 
+    /// Returns how often reports told of paths and coverage that the store does not have, because there was no room or it
+    /// could not be written.
+    pub fn told_drops(&self) -> u64 {
+        self.told_drops.load(Ordering::Relaxed)
+    }
+
     /// Returns why the store could not be written to at the last attempt.
     pub fn trouble(&self) -> Option<String> {
         self.trouble
@@ -49,6 +56,10 @@ impl StoreCounts {
 
     pub(super) fn dropped(&self, reports: u64) {
         self.drops.fetch_add(reports, Ordering::Relaxed);
+    }
+
+    pub(super) fn dropped_told(&self, count: u64) {
+        self.told_drops.fetch_add(count, Ordering::Relaxed);
     }
 
     pub(super) fn written(&self, stored: u64, rolled_up_only: u64, unnamed: u64) {

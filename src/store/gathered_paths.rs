@@ -2,7 +2,7 @@
 //! reports and those of all packets apart.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::time::{Duration, Instant};
 
 use super::ids::FlowName;
 use super::sums::Sums;
@@ -11,9 +11,15 @@ use crate::model::{
     ClockSums, LatencyHistogram, Measured, Path, PathGrowth, PathSample, SegmentTime,
 };
 
-/// The most paths of pairs, and of single flows, in a transaction. Reports beyond count in no path.
+/// The most paths of pairs, and of single flows, that are added up at a time. What is told of more of them is counted as
+/// dropped.
 const MOST_PATHS: usize = 1 << 14;
 const MOST_FLOW_PATHS: usize = 1 << 12;
+
+/// So many paths are written with each transaction. As each segment is a row of its own, more of them are written only
+/// when their first packet is [`LONGEST`] ago, which is the period of a row.
+const FEW: usize = 256;
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// The least memory of a segment's histogram.
 const HEAP_BYTES: usize = 64;
@@ -35,9 +41,11 @@ pub struct GatheredPath {
     pub packets: PathPackets,
     pub path: Path,
     pub begin_ns: u64,
+    /// How many reports told of it.
+    pub told: u64,
     /// The whole path, and then each of its segments.
     pub times: Vec<TimeSums>,
-    /// The queue behind each hop, of which only losses are known here.
+    /// The queue behind each hop, of which only losses are known here, and only those of all packets.
     pub queues: Vec<TimeSums>,
     /// The routers that said nothing, by the place of their wire.
     pub unseen: Vec<(u8, u8)>,
@@ -93,13 +101,19 @@ fn measured(crossed: Crossed, corrected: ClockSums) -> Measured {
     }
 }
 
-/// The paths of the present transaction.
+/// The paths that wait for a transaction.
 #[derive(Debug, Default)]
 pub struct GatheredPaths {
     rows: Vec<GatheredPath>,
-    places: HashMap<(u64, PathPackets, Path), usize>,
+    /// The numbers of the paths, which the rows are found by.
+    paths: HashMap<Path, u32>,
+    places: HashMap<(u64, PathPackets, u32), usize>,
     of_flows: usize,
     segments: usize,
+    /// The time when the first of them came.
+    since: Option<Instant>,
+    /// What reports told of paths for which there was no room.
+    dropped: u64,
 }
 
 impl GatheredPaths {
@@ -109,8 +123,22 @@ impl GatheredPaths {
             + self.segments * (size_of::<TimeSums>() + HEAP_BYTES)
     }
 
-    pub fn take(&mut self) -> Vec<GatheredPath> {
-        std::mem::take(self).rows
+    /// Returns the time until the paths that wait are to be written. `None`: there are none.
+    pub fn due(&self) -> Option<Duration> {
+        self.since
+            .map(|since| LONGEST.saturating_sub(since.elapsed()))
+    }
+
+    /// Returns the paths that are to be written now, and how many reports told of others in vain since the last call.
+    /// With `all`, none of them goes on waiting.
+    pub fn take(&mut self, all: bool) -> (Vec<GatheredPath>, u64) {
+        let dropped = std::mem::take(&mut self.dropped);
+        let is_due = self.due().is_some_and(|left| left.is_zero());
+        if all || is_due || self.rows.len() <= FEW {
+            (std::mem::take(self).rows, dropped)
+        } else {
+            (Vec::new(), dropped)
+        }
     }
 
     /// Adds the times of a packet.
@@ -163,7 +191,7 @@ impl GatheredPaths {
         }
     }
 
-    /// Returns the row of a path. `None`: there are too many.
+    /// Returns the row of a path that a report tells of. `None`: there are too many, and the report is counted.
     fn row(
         &mut self,
         begin_ns: u64,
@@ -176,25 +204,46 @@ impl GatheredPaths {
             true => self.of_flows >= MOST_FLOW_PATHS,
             false => of_pairs >= MOST_PATHS,
         };
-        let place = match self.places.entry((begin_ns, packets, path.clone())) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(_) if is_full => return None,
-            Entry::Vacant(new) => {
+        let number = self.paths.get(path).copied();
+        let place = number.and_then(|number| self.places.get(&(begin_ns, packets, number)));
+        let place = match place {
+            Some(known) => *known,
+            None if is_full => {
+                self.dropped += 1;
+                return None;
+            }
+            None => {
+                let number = number.unwrap_or_else(|| self.number(path));
                 let times = vec![TimeSums::default(); 1 + path.segment_count()];
-                let queues = vec![TimeSums::default(); path.hops.len()];
+                let queues = match packets {
+                    PathPackets::All => vec![TimeSums::default(); path.hops.len()],
+                    PathPackets::Reported | PathPackets::ReportedOf(_) => Vec::new(),
+                };
                 self.segments += times.len() + queues.len();
                 self.of_flows += usize::from(of_flow);
+                self.since.get_or_insert_with(Instant::now);
+                self.places
+                    .insert((begin_ns, packets, number), self.rows.len());
                 self.rows.push(GatheredPath {
                     packets,
                     path: path.clone(),
                     begin_ns,
+                    told: 0,
                     times,
                     queues,
                     unseen: Vec::new(),
                 });
-                *new.insert(self.rows.len() - 1)
+                self.rows.len() - 1
             }
         };
-        self.rows.get_mut(place)
+        let row = self.rows.get_mut(place)?;
+        row.told += 1;
+        Some(row)
+    }
+
+    fn number(&mut self, path: &Path) -> u32 {
+        let number = self.paths.len() as u32;
+        self.paths.insert(path.clone(), number);
+        number
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::batch::QueuedReport;
 use super::gathered_paths::{GatheredPath, GatheredPaths};
@@ -57,6 +58,8 @@ pub struct Gathered {
     pub all: Vec<GatheredRow<()>>,
     pub first_totals: Vec<FirstTotal>,
     pub paths: Vec<GatheredPath>,
+    /// How many reports told of a path for which there was no room.
+    pub paths_dropped: u64,
     /// The memory of the rows' histograms of packets, at most.
     measured_bytes: usize,
 }
@@ -102,13 +105,19 @@ impl Gatherer {
         }
     }
 
-    pub fn take(&mut self) -> Gathered {
+    /// Takes the sums that are to be written now. With `all`, no paths go on waiting.
+    pub fn take(&mut self, all: bool) -> Gathered {
         self.transaction += 1;
         self.pairs.clear();
         self.classes.clear();
         self.all.clear();
-        self.gathered.paths = self.paths.take();
+        (self.gathered.paths, self.gathered.paths_dropped) = self.paths.take(all);
         std::mem::take(&mut self.gathered)
+    }
+
+    /// Returns the time until paths that wait are to be written. `None`: none of them waits.
+    pub fn paths_due(&self) -> Option<Duration> {
+        self.paths.due()
     }
 
     /// Adds a report, and marks it if its flow is not tracked.

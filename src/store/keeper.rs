@@ -105,7 +105,7 @@ impl StoreKeeper {
 
     /// Hands on coverage. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
     pub fn add_coverage(&self, grown: Vec<CoverageGrowth>) {
-        self.queue.put_coverage(grown);
+        self.counts.dropped_told(self.queue.put_coverage(grown));
     }
 
     /// Hands on packets of a flow that a host dropped.
@@ -140,12 +140,16 @@ impl StoreKeeper {
 
     /// Hands on the times of all packets of a path.
     pub fn grow_path(&self, growth: &PathGrowth, time_ns: u64) {
-        self.queue.put_path(growth, time_ns);
+        if !self.queue.put_path(growth, time_ns) {
+            self.counts.dropped_told(1);
+        }
     }
 
     /// Hands on the packets of a path that came by the ends of segments.
     pub fn cross_path(&self, crossed: &PathCrossed, time_ns: u64) {
-        self.queue.put_crossed(crossed, time_ns);
+        if !self.queue.put_crossed(crossed, time_ns) {
+            self.counts.dropped_told(1);
+        }
     }
 
     /// Hands on the present batch.

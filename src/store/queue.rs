@@ -59,7 +59,7 @@ pub struct Work {
 
 /// The outcome of waiting for work.
 pub enum NextWork {
-    Work(Work),
+    Work(Box<Work>),
     /// No report came in time.
     Nothing,
     /// No more reports will come.
@@ -173,11 +173,15 @@ impl StoreQueue {
         state.taken_bytes = 0;
         self.drained.notify_all();
         loop {
+            // No reports may come after those whose paths wait.
+            let paths_due = state.gatherer.paths_due();
             let left = match state.since {
                 Some(_) if self.is_worth_it(&state) => break,
                 Some(since) => SPAN.saturating_sub(since.elapsed()),
-                None if state.closed => return NextWork::Closed,
-                None => timeout.saturating_sub(begin.elapsed()),
+                None if state.closed && paths_due.is_none() => return NextWork::Closed,
+                None if state.closed || paths_due == Some(Duration::ZERO) => break,
+                None => (timeout.saturating_sub(begin.elapsed()))
+                    .min(paths_due.unwrap_or(Duration::MAX)),
             };
             if left.is_zero() && state.since.is_none() {
                 return NextWork::Nothing;
@@ -193,12 +197,15 @@ impl StoreQueue {
         }
         state.since = None;
         state.crowded = false;
-        state.taken_bytes = state.bytes();
-        state.batch_bytes = 0;
-        NextWork::Work(Work {
-            gathered: state.gatherer.take(),
+        let before = state.bytes();
+        let all = state.closed;
+        let work = Work {
+            gathered: state.gatherer.take(all),
             batches: std::mem::take(&mut state.batches),
-        })
+        };
+        state.batch_bytes = 0;
+        state.taken_bytes = before - state.bytes();
+        NextWork::Work(Box::new(work))
     }
 
     /// Records that `bytes` of the taken reports are written.
@@ -218,11 +225,14 @@ impl StoreQueue {
         self.state().hosts.take()
     }
 
-    /// Adds coverage, as long as the writer keeps up.
-    pub fn put_coverage(&self, grown: Vec<CoverageGrowth>) {
+    /// Adds coverage, as long as the writer keeps up. Returns how much of it found no room.
+    pub fn put_coverage(&self, mut grown: Vec<CoverageGrowth>) -> u64 {
         let mut state = self.state();
         let room = MOST_COVERAGE.saturating_sub(state.coverage.len());
-        state.coverage.extend(grown.into_iter().take(room));
+        let beyond = grown.len().saturating_sub(room);
+        grown.truncate(room);
+        state.coverage.append(&mut grown);
+        beyond as u64
     }
 
     pub fn take_coverage(&self) -> Vec<CoverageGrowth> {
@@ -238,22 +248,20 @@ impl StoreQueue {
         self.state().bases.take()
     }
 
-    /// Adds the times of all packets of a path, as long as there is room.
-    pub fn put_path(&self, growth: &PathGrowth, time_ns: u64) {
-        if !growth.times.is_empty() {
-            self.gather(|gatherer| gatherer.add_path(growth, time_ns));
-        }
+    /// Adds the times of all packets of a path. Returns false if there is no room.
+    pub fn put_path(&self, growth: &PathGrowth, time_ns: u64) -> bool {
+        growth.times.is_empty() || self.gather(|gatherer| gatherer.add_path(growth, time_ns))
     }
 
     /// Adds the packets of a path that came by, in the same way.
-    pub fn put_crossed(&self, crossed: &PathCrossed, time_ns: u64) {
-        self.gather(|gatherer| gatherer.cross_path(crossed, time_ns));
+    pub fn put_crossed(&self, crossed: &PathCrossed, time_ns: u64) -> bool {
+        self.gather(|gatherer| gatherer.cross_path(crossed, time_ns))
     }
 
-    fn gather(&self, add: impl FnOnce(&mut Gatherer)) {
+    fn gather(&self, add: impl FnOnce(&mut Gatherer)) -> bool {
         let mut state = self.state();
         if state.closed || state.bytes() > self.most_bytes {
-            return;
+            return false;
         }
         add(&mut state.gatherer);
         let first = state.since.is_none();
@@ -262,6 +270,7 @@ impl StoreQueue {
         if first {
             self.filled.notify_one();
         }
+        true
     }
 
     /// Adds what hosts told of drops, connections, hops or queues.

@@ -233,10 +233,13 @@ impl StoreWriter {
     /// Writes coverage. If it fails, the next reports fail too and tell why.
     fn write_coverage(&mut self) {
         let grown = self.queue.take_coverage();
+        if grown.is_empty() {
+            return;
+        }
         let writable = self.paused.is_none() && FileId::of(&self.settings.path) == self.id;
-        if !grown.is_empty() && writable {
-            let keep_ns = self.settings.limits.minutes_ns;
-            let _ = coverage::write(&mut self.conn, &grown, clock::now_ns(), keep_ns);
+        let keep_ns = self.settings.limits.minutes_ns;
+        if !writable || coverage::write(&mut self.conn, &grown, clock::now_ns(), keep_ns).is_err() {
+            self.counts.dropped_told(grown.len() as u64);
         }
     }
 
@@ -273,19 +276,20 @@ impl StoreWriter {
     fn work(&mut self, work: &Work) {
         self.cleaned = Instant::now();
         let reports = work.gathered.reports;
+        self.counts.dropped_told(work.gathered.paths_dropped);
         if self.paused.is_some_and(|until| Instant::now() < until) {
-            self.counts.dropped(reports);
+            self.dropped(work);
             return;
         }
         if let Err(err) = self.make_anew_if_removed() {
-            self.failed(err.to_string(), reports);
+            self.failed(err.to_string(), work);
             return;
         }
         let singles = work.singles();
         if let Err(err) = self.write(work, singles) {
             self.undo(&err);
             let path = self.settings.path.display();
-            self.failed(format!("cannot write to store {path}: {err}"), reports);
+            self.failed(format!("cannot write to store {path}: {err}"), work);
             return;
         }
         let beyond_flows = work.gathered.beyond_flows;
@@ -372,9 +376,16 @@ impl StoreWriter {
         self.rollups = None;
     }
 
-    /// Counts reports that could not be written, and says why, once.
-    fn failed(&mut self, trouble: String, reports: u64) {
-        self.counts.dropped(reports);
+    /// Counts what is not written.
+    fn dropped(&self, work: &Work) {
+        self.counts.dropped(work.gathered.reports);
+        let told = work.gathered.paths.iter().map(|path| path.told).sum();
+        self.counts.dropped_told(told);
+    }
+
+    /// Counts what could not be written, and says why, once.
+    fn failed(&mut self, trouble: String, work: &Work) {
+        self.dropped(work);
         if self.paused.is_none() {
             (self.warn)(&format!(
                 "{trouble}; reports are counted as dropped until it can be written again"

@@ -11,6 +11,7 @@ mod hops;
 mod hosts;
 mod limits;
 mod lives;
+mod many_paths;
 mod migration;
 mod numbers;
 mod passages;

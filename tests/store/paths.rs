@@ -15,7 +15,7 @@ const PAIR: PathQuery = PathQuery::Pair {
 
 /// The clocks of a collector that knows those of the ends, of all nodes, or none.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Known {
+pub enum Known {
     Ends,
     All,
     Nothing,
@@ -41,7 +41,7 @@ fn sample_of(way: &PassedWay, report: &LatencyReport, known: Known) -> PathSampl
     .unwrap()
 }
 
-fn keep_way(
+pub fn keep_way(
     keeper: &mut StoreKeeper,
     way: &PassedWay,
     (sequence, sport, time_ns): (u32, u16, u64),

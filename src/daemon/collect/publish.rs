@@ -96,6 +96,7 @@ impl Collector {
             status.stored = keeper.counts().stored();
             status.rolled_up_only = keeper.counts().rolled_up_only();
             status.store_drops = keeper.counts().drops();
+            status.told_drops = keeper.counts().told_drops();
         }
         status.engines = self
             .engines

@@ -77,6 +77,10 @@ fn state_line(status: &CollectStatus) -> String {
         (status.lines_lost, "not written"),
         (status.rolled_up_only, "in figures only"),
         (status.store_drops, "not stored"),
+        (
+            status.told_drops,
+            "times told of paths or coverage not stored",
+        ),
         (lost(true), "not delivered"),
         (lost(false), "values of metrics not delivered"),
     ] {

@@ -71,6 +71,10 @@ pub fn finish(store: Option<Store>) -> Result<()> {
             counts.beyond_flows(),
             "without their flow: more are not followed (--store-flows)",
         ),
+        (
+            counts.told_drops(),
+            "times told of paths or coverage not, because more came at once than is added up",
+        ),
     ] {
         if count > 0 {
             line += &format!(", {count} {what}");

@@ -13,7 +13,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 27] = [
+const COUNTED: [CountedField<CollectStatus>; 28] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -119,6 +119,11 @@ const COUNTED: [CountedField<CollectStatus>; 27] = [
         "store_drops",
         "reports that the store does not have, because its queue was full or they could not be written",
         |s| s.store_drops,
+    ),
+    (
+        "told_drops",
+        "what reports told of paths and coverage that the store does not have, because more came at once than it adds up or it could not be written",
+        |s| s.told_drops,
     ),
     (
         "exporters_untracked",
