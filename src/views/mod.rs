@@ -26,6 +26,7 @@ pub mod postcards_json;
 pub mod preflight;
 pub mod queues;
 pub mod rules;
+mod shortened;
 pub mod stamped;
 pub mod status;
 mod status_postcards;
