@@ -6,6 +6,7 @@ mod coverage;
 pub mod dests;
 pub mod diagnosis;
 pub mod drops;
+mod figures;
 mod grants;
 pub mod history;
 mod history_csv;
