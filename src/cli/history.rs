@@ -54,7 +54,7 @@ pub enum HistoryCommand {
         #[arg(long, value_name = "N", default_value_t = 30)]
         points: usize,
     },
-    /// Figures over time: for all reports, a pair of nodes, a class, or a flow
+    /// Figures over time: for all traffic, a pair of nodes, a class, or a flow
     Series {
         #[command(flatten)]
         history: HistoryArgs,
@@ -321,9 +321,9 @@ impl From<DropsBy> for DropGrouping {
 /// The figure in a matrix.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum MatrixFigure {
-    /// latency that half of the reported packets do not exceed
+    /// latency that half of the packets do not exceed
     P50,
-    /// latency that 99 % of the reported packets do not exceed
+    /// latency that 99 % of the packets do not exceed
     P99,
     /// p99 - p50
     Jitter,

@@ -5,15 +5,10 @@ use std::net::IpAddr;
 
 use super::exporter::Exporter;
 use crate::model::NodeId;
+pub use crate::model::hosts::{GONE_NS, SILENT_NS};
 
-/// An exporter that does not say how often it reports is silent after this time.
-pub const SILENT_NS: u64 = 60_000_000_000;
-
-/// One that says it is silent after this number of its periods.
+/// An exporter that says how often it reports is silent after this number of its periods.
 pub const PERIODS: u64 = 3;
-
-/// One that was silent for this time is not expected to report any more.
-pub const GONE_NS: u64 = 86_400_000_000_000;
 
 /// Hosts and devices: a node is one, however many addresses it has, and so is an address whose node is not known.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -8,7 +8,7 @@ use super::flow_summary;
 use super::summary_counts::Counts;
 use crate::model::{
     Arrival, Body, LatencyHistogram, Measured, NodeId, PathTotalsReport, Report, SlotRange,
-    SubjectTotals, Summary, SummaryBase, SummaryBases, SummaryName, SummarySubject,
+    SubjectTotals, Summary, SummaryBase, SummaryBases, SummaryName,
 };
 
 /// The most flows and groups that are followed, and the most senders.
@@ -64,7 +64,7 @@ pub struct IncrementCounts {
     pub incomplete: u64,
     /// More subjects are not followed.
     pub no_room: u64,
-    /// They repeated the totals of a group that fell silent.
+    /// They repeated the totals of what fell silent.
     pub repeated: u64,
 }
 
@@ -167,13 +167,12 @@ impl Increments {
         self.add(key, (&whole.totals, whole.period_ns), now, now_ns)
     }
 
-    /// True for a summary of a group that adds nothing: it only makes up for one that was lost.
+    /// True for a summary that adds nothing. A sink tells the totals of what fell silent again, groups at once and flows when
+    /// it forgets them, in case that a report was lost.
     pub fn is_repetition(&mut self, report: &Report, measured: Option<&Measured>) -> bool {
-        let Body::Summary(summary) = &report.observation.body else {
-            return false;
-        };
-        let is_group = matches!(summary.subject, SummarySubject::Group { .. });
-        let repeats = is_group && measured.is_some_and(Measured::is_nothing);
+        let body = &report.observation.body;
+        let is_summary = matches!(body, Body::Summary(_) | Body::FlowSummary(_));
+        let repeats = is_summary && measured.is_some_and(Measured::is_nothing);
         self.counts.repeated += u64::from(repeats);
         repeats
     }

@@ -1,8 +1,10 @@
 //! `hostint history`: asks the history that a collector keeps.
 
+use std::io::{self, IsTerminal};
 use std::time::SystemTime;
 
 use anyhow::{Result, anyhow};
+use ratatui::crossterm::terminal;
 
 use super::output::print;
 use crate::cli::{
@@ -22,9 +24,13 @@ use crate::views::history::{self, Cell, View};
 use crate::views::history_drops::DropsView;
 use crate::views::history_tcp::TcpView;
 use crate::views::hosts::KnownHosts;
+use crate::views::table::TextWidth;
 
 /// The approximate number of points in time of drops, and of what limits connections.
 const POINTS: usize = 60;
+
+/// The number of columns to write in where there is no terminal.
+const COLUMNS: usize = 120;
 
 pub fn run(command: &HistoryCommand) -> Result<u8> {
     let args = args_of(command);
@@ -50,10 +56,15 @@ pub fn run(command: &HistoryCommand) -> Result<u8> {
     let text = if args.json {
         view.json(span, &hosts)
     } else if args.csv {
-        view.csv()
+        view.csv(&hosts)
             .map_err(|err| anyhow!("cannot write CSV: {err}"))?
     } else {
-        view.text(span, width(), &hosts)
+        let width = width();
+        let hosts = match width.folds {
+            true => hosts.cut_to(width.columns),
+            false => hosts,
+        };
+        view.text(span, width, &hosts)
     };
     print(&text)?;
     Ok(exit::OK)
@@ -120,10 +131,17 @@ fn span(args: &HistoryArgs) -> Result<Span> {
     Ok(span)
 }
 
-/// The number of columns to write in.
-fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok();
-    columns.and_then(|text| text.parse().ok()).unwrap_or(120)
+/// The columns to write in: what COLUMNS says, else those of the terminal, else [`COLUMNS`].
+fn width() -> TextWidth {
+    let folds = io::stdout().is_terminal();
+    let told = std::env::var("COLUMNS").ok();
+    let told = told.and_then(|text| text.parse().ok());
+    let of_terminal = || folds.then(terminal::size)?.ok();
+    let columns = told.or_else(|| of_terminal().map(|(columns, _)| usize::from(columns)));
+    TextWidth {
+        columns: columns.filter(|columns| *columns > 0).unwrap_or(COLUMNS),
+        folds,
+    }
 }
 
 /// Asks, and returns `None` if there is no such flow.

@@ -8,7 +8,10 @@ use super::events::encapsulation_of;
 use super::fine_slots::FineSlots;
 use super::flow_counts::counts_of;
 use super::maps::Map;
-use crate::model::{FlowCounts, FlowKey, FlowSlots, FlowSort, FlowStatus, NodeId};
+use crate::model::{
+    FlowCounts, FlowKey, FlowSlots, FlowSort, FlowStatus, LatencyHistogram, LatencyResolution,
+    NodeId,
+};
 
 /// The flows to read: at most this many, the first ones in this order.
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +107,17 @@ fn with_latencies(
         latency_p90_ns: figures.and_then(|figures| figures.p90_ns),
         latency_p99_ns: figures.and_then(|figures| figures.p99_ns),
         latency_steps: Some(latency.resolution().steps()),
+        latency_slots: slots_told(latency),
         ..flow_status(key, &flow)
     }))
+}
+
+/// The counts as a status tells them.
+fn slots_told(latency: LatencyHistogram) -> Vec<(i64, u32)> {
+    let told = latency.coarsened(LatencyResolution::Middle);
+    told.counts()
+        .map(|(slot_ns, count)| (slot_ns, count as u32))
+        .collect()
 }
 
 fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
@@ -144,6 +156,7 @@ fn flow_status(key: &flow_key, flow: &sink_flow) -> FlowStatus {
         latency_p90_ns: None,
         latency_p99_ns: None,
         latency_steps: None,
+        latency_slots: Vec::new(),
     }
 }
 

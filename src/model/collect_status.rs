@@ -53,7 +53,7 @@ pub struct CollectStatus {
     pub reports_unnumbered: u64,
     /// Summaries that lost a part on the way. The next summary of their subject has their packets.
     pub summaries_incomplete: u64,
-    /// Summaries of classes that fell silent, which only repeat the ones before, in case those were lost.
+    /// Summaries of what fell silent, which only repeat the ones before, in case those were lost.
     pub summaries_repeated: u64,
     /// Packets in INT-MX: those that all hops of their flow told of, those that lacked one, and those without a sink's report.
     pub mx_joined: u64,

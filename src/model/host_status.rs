@@ -273,6 +273,10 @@ pub struct FlowStatus {
     /// The slots that each power of two has: quantiles are too high by this part of themselves at most.
     #[serde(default)]
     pub latency_steps: Option<u8>,
+    /// Packets by the greatest latency of their slot, of which each power of two has 8, or 1 as `latency_steps` says. They wrap
+    /// around at 2^32.
+    #[serde(default)]
+    pub latency_slots: Vec<(i64, u32)>,
 }
 
 /// The source of a host.

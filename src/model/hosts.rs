@@ -7,8 +7,11 @@ use serde::Serialize;
 
 use super::NodeId;
 
+/// One that does not say how often it reports is silent after this time.
+pub const SILENT_NS: u64 = 60_000_000_000;
+
 /// A host that was silent for this time is not expected to report any more.
-const GONE_NS: u64 = 86_400_000_000_000;
+pub const GONE_NS: u64 = 86_400_000_000_000;
 
 /// A node at an address, as a collector saw it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -41,6 +44,12 @@ pub struct HostsReporting {
     pub reporting: usize,
     /// Those that fell silent last come first.
     pub silent: Vec<SilentHost>,
+    /// The time when they were judged.
+    #[serde(skip)]
+    now_ns: u64,
+    /// After how long each node counts as silent.
+    #[serde(skip)]
+    silent_after_ns: BTreeMap<NodeId, u64>,
 }
 
 impl HostsReporting {
@@ -68,10 +77,21 @@ impl HostsReporting {
             })
             .collect();
         found.sort_by_key(|host| std::cmp::Reverse(host.last_ns));
+        let nodes = last.iter();
+        let nodes = nodes.filter_map(|(one, host)| Some((one.ok()?, host.silent_after_ns)));
         Self {
             known: last.len(),
             reporting: last.len() - found.len(),
             silent: found,
+            now_ns,
+            silent_after_ns: nodes.collect(),
         }
+    }
+
+    /// True if a sink told nothing newer of something for the time after which the sink itself counts as silent.
+    pub fn is_old(&self, sink: Option<NodeId>, last_ns: u64) -> bool {
+        let told = sink.and_then(|sink| self.silent_after_ns.get(&sink));
+        let after_ns = told.copied().unwrap_or(SILENT_NS);
+        self.now_ns.saturating_sub(last_ns) > after_ns
     }
 }

@@ -43,7 +43,7 @@ mod host_drop;
 mod host_hop;
 mod host_passage;
 mod host_status;
-mod hosts;
+pub mod hosts;
 mod int_header;
 mod interned_name;
 mod latency_code;

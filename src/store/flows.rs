@@ -9,7 +9,7 @@ use super::hosts::searched_names;
 use super::ids::name_of;
 use super::period::RollUpTable;
 use super::plan::Horizons;
-use super::rows::{class_names, rows_of_one, sums_of_all};
+use super::rows::{class_names, last_report_ns, rows_of_one, sums_of_all};
 use super::sums::Sums;
 use crate::model::{FlowFigures, FlowKey, FlowOrder, FlowQuery, Measured, NodeId, Span};
 
@@ -95,12 +95,7 @@ impl FlowRow {
         class: Option<&str>,
         span: Span,
     ) -> rusqlite::Result<FlowFigures> {
-        let mut last = conn.prepare_cached("SELECT time_ns FROM report WHERE id = ?")?;
-        let last: Option<i64> = last
-            .query_row([sums.last_id], |row| row.get(0))
-            .optional()?;
-        // The report may have been removed.
-        let last_ns = last.map_or(span.until_ns, |last| last as u64);
+        let last_ns = last_report_ns(conn, sums, span)?.unwrap_or(self.first_ns);
         Ok(FlowFigures {
             id: self.id,
             flow: self.flow,

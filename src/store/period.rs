@@ -72,6 +72,12 @@ impl RollUpLevel {
     pub fn begin_of(self, key: i64) -> u64 {
         (key.max(0) >> SUBJECT_BITS) as u64 * self.ns()
     }
+
+    /// Returns the end and the beginning of a row's period.
+    pub fn period_of(self, key: i64) -> (u64, u64) {
+        let begin_ns = self.begin_of(key);
+        (begin_ns + self.ns(), begin_ns)
+    }
 }
 
 /// Returns the subject of a row.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::connection_answers;
 use super::connection_hops;
@@ -19,7 +19,7 @@ use super::period::{RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::queues;
 use super::rollups::fact;
-use super::rows::{class_names, place_of, rows_of_one, sums_of_all};
+use super::rows::{class_names, last_report_ns, place_of, rows_of_one, sums_of_all};
 use super::single_reports;
 use super::sums::Sums;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
@@ -126,20 +126,13 @@ fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
                 source: NodeId(row.get(1)?),
                 sink: NodeId(row.get(2)?),
                 flows: flows.get(&id).copied().unwrap_or(0),
-                last_ns: time_of(conn, sums.last_id)?,
+                last_ns: last_report_ns(conn, sums, span)?,
                 loss_split: None,
                 figures: sums.figures(),
             });
         }
     }
     Ok(pairs)
-}
-
-/// The time of a single report, unless it has been removed.
-fn time_of(conn: &Connection, id: i64) -> rusqlite::Result<Option<u64>> {
-    let mut ask = conn.prepare_cached("SELECT time_ns FROM report WHERE id = ?")?;
-    let found = ask.query_row([id], |row| row.get::<_, i64>(0)).optional()?;
-    Ok(found.map(|time_ns| time_ns as u64))
 }
 
 fn pair(
@@ -166,7 +159,7 @@ fn pair(
         source,
         sink,
         flows: flows as u64,
-        last_ns: time_of(conn, sums.last_id)?,
+        last_ns: last_report_ns(conn, &sums, span)?,
         loss_split: None,
         figures: sums.figures(),
     }))

@@ -24,8 +24,9 @@ pub fn sums_of_all(
         ))?;
         let mut rows = rows.query(segment.keys())?;
         while let Some(row) = rows.next()? {
-            let sums = Sums::read(row, 1)?;
-            all.entry(subject_of(row.get(0)?)).or_default().merge(&sums);
+            let (key, mut sums) = (row.get(0)?, Sums::read(row, 1)?);
+            sums.newest_period_ns = segment.level.period_of(key);
+            all.entry(subject_of(key)).or_default().merge(&sums);
         }
     }
     Ok(all)
@@ -47,12 +48,25 @@ pub fn rows_of_one(
         for begin in segment.periods() {
             let key = level.key(begin, subject);
             let found = find.query_row([key], |row| Sums::read(row, 0)).optional()?;
-            if let Some(sums) = found {
+            if let Some(mut sums) = found {
+                sums.newest_period_ns = level.period_of(key);
                 each(begin, &sums);
             }
         }
     }
     Ok(())
+}
+
+/// Returns the time of the last report in a span: that of the last single one, unless that was removed, or later ones are in
+/// the figures only; then the end of their period. Returns `None` without reports.
+pub fn last_report_ns(conn: &Connection, sums: &Sums, span: Span) -> rusqlite::Result<Option<u64>> {
+    let (end_ns, begin_ns) = sums.newest_period_ns;
+    let mut ask = conn.prepare_cached("SELECT time_ns FROM report WHERE id = ?")?;
+    let single: Option<i64> = ask.query_row([sums.last_id], |row| row.get(0)).optional()?;
+    let single = single.map(|time_ns| time_ns as u64);
+    let newest = single.filter(|time_ns| *time_ns >= begin_ns);
+    let end_ns = (end_ns > 0).then(|| end_ns.min(span.until_ns));
+    Ok(newest.or(end_ns))
 }
 
 /// Returns the table and the id of a subject, or `None` if the store does not know it.

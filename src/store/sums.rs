@@ -21,6 +21,8 @@ pub struct Sums {
     pub latency: LatencyHistogram,
     /// The packets that summaries tell of. Their number of summaries is 0 if none does.
     pub measured: Measured,
+    /// The end and the beginning of the newest period that was read into it. It is not stored.
+    pub newest_period_ns: (u64, u64),
 }
 
 /// The columns of a row after its key.
@@ -73,6 +75,7 @@ impl Sums {
         self.summaries = self.summaries.saturating_add(other.summaries);
         self.latency.merge(&other.latency);
         self.measured.merge(&other.measured);
+        self.newest_period_ns = self.newest_period_ns.max(other.newest_period_ns);
     }
 
     /// Reads the [`COLUMNS`], which begin at this place. A damaged histogram is read as an empty one.
@@ -110,6 +113,7 @@ impl Sums {
                     more_ns: count(20)?,
                 },
             },
+            newest_period_ns: (0, 0),
         })
     }
 

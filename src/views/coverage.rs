@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::hosts::KnownHosts;
-use super::table::TextTable;
+use super::table::{TextTable, TextWidth};
 use super::text::Grouped;
 use crate::model::NodeId;
 use crate::model::coverage::{CoverageRow, NO_SINK_TOLD};
@@ -78,7 +78,7 @@ fn count(known: Option<u64>) -> String {
 }
 
 /// Writes a table, the reasons of each row by packets.
-pub(super) fn write(rows: &[CoverageRow], hosts: &KnownHosts, out: &mut String) {
+pub(super) fn write(rows: &[CoverageRow], hosts: &KnownHosts, width: TextWidth, out: &mut String) {
     if rows.is_empty() {
         return;
     }
@@ -122,5 +122,5 @@ pub(super) fn write(rows: &[CoverageRow], hosts: &KnownHosts, out: &mut String) 
             ],
         );
     }
-    out.push_str(&table.to_string());
+    out.push_str(&table.within(width));
 }

@@ -5,16 +5,17 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::coverage;
+use super::figures::{OF_PACKETS, OF_REPORTS, UNKNOWN_CLOCKS, bounds_text, figures_table};
 use super::history_drops::{self, DropsView, split_text};
 use super::history_hops;
 use super::history_queues;
 use super::history_tcp::TcpView;
 use super::hosts::KnownHosts;
-use super::known_digits::{KnownDigits, certain};
 use super::matrix;
 use super::moment::moment;
 use super::path;
-use super::table::TextTable;
+use super::shortened::wrap;
+use super::table::TextWidth;
 use super::text::{Grouped, TextLine};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
@@ -65,86 +66,20 @@ pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReas
     TextLine::of(report, arrival, reasons).to_string()
 }
 
-/// The share of packets that were lost.
-pub fn loss(figures: &ShownFigures) -> String {
-    match (figures.lost, figures.packets) {
-        (0, _) => "0".to_owned(),
-        (lost, packets) => {
-            let percent = 100.0 * lost as f64 / packets.max(lost) as f64;
-            match percent {
-                0.001.. => format!("{percent:.3}%"),
-                _ => "<0.001%".to_owned(),
-            }
-        }
-    }
-}
-
-const FIGURES: [&str; 8] = ["packets", "lost", "loss", "mean", "p50", "p99", "max", "of"];
-
-/// The last line if not all figures are of packets.
-const OF_REPORTS: &str = "rep.: of that many reported latencies, which favour slow packets, where no summaries came; \
-                          fewer than 20 have no quantiles\n";
-
-/// The last line if there are quantiles of packets.
-const OF_PACKETS: &str = "+3.2%, +12.5%, x2: p50 and p99 are too high by that at most, twice the true ones where a \
-                          sink has slots of powers of two\n";
-
-/// The last line if some latencies have the difference of clocks in them.
-const UNKNOWN_CLOCKS: &str =
-    "?: with the difference of the two hosts' clocks, which is not known\n";
-
-fn figures(figures: &Figures) -> [String; 8] {
-    let shown = figures.shown();
-    let doubt = if shown.is_corrected() { "" } else { "?" };
-    let error_ns = shown.corrected.filter(|_| shown.is_corrected());
-    let error_ns = error_ns.map_or(0, |of| of.error_ns);
-    let latency = |ns: Option<i64>| {
-        ns.map_or("-".to_owned(), |ns| {
-            format!("{}{doubt}", certain(ns, error_ns))
-        })
-    };
-    let (all, quantiles) = (shown.latency, shown.quantiles());
-    let mean = shown.corrected.map(|corrected| {
-        let KnownDigits { value, error } = KnownDigits::new(corrected.mean_ns, corrected.error_ns);
-        format!("{value} ± {error}")
-    });
-    [
-        Grouped(shown.packets).to_string(),
-        Grouped(shown.lost).to_string(),
-        loss(&shown),
-        mean.unwrap_or_else(|| latency(all.map(|all| all.mean_ns))),
-        latency(quantiles.and_then(|all| all.p50_ns)),
-        latency(quantiles.and_then(|all| all.p99_ns)),
-        latency(all.map(|all| all.max_ns)),
-        match shown.of_reports {
-            None => match shown.resolution.filter(|_| quantiles.is_some()) {
-                Some(resolution) => format!("packets {}", resolution.error_text()),
-                None => "packets".to_owned(),
-            },
-            Some(reports) => format!("{} rep.", Grouped(reports)),
-        },
-    ]
-}
-
-/// Writes a table of figures.
-fn figures_table<'a, const N: usize>(
-    names: &[&str; N],
-    rows: impl IntoIterator<Item = ([String; N], &'a Figures)>,
-    out: &mut String,
-) {
-    let mut table = TextTable::new(names, &FIGURES);
-    for (name, row) in rows {
-        table.row(name, figures(row));
-    }
-    out.push_str(&table.to_string());
-}
-
 /// `1 -> 2`, with the names of nodes that have one, and `?` for a node that is not known.
 fn nodes(hosts: &KnownHosts, source: Option<NodeId>, sink: Option<NodeId>) -> String {
     format!("{} -> {}", hosts.named(source), hosts.named(sink))
 }
 
-fn series_text(series: &Series, out: &mut String) {
+/// The column that says since when no report came of rows that are old.
+const OLD: &str = "no report since";
+
+fn old_since(hosts: &KnownHosts, sink: Option<NodeId>, last_ns: Option<u64>) -> String {
+    let since = hosts.old_since(sink, last_ns);
+    since.map(moment).unwrap_or_default()
+}
+
+fn series_text(series: &Series, width: TextWidth, out: &mut String) {
     if series.points.is_empty() {
         out.push_str("no reports in this time\n");
         return;
@@ -157,7 +92,7 @@ fn series_text(series: &Series, out: &mut String) {
     );
     let rows = series.points.iter();
     let rows = rows.map(|point| ([moment(point.begin_ns)], &point.figures));
-    figures_table(&["from"], rows, out);
+    figures_table(&["from"], rows, width, out);
 }
 
 /// The first line: a title and its span.
@@ -171,7 +106,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn flows_text(flows: &[FlowFigures], hosts: &KnownHosts, out: &mut String) {
+fn flows_text(flows: &[FlowFigures], hosts: &KnownHosts, width: TextWidth, out: &mut String) {
     if flows.is_empty() {
         return;
     }
@@ -181,31 +116,33 @@ fn flows_text(flows: &[FlowFigures], hosts: &KnownHosts, out: &mut String) {
             one.flow.to_string(),
             nodes(hosts, one.source, one.sink),
             one.class.clone().unwrap_or_default(),
+            old_since(hosts, one.sink, Some(one.last_ns)),
         ];
         (names, &one.figures)
     });
-    figures_table(&["id", "flow", "nodes", "class"], rows, out);
+    figures_table(&["id", "flow", "nodes", "class", OLD], rows, width, out);
 }
 
 fn pairs_text(
     pairs: &[PairFigures],
-    (cell, limit, width): (Cell, usize, usize),
+    (cell, limit, width): (Cell, usize, TextWidth),
     hosts: &KnownHosts,
     out: &mut String,
 ) {
     if pairs.is_empty() {
         return;
     }
-    matrix::write(out, pairs, cell, width);
+    matrix::write(out, pairs, cell, (hosts, width.columns));
     out.push('\n');
     let rows = pairs.iter().take(limit).map(|one| {
         let names = [
             nodes(hosts, Some(one.source), Some(one.sink)),
             Grouped(one.flows).to_string(),
+            old_since(hosts, Some(one.sink), one.last_ns),
         ];
         (names, &one.figures)
     });
-    figures_table(&["nodes", "flows"], rows, out);
+    figures_table(&["nodes", "flows", OLD], rows, width, out);
     if pairs.len() > limit {
         let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
     }
@@ -217,28 +154,39 @@ fn pairs_text(
     }
 }
 
-fn classes_text(classes: &[ClassFigures], out: &mut String) {
+fn classes_text(classes: &[ClassFigures], width: TextWidth, out: &mut String) {
     if classes.is_empty() {
         return;
     }
     let rows = classes.iter();
     let rows = rows.map(|one| ([one.class.clone()], &one.figures));
-    figures_table(&["class"], rows, out);
+    figures_table(&["class"], rows, width, out);
 }
 
-fn flow_text(flow: &FlowFigures, series: &Series, hosts: &KnownHosts, out: &mut String) {
+fn flow_text(
+    flow: &FlowFigures,
+    series: &Series,
+    (hosts, width): (&KnownHosts, TextWidth),
+    out: &mut String,
+) {
     let _ = writeln!(out, "{}", flow.flow);
     let _ = write!(out, "node {}", nodes(hosts, flow.source, flow.sink));
     if let Some(class) = &flow.class {
         let _ = write!(out, ", class {class}");
     }
-    let _ = writeln!(out, ", first report {} UTC", moment(flow.first_ns));
+    let _ = write!(out, ", first report {} UTC", moment(flow.first_ns));
+    let since = hosts.old_since(flow.sink, Some(flow.last_ns));
+    let since = since.map(|since| format!(", none since {} UTC", moment(since)));
+    let _ = writeln!(out, "{}", since.unwrap_or_default());
     let row = (["in all".to_owned()], &flow.figures);
-    figures_table(&[""], [row], out);
+    figures_table(&[""], [row], width, out);
+    if let Some(bounds) = bounds_text(&flow.figures) {
+        let _ = writeln!(out, "{bounds}");
+    }
     if let Some(split) = &flow.loss_split {
         let _ = writeln!(out, "{}", split_text(split));
     }
-    series_text(series, out);
+    series_text(series, width, out);
 }
 
 fn extent_text(extent: &Extent, out: &mut String) {
@@ -263,17 +211,26 @@ fn extent_text(extent: &Extent, out: &mut String) {
     }
 }
 
+/// A sentence on lines that fit into a terminal; none of nothing.
+fn wrapped(text: &str, width: TextWidth) -> String {
+    let lines = wrap(text, width.columns).into_iter();
+    let lines = lines.filter(|line| !line.is_empty());
+    lines.map(|line| line + "\n").collect()
+}
+
 impl View {
-    pub fn text(&self, span: Span, width: usize, hosts: &KnownHosts) -> String {
+    pub fn text(&self, span: Span, width: impl Into<TextWidth>, hosts: &KnownHosts) -> String {
+        let width = width.into();
         let mut out = match self {
             // One line is one report.
             Self::Reports { .. } => String::new(),
+            _ if width.folds => wrapped(hosts.line(moment).trim_end(), width),
             _ => hosts.line(moment),
         };
         match self {
             Self::Flows(flows) => {
                 head(&counted(flows.len(), "flow", "flows"), span, &mut out);
-                flows_text(flows, hosts, &mut out);
+                flows_text(flows, hosts, width, &mut out);
             }
             Self::Pairs { pairs, cell, limit } => {
                 head(&counted(pairs.len(), "pair", "pairs"), span, &mut out);
@@ -281,21 +238,27 @@ impl View {
             }
             Self::Classes(classes) => {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
-                classes_text(classes, &mut out);
+                classes_text(classes, width, &mut out);
             }
             Self::Coverage(rows) => {
                 head("coverage", span, &mut out);
-                coverage::write(rows, hosts, &mut out);
+                coverage::write(rows, hosts, width, &mut out);
             }
             Self::Flow { flow, series } => {
                 head(&format!("flow {}", flow.id), span, &mut out);
-                flow_text(flow, series, hosts, &mut out);
+                flow_text(flow, series, (hosts, width), &mut out);
             }
-            Self::Series(series) => series_text(series, &mut out),
+            Self::Series(series) => series_text(series, width, &mut out),
             Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
             Self::Paths(_, paths, loss) => {
                 head(&counted(paths.len(), "path", "paths"), span, &mut out);
-                path::paths((paths, loss.as_ref()), width, hosts, moment, &mut out);
+                path::paths(
+                    (paths, loss.as_ref()),
+                    width.columns,
+                    hosts,
+                    moment,
+                    &mut out,
+                );
             }
             Self::Segments(segments) => {
                 head(
@@ -323,17 +286,21 @@ impl View {
                 view.write(hosts, &mut out);
             }
         }
+        let mut note = |text: &str| match width.folds {
+            true => out.push_str(&wrapped(text, width)),
+            false => out.extend([text, "\n"]),
+        };
         if self.figures().any(|figures| figures.measured.is_none()) {
-            out.push_str(OF_REPORTS);
+            note(OF_REPORTS);
         }
         let of_packets =
             |shown: ShownFigures| shown.resolution.is_some() && shown.quantiles().is_some();
         if self.figures().any(|figures| of_packets(figures.shown())) {
-            out.push_str(OF_PACKETS);
+            note(OF_PACKETS);
         }
         let unknown = |shown: ShownFigures| shown.latency.is_some() && !shown.is_corrected();
         if self.figures().any(|figures| unknown(figures.shown())) {
-            out.push_str(UNKNOWN_CLOCKS);
+            note(UNKNOWN_CLOCKS);
         }
         out
     }

@@ -9,10 +9,13 @@ use super::history_drops;
 use super::history_hops;
 use super::history_queues;
 use super::history_tcp::{self, TcpView};
+use super::hosts::KnownHosts;
+use crate::model::NodeId;
 
 impl View {
-    /// Times and durations are integers of nanoseconds; unknown values are empty.
-    pub fn csv(&self) -> Result<String, csv::Error> {
+    /// Times and durations are integers of nanoseconds; unknown values are empty. What was added to a table later stands behind
+    /// its older columns.
+    pub fn csv(&self, hosts: &KnownHosts) -> Result<String, csv::Error> {
         const FLOW: &str =
             "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
         const FIGURES: &str = "reports packets lost reordered latency.samples latency.min_ns latency.mean_ns \
@@ -35,12 +38,17 @@ impl View {
              latency_bound_ns.0 latency_bound_ns.1 clock"
         );
         match self {
-            Self::Flows(flows) => csv_table(&flow, flows),
-            Self::Pairs { pairs, .. } => csv_table(&format!("source sink flows {FIGURES}"), pairs),
+            Self::Flows(flows) => csv_with_names(&flow, flows, hosts),
+            Self::Pairs { pairs, .. } => csv_with_names(
+                &format!("source sink flows {FIGURES} last_ns"),
+                pairs,
+                hosts,
+            ),
             Self::Classes(classes) => csv_table(&format!("class {FIGURES}"), classes),
-            Self::Coverage(rows) => csv_table(
+            Self::Coverage(rows) => csv_with_names(
                 "source sink class reason packets bytes",
                 &coverage::csv_rows(rows),
+                hosts,
             ),
             Self::Flow { series, .. } | Self::Series(series) => {
                 csv_table(&format!("begin_ns {FIGURES}"), &series.points)
@@ -63,6 +71,26 @@ impl View {
             ),
         }
     }
+}
+
+/// The same with the names of the nodes in `source` and `sink`.
+fn csv_with_names<T: Serialize>(
+    columns: &str,
+    rows: &[T],
+    hosts: &KnownHosts,
+) -> Result<String, csv::Error> {
+    let named = |row: &T| {
+        let mut row = serde_json::to_value(row).unwrap_or_default();
+        for end in ["source", "sink"] {
+            let node = row.get(end).and_then(Value::as_u64);
+            let node = node.and_then(|node| u32::try_from(node).ok()).map(NodeId);
+            let name = node.and_then(|node| hosts.name(node));
+            row[format!("{end}_name")] = name.into();
+        }
+        row
+    };
+    let rows: Vec<Value> = rows.iter().map(named).collect();
+    csv_table(&format!("{columns} source_name sink_name"), &rows)
 }
 
 /// Columns are paths of keys, and their names have underscores.

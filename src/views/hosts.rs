@@ -5,10 +5,26 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::shortened::shortened;
 use crate::model::{HostSeen, HostsReporting, NodeId};
 
 /// The most silent hosts that are named in a line.
 const MOST_NAMED: usize = 3;
+
+/// A name of at most this length: without its domain if it is longer, and then without its middle.
+pub fn short_name(name: &str, width: usize) -> String {
+    if name.chars().count() <= width {
+        return name.to_owned();
+    }
+    let host = name.split('.').next().unwrap_or_default();
+    // The first part of an address is no name.
+    if !host.contains(char::is_alphabetic) {
+        return shortened(name, width, "…");
+    }
+    let is_contested = name.ends_with('?') && host != name;
+    let mark = if is_contested { "?" } else { "" };
+    shortened(&format!("{host}{mark}"), width, "…")
+}
 
 /// What a history knows of hosts.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +74,38 @@ impl KnownHosts {
             Some(name) => format!("{name} ({node})"),
             None => node.to_string(),
         }
+    }
+
+    pub fn name(&self, node: NodeId) -> Option<&str> {
+        self.names.get(&node).map(String::as_str)
+    }
+
+    /// The same as [`Self::named`], with a shorter name if it is longer than `width`. The ID is whole.
+    pub fn named_within(&self, node: NodeId, width: usize) -> String {
+        let whole = self.named(Some(node));
+        match self.name(node) {
+            Some(name) if whole.chars().count() > width => {
+                let others = whole.chars().count() - name.chars().count();
+                let room = width.saturating_sub(others);
+                format!("{} ({node})", short_name(name, room))
+            }
+            _ => whole,
+        }
+    }
+
+    /// The same with names that are no longer than suits a terminal of this width. IDs stay whole.
+    pub fn cut_to(mut self, columns: usize) -> Self {
+        let longest = (columns / 8).clamp(10, 24);
+        for name in self.names.values_mut() {
+            *name = short_name(name, longest);
+        }
+        self
+    }
+
+    /// The time of a row's last report, if that is old though the answer is about the present.
+    pub fn old_since(&self, sink: Option<NodeId>, last_ns: Option<u64>) -> Option<u64> {
+        let reporting = self.reporting.as_ref()?;
+        last_ns.filter(|last_ns| reporting.is_old(sink, *last_ns))
     }
 
     /// Each name beside its ID.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
+use super::hosts::{KnownHosts, short_name};
 use crate::model::{NodeId, PairFigures};
 
 /// The figure in a cell.
@@ -71,21 +72,50 @@ fn short(ns: i64) -> String {
     }
 }
 
-/// Rows are sources, columns are sinks; columns that do not fit follow below.
-pub fn write(out: &mut String, pairs: &[PairFigures], cell: Cell, width: usize) {
+/// The corner above the names of rows.
+const CORNER: &str = "from \\ to";
+
+/// The widest name of a row and of a column.
+const LONGEST_ROW: usize = 24;
+const LONGEST_COLUMN: usize = 16;
+
+/// The narrowest column that names stand above.
+const NAMED_COLUMN: usize = 8;
+
+/// The longest of these texts, in characters.
+fn longest(texts: impl Iterator<Item = impl AsRef<str>>) -> usize {
+    let lengths = texts.map(|text| text.as_ref().chars().count());
+    lengths.max().unwrap_or(0)
+}
+
+/// Rows are sources, columns are sinks; columns that do not fit follow below. Names stand beside the IDs of rows and above
+/// those of columns, as long as the width lets them be.
+pub fn write(
+    out: &mut String,
+    pairs: &[PairFigures],
+    cell: Cell,
+    (hosts, width): (&KnownHosts, usize),
+) {
     let sources: BTreeSet<NodeId> = pairs.iter().map(|pair| pair.source).collect();
     let sinks: BTreeSet<NodeId> = pairs.iter().map(|pair| pair.sink).collect();
     let cells: HashMap<(NodeId, NodeId), String> = pairs
         .iter()
         .map(|pair| ((pair.source, pair.sink), cell.of(pair)))
         .collect();
-    let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-    let name =
-        longest(&mut sources.iter().map(|node| node.to_string().len())).max("from \\ to".len());
-    let column = longest(&mut cells.values().map(String::len)).max(longest(
-        &mut sinks.iter().map(|node| node.to_string().len()),
-    ));
-    let beside = (width.saturating_sub(name) / (column + 1)).max(1);
+    let rows = sources.iter().map(|node| hosts.named(Some(*node)));
+    let row = longest(rows)
+        .min(LONGEST_ROW.min(width / 3))
+        .max(CORNER.len());
+    let names: Vec<&str> = sinks.iter().filter_map(|node| hosts.name(*node)).collect();
+    let ids = longest(sinks.iter().map(NodeId::to_string));
+    let least = longest(cells.values()).max(ids);
+    let least = longest(names.iter()).min(NAMED_COLUMN).max(least);
+    let each = (width.saturating_sub(row) / sinks.len().max(1)).saturating_sub(1);
+    let column = longest(names.iter())
+        .min(LONGEST_COLUMN)
+        .min(each)
+        .max(least);
+    let beside = (width.saturating_sub(row) / (column + 1)).max(1);
     let sinks: Vec<NodeId> = sinks.into_iter().collect();
     let _ = writeln!(
         out,
@@ -96,22 +126,27 @@ pub fn write(out: &mut String, pairs: &[PairFigures], cell: Cell, width: usize) 
             _ => "; n, u, m: ns, us, ms; !: packets were lost; ~: of reports",
         }
     );
+    let mut line = |first: &str, texts: &mut dyn Iterator<Item = String>| {
+        let mut line = format!("{first:<row$}");
+        for text in texts {
+            let _ = write!(line, " {text:>column$}");
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+    };
     for (part, sinks) in sinks.chunks(beside).enumerate() {
         if part > 0 {
-            out.push('\n');
+            line("", &mut std::iter::empty());
         }
-        let _ = write!(out, "{:<name$}", "from \\ to");
-        for sink in sinks {
-            let _ = write!(out, " {:>column$}", sink.to_string());
+        if !names.is_empty() {
+            let name = |node: &NodeId| hosts.name(*node).unwrap_or_default();
+            let names = sinks.iter().map(name);
+            line("", &mut names.map(|name| short_name(name, column)));
         }
-        out.push('\n');
+        line(CORNER, &mut sinks.iter().map(NodeId::to_string));
         for source in &sources {
-            let mut line = format!("{:<name$}", source.to_string());
-            for sink in sinks {
-                let text = cells.get(&(*source, *sink)).map_or(".", String::as_str);
-                let _ = write!(line, " {text:>column$}");
-            }
-            let _ = writeln!(out, "{}", line.trim_end());
+            let of = |sink: &NodeId| cells.get(&(*source, *sink)).map_or(".", String::as_str);
+            let name = hosts.named_within(*source, row);
+            line(&name, &mut sinks.iter().map(|sink| of(sink).to_owned()));
         }
     }
 }

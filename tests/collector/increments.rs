@@ -614,3 +614,46 @@ fn a_class_that_falls_silent_is_known_although_its_last_summary_is_lost() {
         assert_eq!(packets, case.packets, "{}", case.name);
     }
 }
+
+#[test]
+fn a_flow_that_is_forgotten_is_news_only_if_a_summary_was_lost() {
+    let subject = SummarySubject::Flow {
+        flow: flow(1),
+        source_port: 2,
+        sink_port: 3,
+    };
+    let of_flow = |told| Body::Summary(Box::new(summary(subject.clone(), told)));
+    let as_of_0_1_0 = |told: Told| {
+        let totals = totals(told);
+        Body::FlowSummary(Box::new(FlowSummary {
+            time_s: told.at_s as u32,
+            source_node: NodeId(1),
+            sink_node: NodeId(2),
+            source_port: 2,
+            sink_port: 3,
+            flow: flow(1),
+            totals: totals.as_flow_totals(),
+        }))
+    };
+    let forms: [(&str, &dyn Fn(Told) -> Body); 2] =
+        [("a flow", &of_flow), ("a flow of 0.1.0", &as_of_0_1_0)];
+    let cases = [
+        ("all were told", told(1020, EPOCH, 20), true),
+        ("a summary was lost", told(1010, EPOCH, 10), false),
+    ];
+    for (form, body) in forms {
+        for (name, last_heard, repeats) in cases {
+            let mut increments = running();
+            let mut give = |told: Told| {
+                let report = report(body(told));
+                let measured = increments.of(&report, arrival(told.at_s, 2));
+                increments.is_repetition(&report, measured.as_ref())
+            };
+            assert!(!give(told(1005, EPOCH, 5)), "{form}: {name}");
+            assert!(!give(last_heard), "{form}: {name}");
+            // The flow had no packets since, and its sink forgets it.
+            let forgotten = told(1140, EPOCH, 20);
+            assert_eq!(give(forgotten), repeats, "{form}: {name}");
+        }
+    }
+}

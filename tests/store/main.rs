@@ -6,6 +6,7 @@ mod coverage;
 mod crashes;
 mod disk;
 mod files;
+mod freshness;
 mod history;
 mod hops;
 mod hosts;

@@ -418,6 +418,7 @@ pub fn flow(vlans: Vlans) -> FlowStatus {
         latency_p90_ns: Some(0),
         latency_p99_ns: Some(0),
         latency_steps: Some(32),
+        latency_slots: vec![(0, 1)],
     }
 }
 

@@ -72,7 +72,7 @@ const COUNTED: [CountedField<CollectStatus>; 28] = [
     ),
     (
         "summaries_repeated",
-        "summaries of classes that fell silent, which only repeat the ones before, in case those were lost",
+        "summaries of what fell silent, which only repeat the ones before, in case those were lost",
         |s| s.summaries_repeated,
     ),
     (

@@ -10,13 +10,14 @@ use super::appearance::Appearance;
 use super::columns::FlowLine;
 use super::draw::{put, split};
 use super::flows::Rates;
-use super::histogram::{quantile, upper_ns};
+use super::histogram::{SlotCount, counts_of, quantile, upper_ns};
 use super::history::FlowHistory;
 use super::plot;
 use super::state::{Watch, flows_of};
-use super::words::{self, maybe_percent, maybe_rate, percent, rate, wrap};
+use super::words::{self, maybe_percent, maybe_rate, percent, rate};
 use crate::model::{FlowStatus, HostStatus};
 use crate::views::known_digits::KnownDigits;
+use crate::views::shortened::wrap;
 use crate::views::text::{Grouped, Nanoseconds};
 
 /// The width of a fact with its name.
@@ -118,7 +119,10 @@ fn facts(
     let flow = row.flow;
     let ns = |ns: i64| row.latency(ns);
     let max_ns = i64::from(flow.latency_max_ns);
-    let life = |thousandths| row.maybe_latency(quantile(&flow.histogram, thousandths, max_ns));
+    let counts = counts_of(flow);
+    let life = |told: Option<i64>, thousandths| {
+        row.maybe_latency(told.or_else(|| quantile(&counts, thousandths, max_ns)))
+    };
     let lately = |figure: fn(&Rates) -> Option<i64>| row.maybe_latency(row.rates.and_then(figure));
     // The most important facts come first: a low terminal shows only those.
     let facts = [
@@ -136,8 +140,8 @@ fn facts(
         ("lost", Grouped(flow.lost).to_string()),
         ("loss in all", maybe_percent(row.loss())),
         ("mean", ns(flow.latency_mean_ns)),
-        ("p50 <", life(500)),
-        ("p99 <", life(990)),
+        ("p50 <", life(flow.latency_p50_ns, 500)),
+        ("p99 <", life(flow.latency_p99_ns, 990)),
         ("min", ns(flow.latency_min_ns.into())),
         ("max", ns(max_ns)),
         ("last", ns(flow.latency_last_ns.into())),
@@ -209,14 +213,18 @@ impl Bar {
 }
 
 /// The slots that hold packets. If there are too many, the rarer end is merged.
-fn bars(flow: &FlowStatus, window: Option<&[u32]>, most: usize) -> Vec<Bar> {
-    let count = |counts: &[u32], slot: usize| counts.get(slot).map_or(0, |one| u64::from(*one));
+fn bars(flow: &FlowStatus, window: Option<&[SlotCount]>, most: usize) -> Vec<Bar> {
+    let lately = |slot: usize| {
+        let mut counts = window.unwrap_or_default().iter();
+        let found = counts.find(|(slot_ns, _)| *slot_ns == upper_ns(slot));
+        found.map_or(0, |(_, count)| u64::from(*count))
+    };
     let mut bars: VecDeque<Bar> = (0..flow.histogram.len())
         .map(|slot| Bar {
             first: slot,
             last: slot,
-            life: count(&flow.histogram, slot),
-            lately: window.map_or(0, |counts| count(counts, slot)),
+            life: flow.histogram.get(slot).map_or(0, |one| u64::from(*one)),
+            lately: lately(slot),
         })
         .collect();
     let is_empty = |bar: Option<&Bar>| bar.is_some_and(|bar| bar.life + bar.lately == 0);
@@ -250,7 +258,7 @@ fn histogram(
     buffer: &mut Buffer,
     area: Rect,
     flow: &FlowStatus,
-    window: Option<&[u32]>,
+    window: Option<&[SlotCount]>,
 ) -> usize {
     let bars = bars(flow, window, (area.height as usize).saturating_sub(1));
     let all: u64 = bars.iter().map(|bar| bar.life).sum();

@@ -9,8 +9,9 @@ use ratatui::text::{Line, Span};
 use super::appearance::Appearance;
 use super::counters::Counter;
 use super::state::{Tab, Watch};
-use super::words::{maybe_rate, shortened};
+use super::words::maybe_rate;
 use super::{detail, header, peers};
+use crate::views::shortened::shortened;
 use crate::views::text::Grouped;
 
 /// The height from which a flow's detail leaves room for the table of flows.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::columns::{FlowColumn, FlowLine};
 use super::cursor::ListCursor;
 use super::filter::RowFilter;
-use super::histogram::{quantile, window};
+use super::histogram::{SlotCount, counts_of, quantile, window};
 use super::history::FlowHistory;
 use super::keys::KeyPress;
 use crate::model::{FlowKey, FlowStatus};
@@ -33,7 +33,7 @@ struct KnownFlow {
     packets: u64,
     lost: u64,
     duplicates: u64,
-    histogram: Vec<u32>,
+    latencies: Vec<SlotCount>,
     /// Its index in that refresh's list, and the number of that refresh.
     place: u32,
     look: u64,
@@ -57,7 +57,7 @@ impl KnownFlow {
             p99_ns: None,
         };
         if packets > 0
-            && let Some(counts) = window(&flow.histogram, &self.histogram, packets)
+            && let Some(counts) = window(&counts_of(flow), &self.latencies, packets)
         {
             let max_ns = i64::from(flow.latency_max_ns);
             rates.p50_ns = quantile(&counts, 500, max_ns);
@@ -68,7 +68,7 @@ impl KnownFlow {
 
     fn take(&mut self, flow: &FlowStatus, place: u32, look: u64) {
         if flow.packets != self.packets || flow.first_ns != self.first_ns {
-            self.histogram.clone_from(&flow.histogram);
+            self.latencies = counts_of(flow);
         }
         self.first_ns = flow.first_ns;
         self.packets = flow.packets;
@@ -130,7 +130,6 @@ impl FlowList {
                 if flow.first_ns != known.first_ns && flow.first_ns > before_ns {
                     *known = KnownFlow {
                         first_ns: flow.first_ns,
-                        histogram: vec![0; flow.histogram.len()],
                         ..KnownFlow::default()
                     };
                 }

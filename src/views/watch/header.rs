@@ -5,8 +5,9 @@ use ratatui::text::{Line, Span};
 
 use super::counters::{Section, rate};
 use super::state::Watch;
-use super::words::{self, maybe_rate, shortened, wrap};
+use super::words::{self, maybe_rate};
 use crate::model::{Attachment, Reason, ReasonSeverity, ReasonTopic};
+use crate::views::shortened::{shortened, wrap};
 use crate::views::text::Grouped;
 
 /// Parts of a line, most important first: those that do not fit are left out.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::flows::Rates;
-use super::histogram;
+use super::histogram::{SlotCount, powers_of, window};
 use crate::model::FlowStatus;
 
 /// Number of intervals that are kept for a flow: ten minutes of seconds.
@@ -13,9 +13,9 @@ const LONGEST: usize = 600;
 #[derive(Debug, Default)]
 pub struct FlowHistory {
     points: VecDeque<Option<Rates>>,
-    /// The histogram of the last interval, if there was one.
-    pub window: Option<Vec<u32>>,
-    before: Option<(u64, Vec<u32>)>,
+    /// The packets of the last interval in powers of two, if there was one.
+    pub window: Option<Vec<SlotCount>>,
+    before: Option<(u64, Vec<SlotCount>)>,
     /// The number of the refresh at which it was last on the screen.
     pub looked_at: u64,
 }
@@ -24,7 +24,7 @@ impl FlowHistory {
     /// A history that starts with this state of the flow.
     pub fn of(flow: &FlowStatus) -> Self {
         Self {
-            before: Some((flow.packets, flow.histogram.clone())),
+            before: Some((flow.packets, powers_of(flow))),
             ..Self::default()
         }
     }
@@ -36,9 +36,9 @@ impl FlowHistory {
         if let Some(flow) = flow {
             if let (Some((packets, counts)), Some(_)) = (&before, rates) {
                 let came = flow.packets.saturating_sub(*packets);
-                self.window = histogram::window(&flow.histogram, counts, came);
+                self.window = window(&powers_of(flow), counts, came);
             }
-            self.before = Some((flow.packets, flow.histogram.clone()));
+            self.before = Some((flow.packets, powers_of(flow)));
         }
         if !again {
             return;

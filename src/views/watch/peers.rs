@@ -7,10 +7,11 @@ use ratatui::text::{Line, Span};
 
 use super::draw::{put, split};
 use super::state::{Tab, Watch};
-use super::words::{NONE, maybe_ns, shortened};
+use super::words::{NONE, maybe_ns};
 use crate::model::{PathState, PeerStatus};
 use crate::views::known_digits::KnownDigits;
 use crate::views::peers::clock;
+use crate::views::shortened::shortened;
 use crate::views::text::Nanoseconds;
 
 /// Widths of the columns after the address.

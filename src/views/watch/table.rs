@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::columns::FlowColumn;
 use super::draw::{paint, put, split};
 use super::state::{Watch, flows_of};
-use super::words::shortened;
+use crate::views::shortened::shortened;
 
 impl Watch {
     pub(super) fn table(&mut self, buffer: &mut Buffer, area: Rect) {

@@ -10,10 +10,11 @@ use super::draw::put;
 use super::paths::{ShownPath, ShownSpan, ToldPaths};
 use super::plot;
 use super::state::Watch;
-use super::words::{self, shortened, wrap};
+use super::words;
 use crate::model::NodeId;
 use crate::views::hosts::KnownHosts;
 use crate::views::path::{of_what, sentences};
+use crate::views::shortened::{shortened, wrap};
 use crate::views::waterfall::{Strokes, WaterfallRow, rows};
 
 /// The narrowest drawing. A terminal with less room for it has none.

@@ -13,13 +13,21 @@ export function learnNames(status) {
   }
 }
 
+// At most LONGEST characters: without the domain, and then without the middle.
+function shortened(name) {
+  if (name.length <= LONGEST) return name;
+  const host = name.split(".")[0];
+  const text = /\p{L}/u.test(host) ? host : name;
+  const front = Math.ceil((LONGEST - 1) / 2);
+  return text.length <= LONGEST ? text : `${text.slice(0, front)}…${text.slice(front - LONGEST + 1)}`;
+}
+
 // "web-3 (7)", or "7" without a name; "web-3? (7)" if others claim the name.
 export function named(node) {
   if (node === null || node === undefined) return "?";
   const known = names.get(String(node));
   if (!known) return String(node);
-  const short = known.name.length > LONGEST ? `${known.name.slice(0, LONGEST - 1)}…` : known.name;
-  return `${short}${known.contested ? "?" : ""} (${node})`;
+  return `${shortened(known.name)}${known.contested ? "?" : ""} (${node})`;
 }
 
 // The same within a sentence: "web-3 (7)", or "node 7" without a name.

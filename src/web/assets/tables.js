@@ -49,10 +49,10 @@ export class Table {
     if (focused) [...this.body.querySelectorAll("a")].find((a) => a.getAttribute("href") === focused)?.focus();
   }
 
-  cell({ of, exactly, left, trouble }, row, i) {
+  cell({ of, exactly, left, wraps, trouble }, row, i) {
     const value = of(row) ?? "";
     const inside = i === 0 ? h("a", { href: this.href(row) }, value) : value;
-    const classes = [left && "left", trouble?.(row) && "trouble"].filter(Boolean).join(" ");
+    const classes = [left && "left", wraps && "wraps", trouble?.(row) && "trouble"].filter(Boolean).join(" ");
     return h(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : undefined, class: classes || undefined, title: exactly?.(row) }, inside);
   }
 
@@ -102,7 +102,7 @@ export function flowTable(label, sort, { withPair }) {
 
 export function pairTable(label, sort) {
   const columns = [
-    { name: "from → to", title: "from INT source to INT sink", left: true, of: (row) => [`${named(row.source)} → ${named(row.sink)}`, staleSince(row) && ` since ${time(staleSince(row))}`] },
+    { name: "from → to", title: "from INT source to INT sink", left: true, wraps: true, of: (row) => [`${named(row.source)} → ${named(row.sink)}`, staleSince(row) && ` since ${time(staleSince(row))}`] },
     { ...FIGURES.p50, key: "p50" }, { ...FIGURES.p99, key: "p99" }, FIGURES.loss,
     { ...FIGURES.packets, key: undefined },
   ];

@@ -43,6 +43,11 @@ fn rates_are_differences_over_the_time_that_passed() {
         next.histogram[12] = now;
         (flow, next)
     };
+    let fine = |more: u32| FlowStatus {
+        packets: u64::from(1000 + more),
+        latency_slots: vec![(4_607, 1000), (5_119, more * 9 / 10), (5_631, more / 10)],
+        ..old()
+    };
     let (before_wrap, behind_wrap) = wrapped(u32::MAX - 9, 40);
     let (torn, smaller) = wrapped(5000, 10);
     let cases = [
@@ -158,6 +163,15 @@ fn rates_are_differences_over_the_time_that_passed() {
             latency: "4.1 us 4.1 us",
         },
         Case {
+            name: "fine slots are told as such",
+            before: Some(fine(0)),
+            seconds: 1,
+            now: fine(100),
+            rate: "100",
+            loss: "0%",
+            latency: "5.1 us 5.6 us",
+        },
+        Case {
             name: "a histogram that shrinks says nothing",
             before: Some(torn),
             seconds: 1,
@@ -195,36 +209,56 @@ fn rates_are_differences_over_the_time_that_passed() {
 
 #[test]
 fn quantiles_are_bounds_of_slots() {
-    let counts = |pairs: &[(usize, u32)]| {
-        let mut counts = vec![0u32; 32];
-        for (slot, count) in pairs {
-            counts[*slot] = *count;
-        }
-        counts
-    };
     for (sentence, pairs, thousandths, max_ns, expected) in [
         ("nothing has none", &[][..], 500, 1000, None),
-        ("one packet", &[(5, 1)], 500, 1000, Some(32)),
-        ("no more than the greatest", &[(5, 1)], 990, 20, Some(20)),
+        ("one packet", &[(32, 1)], 500, 1000, Some(32)),
+        ("no more than the greatest", &[(32, 1)], 990, 20, Some(20)),
         ("clocks apart", &[(0, 9)], 500, -20, Some(0)),
-        ("half of them", &[(3, 50), (9, 50)], 500, 1000, Some(8)),
-        ("more than half", &[(3, 49), (9, 51)], 500, 1000, Some(512)),
-        ("99 of 100", &[(3, 99), (9, 1)], 990, 1000, Some(8)),
-        ("98 of 100", &[(3, 98), (9, 2)], 990, 1000, Some(512)),
+        ("half of them", &[(8, 50), (512, 50)], 500, 1000, Some(8)),
+        (
+            "more than half",
+            &[(8, 49), (512, 51)],
+            500,
+            1000,
+            Some(512),
+        ),
+        ("99 of 100", &[(8, 99), (512, 1)], 990, 1000, Some(8)),
+        ("98 of 100", &[(8, 98), (512, 2)], 990, 1000, Some(512)),
         (
             "the last slot",
-            &[(31, u32::MAX), (30, u32::MAX)],
+            &[(1 << 30, u32::MAX), (1 << 31, u32::MAX)],
             990,
             i64::MAX,
             Some(1 << 31),
         ),
     ] {
-        let found = quantile(&counts(pairs), thousandths, max_ns);
+        let found = quantile(pairs, thousandths, max_ns);
         assert_eq!(found, expected, "{sentence}");
     }
-    assert_eq!(window(&[1, 2], &[1], 10), None, "of different length");
-    assert_eq!(window(&[3, 1], &[1, 1], 10), Some(vec![2, 0]));
-    assert_eq!(window(&[5, 1], &[6, 1], 10), None, "less than before");
+    for (sentence, now, before, expected) in [
+        (
+            "more",
+            &[(8, 3), (9, 1)][..],
+            &[(8, 1), (9, 1)][..],
+            Some(vec![(8, 2)]),
+        ),
+        (
+            "a new slot",
+            &[(8, 1), (9, 2)],
+            &[(8, 1)],
+            Some(vec![(9, 2)]),
+        ),
+        (
+            "one that wrapped",
+            &[(8, 4)],
+            &[(8, u32::MAX)],
+            Some(vec![(8, 5)]),
+        ),
+        ("less than before", &[(8, 5)], &[(8, 6)], None),
+        ("a slot that is gone", &[(8, 5)], &[(8, 5), (9, 1)], None),
+    ] {
+        assert_eq!(window(now, before, 10), expected, "{sentence}");
+    }
 }
 
 #[test]

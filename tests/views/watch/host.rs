@@ -187,6 +187,9 @@ pub fn flow(n: u16, packets: u64, lost: u64, slot: usize) -> FlowStatus {
         first_ns: BEGIN_NS - 60 * SECOND_NS,
         last_ns: BEGIN_NS,
         histogram,
+        latency_p50_ns: None,
+        latency_p99_ns: None,
+        latency_slots: Vec::new(),
         ..status_samples::flow(Vlans::NONE)
     }
 }
