@@ -139,12 +139,9 @@ impl Chain {
     }
 
     /// The ways of the datagrams from this port that were reported since the last call, behind these bytes.
-    fn samples(&self, sport: u16, behind: &mut usize) -> Vec<PathSample> {
-        let all = self.daemons[0].stdout();
-        let lines = all[*behind..].rsplit_once('\n').unwrap_or_default().0;
-        *behind += lines.len();
+    fn samples(&self, sport: u16, behind: &mut u64) -> Vec<PathSample> {
         let mut samples = Vec::new();
-        for line in lines.lines() {
+        for line in self.daemons[0].further_lines(behind).lines() {
             let Ok(record) = Record::read_line(line.as_bytes()) else {
                 continue;
             };
