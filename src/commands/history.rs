@@ -1,8 +1,10 @@
 //! `hostint history`: asks the history that a collector keeps.
 
+use std::io::{IsTerminal, stdout};
 use std::time::SystemTime;
 
 use anyhow::{Result, anyhow};
+use ratatui::crossterm::terminal;
 
 use super::output::print;
 use crate::cli::{
@@ -120,10 +122,15 @@ fn span(args: &HistoryArgs) -> Result<Span> {
     Ok(span)
 }
 
-/// The number of columns to write in.
+/// The number of columns to write in: those of the terminal, if there is one.
 fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok();
-    columns.and_then(|text| text.parse().ok()).unwrap_or(120)
+    let columns = columns.and_then(|text| text.parse().ok());
+    let of_terminal = || {
+        let (columns, _) = terminal::size().ok().filter(|_| stdout().is_terminal())?;
+        (columns > 0).then_some(usize::from(columns))
+    };
+    columns.or_else(of_terminal).unwrap_or(120)
 }
 
 /// Asks, and returns `None` if there is no such flow.

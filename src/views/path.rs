@@ -68,19 +68,69 @@ pub(super) fn of_what(times: &SegmentTimes) -> String {
     }
 }
 
-fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut String) {
+/// What a narrow terminal goes without. A drawing of no columns is left out.
+#[derive(Clone, Copy)]
+struct ShownColumns {
+    drawing: usize,
+    mean: bool,
+    share: bool,
+}
+
+fn table(path: &PathFigures, shown: ShownColumns, hosts: &KnownHosts) -> String {
     let figure_names = ["lost", "mean", "p50", "p99", "share", " "];
     let mut table = TextTable::new(&["segment", ""], &figure_names);
-    for row in waterfall::rows(path, hosts, columns, STROKES) {
+    let ShownColumns {
+        drawing,
+        mean,
+        share,
+    } = shown;
+    for row in waterfall::rows(path, hosts, drawing.max(1), STROKES) {
+        let if_shown = |shown: bool, cell: String| if shown { cell } else { String::new() };
         // The drawing is aligned left.
-        let bar = format!("{:<columns$}", row.bar);
+        let bar = if_shown(drawing > 0, format!("{:<drawing$}", row.bar));
         let names = [row.kind.to_owned(), row.ends];
-        table.row(
-            names,
-            [row.lost, row.mean, row.p50, row.p99, row.share, bar],
-        );
+        let mean = if_shown(mean, row.mean);
+        let share = if_shown(share, row.share);
+        table.row(names, [row.lost, mean, row.p50, row.p99, share, bar]);
     }
-    let _ = write!(out, "{table}");
+    table.to_string()
+}
+
+fn path_text(path: &PathFigures, width: usize, hosts: &KnownHosts, out: &mut String) {
+    let drawing = width
+        .saturating_sub(FIGURES_COLUMNS)
+        .clamp(LEAST_COLUMNS, MOST_COLUMNS);
+    let of = |drawing, (mean, share)| {
+        let shown = ShownColumns {
+            drawing,
+            mean,
+            share,
+        };
+        table(path, shown, hosts)
+    };
+    let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    let figures = [(true, true), (true, false), (false, false)];
+    let room_beside = |figures| {
+        // Two blanks stand between.
+        let taken = widest(&of(0, figures)).unwrap_or(0) + 2;
+        width.saturating_sub(taken)
+    };
+    let with_drawing = figures.into_iter().find_map(|figures| {
+        let room = room_beside(figures).min(drawing);
+        (room >= LEAST_COLUMNS).then(|| of(room, figures))
+    });
+    let without = || {
+        let all = figures.into_iter().map(|figures| of(0, figures));
+        all.reduce(|text, fewer| {
+            if widest(&text) <= Some(width) {
+                text
+            } else {
+                fewer
+            }
+        })
+    };
+    let text = with_drawing.or_else(without).unwrap_or_default();
+    out.push_str(&text);
     sentences(path, hosts, out);
 }
 
@@ -196,9 +246,6 @@ pub fn paths(
         out.push_str(NO_PATHS);
         return;
     }
-    let columns = width
-        .saturating_sub(FIGURES_COLUMNS)
-        .clamp(LEAST_COLUMNS, MOST_COLUMNS);
     for path in paths {
         let nodes = path.path.nodes();
         let nodes: Vec<String> = nodes.map(|node| hosts.named(Some(node))).collect();
@@ -211,7 +258,7 @@ pub fn paths(
             moment(path.first_ns),
             moment(path.until_ns)
         );
-        path_text(path, columns, hosts, out);
+        path_text(path, width, hosts, out);
     }
     if let Some(loss) = loss {
         loss_text(loss, hosts, out);
