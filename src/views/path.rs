@@ -32,7 +32,8 @@ const OF_QUEUES: &str =
     "queue: a part of the wire above it; of all packets from the source through this queue.\n";
 
 /// A line for what is in the hosts at both ends.
-const OF_HOSTS: &str = "stack: in the source's host, from TCP to the stamp; read: in the sink's host, until the application reads; neither is a part of the path.\n";
+const OF_HOSTS: &str = "In the hosts at the ends, and no part of the path: buffer, until TCP sends what the application wrote; stack, from TCP to the \
+                        source's stamp; read, from the sink until the application reads.\n";
 
 /// A line for losses.
 const OF_LOSSES: &str = "lost: of all packets of the pair, by the counts of the hosts on both ends; of a wire, with its queue; ?: not all of them tell.\n";

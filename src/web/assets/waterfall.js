@@ -26,7 +26,7 @@ const port = ({ node, port }) => `${named(node)} port ${port}`;
 // "leaf (28673) port 2 → 3" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
 export function ends({ kind, from, to }) {
   if (kind === "queue" || kind === "read") return port(from);
-  if (kind === "stack") return port(to);
+  if (kind === "buffer" || kind === "stack") return port(to);
   return kind === "hop" ? `${port(from)} → ${to.port}` : `${port(from)} → ${port(to)}`;
 }
 
@@ -152,7 +152,7 @@ function unseenRow({ unseen_hops: routers }, knowsLosses) {
     h("td", { class: "waterfall-cell" }, dashed), knowsLosses && h("td", {}), h("td", {}), h("td", {}), h("td", {}), h("td", {}))];
 }
 
-const IN_HOSTS = { stack: "in the source's host, from TCP to the stamp", read: "in the sink's host, until the application reads" };
+const IN_HOSTS = { buffer: "in the source's host, until TCP sends what the application wrote", stack: "in the source's host, from TCP to the stamp", read: "in the sink's host, until the application reads" };
 
 // What is in the host at an end of the path: neither a part of its mean, nor of what is lost on it.
 function hostRow(segment, knowsLosses) {
@@ -185,6 +185,6 @@ export function waterfall(path) {
   const losses = lossText(path);
   return h("div", { class: "waterfall" },
     h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
-      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, within("stack"), rows, within("read"), whole))),
-    rest, again, tail && h("p", {}, tail), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
+      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, within("buffer"), within("stack"), rows, within("read"), whole))),
+    rest, again, lacking, tail && h("p", {}, tail), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
 }
