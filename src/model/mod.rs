@@ -193,7 +193,7 @@ pub use pair_traffic::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS,
 pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
 pub use path_figures::{
     PathFigures, PathQuery, SegmentFigures, SegmentLoss, SegmentOrder, SegmentTally, SegmentTimes,
-    TailShares, tail_shares,
+    TailShares, set_lacking, tail_shares,
 };
 pub use path_part::{PathFact, PathPart, PathPartRecord};
 pub use path_state::PathState;

@@ -197,6 +197,16 @@ impl Path {
         again.chain(round.map(|hop| hop.node)).collect()
     }
 
+    /// True if the hops are some of those of another path between the same ends, and not all: the same way, on which a hop
+    /// pushed no entry.
+    pub fn lacks_hops_of(&self, whole: &Path) -> bool {
+        let ends = |path: &Path| (path.source, path.sink);
+        let mut hops = whole.hops.iter();
+        self.hops.len() < whole.hops.len()
+            && ends(self) == ends(whole)
+            && self.hops.iter().all(|hop| hops.any(|other| other == hop))
+    }
+
     pub fn segment_count(&self) -> usize {
         2 * self.hops.len() + 1
     }

@@ -152,6 +152,15 @@ pub(super) fn sentences(path: &PathFigures, hosts: &KnownHosts, out: &mut String
             hosts.named(Some(node))
         );
     }
+    if !path.lacking.is_empty() {
+        let hops = path.lacking.iter().map(|node| hosts.named(Some(*node)));
+        let hops: Vec<String> = hops.collect();
+        let _ = writeln!(
+            out,
+            "another path of this pair differs in {} alone, which told nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost)",
+            hops.join(" and ")
+        );
+    }
     tail_text(path, hosts, out);
     lost_text(path, hosts, out);
 }

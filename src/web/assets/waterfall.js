@@ -137,6 +137,11 @@ export function lossText(path) {
   return `${exact(loss.lost)} of ${exact(loss.packets)} packets ${path.of_flow ? "of all flows of this pair " : ""}were lost: ${places.join("; ")}.`;
 }
 
+// The hops that this path lacks of another one, in a sentence.
+export function lackingText({ lacking }) {
+  return `Another path of this pair differs in ${lacking.map(named).join(" and ")} alone, which told nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost).`;
+}
+
 // The hosts on the way that tell which lost packets they dropped.
 export function lostAt(loss) {
   if (!loss || loss.at.length === 0) return "";
@@ -181,6 +186,7 @@ export function waterfall(path) {
     h("td", {}, mean(path.whole)), h("td", {}, quantile(path.whole, "p50_ns")), h("td", {}, quantile(path.whole, "p99_ns")), h("td", {}));
   const rest = path.unknown_mean_ns !== null && h("p", { class: "dim" }, `Segments marked ? take ${duration(path.unknown_mean_ns)} in all (mean): what the whole way takes longer than the others.`);
   const again = path.repeated_nodes.map((node) => h("p", { class: "trouble" }, `Node ${named(node)} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have one node id.`));
+  const lacking = path.lacking.length > 0 && h("p", { class: "dim" }, lackingText(path));
   const tail = tailText(path);
   const losses = lossText(path);
   return h("div", { class: "waterfall" },
