@@ -43,7 +43,7 @@ demo-drops: need-root
 demo-path: need-root
 	packaging/install-build-deps.sh --demo
 	$(RELEASE); $(GIVE_BACK)
-	tests/demo-path.sh $(abspath $(BINARY))
+	tests/demo-path.sh $(abspath $(BINARY)) $(MODE)
 
 # Two hosts and two routers: what limits TCP connections, and which hop is the bottleneck.
 demo-tcp: need-root

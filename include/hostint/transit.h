@@ -9,6 +9,8 @@ enum transit_limit {
 	TRANSIT_MOST_ARRIVALS = 1 << 24,
 	TRANSIT_WAITS = 128,    /* source nodes whose packets wait in the queue of an interface, times interfaces */
 	HOST_UNREAD = 16384,    /* segments that applications have not read; a power of two */
+	HOST_DATAGRAMS = 256,   /* the same of a UDP socket's datagrams */
+	HOST_WRITES = 128,      /* writes to a TCP socket whose data is not sent; a power of two */
 	WAIT_SLOTS = 864,       /* FINE_SLOTS */
 	TRANSIT_GAUGES = 1024,  /* interfaces by which requests of option 114 leave */
 	TRANSIT_ASKERS = 16384, /* pairs of hosts, and their TTLs, whose requests are filled in */
@@ -83,6 +85,7 @@ enum wait_part {
 	WAIT_IN_QUEUE = 0,   /* of an interface, before the driver gets them */
 	WAIT_IN_STACK = 1,   /* from TCP to the source's stamp */
 	WAIT_TO_BE_READ = 2, /* from the sink to the application */
+	WAIT_TO_BE_SENT = 3, /* from the application to TCP */
 };
 
 struct wait_key {

@@ -56,7 +56,7 @@ native\t'in the driver'
 generic\t'in the stack: works everywhere, costs more'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l host-times -d 'Tell collectors how long packets wait in this host: what it tags in the stack and in the queue of the interface, and what it receives until the application reads it' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l host-times -d 'Tell collectors how long packets wait in this host: what it tags in send buffers, in the stack and in the queue of the interface, and what it receives until the application reads it' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe,ioam, and with --int-dscp int-md]' -r
@@ -131,7 +131,7 @@ native\t'in the driver'
 generic\t'in the stack: works everywhere, costs more'"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l nic-timestamps -d 'Take arrival times from the network card where its driver provides them; its clock must be synchronised with the host\'s' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l host-times -d 'Tell collectors how long packets wait in this host: what it tags in the stack and in the queue of the interface, and what it receives until the application reads it' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l host-times -d 'Tell collectors how long packets wait in this host: what it tags in send buffers, in the stack and in the queue of the interface, and what it receives until the application reads it' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l encap -d 'Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe,ioam, and with --int-dscp int-md]' -r

@@ -45,15 +45,7 @@ impl KnownWays {
             .into_iter()
             .flat_map(BTreeMap::keys)
             .collect();
-        let is_whole = |path: &&&Path| !ways.iter().any(|other| is_part(path, other));
+        let is_whole = |path: &&&Path| !ways.iter().any(|other| path.lacks_hops_of(other));
         ways.iter().filter(is_whole).copied().collect()
     }
-}
-
-fn is_part(path: &Path, of: &Path) -> bool {
-    let ends = |path: &Path| (path.source, path.sink);
-    let mut hops = of.hops.iter();
-    path.hops.len() < of.hops.len()
-        && ends(path) == ends(of)
-        && path.hops.iter().all(|hop| hops.any(|other| other == hop))
 }

@@ -76,8 +76,8 @@ pub struct SinkOptions {
     #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub nic_timestamps: Option<bool>,
 
-    /// Tell collectors how long packets wait in this host: what it tags in the stack and in the queue of the interface, and
-    /// what it receives until the application reads it
+    /// Tell collectors how long packets wait in this host: what it tags in send buffers, in the stack and in the queue of the
+    /// interface, and what it receives until the application reads it
     #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub host_times: Option<bool>,
 

@@ -9,14 +9,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use libbpf_rs::Link as TracepointLink;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
-use super::abi::host_times_object::HostTimesSkelBuilder;
+use super::abi::host_times_object::{HostTimesSkelBuilder, OpenHostTimesSkel};
 use super::abi::{flow_key, sink_flow};
 use super::links::{Hook, Link};
 use super::load::{pin_maps, program_fd, with_warnings};
 use super::map_names::{CROSSINGS, HOST_SETTINGS, SINK_FLOWS};
 use super::maps::Map;
 use super::pins::Pins;
-use super::probe::Features;
+use super::probe::{Features, has_tracepoint};
 use super::waits::WaitTable;
 use crate::config::SinkConfig;
 use crate::model::{NodeId, PathTotals};
@@ -29,7 +29,34 @@ pub struct HostTimes {
     /// The program for packets that come, behind the sink of each interface.
     interfaces: BTreeMap<u32, Link>,
     /// The other programs see packets for as long as these live.
-    _links: [TracepointLink; 2],
+    _links: Vec<TracepointLink>,
+    followed: Followed,
+}
+
+/// What the kernel tells by tracepoints of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed {
+    /// What applications write, so that waits in send buffers are known.
+    pub writes: bool,
+    /// When sockets get and hand out datagrams.
+    pub datagrams: bool,
+}
+
+/// Loads the programs for what the kernel tells, and no others.
+pub fn choose_programs(open: &mut OpenHostTimesSkel<'_>) -> Followed {
+    let followed = Followed {
+        writes: has_tracepoint(c"btf_trace_tcp_sendmsg_locked"),
+        datagrams: has_tracepoint(c"btf_trace_sk_data_ready")
+            && has_tracepoint(c"btf_trace_sock_recv_length"),
+    };
+    if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
+        constants.follows_writes = followed.writes;
+    }
+    open.progs.host_written.set_autoload(followed.writes);
+    for of_datagrams in [&mut open.progs.host_queued, &mut open.progs.host_received] {
+        of_datagrams.set_autoload(followed.datagrams);
+    }
+    followed
 }
 
 impl HostTimes {
@@ -51,6 +78,7 @@ impl HostTimes {
             constants.extension_port = config.extension_port.to_be();
             constants.host_netns = netns::inode()?;
         }
+        let followed = choose_programs(&mut open);
         open.maps
             .sink_flows
             .reuse_fd(flows.fd())
@@ -64,16 +92,29 @@ impl HostTimes {
         }
         pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS, CROSSINGS])?;
         let skel = with_warnings(|| open.load())?;
-        let links = [
-            with_warnings(|| skel.progs.host_sent.attach())?,
-            with_warnings(|| skel.progs.host_copied.attach())?,
-        ];
+        let mut programs = vec![&skel.progs.host_sent, &skel.progs.host_copied];
+        if followed.writes {
+            programs.push(&skel.progs.host_written);
+        }
+        if followed.datagrams {
+            programs.extend([&skel.progs.host_queued, &skel.progs.host_received]);
+        }
+        let links = programs
+            .into_iter()
+            .map(|program| with_warnings(|| program.attach()))
+            .collect::<io::Result<_>>()?;
         Ok(Self {
             table: WaitTable::new(Map::of(&skel.maps.transit_waits)?),
             arrives: program_fd(&skel.progs.host_in)?,
             interfaces: BTreeMap::new(),
             _links: links,
+            followed,
         })
+    }
+
+    /// What of all this is followed.
+    pub fn followed(&self) -> Followed {
+        self.followed
     }
 
     /// Sees the packets that come by these interfaces of the sink, and by no others.

@@ -19,8 +19,8 @@ use super::probe::Features;
 use super::transit_settings::md_mark;
 use crate::config::TransitConfig;
 use crate::model::{
-    LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathTotals, PlaceTotals,
-    QUEUE_PLACE, ToldTotals, WITHIN_PLACE,
+    BUFFER_PLACE, LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathTotals,
+    PlaceTotals, QUEUE_PLACE, ToldTotals, WITHIN_PLACE,
 };
 use crate::os::netns;
 
@@ -145,6 +145,7 @@ fn totals(key: &wait_key, waits: &wait_times, node: NodeId) -> PathTotals {
     };
     let (path, place) = match wait_part(key.part) {
         wait_part::WAIT_TO_BE_READ => (Path::to_application(source, at), WITHIN_PLACE),
+        wait_part::WAIT_TO_BE_SENT => (Path::to_queue(source, at), BUFFER_PLACE),
         wait_part::WAIT_IN_STACK => (Path::to_queue(source, at), WITHIN_PLACE),
         _ => (Path::to_queue(source, at), QUEUE_PLACE),
     };

@@ -193,13 +193,13 @@ pub use pair_traffic::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS,
 pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
 pub use path_figures::{
     PathFigures, PathQuery, SegmentFigures, SegmentLoss, SegmentOrder, SegmentTally, SegmentTimes,
-    TailShares, tail_shares,
+    TailShares, set_lacking, tail_shares,
 };
 pub use path_part::{PathFact, PathPart, PathPartRecord};
 pub use path_state::PathState;
 pub use path_status::PathStatus;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
-pub use path_within::{QUEUE_PLACE, WITHIN_PLACE};
+pub use path_within::{BUFFER_PLACE, QUEUE_PLACE, WITHIN_PLACE};
 pub use plain_error::PlainError;
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};

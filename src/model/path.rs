@@ -44,6 +44,9 @@ pub enum SegmentKind {
     /// In the queue of an interface of a transit hop, or of the source, behind its egress stamp: one clock, and a part of
     /// the wire there.
     Queue,
+    /// In the source's host, in the send buffer, from the application's write to TCP's departure: one clock, in front of the
+    /// path.
+    Buffer,
     /// In the source's host, from TCP's departure to the source's stamp: one clock, in front of the path.
     Stack,
     /// In the sink's host, from the sink to the application: one clock, behind the path.
@@ -87,6 +90,7 @@ impl SegmentKind {
             Self::Wire => "wire",
             Self::Guest => "guest",
             Self::Queue => "queue",
+            Self::Buffer => "buffer",
             Self::Stack => "stack",
             Self::Read => "read",
         }
@@ -95,7 +99,7 @@ impl SegmentKind {
     /// True if the same clock stamps its begin and its end.
     pub fn has_one_clock(self) -> bool {
         match self {
-            Self::Hop | Self::Guest | Self::Queue | Self::Stack | Self::Read => true,
+            Self::Hop | Self::Guest | Self::Queue | Self::Buffer | Self::Stack | Self::Read => true,
             Self::Wire => false,
         }
     }
@@ -148,9 +152,17 @@ impl Path {
                 Some(node) if node == hop.node => SegmentKind::Guest,
                 _ => SegmentKind::Wire,
             };
-            for (kind, from, to) in [(kind, from, ingress), (hop_kind, ingress, egress)] {
-                segments.push(Segment { kind, from, to });
-            }
+            let within = Segment {
+                kind: hop_kind,
+                from: ingress,
+                to: egress,
+            };
+            let in_front = self.buffer().unwrap_or(Segment {
+                kind,
+                from,
+                to: ingress,
+            });
+            segments.extend([in_front, within]);
             (from, before) = (egress, Some(hop.node));
         }
         let kind = match self.queue() {
@@ -183,6 +195,16 @@ impl Path {
         let hops = self.hops.iter();
         let round = hops.filter(|hop| !left.insert((hop.node, hop.egress_port)));
         again.chain(round.map(|hop| hop.node)).collect()
+    }
+
+    /// True if the hops are some of those of another path between the same ends, and not all: the same way, on which a hop
+    /// pushed no entry.
+    pub fn lacks_hops_of(&self, whole: &Path) -> bool {
+        let ends = |path: &Path| (path.source, path.sink);
+        let mut hops = whole.hops.iter();
+        self.hops.len() < whole.hops.len()
+            && ends(self) == ends(whole)
+            && self.hops.iter().all(|hop| hops.any(|other| other == hop))
     }
 
     pub fn segment_count(&self) -> usize {

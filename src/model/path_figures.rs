@@ -96,6 +96,8 @@ pub struct TailShares {
 pub struct PathFigures {
     #[serde(flatten)]
     pub path: Path,
+    /// The hops of another path of the answer that are all that this one lacks: they told nothing of its packets.
+    pub lacking: Vec<NodeId>,
     /// The times are those of one flow. Losses are of all packets of the pair even then.
     pub of_flow: bool,
     /// The begin of the first period with a report, and the end of the last one.
@@ -167,6 +169,20 @@ fn figures_of(
         .filter(|corrected| corrected.packets == stamped.samples())
         .and_then(|corrected| Some(stamped.figures()?.shifted_to(corrected.mean_ns)));
     (latency, corrected)
+}
+
+/// Finds the hops that paths lack of the longest one that has all of theirs.
+pub fn set_lacking(paths: &mut [PathFigures]) {
+    let ways: Vec<Path> = paths.iter().map(|one| one.path.clone()).collect();
+    for figures in paths {
+        let path = &figures.path;
+        let whole = ways.iter().filter(|way| path.lacks_hops_of(way));
+        let Some(whole) = whole.max_by_key(|way| way.hops.len()) else {
+            continue;
+        };
+        let lacking = whole.hops.iter().filter(|hop| !path.hops.contains(hop));
+        figures.lacking = lacking.map(|hop| hop.node).collect();
+    }
 }
 
 impl PathFigures {

@@ -6,6 +6,9 @@ use super::{NodeId, NodePort, PassageId, Path, PathHop, Segment, SegmentKind};
 /// The place of the queue in the path that [`Path::to_queue`] makes.
 pub const QUEUE_PLACE: u8 = 3;
 
+/// The place of the send buffers in [`Path::to_queue`] of the source's own queue.
+pub const BUFFER_PLACE: u8 = 1;
+
 /// The place of what is within a host at an end of the way: the stack in [`Path::to_queue`] of the source's own queue, and
 /// what is between sink and application in [`Path::to_application`].
 pub const WITHIN_PLACE: u8 = 2;
@@ -65,6 +68,15 @@ impl Path {
             port,
         });
         Some(Segment { kind, from, to })
+    }
+
+    /// The send buffers of the source's host, if the path ends at its own queue.
+    pub fn buffer(&self) -> Option<Segment> {
+        let stack = self.within().filter(|one| one.kind == SegmentKind::Stack)?;
+        Some(Segment {
+            kind: SegmentKind::Buffer,
+            ..stack
+        })
     }
 
     /// True for what hosts tell apart from paths: no packet with INT names its way so.

@@ -11,8 +11,8 @@ use super::plan::Horizons;
 use super::rows::rows_of_one;
 use super::sums::Sums;
 use crate::model::{
-    NodeId, NodePort, Path, PathFigures, QUEUE_PLACE, Segment, SegmentFigures, SegmentKind,
-    SegmentTimes, Span, WITHIN_PLACE,
+    BUFFER_PLACE, NodeId, NodePort, Path, PathFigures, QUEUE_PLACE, Segment, SegmentFigures,
+    SegmentKind, SegmentTimes, Span, WITHIN_PLACE,
 };
 
 /// What is known of a source's packets.
@@ -37,8 +37,10 @@ pub fn join(conn: &Connection, paths: &mut [PathFigures], span: Span) -> rusqlit
         });
         let queues = std::iter::once(source).chain(passed).map(queue_of);
         path.queues = queues.filter_map(|at| told.get(&at).cloned()).collect();
+        let begin = Path::to_queue(source.node, source);
         let ends = [
-            Path::to_queue(source.node, source).within(),
+            begin.buffer(),
+            begin.within(),
             Path::to_application(source.node, path.path.sink).within(),
         ];
         let ends = ends.into_iter().flatten();
@@ -74,7 +76,8 @@ fn find(conn: &Connection, source: NodeId, span: Span) -> rusqlite::Result<ToldP
         let Some(path) = path else { continue };
         let queue = path.queue().map(|at| (queue_of(at), QUEUE_PLACE));
         let within = path.within().map(|at| (at, WITHIN_PLACE));
-        for (segment, place) in queue.into_iter().chain(within) {
+        let buffer = path.buffer().map(|at| (at, BUFFER_PLACE));
+        for (segment, place) in queue.into_iter().chain(within).chain(buffer) {
             let mut waits = Sums::default();
             let subject = packets_of_place(id, place.into());
             let row = (RollUpTable::Segment, subject);

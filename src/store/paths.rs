@@ -15,7 +15,7 @@ use super::sums::Sums;
 use super::{path_losses, path_queues, unseen_hops};
 use crate::model::{
     MOST_TRANSIT_HOPS, Path, PathFigures, PathQuery, SegmentFigures, SegmentKind, SegmentTimes,
-    Span, tail_shares,
+    Span, set_lacking, tail_shares,
 };
 
 /// The bits of a subject that name the segment: the whole path, then its segments.
@@ -259,6 +259,7 @@ pub fn find(
         let kinds: Vec<SegmentKind> = rows.iter().map(|one| one.segment.kind).collect();
         let tail = tails.remove(&path);
         paths.push(PathFigures {
+            lacking: Vec::new(),
             of_flow: matches!(query, PathQuery::Flow(_)),
             first_ns: presence.first().map_or(0, |first| first.0),
             until_ns: presence.last().map_or(0, |last| last.0 + period_ns),
@@ -273,6 +274,7 @@ pub fn find(
             path,
         });
     }
+    set_lacking(&mut paths);
     path_queues::join(conn, &mut paths, span)?;
     let of_pair = match (query, paths.first()) {
         (PathQuery::Pair { .. }, _) => ways,

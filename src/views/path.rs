@@ -32,7 +32,8 @@ const OF_QUEUES: &str =
     "queue: a part of the wire above it; of all packets from the source through this queue.\n";
 
 /// A line for what is in the hosts at both ends.
-const OF_HOSTS: &str = "stack: in the source's host, from TCP to the stamp; read: in the sink's host, until the application reads; neither is a part of the path.\n";
+const OF_HOSTS: &str = "In the hosts at the ends, and no part of the path: buffer, until TCP sends what the application wrote; stack, from TCP to the \
+                        source's stamp; read, from the sink until the application reads.\n";
 
 /// A line for losses.
 const OF_LOSSES: &str = "lost: of all packets of the pair, by the counts of the hosts on both ends; of a wire, with its queue; ?: not all of them tell.\n";
@@ -68,19 +69,69 @@ pub(super) fn of_what(times: &SegmentTimes) -> String {
     }
 }
 
-fn path_text(path: &PathFigures, columns: usize, hosts: &KnownHosts, out: &mut String) {
+/// What a narrow terminal goes without. A drawing of no columns is left out.
+#[derive(Clone, Copy)]
+struct ShownColumns {
+    drawing: usize,
+    mean: bool,
+    share: bool,
+}
+
+fn table(path: &PathFigures, shown: ShownColumns, hosts: &KnownHosts) -> String {
     let figure_names = ["lost", "mean", "p50", "p99", "share", " "];
     let mut table = TextTable::new(&["segment", ""], &figure_names);
-    for row in waterfall::rows(path, hosts, columns, STROKES) {
+    let ShownColumns {
+        drawing,
+        mean,
+        share,
+    } = shown;
+    for row in waterfall::rows(path, hosts, drawing.max(1), STROKES) {
+        let if_shown = |shown: bool, cell: String| if shown { cell } else { String::new() };
         // The drawing is aligned left.
-        let bar = format!("{:<columns$}", row.bar);
+        let bar = if_shown(drawing > 0, format!("{:<drawing$}", row.bar));
         let names = [row.kind.to_owned(), row.ends];
-        table.row(
-            names,
-            [row.lost, row.mean, row.p50, row.p99, row.share, bar],
-        );
+        let mean = if_shown(mean, row.mean);
+        let share = if_shown(share, row.share);
+        table.row(names, [row.lost, mean, row.p50, row.p99, share, bar]);
     }
-    let _ = write!(out, "{table}");
+    table.to_string()
+}
+
+fn path_text(path: &PathFigures, width: usize, hosts: &KnownHosts, out: &mut String) {
+    let drawing = width
+        .saturating_sub(FIGURES_COLUMNS)
+        .clamp(LEAST_COLUMNS, MOST_COLUMNS);
+    let of = |drawing, (mean, share)| {
+        let shown = ShownColumns {
+            drawing,
+            mean,
+            share,
+        };
+        table(path, shown, hosts)
+    };
+    let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    let figures = [(true, true), (true, false), (false, false)];
+    let room_beside = |figures| {
+        // Two blanks stand between.
+        let taken = widest(&of(0, figures)).unwrap_or(0) + 2;
+        width.saturating_sub(taken)
+    };
+    let with_drawing = figures.into_iter().find_map(|figures| {
+        let room = room_beside(figures).min(drawing);
+        (room >= LEAST_COLUMNS).then(|| of(room, figures))
+    });
+    let without = || {
+        let all = figures.into_iter().map(|figures| of(0, figures));
+        all.reduce(|text, fewer| {
+            if widest(&text) <= Some(width) {
+                text
+            } else {
+                fewer
+            }
+        })
+    };
+    let text = with_drawing.or_else(without).unwrap_or_default();
+    out.push_str(&text);
     sentences(path, hosts, out);
 }
 
@@ -99,6 +150,15 @@ pub(super) fn sentences(path: &PathFigures, hosts: &KnownHosts, out: &mut String
             "node {} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have \
              one node id",
             hosts.named(Some(node))
+        );
+    }
+    if !path.lacking.is_empty() {
+        let hops = path.lacking.iter().map(|node| hosts.named(Some(*node)));
+        let hops: Vec<String> = hops.collect();
+        let _ = writeln!(
+            out,
+            "another path of this pair differs in {} alone, which told nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost)",
+            hops.join(" and ")
         );
     }
     tail_text(path, hosts, out);
@@ -196,9 +256,6 @@ pub fn paths(
         out.push_str(NO_PATHS);
         return;
     }
-    let columns = width
-        .saturating_sub(FIGURES_COLUMNS)
-        .clamp(LEAST_COLUMNS, MOST_COLUMNS);
     for path in paths {
         let nodes = path.path.nodes();
         let nodes: Vec<String> = nodes.map(|node| hosts.named(Some(node))).collect();
@@ -211,7 +268,7 @@ pub fn paths(
             moment(path.first_ns),
             moment(path.until_ns)
         );
-        path_text(path, columns, hosts, out);
+        path_text(path, width, hosts, out);
     }
     if let Some(loss) = loss {
         loss_text(loss, hosts, out);

@@ -46,7 +46,7 @@ pub(super) fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
     match segment.kind {
         SegmentKind::Hop => format!("{} -> {}", port(hosts, segment.from), segment.to.port),
         SegmentKind::Queue | SegmentKind::Read => port(hosts, segment.from),
-        SegmentKind::Stack => port(hosts, segment.to),
+        SegmentKind::Buffer | SegmentKind::Stack => port(hosts, segment.to),
         SegmentKind::Wire | SegmentKind::Guest => format!(
             "{} -> {}",
             port(hosts, segment.from),
@@ -200,7 +200,7 @@ pub fn rows(
         let row = row(one.segment.kind.name(), ends, &one.times, one.share);
         match one.segment.kind {
             // They are no part of the path: neither of its mean, nor of what is lost on it.
-            SegmentKind::Stack | SegmentKind::Read => WaterfallRow {
+            SegmentKind::Buffer | SegmentKind::Stack | SegmentKind::Read => WaterfallRow {
                 lost: String::new(),
                 share: String::new(),
                 ..row
@@ -212,7 +212,8 @@ pub fn rows(
         let told = path.host_segments.iter();
         told.filter(move |one| one.segment.kind == kind).map(&of)
     };
-    let mut rows: Vec<WaterfallRow> = at_end(SegmentKind::Stack).collect();
+    let in_front = [SegmentKind::Buffer, SegmentKind::Stack];
+    let mut rows: Vec<WaterfallRow> = in_front.into_iter().flat_map(at_end).collect();
     for (segment, bar) in path.segments.iter().zip(bars(path, columns, strokes)) {
         rows.push(WaterfallRow { bar, ..of(segment) });
         let is_behind = |queue: &&SegmentFigures| {

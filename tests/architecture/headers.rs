@@ -11,7 +11,7 @@ use super::{Source, c_sources, none};
 const KERNEL: &str = "src/bpf/kernel/kernel.h";
 
 /// Each folder of src/bpf, and the folders whose headers it may include. Programs may include all of them.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 14] = [
     ("kernel", &[]),
     ("packet", &["kernel"]),
     ("int", &["kernel", "packet"]),
@@ -23,6 +23,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),
     ("transit", &["kernel", "packet", "int"]),
+    ("host", &["kernel", "packet", "tcp", "transit"]),
     (
         "lease",
         &["kernel", "packet", "int", "watch", "source", "sink"],

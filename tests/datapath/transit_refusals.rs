@@ -4,7 +4,7 @@ use hostint::datapath::abi::transit_counter;
 use hostint_testing::frame::Frame;
 use hostint_testing::int_block::{Block, FLAG_BUDGET};
 use hostint_testing::model::{gpe, layout};
-use hostint_testing::packets::{tcp, udp, udp6};
+use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::source::TCX_NEXT;
 use hostint_testing::programs::transit::{Hop, Options};
 use hostint_testing::sink_cases::{extension, int};
@@ -153,6 +153,21 @@ mod root {
             assert_eq!(left != frame, says_so, "{sentence}: M");
             let counted = [(count::COUNT_TRANSIT_SUPERPACKET, 1, frame.len() as u64)];
             assert_counted(&hop, &counted, sentence);
+        }
+    }
+
+    #[test]
+    fn a_packet_that_the_kernel_cannot_enlarge_passes_unchanged() {
+        // Those of BPF_PROG_RUN are no TCP to the kernel, which makes room only in that.
+        for frame in [
+            in_gpe(&tcp().payload(900), 0, 0x0c),
+            in_gpe(&tcp6().payload(900), 0, 0x0c),
+        ] {
+            let hop = hop(&Options::default());
+            let left = hop.leave_superpacket(&frame, 300, 3);
+            assert_eq!(left.bytes, frame, "no byte differs");
+            let counted = [(count::COUNT_TRANSIT_CANNOT_RESIZE, 1, frame.len() as u64)];
+            assert_counted(&hop, &counted, "the kernel refuses");
         }
     }
 }

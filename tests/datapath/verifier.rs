@@ -18,7 +18,7 @@ mod root {
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
     use hostint::datapath::probe::{Features, has_packet_stamps, has_tracepoint};
-    use hostint::datapath::{head_room, hops};
+    use hostint::datapath::{head_room, hops, host_times};
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
     use libbpf_rs::{ProgramMut, ProgramType};
 
@@ -160,12 +160,20 @@ mod root {
             let mut open = HostTimesSkelBuilder::default().open(&mut object).unwrap();
             let constants = open.maps.rodata_data.as_deref_mut().unwrap();
             constants.have_tai_clock = features.tai_clock;
+            let followed = host_times::choose_programs(&mut open);
             let skel = open
                 .load()
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));
             check("host_sent", &skel.progs.host_sent);
             check("host_in", &skel.progs.host_in);
             check("host_copied", &skel.progs.host_copied);
+            if followed.writes {
+                check("host_written", &skel.progs.host_written);
+            }
+            if followed.datagrams {
+                check("host_queued", &skel.progs.host_queued);
+                check("host_received", &skel.progs.host_received);
+            }
         }
     }
 

@@ -28,6 +28,7 @@ mod root {
     mod hop_interfaces;
     mod hops;
     mod hops_stacked;
+    mod host_times;
     mod inner_flows;
     mod int_mx;
     mod ioam;

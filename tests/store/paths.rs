@@ -442,6 +442,7 @@ fn a_path_has_what_hosts_tell_of_its_ends_and_of_routers_without_int() {
     for (path, place) in [
         (Path::to_queue(source.node, source), QUEUE_PLACE),
         (Path::to_queue(source.node, source), WITHIN_PLACE),
+        (Path::to_queue(source.node, source), BUFFER_PLACE),
         (Path::to_application(source.node, sink), WITHIN_PLACE),
         // Of another source.
         (Path::to_application(NodeId(3), sink), WITHIN_PLACE),
@@ -474,6 +475,7 @@ fn a_path_has_what_hosts_tell_of_its_ends_and_of_routers_without_int() {
     assert_eq!(
         ends,
         [
+            (SegmentKind::Buffer, source.node, Some(50)),
             (SegmentKind::Stack, source.node, Some(50)),
             (SegmentKind::Read, sink.node, Some(50)),
         ]

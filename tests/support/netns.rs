@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -271,6 +272,17 @@ impl Daemon {
 
     pub fn stdout(&self) -> String {
         std::fs::read_to_string(&self.stdout).unwrap()
+    }
+
+    /// The whole lines of standard output behind these bytes, which grow by them.
+    pub fn further_lines(&self, behind: &mut u64) -> String {
+        let mut file = File::open(&self.stdout).unwrap();
+        file.seek(SeekFrom::Start(*behind)).unwrap();
+        let mut lines = String::new();
+        file.read_to_string(&mut lines).unwrap();
+        lines.truncate(lines.rfind('\n').map_or(0, |end| end + 1));
+        *behind += lines.len() as u64;
+        lines
     }
 
     pub fn pid(&self) -> u64 {

@@ -94,6 +94,7 @@ pub fn path(reports: u64) -> PathFigures {
         first_ns: SPAN.since_ns,
         until_ns: SPAN.since_ns + 20_000_000_000,
         period_ns: 10_000_000_000,
+        lacking: Vec::new(),
         whole: SegmentTimes {
             reports,
             packets: None,
@@ -164,6 +165,10 @@ pub fn with_losses(mut path: PathFigures) -> PathFigures {
 }
 
 fn told(view: &View) -> String {
+    told_in(120, view)
+}
+
+fn told_in(width: usize, view: &View) -> String {
     let seen = [HostSeen {
         node: Some(NodeId(28673)),
         address: [192, 0, 2, 1].into(),
@@ -172,7 +177,7 @@ fn told(view: &View) -> String {
         last_ns: 1,
         silent_after_ns: 1,
     }];
-    view.text(SPAN, 120, &KnownHosts::new(&seen, None))
+    view.text(SPAN, width, &KnownHosts::new(&seen, None))
 }
 
 const PAIR: PathQuery = PathQuery::Pair {
@@ -267,6 +272,12 @@ fn routers_without_int_and_the_hosts_at_the_ends_have_rows() {
     };
     path.host_segments = vec![
         segment(
+            SegmentKind::Buffer,
+            (1, 0),
+            (1, 7),
+            of_host(latency(9_000, 14_000_000, 26_000_000)),
+        ),
+        segment(
             SegmentKind::Stack,
             (1, 0),
             (1, 7),
@@ -281,12 +292,14 @@ fn routers_without_int_and_the_hosts_at_the_ends_have_rows() {
     ];
     let told = told(&View::Paths(PAIR, vec![path], None));
     let lines: Vec<&str> = told.lines().filter(|line| !line.is_empty()).collect();
-    let kinds: Vec<&str> = (lines[3..10].iter())
+    let kinds: Vec<&str> = (lines[3..11].iter())
         .map(|line| line.split(' ').next().unwrap_or_default())
         .collect();
     assert_eq!(
         kinds,
-        ["stack", "wire", "router", "hop", "wire", "read", "in"],
+        [
+            "buffer", "stack", "wire", "router", "hop", "wire", "read", "in"
+        ],
         "{told}"
     );
     for part in [
@@ -294,10 +307,61 @@ fn routers_without_int_and_the_hosts_at_the_ends_have_rows() {
         "router   2 routers without INT",
         "read     2 port 8                                     70.0 us  70.0 us  90.0 us\n",
         "┄┄┄┄",
-        "stack: in the source's host",
+        "In the hosts at the ends, and no part of the path: buffer, until TCP sends",
     ] {
         assert!(told.contains(part), "{told}does not say: {part}");
     }
+}
+
+#[test]
+fn rows_fit_into_a_narrow_terminal() {
+    for (width, heads) in [
+        (120, &["lost", "mean", "p50", "p99", "share"][..]),
+        (94, &["lost", "mean", "p50", "p99"]),
+        (84, &["lost", "p50", "p99"]),
+        (70, &["lost", "p50", "p99"]),
+    ] {
+        let path = with_losses(with_queue(path(200), 9_000));
+        let told = told_in(width, &View::Paths(PAIR, vec![path], None));
+        let rows: Vec<&str> = (told.lines())
+            .skip_while(|line| !line.starts_with("segment"))
+            .take(6)
+            .collect();
+        assert_eq!(
+            rows[0].split_whitespace().skip(1).collect::<Vec<_>>(),
+            heads,
+            "{width}: {told}"
+        );
+        assert!(rows[5].starts_with("in all"), "{width}: {told}");
+        let longest = rows.iter().map(|row| row.chars().count()).max();
+        assert!(longest <= Some(width), "{width}: {told}");
+    }
+}
+
+#[test]
+fn a_hop_that_pushed_no_entry_on_some_packets_is_named() {
+    let whole = path(200);
+    let mut part = path(100);
+    let hop = part.path.hops[0];
+    let further = PathHop {
+        node: NodeId(12),
+        ..hop
+    };
+    let mut longer = whole.clone();
+    longer.path.hops.push(further);
+    part.path.hops = vec![hop];
+    let mut all = vec![longer, part, whole];
+    all[2].path.sink.port += 1;
+    set_lacking(&mut all);
+    let lacking: Vec<_> = all.iter().map(|one| one.lacking.clone()).collect();
+    assert_eq!(
+        lacking,
+        [vec![], vec![NodeId(12)], vec![]],
+        "another sink's port is another way"
+    );
+    let told = told(&View::Paths(PAIR, all, None));
+    let sentence = "another path of this pair differs in 12 alone, which told nothing of these packets; hostint status there says why";
+    assert_eq!(told.matches(sentence).count(), 1, "{told}");
 }
 
 #[test]

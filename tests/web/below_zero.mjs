@@ -44,7 +44,7 @@ for (const [name, corrected] of CASES) {
     const times = { packets: 100, reports: 100, latency: stamped, corrected, share: null };
     const wire = { kind: "wire", from: { node: 1, port: 7 }, to: { node: 2, port: 8 }, ...times };
     const drawing = waterfall({
-      path_hash: "1", nodes: [1, 2], repeated_nodes: [], unknown_mean_ns: null, first_ns: "0", until_ns: "0", period_ns: 1, presence: [],
+      path_hash: "1", nodes: [1, 2], repeated_nodes: [], lacking: [], unknown_mean_ns: null, first_ns: "0", until_ns: "0", period_ns: 1, presence: [],
       whole: times, segments: [wire], queues: [], host_segments: [], tail: null,
     });
     holds(!negative.test(drawing.text), drawing.text);

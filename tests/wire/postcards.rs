@@ -271,6 +271,66 @@ fn a_packet_in_int_mx_is_told_with_its_headers_up_to_int() {
 }
 
 #[test]
+fn the_manual_says_how_many_bytes_hops_tell() {
+    const MANUAL: &str = include_str!("../../man/hostint-sizing.7");
+    const SINK: usize = 120;
+    let len = |first, headers: usize| {
+        let mut quote = vec![0; headers + 36];
+        quote[0] = if first == FirstHeader::Ipv4 {
+            0x45
+        } else {
+            0x60
+        };
+        let card = MxPostcard {
+            arrived_ns: Some(1),
+            left_ns: 2,
+            ingress_port: 2,
+            egress_port: 3,
+            queue_packets: Some(5),
+            first,
+            quote,
+        };
+        let (hw_id, flags, report) = report_postcards::mx(NodeId(11), &card);
+        let mut datagram = Vec::new();
+        report_v20::begin(hw_id, NodeId(11), &mut datagram);
+        let shared = datagram.len();
+        report_v20::append(flags, &report, &mut datagram).unwrap();
+        assert_eq!(shared + 28, 36, "of a datagram, as an IP packet");
+        datagram.len() - shared
+    };
+    let (udp, tcp) = (len(FirstHeader::Ipv4, 28), len(FirstHeader::Ipv4, 40));
+    assert_eq!(len(FirstHeader::Ipv6, 48), udp + 20);
+    let line = format!("{udp} for UDP over IPv4, {tcp} for TCP, and 20 more over IPv6");
+    assert!(MANUAL.contains(&line), "{line}");
+    let grouped = |number: u64| {
+        let digits = number.to_string();
+        let parts = digits.as_bytes().rchunks(3).rev();
+        let parts = parts.map(|part| std::str::from_utf8(part).unwrap());
+        parts.collect::<Vec<_>>().join(",")
+    };
+    for (packets, sample, hops) in [
+        (1_000, 1, 4),
+        (10_000, 64, 4),
+        (100_000, 64, 4),
+        (100_000, 64, 8),
+        (1_000_000, 1024, 4),
+    ] {
+        let told = packets as f64 / f64::from(sample);
+        let bytes = told * (hops as f64 * (udp + 36) as f64 + SINK as f64);
+        let line = format!(
+            "{}@{sample}@{hops}@{}@{:.1}",
+            grouped(packets),
+            grouped((told * (hops + 1) as f64).round_ties_even() as u64),
+            8.0 * bytes / 1e6
+        );
+        assert!(
+            MANUAL.lines().any(|is| is == line),
+            "not in the manual: {line}"
+        );
+    }
+}
+
+#[test]
 fn a_sinks_report_says_that_hops_tell_of_the_packet_too() {
     for told in [false, true] {
         let mut report = two_hops().sample(3, 5, NS).report;

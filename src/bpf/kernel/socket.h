@@ -56,8 +56,15 @@ struct socket {
 	unsigned long flags;
 };
 
+struct sk_buff_head {
+	struct sk_buff *prev; /* the newest one; the list itself if it is empty */
+	__u32 qlen;
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	__u16 sk_protocol;
+	struct sk_buff_head sk_receive_queue;
 	struct dst_entry *sk_dst_cache;
 	struct socket *sk_socket;
 	struct refcount_struct sk_wmem_alloc;
@@ -66,6 +73,10 @@ struct sock {
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
 	struct sock_cgroup_data sk_cgrp_data;
+};
+
+struct udp_sock {
+	struct sk_buff_head reader_queue; /* what readers took over from the receive queue */
 };
 
 #pragma clang attribute pop

@@ -33,7 +33,12 @@ impl TellHostTimes {
         let times = begin()
             .map_err(|err| advise_for(err, &privileges::STEADY))
             .context("cannot measure how long packets wait in this host")?;
-        log::info("waits in this host are told");
+        log::info(match times.followed().writes {
+            true => "waits in this host are told",
+            false => {
+                "waits in this host are told, but for those in send buffers (they need kernel 6.16)"
+            }
+        });
         Ok(Some(Self(times)))
     }
 }

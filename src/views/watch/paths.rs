@@ -196,6 +196,7 @@ impl WatchedPath {
         let whole = since(&self.now.whole, base.map(|base| &base.whole));
         let mut figures = PathFigures {
             path: self.path.clone(),
+            lacking: Vec::new(),
             of_flow: false,
             first_ns: self.first_ns,
             until_ns: self.last_ns,

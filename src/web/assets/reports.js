@@ -42,6 +42,9 @@ function fields(object) {
   return h("dl", { class: "record" }, Object.entries(object).map(([name, of]) => h("div", {}, h("dt", {}, name), value(name, of))));
 }
 
+// What hops tell of a packet in INT-MX joins the sink's report, or this flag stays set.
+const isIncomplete = (report) => report.kind === "latency" && report.flags?.intermediate;
+
 // The packet's path, hop by hop.
 function way(report) {
   // A report lists transit hops newest first.
@@ -56,7 +59,9 @@ function way(report) {
     const role = i === 0 ? "INT source" : next ? "transit" : "INT sink";
     return [h("li", {}, h("span", { class: "dim" }, role), h("b", {}, `node ${hop.node}`), h("span", { class: "dim" }, inside && `${inside} inside`)), link && h("li", { class: "way-to" }, link)];
   });
-  return h("ol", { class: "way", "aria-label": "the packet's path" }, shown);
+  const drawn = h("ol", { class: "way", "aria-label": "the packet's path" }, shown);
+  if (!isIncomplete(report)) return drawn;
+  return [drawn, h("p", { class: "trouble" }, "Incomplete: a transit hop on the path of this packet told nothing of it (INT-MX).")];
 }
 
 function whole(report) {
@@ -100,7 +105,7 @@ export class Reports {
     const name = h("a", { href: link({ at: isOpen ? "" : at }), "data-at": at, "aria-expanded": String(isOpen) }, fine(at));
     const flow = report.inner_flow ?? report.flow;
     const row = h("tr", { class: isOpen ? "open" : undefined },
-      h("th", { scope: "row", class: "left" }, name), h("td", { class: "left" }, report.kind),
+      h("th", { scope: "row", class: "left" }, name), h("td", { class: "left" }, isIncomplete(report) ? "latency, incomplete" : report.kind),
       h("td", { class: report.gap ? "trouble" : undefined }, measured(report)), h("td", {}, number(report)),
       this.withFlow && h("td", { class: "left" }, flow ? `${endpoint(flow.src, flow.sport)} → ${endpoint(flow.dst, flow.dport)}` : ""),
       h("td", { title: "sequence number of the report" }, report.report_seq), h("td", { class: "left" }, report.exporter ?? ""));

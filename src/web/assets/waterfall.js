@@ -26,7 +26,7 @@ const port = ({ node, port }) => `${named(node)} port ${port}`;
 // "leaf (28673) port 2 → 3" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
 export function ends({ kind, from, to }) {
   if (kind === "queue" || kind === "read") return port(from);
-  if (kind === "stack") return port(to);
+  if (kind === "buffer" || kind === "stack") return port(to);
   return kind === "hop" ? `${port(from)} → ${to.port}` : `${port(from)} → ${port(to)}`;
 }
 
@@ -137,6 +137,11 @@ export function lossText(path) {
   return `${exact(loss.lost)} of ${exact(loss.packets)} packets ${path.of_flow ? "of all flows of this pair " : ""}were lost: ${places.join("; ")}.`;
 }
 
+// The hops that this path lacks of another one, in a sentence.
+export function lackingText({ lacking }) {
+  return `Another path of this pair differs in ${lacking.map(named).join(" and ")} alone, which told nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost).`;
+}
+
 // The hosts on the way that tell which lost packets they dropped.
 export function lostAt(loss) {
   if (!loss || loss.at.length === 0) return "";
@@ -152,7 +157,7 @@ function unseenRow({ unseen_hops: routers }, knowsLosses) {
     h("td", { class: "waterfall-cell" }, dashed), knowsLosses && h("td", {}), h("td", {}), h("td", {}), h("td", {}), h("td", {}))];
 }
 
-const IN_HOSTS = { stack: "in the source's host, from TCP to the stamp", read: "in the sink's host, until the application reads" };
+const IN_HOSTS = { buffer: "in the source's host, until TCP sends what the application wrote", stack: "in the source's host, from TCP to the stamp", read: "in the sink's host, until the application reads" };
 
 // What is in the host at an end of the path: neither a part of its mean, nor of what is lost on it.
 function hostRow(segment, knowsLosses) {
@@ -181,10 +186,11 @@ export function waterfall(path) {
     h("td", {}, mean(path.whole)), h("td", {}, quantile(path.whole, "p50_ns")), h("td", {}, quantile(path.whole, "p99_ns")), h("td", {}));
   const rest = path.unknown_mean_ns !== null && h("p", { class: "dim" }, `Segments marked ? take ${duration(path.unknown_mean_ns)} in all (mean): what the whole way takes longer than the others.`);
   const again = path.repeated_nodes.map((node) => h("p", { class: "trouble" }, `Node ${named(node)} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have one node id.`));
+  const lacking = path.lacking.length > 0 && h("p", { class: "dim" }, lackingText(path));
   const tail = tailText(path);
   const losses = lossText(path);
   return h("div", { class: "waterfall" },
     h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
-      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, within("stack"), rows, within("read"), whole))),
-    rest, again, tail && h("p", {}, tail), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
+      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, within("buffer"), within("stack"), rows, within("read"), whole))),
+    rest, again, lacking, tail && h("p", {}, tail), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Remembers when TCP's segments of measured flows came from the sink, until the application reads them. They are told from
- * others by addresses, ports and sequence number. Datagrams are not followed: the kernel does not tell which one was read.
+ * others by addresses, ports and sequence number.
  */
-#ifndef HOSTINT_TRANSIT_UNREAD_H
-#define HOSTINT_TRANSIT_UNREAD_H
+#ifndef HOSTINT_HOST_UNREAD_H
+#define HOSTINT_HOST_UNREAD_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
