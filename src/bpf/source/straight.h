@@ -13,6 +13,7 @@
 #include "hostint/wire.h"
 #include "int/mark.h"
 #include "kernel/device_mtu.h"
+#include "kernel/features.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "source/budget.h"
@@ -143,9 +144,5 @@ static __always_inline bool passes_straight(const struct outgoing_packet *p, str
 	}
 	return true;
 }
-
-enum {
-	NOT_STRAIGHT = -2, /* nothing changed: the packet takes the general way; else this is a verdict */
-};
 
 #endif
