@@ -5,11 +5,13 @@ use std::net::Ipv6Addr;
 
 use hostint_testing::frame::Frame;
 use hostint_testing::model::Encapsulation::{self, ExtensionUdp, IntMd, OverTcpUdp, VxlanGpe};
+use hostint_testing::model::sink::Seen;
+use hostint_testing::numbers::another;
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::program_info;
-use hostint_testing::programs::sink::{Sink, Sizes, settings};
+use hostint_testing::programs::sink::{Sink, Sizes, model_of, settings};
 use hostint_testing::programs::source::{Hook, Options, Source};
-use hostint_testing::programs::transit::{self, Hop, with_int_md};
+use hostint_testing::programs::transit::{self, Hop};
 use hostint_testing::source_cases::with;
 use hostint_testing::transit_cases::{STACK, asking_source, lease, tagged};
 use libbpf_rs::ProgramMut;
@@ -183,11 +185,19 @@ fn at_both_ends(name: &str, options: &Options, sinks: &[Sink; 2]) {
     }
 }
 
+/// The packet with a number that is this much greater: each arrival is remembered elsewhere.
+fn numbered(wire: &[u8], further: u32) -> Vec<u8> {
+    let Seen::Tagged(tagged) = model_of(&settings()).look(wire) else {
+        panic!("the packet is tagged");
+    };
+    another(wire, &tagged, further, None)
+}
+
 fn at_hops(name: &str, encapsulation: Encapsulation) {
     let hops = WAYS.map(|straight| {
         let hop = Hop::load(&transit::Options {
             straight,
-            ..with_int_md()
+            ..transit::Options::default()
         });
         hop.set_node(9);
         hop
@@ -198,16 +208,15 @@ fn at_hops(name: &str, encapsulation: Encapsulation) {
         });
     }
     for (packet, frame) in packets() {
-        // No lease lets TCP go in INT-MD.
-        if encapsulation == IntMd && !packet.starts_with("UDP") {
-            continue;
-        }
-        let frame = frame.segment(9, 2);
         let source = asking_source(encapsulation, 1);
+        let wire = tagged(&source, &frame.segment(9, 2), STACK);
+        let mut number = 0;
         at_hop(&format!("{name}, {packet}"), &hops, || {
-            (0..PACKETS)
-                .map(|_| tagged(&source, &frame, STACK))
-                .collect()
+            let numbers = (0..PACKETS).map(|_| {
+                number += 1;
+                numbered(&wire, number)
+            });
+            numbers.collect()
         });
     }
 }
@@ -241,7 +250,6 @@ pub fn run() {
         ("vxlan-gpe", VxlanGpe),
         ("over-tcp-udp", OverTcpUdp),
         ("extension-udp", ExtensionUdp),
-        ("int-md", IntMd),
     ] {
         at_hops(name, encapsulation);
     }
