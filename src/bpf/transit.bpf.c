@@ -8,10 +8,11 @@
  *   has_no_mark()       int/plain.h         cannot have INT              not counted
  *   find_stack()        transit/find.h      has no stack that a hop      FOREIGN_MARK FRAGMENT IP_OPTIONS TRUNCATED
  *                                           may change                   BAD_SHIM BAD_VERSION BAD_BITMAP BAD_LENGTH
- *   note_arrival()      transit/crossed.h   at ingress: that is all      (ARRIVED)
+ *   note_ingress()      transit/crossed.h   at ingress: that is all      (ARRIVED)
  *   is_allowed()        below               its source is not allowed    NOT_ALLOWED
  *   note_departure()    below               at egress, whatever follows  (not counted)
  *   pass_mx()           transit/postcard.h  INT-MX stays as it is        MX_PASSED POSTCARD_SENT POSTCARD_LOST
+ *                                                                        (POSTCARD_UNREAD: by the daemon)
  *   hop()               below               this host is in the stack    OWN_HOP
  *                                           cannot be changed safely     SUPERPACKET UNFINISHED
  *                                           the source left no budget    NO_BUDGET (sets E)
@@ -36,7 +37,6 @@
  * neither queue nor free bandwidth is.
  */
 #include "kernel/kernel.h"
-#include "int/crossings.h"
 #include "kernel/clock.h"
 #include "kernel/features.h"
 #include "kernel/host_settings.h"
@@ -56,7 +56,6 @@
 #include "transit/postcard.h"
 #include "transit/push.h"
 #include "transit/readable.h"
-#include "transit/remembered.h"
 #include "transit/room.h"
 #include "transit/straight.h"
 
@@ -143,7 +142,7 @@ int transit_in(struct __sk_buff *ctx)
 			note_request(ctx, host, p);
 		return TCX_NEXT;
 	}
-	note_arrival(ctx, host, p);
+	note_ingress(ctx, host, p);
 	return TCX_NEXT;
 }
 

@@ -13,7 +13,6 @@
 #include "hostint/wire.h"
 #include "int/mark.h"
 #include "kernel/device_mtu.h"
-#include "kernel/features.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
 #include "source/budget.h"

@@ -34,7 +34,7 @@ static __always_inline void note_crossing(struct __sk_buff *ctx, const struct ho
  * Remembering comes last, here and below: the word is in no cache as a rule, and a locked step, as counting a crossing is,
  * waits until all that was written before it is there.
  */
-static __always_inline void note_arrival(struct __sk_buff *ctx, const struct host_settings *host,
+static __always_inline void note_ingress(struct __sk_buff *ctx, const struct host_settings *host,
 					 struct passing_packet *p)
 {
 	__u64 now = now_ns(host);

@@ -80,7 +80,7 @@ static __always_inline bool arrive_usual(struct __sk_buff *ctx, const struct hos
 	if (!find_usual(ctx, &p, family) ||
 	    (p.is_gpe ? find_gpe(data, end, &p) : find_block(data, end, &p)) != TRANSIT_FOUND)
 		return false;
-	note_arrival(ctx, host, &p);
+	note_ingress(ctx, host, &p);
 	return true;
 }
 
