@@ -19,7 +19,7 @@ pub struct PostcardRing {
     unread: UnreadCards,
 }
 
-/// The counter of what cannot be read. It is the programs' map, but nobody else adds to this one.
+/// The counter of what cannot be read. The map is that of the programs, which never add to this one.
 pub struct UnreadCards(pub Map<u32, counter>);
 
 impl UnreadCards {
