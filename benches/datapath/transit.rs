@@ -1,6 +1,7 @@
 //! ns that a transit hop takes for a packet of real traffic at both of its hooks, less what programs that do nothing
-//! take.
+//! take. HOSTINT_BEFORE names another build, whose programs are measured in the same rounds.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use hostint::datapath::links::Hook;
@@ -16,14 +17,36 @@ const PACKET: u32 = 1300;
 const DATAGRAM: usize = 1140;
 const TIME: Duration = Duration::from_millis(150);
 
-/// The encapsulation that the source takes; none: packets have no INT.
-const CASES: [(&str, Option<&str>, bool); 5] = [
-    ("no-op", None, false),
-    ("without INT", None, true),
-    ("over-tcp-udp", Some("over-tcp-udp"), true),
-    ("extension-udp", Some("extension-udp"), true),
-    ("vxlan-gpe", Some("vxlan-gpe"), true),
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Programs {
+    Noop,
+    Hop,
+    /// Of the build that `HOSTINT_BEFORE` names.
+    HopBefore,
+}
+
+/// What is compared: a name, and the encapsulation that the source takes; none: packets have no INT.
+type Row = (&'static str, Option<&'static str>, Programs);
+
+const ROWS: [Row; 5] = [
+    ("no-op", None, Programs::Noop),
+    ("without INT", None, Programs::Hop),
+    ("over-tcp-udp", Some("over-tcp-udp"), Programs::Hop),
+    ("extension-udp", Some("extension-udp"), Programs::Hop),
+    ("vxlan-gpe", Some("vxlan-gpe"), Programs::Hop),
 ];
+
+fn before() -> Option<OsString> {
+    std::env::var_os("HOSTINT_BEFORE")
+}
+
+/// Each row with a hop stands a second time behind the others, if there is another build.
+fn rows() -> Vec<Row> {
+    let hops = ROWS.iter().filter(|row| row.2 == Programs::Hop);
+    let again = hops.map(|(name, encapsulation, _)| (*name, *encapsulation, Programs::HopBefore));
+    let again = again.filter(|_| before().is_some());
+    ROWS.iter().copied().chain(again).collect()
+}
 
 struct Case {
     /// At ingress, and at egress.
@@ -44,7 +67,7 @@ impl Case {
     }
 }
 
-fn set_up(noop: &Noop, encapsulation: Option<&str>, hop: bool) -> Case {
+fn set_up(noop: &Noop, (_, encapsulation, programs): Row) -> Case {
     let lab = Lab::new();
     let mut daemons = Vec::new();
     for (host, via) in [(&lab.a, "10.9.1.2"), (&lab.b, "10.9.2.2")] {
@@ -60,8 +83,12 @@ fn set_up(noop: &Noop, encapsulation: Option<&str>, hop: bool) -> Case {
         await_that("what passes is known", || is_settled(&lab.a));
     }
     let mut noops = Vec::new();
-    let programs = if hop {
-        lab.m.hostint("transit attach --dev m0,m1 --node-id 9");
+    let programs = if programs != Programs::Noop {
+        let router = match before().filter(|_| programs == Programs::HopBefore) {
+            Some(binary) => lab.m.with_binary(binary),
+            None => lab.m.clone(),
+        };
+        router.hostint("transit attach --dev m0,m1 --node-id 9");
         [("transit-in", "m0"), ("transit-out", "m1")]
             .map(|(role, dev)| programs::pinned(&lab.m, role, dev))
     } else {
@@ -95,10 +122,8 @@ fn measure(cases: &[Case], traffic: &dyn Fn(&Case)) -> Rounds {
 pub fn run() {
     let _stats = Stats::enable();
     let noop = Noop::load();
-    let cases: Vec<Case> = CASES
-        .iter()
-        .map(|(_, encapsulation, hop)| set_up(&noop, *encapsulation, *hop))
-        .collect();
+    let rows = rows();
+    let cases: Vec<Case> = rows.iter().map(|row| set_up(&noop, *row)).collect();
     println!("transit: ns for each packet or superpacket above a program that does nothing");
     println!(
         "  {:<6} {:<30} {:>14} {:>14} {:>14}",
@@ -115,7 +140,7 @@ pub fn run() {
         let rounds = measure(&cases, traffic);
         let pushed = cases.iter().map(Case::pushed).zip(before);
         let pushed: Vec<bool> = pushed.map(|(now, before)| now > before).collect();
-        print_table(protocol, &rounds, &pushed);
+        print_table(protocol, &rows, &rounds, &pushed);
     }
     println!();
     for case in &cases {
@@ -124,8 +149,8 @@ pub fn run() {
 }
 
 /// Not all packets go in each encapsulation: superpackets of TCP in none but vxlan-gpe.
-fn print_table(protocol: &str, rounds: &Rounds, pushed: &[bool]) {
-    for (case, (name, encapsulation, _)) in CASES.iter().enumerate() {
+fn print_table(protocol: &str, rows: &[Row], rounds: &Rounds, pushed: &[bool]) {
+    for (case, (name, encapsulation, programs)) in rows.iter().enumerate() {
         if encapsulation.is_some() && !pushed[case] {
             println!(
                 "  {protocol:<6} {name:<30} {:>14} {:>14} {:>14}",
@@ -141,9 +166,10 @@ fn print_table(protocol: &str, rounds: &Rounds, pushed: &[bool]) {
             ],
         };
         let both = ingress + egress;
-        let name = match case {
-            0 => "no-op (not subtracted)",
-            _ => name,
+        let name = match (case, programs) {
+            (0, _) => "no-op (not subtracted)".to_owned(),
+            (_, Programs::HopBefore) => format!("{name}, before"),
+            _ => (*name).to_owned(),
         };
         println!("  {protocol:<6} {name:<30} {ingress:>14.0} {egress:>14.0} {both:>14.0}");
     }

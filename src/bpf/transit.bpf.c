@@ -8,10 +8,11 @@
  *   has_no_mark()       int/plain.h         cannot have INT              not counted
  *   find_stack()        transit/find.h      has no stack that a hop      FOREIGN_MARK FRAGMENT IP_OPTIONS TRUNCATED
  *                                           may change                   BAD_SHIM BAD_VERSION BAD_BITMAP BAD_LENGTH
- *   remember_arrival()  transit/arrivals.h  at ingress: that is all      (ARRIVED)
+ *   note_ingress()      transit/crossed.h   at ingress: that is all      (ARRIVED)
  *   is_allowed()        below               its source is not allowed    NOT_ALLOWED
  *   note_departure()    below               at egress, whatever follows  (not counted)
  *   pass_mx()           transit/postcard.h  INT-MX stays as it is        MX_PASSED POSTCARD_SENT POSTCARD_LOST
+ *                                                                        (POSTCARD_UNREAD: by the daemon)
  *   hop()               below               this host is in the stack    OWN_HOP
  *                                           cannot be changed safely     SUPERPACKET UNFINISHED
  *                                           the source left no budget    NO_BUDGET (sets E)
@@ -21,6 +22,9 @@
  * A packet with a new entry counts as PUSHED, as NO_ARRIVAL, too, if the time of its arrival is not known, and as PADDED if
  * its domain asks for words that hostint does not know. Packets of this host itself pass through no hop. All others leave as
  * they came; DROPPED ones would have been corrupt.
+ *
+ * Nearly all packets take another way from the first step to their end, with the same outcome: arrive_straight() and
+ * leave_straight() in transit/straight.h.
  *
  * These are the steps of a packet without INT that has TCP option 114:
  *
@@ -33,8 +37,8 @@
  * neither queue nor free bandwidth is.
  */
 #include "kernel/kernel.h"
-#include "int/crossings.h"
 #include "kernel/clock.h"
+#include "kernel/features.h"
 #include "kernel/host_settings.h"
 #include "kernel/prefixes.h"
 #include "packet/checksum_state.h"
@@ -42,7 +46,7 @@
 #include "transit/attachment.h"
 #include "transit/came_back.h"
 #include "transit/counters.h"
-#include "transit/departures.h"
+#include "transit/crossed.h"
 #include "transit/entry.h"
 #include "transit/gauge.h"
 #include "transit/link_rate.h"
@@ -52,8 +56,8 @@
 #include "transit/postcard.h"
 #include "transit/push.h"
 #include "transit/readable.h"
-#include "transit/remembered.h"
 #include "transit/room.h"
+#include "transit/straight.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -109,22 +113,6 @@ __noinline int hop(struct __sk_buff *ctx)
 	return push_entry(ctx, p);
 }
 
-/*
- * Counts a packet that passes. Those without a budget are left out: their ways are not known. What this host tagged
- * itself came from nowhere.
- */
-static __always_inline void note_crossing(struct __sk_buff *ctx, const struct host_settings *host,
-					  struct passing_packet *p, enum crossing_place place, __u64 now)
-{
-	__u32 segments = ctx->gso_segs > 1 ? ctx->gso_segs : 1, dest;
-
-	if (!p->had_budget || p->source_node == bpf_htonl(host->node_id) ||
-	    !find_dest_tag((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p->at, &dest))
-		return;
-	count_crossing(bpf_ntohl(p->source_node), dest, ctx->ifindex, crossing_of(place, p->at.ttl, segments),
-		       block_of(now, bpf_ntohl(p->source_time)));
-}
-
 static __always_inline void note_request(struct __sk_buff *ctx, const struct host_settings *host,
 					 struct passing_packet *p)
 {
@@ -140,9 +128,10 @@ int transit_in(struct __sk_buff *ctx)
 	bool no_int = has_no_int(ctx);
 	struct passing_packet *p;
 	int found;
-	__u64 now;
 
 	if (no_int && has_no_option((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+		return TCX_NEXT;
+	if (have_straight_way && !no_int && arrive_straight(ctx))
 		return TCX_NEXT;
 	p = passing();
 	if (!host || !p)
@@ -153,13 +142,7 @@ int transit_in(struct __sk_buff *ctx)
 			note_request(ctx, host, p);
 		return TCX_NEXT;
 	}
-	now = now_ns(host);
-	if (p->is_unnumbered)
-		remember_alike(p, now);
-	else
-		remember_arrival(p, now);
-	note_crossing(ctx, host, p, CROSSING_ARRIVED, now);
-	count_transit(COUNT_TRANSIT_ARRIVED, ctx->gso_segs > 1 ? ctx->gso_segs : 1, p->frame_len);
+	note_ingress(ctx, host, p);
 	return TCX_NEXT;
 }
 
@@ -178,10 +161,9 @@ static __always_inline void note_departure(struct __sk_buff *ctx, struct passing
 	p->left_ns = now_ns(host);
 	if (is_own)
 		p->came_back = came_back_to(ctx, p, p->left_ns);
-	if (notes_departures && !p->is_md)
-		remember(&transit_departures, departure_identity(p->identity, ctx->ifindex), p->left_ns);
 	if (!is_own || p->came_back)
 		note_crossing(ctx, host, p, CROSSING_DEPARTED, p->left_ns);
+	remember_departure(ctx, p);
 }
 
 /* A superpacket has one option, which each of its segments gets. */
@@ -238,8 +220,8 @@ SEC("tc")
 int transit_out(struct __sk_buff *ctx)
 {
 	struct passing_packet *p;
+	int found, verdict;
 	bool no_int;
-	int found;
 
 	if (carriers & CARRIER_TCP_INT)
 		count_sent(ctx);
@@ -248,6 +230,11 @@ int transit_out(struct __sk_buff *ctx)
 	no_int = has_no_int(ctx);
 	if (no_int && has_no_option((void *)(long)ctx->data, (void *)(long)ctx->data_end))
 		return TCX_NEXT;
+	if (have_straight_way && !no_int) {
+		verdict = leave_straight(ctx);
+		if (verdict != NOT_STRAIGHT)
+			return verdict;
+	}
 	p = passing();
 	if (!p)
 		return TCX_NEXT;

@@ -155,6 +155,7 @@ pub const TRANSIT: &[CounterMeaning] = meanings! { transit_counter:
     COUNT_TRANSIT_MX_PASSED "mx_passed" "packets in INT-MX that left as they came",
     COUNT_TRANSIT_POSTCARD_SENT "postcard_sent" "of these, packets that the daemon was told of",
     COUNT_TRANSIT_POSTCARD_LOST "postcard_lost" "of these, packets that it could not be told of: it does not run, or they are too many",
+    COUNT_TRANSIT_POSTCARD_UNREAD "postcard_unread" "packets that the daemon was told of by programs of another version, which it does not understand",
 };
 
 /// The daemon's counters.

@@ -153,6 +153,17 @@ impl<K: Abi, V: Abi> Map<K, V> {
             .map_err(io_error)
     }
 
+    /// Sets a key's value on each CPU.
+    pub fn set_per_cpu(&self, key: &K, values: &[V]) -> io::Result<()> {
+        let values: Vec<Vec<u8>> = values
+            .iter()
+            .map(|value| bytes_of(value).to_vec())
+            .collect();
+        self.handle
+            .update_percpu(bytes_of(key), &values, MapFlags::ANY)
+            .map_err(io_error)
+    }
+
     /// Removes a key. Returns false if it was not there.
     pub fn remove(&self, key: &K) -> io::Result<bool> {
         match self.handle.delete(bytes_of(key)) {

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapHandle};
 
-use super::abi::{read_from, transit_postcard};
+use super::abi::{counter, read_from, transit_counter, transit_postcard};
 use super::event_ring::EventRing;
-use super::map_names::TRANSIT_POSTCARDS;
+use super::map_names::{TRANSIT_COUNTERS, TRANSIT_POSTCARDS};
+use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{FirstHeader, MxPostcard};
 
@@ -15,6 +16,21 @@ use crate::model::{FirstHeader, MxPostcard};
 pub struct PostcardRing {
     ring: EventRing,
     map_id: u32,
+    unread: UnreadCards,
+}
+
+/// The counter of what cannot be read. The map is that of the programs, which never add to this one.
+pub struct UnreadCards(pub Map<u32, counter>);
+
+impl UnreadCards {
+    pub fn add(&self, more: u64) -> io::Result<()> {
+        let key = transit_counter::COUNT_TRANSIT_POSTCARD_UNREAD.0;
+        let mut counts = self.0.get_per_cpu(&key)?;
+        if let Some(count) = counts.first_mut() {
+            count.packets += more;
+        }
+        self.0.set_per_cpu(&key, &counts)
+    }
 }
 
 impl PostcardRing {
@@ -27,7 +43,13 @@ impl PostcardRing {
         let map_id = id_of(&map)?;
         let mut ring = EventRing::new(map)?;
         ring.drain(Duration::ZERO, |_| {})?;
-        Ok(Self { ring, map_id })
+        let counters = Map::open(&pins.map(TRANSIT_COUNTERS))?;
+        let counters = counters.ok_or(io::ErrorKind::NotFound)?;
+        Ok(Self {
+            ring,
+            map_id,
+            unread: UnreadCards(counters),
+        })
     }
 
     /// True unless this host's hop has another ring now. One that is detached keeps its own.
@@ -38,13 +60,18 @@ impl PostcardRing {
         Ok(id_of(&pinned(pins)?)? == self.map_id)
     }
 
-    /// Hands on what there is.
+    /// Hands on what there is, and counts what cannot be read.
     pub fn drain(&mut self, mut take: impl FnMut(MxPostcard)) -> io::Result<()> {
-        self.ring.drain(Duration::ZERO, |bytes| {
-            if let Some(card) = read_from::<transit_postcard>(bytes).as_ref().and_then(card) {
-                take(card);
-            }
-        })
+        let mut unread = 0;
+        self.ring
+            .drain(Duration::ZERO, |bytes| match decode(bytes) {
+                Some(card) => take(card),
+                None => unread += 1,
+            })?;
+        match unread {
+            0 => Ok(()),
+            more => self.unread.add(more),
+        }
     }
 }
 
@@ -56,7 +83,9 @@ fn id_of(map: &MapHandle) -> io::Result<u32> {
     Ok(map.info().map_err(io::Error::other)?.info.id)
 }
 
-fn card(told: &transit_postcard) -> Option<MxPostcard> {
+/// Reads what a program told; `None` if it is of another version.
+pub fn decode(bytes: &[u8]) -> Option<MxPostcard> {
+    let told: transit_postcard = read_from(bytes)?;
     Some(MxPostcard {
         arrived_ns: Some(told.arrived_ns).filter(|ns| *ns != 0),
         left_ns: told.left_ns,

@@ -1,15 +1,15 @@
 //! Source, hops and sink count the same packets in the same block: those that hops may push onto.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::Ipv4Addr;
 
-use hostint::datapath::abi::{crossing_key, crossing_place, lease_way, source_lease};
+use hostint::datapath::abi::{crossing_key, crossing_place};
 use hostint_testing::frame::Frame;
 use hostint_testing::model::Encapsulation::{self, ExtensionUdp, IntMd, OverTcpUdp, VxlanGpe};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::sink::{Sink, settings};
-use hostint_testing::programs::source::{Options as SourceOptions, Source};
 use hostint_testing::programs::transit::{Hop, with_int_md};
 use hostint_testing::programs::{blocks_crossed, take_crossings, ttls_crossed};
+use hostint_testing::transit_cases::{asking_source as source, lease};
 
 const ENCAPSULATIONS: [Encapsulation; 4] = [OverTcpUdp, ExtensionUdp, VxlanGpe, IntMd];
 const BLOCK_NS: i64 = 1 << 30;
@@ -18,31 +18,6 @@ const BLOCK_NS: i64 = 1 << 30;
 mod root {
     use super::*;
     use crossing_place as place;
-
-    /// A source that lets hops push, if a sink reads as many entries.
-    fn source(encapsulation: Encapsulation, max_hops: u32) -> Source {
-        let mut source = Source::load_watching_nothing(&SourceOptions {
-            encapsulation,
-            max_hops,
-            ..SourceOptions::default()
-        });
-        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
-        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
-        source
-    }
-
-    fn lease(source: &Source, frame: &[u8], stack: u8) {
-        let key = source.model.look(frame).expect("may be tagged");
-        let lease = source_lease {
-            until_ns: u64::MAX,
-            proved_ns: 1,
-            ways: 63 | lease_way::WAY_UDP_INT_MD.0,
-            version: 2,
-            stack,
-            ..source_lease::default()
-        };
-        source.write_lease(&key, &lease);
-    }
 
     fn frames() -> [(&'static str, Frame); 4] {
         [

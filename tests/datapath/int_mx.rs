@@ -1,6 +1,10 @@
 //! Packets in INT-MX: the source adds one block, no hop changes a bit, the sink takes it out, and all tell of the same packets.
 
-use hostint::datapath::abi::{event_reason, sink_counter, transit_counter};
+use hostint::datapath::abi::{
+    bytes_of, event_reason, sink_counter, transit_counter, transit_postcard,
+};
+use hostint::datapath::maps::Map;
+use hostint::datapath::transit_postcards::{UnreadCards, decode};
 use hostint_testing::both_ways::hex;
 use hostint_testing::checksum::verify;
 use hostint_testing::frame::{Frame, INT_MD_MARK};
@@ -252,5 +256,46 @@ mod root {
             .collect();
         let expected = [(1, false), (16, true), (32, true), (48, true), (64, true)];
         assert_eq!(told, expected, "the first one, and the sample");
+    }
+    #[test]
+    fn what_programs_of_another_version_tell_is_counted() {
+        let hop = Hop::load(&with_int_md());
+        let unread = UnreadCards(Map::new(hop.counter_map()).expect("the counters"));
+        let own = (transit_counter::COUNT_TRANSIT_POSTCARD_UNREAD, 3, 0);
+        hop.zero_counters();
+        unread.add(1).expect("it can be written");
+        unread.add(2).expect("it can be written");
+        assert_counted(&hop, &[own], "one, and two more");
+    }
+}
+
+#[test]
+fn a_postcard_is_read_if_it_is_of_this_version() {
+    let told = transit_postcard {
+        left_ns: 9,
+        family: 4,
+        len: 64,
+        ..transit_postcard::default()
+    };
+    let whole = bytes_of(&told).to_vec();
+    let changed = |family, len| {
+        bytes_of(&transit_postcard {
+            family,
+            len,
+            ..told
+        })
+        .to_vec()
+    };
+    let quote = told.quote.len() as u16;
+    for (sentence, bytes, quoted) in [
+        ("IPv4", whole.clone(), Some(64)),
+        ("IPv6", changed(6, quote), Some(quote)),
+        ("another family", changed(5, 64), None),
+        ("more than it can quote", changed(4, quote + 1), None),
+        ("a shorter record", whole[..whole.len() - 1].to_vec(), None),
+        ("nothing", Vec::new(), None),
+    ] {
+        let read = decode(&bytes).map(|card| card.quote.len() as u16);
+        assert_eq!(read, quoted, "{sentence}");
     }
 }

@@ -42,6 +42,7 @@ mod source_refusals;
 mod stacks;
 mod straight_sink;
 mod straight_source;
+mod straight_transit;
 mod tracking;
 mod transit;
 mod transit_geneve;

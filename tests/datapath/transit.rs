@@ -1,63 +1,25 @@
 //! The transit hop pushes its entry onto every stack that has budget and room, and the sink gives the packet back.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
-use hostint::datapath::abi::{source_lease, transit_counter};
+use hostint::datapath::abi::transit_counter;
 use hostint_testing::frame::Frame;
 use hostint_testing::model::Encapsulation::{self, ExtensionUdp, OverTcpUdp, VxlanGpe};
 use hostint_testing::model::transit::{Entry, push};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::sink::{Sink, settings};
-use hostint_testing::programs::source::{Options as SourceOptions, Source};
 use hostint_testing::programs::transit::{EGRESS, Hop, INGRESS, Options};
-use hostint_testing::transit_cases::{assert_counted, assert_pushed, newest};
+use hostint_testing::transit_cases::{
+    STACK, asking_source as source, assert_counted, assert_pushed, newest, tagged,
+};
 
 const ENCAPSULATIONS: [Encapsulation; 3] = [OverTcpUdp, ExtensionUdp, VxlanGpe];
-/// Every way is proved.
-const ALL: u32 = 63;
-/// Entries that a sink of this version reads in a stack, the source's included.
-const STACK: u8 = 9;
 const SECOND: i64 = 1_000_000_000;
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
     use super::*;
     use transit_counter as count;
-
-    /// A source that lets this number of hops push.
-    fn source(encapsulation: Encapsulation, max_hops: u32) -> Source {
-        let mut source = Source::load_watching_nothing(&SourceOptions {
-            encapsulation,
-            max_hops,
-            ..SourceOptions::default()
-        });
-        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
-        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
-        source
-    }
-
-    /// The packet as the source tags it for a sink that reads this number of entries.
-    fn tagged(source: &Source, frame: &Frame, stack: u8) -> Vec<u8> {
-        let bytes = frame.bytes();
-        let key = source.model.look(&bytes).expect("may be tagged");
-        source.write_lease(
-            &key,
-            &source_lease {
-                until_ns: u64::MAX,
-                proved_ns: 1,
-                ways: ALL,
-                version: 2,
-                stack,
-                ..source_lease::default()
-            },
-        );
-        if source.knows(&key) {
-            source.change_flow(&key, |flow| flow.leased_ns = 0);
-        }
-        let wire = source.run(&bytes).bytes;
-        assert!(wire.len() > bytes.len(), "tagged");
-        wire
-    }
 
     fn frames(encapsulation: Encapsulation) -> Vec<(&'static str, Frame)> {
         let mut frames = vec![

@@ -5,27 +5,17 @@ use hostint_testing::checksum::verify;
 use hostint_testing::frame::Frame;
 use hostint_testing::golden;
 use hostint_testing::model::geneve::{PORT, Tunnel, other_option};
-use hostint_testing::model::int_md::{Header, Known};
+use hostint_testing::model::int_md::{ALL_KNOWN, Header, Known};
 use hostint_testing::packets::{udp, udp6};
 use hostint_testing::programs::source::TCX_NEXT;
-use hostint_testing::programs::transit::{EGRESS, GENEVE, Hop, INGRESS, INT_MD, OWN, Options};
+use hostint_testing::programs::transit::{EGRESS, GENEVE, INGRESS, INT_MD, OWN, Options};
 use hostint_testing::sink_cases::int;
-use hostint_testing::transit_cases::assert_counted;
-
-const NODE: u32 = 777;
-/// Node, ports, latency, queue and both times.
-const ALL_KNOWN: u16 = 0xfc00;
+use hostint_testing::transit_cases::{NODE, assert_counted, hop};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
     use super::*;
     use transit_counter as count;
-
-    fn hop(options: &Options<'_>) -> Hop {
-        let hop = Hop::load(options);
-        hop.set_node(NODE);
-        hop
-    }
 
     fn options() -> Options<'static> {
         Options {

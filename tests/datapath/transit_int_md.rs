@@ -3,31 +3,22 @@
 use hostint::datapath::abi::transit_counter;
 use hostint_testing::checksum::verify;
 use hostint_testing::frame::Frame;
-use hostint_testing::model::int_md::{Header, Known, insert, push, with_flags};
+use hostint_testing::model::int_md::{ALL_KNOWN, Header, Known, insert, push, with_flags};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::source::TCX_NEXT;
 use hostint_testing::programs::transit::{EGRESS, Hop, INGRESS, INT_MD, OWN, Options};
 use hostint_testing::sink_cases::int;
-use hostint_testing::transit_cases::assert_counted;
+use hostint_testing::transit_cases::{NODE, assert_counted, hop};
 use hostint_testing::{golden, int_block::FLAG_BUDGET};
 
-const NODE: u32 = 777;
 const DSCP: u8 = 0x17;
 const PORT: u16 = 51_966;
-/// Node, ports, latency, queue and both times.
-const ALL_KNOWN: u16 = 0xfc00;
 const SECOND: i64 = 1_000_000_000;
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
     use super::*;
     use transit_counter as count;
-
-    fn hop(options: &Options<'_>) -> Hop {
-        let hop = Hop::load(options);
-        hop.set_node(NODE);
-        hop
-    }
 
     fn md_hop() -> Hop {
         hop(&md_options())

@@ -6,9 +6,9 @@ use hostint_testing::int_block::{Block, FLAG_BUDGET};
 use hostint_testing::model::{gpe, layout};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::source::TCX_NEXT;
-use hostint_testing::programs::transit::{Hop, Options};
+use hostint_testing::programs::transit::Options;
 use hostint_testing::sink_cases::{extension, int};
-use hostint_testing::transit_cases::assert_counted;
+use hostint_testing::transit_cases::{assert_counted, hop};
 
 /// A block that lets four hops push.
 fn asking(block: Block) -> Block {
@@ -33,12 +33,6 @@ fn in_gpe(frame: &Frame, at: usize, value: u8) -> Vec<u8> {
 mod root {
     use super::*;
     use transit_counter as count;
-
-    fn hop(options: &Options<'_>) -> Hop {
-        let hop = Hop::load(options);
-        hop.set_node(101);
-        hop
-    }
 
     #[test]
     fn what_is_no_stack_passes_unchanged_and_is_counted() {

@@ -1,13 +1,69 @@
 //! Assertions about a packet that passes a transit hop.
 
-use hostint::datapath::abi::transit_counter;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use hostint::datapath::abi::{lease_way, source_lease, transit_counter};
 
 use super::checksum::{be16, be32, verify};
+use super::frame::Frame;
 use super::model::transit::{Entry, push};
-use super::model::{Encapsulation, TCP, int_md, layout};
+use super::model::{Encapsulation, Key, TCP, int_md, layout};
 use super::programs::Ran;
-use super::programs::source::TCX_NEXT;
-use super::programs::transit::Hop;
+use super::programs::source::{Options as SourceOptions, Source, TCX_NEXT};
+use super::programs::transit::{Hop, Options};
+
+/// The hop's node.
+pub const NODE: u32 = 777;
+
+pub fn hop(options: &Options<'_>) -> Hop {
+    let hop = Hop::load(options);
+    hop.set_node(NODE);
+    hop
+}
+
+/// Entries that a sink of this version reads in a stack, the source's included.
+pub const STACK: u8 = 9;
+/// Every way is proved.
+const ALL: u32 = 63 | lease_way::WAY_UDP_INT_MD.0 | lease_way::WAY_IOAM.0;
+
+/// A source that lets this number of hops push, if a sink reads as many entries.
+pub fn asking_source(encapsulation: Encapsulation, max_hops: u32) -> Source {
+    let mut source = Source::load_watching_nothing(&SourceOptions {
+        encapsulation,
+        max_hops,
+        ..SourceOptions::default()
+    });
+    source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+    source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+    source
+}
+
+/// The packet as such a source tags it for a sink that reads this number of entries.
+pub fn tagged(source: &Source, frame: &Frame, stack: u8) -> Vec<u8> {
+    let bytes = frame.bytes();
+    let key = lease(source, &bytes, stack);
+    if source.knows(&key) {
+        source.change_flow(&key, |flow| flow.leased_ns = 0);
+    }
+    let wire = source.run(&bytes).bytes;
+    assert!(wire.len() > bytes.len(), "tagged");
+    wire
+}
+
+/// A sink behind the path of this packet reads this number of entries.
+pub fn lease(source: &Source, frame: &[u8], stack: u8) -> Key {
+    let key = source.model.look(frame).expect("may be tagged");
+    let lease = source_lease {
+        until_ns: u64::MAX,
+        proved_ns: 1,
+        ways: ALL,
+        version: 2,
+        stack,
+        ..source_lease::default()
+    };
+    source.write_lease(&key, &lease);
+    key
+}
 
 /// The place of the newest entry, and its words.
 fn newest_at(frame: &[u8], encapsulation: Encapsulation) -> (usize, usize) {

@@ -19,6 +19,12 @@ static __always_inline __u32 gpe_stack_len(const struct gpe_block *b)
 	return (b->length - GPE_AROUND_WORDS) * 4;
 }
 
+/* Returns how many entries transit hops pushed; of a valid block at most INT_MAX_PUSHED. */
+static __always_inline __u32 gpe_pushed(const struct gpe_block *b)
+{
+	return gpe_stack_len(b) / (GPE_HOP_WORDS * 4 + gpe_more(b)) - 1;
+}
+
 /* Says whether the length is that of an entry of the source, and of at most INT_MAX_PUSHED pushed ones. */
 static __always_inline bool is_gpe_length(const struct gpe_block *b)
 {
@@ -44,6 +50,28 @@ static __always_inline enum int_verdict check_gpe_block(const struct gpe_block *
 	    b->ds_flags & bpf_htons(GPE_FLAG_UNKNOWN))
 		return INT_BAD_BITMAP;
 	return INT_VALID;
+}
+
+/* What the source wrote into a valid block, below the entries that hops pushed. */
+struct gpe_source {
+	struct gpe_block *entry; /* its node and ports are those of the source */
+	struct gpe_block *rest;  /* all fields that stand behind the hop latency are those of the source */
+	__u32 grown;             /* bytes by which the block is longer than struct gpe_block */
+};
+
+/* Returns false if it lies beyond `end`. */
+static __always_inline bool find_gpe_source(struct gpe_block *b, void *end, struct gpe_source *source)
+{
+	void *rest, *entry;
+
+	source->grown = gpe_stack_len(b) - GPE_HOP_WORDS * 4;
+	rest = (void *)b + (source->grown & 0xff);
+	entry = (void *)b + ((source->grown - gpe_more(b)) & 0xff);
+	barrier_var(rest);
+	barrier_var(entry);
+	source->rest = rest;
+	source->entry = entry;
+	return rest + sizeof(*b) <= end && entry + sizeof(*b) <= end;
 }
 
 /* Also accepts a block that transit hops have changed. */

@@ -14,6 +14,10 @@ const volatile bool have_coarse_clock = false; /* bpf_ktime_get_coarse_ns, 5.11 
 /* Only tests set this to false: nearly all packets take a straight way, which must do what the general way does. */
 const volatile bool have_straight_way = true;
 
+enum {
+	NOT_STRAIGHT = -2, /* nothing changed: the packet takes the general way; else this is a verdict */
+};
+
 /* Exists since 6.2; as it is weak, the program loads without it. */
 extern void *bpf_cast_to_kern_ctx(void *obj) __ksym __weak;
 

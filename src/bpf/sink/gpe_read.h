@@ -28,15 +28,12 @@ static __always_inline struct whole_packet superpacket_of(const struct gpe_block
 	};
 }
 
-/* Remembers the entries of a valid block; `more` is what each has besides those of struct gpe_block. */
-static __always_inline void take_stack(const struct gpe_block *head, __u32 more, struct tagged_packet *p)
+/* Remembers the entries of a valid block. */
+static __always_inline void take_stack(const struct gpe_block *head, struct tagged_packet *p)
 {
-	__u32 entry_len = GPE_HOP_WORDS * 4 + more;
-
-	p->hop_words = entry_len / 4;
+	p->hop_words = head->hop_words;
 	p->had_budget = p->hop_words == GPE_PATH_WORDS;
-	p->hops = gpe_stack_len(head) / entry_len - 1;
-	p->grown = more + p->hops * entry_len;
+	p->hops = gpe_pushed(head);
 	p->hops_at = p->at.l4 + UDP_LEN + GPE_HEAD_LEN;
 }
 
@@ -46,14 +43,15 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 		struct udphdr udp;
 		struct gpe_block block;
 	} *head = at_offset(data, p->at.l4);
-	__u32 header_len = p->at.l4 - p->at.l3, inner_l3 = (p->at.l4 & 0xff) + GPE_ROOM, l4_len, payload, more;
+	__u32 header_len = p->at.l4 - p->at.l3, inner_l3 = (p->at.l4 & 0xff) + GPE_ROOM, l4_len, payload;
 	__u64 frame_len = p->frame_len;
 	bool partial = frame_len > (__u64)(end - data);
 	enum layout_verdict found;
 	enum int_verdict verdict;
 	__u8 outer_family = p->at.family;
 	struct flow_key outer = p->facts.key;
-	struct gpe_block *b, *entry;
+	struct gpe_source source;
+	struct gpe_block *b;
 	__u16 outer_id;
 	void *l4;
 
@@ -64,15 +62,11 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 		return take_bare_probe(data, end, p, false) ? SINK_PROBE : refuse_block(verdict, frame_len);
 	if (bpf_ntohs(head->udp.len) != p->at.ip_len - header_len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
-	more = gpe_more(&head->block);
-	take_stack(&head->block, more, p);
-	/* What stands in front of the latency in the source's entry is read from entry, all that follows from b. */
-	b = (void *)&head->block + (p->grown & 0xff);
-	entry = (void *)&head->block + ((p->grown - more) & 0xff);
-	barrier_var(b);
-	barrier_var(entry);
-	if ((void *)(b + 1) > end || (void *)(entry + 1) > end)
+	take_stack(&head->block, p);
+	if (!find_gpe_source(&head->block, end, &source))
 		return partial ? SINK_SHORT : refuse(COUNT_SINK_TRUNCATED, frame_len);
+	p->grown = source.grown;
+	b = source.rest;
 	inner_l3 += p->grown & 0xff;
 	outer_id = outer_family == 4 ? bpf_ntohs(p->base.ip4.id) : 0;
 	p->outer_ttl = outer_family == 4 ? p->base.ip4.ttl : p->base.ip6.hop_limit;
@@ -115,13 +109,13 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 
 	p->facts.encapsulation = ENCAP_VXLAN_GPE;
 	p->behind_l4 = false;
-	p->facts.source_node = bpf_ntohl(entry->node_id);
-	p->facts.source_port = bpf_ntohs(entry->egress_port);
+	p->facts.source_node = bpf_ntohl(source.entry->node_id);
+	p->facts.source_port = bpf_ntohs(source.entry->egress_port);
 	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
 	p->facts.age_code = bpf_ntohs(head->block.ds_flags) & GPE_FLOW_AGE;
 	p->facts.sequence = bpf_ntohl(b->sequence);
 	find_segments(p, payload, superpacket_of(b, p->inner.protocol, p->l4.tcp.seq, outer_id));
-	p->ingress_port = bpf_ntohs(entry->ingress_port);
+	p->ingress_port = bpf_ntohs(source.entry->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;
 	p->has_queue = 1;

@@ -76,14 +76,6 @@ struct outgoing_packet {
 			} md_tcp;
 			struct {
 				struct udphdr udp;
-				struct int_mx_block block;
-			} mx_udp;
-			struct {
-				struct tcphdr tcp;
-				struct int_mx_block block;
-			} mx_tcp;
-			struct {
-				struct udphdr udp;
 				struct gpe_block block;
 				__be32 latency; /* room for the hop latency, which stands within the block */
 			} gpe;

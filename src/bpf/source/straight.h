@@ -144,8 +144,4 @@ static __always_inline bool passes_straight(const struct outgoing_packet *p, str
 	return true;
 }
 
-enum {
-	NOT_STRAIGHT = -2, /* nothing changed: the packet takes the general way; else this is a verdict */
-};
-
 #endif

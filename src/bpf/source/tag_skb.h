@@ -19,13 +19,12 @@
 #include "source/full_sum.h"
 #include "source/gpe_push.h"
 #include "source/ioam_push.h"
-#include "source/md_push.h"
 #include "source/missed.h"
-#include "source/mx_push.h"
 #include "source/outgoing.h"
 #include "source/push.h"
 #include "source/queue.h"
 #include "source/tagged.h"
+#include "source/v21_push.h"
 
 static __always_inline __u64 room_flags(const struct outgoing_packet *p)
 {
@@ -137,9 +136,9 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		fill_block(&p->out.udp.block, p, host->node_id, now, &number);
 		push_extension(p);
 	} else if (p->encapsulation == ENCAP_INT_MD && is_mx) {
-		push_mx(p, host->node_id, now, &number);
+		push_v21(p, host->node_id, now, &number, INT_MX_BLOCK_LEN);
 	} else if (p->encapsulation == ENCAP_INT_MD) {
-		push_md(p, host->node_id, now, &number);
+		push_v21(p, host->node_id, now, &number, INT_MD_BLOCK_LEN);
 	} else {
 		fill_block(p->at.protocol == IPPROTO_TCP ? &p->out.tcp.block : &p->out.udp.block, p, host->node_id, now,
 			   &number);

@@ -73,16 +73,13 @@ static __always_inline void fill_md_entry(struct __sk_buff *ctx, const struct ho
 	}
 }
 
-static __always_inline void fill_entry(struct __sk_buff *ctx, const struct host_settings *host,
-				       struct passing_packet *p)
+/* In INT v0.5 and vxlan-gpe. */
+static __always_inline void fill_own_entry(struct __sk_buff *ctx, const struct host_settings *host,
+					   struct passing_packet *p)
 {
-	__u64 now = p->left_ns, arrived = p->is_unnumbered ? claim_arrival(p, now) : arrival_of(p, now);
+	__u64 now = p->left_ns, arrived = arrival_of(p, now);
 
 	p->is_arrival_known = !!arrived;
-	if (p->is_md) {
-		fill_md_entry(ctx, host, p, arrived, now);
-		return;
-	}
 	p->entry[0] = bpf_htonl(host->node_id);
 	p->entry[1] = ports_word(ctx);
 	if (p->is_gpe) {
@@ -92,6 +89,20 @@ static __always_inline void fill_entry(struct __sk_buff *ctx, const struct host_
 	p->entry[2] = arrived ? bpf_htonl((__u32)arrived) : UNKNOWN_WORD;
 	p->entry[3] = bpf_htonl((__u32)now);
 	p->entry[4] = p->entry[5] = 0;
+}
+
+static __always_inline void fill_entry(struct __sk_buff *ctx, const struct host_settings *host,
+				       struct passing_packet *p)
+{
+	__u64 now = p->left_ns, arrived;
+
+	if (!p->is_md) {
+		fill_own_entry(ctx, host, p);
+		return;
+	}
+	arrived = p->is_unnumbered ? claim_arrival(p, now) : arrival_of(p, now);
+	p->is_arrival_known = !!arrived;
+	fill_md_entry(ctx, host, p, arrived, now);
 }
 
 #endif

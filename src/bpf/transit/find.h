@@ -60,10 +60,10 @@ static __always_inline enum transit_find find_gpe(void *data, void *end, struct 
 		struct udphdr udp;
 		struct gpe_block block;
 	} *head = at_offset(data, p->at.l4);
-	__u32 header_len = p->at.l4 - p->at.l3, entry_len, stack_len, grown, original_len;
-	struct gpe_block *b;
+	__u32 header_len = p->at.l4 - p->at.l3, original_len;
 	enum int_verdict verdict;
-	void *entry, *l4;
+	struct gpe_source source;
+	void *original, *l4;
 
 	if ((void *)(head + 1) > end)
 		return p->frame_len > (__u64)(end - data) ? TRANSIT_SHORT : TRANSIT_NO_INT;
@@ -74,38 +74,32 @@ static __always_inline enum transit_find find_gpe(void *data, void *end, struct 
 		return refuse_verdict(p, verdict);
 	if (p->at.options_len)
 		return refuse_passing(p, COUNT_TRANSIT_IP_OPTIONS);
-	entry_len = head->block.hop_words * 4;
-	stack_len = gpe_stack_len(&head->block);
-	grown = stack_len - GPE_HOP_WORDS * 4;
-	/* The source's entry, the oldest one; the numbers behind it are read from b. */
-	entry = (void *)&head->block + GPE_HEAD_LEN + ((stack_len - entry_len) & 0xff);
-	b = (void *)&head->block + (grown & 0xff);
-	barrier_var(entry);
-	barrier_var(b);
-	if (entry + 4 > end || (void *)(b + 1) > end)
+	if (!find_gpe_source(&head->block, end, &source))
 		return short_or_truncated(p, data, end);
+	original = source.rest + 1;
 	original_len = head->block.next == GPE_NEXT_IPV4 ? IP4_LEN : IP6_LEN;
-	l4 = (void *)(b + 1) + original_len;
+	l4 = original + original_len;
 	barrier_var(l4);
 	if (l4 + UDP_LEN > end)
 		return short_or_truncated(p, data, end);
 	if (bpf_ntohs(head->udp.len) != p->at.ip_len - header_len ||
-	    p->at.ip_len < header_len + GPE_ROOM + grown + original_len + UDP_LEN)
+	    p->at.ip_len < header_len + GPE_ROOM + source.grown + original_len + UDP_LEN)
 		return refuse_passing(p, COUNT_TRANSIT_BAD_LENGTH);
 	p->inner_protocol =
-		*(__u8 *)((void *)(b + 1) + (original_len == IP4_LEN ? __builtin_offsetof(struct iphdr, protocol) :
-								       __builtin_offsetof(struct ipv6hdr, nexthdr)));
-	p->inner_l4 = p->at.l4 + GPE_ROOM + grown + original_len;
+		*(__u8 *)(original + (original_len == IP4_LEN ? __builtin_offsetof(struct iphdr, protocol) :
+								__builtin_offsetof(struct ipv6hdr, nexthdr)));
+	p->inner_l4 = p->at.l4 + GPE_ROOM + source.grown + original_len;
 	/* TCP's sequence number; of datagrams their length and checksum. */
-	p->identity = identity_of(*(__be32 *)entry, b->ts_low, b->sequence, *(__be32 *)(l4 + 4));
+	p->identity =
+		identity_of(source.entry->node_id, source.rest->ts_low, source.rest->sequence, *(__be32 *)(l4 + 4));
 	p->newest_node = head->block.node_id;
-	p->source_node = *(__be32 *)entry;
-	p->source_time = b->ts_low;
+	p->source_node = source.entry->node_id;
+	p->source_time = source.rest->ts_low;
 	p->had_budget = head->block.hop_words == GPE_PATH_WORDS;
-	p->budget = least_budget(head->block.remaining_hops, stack_len / entry_len - 1);
+	p->budget = least_budget(head->block.remaining_hops, gpe_pushed(&head->block));
 	p->l4_len = UDP_LEN;
 	p->head_len = GPE_HEAD_LEN;
-	p->entry_len = entry_len;
+	p->entry_len = head->block.hop_words * 4;
 	p->is_gpe = true;
 	p->is_summed = !!head->udp.check;
 	return TRANSIT_FOUND;

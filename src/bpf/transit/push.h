@@ -132,6 +132,15 @@ static __always_inline int undo_push(struct __sk_buff *ctx, const struct passing
 	return TCX_DROP;
 }
 
+static __always_inline void count_pushed(const struct passing_packet *p, __u32 segments)
+{
+	count_transit(COUNT_TRANSIT_PUSHED, segments ?: 1, p->frame_len);
+	if (!p->is_arrival_known)
+		count_transit(COUNT_TRANSIT_NO_ARRIVAL, 1, p->frame_len);
+	if (p->is_md && p->is_padded)
+		count_transit(COUNT_TRANSIT_PADDED, 1, p->frame_len);
+}
+
 static __always_inline int push_entry(struct __sk_buff *ctx, struct passing_packet *p)
 {
 	/* The kernel must not make segments shorter: the source's numbers count by their size. */
@@ -158,11 +167,7 @@ static __always_inline int push_entry(struct __sk_buff *ctx, struct passing_pack
 		count_transit(COUNT_TRANSIT_DROPPED, 1, p->frame_len);
 		return TCX_DROP;
 	}
-	count_transit(COUNT_TRANSIT_PUSHED, segments ?: 1, p->frame_len);
-	if (!p->is_arrival_known)
-		count_transit(COUNT_TRANSIT_NO_ARRIVAL, 1, p->frame_len);
-	if (p->is_md && p->is_padded)
-		count_transit(COUNT_TRANSIT_PADDED, 1, p->frame_len);
+	count_pushed(p, segments);
 	return TCX_NEXT;
 }
 

@@ -1,7 +1,7 @@
 //! A model of INT v2.1 over VXLAN-GPE, byte by byte.
 
-use super::UDP;
 use super::layout::Layout;
+use super::{DOMAIN, UDP};
 use crate::checksum::{complement, put16, sum};
 
 pub const PORT: u16 = 4790;
@@ -42,7 +42,8 @@ impl Block {
         let mut block = [0; BLOCK_LEN];
         block[..4].copy_from_slice(&[0x0c, 0, 0, 0x82]);
         block[8..12].copy_from_slice(&[0x10, 12, 0, if self.v6 { 2 } else { 1 }]);
-        block[12..20].copy_from_slice(&[0x20, 0, 5, 0, 0xd8, 0, 0x48, 0x49]);
+        block[12..18].copy_from_slice(&[0x20, 0, 5, 0, 0xd8, 0]);
+        put16(&mut block, 18, DOMAIN);
         block[20..24].copy_from_slice(&[0xe0, 0, 0, self.age_code]);
         block[24..28].copy_from_slice(&self.node.to_be_bytes());
         put16(&mut block, 28, self.port);

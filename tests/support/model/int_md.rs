@@ -2,7 +2,7 @@
 //! of it.
 
 use super::layout;
-use super::{MOST_PUSHED, UDP, change_ip, fixed_l4_len, l4_rest, set_l4_check};
+use super::{DOMAIN, MOST_PUSHED, UDP, change_ip, fixed_l4_len, l4_rest, set_l4_check};
 use crate::checksum::{be16, be32, put16};
 
 /// Shim and metadata header.
@@ -10,9 +10,10 @@ pub const HEAD: usize = 16;
 /// The whole block of hostint's sources, and an entry of a hop in it.
 pub const OWN_LEN: usize = 48;
 pub const OWN_HOP_LEN: usize = 24;
+/// Node, ports, latency, queue and both times: all that a hop of hostint knows.
+pub const ALL_KNOWN: u16 = 0xfc00;
 /// What hostint's sources ask for: node id, ports, hop latency, queue, ingress timestamp.
 const OWN_BITMAP: u16 = 0xf800;
-const OWN_DOMAIN: u16 = 0x4849;
 /// Sequence number and tail.
 const OWN_DS_BITMAP: u16 = 0x9000;
 
@@ -52,7 +53,7 @@ impl Own {
         Header {
             original: u16::from(tos & !3),
             remaining: self.budget,
-            domain: OWN_DOMAIN,
+            domain: DOMAIN,
             ds_bitmap: OWN_DS_BITMAP,
             ds_flags: self.age_code.into(),
             stack,
@@ -106,7 +107,7 @@ pub fn resemblance(block: &[u8]) -> Resemblance {
     }
     let of_hops = block[1].wrapping_sub(11);
     let own = hop_words == 6
-        && (bitmap, be16(block, 10), be16(block, 12)) == (OWN_BITMAP, OWN_DOMAIN, OWN_DS_BITMAP)
+        && (bitmap, be16(block, 10), be16(block, 12)) == (OWN_BITMAP, DOMAIN, OWN_DS_BITMAP)
         && be16(block, 14) & 0xfff0 == 0
         && of_hops.is_multiple_of(6)
         && usize::from(of_hops / 6) <= MOST_PUSHED;

@@ -1,14 +1,13 @@
 //! A model of INT v2.1 (MX) behind TCP and UDP, as hostint's sources write it. No hop changes it.
 
 use super::int_md::{grown, head_at};
-use super::layout;
+use super::{DOMAIN, layout};
 use crate::checksum::{be16, be32};
 
 /// The whole block.
 pub const LEN: usize = 36;
 /// Node id, ports, queue, ingress and egress timestamp.
 const BITMAP: u16 = 0xdc00;
-const DOMAIN: u16 = 0x4849;
 /// Sequence number, node id, ports, ingress timestamp, tail.
 const DS_BITMAP: u16 = 0x8f00;
 

@@ -25,6 +25,8 @@ use super::int_block::BLOCK_LEN;
 pub const EXTENSION_LEN: usize = 8 + BLOCK_LEN;
 pub const TCP: u8 = 6;
 pub const UDP: u8 = 17;
+/// The domain of hostint's own words in INT v2.1.
+pub const DOMAIN: u16 = 0x4849;
 
 /// Names a flow; IPv4 addresses are mapped ones.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -1,6 +1,7 @@
 //! The loaded programs of a transit hop.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -12,10 +13,12 @@ use hostint::datapath::abi::{
 use hostint::datapath::probe::Features;
 use hostint::model::link_code;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
+use libbpf_rs::{MapCore, MapHandle, ProgramMut, RingBufferBuilder};
 
-use super::clock::Clock;
-use super::{Ran, get, prefix_key, read_counters, run, set, zero_counters};
+use super::clock::{Clock, START_NS};
+use super::{
+    Content, Ran, content, get, leaves_zeros, prefix_key, read_counters, run, set, zero_counters,
+};
 use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
 
 /// The interface at which packets arrived; BPF_PROG_RUN runs programs on loopback, by which they leave.
@@ -56,6 +59,12 @@ pub struct Options<'a> {
     pub link_mbit: u32,
     /// How long values of option 114 are held, in nanoseconds.
     pub hold_ns: u64,
+    /// Departures are remembered for the program that measures waits.
+    pub waits: bool,
+    /// Nearly all packets take the straight way.
+    pub straight: bool,
+    /// Time stands still but for jumps, so that two hops see the same.
+    pub clock_stands: bool,
 }
 
 impl Default for Options<'_> {
@@ -70,6 +79,9 @@ impl Default for Options<'_> {
             int_md: (0, 0, 0),
             link_mbit: 0,
             hold_ns: ENDLESS,
+            waits: false,
+            straight: true,
+            clock_stands: false,
         }
     }
 }
@@ -116,8 +128,16 @@ impl Hop {
         rodata.md_port = port.to_be();
         rodata.only_allowed = options.allowed.is_some();
         rodata.cuts_tunnels = options.cuts_tunnels;
-        let sized = open.maps.transit_arrivals.set_max_entries(options.arrivals);
-        sized.expect("not loaded yet");
+        rodata.notes_departures = options.waits;
+        rodata.have_straight_way = options.straight;
+        rodata.clock_stands = options.clock_stands;
+        for map in [
+            &mut open.maps.transit_arrivals,
+            &mut open.maps.transit_departures,
+        ] {
+            map.set_max_entries(options.arrivals)
+                .expect("not loaded yet");
+        }
         let skel = open.load().expect("loads as root");
         let clock = Clock::start(&skel.maps.host_settings, &[]);
         for address in options.allowed.unwrap_or_default() {
@@ -139,7 +159,18 @@ impl Hop {
             bytes_of(&u32::from(EGRESS)),
             &gauge,
         );
-        Self { skel, clock }
+        let hop = Self { skel, clock };
+        if options.clock_stands {
+            hop.set_host(|host| host.clock_offset_ns = START_NS as i64);
+        }
+        hop
+    }
+
+    fn set_host(&self, change: impl FnOnce(&mut host_settings)) {
+        let map = &self.skel.maps.host_settings;
+        let mut settings: host_settings = get(map, &[0; 4]).expect("set at start");
+        change(&mut settings);
+        set(map, &[0; 4], &settings);
     }
 
     /// What all requests of option 114 get from now on: a value, and the latency in units of 256 ns; with no window before,
@@ -190,10 +221,28 @@ impl Hop {
     }
 
     pub fn set_node(&self, node: u32) {
-        let map = &self.skel.maps.host_settings;
-        let mut settings: host_settings = get(map, &[0; 4]).expect("set at start");
-        settings.node_id = node;
-        set(map, &[0; 4], &settings);
+        self.set_host(|host| host.node_id = node);
+    }
+
+    /// Jumps, if `clock_stands`.
+    pub fn jump_standing(&self, by_ns: i64) {
+        self.set_host(|host| host.clock_offset_ns += by_ns);
+    }
+
+    /// What stands in the tables that packets change besides counters.
+    pub fn tables(&self) -> BTreeMap<&'static str, Content> {
+        let maps = &self.skel.maps;
+        BTreeMap::from([
+            ("arrivals", content(&maps.transit_arrivals)),
+            ("departures", content(&maps.transit_departures)),
+            ("crossings", content(&maps.crossings)),
+        ])
+    }
+
+    /// Runs one of the programs, and says whether the packet took the straight way. The general one leaves the packet's
+    /// layers in the first word of the scratch.
+    pub fn takes_straight_way(&self, run: impl FnOnce(&Self)) -> bool {
+        leaves_zeros(&self.skel.maps.transit_scratch, 0..4, || run(self))
     }
 
     pub fn jump(&self, by_ns: i64) {
@@ -250,6 +299,11 @@ impl Hop {
 
     pub fn crossings(&self) -> &impl MapCore {
         &self.skel.maps.crossings
+    }
+
+    /// The map of the counters, as the daemon has it.
+    pub fn counter_map(&self) -> MapHandle {
+        MapHandle::try_from(&self.skel.maps.transit_counters).expect("the map is open")
     }
 
     pub fn counters(&self) -> Vec<(u64, u64)> {

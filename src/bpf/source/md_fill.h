@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Builds the headers of INT-MD behind TCP and UDP from those of the original packet. */
-#ifndef HOSTINT_SOURCE_MD_PUSH_H
-#define HOSTINT_SOURCE_MD_PUSH_H
+/* Fills in the block of INT-MD that stands behind TCP and UDP. */
+#ifndef HOSTINT_SOURCE_MD_FILL_H
+#define HOSTINT_SOURCE_MD_FILL_H
 
 #include "kernel/kernel.h"
 #include "hostint/wire.h"
-#include "int/mark.h"
-#include "packet/headers.h"
 #include "source/budget.h"
 #include "source/flow_numbers.h"
 #include "source/outgoing.h"
-#include "source/push.h"
 
 static __always_inline void fill_md_block(struct int_md_block *b, const struct outgoing_packet *p, __u32 node_id,
 					  __u64 now, const struct flow_number *number)
@@ -36,21 +33,6 @@ static __always_inline void fill_md_block(struct int_md_block *b, const struct o
 	b->sequence = bpf_htonl(number->sequence);
 	b->tail1 = 0;
 	b->tail2 = 0;
-}
-
-static __always_inline void push_md(struct outgoing_packet *p, __u32 node_id, __u64 now,
-				    const struct flow_number *number)
-{
-	change_out_ip(p, (p->at.tos & ~md_tos_mask) | md_tos_value, p->at.ip_len + INT_MD_BLOCK_LEN, p->at.protocol);
-	if (p->at.protocol == IPPROTO_TCP) {
-		fill_md_block(&p->out.md_tcp.block, p, node_id, now, number);
-		p->out.md_tcp.tcp = p->l4.tcp;
-		tcp_checksum(&p->out.md_tcp.tcp, &p->out.md_tcp.block, INT_MD_BLOCK_LEN, p->unfinished);
-	} else {
-		fill_md_block(&p->out.md_udp.block, p, node_id, now, number);
-		p->out.md_udp.udp = p->l4.udp;
-		udp_checksum(&p->out.md_udp.udp, &p->out.md_udp.block, INT_MD_BLOCK_LEN, p->unfinished);
-	}
 }
 
 #endif

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Builds the headers of INT-MX behind TCP and UDP from those of the original packet. */
-#ifndef HOSTINT_SOURCE_MX_PUSH_H
-#define HOSTINT_SOURCE_MX_PUSH_H
+/* Fills in the block of INT-MX that stands behind TCP and UDP. */
+#ifndef HOSTINT_SOURCE_MX_FILL_H
+#define HOSTINT_SOURCE_MX_FILL_H
 
 #include "kernel/kernel.h"
 #include "hostint/wire.h"
 #include "int/mark.h"
-#include "packet/headers.h"
 #include "source/flow_numbers.h"
 #include "source/outgoing.h"
-#include "source/push.h"
 
 static __always_inline void fill_mx_block(struct int_mx_block *b, const struct outgoing_packet *p, __u32 node_id,
 					  __u64 now, const struct flow_number *number)
@@ -29,21 +27,6 @@ static __always_inline void fill_mx_block(struct int_mx_block *b, const struct o
 	b->ingress_port = bpf_htons(p->ifindex);
 	b->egress_port = b->ingress_port;
 	b->ingress_ts = bpf_htonl((__u32)now);
-}
-
-static __always_inline void push_mx(struct outgoing_packet *p, __u32 node_id, __u64 now,
-				    const struct flow_number *number)
-{
-	change_out_ip(p, (p->at.tos & ~md_tos_mask) | md_tos_value, p->at.ip_len + INT_MX_BLOCK_LEN, p->at.protocol);
-	if (p->at.protocol == IPPROTO_TCP) {
-		fill_mx_block(&p->out.mx_tcp.block, p, node_id, now, number);
-		p->out.mx_tcp.tcp = p->l4.tcp;
-		tcp_checksum(&p->out.mx_tcp.tcp, &p->out.mx_tcp.block, INT_MX_BLOCK_LEN, p->unfinished);
-	} else {
-		fill_mx_block(&p->out.mx_udp.block, p, node_id, now, number);
-		p->out.mx_udp.udp = p->l4.udp;
-		udp_checksum(&p->out.mx_udp.udp, &p->out.mx_udp.block, INT_MX_BLOCK_LEN, p->unfinished);
-	}
 }
 
 #endif
