@@ -28,6 +28,7 @@ mod root {
     mod hop_interfaces;
     mod hops;
     mod hops_stacked;
+    mod hops_tagged;
     mod inner_flows;
     mod int_mx;
     mod ioam;

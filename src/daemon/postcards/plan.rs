@@ -82,6 +82,7 @@ impl PostcardsPlan {
             hold: self.config.latency_hold.0,
             max_new_flows: self.config.max_new_flows,
             tunnels: self.config.inner.clone(),
+            extension_port: EXTENSION_PORT,
         })
     }
 
