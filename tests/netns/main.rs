@@ -53,6 +53,7 @@ mod root {
     mod paths;
     mod peer;
     mod pods;
+    mod postcards_harmless;
     mod postcards_standard;
     mod postcards_status;
     mod preflight;
