@@ -16,7 +16,7 @@ enum drop_limit {
 struct drop_settings {
 	__u64 ignored[DROP_IGNORED_WORDS];        /* a bit for each slot: packets are counted, and no flow is told */
 	__u64 ignored_groups[DROP_IGNORED_WORDS]; /* the same, of packets to multicast and broadcast addresses */
-	__u64 ignored_acks[DROP_IGNORED_WORDS];   /* the same, of TCP segments that only acknowledge */
+	__u64 ignored_acks[DROP_IGNORED_WORDS];   /* the same, of TCP segments without data, SYN or RST */
 	__u64 ignored_copies[DROP_IGNORED_WORDS]; /* the same, of ICMP packets: sockets get copies of those */
 	__u64 new_flow_interval_ns;               /* as in token_rate, for each CPU */
 	__u64 new_flow_burst_ns;

@@ -41,6 +41,8 @@ struct hop_settings {
 	__u32 mark;    /* of times of arrival */
 	__u32 flags;   /* enum hop_setting */
 	__u32 tunnels; /* a bit for each kind whose packets are known by the flow inside */
+	__be16 extension_port;
+	__u16 zero[3];
 };
 
 /* Where a time ends. */
@@ -88,9 +90,10 @@ enum hop_event_kind {
 
 /* A forwarded flow. */
 struct hop_key {
-	__u32 flow[HOP_FLOW_WORDS]; /* a struct flow_key: as its packets leave, or inside of a tunnel; no VLAN ids */
-	__u32 tunnel;               /* enum tunnel_kind */
-	__u32 tunnel_id;            /* VNI or TEID */
+	/* A struct flow_key: as its packets leave, but without INT and inside of a tunnel; no VLAN ids. */
+	__u32 flow[HOP_FLOW_WORDS];
+	__u32 tunnel;    /* enum tunnel_kind */
+	__u32 tunnel_id; /* VNI or TEID */
 };
 
 /* What is known of it. All counts are those since the first packet that was timed. */

@@ -29,6 +29,24 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
+/* Counts the packet by place, or else by reason. A function of its own, for the room that its key takes on the stack. */
+static __noinline int count_where(const struct dropped_packet *p, __u32 is_ignored)
+{
+	struct drop_place_key at = {
+		.place = p->place,
+		.reason = p->key.reason,
+		.ifindex = p->key.ifindex,
+		.netns = p->key.netns,
+		.tagged = p->key.tagged,
+		.source_node = p->key.source_node,
+		.ignored = is_ignored,
+	};
+
+	if (!count_place(&at, &p->size))
+		count_reason(reason_slot(p->key.reason), &p->size);
+	return 0;
+}
+
 /*
  * Counts the packet for its flow. A new flow takes a token, or else it is counted by reason and place alone. A function
  * of its own, so that its variables take no room on the stack beside those of find_measured().
@@ -56,7 +74,6 @@ static __noinline int count_flow(const struct dropped_packet *p, struct sk_buff 
 static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reason, struct sock *rx_sk)
 {
 	const struct drop_settings *set = get_drop_settings();
-	struct drop_place_key at = { .place = place, .reason = reason };
 	struct dropped_packet p = { .key.reason = reason, .place = place };
 	__u32 slot = reason_slot(reason);
 	struct drop_headers headers;
@@ -68,20 +85,18 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 	if (set->netns && p.from.netns != set->netns)
 		return 0;
 	find_size(skb, &p.size);
-	at.ifindex = p.key.ifindex = p.from.ifindex;
-	at.netns = p.key.netns = p.from.netns;
+	p.key.ifindex = p.from.ifindex;
+	p.key.netns = p.from.netns;
 	is_ignored = has_slot(set->ignored, slot);
 	has_flow = !is_ignored && read_flow(skb, set, &headers, &p.key.flow, &p.found);
-	if (has_flow && ((has_slot(set->ignored_groups, slot) && is_multicast(&p.key.flow)) ||
+	if (has_flow && ((has_slot(set->ignored_groups, slot) && (is_multicast(&p.key.flow) || is_to_many(skb))) ||
 			 (has_slot(set->ignored_copies, slot) && is_icmp(&p.key.flow)) ||
 			 (has_slot(set->ignored_acks, slot) &&
 			  is_bare_ack(&headers, &p.key.flow, p.size.bytes - (headers.at - skb->network_header)))))
 		is_ignored = true;
-	at.ignored = is_ignored;
-	at.tagged = p.key.tagged = p.found.tagged;
-	at.source_node = p.key.source_node = p.found.source_node;
-	if (!count_place(&at, &p.size))
-		count_reason(slot, &p.size);
+	p.key.tagged = p.found.tagged;
+	p.key.source_node = p.found.source_node;
+	count_where(&p, is_ignored);
 	if (is_ignored) {
 		count_drop(COUNT_DROP_IGNORED, &p.size);
 		return 0;

@@ -15,6 +15,7 @@
 #include "hostint/hop.h"
 #include "drop/flow_of.h"
 #include "drop/inner.h"
+#include "drop/int_of.h"
 #include "drop/size.h"
 #include "hop/arrival.h"
 #include "hop/flows.h"
@@ -106,7 +107,7 @@ int hop_in(struct __sk_buff *ctx)
 		return leave_alone(ctx, set, COUNT_HOP_NOT_FORWARDED);
 	if (!read_arrival(ctx, &a))
 		return leave_alone(ctx, set, COUNT_HOP_UNREAD);
-	enter_arrival(ctx, set->tunnels, &a);
+	enter_arrival(ctx, set, &a);
 	if (leaves_out(set, &a, &w))
 		return leave_alone(ctx, set, COUNT_HOP_UNWATCHED);
 	if (tells_time(&a))
@@ -138,9 +139,10 @@ int hop_queue(struct __sk_buff *ctx)
 
 	at.in_ifindex = ctx->ingress_ifindex;
 	at.out_ifindex = ctx->ifindex;
-	if (!set || !at.in_ifindex || ctx->tstamp_type != STAMP_MONOTONIC)
+	if (!set || !at.in_ifindex || ctx->tstamp_type != STAMP_MONOTONIC || !has_mark(set, ctx->tstamp))
 		return TCX_NEXT;
-	if (!read_stamp(set, ctx->tstamp, bpf_ktime_get_ns(), &time) || !is_passage(at.in_ifindex, at.out_ifindex))
+	/* Unwatched packets of local TCP have a time, too: no clock is read for those. */
+	if (!is_passage(at.in_ifindex, at.out_ifindex) || !read_stamp(set, ctx->tstamp, bpf_ktime_get_ns(), &time))
 		return TCX_NEXT;
 	at.start = time.start;
 	count_time(&at, time.ns, segments ? segments : 1, ctx->len);
@@ -172,6 +174,20 @@ static __noinline int count_hops(const struct leaving_packet *p, struct sk_buff 
 	return 0;
 }
 
+/*
+ * Makes the flow that INT measures the packet's flow, where INT hides it. Returns 0 for packets without. A function of its
+ * own for the same reason.
+ */
+static __noinline int find_original(struct leaving_packet *p, struct drop_headers *headers,
+				    const struct hop_settings *set)
+{
+	struct drop_int found = {};
+
+	find_hidden(headers, set->extension_port, (struct flow_key *)p->key.flow, &found);
+	p->outer_port = found.outer_port;
+	return found.tagged;
+}
+
 /* Sees each packet of the machine that a driver gets. Most end at their time, which is none, or has no mark. */
 SEC("tp_btf/net_dev_start_xmit")
 int hop_out(__u64 *ctx)
@@ -201,8 +217,9 @@ int hop_out(__u64 *ctx)
 		return 0;
 	find_size(skb, &p.size);
 	flow = (struct flow_key *)p.key.flow;
-	if (read_headers(skb, &headers, flow)) {
-		find_inner(&headers, set->tunnels, flow, &p.key.tunnel, &p.key.tunnel_id);
+	if (read_outer_flow(skb, &headers, flow)) {
+		if (!find_original(&p, &headers, set))
+			find_inner(&headers, set->tunnels, flow, &p.key.tunnel, &p.key.tunnel_id);
 		count_hops(&p, skb, set);
 	}
 	at.in_ifindex = p.in_ifindex;

@@ -50,6 +50,8 @@ pub struct HopPlan {
     pub max_new_flows: u64,
     /// The tunnels whose packets are known by the flow inside.
     pub tunnels: BTreeSet<TunnelKind>,
+    /// UDP destination port of extension-udp packets.
+    pub extension_port: u16,
 }
 
 /// The programs, attached.
@@ -294,6 +296,7 @@ fn settings_of(plan: &HopPlan) -> io::Result<hop_settings> {
                 }
         }),
         tunnels: tunnel::bits(&plan.tunnels),
+        extension_port: plan.extension_port.to_be(),
         ..Default::default()
     })
 }

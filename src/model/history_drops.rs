@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{DropCount, DropPosition, FlowKey, NodeId};
+use super::{DropCount, DropPosition, FlowKey, NodeId, TunnelId};
 
 /// What drops are added up by.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -12,9 +12,9 @@ pub enum DropGrouping {
     Reason,
     /// The reason, the kernel's function and the interface.
     Place,
-    /// The host.
+    /// The host, and whether the packets are a loss.
     Node,
-    /// The flow, its reason and place. Those beyond the hosts' limits have no flow.
+    /// The flow and its tunnel, its reason and place. Those beyond the hosts' limits have no flow.
     Flow,
     /// The pod or container that misses the packets, and the reason. Those without one are left out.
     Pod,
@@ -42,6 +42,9 @@ pub struct DropFigures {
     pub interface: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowKey>,
+    /// The flow is the one inside of this tunnel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<TunnelId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -208,6 +208,12 @@ impl HostDrop {
             (_, None) => self.flow,
         }
     }
+
+    /// The tunnel that the measured flow is in.
+    pub fn measured_in(&self) -> Option<TunnelId> {
+        let apart = self.position == DropPosition::Apart;
+        self.tunnel.filter(|_| apart).map(|tunnel| tunnel.which)
+    }
 }
 
 /// The drops at one place in the kernel, on one interface.

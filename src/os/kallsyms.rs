@@ -15,27 +15,32 @@ pub struct Kallsyms {
     hidden: bool,
 }
 
+/// Returns the functions of these ascending addresses, or nothing if the kernel hides addresses. It takes a quarter of a second.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn look_up(addresses: &[u64]) -> io::Result<Option<Vec<Option<String>>>> {
+    search(BufReader::new(File::open(PATH)?), addresses)
+}
+
 impl Kallsyms {
-    /// Looks up the names of these addresses, unless they are known.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub fn learn(&mut self, addresses: impl Iterator<Item = u64>) -> io::Result<()> {
-        let mut new: Vec<u64> = addresses
-            .filter(|address| !self.known.contains_key(address))
-            .collect();
+    pub fn knows(&self, address: u64) -> bool {
+        self.known.contains_key(&address)
+    }
+
+    /// Those of these addresses that were not looked up, ascending.
+    pub fn unknown(&self, addresses: impl Iterator<Item = u64>) -> Vec<u64> {
+        let mut new: Vec<u64> = addresses.filter(|one| !self.knows(*one)).collect();
         new.sort_unstable();
         new.dedup();
-        if new.is_empty() {
-            return Ok(());
-        }
-        let found = search(BufReader::new(File::open(PATH)?), &new)?;
+        new
+    }
+
+    /// Remembers what was found of these addresses.
+    pub fn add(&mut self, addresses: Vec<u64>, found: Option<Vec<Option<String>>>) {
         self.hidden = found.is_none();
-        match found {
-            Some(names) => self.known.extend(new.into_iter().zip(names)),
-            None => self.known.extend(new.into_iter().map(|new| (new, None))),
-        }
-        Ok(())
+        let names = found.unwrap_or_else(|| vec![None; addresses.len()]);
+        self.known.extend(addresses.into_iter().zip(names));
     }
 
     /// The name of the function at an address that was looked up.

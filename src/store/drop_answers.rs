@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::bounds::{period_for, signed, touched};
-use super::drop_columns::{COUNTS, count, text};
+use super::drop_columns::{COUNTS, count, flow_bytes, flow_of, text};
 use super::drop_pods;
 use super::drops::{exist, is_ignored, is_without_packet};
 use super::ids::{name_bytes, name_of};
@@ -69,9 +69,11 @@ fn flows(conn: &Connection, query: &DropQuery, span: Span) -> rusqlite::Result<V
     ))?;
     let rows = ask.query_map([since, until, node, limit], |row| {
         let position = u8::try_from(row.get::<_, i64>(4)?).unwrap_or_default();
+        let (flow, tunnel) = flow_of(row.get_ref(1)?.as_blob()?).unzip();
         Ok(DropFigures {
             node: u32::try_from(row.get::<_, i64>(0)?).ok().map(NodeId),
-            flow: name_of(row.get_ref(1)?.as_blob()?).map(|(flow, ..)| flow),
+            flow,
+            tunnel: tunnel.flatten(),
             reason: text(row, 2)?,
             place: text(row, 3)?,
             position: DropPosition::from_number(position),
@@ -259,7 +261,7 @@ fn of_flow(
         "SELECT node, position, tagged_by, {COUNTS} FROM drop_flow
          WHERE begin_ns >= ? AND begin_ns < ? AND flow = ? GROUP BY 1, 2, 3"
     ))?;
-    let mut rows = ask.query((since, until, name_bytes(&(*flow, None, None))))?;
+    let mut rows = ask.query((since, until, flow_bytes(flow, None)))?;
     while let Some(row) = rows.next()? {
         let place = (row.get(0)?, row.get(1)?, row.get(2)?);
         add(&mut told, pair, place, count(row, 3)?.segments);

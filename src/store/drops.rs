@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed};
-use super::ids::name_bytes;
+use super::drop_columns::flow_bytes;
 use super::period::RollUpLevel;
-use crate::model::{DropCount, DropPosition, DropSum, FlowKey, HostDrop, NodeId};
+use crate::model::{DropCount, DropPosition, DropSum, FlowKey, HostDrop, NodeId, TunnelId};
 
 /// The tables and their bounds.
 pub const TABLES: [BoundedTable; 4] = [
@@ -43,6 +43,7 @@ struct FlowDropKey {
     begin_ns: u64,
     node: NodeId,
     flow: FlowKey,
+    tunnel: Option<TunnelId>,
     reason: String,
     place: Option<String>,
     position: DropPosition,
@@ -104,6 +105,7 @@ impl WaitingDrops {
             begin_ns: period_of(time_ns),
             node,
             flow: drop.measured_flow(),
+            tunnel: drop.measured_in(),
             reason: drop.reason.label(),
             place: drop.place.clone(),
             position: drop.position,
@@ -194,7 +196,7 @@ impl DropsWriter {
                 put.execute(rusqlite::params![
                     signed(key.begin_ns),
                     i64::from(key.node.0),
-                    name_bytes(&(key.flow, None, None)),
+                    flow_bytes(&key.flow, key.tunnel),
                     key.reason,
                     key.place.as_deref().unwrap_or_default(),
                     i64::from(key.position.number()),

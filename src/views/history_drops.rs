@@ -6,6 +6,7 @@ use super::drops::position_text;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
 use super::text::Grouped;
+use super::tunnel::TunnelName;
 use crate::model::{DropFigures, DropGrouping, DropSeries, LossSplit};
 
 /// The answer to a question about drops.
@@ -17,7 +18,7 @@ pub struct DropsView {
 
 /// The columns of a CSV.
 pub const CSV: &str = "node reason place interface flow.src flow.sport flow.dst flow.dport flow.protocol position ignored \
-                       without_packet packets segments bytes pod";
+                       without_packet packets segments bytes pod tunnel.kind tunnel.id";
 
 pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
     if view.drops.is_empty() {
@@ -29,7 +30,7 @@ pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
     let names: &[&str] = match view.by {
         DropGrouping::Reason => &["reason"],
         DropGrouping::Place => &["reason", "place", "interface", "node"],
-        DropGrouping::Node => &["node"],
+        DropGrouping::Node => &["node", "what"],
         DropGrouping::Flow => &["flow", "reason", "place", "where", "node"],
         DropGrouping::Pod => &["pod", "reason", "node"],
     };
@@ -38,7 +39,6 @@ pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
         let node = hosts.named(one.node);
         let reason = reason_text(one);
         let place = one.place.clone().unwrap_or_default();
-        let flow = one.flow.map(|flow| flow.to_string());
         let position = one.position.and_then(position_text).unwrap_or_default();
         let interface = one.interface.clone().unwrap_or_default();
         let counts = [one.count.packets, one.count.segments, one.count.bytes];
@@ -46,17 +46,37 @@ pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
         match view.by {
             DropGrouping::Reason => table.row([reason], counts),
             DropGrouping::Place => table.row([reason, place, interface, node], counts),
-            DropGrouping::Node => table.row([node], counts),
+            DropGrouping::Node => table.row([node, kind_text(one).to_owned()], counts),
             DropGrouping::Pod => {
                 table.row([one.pod.clone().unwrap_or_default(), reason, node], counts);
             }
             DropGrouping::Flow => {
-                let flow = flow.unwrap_or_default();
-                table.row([flow, reason, place, position.to_owned(), node], counts);
+                table.row(
+                    [flow_text(one), reason, place, position.to_owned(), node],
+                    counts,
+                );
             }
         }
     }
     let _ = write!(out, "{table}");
+}
+
+/// `udp 10.0.0.1:5000 > 10.0.0.2:7000 in vxlan 42`.
+fn flow_text(one: &DropFigures) -> String {
+    let flow = one.flow.map(|flow| flow.to_string()).unwrap_or_default();
+    match one.tunnel {
+        Some(tunnel) => format!("{flow} in {}", TunnelName(tunnel)),
+        None => flow,
+    }
+}
+
+/// Which of the sums of a host it is.
+fn kind_text(one: &DropFigures) -> &'static str {
+    match (one.without_packet, one.ignored) {
+        (true, _) => "without a packet",
+        (false, true) => "no loss",
+        (false, false) => "dropped",
+    }
 }
 
 fn reason_text(one: &DropFigures) -> String {

@@ -17,7 +17,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
     ("drop", &["int", "kernel", "packet"]),
-    ("hop", &["kernel", "packet", "watch", "drop", "sink"]),
+    ("hop", &["kernel", "packet", "int", "watch", "drop", "sink"]),
     ("queue", &["kernel", "drop"]),
     ("tcp", &["kernel", "watch"]),
     ("source", &["kernel", "packet", "int", "watch"]),

@@ -246,6 +246,7 @@ mod root {
             hold: std::time::Duration::ZERO,
             max_new_flows: 1,
             tunnels: Default::default(),
+            extension_port: 33122,
         };
         await_that("no program is attached yet", || ours() == 0);
         let mut programs = HopPrograms::start(16, &plan).unwrap();

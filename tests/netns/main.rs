@@ -28,6 +28,7 @@ mod root {
     mod hop_interfaces;
     mod hops;
     mod hops_stacked;
+    mod hops_tagged;
     mod host_times;
     mod inner_flows;
     mod int_mx;
@@ -53,6 +54,7 @@ mod root {
     mod paths;
     mod peer;
     mod pods;
+    mod postcards_harmless;
     mod postcards_standard;
     mod postcards_status;
     mod preflight;

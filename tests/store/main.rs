@@ -5,6 +5,7 @@ mod connections;
 mod coverage;
 mod crashes;
 mod disk;
+mod drops;
 mod files;
 mod freshness;
 mod history;

@@ -534,7 +534,14 @@ impl History for Synthetic {
         let mut all = vec![
             drop("QDISC_DROP", "__dev_queue_xmit", behind.0, 186),
             drop("SOCKET_RCVBUFF", "udp_queue_rcv_one_skb", behind.1, 20),
+            drop("NO_SOCKET", "__udp4_lib_rcv", DropPosition::Apart, 3),
         ];
+        if query.by == DropGrouping::Flow {
+            all[2].tunnel = Some(TunnelId {
+                kind: TunnelKind::Vxlan,
+                id: 42,
+            });
+        }
         all.truncate(query.limit);
         Ok(all)
     }

@@ -3,6 +3,7 @@
 mod below_zero;
 mod dashboards;
 mod diagnosis;
+mod history_drops;
 mod history_hops;
 mod hosts;
 mod known_digits;

@@ -654,6 +654,10 @@ fn drops() -> DropsView {
             protocol: 17,
             vlans: Vlans::NONE,
         }),
+        tunnel: Some(TunnelId {
+            kind: TunnelKind::Vxlan,
+            id: 42,
+        }),
         position: Some(DropPosition::BehindTag),
         ..DropFigures::default()
     };

@@ -36,7 +36,7 @@ enum drop_protocol {
 enum drop_tcp {
 	TCP_LENGTH_AT = 12,
 	TCP_FLAGS_AT = 13,
-	TCP_FIN_SYN_RST = 7,
+	TCP_SYN_RST = 6,
 };
 
 /* A part of a packet's linear data; offsets are from skb->head. */
@@ -233,14 +233,14 @@ static __always_inline bool read_headers(struct sk_buff *skb, struct drop_header
 	return find_flow(h, skb->protocol, key);
 }
 
-/* True for a TCP segment of this many bytes from the transport header on that only acknowledges. */
+/* True for a TCP segment of this many bytes from the transport header on that only acknowledges, or ends its direction. */
 static __always_inline bool is_bare_ack(const struct drop_headers *h, const struct flow_key *key, __u32 bytes)
 {
 	__u8 tcp[TCP_FLAGS_AT + 1];
 
 	if (key->layers != DROP_TCP || (!key->sport && !key->dport) || !read_at(h, h->at, tcp, sizeof(tcp)))
 		return false;
-	return !(tcp[TCP_FLAGS_AT] & TCP_FIN_SYN_RST) && bytes <= (tcp[TCP_LENGTH_AT] >> 4) * 4u;
+	return !(tcp[TCP_FLAGS_AT] & TCP_SYN_RST) && bytes <= (tcp[TCP_LENGTH_AT] >> 4) * 4u;
 }
 
 static __always_inline bool is_multicast(const struct flow_key *key)

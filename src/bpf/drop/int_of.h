@@ -62,7 +62,7 @@ static __always_inline void read_extension_drop(struct drop_headers *h, struct f
 /* Reads UDP | INT | original IP packet. Of a superpacket, the number is that of its first segment. */
 static __always_inline void read_gpe_drop(struct drop_headers *h, struct flow_key *key, struct drop_int *found)
 {
-	__u32 at = h->at + UDP_LEN, more, entry, grown;
+	__u32 at = h->at + UDP_LEN, more, grown;
 	struct flow_key inner = {};
 	struct drop_headers in = *h;
 	__be32 node, sequence;
@@ -74,8 +74,7 @@ static __always_inline void read_gpe_drop(struct drop_headers *h, struct flow_ke
 	if (!read_at(h, at, head, GPE_HEAD_LEN) || check_gpe_block(b) != INT_VALID)
 		return;
 	more = gpe_more(b);
-	entry = GPE_HOP_WORDS * 4 + more;
-	grown = more + gpe_stack_len(b) - entry;
+	grown = gpe_grown(b);
 	if (!read_at(h, at + grown - more + __builtin_offsetof(struct gpe_block, node_id), &node, sizeof(node)) ||
 	    !read_at(h, at + grown + __builtin_offsetof(struct gpe_block, sequence), &sequence, sizeof(sequence)))
 		return;
@@ -91,17 +90,31 @@ static __always_inline void read_gpe_drop(struct drop_headers *h, struct flow_ke
 	*h = in;
 }
 
+/* Finds INT that hides the flow's own ports. Returns false for packets without. */
+static __always_inline bool find_hidden(struct drop_headers *h, __be16 extension_port, struct flow_key *key,
+					struct drop_int *found)
+{
+	if (key->layers != DROP_UDP)
+		return false;
+	if (key->dport == bpf_htons(GPE_PORT)) {
+		read_gpe_drop(h, key, found);
+		return true;
+	}
+	if (key->dport == extension_port) {
+		read_extension_drop(h, key, found);
+		return true;
+	}
+	return false;
+}
+
 /* A function of its own, so that its variables take no room on the stack for longer. */
 static __noinline int find_measured(const struct drop_settings *set, struct drop_headers *h, struct flow_key *key,
 				    struct drop_int *found)
 {
 	__u32 protocol = key->layers;
 
-	if (protocol == DROP_UDP && key->dport == bpf_htons(GPE_PORT)) {
-		read_gpe_drop(h, key, found);
-	} else if (protocol == DROP_UDP && key->dport == set->extension_port) {
-		read_extension_drop(h, key, found);
-	} else if (set->tos_mask && (h->tos & set->tos_mask) == set->tos_value) {
+	if (!find_hidden(h, set->extension_port, key, found) && set->tos_mask &&
+	    (h->tos & set->tos_mask) == set->tos_value) {
 		struct int_block b;
 
 		if (protocol == DROP_UDP || protocol == DROP_TCP)

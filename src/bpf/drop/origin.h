@@ -11,6 +11,12 @@ enum sock_state {
 	SOCK_NEW_SYN_RECV = 12 /* are shorter than a socket */
 };
 
+enum packet_type {
+	PACKET_BROADCAST = 1,
+	PACKET_MULTICAST = 2,
+	PACKET_LOOPBACK = 5,
+};
+
 enum {
 	DST_NOREF = 1, /* the bit of _skb_refdst that is no part of the address */
 };
@@ -70,6 +76,14 @@ static __always_inline bool is_test_run(struct sk_buff *skb)
 		return inode_of(BPF_CORE_READ(sk, __sk_common.skc_net.net));
 	bpf_core_read(&begin, sizeof(begin), &protocol->name);
 	return !__builtin_memcmp(&begin, "bpf_dummy", sizeof(begin));
+}
+
+/* True for a packet in a frame to all or to a group, and for its sender's own copy of such a packet. */
+static __always_inline bool is_to_many(struct sk_buff *skb)
+{
+	__u8 type = BPF_CORE_READ_BITFIELD(skb, pkt_type);
+
+	return type == PACKET_BROADCAST || type == PACKET_MULTICAST || type == PACKET_LOOPBACK;
 }
 
 /* Returns the id of the socket's cgroup, or 0. */

@@ -5,6 +5,10 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/hop.h"
+#include "hostint/wire.h"
+#include "int/block.h"
+#include "int/gpe_block.h"
 #include "kernel/fib.h"
 #include "packet/ip_headers.h"
 #include "packet/tunnel.h"
@@ -80,6 +84,43 @@ __noinline int look_inside(struct __sk_buff *ctx, __u32 l4, __u32 kind, struct h
 	return 0;
 }
 
+/* Finds the flow in VXLAN-GPE with INT, at this offset. */
+__noinline int look_behind_gpe(struct __sk_buff *ctx, __u32 at, struct hop_subject *flow)
+{
+	/* The rest of the block is not read. */
+	__u64 head[(GPE_HEAD_LEN + 7) / 8];
+	const struct gpe_block *b = (void *)head;
+	struct ip_headers ip;
+	__be16 ports[2];
+
+	if (!flow || bpf_skb_load_bytes(ctx, at, head, GPE_HEAD_LEN) || check_gpe_block(b) != INT_VALID)
+		return 0;
+	if (!read_ip(ctx, at + GPE_BLOCK_LEN + gpe_grown(b), b->next == GPE_NEXT_IPV4 ? 4 : 6, &ip))
+		return 0;
+	read_arrival_ports(ctx, &ip, ports);
+	note_flow(&ip, ports, flow);
+	return 1;
+}
+
+/* Finds the protocol and ports behind INT to the extension port, at this offset. */
+__noinline int look_behind_extension(struct __sk_buff *ctx, __u32 at, struct hop_subject *flow)
+{
+	__be16 ports[2] = {};
+	struct int_block b;
+
+	if (!flow || bpf_skb_load_bytes(ctx, at, &b, INT_HEAD_LEN) || check_int_block(&b) != INT_VALID)
+		return 0;
+	at += int_pushed(&b) * INT_HOP_LEN;
+	if (bpf_skb_load_bytes(ctx, at, &b, sizeof(b)))
+		return 0;
+	flow->key.layers = *(__u8 *)&b.tail1;
+	if (is_l4(flow->key.layers) && bpf_skb_load_bytes(ctx, at + INT_BLOCK_LEN, ports, sizeof(ports)))
+		ports[0] = ports[1] = 0;
+	flow->key.sport = ports[0];
+	flow->key.dport = ports[1];
+	return 1;
+}
+
 /*
  * Reads in one piece what nearly all packets have: IPv4 without options, and ports. The data has no VLAN tag here. Returns
  * false for other packets.
@@ -125,12 +166,18 @@ static __always_inline bool read_arrival(struct __sk_buff *ctx, struct hop_arriv
 	return true;
 }
 
-/* Makes the flow in a tunnel, if it is of one of these kinds (a bit each), the one that rules test. */
-static __always_inline void enter_arrival(struct __sk_buff *ctx, __u32 kinds, struct hop_arrival *a)
+/* Makes the flow behind INT, or in a tunnel that is to be opened, the one that rules test. */
+static __always_inline void enter_arrival(struct __sk_buff *ctx, const struct hop_settings *set, struct hop_arrival *a)
 {
 	enum tunnel_kind kind = tunnel_of_port(a->ports[1]);
 
-	if (a->ip.protocol == IPPROTO_UDP && kinds >> kind & 1)
+	if (a->ip.protocol != IPPROTO_UDP)
+		return;
+	if (a->ports[1] == bpf_htons(GPE_PORT))
+		look_behind_gpe(ctx, a->ip.l4 + UDP_LEN, &a->flow);
+	else if (a->ports[1] == set->extension_port)
+		look_behind_extension(ctx, a->ip.l4 + UDP_LEN, &a->flow);
+	else if (set->tunnels >> kind & 1)
 		look_inside(ctx, a->ip.l4, kind, &a->flow);
 }
 

@@ -42,6 +42,7 @@ struct leaving_packet {
 	__u32 in_ifindex;
 	__u32 out_ifindex;
 	__u64 now;
+	__be16 outer_port; /* destination of the header in front of INT that hides the flow's own, or 0 */
 };
 
 static __always_inline void send_hop(const struct leaving_packet *p, const struct hop_flow *flow, __u32 news)
@@ -114,7 +115,8 @@ static __always_inline void begin_hops(const struct leaving_packet *p, struct sk
 	if (p->key.tunnel)
 		copy_outer((struct flow_key *)flow.before_nat);
 	else
-		find_before_nat(skb, (const struct flow_key *)p->key.flow, 0, (struct flow_key *)flow.before_nat);
+		find_before_nat(skb, (const struct flow_key *)p->key.flow, p->outer_port,
+				(struct flow_key *)flow.before_nat);
 	if (bpf_map_update_elem(&hop_flows, &p->key, &flow, BPF_NOEXIST)) {
 		/* Another CPU began the flow, or there was no memory. */
 		struct hop_flow *begun = bpf_map_lookup_elem(&hop_flows, &p->key);

@@ -25,6 +25,12 @@ static __always_inline __u32 gpe_pushed(const struct gpe_block *b)
 	return gpe_stack_len(b) / (GPE_HOP_WORDS * 4 + gpe_more(b)) - 1;
 }
 
+/* Returns the bytes that the block has besides those of struct gpe_block: words of latency, and entries of transit hops. */
+static __always_inline __u32 gpe_grown(const struct gpe_block *b)
+{
+	return gpe_stack_len(b) - GPE_HOP_WORDS * 4;
+}
+
 /* Says whether the length is that of an entry of the source, and of at most INT_MAX_PUSHED pushed ones. */
 static __always_inline bool is_gpe_length(const struct gpe_block *b)
 {

@@ -198,6 +198,7 @@ struct sk_buff {
 	unsigned int tail; /* tail and end are offsets from head, as on all 64-bit machines */
 	unsigned int end;
 	int skb_iif;
+	__u8 pkt_type : 3;
 	__u8 ip_summed : 2;
 	__be16 protocol;
 	__u16 csum_start;

@@ -70,6 +70,12 @@ impl DropCards {
         Ok(())
     }
 
+    /// Asks for the names of all places. Returns true if they are known.
+    pub fn knows_places(&self, names: &mut KernelNames) -> Result<bool> {
+        let places = self.program.places(&names.reasons)?;
+        Ok(names.ask(places.iter().map(|place| place.address)))
+    }
+
     /// All counts since the program was attached.
     pub fn totals(&self, names: &mut KernelNames, links: &HostLinks) -> Result<DropTotals> {
         let places = self.program.places(&names.reasons)?;

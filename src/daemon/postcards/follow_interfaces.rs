@@ -29,6 +29,7 @@ impl Duty<PostcardsDaemon> for FollowInterfaces {
             self.last_look = Some(now);
             news.extend(daemon.links.unheard()?);
         }
+        follow(daemon, &news, looks)?;
         for event in &news {
             if let LinkEvent::Here(link) = event {
                 daemon.pods.forget_link(link.index);
@@ -38,24 +39,26 @@ impl Duty<PostcardsDaemon> for FollowInterfaces {
             }
         }
         let links = &daemon.links;
-        daemon.pods.turn(now, |index| links.find(index).is_some())?;
-        if let Some(queues) = daemon.queues.as_mut().filter(|_| !news.is_empty()) {
-            queues.follow(&daemon.links)?;
-        }
-        let Some(hops) = &mut daemon.hops else {
-            return Ok(());
-        };
-        for event in &news {
+        daemon.pods.turn(now, |index| links.find(index).is_some())
+    }
+}
+
+/// Does what the news ask for: first of all, so that packets of a new interface are timed soon.
+fn follow(daemon: &mut PostcardsDaemon, news: &[LinkEvent], looks: bool) -> Result<()> {
+    if let Some(hops) = &mut daemon.hops {
+        for event in news {
             hops.interfaces.follow(event, &mut hops.programs);
         }
         if !news.is_empty() {
             hops.interfaces.stack(&daemon.links, &mut hops.programs)?;
         }
-        match looks {
-            true => hops
-                .interfaces
-                .look_after(&daemon.links, &mut hops.programs),
-            false => Ok(()),
+        if looks {
+            hops.interfaces
+                .look_after(&daemon.links, &mut hops.programs)?;
         }
+    }
+    match daemon.queues.as_mut().filter(|_| !news.is_empty()) {
+        Some(queues) => queues.follow(&daemon.links),
+        None => Ok(()),
     }
 }

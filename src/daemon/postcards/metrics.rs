@@ -52,6 +52,9 @@ impl Duty<PostcardsDaemon> for ServeTotals {
     }
 
     fn turn(&mut self, daemon: &mut PostcardsDaemon, _now: Instant) -> Result<()> {
+        if !daemon.knows_places()? {
+            return Ok(());
+        }
         let totals = daemon.totals()?;
         *self.totals.lock().unwrap_or_else(PoisonError::into_inner) = totals;
         Ok(())

@@ -1,16 +1,30 @@
 //! Names for what the program tells by number: reasons, places in the kernel's code, interfaces.
 
+use std::io;
+use std::thread::{self, JoinHandle};
+
+use anyhow::Result;
+
 use super::links::HostLinks;
+use crate::daemon::reload::finished;
 use crate::datapath::drop_reasons::DropReasonNames;
 use crate::datapath::drops::CountedPlace;
 use crate::model::{HostDrop, PlaceDrops};
-use crate::os::kallsyms::Kallsyms;
+use crate::os::kallsyms::{self, Kallsyms};
 use crate::os::log;
 
-/// The names of this kernel.
+/// The most drops that wait for the names of their places.
+const MOST_HELD: usize = 65_536;
+
+/// Addresses, and what was found of them.
+type Found = (Vec<u64>, io::Result<Option<Vec<Option<String>>>>);
+
+/// The names of this kernel. Places are looked up by a thread, as that takes long, and drops wait for it.
 pub struct KernelNames {
     pub reasons: DropReasonNames,
     places: Option<Kallsyms>,
+    looking: Option<JoinHandle<Result<Found>>>,
+    held: Vec<HostDrop>,
     said_hidden: bool,
 }
 
@@ -19,6 +33,8 @@ impl KernelNames {
         Self {
             reasons: DropReasonNames::read(),
             places: places.then(Kallsyms::default),
+            looking: None,
+            held: Vec::new(),
             said_hidden: false,
         }
     }
@@ -27,6 +43,52 @@ impl KernelNames {
         if places != self.places.is_some() {
             self.places = places.then(Kallsyms::default);
         }
+    }
+
+    /// Asks for the names of the places at these addresses. Returns true if all are known.
+    pub fn ask(&mut self, addresses: impl Iterator<Item = u64>) -> bool {
+        if let Some(Ok((addresses, found))) = finished(&mut self.looking) {
+            self.add(addresses, found);
+        }
+        let Some(places) = &self.places else {
+            return true;
+        };
+        let new = places.unknown(addresses);
+        if new.is_empty() {
+            return true;
+        }
+        if self.looking.is_none() {
+            let look = thread::Builder::new()
+                .name("places".to_owned())
+                .spawn(move || {
+                    let found = kallsyms::look_up(&new);
+                    Ok((new, found))
+                });
+            self.looking = look.ok();
+        }
+        false
+    }
+
+    /// Takes these drops, and returns those whose places are known by now, the oldest first.
+    pub fn hold(&mut self, drops: Vec<HostDrop>) -> Vec<HostDrop> {
+        let mut all = std::mem::take(&mut self.held);
+        all.extend(drops);
+        if self.ask(all.iter().map(|drop| drop.place_address)) || all.len() > MOST_HELD {
+            return all;
+        }
+        let Some(places) = &self.places else {
+            return all;
+        };
+        let (known, held) = all
+            .into_iter()
+            .partition(|drop| places.knows(drop.place_address));
+        self.held = held;
+        known
+    }
+
+    /// Returns the drops that wait, and waits no longer.
+    pub fn release(&mut self) -> Vec<HostDrop> {
+        std::mem::take(&mut self.held)
     }
 
     /// Names all that these drops tell.
@@ -88,21 +150,42 @@ impl KernelNames {
         Some(name.unwrap_or_else(|| format!("{address:#x}")))
     }
 
+    /// Looks up at once what is not known yet.
     fn learn(&mut self, addresses: impl Iterator<Item = u64>) {
+        let Some(places) = &self.places else {
+            return;
+        };
+        let new = places.unknown(addresses);
+        if !new.is_empty() {
+            let found = kallsyms::look_up(&new);
+            self.add(new, found);
+        }
+    }
+
+    fn add(&mut self, addresses: Vec<u64>, found: io::Result<Option<Vec<Option<String>>>>) {
         let Some(places) = &mut self.places else {
             return;
         };
-        let result = places.learn(addresses);
-        if self.said_hidden || result.is_ok() && !places.is_hidden() {
+        let trouble = match found {
+            Ok(found) => {
+                places.add(addresses, found);
+                None
+            }
+            Err(err) => {
+                places.add(addresses, None);
+                Some(err)
+            }
+        };
+        if self.said_hidden || !places.is_hidden() {
             return;
         }
         self.said_hidden = true;
-        match result {
-            Ok(()) => log::warning(
+        match trouble {
+            None => log::warning(
                 "the kernel hides the addresses of its functions, so places are addresses (needs CAP_SYSLOG; see \
                  sysctl kernel.kptr_restrict)",
             ),
-            Err(err) => log::warning(format_args!(
+            Some(err) => log::warning(format_args!(
                 "cannot read /proc/kallsyms, so places are addresses: {err}"
             )),
         }

@@ -22,7 +22,7 @@ use crate::report::{Destinations, ReportForm};
 /// A packet to a group without a member here ends so, which is no loss.
 const IGNORED_GROUPS: [&str; 3] = ["NOT_SPECIFIED", "IP_INNOROUTES", "IPV6DISABLED"];
 
-/// An acknowledgement ends so when a connection is being closed: its number was read before.
+/// An acknowledgement or a FIN ends so when a connection is being closed, or was closed here first: its number was read before.
 const IGNORED_ACKS: [&str; 1] = ["NOT_SPECIFIED"];
 
 /// A socket for bare ICMP gets a copy of each such packet. That its filter refuses most of them is no loss: the kernel has the
@@ -82,6 +82,7 @@ impl PostcardsPlan {
             hold: self.config.latency_hold.0,
             max_new_flows: self.config.max_new_flows,
             tunnels: self.config.inner.clone(),
+            extension_port: EXTENSION_PORT,
         })
     }
 

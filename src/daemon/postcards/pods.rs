@@ -2,12 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result};
+
+use crate::daemon::reload::finished;
 use crate::datapath::tasks::TaskWalk;
 use crate::host::containers::FoundContainers;
 use crate::model::container::is_provisional;
 use crate::model::{HostDrop, HostHop, PacketPods};
+use crate::os::link_events::SeenLink;
 use crate::os::{log, netns, rtnetlink};
 
 /// The pause behind the first look for something new, and the longest one while it stays unknown.
@@ -27,11 +33,56 @@ pub struct PodNames {
     by_link: HashMap<u32, String>,
     found: FoundContainers,
     /// Tells in which network namespace each process is; `None` if the kernel does not.
-    tasks: Option<TaskWalk>,
+    tasks: Arc<Option<TaskWalk>>,
+    /// The look that is going on: it takes as long as there are processes, and new interfaces do not wait for it.
+    looking: Option<JoinHandle<Result<Look>>>,
+    /// Interfaces that came since it began.
+    came: HashSet<u32>,
     /// Namespaces and cgroups that were asked for and found nowhere: hosts' own, or of containers that are gone.
     unknown: HashSet<u64>,
     next_look: Option<Instant>,
     pause: Duration,
+}
+
+/// What a look found. Numbers are only good for that moment, so all are read at once.
+struct Look {
+    links: Vec<SeenLink>,
+    found: FoundContainers,
+    took: Duration,
+}
+
+impl Look {
+    fn begin(tasks: Option<&TaskWalk>, own: u32) -> Result<Self> {
+        let began = Instant::now();
+        let links = rtnetlink::links()?;
+        let mut found = FoundContainers::look()?;
+        if let Some(tasks) = tasks {
+            name_namespaces(tasks, &mut found, own)?;
+        }
+        Ok(Self {
+            links,
+            found,
+            took: began.elapsed(),
+        })
+    }
+}
+
+/// Names the network namespaces of processes whose cgroups have names. Where a name is only that of a file, it is replaced.
+fn name_namespaces(tasks: &TaskWalk, found: &mut FoundContainers, own: u32) -> io::Result<()> {
+    let FoundContainers {
+        by_cgroup,
+        by_netns,
+        ..
+    } = found;
+    tasks.visit(|cgroup, netns| {
+        let Some(name) = by_cgroup.get(&cgroup).filter(|_| netns != own) else {
+            return;
+        };
+        let known = by_netns.get(&netns);
+        if known.is_none_or(|known| is_provisional(known)) {
+            by_netns.insert(netns, name.clone());
+        }
+    })
 }
 
 impl PodNames {
@@ -41,11 +92,15 @@ impl PodNames {
             netns: netns::inode()?,
             by_link: HashMap::new(),
             found: FoundContainers::default(),
-            tasks: TaskWalk::load()
-                .inspect_err(|err| {
-                    log::debug(|| format!("network namespaces without names stay so: {err}"));
-                })
-                .ok(),
+            tasks: Arc::new(
+                TaskWalk::load()
+                    .inspect_err(|err| {
+                        log::debug(|| format!("network namespaces without names stay so: {err}"));
+                    })
+                    .ok(),
+            ),
+            looking: None,
+            came: HashSet::new(),
             unknown: HashSet::new(),
             next_look: Some(Instant::now()),
             pause: FIRST_PAUSE,
@@ -77,27 +132,40 @@ impl PodNames {
     /// An interface came under this number, which may have been another's.
     pub fn forget_link(&mut self, index: u32) {
         self.by_link.remove(&index);
+        if self.looking.is_some() {
+            self.came.insert(index);
+        }
     }
 
-    /// Looks, if it is time. Interfaces that `is_known` denies are forgotten.
-    pub fn turn(&mut self, now: Instant, is_known: impl Fn(u32) -> bool) -> io::Result<()> {
-        if !self.on || self.next_look.is_none_or(|next| now < next) {
+    /// Begins a look, if it is time, and takes what one found that ended. Interfaces that `is_known` denies are forgotten.
+    pub fn turn(&mut self, now: Instant, is_known: impl Fn(u32) -> bool) -> Result<()> {
+        if let Some(look) = finished(&mut self.looking) {
+            self.take(look.context("cannot look for containers")?, is_known);
+        }
+        if !self.on || self.looking.is_some() || self.next_look.is_none_or(|next| now < next) {
             return Ok(());
         }
         self.next_look = None;
+        self.came.clear();
+        let (tasks, own) = (Arc::clone(&self.tasks), self.netns);
+        let look = thread::Builder::new().name("pods".to_owned());
+        self.looking = Some(look.spawn(move || Look::begin(tasks.as_ref().as_ref(), own))?);
+        Ok(())
+    }
+
+    fn take(&mut self, look: Look, is_known: impl Fn(u32) -> bool) {
         self.by_link.retain(|index, _| is_known(*index));
-        // Numbers are only good for now, so both are read at once.
-        let links = rtnetlink::links()?;
-        self.found = FoundContainers::look()?;
-        self.name_namespaces()?;
+        self.found = look.found;
         self.unknown.clear();
         let mut waits = false;
-        for link in &links {
+        for link in &look.links {
             let Some(peer) = link.peer_netns else {
                 continue;
             };
             let known = self.by_link.get(&link.index);
-            if known.is_some_and(|known| !is_provisional(known)) {
+            // What has this number now is looked for by the next look.
+            if known.is_some_and(|known| !is_provisional(known)) || self.came.contains(&link.index)
+            {
                 continue;
             }
             match self.found.by_peer.get(&peer) {
@@ -108,35 +176,14 @@ impl PodNames {
                 None => waits = true,
             }
         }
-        self.pause_for(now.elapsed(), waits);
-        Ok(())
-    }
-
-    /// Names the network namespaces of processes whose cgroups have names. Where a name is only that of a file, it is replaced.
-    fn name_namespaces(&mut self) -> io::Result<()> {
-        let Some(tasks) = &self.tasks else {
-            return Ok(());
-        };
-        let FoundContainers {
-            by_cgroup,
-            by_netns,
-            ..
-        } = &mut self.found;
-        tasks.visit(|cgroup, netns| {
-            let Some(name) = by_cgroup.get(&cgroup).filter(|_| netns != self.netns) else {
-                return;
-            };
-            let known = by_netns.get(&netns);
-            if known.is_none_or(|known| is_provisional(known)) {
-                by_netns.insert(netns, name.clone());
-            }
-        })
+        self.pause_for(look.took, waits);
     }
 
     /// A container may begin after its network was made: looks again, less and less.
     fn pause_for(&mut self, took: Duration, waits: bool) {
         if waits {
-            self.next_look = Some(Instant::now() + self.pause.max(took * SHARE));
+            let next = Instant::now() + self.pause.max(took * SHARE);
+            self.next_look = Some(self.next_look.map_or(next, |known| known.min(next)));
             self.pause = LONGEST_PAUSE.min(self.pause * 2);
         }
     }

@@ -81,7 +81,18 @@ impl PostcardsDaemon {
         let Some(drops) = &mut self.drops else {
             return Ok(());
         };
-        let mut taken = drops.take(found, read);
+        let taken = drops.take(found, read);
+        let taken = self.names.hold(taken);
+        self.tell_named(taken)
+    }
+
+    /// Tells the drops that wait for names.
+    pub fn tell_held(&mut self) -> Result<()> {
+        let held = self.names.release();
+        self.tell_named(held)
+    }
+
+    fn tell_named(&mut self, mut taken: Vec<HostDrop>) -> Result<()> {
         self.names.name(&mut taken, &self.links);
         self.pods.name_drops(&mut taken);
         self.host.place(&mut taken)?;
@@ -149,6 +160,14 @@ impl PostcardsDaemon {
             lines.flush()?;
         }
         Ok(())
+    }
+
+    /// Returns true if the names of all places are known. Without them, counts take a quarter of a second to be read.
+    pub fn knows_places(&mut self) -> Result<bool> {
+        match &self.drops {
+            Some(drops) => drops.knows_places(&mut self.names),
+            None => Ok(true),
+        }
     }
 
     /// All counts since the programs were attached.

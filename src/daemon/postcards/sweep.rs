@@ -28,11 +28,14 @@ impl Duty<PostcardsDaemon> for TellFlows {
             return Ok(());
         }
         self.last = Some(now);
-        tell_all(daemon)
+        tell_all(daemon)?;
+        // Places that no flow has are asked for before their sums are told.
+        daemon.knows_places().map(|_| ())
     }
 
     fn finish(&mut self, daemon: &mut PostcardsDaemon) -> Result<()> {
-        tell_all(daemon)
+        tell_all(daemon)?;
+        daemon.tell_held()
     }
 }
 

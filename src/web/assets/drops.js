@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { h, panel } from "./dom.js";
+import { tunnelText } from "./hops.js";
 import { named } from "./names.js";
 import { stackedChart } from "./stacked.js";
 import { setAbove } from "./state.js";
@@ -52,7 +53,7 @@ export class DropsView {
       places.drops.map((one) => h("tr", {}, h("th", { scope: "row", class: "left" }, one.ignored ? `${reasonName(one)} (no loss)` : reasonName(one)),
         h("td", { class: "left" }, one.place ?? ""), h("td", { class: "left" }, one.interface ?? ""), h("td", { class: "left" }, named(one.node)), counts(one)))));
     this.flows.replaceChildren(table("Drops by flow", [["flow", "left"], ["reason", "left"], ["function of the kernel", "left"], ["where INT sees it", "left"], ["host", "left"], ["packets"], ["segments"], ["bytes"]],
-      flows.drops.filter((one) => one.flow).map((one) => h("tr", {}, h("th", { scope: "row", class: "left" }, flowName(one)), h("td", { class: "left" }, reasonName(one)),
+      flows.drops.filter((one) => one.flow).map((one) => h("tr", {}, h("th", { scope: "row", class: "left" }, flowName(one), tunnelText(one)), h("td", { class: "left" }, reasonName(one)),
         h("td", { class: "left" }, one.place ?? ""), h("td", { class: "left" }, WHERE[one.position] ?? ""), h("td", { class: "left" }, named(one.node)), counts(one)))));
   }
 }

@@ -23,7 +23,7 @@ export function quantile(figures, name) {
 }
 
 // " in vxlan 42", or nothing.
-const tunnelText = ({ tunnel }) => tunnel ? ` in ${tunnel.kind} ${tunnel.id}` : "";
+export const tunnelText = ({ tunnel }) => tunnel ? ` in ${tunnel.kind} ${tunnel.id}` : "";
 
 const inText = (one, index) => `${interfaceText(one.in_interface, index, one.in_pod)}${one.start === "sender" ? "*" : ""}`;
 const left = "left";
