@@ -10,6 +10,8 @@ mod latency;
 mod leases;
 mod loss;
 mod option;
+mod parallel;
+mod parts;
 mod postcards;
 mod profile;
 mod programs;
@@ -23,7 +25,7 @@ mod transit;
 mod watchlist;
 mod ways;
 
-const SECTIONS: [(&str, fn()); 17] = [
+const SECTIONS: [(&str, fn()); 18] = [
     ("steps", steps::run),
     ("ways", ways::run),
     ("flows", flows::run),
@@ -31,6 +33,7 @@ const SECTIONS: [(&str, fn()); 17] = [
     ("loss", loss::run),
     ("transit", transit::run),
     ("rate", rate::run),
+    ("parallel", parallel::run),
     ("throughput", throughput::run),
     ("latency", latency::run),
     ("short", requests::short),

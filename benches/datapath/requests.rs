@@ -10,6 +10,7 @@ use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use hostint_testing::scratch::Folder;
 use hostint_testing::watched_pair;
 
+use crate::parts;
 use crate::rounds::{Rounds, print_row};
 
 const ROUNDS: usize = 15;
@@ -50,7 +51,7 @@ impl Drop for Server {
 /// Two hosts, the servers on b, and what runs on both.
 struct Case {
     _servers: Vec<Server>,
-    _daemons: Vec<Daemon>,
+    daemons: Vec<Daemon>,
     lab: Lab,
 }
 
@@ -90,7 +91,7 @@ impl Case {
         }
         Self {
             _servers: servers,
-            _daemons: daemons,
+            daemons,
             lab,
         }
     }
@@ -167,7 +168,8 @@ fn configure(folder: &Folder) {
 
 type Work = fn(&Case) -> f64;
 
-fn compare(title: &str, works: &[(&str, Work, f64)]) {
+/// Compares what the three cases reach. `then` gets them after each work.
+fn compare(title: &str, works: &[(&str, Work, f64)], then: impl Fn(&[Case; 3])) {
     println!("{title}");
     for (what, work, target) in works {
         let folder = Folder::create();
@@ -179,6 +181,7 @@ fn compare(title: &str, works: &[(&str, Work, f64)]) {
             let ratio = (case > 0).then(|| (rounds.ratio(case, 0), base.as_str()));
             print_row(&format!("{what}, {name}"), rounds.median(case), "/s", ratio);
         }
+        then(&cases);
     }
     println!();
 }
@@ -188,6 +191,12 @@ pub fn short() {
     compare(
         "short: connections of ab to nginx (1 worker, 8 at once, 1 kB), default settings",
         &[("connections", |case| case.http(10_000, false), 0.90)],
+        |[_, _, both]| {
+            println!("  of a connection, with sinks and sources:");
+            parts::print(&both.lab, &both.daemons, 30_000, || {
+                both.http(30_000, false);
+            });
+        },
     );
 }
 
@@ -205,5 +214,6 @@ pub fn run() {
                 0.95,
             ),
         ],
+        |_| (),
     );
 }

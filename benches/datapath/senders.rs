@@ -160,7 +160,7 @@ pub fn bulk_tcp(a: &Host, b: &Host, time: Duration) -> f64 {
 }
 
 /// Keeps this thread on one of the CPUs that the process may use.
-fn stay_on(place: usize) {
+pub fn stay_on(place: usize) {
     let own = Pid::from_raw(0);
     let allowed = sched_getaffinity(own).unwrap();
     let mut cpus = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu) == Ok(true));

@@ -338,6 +338,25 @@ mod root {
     }
 
     #[test]
+    fn a_connection_with_the_ports_of_an_earlier_one_repeats_nothing() {
+        for flags in [SYN, SYN | ACK] {
+            for c in every_connection() {
+                c.begin();
+                assert!(c.send(1, FIN | ACK, 0), "the end of the earlier one");
+                // Numbers before and behind those of the earlier one, which data would repeat.
+                for begin in [5_000, u32::MAX - 5_000] {
+                    assert!(c.send(begin, flags, 0), "the SYN of the next one");
+                    assert_eq!(c.doubts(), [], "there is nothing to ask the sink about");
+                    assert!(c.send(begin.wrapping_add(1), ACK, 100), "its data");
+                    let flow = c.flow();
+                    assert_eq!((flow.repeats, flow.doubted_at, flow.open), (0, 0, 1));
+                }
+                assert_eq!(c.guarded(), 0);
+            }
+        }
+    }
+
+    #[test]
     fn a_repeated_fin_is_data() {
         for c in every_connection() {
             c.begin();

@@ -188,6 +188,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->longest = 0;
 	p->stack = 0;
 	p->left = LEFT_NOT;
+	p->begins = false;
 	if (p->watching.watched == WATCHED_STATIC) {
 		p->form = FLOW_MIXED;
 		/* Whoever takes INT-MD out reads stacks. */
@@ -198,6 +199,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->now_ns = coarse_ns();
 	/* The SYN of a connection is repeated with the same sequence number, that of the next connection has another. */
 	begins = !f || !f->form || (is_tcp(p) && p->l4.tcp.flags & TCP_SYN && bpf_ntohl(p->l4.tcp.seq) != f->repeated);
+	p->begins = begins;
 	p->form = begins ? FLOW_UNDECIDED : f->form;
 	if (!begins) {
 		p->left = f->left;

@@ -180,8 +180,9 @@ static __always_inline bool passes_guard(struct __sk_buff *ctx, struct outgoing_
 			if (f->doubt == DOUBT_TRIAL)
 				f->doubt = DOUBT_NONE;
 		} else {
+			/* What a flow begins with was noted already; a SYN is new all the same, unless its timer fired. */
 			p->timed_out = ctx && has_timed_out(ctx);
-			p->repeats = p->timed_out || !looks_like_probe(p, len);
+			p->repeats = p->timed_out || !(p->begins || looks_like_probe(p, len));
 		}
 	}
 	return (!p->repeats && f->doubt < DOUBT_HELD) || judge_flow();

@@ -43,6 +43,7 @@ struct outgoing_packet {
 	__u8 told_as;        /* encapsulation of the untold packets, less 1 */
 	__u8 stack;          /* as in struct source_flow */
 	bool at_xdp;         /* only extension-udp is possible */
+	bool begins;         /* the flow begins with this packet, whether the table had a record of its key or not */
 	bool repeats;        /* the segment has no new data */
 	bool timed_out;      /* TCP repeats it because its timer fired */
 	struct watching watching;
