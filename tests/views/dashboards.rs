@@ -83,7 +83,7 @@ fn no_query_is_about_addresses_or_knows_a_scrape_interval() {
                     "kind=~\"wire\"",
                     "kind=~\"hop\"",
                     "kind=~\"queue\"",
-                    "kind=~\"stack\"",
+                    "kind=~\"buffer|stack\"",
                     "kind=~\"read\"",
                 ];
                 assert!(matchers.contains(&matcher), "{at}: {matcher}");

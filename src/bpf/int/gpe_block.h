@@ -70,7 +70,7 @@ static __always_inline bool find_gpe_source(struct gpe_block *b, void *end, stru
 {
 	void *rest, *entry;
 
-	source->grown = gpe_stack_len(b) - GPE_HOP_WORDS * 4;
+	source->grown = gpe_grown(b);
 	rest = (void *)b + (source->grown & 0xff);
 	entry = (void *)b + ((source->grown - gpe_more(b)) & 0xff);
 	barrier_var(rest);

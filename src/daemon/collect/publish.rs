@@ -9,6 +9,7 @@ use crate::collector::ClockCounts;
 use crate::daemon::duty::Duty;
 use crate::model::{CollectStatus, ExporterHealth, HostSeen, NameOrigin, NodeId, NodeNames};
 use crate::os::{clock, log};
+use crate::store::StoreCounts;
 
 /// The number of exporters whose health is shown.
 const MOST_EXPORTERS: usize = 1_000;
@@ -93,10 +94,7 @@ impl Collector {
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {
-            status.stored = keeper.counts().stored();
-            status.rolled_up_only = keeper.counts().rolled_up_only();
-            status.store_drops = keeper.counts().drops();
-            status.told_drops = keeper.counts().told_drops();
+            publish_store(&keeper.counts(), &mut status);
         }
         status.engines = self
             .engines
@@ -118,6 +116,13 @@ impl Collector {
         status.tcp = tcp;
         status.connections_untracked = self.hub.connections().untracked();
     }
+}
+
+fn publish_store(counts: &StoreCounts, status: &mut CollectStatus) {
+    status.stored = counts.stored();
+    status.rolled_up_only = counts.rolled_up_only();
+    status.store_drops = counts.drops();
+    status.told_drops = counts.told_drops();
 }
 
 fn publish_clocks(clocks: &ClockCounts, status: &mut CollectStatus) {
