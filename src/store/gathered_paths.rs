@@ -16,8 +16,8 @@ use crate::model::{
 const MOST_PATHS: usize = 1 << 14;
 const MOST_FLOW_PATHS: usize = 1 << 12;
 
-/// So many paths are written with each transaction. As each segment is a row of its own, more of them are written only
-/// when their first packet is [`LONGEST`] ago, which is the period of a row.
+/// The most paths that are written with each transaction. As each segment is a row of its own, more of them are written
+/// only when their first packet is [`LONGEST`] ago, which is the period of a row.
 const FEW: usize = 256;
 const LONGEST: Duration = Duration::from_secs(10);
 

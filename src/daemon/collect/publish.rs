@@ -94,7 +94,7 @@ impl Collector {
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {
-            publish_store(&keeper.counts(), &mut status);
+            publish_store(keeper.counts(), &mut status);
         }
         status.engines = self
             .engines
