@@ -3,6 +3,7 @@
 
 mod cost;
 mod curve;
+mod drops;
 mod flows;
 mod frames;
 mod lab;
@@ -42,6 +43,7 @@ const SECTIONS: [(&str, fn()); 18] = [
     ("curve", curve::run),
     ("watchlist", watchlist::run),
     ("leases", leases::run_all),
+    ("drops", drops::run),
     ("postcards", postcards::run),
     ("profile", profile::run),
 ];

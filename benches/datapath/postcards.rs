@@ -1,14 +1,12 @@
-//! Postcards: what a drop costs more, whether its sums are exact, which flows are told and how often, the time in a queue, and
-//! what a packet costs that nobody watches.
+//! Postcards: which flows are told and how often, the time in a queue, and what a packet costs that nobody watches.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::UdpSocket;
-use std::os::fd::OwnedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::links::Hook;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that};
+use hostint_testing::netns::{Daemon, Lab};
 use hostint_testing::random::env_number;
 use hostint_testing::scratch::Folder;
 use libbpf_rs::query::ProgInfoIter;
@@ -16,16 +14,11 @@ use serde_json::Value;
 
 use crate::programs::{self, Noop, Stats};
 use crate::rounds::{ROUNDS, median};
-use crate::senders::{raw_socket, send_batch};
 
-/// Packets of a round of drops.
-const DROPPED: u64 = 1 << 20;
-const BATCH: usize = 64;
 /// Flows of a burst, as SD-Fabric's switches were measured.
 const FLOWS: u16 = 3_000;
-const PORT: u16 = 7002;
 
-fn lines(daemon: &Daemon) -> Vec<Value> {
+pub fn lines(daemon: &Daemon) -> Vec<Value> {
     let text = daemon.stdout();
     let whole = text.lines();
     whole
@@ -34,142 +27,11 @@ fn lines(daemon: &Daemon) -> Vec<Value> {
 }
 
 /// Ends the daemon, and returns the counts of this kind.
-fn totals(daemon: &mut Daemon, kind: &str) -> Value {
+pub fn totals(daemon: &mut Daemon, kind: &str) -> Value {
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
     let mut all = lines(daemon);
     all.retain(|line| line["kind"] == kind);
     all.pop().expect("counts stand at the end")
-}
-
-fn sum(bytes: &[u8]) -> u16 {
-    let words = bytes.chunks_exact(2);
-    let mut sum: u32 = words
-        .map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])))
-        .sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
-
-/// Frames from a to the router, each of another flow if they are spoofed.
-struct Flood {
-    socket: OwnedFd,
-    frames: Vec<Vec<u8>>,
-    is_spoofed: bool,
-    sent: u32,
-}
-
-impl Flood {
-    fn new(lab: &Lab, is_spoofed: bool) -> Self {
-        let mac = |host: &Host, dev: &str| {
-            let text = host.sh(&format!("cat /sys/class/net/{dev}/address"));
-            let bytes = text.trim().split(':');
-            bytes
-                .map(|byte| u8::from_str_radix(byte, 16).unwrap())
-                .collect::<Vec<u8>>()
-        };
-        let mut frame = [mac(&lab.m, "m0"), mac(&lab.a, "a0"), vec![8, 0]].concat();
-        frame.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0]);
-        frame.extend([10, 9, 1, 1, 10, 9, 2, 1]);
-        frame.extend([5000_u16, PORT, 26, 0].map(u16::to_be_bytes).concat());
-        frame.extend([0; 18]);
-        let mut flood = Self {
-            socket: raw_socket(&lab.a, "a0"),
-            frames: vec![frame; BATCH],
-            is_spoofed,
-            sent: 0,
-        };
-        flood.address();
-        flood
-    }
-
-    /// Gives each frame its source address.
-    fn address(&mut self) {
-        for frame in &mut self.frames {
-            if self.is_spoofed {
-                self.sent = self.sent.wrapping_add(1);
-                let [_, bytes @ ..] = self.sent.to_be_bytes();
-                frame[27..30].copy_from_slice(&bytes);
-            }
-            frame[24..26].fill(0);
-            let check = sum(&frame[14..34]);
-            frame[24..26].copy_from_slice(&check.to_be_bytes());
-        }
-    }
-
-    /// Sends so many, and returns ns for each.
-    fn send(&mut self, packets: u64) -> f64 {
-        let begin = Instant::now();
-        for _ in 0..packets / BATCH as u64 {
-            if self.is_spoofed {
-                self.address();
-            }
-            send_batch(&self.socket, &mut self.frames);
-        }
-        begin.elapsed().as_nanos() as f64 / packets as f64
-    }
-}
-
-fn dropped_by_nft(host: &Host) -> u64 {
-    let text = host.sh("nft list table ip lab");
-    let (_, behind) = text.split_once("packets ").unwrap();
-    behind.split(' ').next().unwrap().parse().unwrap()
-}
-
-fn told_for(totals: &Value, reason: &str) -> u64 {
-    let all = totals["reasons"].as_array().unwrap().iter();
-    let of = all.filter(|one| one["kernel_reason_name"] == reason);
-    of.map(|one| one["packets"].as_u64().unwrap()).sum()
-}
-
-/// The cost of a drop, and what was told of as many as are injected.
-fn drops(words: &str, is_spoofed: bool) {
-    let lab = Lab::new();
-    lab.m.sh(&format!(
-        "nft add table ip lab; nft 'add chain ip lab f {{ type filter hook prerouting priority -300; }}'
-         nft add rule ip lab f udp dport {PORT} counter drop"
-    ));
-    let packets = env_number("HOSTINT_TEST_PACKETS", DROPPED);
-    let mut flood = Flood::new(&lab, is_spoofed);
-    flood.send(packets / 4);
-    let mut costs = Vec::new();
-    let mut exact = 0;
-    let mut most_lines = 0.0_f64;
-    let mut rates = Vec::new();
-    for _ in 0..ROUNDS {
-        let without = flood.send(packets);
-        let before = dropped_by_nft(&lab.m);
-        let mut daemon = lab.m.start("postcards --drops --json", "drops are told");
-        let begin = Instant::now();
-        let with = flood.send(packets);
-        let seconds = begin.elapsed().as_secs_f64();
-        // What waits behind the interface is dropped soon: two looks find the same.
-        let mut last = before;
-        await_that("the packets were dropped", || {
-            let now = dropped_by_nft(&lab.m);
-            std::mem::replace(&mut last, now) == now && now > before
-        });
-        let injected = last - before;
-        let told = totals(&mut daemon, "drop-totals");
-        exact += u32::from(told_for(&told, "NETFILTER_DROP") == injected);
-        let of_flow = lines(&daemon)
-            .iter()
-            .filter(|line| line["kind"] == "host-drop" && line["flow"]["dport"] == PORT)
-            .count();
-        // The first and the last are told whatever the time is.
-        most_lines = most_lines.max((of_flow as f64 - 2.0).max(0.0) / seconds);
-        rates.push(1e9 / with);
-        costs.push(with - without);
-    }
-    println!(
-        "  {words:<24} {:>8.0} ns a drop more, at {:>9.0} drops/s; sums exact in {exact} of {ROUNDS} rounds of {packets}",
-        median(costs),
-        median(rates)
-    );
-    if !is_spoofed {
-        println!("    at most {most_lines:.1} lines a second beside the first and the last");
-    }
 }
 
 fn start_hops(lab: &Lab, flags: &str) -> Daemon {
@@ -294,8 +156,8 @@ fn queue_time() {
     );
 }
 
-/// ns that all programs take for a packet that no rule selects.
-fn unwatched() {
+/// ns that all programs take for a packet that none of these rules selects.
+fn unwatched(words: &str, rules: &str) {
     let _stats = Stats::enable();
     let noop = Noop::load();
     let lab = Lab::new();
@@ -303,7 +165,7 @@ fn unwatched() {
     let config = folder.name("rules.toml");
     std::fs::write(
         &config,
-        "[[watch]]\nfor = [\"postcards\"]\nto-port = [\"7999\"]\n",
+        format!("[[watch]]\nfor = [\"postcards\"]\n{rules}\n"),
     )
     .unwrap();
     let nothing = noop.attach(&lab.m, "m0", Hook::TcxIngress);
@@ -342,7 +204,7 @@ fn unwatched() {
     }
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
     println!(
-        "  unwatched: {:.0} ns a forwarded packet in all {} programs, beyond empty ones (start_xmit's runs for each packet of \
+        "  unwatched, {words}: {:.0} ns a forwarded packet in all {} programs, beyond empty ones (start_xmit's runs for each packet of \
          the machine, which are three for each here)",
         median(sums),
         new.len()
@@ -351,10 +213,10 @@ fn unwatched() {
 
 pub fn run() {
     println!("postcards");
-    drops("one flow", false);
-    drops("10^6 spoofed flows", true);
     flows();
     queue_time();
-    unwatched();
+    unwatched("by its port", "to-port = [\"7999\"]");
+    let places = "to = [\"10.0.0.0/13\", \"10.9.0.0/23\", \"10.9.2.64/27\", \"10.9.2.33\"]";
+    unwatched("by its address among prefixes of four lengths", places);
     println!();
 }

@@ -92,7 +92,10 @@ fn tally_bytes(flows: u32) -> usize {
 
 /// The row of the table for this number of flows: MB of flows, of fine slots, of the daemon, and in all.
 fn row(flows: &str) -> Vec<f64> {
-    let line = PAGE.lines().find(|line| line.starts_with(flows));
+    let (_, table) = PAGE
+        .split_once("flows@flow table@")
+        .expect("the page has this table");
+    let line = table.lines().find(|line| line.starts_with(flows));
     let cells = line.expect("the table has this row").split('@').skip(1);
     cells.map(|cell| cell.parse().unwrap()).collect()
 }

@@ -163,12 +163,12 @@ fn runs_add_up_and_other_times_are_left_out() {
     assert_eq!(json["coverage"][2]["missed"]["too_long"], 14);
     let csv = told(&["--csv"]);
     assert!(
-        csv.starts_with("source,sink,class,reason,packets,bytes\n"),
+        csv.starts_with("source,sink,class,reason,packets,bytes,source_name,sink_name\n"),
         "{csv}"
     );
-    assert!(csv.contains("\n1,2,,too_long,14,1400\n"), "{csv}");
-    assert!(csv.contains("\n1,2,web,,100,10000\n"), "{csv}");
-    assert!(csv.contains("\n1,3,,no_sink_told,45,\n"), "{csv}");
+    assert!(csv.contains("\n1,2,,too_long,14,1400,,\n"), "{csv}");
+    assert!(csv.contains("\n1,2,web,,100,10000,,\n"), "{csv}");
+    assert!(csv.contains("\n1,3,,no_sink_told,45,,,\n"), "{csv}");
     assert!(
         !csv.contains(",tagged,"),
         "these packets are measured, or not for a reason: {csv}"

@@ -223,7 +223,7 @@ fn what_a_sink_strips_and_cannot_track_is_not_covered() {
         ))
     };
     await_that_or(
-        || history().contains("1,2,bulk,untracked,30,3840\n"),
+        || history().contains("1,2,bulk,untracked,30,3840,"),
         history,
     );
 }
