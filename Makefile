@@ -115,11 +115,14 @@ lint:
 	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.c src/bpf/*/*.h
 
 # Licences, duplicates, sources and known holes of what is linked in (deny.toml). What is known of holes changes without
-# us, and needs the network: ADVISORIES= leaves it out, as every run of the project's own checks does.
+# us, and needs the network: ADVISORIES= leaves it out, as every run of the project's own checks does. The rest depends on
+# these files alone: while they are as .ci/audited says, the project's own checks need not repeat it.
+AUDITED := Cargo.lock Cargo.toml tests/support/Cargo.toml deny.toml
 ADVISORIES ?= advisories
 audit:
 	@cargo deny --version >/dev/null 2>&1 || { echo "make audit: no cargo-deny (try: sudo packaging/install-build-deps.sh --audit)" >&2; exit 1; }
 	cargo deny check licenses bans sources $(ADVISORIES)
+	sha256sum $(AUDITED) >.ci/audited
 
 # Writes man pages and completions from the command line's definition.
 man:
