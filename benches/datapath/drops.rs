@@ -110,7 +110,7 @@ impl Flood {
         }
     }
 
-    /// Sends so many, and returns ns for each.
+    /// Sends this number of packets, and returns ns for each.
     fn send(&mut self, packets: u64) -> f64 {
         let begin = Instant::now();
         for _ in 0..packets / BATCH as u64 {

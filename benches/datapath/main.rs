@@ -26,7 +26,7 @@ mod transit;
 mod watchlist;
 mod ways;
 
-const SECTIONS: [(&str, fn()); 18] = [
+const SECTIONS: [(&str, fn()); 19] = [
     ("steps", steps::run),
     ("ways", ways::run),
     ("flows", flows::run),
