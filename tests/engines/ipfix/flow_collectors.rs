@@ -62,13 +62,17 @@ impl Drop for FlowCollector<'_> {
     }
 }
 
-fn number(value: &Value) -> u64 {
+fn number_if_any(value: &Value) -> Option<u64> {
     let text = value.as_str().map(|text| text.parse().unwrap());
     text.or(value.as_u64())
-        .unwrap_or_else(|| panic!("no number: {value}"))
 }
 
-/// What nfacctd has written, added up: reports, microseconds of delay, lost packets. A record that came twice is one.
+fn number(value: &Value) -> u64 {
+    number_if_any(value).unwrap_or_else(|| panic!("no number: {value}"))
+}
+
+/// What nfacctd has written, added up: reports, microseconds of delay, lost packets. A record that came twice is one, and
+/// one that is written just now is none yet.
 fn sums(output: &Path) -> [u64; 3] {
     let text = fs::read_to_string(output).unwrap();
     let mut by_id: BTreeMap<u64, [u64; 3]> = BTreeMap::new();
@@ -77,8 +81,14 @@ fn sums(output: &Path) -> [u64; 3] {
             continue;
         };
         let keys = ["reports", "path_delay_sum_us", "dropped_packets"];
-        let values = keys.map(|key| number(&record[key]));
-        let before = by_id.insert(number(&record["flow_id"]), values);
+        let values = keys.map(|key| number_if_any(&record[key]));
+        let ([Some(reports), Some(delay_us), Some(lost)], Some(id)) =
+            (values, number_if_any(&record["flow_id"]))
+        else {
+            continue;
+        };
+        let values = [reports, delay_us, lost];
+        let before = by_id.insert(id, values);
         assert!(before.is_none_or(|before| before == values), "{line}");
     }
     let mut sums = [0; 3];
