@@ -19,12 +19,9 @@ use hostint_testing::programs::peer::{Options as PeerOptions, Peer, lease_in};
 use hostint_testing::programs::sink::{Sink, settings};
 use hostint_testing::programs::source::{Hook, Options, Source};
 use hostint_testing::source_cases::{assert_counted, assert_tagged, run};
+use hostint_testing::transit_cases::{STACK, lease_anew};
 
 const MTU: usize = 1_500;
-/// Every way is proved.
-const ALL: u32 = 63 | lease_way::WAY_UDP_INT_MD.0;
-/// Entries that a sink of this version reads in a stack, the source's included.
-const STACK: u8 = 9;
 
 const HOOKS: [(Encapsulation, Hook); 5] = [
     (OverTcpUdp, Hook::Tc),
@@ -50,25 +47,6 @@ mod root {
         source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
         source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
         source
-    }
-
-    /// The frame's flow is leased by a sink that reads this number of entries.
-    fn lease(source: &Source, frame: &Frame, stack: u8) {
-        let key = source.model.look(&frame.bytes()).expect("may be tagged");
-        source.write_lease(
-            &key,
-            &source_lease {
-                until_ns: u64::MAX,
-                proved_ns: 1,
-                ways: ALL,
-                version: 2,
-                stack,
-                ..source_lease::default()
-            },
-        );
-        if source.knows(&key) {
-            source.change_flow(&key, |flow| flow.leased_ns = 0);
-        }
     }
 
     /// Packets that take this form with a lease that has proved all ways: no TCP goes in int-md.
@@ -101,7 +79,7 @@ mod root {
                         let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
                         source.model.budget = (hops > 0).then_some(hops);
                         source.model.encapsulation = encapsulation;
-                        lease(&source, &frame, STACK);
+                        lease_anew(&source, &frame.bytes(), STACK);
                         let room = encapsulation.added(base) + encapsulation.hops_room(hops.into());
                         let fits = filled(&frame, room);
                         assert_tagged(&source, hook, &fits, &sentence);
@@ -126,7 +104,7 @@ mod root {
             for hops in 1..=8u8 {
                 let source = source(encapsulation, hops.into(), true);
                 for frame in frames(encapsulation) {
-                    lease(&source, &frame, STACK);
+                    lease_anew(&source, &frame.bytes(), STACK);
                     let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
                     let room = encapsulation.added(base) + encapsulation.hops_room(hops.into());
                     let frame = filled(&frame, room);
@@ -176,7 +154,7 @@ mod root {
                 (0, None, "one of 0.1.0"),
                 (9, Some(8), "it was upgraded"),
             ] {
-                lease(&source, &frame, stack);
+                lease_anew(&source, &frame.bytes(), stack);
                 source.model.encapsulation = encapsulation;
                 source.model.budget = budget;
                 assert_tagged(&source, hook, &frame, sentence);

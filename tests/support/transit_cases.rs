@@ -41,10 +41,7 @@ pub fn asking_source(encapsulation: Encapsulation, max_hops: u32) -> Source {
 /// The packet as such a source tags it for a sink that reads this number of entries.
 pub fn tagged(source: &Source, frame: &Frame, stack: u8) -> Vec<u8> {
     let bytes = frame.bytes();
-    let key = lease(source, &bytes, stack);
-    if source.knows(&key) {
-        source.change_flow(&key, |flow| flow.leased_ns = 0);
-    }
+    lease_anew(source, &bytes, stack);
     let wire = source.run(&bytes).bytes;
     assert!(wire.len() > bytes.len(), "tagged");
     wire
@@ -63,6 +60,14 @@ pub fn lease(source: &Source, frame: &[u8], stack: u8) -> Key {
     };
     source.write_lease(&key, &lease);
     key
+}
+
+/// The same, and a flow that had another lease notices.
+pub fn lease_anew(source: &Source, frame: &[u8], stack: u8) {
+    let key = lease(source, frame, stack);
+    if source.knows(&key) {
+        source.change_flow(&key, |flow| flow.leased_ns = 0);
+    }
 }
 
 /// The place of the newest entry, and its words.
