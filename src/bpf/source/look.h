@@ -126,7 +126,7 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	if (!fill_key(data, end, &p->at, &p->key))
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
 	if (p->watching.watched == WATCH_UNKNOWN)
-		watch(p->at.family == 4 ? p->key.daddr + 3 : p->key.daddr, p->at.family, &p->watching);
+		watch_destination();
 	if (p->watching.watched < WATCH_UNDECIDED)
 		return leave_unwatched(p);
 	p->l4_header_len = 0;

@@ -10,6 +10,26 @@
 #include "source/sampling.h"
 #include "watch/list.h"
 
+/*
+ * These are functions of their own because the verifier would walk a search anew for each way that leads to it. The packet
+ * is that in the scratch.
+ */
+__noinline int watch_destination(void)
+{
+	struct outgoing_packet *p = outgoing();
+
+	if (p)
+		watch(p->at.family == 4 ? p->key.daddr + 3 : p->key.daddr, p->at.family, &p->watching);
+	return 0;
+}
+
+__noinline __u32 class_of_source(void)
+{
+	struct outgoing_packet *p = outgoing();
+
+	return p ? source_class(&p->key, p->at.family) : 0;
+}
+
 /* Leaves the verdict in the scratch. */
 __noinline int decide(void)
 {
@@ -41,7 +61,7 @@ __noinline int decide(void)
 				p->watching.watched = NOT_SAMPLED;
 			return 0;
 		}
-		edge.value = tested_value(&values, node->test);
+		edge.value = node->test == WATCH_BY_FROM ? class_of_source() : tested_value(&values, node->test);
 		next = bpf_map_lookup_elem(&watch_edges, &edge);
 		edge.node = next ? *next : node->other;
 	}
