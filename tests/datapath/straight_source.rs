@@ -256,6 +256,7 @@ mod root {
                 ("TCP", tcp()),
                 ("UDP over IPv6", udp6()),
                 ("TCP over IPv6", tcp6()),
+                ("a connection's end", tcp().segment(1, 0x11)),
             ] {
                 let frame = frame.bytes();
                 for source in &ways.0 {
@@ -273,7 +274,7 @@ mod root {
             }
             let unusual: [(&str, Frame); 4] = [
                 ("IPv4 options", udp().ip_options(8)),
-                ("a connection's end", tcp().segment(1, 0x11)),
+                ("a connection that is reset", tcp().segment(1, 0x14)),
                 ("a fragment", udp().more_fragments()),
                 ("the mark", udp().wire_tos(hostint_testing::frame::MARK)),
             ];

@@ -60,7 +60,7 @@ static __always_inline bool look_at_ip(void *data, void *end, struct outgoing_pa
 	return is_l4(at->protocol) && !is_group(data, p);
 }
 
-/* Reads the headers into the scratch, as look() does. A packet with SYN, FIN or RST begins or ends something. */
+/* Reads the headers into the scratch, as look() does. A packet with SYN or RST begins or ends something. */
 static __always_inline bool look_at(void *data, void *end, const struct host_settings *host, struct outgoing_packet *p,
 				    const __u8 family)
 {
@@ -80,7 +80,7 @@ static __always_inline bool look_at(void *data, void *end, const struct host_set
 	if (p->at.protocol == IPPROTO_TCP) {
 		const struct tcphdr *tcp = (void *)udp;
 
-		if ((void *)(tcp + 1) > end || tcp->flags & (TCP_SYN | TCP_FIN | TCP_RST))
+		if ((void *)(tcp + 1) > end || tcp->flags & (TCP_SYN | TCP_RST))
 			return false;
 		p->l4.tcp = *tcp;
 		p->l4_len = TCP_BASE_LEN;
@@ -125,7 +125,7 @@ static __always_inline bool look_straight(void *data, void *end, const struct ho
 	return eth->h_proto == bpf_htons(ETH_P_IPV6) && look_at(data, end, host, p, 6);
 }
 
-/* Says whether the guard has nothing to do but to note new data, and notes it. Of mixed form nothing is guarded. */
+/* Says whether the guard has nothing to do but to note new data or an end, and notes it. Of mixed form nothing is guarded. */
 static __always_inline bool passes_straight(const struct outgoing_packet *p, struct source_flow *f)
 {
 	__u32 len, end;
@@ -136,6 +136,8 @@ static __always_inline bool passes_straight(const struct outgoing_packet *p, str
 	end = bpf_ntohl(p->l4.tcp.seq) + len;
 	if (f->doubt >= DOUBT_TRIAL || (len && (__s32)(end - f->tcp_end) <= 0))
 		return false;
+	if (p->l4.tcp.flags & TCP_FIN)
+		f->open = 0;
 	if (len) {
 		f->tcp_end = end;
 		f->tcp_end_at = p->now_ns >> GUARD_SHIFT;
