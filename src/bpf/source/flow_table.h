@@ -7,6 +7,8 @@
 #include "hostint/abi.h"
 #include "hostint/source_flow.h"
 
+_Static_assert(sizeof(struct source_flow) == SOURCE_FLOW_SIZE, "all records lie alike in their cache lines");
+
 /* All CPUs share a record. Numbers are taken with atomics, or under its lock if the kernel has no fetching atomics. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
