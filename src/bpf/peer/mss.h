@@ -92,6 +92,7 @@ static __always_inline void store_mss(struct __sk_buff *ctx, const struct ip_hea
 static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_headers *ip)
 {
 	__u32 options_end, mss_at, room, longest, announced, clamped;
+	struct syn_mss *syn;
 	struct syn_key key;
 	struct tcphdr tcp;
 	__be16 mss;
@@ -106,11 +107,14 @@ static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_hea
 	if (!mss_at || bpf_skb_load_bytes(ctx, mss_at, &mss, sizeof(mss)))
 		return;
 	fill_syn_key(ip, &tcp, &key);
-	announced = announced_mss(&key, bpf_ntohs(mss));
+	syn = place_of(&key);
+	if (!syn)
+		return;
+	announced = announced_mss(syn, &key, bpf_ntohs(mss));
 	clamped = mss_with_room(ctx, ip, room, longest, announced);
 	if (clamped >= bpf_ntohs(mss))
 		return;
-	remember_mss(&key, announced, clamped);
+	remember_mss(syn, &key, announced, clamped);
 	store_mss(ctx, ip, mss_at, mss, bpf_htons(clamped));
 }
 

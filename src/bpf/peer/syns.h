@@ -8,7 +8,8 @@
 #include "packet/ip_headers.h"
 
 enum {
-	SYNS = 4096,
+	SYN_BITS = 12,
+	SYNS = 1 << SYN_BITS,
 };
 
 /*
@@ -25,15 +26,20 @@ struct syn_key {
 
 /* A repeated SYN announces the sender's MSS again, so it differs from `clamped` and is recognised as a new one. */
 struct syn_mss {
+	struct bpf_spin_lock lock;
+	struct syn_key key;
 	__u16 announced;
 	__u16 clamped;
 };
 
-/* All peer programs of a host share this map. An entry is needed only until the packet has passed the last of them. */
+/*
+ * All peer programs of a host share this map. A SYN takes the place of an earlier one: it is needed only until the packet
+ * has passed the last of them. If another SYN takes it sooner, the room is taken off twice, which does no harm.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SYNS);
-	__type(key, struct syn_key);
+	__type(key, __u32);
 	__type(value, struct syn_mss);
 } peer_syns SEC(".maps");
 
@@ -45,19 +51,39 @@ static __always_inline void fill_syn_key(const struct ip_headers *ip, const stru
 	key->zero = 0;
 }
 
-/* Returns the MSS as it came to this host. `mss` is that in the packet, from which the room may have been taken. */
-static __always_inline __u32 announced_mss(const struct syn_key *key, __u32 mss)
+static __always_inline struct syn_mss *place_of(const struct syn_key *key)
 {
-	const struct syn_mss *syn = bpf_map_lookup_elem(&peer_syns, key);
+	__u32 mixed = key->saddr[0] ^ key->saddr[1] ^ key->saddr[2] ^ key->saddr[3] ^ key->sequence ^ key->sport;
+	__u32 place = (mixed * 0x9e3779b9U) >> (32 - SYN_BITS);
 
-	return syn && syn->clamped == mss ? syn->announced : mss;
+	return bpf_map_lookup_elem(&peer_syns, &place);
 }
 
-static __always_inline void remember_mss(const struct syn_key *key, __u32 announced, __u32 clamped)
+static __always_inline bool is_same_syn(const struct syn_key *one, const struct syn_key *other)
 {
-	struct syn_mss syn = { .announced = announced, .clamped = clamped };
+	return one->saddr[0] == other->saddr[0] && one->saddr[1] == other->saddr[1] &&
+	       one->saddr[2] == other->saddr[2] && one->saddr[3] == other->saddr[3] &&
+	       one->sequence == other->sequence && one->sport == other->sport;
+}
 
-	bpf_map_update_elem(&peer_syns, key, &syn, BPF_ANY);
+/* Returns the MSS as it came to this host. `mss` is that in the packet, from which the room may have been taken. */
+static __always_inline __u32 announced_mss(struct syn_mss *syn, const struct syn_key *key, __u32 mss)
+{
+	bpf_spin_lock(&syn->lock);
+	if (is_same_syn(&syn->key, key) && syn->clamped == mss)
+		mss = syn->announced;
+	bpf_spin_unlock(&syn->lock);
+	return mss;
+}
+
+static __always_inline void remember_mss(struct syn_mss *syn, const struct syn_key *key, __u32 announced,
+					 __u32 clamped)
+{
+	bpf_spin_lock(&syn->lock);
+	syn->key = *key;
+	syn->announced = announced;
+	syn->clamped = clamped;
+	bpf_spin_unlock(&syn->lock);
 }
 
 #endif

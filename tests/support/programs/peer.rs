@@ -10,8 +10,8 @@ use hostint::datapath::abi::{
     watch_key4, watch_key6, watch_place, watch_state,
 };
 use hostint::datapath::probe::Features;
-use libbpf_rs::MapCore;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags};
 
 use super::{Ran, get, key_of, read_counters, run, set, words, zero_counters};
 use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
@@ -163,8 +163,10 @@ impl Peer {
     /// As if the next SYN were the first one.
     pub fn forget_syns(&self) {
         let syns = &self.skel.maps.peer_syns;
-        for key in syns.keys().collect::<Vec<_>>() {
-            syns.delete(&key).expect("the key is there");
+        let none = vec![0; syns.value_size() as usize];
+        for place in syns.keys() {
+            let told = syns.update(&place, &none, MapFlags::ANY);
+            told.expect("an array has all its places");
         }
     }
 
