@@ -17,9 +17,21 @@ enum {
 /* This is the top bit of sink_flow.awaited. */
 #define AWAITED_BUSY (1U << 31)
 
+/*
+ * The place of the only bit that is set, by the highest 6 bits of its product with a number in which each 6 bits in a row
+ * are others (a de Bruijn sequence). The program's instructions would count bits three times as long.
+ */
+const __u8 places_of_bits[64] = {
+	0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
+	62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
+	63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
+	46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9, 13, 8, 7, 6,
+};
+
+/* Of no bit at all this is any place. */
 static __always_inline __u32 lowest_bit(__u64 bits)
 {
-	return __builtin_popcountll((bits & -bits) - 1);
+	return places_of_bits[((bits & -bits) * 0x03f79d71b4cb0a89ULL) >> 58];
 }
 
 /* Returns the oldest number whose bit is set, beginning with the window's oldest number, head - 255. */
