@@ -23,6 +23,7 @@
 #include "sink/nic_stamp.h"
 #include "sink/paths.h"
 #include "sink/permission.h"
+#include "sink/recent.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
@@ -208,7 +209,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	}
 	if (!f->last_ns)
 		find_watched_since();
-	count_latency(f, p->facts.latency_ns, p->facts.count);
+	count_latency(f, &p->facts);
 	if (p->hops)
 		note_path();
 	p->news.reasons = p->facts.encapsulation == ENCAP_INT_MD && p->facts.is_sampled ? REASON_SAMPLE : 0;

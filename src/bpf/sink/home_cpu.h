@@ -35,13 +35,18 @@ static __always_inline __u16 this_home_cpu(void)
 	return cpu < HOME_CPU_SHARED ? cpu : 0;
 }
 
-/* here is this_home_cpu(). */
+/* Says whether this CPU is the flow's home. here is this_home_cpu(). */
+static __always_inline bool is_home_cpu(const struct sink_flow *f, __u16 here)
+{
+	return here && (f->home_cpu & ~HOME_CPU_SHARED) == here;
+}
+
 static __always_inline void add_sums(struct sink_flow *f, const struct flow_sums *more, __u16 here)
 {
 	struct flow_sums *sums = (void *)&f->packets;
 	__u16 home = f->home_cpu;
 
-	if (home && (home & ~HOME_CPU_SHARED) == here) {
+	if (is_home_cpu(f, here)) {
 		sums->packets += more->packets;
 		sums->bytes += more->bytes;
 		sums->earned_bytes += more->earned_bytes;
