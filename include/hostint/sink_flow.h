@@ -61,7 +61,7 @@ struct sink_flow {
 	__u16 home_cpu;     /* its number plus 1; 0: none; and HOME_CPU_SHARED */
 	__u16 path_hash;    /* of the nodes and ports of the last reported packet's transit hops; 0: it had none */
 	__u64 bucket_ns;
-	__u64 first_ns; /* of the numbering, which may restart; 0: the record is not in use yet */
+	__u64 first_ns;                 /* of the numbering, which may restart; 0: the record is not in use yet */
 	__u16 recent[RECENT_LATENCIES]; /* fine slot, and packets << RECENT_SLOT_BITS; 0: none */
 	__u32 recent_count;
 	__u32 recent_turn;

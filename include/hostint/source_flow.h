@@ -32,7 +32,8 @@ enum flow_doubt {
 };
 
 enum {
-	SOURCE_FLOW_SIZE = 104, /* in a hash table, a record fills three cache lines with its key, and lies alike in all */
+	SOURCE_FLOW_SIZE =
+		104, /* in a hash table, a record fills three cache lines with its key, and lies alike in all */
 };
 
 /* Times in units of 2^20 ns, of the coarse monotonic clock, wrap. */

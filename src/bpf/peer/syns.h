@@ -76,8 +76,7 @@ static __always_inline __u32 announced_mss(struct syn_mss *syn, const struct syn
 	return mss;
 }
 
-static __always_inline void remember_mss(struct syn_mss *syn, const struct syn_key *key, __u32 announced,
-					 __u32 clamped)
+static __always_inline void remember_mss(struct syn_mss *syn, const struct syn_key *key, __u32 announced, __u32 clamped)
 {
 	bpf_spin_lock(&syn->lock);
 	syn->key = *key;

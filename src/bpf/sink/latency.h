@@ -58,7 +58,7 @@ static __always_inline __u32 fine_slot(__s32 latency_ns)
 
 /* Slots of the histogram that count these nanoseconds; a table takes fewer instructions than histogram_slot(). */
 const __u8 small_slots[1 << FINE_STEP_BITS] = { 0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4,
-						       5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
+						5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
 
 /* Returns the slot of the histogram that counts what this fine slot does. */
 static __always_inline __u32 slot_of_fine(__u32 fine)

@@ -22,10 +22,9 @@ enum {
  * are others (a de Bruijn sequence). The program's instructions would count bits three times as long.
  */
 const __u8 places_of_bits[64] = {
-	0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
-	62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
-	63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
-	46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9, 13, 8, 7, 6,
+	0,  1,  48, 2,  57, 49, 28, 3,  61, 58, 50, 42, 38, 29, 17, 4,  62, 55, 59, 36, 53, 51,
+	43, 22, 45, 39, 33, 30, 24, 18, 12, 5,  63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21,
+	44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,  13, 8,  7,  6,
 };
 
 /* Of no bit at all this is any place. */
@@ -54,11 +53,11 @@ static __always_inline __u32 oldest_number(const __u64 *bitmap, __u32 head)
 /* Adds losses to those that are not reported yet. */
 static __always_inline void add_lost(struct sink_flow *f, __u32 count, __u32 first, __u64 hole_ns)
 {
+	__u64 known = any(f->lost_count);
+
 	f->lost += count;
-	if (!f->lost_count) {
-		f->lost_first = first;
-		f->lost_hole_ns = hole_ns;
-	}
+	f->lost_first = choose(known, f->lost_first, first);
+	f->lost_hole_ns = choose(known, f->lost_hole_ns, hole_ns);
 	f->lost_count += count;
 }
 

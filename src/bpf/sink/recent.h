@@ -25,6 +25,7 @@ static __always_inline void fetch_slots(const struct sink_flow *f, struct fine_s
 {
 	__u32 sum = 0;
 
+#pragma unroll
 	for (int i = 0; i < RECENT_LATENCIES; i++) {
 		__u32 slot = f->recent[i] & RECENT_SLOT;
 
@@ -44,6 +45,7 @@ static __always_inline void begin_next_turn(struct sink_flow *f)
 
 static __always_inline void count_recent_fine(struct sink_flow *f, struct fine_slots *fine)
 {
+#pragma unroll
 	for (int i = 0; i < RECENT_LATENCIES; i++) {
 		__u32 recent = f->recent[i], slot = recent & RECENT_SLOT;
 
@@ -55,6 +57,7 @@ static __always_inline void count_recent_fine(struct sink_flow *f, struct fine_s
 
 static __always_inline void count_recent_coarse(struct sink_flow *f)
 {
+#pragma unroll
 	for (int i = 0; i < RECENT_LATENCIES; i++) {
 		__u32 recent = f->recent[i], slot = slot_of_fine(recent & RECENT_SLOT);
 
