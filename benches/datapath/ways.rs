@@ -235,6 +235,7 @@ pub fn run() {
     let sinks = WAYS.map(|straight| {
         let sizes = Sizes {
             straight,
+            tc: true,
             ..Sizes::default()
         };
         Sink::load_sized(&settings(), sizes)

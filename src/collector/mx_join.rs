@@ -12,6 +12,7 @@ use crate::model::{
     Arrival, Body, FlowKey, Hop, HopStack, IntType, LatencyReport, Metadata, NodeId, PacketReport,
     Report,
 };
+use crate::wire::DOMAIN;
 
 /// Reports wait for this time: hops tell of packets many times in a second, but a sink's report may have waited for three
 /// seconds before, until its clocks were known.
@@ -25,8 +26,7 @@ const MOST_FLOWS: usize = 1 << 16;
 /// A hop that told nothing of a flow for this time is none of its hops.
 const LEFT_NS: u64 = 10_000_000_000;
 
-/// The domain of hostint's words, and those of INT-MX: number, node, ports, time, tail.
-const DOMAIN: u16 = 0x4849;
+/// The words of INT-MX in hostint's domain: number, node, ports, time, tail.
 const MX_WORDS: u16 = 0x8f00;
 
 /// All ones say that a time is not known.

@@ -40,7 +40,7 @@ sockopt_impl!(
 /// The reason why an address cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    #[error("cannot {action} UDP address {address}")]
+    #[error("cannot {action} UDP address {address}{}", advice(*source))]
     Socket {
         action: &'static str,
         address: SocketAddr,
@@ -50,6 +50,18 @@ pub enum ListenError {
     NoAddress,
     #[error("cannot start a receiving thread")]
     Thread(#[from] std::io::Error),
+}
+
+/// What to try against an error of the kernel, in brackets.
+fn advice(err: Errno) -> &'static str {
+    match err {
+        Errno::EADDRINUSE => " (another program listens there: see ss -lunp, or try another port)",
+        Errno::EADDRNOTAVAIL => {
+            " (no interface of this host has it: see ip address, or try 0.0.0.0 or [::] for all)"
+        }
+        Errno::EACCES => " (ports below 1024 take CAP_NET_BIND_SERVICE: try sudo, or another port)",
+        _ => "",
+    }
 }
 
 impl ListenError {

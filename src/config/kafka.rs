@@ -97,7 +97,7 @@ pub struct KafkaLogin {
 
 impl KafkaOptions {
     /// Checks everything and fills in defaults; `None` if Kafka is not used.
-    pub(super) fn check(self, faults: &mut Vec<Fault>) -> Option<KafkaConfig> {
+    pub fn check(self, faults: &mut Vec<Fault>) -> Option<KafkaConfig> {
         let mut brokers = Vec::new();
         for (i, text) in self.kafka.iter().enumerate() {
             match with_port(text) {
@@ -207,29 +207,4 @@ fn wrong_topic(name: &str) -> Option<String> {
     (!good).then(|| {
         format!("{name:?} cannot be a topic (expected letters, digits, \".\", \"_\" and \"-\", at most {LONGEST_TOPIC})")
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_broker_has_a_port() {
-        let cases = [
-            ("broker", Some("broker:9092")),
-            ("broker:9093", Some("broker:9093")),
-            ("192.0.2.1", Some("192.0.2.1:9092")),
-            ("192.0.2.1:1", Some("192.0.2.1:1")),
-            ("2001:db8::9092", Some("[2001:db8::9092]:9092")),
-            ("[2001:db8::1]", Some("[2001:db8::1]:9092")),
-            ("[2001:db8::1]:9093", Some("[2001:db8::1]:9093")),
-            ("broker:65536", None),
-            ("broker:09093", Some("broker:9093")),
-            ("kafka://broker:9092", None),
-            ("", None),
-        ];
-        for (text, broker) in cases {
-            assert_eq!(with_port(text).ok().as_deref(), broker, "{text}");
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::fmt;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::sync::OnceLock;
 
 use libbpf_rs::libbpf_sys;
 
@@ -65,6 +66,12 @@ fn is_described(name: &CStr, kind: u32) -> bool {
     }
 }
 
+/// The operator may change this at any time.
+fn is_blinding() -> bool {
+    std::fs::read_to_string("/proc/sys/net/core/bpf_jit_harden")
+        .is_ok_and(|level| level.trim() == "2")
+}
+
 /// Loads a program that uses one, four instructions long.
 fn has_atomics() -> bool {
     const fn instruction(code: u8, registers: u8, off: i16, imm: i32) -> [u8; 8] {
@@ -119,8 +126,17 @@ impl fmt::Display for Features {
 }
 
 impl Features {
-    /// Tries each feature on the running kernel.
+    /// What the running kernel has. All but `blinding` is tried once in a process, as it reads all that the kernel tells
+    /// about its types.
     pub fn probe() -> Self {
+        static TRIED: OnceLock<Features> = OnceLock::new();
+        Self {
+            blinding: is_blinding(),
+            ..*TRIED.get_or_init(Self::try_each)
+        }
+    }
+
+    fn try_each() -> Self {
         libbpf_log::install();
         let features = Self {
             tai_clock: has_helper(XDP, libbpf_sys::BPF_FUNC_ktime_get_tai_ns)
@@ -131,8 +147,7 @@ impl Features {
             xdp_frags: has_helper(XDP, libbpf_sys::BPF_FUNC_xdp_get_buff_len),
             coarse_clock: has_helper(XDP, libbpf_sys::BPF_FUNC_ktime_get_coarse_ns),
             nic_stamps: has_kernel_function(c"bpf_xdp_metadata_rx_timestamp"),
-            blinding: std::fs::read_to_string("/proc/sys/net/core/bpf_jit_harden")
-                .is_ok_and(|level| level.trim() == "2"),
+            blinding: is_blinding(),
             atomics: has_atomics(),
             home_cpus: !kernel::is_real_time(),
         };

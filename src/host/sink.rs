@@ -93,7 +93,9 @@ pub fn detach(bpffs: Option<&Path>, devs: &[String], now: bool) -> Result<Vec<St
     if now {
         warn_of_sources(&pins, devs);
     } else {
-        stop_sources(&pins, devs).context("cannot end leases before detaching (try --now)")?;
+        let tagged = tagged_devs(&pins, devs).context("cannot detach the sink")?;
+        stop_sources(&pins, devs, tagged)
+            .context("cannot end leases before detaching (try --now)")?;
     }
     let _changing = pins.change().context("cannot detach the sink")?;
     detach_links(&pins, devs).context("cannot detach the sink")
@@ -101,7 +103,9 @@ pub fn detach(bpffs: Option<&Path>, devs: &[String], now: bool) -> Result<Vec<St
 
 /// Detaches the sink from these interfaces after sources have stopped tagging.
 pub fn leave(pins: &Pins, devs: &[String]) -> Result<()> {
-    stop_sources(pins, devs).context("cannot end leases before detaching")?;
+    tagged_devs(pins, devs)
+        .and_then(|tagged| stop_sources(pins, devs, tagged))
+        .context("cannot end leases before detaching")?;
     let _changing = pins.change()?;
     detach_links(pins, devs).map(drop)
 }
@@ -116,10 +120,10 @@ fn detach_links(pins: &Pins, devs: &[String]) -> Result<Vec<String>> {
 
 /// The attached interfaces, among them some that are to be detached, if a source may still tag packets by a lease.
 fn tagged_devs(pins: &Pins, devs: &[String]) -> Result<Option<Vec<String>>> {
-    let attached = sink_links::attached_devs(pins)?;
+    let attached = sink_links::attached_devs(pins).map_err(advise)?;
     let attached: Vec<String> = attached.into_iter().map(|(dev, _)| dev).collect();
     let any = devs.is_empty() || devs.iter().any(|dev| attached.contains(dev));
-    let tagged = any && !attached.is_empty() && grants::in_use(pins)?;
+    let tagged = any && !attached.is_empty() && grants::in_use(pins).map_err(advise)?;
     Ok(tagged.then_some(attached))
 }
 
@@ -133,9 +137,10 @@ fn warn_of_sources(pins: &Pins, devs: &[String]) {
     }
 }
 
-/// Makes sources stop tagging, and waits until they have, while their packets are still stripped.
-fn stop_sources(pins: &Pins, devs: &[String]) -> Result<()> {
-    let Some(attached) = tagged_devs(pins, devs)? else {
+/// Makes sources stop tagging, and waits until they have, while their packets are still stripped. `tagged` is what
+/// [`tagged_devs`] found.
+fn stop_sources(pins: &Pins, devs: &[String], tagged: Option<Vec<String>>) -> Result<()> {
+    let Some(attached) = tagged else {
         return Ok(());
     };
     sink_links::set_closing(pins, true)?;

@@ -9,6 +9,7 @@
 
 mod answers;
 mod budget;
+mod doubted_flows;
 mod doubts;
 mod falls;
 mod form_verdicts;
@@ -29,6 +30,7 @@ mod versions;
 mod ways;
 mod witness;
 
+pub use doubted_flows::DoubtedFlows;
 pub use doubts::Vouch;
 pub use keeper::{LeaseKeeper, OutgoingQuestion, PairPlace};
 pub use probing::OutgoingProbe;

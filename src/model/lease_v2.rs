@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::{Capabilities, ClockState, ClockSteering, LeaseAnswer, Marks, NodeId, ProbeForm};
 
 /// The flow that a source wants to know about: does the sink see its packets?
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct FlowAsked {
     pub sport: u16,
     pub dport: u16,

@@ -179,7 +179,7 @@ pub use lease_v2::{
 };
 pub use limited::{Limit, TcpInterval};
 pub use limited_times::LimitedTimes;
-pub use machine_id::MachineId;
+pub use machine_id::{MachineId, NoMachineId};
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
 pub use mx_postcard::MxPostcard;

@@ -10,7 +10,7 @@ use simple_dns::rdata::RData;
 const MOST_BYTES: usize = 4096;
 
 /// The longest name that DNS can have, as text.
-const MOST_NAME_BYTES: usize = 253;
+pub const MOST_NAME_BYTES: usize = 253;
 
 const ADDRESS: i32 = 1;
 const POINTER: i32 = 12;
@@ -34,7 +34,7 @@ pub fn name_of(address: IpAddr) -> Option<(String, Duration)> {
 }
 
 /// The name under which DNS keeps the name of an address. The dot at its end keeps search domains away.
-fn reverse(address: IpAddr) -> String {
+pub fn reverse(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => {
             let [a, b, c, d] = address.octets();
@@ -56,7 +56,7 @@ fn shortest_life(answer: &[u8]) -> Option<Duration> {
 
 /// The first name of an answer that can be the name of a host. Everybody may write anything into the zone of an address
 /// that he holds.
-fn name_in(answer: &[u8]) -> Option<(String, Duration)> {
+pub fn name_in(answer: &[u8]) -> Option<(String, Duration)> {
     let packet = Packet::parse(answer).ok()?;
     let mut names = packet.answers.iter().filter_map(|record| {
         let RData::PTR(pointer) = &record.rdata else {
@@ -69,7 +69,7 @@ fn name_in(answer: &[u8]) -> Option<(String, Duration)> {
     Some((names.next()?, shortest_life(answer)?))
 }
 
-fn is_host_name(name: &str) -> bool {
+pub fn is_host_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     (1..=MOST_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_plain)
 }
@@ -108,69 +108,4 @@ fn ask<'a>(name: &str, kind: i32, buffer: &'a mut [u8; MOST_BYTES]) -> Option<&'
 #[cfg(not(target_env = "gnu"))]
 fn ask<'a>(_name: &str, _kind: i32, _buffer: &'a mut [u8; MOST_BYTES]) -> Option<&'a [u8]> {
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use simple_dns::rdata::PTR;
-    use simple_dns::{CLASS, Name, ResourceRecord};
-
-    #[test]
-    fn an_address_is_asked_for_by_its_reverse_name() {
-        for (address, name) in [
-            ("192.0.2.9", "9.2.0.192.in-addr.arpa."),
-            ("::ffff:192.0.2.9", "9.2.0.192.in-addr.arpa."),
-            (
-                "2001:db8::4e1f",
-                "f.1.e.4.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.",
-            ),
-        ] {
-            assert_eq!(address.parse().map(reverse).as_deref(), Ok(name));
-        }
-    }
-
-    /// An answer with these names, valid for these seconds.
-    fn answer(names: &[(&[u8], u32)]) -> Vec<u8> {
-        let asked = Name::new_unchecked("9.2.0.192.in-addr.arpa");
-        let mut packet = Packet::new_reply(7);
-        for (name, seconds) in names {
-            let label = simple_dns::Label::new_unchecked(*name);
-            let name = Name::new_with_labels(&[label]);
-            let pointer = RData::PTR(PTR(name));
-            let record = ResourceRecord::new(asked.clone(), CLASS::IN, *seconds, pointer);
-            packet.answers.push(record);
-        }
-        packet.build_bytes_vec().unwrap_or_default()
-    }
-
-    #[test]
-    fn only_a_text_that_can_be_a_host_name_is_taken() {
-        let name = |name: &str, seconds| Some((name.to_owned(), Duration::from_secs(seconds)));
-        for (sentence, names, expected) in [
-            ("a name", &[(&b"web-9"[..], 300)][..], name("web-9", 300)),
-            (
-                "the least time",
-                &[(b"web-9", 300), (b"web-8", 60)],
-                name("web-9", 60),
-            ),
-            (
-                "the screen",
-                &[(b"\x1b[2J", 300), (b"web-8", 300)],
-                name("web-8", 300),
-            ),
-            ("markup", &[(b"<script>", 300)], None),
-            ("a line", &[(b"a\nb", 300)], None),
-            ("no name", &[], None),
-        ] {
-            assert_eq!(name_in(&answer(names)), expected, "{sentence}");
-        }
-        let whole = answer(&[(b"web-9", 300)]);
-        for len in 0..whole.len() {
-            assert_eq!(name_in(&whole[..len]), None, "the first {len} bytes");
-        }
-        assert!(!is_host_name(""));
-        assert!(is_host_name(&"a".repeat(MOST_NAME_BYTES)));
-        assert!(!is_host_name(&"a".repeat(MOST_NAME_BYTES + 1)));
-    }
 }

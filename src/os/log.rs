@@ -78,7 +78,7 @@ pub fn set_level(level: Level) {
     MOST_DETAILED.store(level as u8, Ordering::Relaxed);
 }
 
-fn is_written(level: Level) -> bool {
+pub fn is_written(level: Level) -> bool {
     level as u8 <= MOST_DETAILED.load(Ordering::Relaxed)
 }
 
@@ -135,7 +135,7 @@ fn write(
 }
 
 /// The destination of stderr.
-enum Stderr {
+pub enum Stderr {
     Elsewhere,
     /// Journald, which reads a priority at the beginning of each line. Entries with fields need its socket.
     Journal(Option<UnixDatagram>),
@@ -160,7 +160,7 @@ fn connect() -> io::Result<UnixDatagram> {
     Ok(socket)
 }
 
-fn lines(level: Level, message: &str, stderr: &Stderr) -> String {
+pub fn lines(level: Level, message: &str, stderr: &Stderr) -> String {
     let priority = match stderr {
         Stderr::Journal(_) => format!("<{}>", level as u8),
         Stderr::Elsewhere => String::new(),
@@ -172,7 +172,7 @@ fn lines(level: Level, message: &str, stderr: &Stderr) -> String {
 }
 
 /// Returns an entry in journald's own format.
-fn entry(
+pub fn entry(
     level: Level,
     event: Option<Event>,
     fields: &[(&str, &dyn Display)],
@@ -200,45 +200,4 @@ fn entry(
         add(&format!("HOSTINT_{name}"), &value.to_string());
     }
     entry
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_level_has_its_priority_in_the_journal() {
-        for (level, priority) in [
-            (Level::Error, 3),
-            (Level::Warning, 4),
-            (Level::Info, 6),
-            (Level::Debug, 7),
-        ] {
-            let entry = entry(level, None, &[], "a line");
-            let entry = String::from_utf8_lossy(&entry);
-            assert!(
-                entry.contains(&format!("\nPRIORITY={priority}\n")),
-                "{entry}"
-            );
-            let lines = lines(level, "a line\nanother", &Stderr::Journal(None));
-            let expected = format!("<{priority}>hostint: a line\n<{priority}>hostint: another\n");
-            assert_eq!(lines, expected);
-            assert_eq!(
-                super::lines(level, "a line", &Stderr::Elsewhere),
-                "hostint: a line\n"
-            );
-        }
-    }
-
-    #[test]
-    fn the_default_leaves_out_debug_lines_only() {
-        let written = [Level::Error, Level::Warning, Level::Info, Level::Debug].map(is_written);
-        assert_eq!(written, [true, true, true, false]);
-        let mut made = false;
-        debug(|| {
-            made = true;
-            String::new()
-        });
-        assert!(!made);
-    }
 }

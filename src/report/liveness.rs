@@ -19,7 +19,7 @@ const NOT_REFUSED: u32 = 3;
 
 /// The state of one collector according to its answers to probes.
 #[derive(Clone, Debug)]
-pub(super) struct Liveness {
+pub struct Liveness {
     state: CollectorState,
     since: Instant,
     ever_answered: bool,
@@ -38,7 +38,7 @@ enum ProbeOutcome {
 }
 
 impl Liveness {
-    pub(super) fn new(now: Instant) -> Self {
+    pub fn new(now: Instant) -> Self {
         Self {
             state: CollectorState::Unprobed,
             since: now,
@@ -48,25 +48,25 @@ impl Liveness {
         }
     }
 
-    pub(super) fn state(&self) -> CollectorState {
+    pub fn state(&self) -> CollectorState {
         self.state
     }
 
     /// Returns the time of the last change of state.
-    pub(super) fn since(&self) -> Instant {
+    pub fn since(&self) -> Instant {
         self.since
     }
 
-    pub(super) fn is_silent(&self) -> bool {
+    pub fn is_silent(&self) -> bool {
         self.state == CollectorState::Silent
     }
 
-    pub(super) fn awaits(&self) -> bool {
+    pub fn awaits(&self) -> bool {
         self.last == Some(ProbeOutcome::Nothing)
     }
 
     /// Records that a probe is sent; an answer to the one before no longer counts. Returns true if the state changed.
-    pub(super) fn probed(&mut self, now: Instant) -> bool {
+    pub fn probed(&mut self, now: Instant) -> bool {
         let nothing = self.last.replace(ProbeOutcome::Nothing) == Some(ProbeOutcome::Nothing);
         match (self.state, self.ever_answered) {
             (CollectorState::Answers, _) if nothing => {
@@ -84,7 +84,7 @@ impl Liveness {
     }
 
     /// Records an answer to the last probe. Returns true if the state changed.
-    pub(super) fn answered(&mut self, now: Instant) -> bool {
+    pub fn answered(&mut self, now: Instant) -> bool {
         self.last = Some(ProbeOutcome::Answered);
         // Up to the first answer, the row counted probes without a refusal.
         if !std::mem::replace(&mut self.ever_answered, true) {
@@ -101,7 +101,7 @@ impl Liveness {
     }
 
     /// Records that the last probe was refused. Returns true if the state changed.
-    pub(super) fn refused(&mut self, now: Instant) -> bool {
+    pub fn refused(&mut self, now: Instant) -> bool {
         match (self.state, self.ever_answered) {
             (CollectorState::Unprobed, _) => {
                 self.last = Some(ProbeOutcome::Refused);
@@ -127,126 +127,5 @@ impl Liveness {
         self.since = now;
         self.row = 0;
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// One letter for each second: whether the probe is answered, unanswered or refused, and the state after it.
-    struct Case {
-        name: &'static str,
-        probes: &'static str,
-        states: &'static str,
-    }
-
-    const CASES: [Case; 11] = [
-        Case {
-            name: "the first answer is enough",
-            probes: "-a",
-            states: "uA",
-        },
-        Case {
-            name: "a collector that never answers counts as present",
-            probes: "----------",
-            states: "uuuuuuuuuu",
-        },
-        Case {
-            name: "silent after three probes without an answer, with the fourth",
-            probes: "aa----",
-            states: "AAAAAs",
-        },
-        Case {
-            name: "two lost answers change nothing",
-            probes: "a--a--a",
-            states: "AAAAAAA",
-        },
-        Case {
-            name: "present again after two answers",
-            probes: "a----aa",
-            states: "AAAAssA",
-        },
-        Case {
-            name: "a single answer now and then does not bring it back",
-            probes: "a----a-a-a-aa",
-            states: "AAAAssssssssA",
-        },
-        Case {
-            name: "refusals are not believed of one that answered, silence is",
-            probes: "arrar---",
-            states: "AAAAAAAs",
-        },
-        Case {
-            name: "one that never answered is silent once it is refused, until refusals end",
-            probes: "-r--r----",
-            states: "usssssssu",
-        },
-        Case {
-            name: "a collector that comes later",
-            probes: "rr-aa",
-            states: "ssssA",
-        },
-        Case {
-            name: "once it answered, silence lasts",
-            probes: "rraa---------",
-            states: "sssAAAAssssss",
-        },
-        // A program that cannot answer and uses the same port looks like a host that was switched off.
-        Case {
-            name: "nor do refusals that end bring it back",
-            probes: "aa--rrr------",
-            states: "AAAAAssssssss",
-        },
-    ];
-
-    #[test]
-    fn states_follow_answers() {
-        for Case {
-            name,
-            probes,
-            states,
-        } in CASES
-        {
-            let start = Instant::now();
-            let mut now = start;
-            let mut liveness = Liveness::new(now);
-            let mut found = String::new();
-            for outcome in probes.chars() {
-                let before = liveness.state();
-                let mut changed = liveness.probed(now);
-                match outcome {
-                    'a' => changed |= liveness.answered(now),
-                    'r' => changed |= liveness.refused(now),
-                    _ => assert!(liveness.awaits(), "{name}"),
-                }
-                assert_eq!(changed, liveness.state() != before, "{name}: {found}");
-                if changed {
-                    assert_eq!(liveness.since(), now, "{name}: {found}");
-                }
-                found.push(match liveness.state() {
-                    CollectorState::Unprobed => 'u',
-                    CollectorState::Answers => 'A',
-                    CollectorState::Silent => 's',
-                });
-                now += PROBE_PERIOD;
-            }
-            assert_eq!(found, states, "{name}: {probes}");
-        }
-    }
-
-    #[test]
-    fn silence_is_noticed_in_time() {
-        // The collector ends just after it answered.
-        let start = Instant::now();
-        let mut liveness = Liveness::new(start);
-        liveness.probed(start);
-        liveness.answered(start);
-        let mut now = start;
-        while !liveness.is_silent() {
-            now += PROBE_PERIOD;
-            liveness.probed(now);
-        }
-        assert_eq!(now - start, Duration::from_secs(4));
     }
 }

@@ -6,13 +6,13 @@ mod counts;
 mod destination;
 mod emitter;
 mod form;
-mod liveness;
+pub mod liveness;
 mod log;
 mod log_line;
-mod packet_senders;
+pub mod packet_senders;
 mod prober;
 pub mod rendezvous;
-mod socket;
+pub mod socket;
 mod spread;
 
 pub use builder::Builder;

@@ -12,15 +12,16 @@ use crate::wire::report_v05;
 pub const MAX_PACKET_SENDERS: usize = 65_536;
 
 /// A sender without reports for this time may be forgotten when the table is full.
-const SENDER_IDLE: Duration = Duration::from_secs(120);
+pub const SENDER_IDLE: Duration = Duration::from_secs(120);
 
 /// The least time between two searches of the full table for idle senders.
 const SEARCH_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub(super) struct PacketSenders {
-    pub(super) port: u16,
-    limit: usize,
+pub struct PacketSenders {
+    pub port: u16,
+    /// The most senders.
+    pub limit: usize,
     senders: HashMap<IpAddr, Sender>,
     next_search: Option<Instant>,
     forgotten: u64,
@@ -35,7 +36,7 @@ struct Sender {
 }
 
 impl PacketSenders {
-    pub(super) fn new(port: u16) -> Self {
+    pub fn new(port: u16) -> Self {
         Self {
             port,
             limit: MAX_PACKET_SENDERS,
@@ -47,7 +48,7 @@ impl PacketSenders {
         }
     }
 
-    pub(super) fn send(&mut self, address: SocketAddr, sockets: &Sockets, datagram: &mut [u8]) {
+    pub fn send(&mut self, address: SocketAddr, sockets: &Sockets, datagram: &mut [u8]) {
         let ip = address.ip();
         if !can_be_sent_to(ip) {
             self.lost.not_unicast += 1;
@@ -66,7 +67,7 @@ impl PacketSenders {
     }
 
     /// Returns `None` if the sender is new and the table is full.
-    fn next_number(&mut self, ip: IpAddr, now: Instant) -> Option<u32> {
+    pub fn next_number(&mut self, ip: IpAddr, now: Instant) -> Option<u32> {
         if let Some(sender) = self.senders.get_mut(&ip) {
             let sequence = sender.next_sequence;
             sender.next_sequence = sequence.wrapping_add(1);
@@ -97,7 +98,7 @@ impl PacketSenders {
         self.forgotten += (before - self.senders.len()) as u64;
     }
 
-    pub(super) fn counts(&self) -> SenderCounts {
+    pub fn counts(&self) -> SenderCounts {
         SenderCounts {
             senders: self.senders.len(),
             forgotten: self.forgotten,
@@ -116,39 +117,4 @@ fn can_be_sent_to(ip: IpAddr) -> bool {
         IpAddr::V6(v6) => v6.is_unicast_link_local() || v6.to_ipv4_mapped().is_some(),
     };
     !(excluded || ip.is_unspecified() || ip.is_multicast())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn six(last: u16) -> IpAddr {
-        IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last])
-    }
-
-    #[test]
-    fn a_host_without_ipv6_loses_and_counts_what_would_need_it() {
-        let mut senders = PacketSenders::new(9);
-        let none = Sockets::default();
-        senders.send(SocketAddr::new(six(1), 9), &none, &mut []);
-        let counts = senders.counts();
-        assert_eq!((counts.sent, counts.lost_by_cause.unreachable), (0, 1));
-    }
-
-    #[test]
-    fn a_full_table_refuses_new_senders_until_old_ones_were_idle() {
-        let mut senders = PacketSenders::new(1);
-        senders.limit = 2;
-        let start = Instant::now();
-        let [a, b, c] = [IpAddr::from([10, 0, 0, 1]), six(2), six(3)];
-        assert_eq!(senders.next_number(a, start), Some(1));
-        assert_eq!(senders.next_number(b, start), Some(1));
-        assert_eq!(senders.next_number(a, start), Some(2));
-        assert_eq!(senders.next_number(c, start), None, "no room");
-        let later = start + SENDER_IDLE;
-        assert_eq!(senders.next_number(b, later), Some(2), "known ones go on");
-        assert_eq!(senders.next_number(c, later), Some(1), "a was idle");
-        assert_eq!(senders.next_number(a, later), None, "a was forgotten");
-        assert_eq!((senders.forgotten, senders.senders.len()), (1, 2));
-    }
 }

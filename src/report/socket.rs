@@ -19,7 +19,7 @@ const V6_ANY: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0)
 
 /// The sockets of the families in use. None of them blocks.
 #[derive(Debug, Default)]
-pub(super) struct Sockets {
+pub struct Sockets {
     v4: Option<UdpSocket>,
     v6: Option<UdpSocket>,
 }

@@ -65,6 +65,21 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Says what to try against an error of the file system.
+    fn of_file(path: &Path, err: &io::Error) -> Self {
+        let advice = match err.kind() {
+            io::ErrorKind::NotFound => {
+                " (there is no such folder: make it, or try another --store)"
+            }
+            io::ErrorKind::PermissionDenied => " (try sudo, or another --store)",
+            _ => "",
+        };
+        Self::Open {
+            path: path.to_owned(),
+            why: format!("{err}{advice}"),
+        }
+    }
+
     /// Names the reason of an error of SQLite while a file was opened.
     pub(super) fn of(path: &Path, err: &rusqlite::Error) -> Self {
         let path = path.to_owned();
@@ -118,10 +133,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 /// the database.
 fn lock(path: &Path) -> Result<StoreLock, StoreError> {
     let name = beside(path, ".lock");
-    let failed = |err: io::Error| StoreError::Open {
-        path: path.to_owned(),
-        why: err.to_string(),
-    };
+    let failed = |err: io::Error| StoreError::of_file(path, &err);
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -204,10 +216,7 @@ fn open_locked(path: &Path) -> Result<Connection, StoreError> {
         .open(path);
     match made {
         Err(err) if err.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(StoreError::Open {
-                path: path.to_owned(),
-                why: err.to_string(),
-            });
+            return Err(StoreError::of_file(path, &err));
         }
         _ => no_device(path)?,
     }
@@ -242,10 +251,7 @@ pub fn open_to_read(path: &Path) -> Result<(Connection, i64), StoreError> {
             return Err(StoreError::Absent(path.to_owned()));
         }
         Err(err) => {
-            return Err(StoreError::Open {
-                path: path.to_owned(),
-                why: err.to_string(),
-            });
+            return Err(StoreError::of_file(path, &err));
         }
     }
     let failed = |err: rusqlite::Error| StoreError::of(path, &err);

@@ -4,7 +4,7 @@ use super::metadata_items::{self, bits_of, layout_of, words_of};
 use crate::model::{IntVersion, Metadata};
 
 /// The domain of hostint's own words, in INT headers and in reports of v2.0.
-pub(super) const DOMAIN: u16 = 0x4849;
+pub const DOMAIN: u16 = 0x4849;
 
 /// Domain-specific instructions: the flow's sequence number, bytes in the source's root queue.
 pub(super) const SEQUENCE: u16 = 0x8000;

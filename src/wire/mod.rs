@@ -42,3 +42,4 @@ pub mod tcp_option;
 mod tunnel;
 
 pub use error::{DecodeError, DecodeErrorKind};
+pub use int_stack::DOMAIN;

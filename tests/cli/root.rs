@@ -244,7 +244,7 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
 const REFUSED_DESTS: &str = "
 one unknown name: nothing is added
 $ source add-dest 10.3.0.1 nosuch.invalid
-cannot find destination nosuch.invalid
+cannot find destination nosuch.invalid (try its address)
 
 not on the list
 $ source del-dest 10.9.9.9
@@ -290,6 +290,23 @@ needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
 a source
 $ source attach --dev v0 --force --node-id 1
 needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
+
+a port of the system's
+$ collect --store none --listen 127.0.0.1:99
+cannot bind UDP address 127.0.0.1:99 (ports below 1024 take CAP_NET_BIND_SERVICE: try sudo, or another port)
+
+a folder of root's
+$ collect --listen 127.0.0.1:0 --store /mnt/history.db
+cannot open store /mnt/history.db: Permission denied
+(try sudo, or another --store)
+";
+
+/// Of a sink that runs.
+const UNTOUCHED: &str = "
+its end
+$ sink detach
+cannot detach the sink: Permission denied
+needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
 ";
 
 /// The sink or source that this user cannot see may have been given an id, so none is derived.
@@ -316,6 +333,12 @@ fn without_privileges_the_message_says_what_to_try() {
     assert_eq!(start(&["--help"]).status.code(), Some(0));
     let collect = start(&["collect", "--count", "0", "--store", "none"]);
     assert_eq!(collect.status.code(), Some(0));
+    let mut sink = host.sink(&["--dev", "v0", "--node-id", "1"]);
+    sink.wait_for("sink attached");
+    // As the kernel mounts it by itself.
+    let opened = run(host.command(&["chmod"], &["755", "/mnt/bpf"]));
+    assert!(opened.status.success());
+    check_all(1, UNTOUCHED, start);
 }
 
 /// A static binary dies when glibc loads a module of another glibc: it must not load any.

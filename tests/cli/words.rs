@@ -131,6 +131,15 @@ No such file
 a collector's name
 $ sink --dev lo --node-id 1 --collector nosuch.invalid
 cannot find collector nosuch.invalid
+
+the address that a collector listens on
+$ collect --store none --listen 203.0.113.9
+cannot bind UDP address 203.0.113.9:32766 (no interface of this host has it: see ip address, or try 0.0.0.0 or [::] for all)
+
+the folder of a collector's history
+$ collect --listen 127.0.0.1:0 --store /nonexistent/history.db
+cannot open store /nonexistent/history.db: No such file or directory
+(there is no such folder: make it, or try another --store)
 ";
 
 #[test]
@@ -262,7 +271,11 @@ fn a_used_address_is_1_and_is_named() {
         "a second collector",
         &output,
         1,
-        &[&address, "Address already in use"],
+        &[
+            &address,
+            "Address already in use",
+            "another program listens there: see ss -lunp, or try another port",
+        ],
     );
 }
 

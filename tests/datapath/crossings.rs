@@ -41,11 +41,12 @@ mod root {
         let (first, second) = (Hop::load(&with_int_md()), Hop::load(&with_int_md()));
         first.set_node(101);
         second.set_node(102);
+        let sink = Sink::load_both(&settings());
         for encapsulation in ENCAPSULATIONS {
             let source = source(encapsulation, 2);
             for (name, frame) in frames() {
                 let sentence = format!("{encapsulation:?}, {name}");
-                let sink = Sink::load(&settings());
+                sink.forget_flows();
                 let bytes = frame.bytes();
                 lease(&source, &bytes, 9);
                 let mut wire = source.run(&bytes).bytes;
@@ -165,6 +166,8 @@ mod root {
 
     #[test]
     fn packets_without_a_budget_are_not_counted() {
+        let (hop, sink) = (Hop::load(&with_int_md()), Sink::load(&settings()));
+        hop.set_node(101);
         for encapsulation in ENCAPSULATIONS {
             for (max_hops, stack, sentence) in [
                 (0, 9, "a source that lets none push"),
@@ -172,9 +175,6 @@ mod root {
             ] {
                 let sentence = format!("{encapsulation:?}, {sentence}");
                 let source = source(encapsulation, max_hops);
-                let hop = Hop::load(&with_int_md());
-                hop.set_node(101);
-                let sink = Sink::load(&settings());
                 let bytes = udp().bytes();
                 lease(&source, &bytes, stack);
                 let wire = source.run(&bytes).bytes;

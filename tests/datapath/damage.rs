@@ -3,8 +3,11 @@
 use hostint_testing::frame::UDP;
 use hostint_testing::int_block::Block;
 use hostint_testing::packets::{key, udp};
+use hostint_testing::programs::sink::Sink;
 use hostint_testing::random::Random;
-use hostint_testing::stream::{MS, SECOND, Stream, TIMEOUT, sink_with, sink_with_timeout};
+use hostint_testing::stream::{
+    MS, SECOND, Stream, TIMEOUT, settings_with, sink_with, sink_with_timeout,
+};
 
 /// Numbers up to this far from the newest one are told apart one by one.
 const WINDOW_BITS: u32 = 9;
@@ -104,7 +107,7 @@ mod root {
     fn a_number_that_the_checksum_disproves_is_not_believed_however_often_it_comes() {
         const SEQUENCE_BYTE: usize = 71;
         for (hook, damaged) in [("XDP", 4), ("XDP", 8), ("TC", 8), ("TC", 60)] {
-            let sink = sink_with_timeout(TIMEOUT);
+            let sink = Sink::load_both(&settings_with(TIMEOUT));
             let run = |number: u32, flip: u8| {
                 let mut frame = udp().tagged(Block::hostint().sequence(number)).bytes();
                 frame[SEQUENCE_BYTE] ^= flip;

@@ -55,7 +55,7 @@ mod root {
     #[test]
     fn random_packets_come_back_unchanged_over_four_hops_that_change_nothing() {
         let (_, seed) = Random::from_env();
-        let (source, hops, sink) = (source(3), hops(), Sink::load(&settings()));
+        let (source, hops, sink) = (source(3), hops(), Sink::load_both(&settings()));
         let frames = env_number("HOSTINT_TEST_FRAMES", FRAMES);
         let mut sampled = 0;
         for number in 0..frames {
@@ -177,7 +177,7 @@ mod root {
     #[test]
     fn what_is_no_int_mx_of_hostint_passes_untouched() {
         let hop = Hop::load(&with_int_md());
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         let good = with_int_mx(&mut Random::seeded(1), &udp().payload(64).bytes());
         let block = 14 + 20 + 8;
         let cases = [
@@ -231,7 +231,7 @@ mod root {
 
     #[test]
     fn the_sink_reports_the_packets_that_hops_report() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         let frame = udp().payload(200).bytes();
         for sequence in 1..=64 {
             let own = Own {

@@ -1,8 +1,6 @@
 //! IOAM in IPv6 hop-by-hop options: the source writes what its model does, and the sink takes it out, whatever routers
 //! filled in, and tells the routers that a packet passed.
 
-use std::net::Ipv6Addr;
-
 use hostint::datapath::abi::{
     lease_way, peer_counter, sink_counter, sink_flag, source_counter, superpackets,
 };
@@ -30,15 +28,12 @@ const IOAM: u32 = lease_way::WAY_IOAM.0;
 const MOST: usize = 8;
 
 fn source(room: usize) -> Source {
-    let mut source = Source::load_watching_nothing(&Options {
+    Source::load_asking(&Options {
         ioam: true,
         max_hops: room as u32,
         superpackets: superpackets::SUPER_ENCAP,
         ..Options::default()
-    });
-    source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
-    source.watch_leased(std::net::Ipv4Addr::UNSPECIFIED, 0);
-    source
+    })
 }
 
 /// As if the daemon had proved these ways to a sink that reads stacks.
@@ -67,7 +62,7 @@ fn l3_of(frame: &[u8]) -> usize {
 }
 
 fn sink() -> Sink {
-    Sink::load(&settings())
+    Sink::load_both(&settings())
 }
 
 fn run(sink: &Sink, hook: Hook, frame: &[u8]) -> Ran {

@@ -8,7 +8,7 @@ use hostint_testing::model::{Key, layout};
 use hostint_testing::packets::{key, tcp};
 use hostint_testing::programs::sink::Sink;
 use hostint_testing::random::{Random, env_number};
-use hostint_testing::stream::{BASE, MS, SECOND, sink_with};
+use hostint_testing::stream::{BASE, MS, SECOND, settings_with, sink_with};
 
 const SIZE: u16 = 10;
 
@@ -54,11 +54,14 @@ mod root {
     #[test]
     fn each_number_counts() {
         let (_, seed) = Random::from_env();
-        for round in 0..env_number("HOSTINT_TEST_ROUNDS", 100) {
+        let rounds = env_number("HOSTINT_TEST_ROUNDS", 100);
+        let sinks = [true, false].map(|atomics| sink_with(SECOND, atomics));
+        for (round, sink) in (0..rounds).zip(sinks.iter().cycle()) {
             let seed = seed.wrapping_mul(1_000_003).wrapping_add(round);
             let mut random = Random::seeded(seed);
             let timeout = random.pick(&[2 * SECOND, 3_600 * SECOND]);
-            let sink = sink_with(timeout, round % 2 == 0);
+            sink.set(&settings_with(timeout));
+            sink.forget_flows();
             let path = Path {
                 loss: random.pick(&[0.0, 0.01, 0.1, 0.5]),
                 burst: random.pick(&[1, 5, 300]),
@@ -70,7 +73,7 @@ mod root {
             let longest = random.pick(&[2, 45, 128]);
             let numbers = path.arrivals(&mut random, from, 600);
             let mut line = Line {
-                sink: &sink,
+                sink,
                 key: key(6),
                 model: Flow::new(timeout),
             };

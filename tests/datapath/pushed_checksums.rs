@@ -99,7 +99,7 @@ mod root {
             &[false; 8],
         ];
         for path in paths {
-            let sink = Sink::load(&settings());
+            let sink = Sink::load_both(&settings());
             for sequence in 1..=6 {
                 for (name, frame) in frames() {
                     let original = frame.bytes();
@@ -130,7 +130,7 @@ mod root {
              00000000004d000100020086bf0d0086bf470000000100020002f6ecfeadf6ecfead00000002000000007cb700088559dad069c0\
              d72bbcd32d5b26f188b2445c7067eca5217bdb20c4f3b8851359e7",
         ];
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         for packet in captured {
             let digits: Vec<u8> = packet.bytes().filter(u8::is_ascii_hexdigit).collect();
             let wire: Vec<u8> = digits
@@ -147,7 +147,7 @@ mod root {
 
     #[test]
     fn a_node_that_changes_its_way_is_noticed_by_the_next_second() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         let original = udp().bytes();
         let mut sequence = 0;
         for keeps in [false, true, false] {
@@ -163,7 +163,7 @@ mod root {
 
     #[test]
     fn a_checksum_that_nothing_explains_stays_wrong_and_takes_the_budget_away() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         let source = std::net::IpAddr::from([192, 0, 2, 1]);
         sink.put_grant(
             source,
@@ -192,7 +192,7 @@ mod root {
         }
         assert!(refused(), "after four packets");
         // Of a node that is known, a damaged packet says nothing.
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         for number in 1..=4 {
             let tagged = udp().tagged(block(number)).bytes();
             sink.run(&pushed(&tagged, &[true]));
@@ -205,7 +205,7 @@ mod root {
 
     #[test]
     fn nobody_learns_from_a_sender_without_a_lease() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         sink.allow_nobody();
         for number in 1..=8 {
             let tagged = udp().tagged(block(number)).bytes();

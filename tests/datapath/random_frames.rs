@@ -86,6 +86,7 @@ mod root {
         let settings = settings();
         let sizes = hostint_testing::programs::sink::Sizes {
             flows: FLOWS,
+            tc: hook == Hook::Tc,
             ..Default::default()
         };
         let sink = Sink::load_sized(&settings, sizes);
@@ -301,6 +302,7 @@ mod root {
         });
         let sizes = hostint_testing::programs::sink::Sizes {
             flows: 4_096,
+            tc: true,
             ..Default::default()
         };
         let sink = Sink::load_sized(&settings(), sizes);

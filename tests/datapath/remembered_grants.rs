@@ -73,7 +73,10 @@ const CASES: [(&str, Step, Step, bool); 9] = [
 
 /// Ways of the programs: in general, the straight one, and that of kernels before 5.12.
 fn kinds() -> [(&'static str, Sizes); 3] {
-    let straight = Sizes::default();
+    let straight = Sizes {
+        tc: true,
+        ..Sizes::default()
+    };
     let general = Sizes {
         straight: false,
         ..straight

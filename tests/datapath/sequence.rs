@@ -3,7 +3,9 @@
 use hostint::datapath::abi::sink_counter;
 use hostint_testing::arrivals::Path;
 use hostint_testing::random::{Random, env_number};
-use hostint_testing::stream::{BASE, MS, SECOND, Stream, TIMEOUT, sink_with, sink_with_timeout};
+use hostint_testing::stream::{
+    BASE, MS, SECOND, Stream, TIMEOUT, settings_with, sink_with, sink_with_timeout,
+};
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
 mod root {
@@ -13,11 +15,12 @@ mod root {
     fn each_step_is_as_modelled() {
         let (_, seed) = Random::from_env();
         let rounds = env_number("HOSTINT_TEST_ROUNDS", 150);
-        for round in 0..rounds {
+        let sinks = [true, false].map(|atomics| sink_with(TIMEOUT, atomics));
+        for (round, sink) in (0..rounds).zip(sinks.iter().cycle()) {
             let seed = seed.wrapping_mul(1_000_003).wrapping_add(round);
             let mut random = Random::seeded(seed);
             let timeout = random.pick(&[2 * SECOND, 20 * SECOND, 3_600 * SECOND]);
-            let sink = sink_with(timeout, round % 2 == 0);
+            sink.set(&settings_with(timeout));
             let path = Path {
                 loss: random.pick(&[0.0, 0.001, 0.01, 0.1, 0.5]),
                 burst: random.pick(&[1, 5, 100, 300, 1_000]),
@@ -36,7 +39,7 @@ mod root {
             let from = from + random.below(5) as u64;
             let often = random.pick(&[3, 20, 200]);
             let numbers = path.arrivals(&mut random, from, 600);
-            let mut stream = Stream::new(&sink, timeout);
+            let mut stream = Stream::new(sink, timeout);
             stream.begin(numbers[0]);
             for (step, number) in numbers[1..].iter().enumerate() {
                 let sentence = format!("seed {seed}, step {step}, number {number}, {path:?}");

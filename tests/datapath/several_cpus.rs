@@ -21,8 +21,10 @@ use hostint_testing::stream::{MS, SECOND, SEQUENCE_AT, Stream, TIMEOUT, packet, 
 mod root {
     use super::*;
 
+    /// Each CPU has numbers of its own, so that most come out of order and are taken under the lock. Those in order, whose sums
+    /// need atomics, are in home_cpu.rs.
     #[test]
-    fn several_cpus_on_one_flow_lose_no_count() {
+    fn several_cpus_with_numbers_out_of_order_lose_no_count() {
         several_cpus_on_one_flow(true);
         several_cpus_on_one_flow(false);
     }

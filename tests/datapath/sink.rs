@@ -242,7 +242,7 @@ mod root {
             let mut own = settings();
             (own.tos_value, own.tos_mask) = (value, mask);
             own.flags &= !sink_flag::SINK_INT_MD.0;
-            let sink = Sink::load(&own);
+            let sink = Sink::load_both(&own);
             let model = model_of(&own);
             for tos in 0..=255u8 {
                 let frame = udp().dscp(9).tagged(int()).wire_tos(tos).bytes();

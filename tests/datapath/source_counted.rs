@@ -1,7 +1,5 @@
 //! The INT source counts packets and their bytes by pair and class: those that it tags, and by reason those that it does not.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-
 use hostint::datapath::abi::{lease_way, source_counter, superpackets};
 use hostint::model::{RuleHost, WatchRule, class_number};
 use hostint_testing::frame::Frame;
@@ -111,9 +109,7 @@ mod root {
 
     #[test]
     fn untagged_packets_count_beside_them() {
-        let mut source = Source::load_watching_nothing(&Options::default());
-        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
-        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        let source = Source::load_asking(&Options::default());
         let key = source.model.look(&udp().bytes()).expect("may be tagged");
         run(&source, Hook::Tc, &udp().bytes());
         source.set_ways(&key, lease_way::WAY_UDP_OVER.0);

@@ -1,7 +1,5 @@
 //! A flow of the INT source takes its form with its first packet, by its lease, and later only leaves it.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-
 use hostint::datapath::abi::{flow_left, lease_way, source_counter, source_lease, superpackets};
 use hostint_testing::frame::Frame;
 use hostint_testing::model::form::{Flow, Lease};
@@ -30,14 +28,11 @@ fn leased(configured: Option<Encapsulation>) -> Source {
 }
 
 fn leased_with(configured: Option<Encapsulation>, options: Options) -> Source {
-    let mut source = Source::load_watching_nothing(&Options {
+    Source::load_asking(&Options {
         encapsulation: configured.unwrap_or(Encapsulation::OverTcpUdp),
         auto: configured.is_none(),
         ..options
-    });
-    source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
-    source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
-    source
+    })
 }
 
 /// The model finds the flow of packets without IP options in any encapsulation.

@@ -1,7 +1,6 @@
 //! The INT source untags TCP connections whose tagged packets come to nothing.
 
-use std::cell::RefCell;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use hostint::datapath::abi::{address_pair, flow_key, source_flow, source_lease};
@@ -14,7 +13,7 @@ use hostint::model::FlowKey;
 use hostint_testing::frame::Frame;
 use hostint_testing::model::{Encapsulation, Key};
 use hostint_testing::packets::{tcp, tcp6};
-use hostint_testing::programs::clock::monotonic_ns;
+use hostint_testing::programs::clock::{coarse_ns, monotonic_ns};
 use hostint_testing::programs::key_of;
 use hostint_testing::programs::source::{Hook, Options, Source};
 use hostint_testing::source_cases::{passes, run};
@@ -32,15 +31,15 @@ struct Connection {
     hook: Hook,
     frame: Frame,
     key: Key,
+    /// When the flow's time stopped.
+    stopped_ns: Cell<u64>,
 }
 
 const ISN: u32 = u32::MAX - 50; // numbers wrap soon
 
 impl Connection {
     fn new(options: &Options, hook: Hook, frame: Frame) -> Self {
-        let mut source = Source::load_watching_nothing(options);
-        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
-        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
+        let source = Source::load_asking(options);
         let key = source.model.look(&frame.bytes()).expect("may be tagged");
         source.set_ways(
             &key,
@@ -51,14 +50,18 @@ impl Connection {
             hook,
             frame,
             key,
+            stopped_ns: Cell::new(coarse_ns()),
         }
     }
 
     /// Sends a segment. Returns whether it was tagged.
     fn send(&self, seq: u32, flags: u8, payload: usize) -> bool {
+        self.stop_time();
         let frame = self.frame.clone().segment(ISN.wrapping_add(seq), flags);
         let bytes = frame.payload(payload).bytes();
         let ran = run(&self.source, self.hook, &bytes);
+        // The program read the clock before.
+        self.stopped_ns.set(coarse_ns());
         assert_eq!(ran.verdict, passes(self.hook), "it passes in any case");
         ran.bytes != bytes
     }
@@ -72,18 +75,34 @@ impl Connection {
         self.source.flow(&self.key).expect("is known")
     }
 
-    /// As if the flow had done everything so much earlier.
-    fn wait_ms(&self, ms: u64) {
-        let units = ((ms * 1_000_000) >> 20) as u32 + 1;
+    /// Moves the times of the flow by this number of units of 2^20 ns.
+    fn move_times(&self, units: i32) {
+        let moved = |at: u32| at.wrapping_add_signed(units);
         self.source.change_flow(&self.key, |flow| {
-            flow.leased_ns = 0;
-            flow.tcp_end_at = flow.tcp_end_at.wrapping_sub(units);
-            flow.held_at = flow.held_at.wrapping_sub(units);
-            flow.vouched_ns = flow.vouched_ns.saturating_sub(ms * 1_000_000);
+            flow.tcp_end_at = moved(flow.tcp_end_at);
+            flow.held_at = moved(flow.held_at);
+            flow.vouched_ns = flow
+                .vouched_ns
+                .saturating_add_signed(i64::from(units) << 20);
             if flow.doubted_at != 0 {
-                flow.doubted_at = flow.doubted_at.wrapping_sub(units);
+                flow.doubted_at = moved(flow.doubted_at);
             }
         });
+    }
+
+    /// As if the flow had done everything so much earlier.
+    fn wait_ms(&self, ms: u64) {
+        self.move_times(-1 - ((ms * 1_000_000) >> 20) as i32);
+        self.source
+            .change_flow(&self.key, |flow| flow.leased_ns = 0);
+    }
+
+    /// However long the test takes from one segment to the next, the flow's time stands still but for `wait_ms`.
+    fn stop_time(&self) {
+        let passed = (coarse_ns() - self.stopped_ns.get()) >> 20;
+        if passed > 0 && self.source.flow(&self.key).is_some() {
+            self.move_times(passed as i32);
+        }
     }
 
     fn renewal(&self) -> Renewal {

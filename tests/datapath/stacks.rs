@@ -172,6 +172,7 @@ mod root {
         for atomics in [true, false] {
             let sizes = Sizes {
                 atomics,
+                tc: true,
                 ..Sizes::default()
             };
             let sink = Sink::load_sized(&own, sizes);
@@ -197,7 +198,7 @@ mod root {
 
     #[test]
     fn vlan_tags_stay_in_front() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         for form in FORMS {
             for frame in [udp().vlan(5), tcp6().vlan(5).vlan(6)] {
                 let wire = form.pushed(&frame, 1, &[1, 2, 3, 4, 5, 6, 7, 8]);
@@ -210,7 +211,7 @@ mod root {
     fn a_report_tells_the_hops_newest_first() {
         for form in FORMS {
             for hops in 0..=MOST as u32 {
-                let sink = Sink::load(&settings());
+                let sink = Sink::load_both(&settings());
                 let nodes = Vec::from_iter(1..=hops);
                 sink.run(&form.pushed(&tcp(), 77, &nodes));
                 let bytes = sink.event_bytes();
@@ -244,7 +245,7 @@ mod root {
             clock: None,
         };
         for form in FORMS {
-            let sink = Sink::load(&settings());
+            let sink = Sink::load_both(&settings());
             sink.run(&form.pushed(&tcp(), 77, &[1, 2, 3]));
             let event = events::decode(&sink.event_bytes()[0]).expect("a latency");
             let observation = builder.build(&event, 1_700_000_000_000_000_000);
@@ -275,7 +276,7 @@ mod root {
     #[test]
     fn numbers_and_times_are_the_source_s() {
         for form in FORMS {
-            let sink = Sink::load(&settings());
+            let sink = Sink::load_both(&settings());
             for (sequence, hops) in [(1, 3), (2, 0), (4, 8), (3, 1)] {
                 let nodes = Vec::from_iter(1..=hops);
                 sink.run(&form.pushed(&udp(), sequence, &nodes));
@@ -298,7 +299,7 @@ mod root {
 
     #[test]
     fn another_path_is_reported_once() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         let new = event_reason::REASON_NEW_FLOW.0;
         let path = event_reason::REASON_PATH.0;
         let form = Form::OverTcpUdp;

@@ -47,6 +47,7 @@ impl Ways {
                 fine: 6_000,
                 straight,
                 clock_stands: true,
+                tc: true,
                 ..Sizes::default()
             };
             let sink = Sink::load_sized(settings, sizes);

@@ -51,7 +51,7 @@ mod root {
 
     #[test]
     fn up_to_eight_hops_push_and_the_sink_gives_the_packet_back() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         for kernel_ctx in [true, false] {
             let hop = Hop::load(&Options {
                 kernel_ctx,
@@ -93,7 +93,7 @@ mod root {
 
     #[test]
     fn a_hop_behind_the_budget_says_so_once_and_pushes_nothing() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         let hop = Hop::load(&Options::default());
         for encapsulation in ENCAPSULATIONS {
             for hops in 1..=8u32 {
@@ -151,7 +151,7 @@ mod root {
 
     #[test]
     fn a_packet_without_room_says_so_and_stays_as_long_as_it_is() {
-        let sink = Sink::load(&settings());
+        let sink = Sink::load_both(&settings());
         for encapsulation in ENCAPSULATIONS {
             let source = source(encapsulation, 8);
             for frame in [udp().payload(900), tcp6().segment(9, 2).payload(901)] {

@@ -58,6 +58,7 @@ mod root {
             &settings(),
             Sizes {
                 flows: 4_096,
+                tc: true,
                 ..Sizes::default()
             },
         );

@@ -3,10 +3,12 @@
 
 mod clock;
 mod control;
+mod dns;
 mod duties;
 mod host_token;
 mod interfaces;
 mod kernel_files;
+mod log;
 mod preflight;
 mod queue_episodes;
 mod recent;

@@ -210,6 +210,7 @@ mod root {
         for atomics in [true, false] {
             let sizes = Sizes {
                 atomics,
+                tc: true,
                 ..Sizes::default()
             };
             let sink = Sink::load_sized(&settings(), sizes);
@@ -461,6 +462,7 @@ mod root {
     fn without_room_for_a_grant_a_question_is_not_answered() {
         let sizes = Sizes {
             grants: 2,
+            tc: true,
             ..Sizes::default()
         };
         let sink = Sink::load_sized(&settings(), sizes);
@@ -857,7 +859,7 @@ mod root {
         } in cases
         {
             for hook in &HOOKS {
-                let sink = Sink::load(&sink_settings {
+                let sink = Sink::load_both(&sink_settings {
                     new_flows_source: source,
                     new_flows_total: total,
                     ..settings()

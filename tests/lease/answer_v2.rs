@@ -143,6 +143,7 @@ mod root {
         for atomics in [true, false] {
             let sizes = Sizes {
                 atomics,
+                tc: true,
                 ..Sizes::default()
             };
             let sink = Sink::load_sized(&settings(), sizes);
@@ -332,7 +333,7 @@ mod root {
                 count::COUNT_SINK_LEASE_FULL,
             ),
         ] {
-            let sink = Sink::load_sized(&settings, sizes);
+            let sink = Sink::load_sized(&settings, Sizes { tc: true, ..sizes });
             sink.set_lease_key(KEY);
             sink.set_grant([203, 0, 113, 1].into(), u64::MAX);
             for (hook, v6) in every_way() {

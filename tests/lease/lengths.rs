@@ -264,6 +264,7 @@ mod root {
             change(&mut changed);
             let sizes = Sizes {
                 grants,
+                tc: true,
                 ..Sizes::default()
             };
             let sink = Sink::load_sized(&changed, sizes);

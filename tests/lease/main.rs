@@ -2,6 +2,7 @@
 
 mod answer;
 mod answer_v2;
+mod doubted_flows;
 mod keeper;
 mod lengths;
 mod messages;

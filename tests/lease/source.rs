@@ -24,10 +24,7 @@ fn await_end(until_ns: u64) {
 
 /// Every destination is watched, none of them static.
 fn leased(options: &Options) -> Source {
-    let mut source = Source::load_watching_nothing(options);
-    source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
-    source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
-    source
+    Source::load_asking(options)
 }
 
 fn leased_every_way() -> Vec<(Source, Hook)> {

@@ -139,7 +139,15 @@ pub(crate) mod root {
             return path.into();
         }
         let args = ["--features", "next-abi", "--bin", "hostint-next"];
-        let status = Command::new(env!("CARGO"))
+        let mut build = Command::new(env!("CARGO"));
+        // What cargo tells a test of its package would have crates built anew that look at it, and all that use them: now,
+        // and once more by the next cargo that is called without.
+        let of_package =
+            |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
+            build.env_remove(name);
+        }
+        let status = build
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .args(["build", "--locked"])
             .args(args)

@@ -47,7 +47,7 @@ pub fn addresses(v6: bool) -> (IpAddr, IpAddr) {
 
 /// Allows nobody to tag packets without a lease.
 pub fn leasing_sink(sizes: Sizes) -> Sink {
-    let sink = Sink::load_sized(&settings(), sizes);
+    let sink = Sink::load_sized(&settings(), Sizes { tc: true, ..sizes });
     sink.set_lease_key(KEY);
     sink.allow_nobody();
     sink

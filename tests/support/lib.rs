@@ -6,6 +6,7 @@ pub mod arrivals;
 
 pub mod boot_id;
 pub mod both_ways;
+pub mod busy;
 pub mod checksum;
 pub mod clickhouse;
 pub mod clickhouse_queries;

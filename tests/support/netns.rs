@@ -20,8 +20,10 @@ use crate::places;
 
 /// Long enough for a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// A look at a host costs processor time, which others need meanwhile.
 const LONGEST_PAUSE: Duration = Duration::from_millis(80);
+/// A look at a host costs processor time, which other tests need: a test rests this many times as long as it looked.
+const RESTS: u32 = 8;
+const LONGEST_REST: Duration = Duration::from_millis(400);
 
 /// Waits until a condition holds; `what` is the sentence of the failure.
 pub fn await_that(what: &str, holds: impl FnMut() -> bool) {
@@ -30,11 +32,17 @@ pub fn await_that(what: &str, holds: impl FnMut() -> bool) {
 
 /// Waits until a condition holds, or fails with what is then to be said.
 pub fn await_that_or(mut holds: impl FnMut() -> bool, failure: impl Fn() -> String) {
-    let end = Instant::now() + PATIENCE;
+    let begun = Instant::now();
     let mut pause = Duration::from_millis(5);
-    while !holds() {
-        assert!(Instant::now() < end, "{}", failure());
-        std::thread::sleep(pause);
+    loop {
+        let looked = Instant::now();
+        if holds() {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{}", failure());
+        // What came soon is seen soon, and the rest by at most half as late again.
+        let rest = LONGEST_REST.min(looked.elapsed() * RESTS);
+        std::thread::sleep(pause.max(rest.min(begun.elapsed() / 2)));
         pause = LONGEST_PAUSE.min(pause * 2);
     }
 }

@@ -173,6 +173,7 @@ pub fn check_all(cases: Vec<Case>) {
     for atomics in [true, false] {
         let sizes = Sizes {
             atomics,
+            tc: true,
             ..Sizes::default()
         };
         let sink = Sink::load_sized(&settings, sizes);

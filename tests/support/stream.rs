@@ -1,6 +1,6 @@
 //! One flow at a sink: numbers arrive, time passes, and the model follows.
 
-use hostint::datapath::abi::sink_flow;
+use hostint::datapath::abi::{sink_flow, sink_settings};
 
 use super::frame::{Frame, UDP};
 use super::int_block::Block;
@@ -29,15 +29,21 @@ pub fn sink_with_timeout(timeout_ns: u64) -> Sink {
     sink_with(timeout_ns, true)
 }
 
-/// atomics: as on kernels that have some that fetch, which take numbers in order without a lock.
+pub fn settings_with(timeout_ns: u64) -> sink_settings {
+    sink_settings {
+        loss_timeout_ns: timeout_ns,
+        ..settings()
+    }
+}
+
+/// atomics: as on kernels that have some that fetch, which take numbers in order without a lock. The verifier walks for a
+/// quarter of a second: cases that differ in settings share a sink.
 pub fn sink_with(timeout_ns: u64, atomics: bool) -> Sink {
-    let mut settings = settings();
-    settings.loss_timeout_ns = timeout_ns;
     let sizes = Sizes {
         atomics,
         ..Sizes::default()
     };
-    Sink::load_sized(&settings, sizes)
+    Sink::load_sized(&settings_with(timeout_ns), sizes)
 }
 
 /// One flow at a sink and what the model thinks of it.

@@ -1,7 +1,5 @@
 //! Assertions about a packet that passes a transit hop.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-
 use hostint::datapath::abi::{lease_way, source_lease, transit_counter};
 
 use super::checksum::{be16, be32, verify};
@@ -28,14 +26,11 @@ const ALL: u32 = 63 | lease_way::WAY_UDP_INT_MD.0 | lease_way::WAY_IOAM.0;
 
 /// A source that lets this number of hops push, if a sink reads as many entries.
 pub fn asking_source(encapsulation: Encapsulation, max_hops: u32) -> Source {
-    let mut source = Source::load_watching_nothing(&SourceOptions {
+    Source::load_asking(&SourceOptions {
         encapsulation,
         max_hops,
         ..SourceOptions::default()
-    });
-    source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
-    source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
-    source
+    })
 }
 
 /// The packet as such a source tags it for a sink that reads this number of entries.

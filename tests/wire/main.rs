@@ -1,6 +1,7 @@
 //! Bytes to values and back: telemetry reports, INT blocks, tunnels, and Wireshark's dissector of them.
 
 mod clocks;
+mod collector_probes;
 mod connections;
 mod coverage;
 mod crossings;

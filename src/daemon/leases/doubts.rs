@@ -6,31 +6,14 @@ use anyhow::{Context, Result};
 
 use crate::datapath::doubts::DoubtRing;
 use crate::datapath::pins::Pins;
-use crate::lease::LeaseKeeper;
+use crate::lease::{DoubtedFlows, LeaseKeeper};
 use crate::model::{AddressPair, FlowAsked, FlowKey};
-
-/// The most flows that wait for a word.
-const MOST: usize = 1024;
 
 /// The ring of doubts, and the flows that are in doubt.
 #[derive(Default)]
 pub(super) struct DoubtReader {
     ring: Option<DoubtRing>,
-    /// A vouch names the flow with its VLANs, which the sink is not asked about.
-    flows: Vec<FlowKey>,
-}
-
-fn asked(flow: &FlowKey) -> (AddressPair, FlowAsked) {
-    let pair = AddressPair {
-        source: flow.src,
-        dest: flow.dst,
-    };
-    let asked = FlowAsked {
-        sport: flow.sport,
-        dport: flow.dport,
-        protocol: flow.protocol,
-    };
-    (pair, asked)
+    flows: DoubtedFlows,
 }
 
 impl DoubtReader {
@@ -39,7 +22,7 @@ impl DoubtReader {
         let ring = DoubtRing::open(pins).context("cannot open the ring of doubted flows")?;
         Ok(ring.map(|ring| Self {
             ring: Some(ring),
-            flows: Vec::new(),
+            flows: DoubtedFlows::default(),
         }))
     }
 
@@ -49,25 +32,17 @@ impl DoubtReader {
             return Ok(());
         };
         let flows = &mut self.flows;
-        // Those that are still doubted come again.
-        if flows.len() == MOST {
-            flows.clear();
-        }
+        flows.make_room();
         let drained = ring.drain(Duration::ZERO, |flow| {
-            let (pair, asked) = asked(&flow);
+            let (pair, asked) = DoubtedFlows::question(&flow);
             keeper.doubt(&pair, asked, now_ns);
-            if !flows.contains(&flow) && flows.len() < MOST {
-                flows.push(flow);
-            }
+            flows.add(flow);
         });
         drained.context("cannot read the ring of doubted flows")
     }
 
     /// Takes the flow of a pair out of those in doubt, once for each VLAN that it was seen in.
     pub(super) fn settle(&mut self, pair: &AddressPair, vouched: FlowAsked) -> Vec<FlowKey> {
-        let settled = self
-            .flows
-            .extract_if(.., |flow| asked(flow) == (*pair, vouched));
-        settled.collect()
+        self.flows.settle(*pair, vouched)
     }
 }

@@ -11,7 +11,7 @@ mod int_message;
 mod link;
 pub mod message;
 mod names;
-mod partition;
+pub mod partition;
 mod path_part;
 mod queues;
 mod trouble;

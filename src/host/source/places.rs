@@ -47,8 +47,8 @@ pub fn prefixes_of(name: &str) -> Result<Vec<Prefix>> {
         }
         Err(_) => {}
     }
-    let addresses =
-        resolve::addresses(name).with_context(|| format!("cannot find destination {name}"))?;
+    let addresses = resolve::addresses(name)
+        .with_context(|| format!("cannot find destination {name} (try its address)"))?;
     Ok(addresses.into_iter().map(Prefix::host).collect())
 }
 

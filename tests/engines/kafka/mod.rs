@@ -7,6 +7,7 @@ mod consumed;
 mod deliveries;
 mod messages;
 mod outages;
+mod partition;
 mod read_back;
 #[cfg(feature = "real-engines")]
 mod tansu;

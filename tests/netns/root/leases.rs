@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hostint::os::clock::realtime_ns;
+use hostint_testing::busy::unless_busy;
 use hostint_testing::load::Load;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use serde_json::Value;
@@ -67,55 +68,59 @@ fn peer(host: &Host, dest: &str) -> Value {
 
 #[test]
 fn tagging_begins_within_a_second_of_the_sinks_coming() {
-    for hook in ["xdp", "tc"] {
-        let lab = Lab::new();
-        let _a = watch(&lab);
-        let traffic = Stamped::start(&lab, 6000);
-        await_untagged(&lab, 100);
-        assert_eq!(tagged(&lab), 0, "{hook}: nothing is tagged before");
-        let _b = lab
-            .b
-            .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
-        let came_ns = realtime_ns();
-        await_tagged(&lab, 100);
-        let first_ns = flow(&lab.b.status(), hook, 6000)["first_ns"].as_u64();
-        let waited_ns = first_ns.unwrap().saturating_sub(came_ns);
-        assert!(
-            waited_ns < SECOND.as_nanos() as u64,
-            "{hook}: tagged after {waited_ns} ns"
-        );
-        traffic.assert_untouched(hook);
-    }
+    unless_busy(|| {
+        for hook in ["xdp", "tc"] {
+            let lab = Lab::new();
+            let _a = watch(&lab);
+            let traffic = Stamped::start(&lab, 6000);
+            await_untagged(&lab, 100);
+            assert_eq!(tagged(&lab), 0, "{hook}: nothing is tagged before");
+            let _b = lab
+                .b
+                .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
+            let came_ns = realtime_ns();
+            await_tagged(&lab, 100);
+            let first_ns = flow(&lab.b.status(), hook, 6000)["first_ns"].as_u64();
+            let waited_ns = first_ns.unwrap().saturating_sub(came_ns);
+            assert!(
+                waited_ns < SECOND.as_nanos() as u64,
+                "{hook}: tagged after {waited_ns} ns"
+            );
+            traffic.assert_untouched(hook);
+        }
+    });
 }
 
 #[test]
 fn nothing_is_tagged_a_second_after_the_sinks_program_went() {
-    for (hook, role) in [("xdp", "sink"), ("tc", "sink-tc")] {
-        let lab = Lab::new();
-        let _a = watch(&lab);
-        let mut b = lab
-            .b
-            .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
-        await_proved(&lab);
-        let traffic = Stamped::start(&lab, 6000);
-        await_tagged(&lab, MORE_THAN_A_SECOND);
-        let before = Instant::now();
-        b.kill();
-        take_off(&lab.b, role, "b0");
-        let gone = Instant::now();
-        await_untagged(&lab, MORE_THAN_A_SECOND);
-        let mut unstripped = 0;
-        for datagram in traffic.end() {
-            assert_ne!(datagram.arrived, Some(Form::Changed), "{hook}");
-            if datagram.arrived.is_none() {
-                unstripped += 1;
-                assert!(datagram.sent >= before, "{hook}: the sink was there still");
-                let late = datagram.sent.saturating_duration_since(gone);
-                assert!(late <= SECOND, "{hook}: tagged after {late:?}");
+    unless_busy(|| {
+        for (hook, role) in [("xdp", "sink"), ("tc", "sink-tc")] {
+            let lab = Lab::new();
+            let _a = watch(&lab);
+            let mut b = lab
+                .b
+                .leasing_sink(&format!("--dev b0 --node-id 2 --hook {hook}"));
+            await_proved(&lab);
+            let traffic = Stamped::start(&lab, 6000);
+            await_tagged(&lab, MORE_THAN_A_SECOND);
+            let before = Instant::now();
+            b.kill();
+            take_off(&lab.b, role, "b0");
+            let gone = Instant::now();
+            await_untagged(&lab, MORE_THAN_A_SECOND);
+            let mut unstripped = 0;
+            for datagram in traffic.end() {
+                assert_ne!(datagram.arrived, Some(Form::Changed), "{hook}");
+                if datagram.arrived.is_none() {
+                    unstripped += 1;
+                    assert!(datagram.sent >= before, "{hook}: the sink was there still");
+                    let late = datagram.sent.saturating_duration_since(gone);
+                    assert!(late <= SECOND, "{hook}: tagged after {late:?}");
+                }
             }
+            assert!(unstripped > 0, "{hook}: the program went under traffic");
         }
-        assert!(unstripped > 0, "{hook}: the program went under traffic");
-    }
+    });
 }
 
 #[test]
@@ -159,50 +164,54 @@ fn a_sink_that_is_detached_at_once_says_what_sources_do_meanwhile() {
 
 #[test]
 fn leases_outlive_the_sinks_daemon() {
-    let lab = Lab::new();
-    let _a = watch(&lab);
-    let mut b = lab.b.leasing_sink("--dev b0 --node-id 2");
-    await_proved(&lab);
-    let traffic = Stamped::start(&lab, 6000);
-    await_tagged(&lab, 100);
-    let without = no_lease(&lab);
-    b.kill();
-    await_tagged(&lab, THREE_SECONDS);
-    assert_eq!(
-        no_lease(&lab),
-        without,
-        "the program answers without a daemon"
-    );
-    traffic.assert_untouched("without the sink's daemon");
-    assert_eq!(lab.b.count("sink", "stripped"), tagged(&lab));
-    assert_eq!(lab.b.count("sink", "not_allowed"), 0);
+    unless_busy(|| {
+        let lab = Lab::new();
+        let _a = watch(&lab);
+        let mut b = lab.b.leasing_sink("--dev b0 --node-id 2");
+        await_proved(&lab);
+        let traffic = Stamped::start(&lab, 6000);
+        await_tagged(&lab, 100);
+        let without = no_lease(&lab);
+        b.kill();
+        await_tagged(&lab, THREE_SECONDS);
+        assert_eq!(
+            no_lease(&lab),
+            without,
+            "the program answers without a daemon"
+        );
+        traffic.assert_untouched("without the sink's daemon");
+        assert_eq!(lab.b.count("sink", "stripped"), tagged(&lab));
+        assert_eq!(lab.b.count("sink", "not_allowed"), 0);
+    });
 }
 
 #[test]
 fn leases_end_with_the_sources_own_daemon_and_come_back_with_a_new_one() {
-    let lab = Lab::new();
-    let mut a = watch(&lab);
-    let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
-    await_proved(&lab);
-    let traffic = Stamped::start(&lab, 6000);
-    await_tagged(&lab, 100);
-    a.kill();
-    let killed_ns = realtime_ns();
-    await_untagged(&lab, MORE_THAN_A_SECOND);
-    let last_ns = flow(&lab.b.status(), "killed", 6000)["last_ns"].as_u64();
-    let late_ns = last_ns.unwrap().saturating_sub(killed_ns);
-    assert!(
-        late_ns < SECOND.as_nanos() as u64,
-        "tagged {late_ns} ns after the daemon's end"
-    );
-    assert_eq!(
-        peer(&lab.a, "10.9.2.1")["state"],
-        "silent",
-        "nobody keeps the lease"
-    );
-    let _a = lab.a.leasing_sink("--dev a0 --node-id 1");
-    await_tagged(&lab, 100);
-    traffic.assert_untouched("without the source's daemon, and with a new one");
+    unless_busy(|| {
+        let lab = Lab::new();
+        let mut a = watch(&lab);
+        let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+        await_proved(&lab);
+        let traffic = Stamped::start(&lab, 6000);
+        await_tagged(&lab, 100);
+        a.kill();
+        let killed_ns = realtime_ns();
+        await_untagged(&lab, MORE_THAN_A_SECOND);
+        let last_ns = flow(&lab.b.status(), "killed", 6000)["last_ns"].as_u64();
+        let late_ns = last_ns.unwrap().saturating_sub(killed_ns);
+        assert!(
+            late_ns < SECOND.as_nanos() as u64,
+            "tagged {late_ns} ns after the daemon's end"
+        );
+        assert_eq!(
+            peer(&lab.a, "10.9.2.1")["state"],
+            "silent",
+            "nobody keeps the lease"
+        );
+        let _a = lab.a.leasing_sink("--dev a0 --node-id 1");
+        await_tagged(&lab, 100);
+        traffic.assert_untouched("without the source's daemon, and with a new one");
+    });
 }
 
 #[test]
@@ -226,34 +235,36 @@ fn the_first_packet_to_a_prefix_asks_for_a_lease() {
 
 #[test]
 fn a_lease_outlives_losses_on_the_way() {
-    for (name, rule) in [
-        (
-            "half of what is sent",
-            "ip daddr 10.9.2.1 numgen random mod 2 == 0",
-        ),
-        (
-            "half of what comes back",
-            "ip daddr 10.9.1.1 numgen random mod 2 == 0",
-        ),
-        ("a third both ways", "numgen random mod 3 == 0"),
-    ] {
-        let lab = Lab::new();
-        let _a = watch(&lab);
-        let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
-        lab.drop_packets(rule);
-        await_proved(&lab);
-        let traffic = Stamped::start(&lab, 6000);
-        await_that("the lease is granted", || tagged(&lab) > 0);
-        let without = no_lease(&lab);
-        await_tagged(&lab, THREE_SECONDS);
-        await_tagged(&lab, THREE_SECONDS);
-        assert_eq!(no_lease(&lab), without, "{name} is lost");
-        assert!(lab.dropped() > 0, "{name}");
-        let datagrams = traffic.end();
-        let changed = |one: &&_| matches!(one, Some(Form::Changed));
-        let arrived: Vec<_> = datagrams.iter().map(|one| one.arrived).collect();
-        assert_eq!(arrived.iter().filter(changed).count(), 0, "{name}");
-    }
+    unless_busy(|| {
+        for (name, rule) in [
+            (
+                "half of what is sent",
+                "ip daddr 10.9.2.1 numgen random mod 2 == 0",
+            ),
+            (
+                "half of what comes back",
+                "ip daddr 10.9.1.1 numgen random mod 2 == 0",
+            ),
+            ("a third both ways", "numgen random mod 3 == 0"),
+        ] {
+            let lab = Lab::new();
+            let _a = watch(&lab);
+            let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+            lab.drop_packets(rule);
+            await_proved(&lab);
+            let traffic = Stamped::start(&lab, 6000);
+            await_that("the lease is granted", || tagged(&lab) > 0);
+            let without = no_lease(&lab);
+            await_tagged(&lab, THREE_SECONDS);
+            await_tagged(&lab, THREE_SECONDS);
+            assert_eq!(no_lease(&lab), without, "{name} is lost");
+            assert!(lab.dropped() > 0, "{name}");
+            let datagrams = traffic.end();
+            let changed = |one: &&_| matches!(one, Some(Form::Changed));
+            let arrived: Vec<_> = datagrams.iter().map(|one| one.arrived).collect();
+            assert_eq!(arrived.iter().filter(changed).count(), 0, "{name}");
+        }
+    });
 }
 
 #[test]

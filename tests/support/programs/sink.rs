@@ -61,6 +61,8 @@ pub struct Sizes {
     pub straight: bool,
     /// Time stands still but for jumps, so that two sinks see the same.
     pub clock_stands: bool,
+    /// The program for TC is loaded too, which the verifier takes as long for as for that of XDP.
+    pub tc: bool,
 }
 
 impl Default for Sizes {
@@ -75,6 +77,7 @@ impl Default for Sizes {
             nic: false,
             straight: true,
             clock_stands: false,
+            tc: false,
         }
     }
 }
@@ -82,6 +85,7 @@ impl Default for Sizes {
 pub struct Sink {
     skel: SinkSkel<'static>,
     atomics: bool,
+    tc: bool,
     nic: bool,
     pub clock: Clock,
 }
@@ -137,6 +141,15 @@ impl Sink {
         Self::load_sized(settings, Sizes::default())
     }
 
+    /// With the program for TC.
+    pub fn load_both(settings: &sink_settings) -> Self {
+        let sizes = Sizes {
+            tc: true,
+            ..Sizes::default()
+        };
+        Self::load_sized(settings, sizes)
+    }
+
     pub fn load_sized(settings: &sink_settings, sizes: Sizes) -> Self {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = SinkSkelBuilder::default()
@@ -169,9 +182,9 @@ impl Sink {
                 .expect("not loaded yet");
         }
         open.progs.sink.set_autoload(atomics);
-        open.progs.sink_tc.set_autoload(atomics);
+        open.progs.sink_tc.set_autoload(sizes.tc && atomics);
         open.progs.sink_locked.set_autoload(!atomics);
-        open.progs.sink_tc_locked.set_autoload(!atomics);
+        open.progs.sink_tc_locked.set_autoload(sizes.tc && !atomics);
         open.progs.sink_nic_by_metadata.set_autoload(sizes.nic);
         let skel = open.load().expect("loads as root");
         let clock = Clock::start(&skel.maps.host_settings, &[]);
@@ -179,6 +192,7 @@ impl Sink {
         let sink = Sink {
             skel,
             atomics,
+            tc: sizes.tc,
             nic: sizes.nic,
             clock,
         };
@@ -313,6 +327,7 @@ impl Sink {
     }
 
     pub fn tc_program(&self) -> &ProgramMut<'_> {
+        assert!(self.tc, "the program for TC was not asked for");
         if self.atomics {
             &self.skel.progs.sink_tc
         } else {

@@ -97,6 +97,7 @@ fn pair_of(key: &Key) -> address_pair {
 pub struct Source {
     skel: SourceSkel<'static>,
     atomics: bool,
+    xdp: bool,
     pub clock: Clock,
     pub model: model::source::Source,
 }
@@ -107,6 +108,14 @@ impl Source {
         let mut source = Self::load_watching_nothing(options);
         source.watch(Ipv4Addr::UNSPECIFIED, 0);
         source.watch(Ipv6Addr::UNSPECIFIED, 0);
+        source
+    }
+
+    /// Watches every destination, and tags where there is a lease.
+    pub fn load_asking(options: &Options) -> Self {
+        let mut source = Self::load_watching_nothing(options);
+        source.watch_leased(Ipv4Addr::UNSPECIFIED, 0);
+        source.watch_leased(Ipv6Addr::UNSPECIFIED, 0);
         source
     }
 
@@ -151,10 +160,12 @@ impl Source {
         let sized = open.maps.source_leases.set_max_entries(options.leases);
         sized.expect("not loaded yet");
         let atomics = features.atomics && options.atomics;
+        // Only extension-udp goes by XDP. The verifier takes as long for it as for the program for TC.
+        let xdp = options.auto || options.encapsulation == Encapsulation::ExtensionUdp;
         open.progs.source_tc.set_autoload(atomics);
-        open.progs.source_xdp.set_autoload(atomics);
+        open.progs.source_xdp.set_autoload(xdp && atomics);
         open.progs.source_tc_locked.set_autoload(!atomics);
-        open.progs.source_xdp_locked.set_autoload(!atomics);
+        open.progs.source_xdp_locked.set_autoload(xdp && !atomics);
         let skel = open.load().expect("loads as root");
         let report_ports = vec![32766, 9555];
         let clock = Clock::start(&skel.maps.host_settings, &report_ports);
@@ -185,6 +196,7 @@ impl Source {
         Source {
             skel,
             atomics,
+            xdp,
             clock,
             model,
         }
@@ -294,6 +306,8 @@ impl Source {
     }
 
     pub fn program(&self, hook: Hook) -> &ProgramMut<'_> {
+        let loaded = self.xdp || hook == Hook::Tc;
+        assert!(loaded, "no encapsulation of this source goes by XDP");
         match (hook, self.atomics) {
             (Hook::Tc, true) => &self.skel.progs.source_tc,
             (Hook::Xdp, true) => &self.skel.progs.source_xdp,
