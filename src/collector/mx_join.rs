@@ -9,8 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::model::{
-    Arrival, Body, FlowKey, Hop, HopStack, IntType, LatencyReport, Metadata, NodeId, PacketReport,
-    Report,
+    Arrival, Body, FlowKey, Hop, HopQueue, HopStack, IntType, LatencyReport, Metadata, NodeId,
+    PacketReport, Report,
 };
 
 /// Reports wait for this time: hops tell of packets many times in a second, but a sink's report may have waited for three
@@ -112,6 +112,7 @@ fn hop_of(report: &PacketReport) -> Option<(Hop, u8)> {
         egress_port,
         ingress_ts,
         egress_ts,
+        queue_occupancy,
         ..
     } = report.metadata;
     let hop = Hop {
@@ -120,6 +121,7 @@ fn hop_of(report: &PacketReport) -> Option<(Hop, u8)> {
         egress_port: egress_port?,
         ingress_ts: ingress_ts.map_or(UNKNOWN_TS, |ns| ns as u32),
         egress_ts: egress_ts? as u32,
+        queue: queue_occupancy.map(HopQueue::Occupancy),
     };
     let bytes = &report.packet.as_ref()?.bytes;
     let ttl_at = if bytes.first()? >> 4 == 4 { 8 } else { 7 };

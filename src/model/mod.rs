@@ -39,6 +39,8 @@ mod history_queues;
 mod history_tcp;
 mod history_tcp_hops;
 mod hop;
+mod hop_queue;
+mod hop_record;
 mod host_drop;
 mod host_hop;
 mod host_passage;
@@ -151,6 +153,8 @@ pub use history_tcp::{
 };
 pub use history_tcp_hops::{TcpHop, TcpHops};
 pub use hop::{Hop, HopStack};
+pub use hop_queue::{HopQueue, HopQueueFigures};
+pub use hop_record::HopRecord;
 pub use host_drop::{
     DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,
     HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
@@ -211,7 +215,7 @@ pub use queue_rule::{QueueLimits, QueueMeasure, QueueRule};
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use recent_counts::RecentCounts;
-pub use record::{EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
+pub use record::{EndRecord, FlagsRecord, GapRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;
 pub use report::{
     Body, DropSummary, Flags, HwId, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,

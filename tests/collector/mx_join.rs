@@ -22,7 +22,13 @@ impl ReportTaker for Told {
     fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
         let observation = &received.report.observation;
         let nodes: Vec<u32> = match &observation.body {
-            Body::Latency(latency) => latency.hops.iter().map(|hop| hop.node.0).collect(),
+            Body::Latency(latency) => {
+                for hop in latency.hops.transit() {
+                    // Each hop tells its own number as the packets in its queue.
+                    assert_eq!(hop.queue, Some(HopQueue::Occupancy(hop.node.0)));
+                }
+                latency.hops.iter().map(|hop| hop.node.0).collect()
+            }
             Body::Packet(packet) => packet.node.into_iter().map(|node| node.0).collect(),
             _ => Vec::new(),
         };
@@ -81,7 +87,7 @@ impl Collector {
             left_ns: NS + 2_000,
             ingress_port: 2,
             egress_port: 3,
-            queue_packets: Some(0),
+            queue_packets: Some(node),
             first: FirstHeader::Ipv4,
             quote: wire[14..14 + 20 + 8 + 36].to_vec(),
         };

@@ -87,7 +87,12 @@ fn variants(report: Report) -> [Report; 5] {
     match &mut most.observation.body {
         Body::DropSummary(summary) => summary.flow.vlans = vlans,
         Body::Latency(latency) => {
-            latency.hops = HopStack::newest_first(&[*latency.hops.sink(); 3]).unwrap()
+            let sink = *latency.hops.sink();
+            let hop = Hop {
+                queue: Some(HopQueue::Occupancy(7)),
+                ..sink
+            };
+            latency.hops = HopStack::over(sink, &[hop], sink);
         }
         Body::FlowSummary(summary) => summary.flow.vlans = vlans,
         Body::Summary(summary) => {
