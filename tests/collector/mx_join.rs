@@ -98,7 +98,7 @@ impl Collector {
         self.0.datagram(&datagram, arrival(at)).unwrap();
     }
 
-    fn finish(mut self) -> (Vec<(Vec<u32>, bool)>, MxCounts) {
+    fn finish(&mut self) -> (Vec<(Vec<u32>, bool)>, MxCounts) {
         self.0.finish().unwrap();
         let counts = self.0.mx_counts();
         (std::mem::take(&mut self.0.taker_mut().0), counts)
@@ -164,6 +164,19 @@ fn a_report_that_lacks_a_hop_has_none_and_says_so() {
     ];
     assert_eq!(told, expected);
     assert_eq!(found, counts(4, 3, 0));
+    let missing = [(14, 2), (12, 1)].map(|(node, reports)| MxMissingHop {
+        node: NodeId(node),
+        reports,
+    });
+    let pair = MxPairRow {
+        source: NodeId(1),
+        sink: NodeId(2),
+        joined: 4,
+        incomplete: 3,
+        missing: missing.to_vec(),
+    };
+    assert_eq!(collector.0.mx_pairs(8), [pair]);
+    assert!(collector.0.mx_pairs(0).is_empty());
 }
 
 #[test]
