@@ -13,6 +13,9 @@ use crate::senders::{Datagrams, bulk_tcp_to};
 const PACKET: u32 = 1400;
 const TIME: Duration = Duration::from_millis(150);
 
+/// How sinks know int-md, which has no mark of its own. All of them have it, so that they look for the same.
+const INT_MD_MARK: &str = "--int-dscp 0x17";
+
 /// What a packet meets: a source with these flags, and a sink at a hook.
 #[derive(Clone, Copy)]
 struct Row {
@@ -62,7 +65,7 @@ const AT_XDP: [Row; 8] = [
     ),
     row(
         "int-md",
-        Some("--encap int-md --superpackets skip"),
+        Some("--encap int-md --int-dscp 0x17 --superpackets skip"),
         Watch::Static,
     ),
     row(
@@ -113,6 +116,7 @@ fn set_up(noop: &Noop, row: &Row) -> Case {
         source,
         watched: watch != Watch::Not,
         leased_ipv6: watch == Watch::Leased,
+        sink_flags: INT_MD_MARK,
         mtu: PACKET,
         no_gso: true,
         ..Setup::NOTHING

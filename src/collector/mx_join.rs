@@ -297,7 +297,7 @@ impl MxJoin {
         self.counts
     }
 
-    /// The same by pair, at most so many, those with most reports that lack a hop first.
+    /// The same by pair: at most `most` pairs, those with most reports that lack a hop first.
     pub fn pairs(&self, most: usize) -> Vec<MxPairRow> {
         self.pairs.rows(most)
     }

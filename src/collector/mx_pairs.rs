@@ -1,4 +1,4 @@
-//! How packets in INT-MX fared by pair, for those who ask which hop tells nothing.
+//! The packets in INT-MX of each pair: how many reports lack a hop, and which hop told nothing.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
