@@ -88,11 +88,12 @@ fn variants(report: Report) -> [Report; 5] {
         Body::DropSummary(summary) => summary.flow.vlans = vlans,
         Body::Latency(latency) => {
             let sink = *latency.hops.sink();
-            let hop = Hop {
-                queue: Some(HopQueue::Occupancy(7)),
+            let queues = [HopQueue::Occupancy(7), HopQueue::Bytes(66_000)];
+            let hops = queues.map(|queue| Hop {
+                queue: Some(queue),
                 ..sink
-            };
-            latency.hops = HopStack::over(sink, &[hop], sink);
+            });
+            latency.hops = HopStack::over(sink, &hops, sink);
         }
         Body::FlowSummary(summary) => summary.flow.vlans = vlans,
         Body::Summary(summary) => {

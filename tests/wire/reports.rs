@@ -16,9 +16,12 @@ const HOST_INT_REPORTS: [&str; 4] = [
 /// About whole flows.
 const SUMMARY: &str = "hostint_flow_summary_tcp";
 
+/// With a queue of a transit hop, in bytes.
+const HOP_QUEUES: &str = "../wire/dissector/hostint_report_hop_queues_udp6";
+
 const EXTENDED_REPORTS: [&str; 3] = [
     "hostint_report_extended_udp6",
-    "hostint_report_hop_queues_udp6",
+    HOP_QUEUES,
     "hostint_drop_summary_extended_tcp",
 ];
 
@@ -193,7 +196,7 @@ fn golden_reports_say_what_they_are_about() {
             flow: in_vlans(key("2001:db8::1", "2001:db8:1::2", 40000, 5001, 17), 100, 7),
         },
         Case {
-            name: "hostint_report_hop_queues_udp6",
+            name: HOP_QUEUES,
             kind: "latency",
             sequence: 2,
             timestamp: 1_700_000_000,
@@ -555,7 +558,7 @@ fn an_extended_latency_report_tells_the_queue_of_the_source() {
 
 #[test]
 fn a_report_with_queues_of_hops_is_read_as_the_manual_has_it() {
-    let report = decode(&udp_payload("hostint_report_hop_queues_udp6")).unwrap();
+    let report = decode(&udp_payload(HOP_QUEUES)).unwrap();
     let Body::Latency(latency) = report.observation.body else {
         panic!("no latency");
     };
