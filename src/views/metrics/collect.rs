@@ -11,7 +11,7 @@ use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
 /// A counter's name, its help, and its value.
-type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
+pub(super) type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
 const COUNTED: [CountedField<CollectStatus>; 28] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),

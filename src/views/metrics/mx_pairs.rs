@@ -1,10 +1,11 @@
 //! Metrics of packets in INT-MX by pair: reports that all hops joined, those that lack one, and the hops that told nothing.
 
+use super::collect::CountedField;
 use super::page::{MetricKind, MetricsPage};
 use crate::model::MxPairRow;
 
 pub(super) fn write(page: &mut MetricsPage, pairs: &[MxPairRow]) {
-    let counted: [(&str, &str, fn(&MxPairRow) -> u64); 2] = [
+    let counted: [CountedField<MxPairRow>; 2] = [
         (
             "hostint_mx_pair_joined_total",
             "reports about packets in INT-MX that all known hops of their flow joined, by pair",
