@@ -69,8 +69,9 @@ const AT_XDP: [Row; 8] = [
         Watch::Static,
     ),
     row(
+        // Leases know the MTU of the route, which leaves no room.
         "ioam, over IPv6",
-        Some("--encap ioam --superpackets skip"),
+        Some("--encap ioam --mtu 1500 --superpackets skip"),
         Watch::Leased,
     ),
     row(
