@@ -31,6 +31,7 @@ fn event(ipv6: bool, queue: bool, n: u32) -> SinkEvent {
         egress_port: 2,
         ingress_ts: n,
         egress_ts: n,
+        queue: None,
     };
     SinkEvent::Latency(LatencyEvent {
         reasons: Reasons::default(),

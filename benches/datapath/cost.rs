@@ -7,70 +7,107 @@ use hostint::datapath::links::Hook;
 use crate::lab::{Pair, Setup, SinkAt};
 use crate::programs::{self, AttachedNoop, Noop, Stats};
 use crate::rounds::Rounds;
-use crate::senders::{Datagrams, bulk_tcp};
+use crate::senders::{Datagrams, bulk_tcp_to};
 
 /// IP packets of this length, without INT.
 const PACKET: u32 = 1400;
 const TIME: Duration = Duration::from_millis(150);
 
-const CASES: [(&str, SinkAt, Option<&str>, bool); 11] = [
-    ("no-op", SinkAt::Xdp, None, false),
-    ("unwatched", SinkAt::Xdp, Some("--superpackets skip"), false),
-    (
+/// How sinks know int-md, which has no mark of its own. All of them have it, so that they look for the same.
+const INT_MD_MARK: &str = "--int-dscp 0x17";
+
+/// What a packet meets: a source with these flags, and a sink at a hook.
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    sink: SinkAt,
+    source: Option<&'static str>,
+    /// How b is watched.
+    watch: Watch,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Watch {
+    Not,
+    /// What the source is told of b holds.
+    Static,
+    /// Over IPv6, as no packet goes in ioam without.
+    Leased,
+}
+
+const fn row(name: &'static str, source: Option<&'static str>, watch: Watch) -> Row {
+    Row {
+        name,
+        sink: SinkAt::Xdp,
+        source,
+        watch,
+    }
+}
+
+/// At XDP. All but the last ones, [`XDP_ALONE`], are measured at tcx, too.
+const AT_XDP: [Row; 8] = [
+    row("no-op", None, Watch::Not),
+    row("unwatched", Some("--superpackets skip"), Watch::Not),
+    row(
         "over-tcp-udp",
-        SinkAt::Xdp,
         Some("--encap over-tcp-udp --superpackets skip"),
-        true,
+        Watch::Static,
     ),
-    (
+    row(
         "extension-udp",
-        SinkAt::Xdp,
         Some("--encap extension-udp --superpackets skip"),
-        true,
+        Watch::Static,
     ),
-    (
+    row(
         "vxlan-gpe",
-        SinkAt::Xdp,
         Some("--encap vxlan-gpe --superpackets skip"),
-        true,
+        Watch::Static,
     ),
-    (
+    row(
+        "int-md",
+        Some("--encap int-md --int-dscp 0x17 --superpackets skip"),
+        Watch::Static,
+    ),
+    row(
+        // Leases know the MTU of the route, which leaves no room.
+        "ioam, over IPv6",
+        Some("--encap ioam --mtu 1500 --superpackets skip"),
+        Watch::Leased,
+    ),
+    row(
         "over-tcp-udp, full checksum",
-        SinkAt::Xdp,
         Some("--compat host-int --superpackets skip"),
-        true,
-    ),
-    ("no-op", SinkAt::Tc, None, false),
-    ("unwatched", SinkAt::Tc, Some("--superpackets skip"), false),
-    (
-        "over-tcp-udp",
-        SinkAt::Tc,
-        Some("--encap over-tcp-udp --superpackets skip"),
-        true,
-    ),
-    (
-        "extension-udp",
-        SinkAt::Tc,
-        Some("--encap extension-udp --superpackets skip"),
-        true,
-    ),
-    (
-        "vxlan-gpe",
-        SinkAt::Tc,
-        Some("--encap vxlan-gpe --superpackets skip"),
-        true,
+        Watch::Static,
     ),
 ];
+const XDP_ALONE: usize = 1;
+
+fn rows() -> Vec<Row> {
+    let at_tc = AT_XDP.iter().take(AT_XDP.len() - XDP_ALONE);
+    let at_tc = at_tc.map(|row| Row {
+        sink: SinkAt::Tc,
+        ..*row
+    });
+    AT_XDP.iter().copied().chain(at_tc).collect()
+}
 
 struct Case {
     source: u32,
     sink: u32,
     datagrams: Datagrams,
+    /// Where b takes TCP.
+    tcp_at: &'static str,
     _noops: Vec<AttachedNoop>,
     pair: Pair,
 }
 
-fn set_up(noop: &Noop, sink: SinkAt, source: Option<&'static str>, watched: bool) -> Case {
+fn set_up(noop: &Noop, row: &Row) -> Case {
+    let Row {
+        sink,
+        source,
+        watch,
+        ..
+    } = *row;
     let setup = Setup {
         sink: if source.is_some() {
             sink
@@ -78,14 +115,26 @@ fn set_up(noop: &Noop, sink: SinkAt, source: Option<&'static str>, watched: bool
             SinkAt::Nowhere
         },
         source,
-        watched,
+        watched: watch != Watch::Not,
+        leased_ipv6: watch == Watch::Leased,
+        sink_flags: INT_MD_MARK,
         mtu: PACKET,
         no_gso: true,
         ..Setup::NOTHING
     };
     let pair = Pair::new(&setup);
     let (a, b) = (&pair.lab.a, &pair.lab.b);
-    let datagrams = Datagrams::new(a, b, PACKET as usize - 28);
+    let (datagrams, tcp_at) = match watch {
+        Watch::Leased => (
+            Datagrams::between(
+                (a, "[fd09:1::1]:40000"),
+                (b, "[fd09:2::1]:5000"),
+                PACKET as usize - 48,
+            ),
+            "[fd09:2::1]:5001",
+        ),
+        Watch::Not | Watch::Static => (Datagrams::new(a, b, PACKET as usize - 28), "10.9.2.1:5001"),
+    };
     let mut noops = Vec::new();
     let (source, sink) = if source.is_some() {
         (
@@ -107,6 +156,7 @@ fn set_up(noop: &Noop, sink: SinkAt, source: Option<&'static str>, watched: bool
         source,
         sink,
         datagrams,
+        tcp_at,
         _noops: noops,
         pair,
     }
@@ -129,10 +179,7 @@ fn measure(cases: &[Case], traffic: impl Fn(&Case)) -> Rounds {
 pub fn run() {
     let _stats = Stats::enable();
     let noop = Noop::load();
-    let cases: Vec<Case> = CASES
-        .iter()
-        .map(|(_, sink, source, watched)| set_up(&noop, *sink, *source, *watched))
-        .collect();
+    let cases: Vec<Case> = rows().iter().map(|row| set_up(&noop, row)).collect();
     println!("cost: ns for each packet of {PACKET} bytes above a program that does nothing");
     println!(
         "  {:<6} {:<30} {:>14} {:>14} {:>14}",
@@ -143,14 +190,15 @@ pub fn run() {
     });
     print_table("UDP", &udp);
     let tcp = measure(&cases, |case| {
-        bulk_tcp(&case.pair.lab.a, &case.pair.lab.b, TIME);
+        let lab = &case.pair.lab;
+        bulk_tcp_to(&lab.a, (&lab.b, case.tcp_at), TIME);
     });
     print_table("TCP", &tcp);
     println!();
 }
 
 fn print_table(protocol: &str, rounds: &Rounds) {
-    let tc = CASES.iter().position(|case| case.1 == SinkAt::Tc).unwrap();
+    let tc = AT_XDP.len();
     println!(
         "  {protocol:<6} {:<30} {:>14.0} {:>14.0} {:>14.0}",
         "no-op (not subtracted)",
@@ -158,11 +206,12 @@ fn print_table(protocol: &str, rounds: &Rounds) {
         rounds.median(1),
         rounds.median(2 * tc + 1)
     );
-    for (case, (name, ..)) in CASES.iter().enumerate().take(tc).skip(1) {
-        let at_tc = (tc + case < CASES.len())
+    for (case, row) in AT_XDP.iter().enumerate().skip(1) {
+        let at_tc = (case + XDP_ALONE < tc)
             .then(|| format!("{:.0}", rounds.difference(2 * (tc + case) + 1, 2 * tc + 1)));
         println!(
-            "  {protocol:<6} {name:<30} {:>14.0} {:>14.0} {:>14}",
+            "  {protocol:<6} {:<30} {:>14.0} {:>14.0} {:>14}",
+            row.name,
             rounds.difference(2 * case, 0),
             rounds.difference(2 * case + 1, 1),
             at_tc.unwrap_or_default()

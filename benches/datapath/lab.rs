@@ -1,6 +1,7 @@
 //! A pair of hosts for each case, set up once; rounds go from one to the next.
 
-use hostint_testing::netns::{Daemon, Lab};
+use hostint_testing::netns::{Daemon, Lab, await_that};
+use hostint_testing::watched_pair::is_settled;
 
 /// Where the sinks are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,6 +38,8 @@ pub struct Setup {
     pub source: Option<&'static str>,
     /// Is b on a's watchlist?
     pub watched: bool,
+    /// Both hosts have leases and IPv6, without which no packet goes in ioam.
+    pub leased_ipv6: bool,
     /// A second source, on b.
     pub both_ways: bool,
     /// The longest packet that a sends by itself, so that all cases send the same; 0: the interface's.
@@ -52,6 +55,7 @@ impl Setup {
         sink: SinkAt::Nowhere,
         source: None,
         watched: false,
+        leased_ipv6: false,
         both_ways: false,
         mtu: 0,
         no_gso: false,
@@ -83,10 +87,22 @@ impl Pair {
             lab.a.sh(&route("10.9.1.2"));
             lab.b.sh(&route("10.9.2.2"));
         }
+        if setup.leased_ipv6 {
+            lab.add_ipv6();
+            let mtu = setup.mtu;
+            let route = |via: &str| format!("ip -6 route replace default via {via} mtu {mtu}");
+            lab.a.sh(&route("fd09:1::2"));
+            lab.b.sh(&route("fd09:2::2"));
+        }
         if let Some(flags) = setup.sink.flags() {
             let more = setup.sink_flags;
-            daemons.push(lab.a.sink(&format!("--dev a0 --node-id 1 {flags} {more}")));
-            daemons.push(lab.b.sink(&format!("--dev b0 --node-id 2 {flags} {more}")));
+            for (host, dev, node) in [(&lab.a, "a0", 1), (&lab.b, "b0", 2)] {
+                let flags = format!("--dev {dev} --node-id {node} {flags} {more}");
+                daemons.push(match setup.leased_ipv6 {
+                    true => host.leasing_sink(&flags),
+                    false => host.sink(&flags),
+                });
+            }
         }
         if let Some(flags) = setup.source {
             let flows = setup.source_flows;
@@ -99,8 +115,15 @@ impl Pair {
                 lab.b.hostint("source add-dest --static 10.9.1.1");
             }
         }
-        if setup.watched {
-            lab.a.hostint("source add-dest --static 10.9.2.0/23");
+        match (setup.watched, setup.leased_ipv6) {
+            (true, true) => {
+                lab.a.hostint("source add-dest fd09:2::1");
+                await_that("what passes is known", || is_settled(&lab.a));
+            }
+            (true, false) => {
+                lab.a.hostint("source add-dest --static 10.9.2.0/23");
+            }
+            (false, _) => {}
         }
         Self {
             _daemons: daemons,

@@ -6,6 +6,7 @@ mod curve;
 mod drops;
 mod flows;
 mod frames;
+mod host_times;
 mod lab;
 mod latency;
 mod leases;
@@ -26,11 +27,12 @@ mod transit;
 mod watchlist;
 mod ways;
 
-const SECTIONS: [(&str, fn()); 19] = [
+const SECTIONS: [(&str, fn()); 20] = [
     ("steps", steps::run),
     ("ways", ways::run),
     ("flows", flows::run),
     ("cost", cost::run),
+    ("host-times", host_times::run),
     ("loss", loss::run),
     ("transit", transit::run),
     ("rate", rate::run),

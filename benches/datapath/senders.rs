@@ -82,11 +82,15 @@ pub struct Datagrams {
 
 impl Datagrams {
     pub fn new(a: &Host, b: &Host, payload: usize) -> Self {
-        let to = b.udp("10.9.2.1:5000");
+        Self::between((a, "10.9.1.1:40000"), (b, "10.9.2.1:5000"), payload)
+    }
+
+    pub fn between((a, from): (&Host, &str), (b, at): (&Host, &str), payload: usize) -> Self {
+        let to = b.udp(at);
         to.set_read_timeout(Some(Duration::from_millis(50)))
             .unwrap();
-        let from = a.udp("10.9.1.1:40000");
-        from.connect("10.9.2.1:5000").unwrap();
+        let from = a.udp(from);
+        from.connect(at).unwrap();
         Self { from, to, payload }
     }
 
@@ -120,7 +124,12 @@ impl Datagrams {
 
 /// Sends TCP from a to b as fast as one thread can; bytes that arrive in a second.
 pub fn bulk_tcp(a: &Host, b: &Host, time: Duration) -> f64 {
-    let listener = b.enter(|| TcpListener::bind("10.9.2.1:5001")).unwrap();
+    bulk_tcp_to(a, (b, "10.9.2.1:5001"), time)
+}
+
+/// The same to another address of b.
+pub fn bulk_tcp_to(a: &Host, (b, at): (&Host, &str), time: Duration) -> f64 {
+    let listener = b.enter(|| TcpListener::bind(at)).unwrap();
     let received = Arc::new(AtomicU64::new(0));
     let count = received.clone();
     let receiver = thread::spawn(move || {
@@ -134,7 +143,7 @@ pub fn bulk_tcp(a: &Host, b: &Host, time: Duration) -> f64 {
             count.fetch_add(len as u64, Ordering::Relaxed);
         }
     });
-    let mut stream = a.enter(|| TcpStream::connect("10.9.2.1:5001")).unwrap();
+    let mut stream = a.enter(|| TcpStream::connect(at)).unwrap();
     stream
         .set_write_timeout(Some(Duration::from_secs(1)))
         .unwrap();

@@ -98,6 +98,7 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     -- oldest first; empty if there are only source and sink; 0: unknown
     `hops.node` Array(UInt32) CODEC(ZSTD),
     `hops.latency_ns` Array(UInt32) CODEC(ZSTD),
+    -- in the unit of the node: hostint counts packets, IOAM bytes
     `hops.queue_occupancy` Array(UInt32) CODEC(ZSTD),
     -- flow-summaries: totals since the flow began; group-summaries: totals of a class from a source node since flow_first_ns;
     -- each part of a summary has them all; 0 in other kinds

@@ -241,6 +241,8 @@ return function()
         layout = u8("hostint.flow.layout", "Layout"),
         flow_ipv6 = bool("hostint.flow.ipv6", "Addresses are IPv6"),
         flow_queue = bool("hostint.flow.queue_known", "Source's queue is known"),
+        flow_hop_queues = bool("hostint.flow.hop_queues", "Hops tell their queues"),
+        flow_hop_bytes = bool("hostint.flow.hop_queues_in_bytes", "Queues of hops are in bytes"),
         flow_flags_reserved = u8("hostint.flow.reserved", "Reserved", HEX),
         flow_proto = u8("hostint.flow.proto", "IP protocol", DEC, PROTOCOLS),
         flow_sport = u16("hostint.flow.sport", "Source port"),

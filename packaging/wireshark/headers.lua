@@ -5,6 +5,8 @@ return function(fields, tools, metadata)
     local f, h, put, band = fields.f, fields.h, tools.put, tools.band
 
     local HOSTINT_TYPE, HOSTINT_BITMAP = 3, 0xcc00
+    -- In reports, whose hops may tell their queues.
+    local HOSTINT_BITMAP_WITH_QUEUE = 0xdc00
     local HOSTINT_DOMAIN = 0x4849
 
     -- The bytes that each carrier adds before the metadata header, and behind the stack of v0.5.
@@ -35,7 +37,8 @@ return function(fields, tools, metadata)
         if block.length ~= words then
             problem(block, string.format("length is %d words, it is %d with %s", block.length, words, tools.count(block.hops, "hop")))
         end
-        if block.hostint and block.bitmap ~= HOSTINT_BITMAP then
+        local with_queue = block.carrier == "report" and block.bitmap == HOSTINT_BITMAP_WITH_QUEUE
+        if block.hostint and block.bitmap ~= HOSTINT_BITMAP and not with_queue then
             problem(block, "Host-INT's bitmap is 0xcc00")
         elseif not block.hostint and block.hops > tvb(md + 2, 1):uint() then
             problem(block, "more hops than allowed")

@@ -63,8 +63,10 @@ return function(fields, tools, headers, quotes)
         put(flow, h.flow_ipv6, tvb(at + 1, 1), ipv6)
         if queue_may_be_known then
             put(flow, h.flow_queue, tvb(at + 1, 1), queue)
+            put(flow, h.flow_hop_queues, tvb(at + 1, 1), band(flags, 0x20) ~= 0)
+            put(flow, h.flow_hop_bytes, tvb(at + 1, 1), band(flags, 0x10) ~= 0)
         end
-        tools.reserved(flow, h.flow_flags_reserved, tvb(at + 1, 1), band(flags, queue_may_be_known and 0x3f or 0x7f))
+        tools.reserved(flow, h.flow_flags_reserved, tvb(at + 1, 1), band(flags, queue_may_be_known and 0x0f or 0x7f))
         local protocol = tvb(at + 2, 1):uint()
         put(flow, h.flow_proto, tvb(at + 2, 1))
         tools.reserved(flow, h.flow_flags_reserved, tvb(at + 3, 1), tvb(at + 3, 1):uint())

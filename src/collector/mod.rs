@@ -21,6 +21,7 @@ mod known_ways;
 mod line_reader;
 mod listener;
 mod mx_join;
+mod mx_pairs;
 mod numbering;
 mod option_hops;
 mod probe_answers;

@@ -8,9 +8,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use super::mx_pairs::MxPairs;
 use crate::model::{
-    Arrival, Body, FlowKey, Hop, HopStack, IntType, LatencyReport, Metadata, NodeId, PacketReport,
-    Report,
+    Arrival, Body, FlowKey, Hop, HopQueue, HopStack, IntType, LatencyReport, Metadata, MxPairRow,
+    NodeId, PacketReport, Report,
 };
 use crate::wire::DOMAIN;
 
@@ -89,6 +90,7 @@ pub struct MxJoin {
     flows: HashMap<(NodeId, FlowKey), Vec<FlowHop>>,
     swept_ns: u64,
     counts: MxCounts,
+    pairs: MxPairs,
 }
 
 /// The id of a packet of which a hop told in INT-MX; `None` for other reports.
@@ -112,6 +114,7 @@ fn hop_of(report: &PacketReport) -> Option<(Hop, u8)> {
         egress_port,
         ingress_ts,
         egress_ts,
+        queue_occupancy,
         ..
     } = report.metadata;
     let hop = Hop {
@@ -120,6 +123,7 @@ fn hop_of(report: &PacketReport) -> Option<(Hop, u8)> {
         egress_port: egress_port?,
         ingress_ts: ingress_ts.map_or(UNKNOWN_TS, |ns| ns as u32),
         egress_ts: egress_ts? as u32,
+        queue: queue_occupancy.map(HopQueue::Occupancy),
     };
     let bytes = &report.packet.as_ref()?.bytes;
     let ttl_at = if bytes.first()? >> 4 == 4 { 8 } else { 7 };
@@ -155,6 +159,7 @@ impl MxJoin {
                 // Hops told of a packet that came twice, too, and nothing says of which one.
                 if packet.sink.is_some() {
                     self.counts.incomplete += 1;
+                    self.pairs.incomplete(latency, &[]);
                     return false;
                 }
                 packet.sink = Some(waiting());
@@ -257,8 +262,20 @@ impl MxJoin {
         // Where another hop tells in its place, the path is another one.
         let is_replaced = |ttl| packet.hops.iter().any(|told| told.ttl == ttl);
         let is_missing = |hop: &FlowHop| !has(hop.node) && !is_replaced(hop.ttl);
-        if known.is_some_and(|hops| hops.iter().any(is_missing)) {
+        let missing = known.map(|hops| {
+            // Of hops in one place, the one that told last.
+            let is_last = |hop: &&FlowHop| {
+                let mut others = hops.iter().filter(|other| other.ttl == hop.ttl);
+                others.all(|other| other.told_ns <= hop.told_ns)
+            };
+            let missing = hops.iter().filter(|hop| is_missing(hop)).filter(is_last);
+            missing.map(|hop| hop.node).collect::<Vec<_>>()
+        });
+        if let Some(missing) = missing.filter(|missing| !missing.is_empty()) {
             self.counts.incomplete += 1;
+            if let Body::Latency(latency) = &sink.report.observation.body {
+                self.pairs.incomplete(latency, &missing);
+            }
             due.push(sink);
             return;
         }
@@ -268,6 +285,7 @@ impl MxJoin {
         hops.sort_by_key(|told| told.ttl);
         let hops: Vec<Hop> = hops.into_iter().map(|told| told.hop).collect();
         if let Body::Latency(latency) = &mut sink.report.observation.body {
+            self.pairs.joined(latency);
             let (source, end) = (*latency.hops.source(), *latency.hops.sink());
             latency.hops = HopStack::over(source, &hops, end);
         }
@@ -277,6 +295,11 @@ impl MxJoin {
 
     pub fn counts(&self) -> MxCounts {
         self.counts
+    }
+
+    /// The same by pair: at most `most` pairs, those with most reports that lack a hop first.
+    pub fn pairs(&self, most: usize) -> Vec<MxPairRow> {
+        self.pairs.rows(most)
     }
 }
 

@@ -1,19 +1,24 @@
 //! The times of segments since the collector started: of all packets where sinks tell of them, else of reports.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use crate::model::{
-    LatencyHistogram, PathGrowth, PathSample, PlaceGrowth, Segment, SegmentKind, SegmentLoss,
+    LatencyHistogram, Path, PathGrowth, PathSample, PlaceGrowth, Segment, SegmentKind, SegmentLoss,
     SegmentTally,
 };
 
 /// The most segments that are kept. Those that come later count nowhere.
 const MOST: usize = 16_384;
 
+/// The most paths whose segments are remembered. More are looked up again.
+const MOST_KNOWN: usize = 16_384;
+
 /// The times of a segment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct TalliedTimes {
+    segment: Segment,
     /// The times are those of all packets: reports tell some of them again.
     of_packets: bool,
     latency: LatencyHistogram,
@@ -25,16 +30,23 @@ struct TalliedTimes {
 
 /// The segments of all paths.
 #[derive(Debug, Default)]
-pub struct Segments(BTreeMap<Segment, TalliedTimes>);
+pub struct Segments {
+    tallied: Vec<TalliedTimes>,
+    /// Their places by name, and the places of a whole path's segments, which each report asks for; `None` if there was no
+    /// room for it.
+    places: HashMap<Segment, usize>,
+    of_paths: HashMap<Path, Arc<[Option<usize>]>>,
+}
 
 impl Segments {
     /// Adds the times of a reported packet: in hops, and between nodes whose clocks are known.
     pub fn add(&mut self, sample: &PathSample) {
-        for (segment, time) in sample.path.segments().into_iter().zip(&sample.segments) {
+        for (place, time) in self.places(&sample.path).iter().zip(&sample.segments) {
             let Some(corrected) = time.and_then(|time| time.corrected) else {
                 continue;
             };
-            if let Some(times) = self.of(segment).filter(|times| !times.of_packets) {
+            let times = place.and_then(|place| self.tallied.get_mut(place));
+            if let Some(times) = times.filter(|times| !times.of_packets) {
                 times.latency.add(corrected.latency_ns);
             }
         }
@@ -83,19 +95,50 @@ impl Segments {
     }
 
     fn of(&mut self, segment: Segment) -> Option<&mut TalliedTimes> {
-        if self.0.len() >= MOST && !self.0.contains_key(&segment) {
+        let place = self.place(segment)?;
+        self.tallied.get_mut(place)
+    }
+
+    fn place(&mut self, segment: Segment) -> Option<usize> {
+        if let Some(known) = self.places.get(&segment) {
+            return Some(*known);
+        }
+        let place = self.tallied.len();
+        if place >= MOST {
             return None;
         }
-        Some(self.0.entry(segment).or_default())
+        self.places.insert(segment, place);
+        self.tallied.push(TalliedTimes {
+            segment,
+            of_packets: false,
+            latency: LatencyHistogram::default(),
+            crossed: None,
+            lost: 0,
+        });
+        Some(place)
+    }
+
+    /// The places of a path's segments. They never change, as no segment is forgotten.
+    fn places(&mut self, path: &Path) -> Arc<[Option<usize>]> {
+        if let Some(known) = self.of_paths.get(path) {
+            return Arc::clone(known);
+        }
+        let segments = path.segments().into_iter();
+        let places: Arc<[_]> = segments.map(|segment| self.place(segment)).collect();
+        if self.of_paths.len() >= MOST_KNOWN {
+            self.of_paths.clear();
+        }
+        self.of_paths.insert(path.clone(), Arc::clone(&places));
+        places
     }
 
     /// Returns at most `most` segments, those with most packets first.
     pub fn rows(&self, most: usize) -> Vec<SegmentTally> {
-        let mut rows: Vec<_> = self.0.iter().collect();
-        rows.sort_by_key(|(_, times)| std::cmp::Reverse(times.latency.samples()));
+        let mut rows: Vec<_> = self.tallied.iter().collect();
+        rows.sort_by_key(|times| (std::cmp::Reverse(times.latency.samples()), times.segment));
         rows.truncate(most);
-        let tally = |(segment, times): (&Segment, &TalliedTimes)| SegmentTally {
-            segment: *segment,
+        let tally = |times: &TalliedTimes| SegmentTally {
+            segment: times.segment,
             of_packets: times.of_packets,
             latency: times.latency.clone(),
             loss: times.crossed.map(|crossed| SegmentLoss {

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use super::abi::{self, encapsulation, event_kind, event_reason, flow_key, read_from};
 use crate::model::{
-    Encapsulation, FlowKey, Hop, LatencyEvent, LossEvent, NodeId, QueueDepth, QuotedHeaders,
-    Reasons, SinkEvent, Vlans,
+    Encapsulation, FlowKey, Hop, HopQueue, LatencyEvent, LossEvent, NodeId, QueueDepth,
+    QuotedHeaders, Reasons, SinkEvent, Vlans,
 };
 
 /// An address as the kernel half keeps it in flow keys: the bytes of the wire, IPv4 mapped into IPv6.
@@ -110,6 +110,7 @@ fn latency(event: &abi::latency_event, transit: Vec<Hop>) -> Option<SinkEvent> {
             egress_port: event.egress_port,
             ingress_ts: event.ingress_ts,
             egress_ts: event.egress_ts,
+            queue: None,
         },
         transit,
         sink_port: low16(event.ifindex),
@@ -125,7 +126,7 @@ fn latency(event: &abi::latency_event, transit: Vec<Hop>) -> Option<SinkEvent> {
 }
 
 /// The entry of a transit hop; how many words it has depends on the encapsulation and on what the source asks for.
-fn transit_hop(entry: &[u32]) -> Option<Hop> {
+fn transit_hop(entry: &[u32], by_ioam: bool) -> Option<Hop> {
     let word = |at: usize| entry.get(at).copied().map(u32::from_be);
     let (ingress_ts, egress_ts) = match entry.len() {
         4 => (word(2)?, word(3)?),
@@ -137,6 +138,11 @@ fn transit_hop(entry: &[u32]) -> Option<Hop> {
         },
         _ => return None,
     };
+    let queue = match entry.len() {
+        5 => word(2),
+        6 => word(3),
+        _ => None,
+    };
     let ports = word(1)?;
     Some(Hop {
         node: NodeId(word(0)?),
@@ -144,14 +150,21 @@ fn transit_hop(entry: &[u32]) -> Option<Hop> {
         egress_port: ports as u16,
         ingress_ts,
         egress_ts,
+        queue: queue.and_then(if by_ioam {
+            HopQueue::of_ioam
+        } else {
+            HopQueue::of_int
+        }),
     })
 }
 
 fn path(event: &abi::path_event) -> Option<SinkEvent> {
     let entries = event.entries.get(..event.hops.into())?;
+    let carried = encapsulation_of(event.latency.encapsulation.into())?;
+    let by_ioam = carried == Encapsulation::Ioam;
     let hops = entries
         .iter()
-        .map(|entry| transit_hop(entry.get(..event.hop_words.into())?));
+        .map(|entry| transit_hop(entry.get(..event.hop_words.into())?, by_ioam));
     latency(&event.latency, hops.collect::<Option<_>>()?)
 }
 

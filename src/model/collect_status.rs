@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::coverage::CoverageRow;
-use super::{EngineStatus, HopPassage, HostDropRow, HostTcpRow, NodeId, PairTraffic, SegmentTally};
+use super::{
+    EngineStatus, HopPassage, HostDropRow, HostTcpRow, MxPairRow, NodeId, PairTraffic, SegmentTally,
+};
 
 /// The schema of a [`CollectStatus`] as JSON.
 pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
@@ -105,6 +107,8 @@ pub struct CollectStatus {
     /// Packets that the watchlists of hosts ask for, measured and not, since the collector started: for each pair and
     /// class, or for those with most packets that were not measured.
     pub coverage: Vec<CoverageRow>,
+    /// How packets in INT-MX fared by pair: all pairs, or those with most reports that lack a hop.
+    pub mx_pairs: Vec<MxPairRow>,
     /// The times of segments of paths, for metrics.
     #[serde(skip)]
     pub segments: Vec<SegmentTally>,

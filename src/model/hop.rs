@@ -1,6 +1,6 @@
 //! One node's entry in a metadata stack, and the stack of these entries.
 
-use super::NodeId;
+use super::{HopQueue, NodeId};
 
 /// One node's entry: ports are the low 16 bits of interface indices, timestamps the low 32 bits of nanoseconds since
 /// the Unix epoch.
@@ -11,6 +11,8 @@ pub struct Hop {
     pub egress_port: u16,
     pub ingress_ts: u32,
     pub egress_ts: u32,
+    /// The queue that the packet came to, of transit hops that say it.
+    pub queue: Option<HopQueue>,
 }
 
 /// The hops of one packet, newest first: at least 1, at most [`HopStack::MAX_HOPS`].

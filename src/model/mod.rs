@@ -39,6 +39,8 @@ mod history_queues;
 mod history_tcp;
 mod history_tcp_hops;
 mod hop;
+mod hop_queue;
+mod hop_record;
 mod host_drop;
 mod host_hop;
 mod host_passage;
@@ -59,6 +61,7 @@ mod measured;
 mod metadata;
 pub mod metrics;
 pub mod missed_tally;
+mod mx_pairs;
 mod mx_postcard;
 pub mod name_pattern;
 mod node;
@@ -151,6 +154,8 @@ pub use history_tcp::{
 };
 pub use history_tcp_hops::{TcpHop, TcpHops};
 pub use hop::{Hop, HopStack};
+pub use hop_queue::{HopQueue, HopQueueFigures};
+pub use hop_record::HopRecord;
 pub use host_drop::{
     DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,
     HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
@@ -182,6 +187,7 @@ pub use limited_times::LimitedTimes;
 pub use machine_id::{MachineId, NoMachineId};
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
+pub use mx_pairs::{MxMissingHop, MxPairRow};
 pub use mx_postcard::MxPostcard;
 pub use node::{HostNode, NodeId, NodeOrigin};
 pub use node_identity::NodeIdentity;
@@ -211,7 +217,7 @@ pub use queue_rule::{QueueLimits, QueueMeasure, QueueRule};
 pub use quirk::Quirk;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use recent_counts::RecentCounts;
-pub use record::{EndRecord, FlagsRecord, GapRecord, HopRecord, RECORD_SCHEMA, Record};
+pub use record::{EndRecord, FlagsRecord, GapRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;
 pub use report::{
     Body, DropSummary, Flags, HwId, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,

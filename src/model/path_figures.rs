@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    ClockSums, CorrectedMean, LatencyFigures, LatencyHistogram, NodeId, Path, Segment, SegmentKind,
+    ClockSums, CorrectedMean, HopQueueFigures, LatencyFigures, LatencyHistogram, NodeId, Path,
+    Segment, SegmentKind,
 };
 
 /// The least number of reports of which it is said where their time was spent.
@@ -77,6 +78,8 @@ pub struct SegmentFigures {
     pub share: Option<f64>,
     /// The routers on a wire that pushed no entry, by the difference of the TTL; `None` if that is not known.
     pub unseen_hops: Option<u8>,
+    /// The queue that packets met at a hop, by the path's newest reports; `None` if none of them says it.
+    pub queue_depth: Option<HopQueueFigures>,
 }
 
 /// Where the slowest reported packets lost their time: the part of the hops in what these took longer than the median.

@@ -8,10 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::int_header::is_false;
 use super::node_identity::is_plain;
 use super::{
-    Arrival, Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals, Hop,
-    HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames, PathPartRecord,
-    QueueDepth, QueueEpisode, Quirk, RecordName, Report, ReportDomain, ReportVersion, Summary,
-    SummaryRecord, SummarySubject, TcpReport,
+    Arrival, Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals,
+    HopRecord, HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames,
+    PathPartRecord, QueueDepth, QueueEpisode, Quirk, RecordName, Report, ReportDomain,
+    ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -139,16 +139,6 @@ pub struct FlagsRecord {
     pub intermediate: bool,
 }
 
-/// A hop; timestamps are the low 32 bits of nanoseconds since the Unix epoch.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
-pub struct HopRecord {
-    pub node: NodeId,
-    pub ingress_port: u16,
-    pub egress_port: u16,
-    pub ingress_ts_ns: u32,
-    pub egress_ts_ns: u32,
-}
-
 /// Source or sink: a hop in a latency report, a node and port in summaries.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
@@ -187,18 +177,6 @@ impl EndRecord {
         match self {
             Self::Hop { hop, .. } => hop.node,
             Self::Port { node, .. } => *node,
-        }
-    }
-}
-
-impl From<&Hop> for HopRecord {
-    fn from(hop: &Hop) -> Self {
-        Self {
-            node: hop.node,
-            ingress_port: hop.ingress_port,
-            egress_port: hop.egress_port,
-            ingress_ts_ns: hop.ingress_ts,
-            egress_ts_ns: hop.egress_ts,
         }
     }
 }

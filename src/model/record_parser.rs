@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::node_identity::printable;
-use super::record::{EndRecord, HopRecord, RECORD_SCHEMA};
+use super::record::{EndRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, ConnectionReport, DropReasons, DropSummary,
     FirstHeader, Flags, FlowKey, FlowSummary, Hop, HopStack, HostDropReport, HostHopReport, HwId,
@@ -299,18 +299,6 @@ impl Record {
             kind: self.kind.to_string(),
             what,
             problem,
-        }
-    }
-}
-
-impl From<&HopRecord> for Hop {
-    fn from(hop: &HopRecord) -> Self {
-        Self {
-            node: hop.node,
-            ingress_port: hop.ingress_port,
-            egress_port: hop.egress_port,
-            ingress_ts: hop.ingress_ts_ns,
-            egress_ts: hop.egress_ts_ns,
         }
     }
 }

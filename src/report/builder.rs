@@ -98,23 +98,29 @@ impl Builder {
             egress_port: event.sink_port,
             ingress_ts: arrival_ts,
             egress_ts: arrival_ts,
+            queue: None,
         };
+        let mut transit = event.transit.clone();
+        if self.host_int {
+            transit.iter_mut().for_each(|hop| hop.queue = None);
+        }
         LatencyReport {
             version: ReportVersion::V05,
             time_s: whole_seconds(now_ns),
             arrival_ns: Some(event.sink_ns),
             packet: self.packet(event),
-            hops: HopStack::over(event.source, &event.transit, sink),
+            hops: HopStack::over(event.source, &transit, sink),
             sequence: event.sequence,
         }
     }
 
-    /// Quotes the packet's headers, as Host-INT does, unless they are not to be told, or the report has to name VLANs or a
-    /// queue.
+    /// Quotes the packet's headers, as Host-INT does, unless they are not to be told, or the report has to name VLANs or
+    /// queues.
     fn packet(&self, event: &LatencyEvent) -> ReportedPacket {
         let queue = event.queue.filter(|_| !self.host_int);
+        let tells_hops = !self.host_int && event.transit.iter().any(|hop| hop.queue.is_some());
         match event.headers.filter(|_| self.packet_headers) {
-            Some(headers) if event.flow.vlans == Vlans::NONE && queue.is_none() => {
+            Some(headers) if event.flow.vlans == Vlans::NONE && queue.is_none() && !tells_hops => {
                 ReportedPacket::Quoted {
                     reporter: self.node_id_word.then_some(self.sink_node),
                     headers: match event.encapsulation {

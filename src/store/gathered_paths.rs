@@ -144,8 +144,10 @@ impl GatheredPaths {
     /// Adds the times of a packet.
     pub fn add(&mut self, begin_ns: u64, flow: Option<FlowName>, sample: &PathSample) {
         let of_flow = flow.map(PathPackets::ReportedOf);
+        // Both are found by the same number, so the path is looked up once.
+        let mut number = self.paths.get(&sample.path).copied();
         for packets in [Some(PathPackets::Reported), of_flow].into_iter().flatten() {
-            let Some(row) = self.row(begin_ns, packets, &sample.path) else {
+            let Some(row) = self.row(begin_ns, packets, &sample.path, &mut number) else {
                 continue;
             };
             let whole = std::iter::once(Some(&sample.whole));
@@ -160,7 +162,8 @@ impl GatheredPaths {
 
     /// Adds the times of all packets.
     pub fn grow(&mut self, begin_ns: u64, growth: &PathGrowth) {
-        let Some(row) = self.row(begin_ns, PathPackets::All, &growth.path) else {
+        let mut number = self.paths.get(&growth.path).copied();
+        let Some(row) = self.row(begin_ns, PathPackets::All, &growth.path, &mut number) else {
             return;
         };
         for time in &growth.times {
@@ -173,7 +176,8 @@ impl GatheredPaths {
 
     /// Adds the packets that came by the ends of segments.
     pub fn cross(&mut self, begin_ns: u64, crossed: &PathCrossed) {
-        let Some(row) = self.row(begin_ns, PathPackets::All, &crossed.path) else {
+        let mut number = self.paths.get(&crossed.path).copied();
+        let Some(row) = self.row(begin_ns, PathPackets::All, &crossed.path, &mut number) else {
             return;
         };
         for (place, counted) in &crossed.places {
@@ -191,12 +195,14 @@ impl GatheredPaths {
         }
     }
 
-    /// Returns the row of a path that a report tells of. `None`: there are too many, and the report is counted.
+    /// Returns the row of a path that a report tells of, by the path's number, which is made if there is none yet. `None`:
+    /// there are too many, and the report is counted.
     fn row(
         &mut self,
         begin_ns: u64,
         packets: PathPackets,
         path: &Path,
+        number: &mut Option<u32>,
     ) -> Option<&mut GatheredPath> {
         let of_flow = matches!(packets, PathPackets::ReportedOf(_));
         let of_pairs = self.rows.len() - self.of_flows;
@@ -204,7 +210,6 @@ impl GatheredPaths {
             true => self.of_flows >= MOST_FLOW_PATHS,
             false => of_pairs >= MOST_PATHS,
         };
-        let number = self.paths.get(path).copied();
         let place = number.and_then(|number| self.places.get(&(begin_ns, packets, number)));
         let place = match place {
             Some(known) => *known,
@@ -213,7 +218,7 @@ impl GatheredPaths {
                 return None;
             }
             None => {
-                let number = number.unwrap_or_else(|| self.number(path));
+                let number = *number.get_or_insert_with(|| self.number(path));
                 let times = vec![TimeSums::default(); 1 + path.segment_count()];
                 let queues = match packets {
                     PathPackets::All => vec![TimeSums::default(); path.hops.len()],

@@ -101,6 +101,7 @@ pub fn join(
                     },
                     share: None,
                     unseen_hops: None,
+                    queue_depth: None,
                 }),
             }
         }

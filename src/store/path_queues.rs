@@ -90,6 +90,7 @@ fn find(conn: &Connection, source: NodeId, span: Span) -> rusqlite::Result<ToldP
                 times: SegmentTimes::of_packets(0, &waits.latency, &waits.measured.corrected, true),
                 share: None,
                 unseen_hops: None,
+                queue_depth: None,
             };
             parts.insert(segment, figures);
         }

@@ -61,6 +61,7 @@ pub fn segments(
                     .zip(whole)
                     .map(|(part, whole)| (part / whole).clamp(0.0, 1.0)),
                 unseen_hops: None,
+                queue_depth: None,
             }
         })
         .collect();

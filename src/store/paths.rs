@@ -15,7 +15,7 @@ use super::sums::Sums;
 use super::{path_losses, path_queues, unseen_hops};
 use crate::model::{
     MOST_TRANSIT_HOPS, Path, PathFigures, PathQuery, SegmentFigures, SegmentKind, SegmentTimes,
-    Span, set_lacking, tail_shares,
+    Span, set_lacking,
 };
 
 /// The bits of a subject that name the segment: the whole path, then its segments.
@@ -254,11 +254,11 @@ pub fn find(
                 times: read(id, place)?.figures(segment.kind),
                 share: None,
                 unseen_hops: None,
+                queue_depth: None,
             });
         }
-        let kinds: Vec<SegmentKind> = rows.iter().map(|one| one.segment.kind).collect();
         let tail = tails.remove(&path);
-        paths.push(PathFigures {
+        let mut figures = PathFigures {
             lacking: Vec::new(),
             of_flow: matches!(query, PathQuery::Flow(_)),
             first_ns: presence.first().map_or(0, |first| first.0),
@@ -270,9 +270,13 @@ pub fn find(
             queues: Vec::new(),
             host_segments: Vec::new(),
             presence,
-            tail: tail.and_then(|reports| tail_shares(&kinds, &reports)),
+            tail: None,
             path,
-        });
+        };
+        if let Some(tail) = tail {
+            tail.tell(&mut figures);
+        }
+        paths.push(figures);
     }
     set_lacking(&mut paths);
     path_queues::join(conn, &mut paths, span)?;

@@ -6,7 +6,7 @@ use super::history_drops::split_text;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use super::waterfall::{self, Strokes, ends, figures, has_losses};
+use super::waterfall::{self, Strokes, ends, figures, has_losses, port};
 use crate::model::{LossByHost, PathFigures, SegmentFigures, SegmentKind, SegmentTimes};
 
 /// The drawing in text.
@@ -162,6 +162,7 @@ pub(super) fn sentences(path: &PathFigures, hosts: &KnownHosts, out: &mut String
         );
     }
     tail_text(path, hosts, out);
+    depth_text(path, hosts, out);
     lost_text(path, hosts, out);
 }
 
@@ -231,6 +232,42 @@ fn tail_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
             "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart"
         ),
     };
+}
+
+/// Says which queues packets met at hops.
+fn depth_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
+    let known: Vec<_> = (path.segments.iter())
+        .filter_map(|one| Some((one.segment, one.queue_depth?)))
+        .collect();
+    let Some(reports) = known.iter().map(|(_, depth)| depth.reports).max() else {
+        return;
+    };
+    let _ = write!(
+        out,
+        "queues that packets met at hops, by the newest {} reports: ",
+        Grouped(reports)
+    );
+    let filled = known.iter().filter(|(_, depth)| depth.most > 0);
+    let each: Vec<String> = filled
+        .map(|(segment, depth)| {
+            let unit = if depth.in_bytes { " bytes" } else { "" };
+            let most = Grouped(depth.most.into());
+            format!(
+                "{} {:.1}{unit} (mean), {most}{unit} at most",
+                port(hosts, segment.to),
+                depth.mean
+            )
+        })
+        .collect();
+    if each.is_empty() {
+        out.push_str("empty\n");
+        return;
+    }
+    out.push_str(&each.join("; "));
+    if known.iter().any(|(_, depth)| !depth.in_bytes) {
+        out.push_str(" (hostint's hops count packets)");
+    }
+    out.push('\n');
 }
 
 /// Says where packets of the pair or the flow were lost, as far as hosts tell.

@@ -37,7 +37,7 @@ pub struct WaterfallRow {
 }
 
 /// `leaf (28673) port 2`
-fn port(hosts: &KnownHosts, at: NodePort) -> String {
+pub(super) fn port(hosts: &KnownHosts, at: NodePort) -> String {
     format!("{} port {}", hosts.named(Some(at.node)), at.port)
 }
 

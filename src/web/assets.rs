@@ -37,6 +37,7 @@ const ASSETS: &[Asset] = assets! {
     "/chart.js" is "chart.js", SCRIPT;
     "/colour.js" is "colour.js", SCRIPT;
     "/coverage.js" is "coverage.js", SCRIPT;
+    "/mx_pairs.js" is "mx_pairs.js", SCRIPT;
     "/dom.js" is "dom.js", SCRIPT;
     "/drops.js" is "drops.js", SCRIPT;
     "/exporters.js" is "exporters.js", SCRIPT;

@@ -9,6 +9,8 @@ pub const DOMAIN: u16 = 0x4849;
 /// Domain-specific instructions: the flow's sequence number, bytes in the source's root queue.
 pub(super) const SEQUENCE: u16 = 0x8000;
 pub(super) const QUEUE_BYTES: u16 = 0x4000;
+/// The queue occupancy of transit hops is in bytes. The instruction has no word.
+pub(super) const HOPS_IN_BYTES: u16 = 0x0080;
 
 const TYPE_MD: u8 = 1;
 const SHIM_WORDS: usize = 1;

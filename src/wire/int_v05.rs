@@ -5,7 +5,7 @@
 
 use super::DecodeError;
 use super::cursor::Cursor;
-use crate::model::{Hop, HopStack, NodeId};
+use crate::model::{Hop, HopQueue, HopStack, NodeId};
 
 /// Shim type of Host-INT blocks.
 pub const SHIM_TYPE: u8 = 3;
@@ -19,12 +19,75 @@ pub const VERSION: u8 = 0;
 pub const INSTRUCTION_COUNT: u8 = 4;
 /// Instruction bits 0, 1, 4 and 5: node ID, ports, ingress and egress timestamp.
 pub const INSTRUCTIONS: u16 = 0xCC00;
+/// The same with bit 3: the queue's number and occupancy. Reports have it, and packets do not.
+const INSTRUCTIONS_WITH_QUEUE: u16 = 0xDC00;
 /// The largest hop count that Host-INT announces.
 pub const MAX_HOPS: u8 = 2;
 
 /// Words of a block around its hops: shim 1, metadata header 2, sequence number 1.
 const FRAME_WORDS: usize = 4;
-const HOP_WORDS: usize = INSTRUCTION_COUNT as usize;
+
+/// What the hops of a report's INT part say of their queues, each in a word of its own; all ones say nothing.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum QueueWords {
+    /// There is no word.
+    #[default]
+    Absent,
+    Occupancy,
+    Bytes,
+}
+
+impl QueueWords {
+    /// More hops with five words each would not fit the 8-bit word count of the shim header.
+    const MOST_HOPS: usize = 50;
+
+    /// What a report of this stack has: the first hop that says something decides on the unit.
+    pub(super) fn of(stack: &HopStack) -> Self {
+        let fits = stack.count() <= Self::MOST_HOPS;
+        match stack.iter().find_map(|hop| hop.queue).filter(|_| fits) {
+            None => Self::Absent,
+            Some(HopQueue::Occupancy(_)) => Self::Occupancy,
+            Some(HopQueue::Bytes(_)) => Self::Bytes,
+        }
+    }
+
+    fn hop_words(self) -> u8 {
+        match self {
+            Self::Absent => INSTRUCTION_COUNT,
+            Self::Occupancy | Self::Bytes => INSTRUCTION_COUNT + 1,
+        }
+    }
+
+    fn most_hops(self) -> usize {
+        match self {
+            Self::Absent => HopStack::MAX_HOPS,
+            Self::Occupancy | Self::Bytes => Self::MOST_HOPS,
+        }
+    }
+
+    fn instructions(self) -> u16 {
+        match self {
+            Self::Absent => INSTRUCTIONS,
+            Self::Occupancy | Self::Bytes => INSTRUCTIONS_WITH_QUEUE,
+        }
+    }
+
+    fn word(self, queue: Option<HopQueue>) -> u32 {
+        match (self, queue) {
+            (Self::Occupancy, Some(queue @ HopQueue::Occupancy(_))) => queue.in_24_bits(),
+            (Self::Bytes, Some(HopQueue::Bytes(bytes))) => bytes,
+            _ => u32::MAX,
+        }
+    }
+
+    fn read(self, word: u32) -> Option<HopQueue> {
+        match self {
+            Self::Absent => None,
+            Self::Occupancy => HopQueue::of_int(word),
+            Self::Bytes => HopQueue::of_ioam(word),
+        }
+    }
+}
 
 /// The meaning of the reserved shim bytes between hosts that run hostint; Host-INT leaves them 0.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -59,14 +122,14 @@ impl IntBlock {
         let flags = cursor.u8("shim notes")?;
         cursor.expect_u8("shim length", BLOCK_WORDS)?;
         let dscp = cursor.u8("shim DSCP")?;
-        decode_header(&mut cursor, 1)?;
+        decode_header(&mut cursor, 1, QueueWords::Absent)?;
         Ok(Self {
             notes: ShimNotes {
                 tail_is_checksum: flags & NOTE_TAIL_IS_CHECKSUM != 0,
                 original_dscp: (flags & NOTE_ORIGINAL_DSCP != 0).then_some(dscp >> 2),
                 age_code: flags & NOTE_AGE,
             },
-            source: decode_hop(&mut cursor)?,
+            source: decode_hop(&mut cursor, QueueWords::Absent)?,
             sequence: cursor.u32("sequence number")?,
             tail: cursor.array("tail")?,
         })
@@ -83,62 +146,63 @@ impl IntBlock {
         }
         let dscp = self.notes.original_dscp.unwrap_or(0) << 2;
         out.extend([SHIM_TYPE, flags, BLOCK_WORDS, dscp]);
-        emit_header(1, &mut out);
-        emit_hop(&self.source, &mut out);
+        emit_header(1, QueueWords::Absent, &mut out);
+        emit_hop(&self.source, QueueWords::Absent, &mut out);
         out.extend(self.sequence.to_be_bytes());
         out.extend(self.tail);
         out
     }
 }
 
-/// Bytes of a report's INT part with this number of hops.
-pub(super) fn stack_bytes(hops: usize) -> usize {
-    4 * (FRAME_WORDS + HOP_WORDS * hops)
-}
-
 /// Number of hops in an INT part of this size, if the size is possible.
-pub(super) fn hops_in(bytes: usize) -> Option<usize> {
-    let hops = bytes.checked_sub(stack_bytes(0))?;
-    let hop_bytes = 4 * HOP_WORDS;
+pub(super) fn hops_in(bytes: usize, queues: QueueWords) -> Option<usize> {
+    let hops = bytes.checked_sub(4 * FRAME_WORDS)?;
+    let hop_bytes = 4 * usize::from(queues.hop_words());
     let count = hops / hop_bytes;
-    (hops % hop_bytes == 0 && (1..=HopStack::MAX_HOPS).contains(&count)).then_some(count)
+    (hops % hop_bytes == 0 && (1..=queues.most_hops()).contains(&count)).then_some(count)
 }
 
 /// Reads a report's INT part of exactly `hops` hops: stack and sequence number.
 pub(super) fn decode_stack(
     cursor: &mut Cursor<'_>,
     hops: usize,
+    queues: QueueWords,
 ) -> Result<(HopStack, u32), DecodeError> {
     cursor.expect_u8("shim type", SHIM_TYPE)?;
     cursor.u8("reserved shim byte")?;
     let words = cursor.u8("shim length")?;
-    cursor.check("shim length", 1, words.into(), words_of(hops).into())?;
+    cursor.check(
+        "shim length",
+        1,
+        words.into(),
+        words_of(hops, queues).into(),
+    )?;
     cursor.u8("reserved shim byte")?;
-    let count = decode_header(cursor, count_of(hops))?;
+    let count = decode_header(cursor, count_of(hops), queues)?;
     let stack = (0..count)
-        .map(|_| decode_hop(cursor))
+        .map(|_| decode_hop(cursor, queues))
         .collect::<Result<Vec<_>, _>>()?;
     let stack = HopStack::newest_first(&stack).ok_or(DecodeError::Length {
         what: "hop stack",
-        found: stack.len() * 4 * HOP_WORDS,
+        found: stack.len() * 4 * usize::from(queues.hop_words()),
         expected: "1 to 62 hops of 16",
     })?;
     Ok((stack, cursor.u32("sequence number")?))
 }
 
 /// Writes a report's INT part. Reserved bytes are 0, whatever they were in the packet.
-pub(super) fn emit_stack(stack: &HopStack, sequence: u32, out: &mut Vec<u8>) {
-    out.extend([SHIM_TYPE, 0, words_of(stack.count()), 0]);
-    emit_header(count_of(stack.count()), out);
+pub(super) fn emit_stack(stack: &HopStack, queues: QueueWords, sequence: u32, out: &mut Vec<u8>) {
+    out.extend([SHIM_TYPE, 0, words_of(stack.count(), queues), 0]);
+    emit_header(count_of(stack.count()), queues, out);
     for hop in stack.iter() {
-        emit_hop(hop, out);
+        emit_hop(hop, queues, out);
     }
     out.extend(sequence.to_be_bytes());
 }
 
 /// A [`HopStack`] always has few enough hops for these two fields.
-fn words_of(hops: usize) -> u8 {
-    u8::try_from(FRAME_WORDS + HOP_WORDS * hops).unwrap_or(u8::MAX)
+fn words_of(hops: usize, queues: QueueWords) -> u8 {
+    u8::try_from(FRAME_WORDS + usize::from(queues.hop_words()) * hops).unwrap_or(u8::MAX)
 }
 
 fn count_of(hops: usize) -> u8 {
@@ -147,7 +211,7 @@ fn count_of(hops: usize) -> u8 {
 
 /// Reads a metadata header that must announce `hops` hops. Reserved bits, the replication and error flags and the
 /// maximum hop count are ignored, because a report does not need them.
-fn decode_header(cursor: &mut Cursor<'_>, hops: u8) -> Result<u8, DecodeError> {
+fn decode_header(cursor: &mut Cursor<'_>, hops: u8, queues: QueueWords) -> Result<u8, DecodeError> {
     let version = cursor.u8("INT version")? >> 4;
     cursor.check("INT version", 1, version.into(), VERSION.into())?;
     let instructions = cursor.u8("instruction count")? & 0x1f;
@@ -155,36 +219,44 @@ fn decode_header(cursor: &mut Cursor<'_>, hops: u8) -> Result<u8, DecodeError> {
         "instruction count",
         1,
         instructions.into(),
-        INSTRUCTION_COUNT.into(),
+        queues.hop_words().into(),
     )?;
     cursor.u8("max hop count")?;
     cursor.expect_u8("total hop count", hops)?;
     let bitmap = cursor.u16("instruction bitmap")?;
-    cursor.check("instruction bitmap", 2, bitmap.into(), INSTRUCTIONS.into())?;
+    let instructions = queues.instructions();
+    cursor.check("instruction bitmap", 2, bitmap.into(), instructions.into())?;
     cursor.u16("reserved")?;
     Ok(hops)
 }
 
-fn emit_header(hops: u8, out: &mut Vec<u8>) {
-    out.extend([VERSION << 4, INSTRUCTION_COUNT, MAX_HOPS.max(hops), hops]);
-    out.extend(INSTRUCTIONS.to_be_bytes());
+fn emit_header(hops: u8, queues: QueueWords, out: &mut Vec<u8>) {
+    out.extend([VERSION << 4, queues.hop_words(), MAX_HOPS.max(hops), hops]);
+    out.extend(queues.instructions().to_be_bytes());
     out.extend([0, 0]);
 }
 
-fn decode_hop(cursor: &mut Cursor<'_>) -> Result<Hop, DecodeError> {
+fn decode_hop(cursor: &mut Cursor<'_>, queues: QueueWords) -> Result<Hop, DecodeError> {
     Ok(Hop {
         node: NodeId(cursor.u32("node ID")?),
         ingress_port: cursor.u16("ingress port")?,
         egress_port: cursor.u16("egress port")?,
+        queue: match queues {
+            QueueWords::Absent => None,
+            QueueWords::Occupancy | QueueWords::Bytes => queues.read(cursor.u32("queue")?),
+        },
         ingress_ts: cursor.u32("ingress timestamp")?,
         egress_ts: cursor.u32("egress timestamp")?,
     })
 }
 
-fn emit_hop(hop: &Hop, out: &mut Vec<u8>) {
+fn emit_hop(hop: &Hop, queues: QueueWords, out: &mut Vec<u8>) {
     out.extend(hop.node.0.to_be_bytes());
     out.extend(hop.ingress_port.to_be_bytes());
     out.extend(hop.egress_port.to_be_bytes());
+    if queues != QueueWords::Absent {
+        out.extend(queues.word(hop.queue).to_be_bytes());
+    }
     out.extend(hop.ingress_ts.to_be_bytes());
     out.extend(hop.egress_ts.to_be_bytes());
 }

@@ -4,6 +4,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::cursor::Cursor;
+use super::int_v05::QueueWords;
 use super::report_hostint::{GAP_BYTES, decode_gap, emit_gap};
 use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, int_v05};
@@ -15,6 +16,9 @@ use crate::model::{
 const LAYOUT: u8 = 1;
 const FLAG_IPV6: u8 = 0x80;
 const FLAG_QUEUE: u8 = 0x40;
+/// The hops have a word for their queue, and it is in bytes.
+const FLAG_HOP_QUEUES: u8 = 0x20;
+const FLAG_HOP_QUEUES_IN_BYTES: u8 = 0x10;
 
 pub(super) const FLOW_BYTES: usize = 44;
 const QUEUE_BYTES: usize = 8;
@@ -27,20 +31,34 @@ const MOST_PACKETS: u32 = 0x00ff_ffff;
 /// Reads a whole datagram whose fixed header announces an extended latency report.
 pub(super) fn decode_latency(datagram: &[u8], time_s: u32) -> Result<LatencyReport, DecodeError> {
     const AROUND_INT: usize = HEADER_BYTES + FLOW_BYTES + QUEUE_BYTES;
-    let hops = datagram
-        .len()
-        .checked_sub(AROUND_INT)
-        .and_then(int_v05::hops_in)
-        .ok_or(DecodeError::Length {
-            what: "extended latency report",
-            found: datagram.len(),
-            expected: "112 with two hops",
-        })?;
+    let hops_in = |queues| {
+        let bytes = datagram.len().checked_sub(AROUND_INT)?;
+        int_v05::hops_in(bytes, queues)
+    };
+    let bad_length = DecodeError::Length {
+        what: "extended latency report",
+        found: datagram.len(),
+        expected: "112 with two hops",
+    };
+    let fits = [QueueWords::Absent, QueueWords::Occupancy].map(hops_in);
+    if fits == [None, None] {
+        return Err(bad_length);
+    }
     let mut cursor = Cursor::new(datagram);
     cursor.array::<HEADER_BYTES>("report header")?;
-    let (flow, flags) = decode_flow(&mut cursor, FLAG_QUEUE)?;
+    let known = FLAG_QUEUE | FLAG_HOP_QUEUES | FLAG_HOP_QUEUES_IN_BYTES;
+    let (flow, flags) = decode_flow(&mut cursor, known)?;
     let queue = decode_queue(&mut cursor, flags)?;
-    let (hops, sequence) = int_v05::decode_stack(&mut cursor, hops)?;
+    let queues = match (flags & FLAG_HOP_QUEUES, flags & FLAG_HOP_QUEUES_IN_BYTES) {
+        (0, in_bytes) => {
+            cursor.check("unit of queues without words", 1, in_bytes.into(), 0)?;
+            QueueWords::Absent
+        }
+        (_, 0) => QueueWords::Occupancy,
+        _ => QueueWords::Bytes,
+    };
+    let hops = hops_in(queues).ok_or(bad_length)?;
+    let (hops, sequence) = int_v05::decode_stack(&mut cursor, hops, queues)?;
     Ok(LatencyReport {
         version: ReportVersion::V05,
         time_s,
@@ -57,11 +75,17 @@ pub(super) fn emit_latency(
     report: &LatencyReport,
     out: &mut Vec<u8>,
 ) {
-    emit_flow(flow, queue.map_or(0, |_| FLAG_QUEUE), out);
+    let queues = QueueWords::of(&report.hops);
+    let of_hops = match queues {
+        QueueWords::Absent => 0,
+        QueueWords::Occupancy => FLAG_HOP_QUEUES,
+        QueueWords::Bytes => FLAG_HOP_QUEUES | FLAG_HOP_QUEUES_IN_BYTES,
+    };
+    emit_flow(flow, queue.map_or(0, |_| FLAG_QUEUE) | of_hops, out);
     let queue = queue.unwrap_or_default();
     out.extend(queue.packets.min(MOST_PACKETS).to_be_bytes());
     out.extend(queue.bytes.to_be_bytes());
-    int_v05::emit_stack(&report.hops, report.sequence, out);
+    int_v05::emit_stack(&report.hops, queues, report.sequence, out);
 }
 
 /// Reads a whole datagram whose fixed header announces an extended drop-summary report.

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::cursor::Cursor;
+use super::int_v05::QueueWords;
 use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, int_v05};
 use crate::model::{
@@ -42,7 +43,7 @@ impl LatencyLayout {
             .filter_map(move |(reporter_word, transport)| {
                 let word = if reporter_word { WORD_BYTES } else { 0 };
                 let around = HEADER_BYTES + word + IP_BYTES + transport.quoted_bytes();
-                let hops = int_v05::hops_in(size.checked_sub(around)?)?;
+                let hops = int_v05::hops_in(size.checked_sub(around)?, QueueWords::Absent)?;
                 ((hops == 2) == two_hops).then_some(Self {
                     reporter_word,
                     transport,
@@ -89,7 +90,7 @@ fn decode_layout(
         Transport::Tcp => QuotedHeaders::new(ip, &cursor.array::<20>("quoted TCP header")?),
     }
     .map_err(|source| DecodeError::Headers { offset, source })?;
-    let (hops, sequence) = int_v05::decode_stack(&mut cursor, layout.hops)?;
+    let (hops, sequence) = int_v05::decode_stack(&mut cursor, layout.hops, QueueWords::Absent)?;
     Ok(LatencyReport {
         version: ReportVersion::V05,
         time_s,
@@ -111,7 +112,7 @@ pub(super) fn emit_latency(
     }
     out.extend(headers.ip());
     out.extend(headers.l4());
-    int_v05::emit_stack(&report.hops, report.sequence, out);
+    int_v05::emit_stack(&report.hops, QueueWords::Absent, report.sequence, out);
 }
 
 /// A flow that synthetic headers can name: TCP or UDP over IPv4 without VLAN tags.

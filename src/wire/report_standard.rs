@@ -3,12 +3,12 @@
 //! A packet that represents the flow carries the stack of both hops, so that any collector finds the latency. Values
 //! that the standard has no field for travel in v2.0 as words of hostint's domain, and are left out of v1.0.
 
-use super::int_stack::{self, DOMAIN, QUEUE_BYTES, SEQUENCE, Stack};
+use super::int_stack::{self, DOMAIN, HOPS_IN_BYTES, QUEUE_BYTES, SEQUENCE, Stack};
 use super::{fragment, report_v05};
 use crate::model::{
-    Body, ClockState, DropSummary, Hop, HopStack, IntHeader, IntType, IntVersion, LatencyReport,
-    Metadata, NodeId, Observation, PacketReport, QueueDepth, ReportDomain, ReportVersion,
-    ReportedPacket,
+    Body, ClockState, DropSummary, Hop, HopQueue, HopStack, IntHeader, IntType, IntVersion,
+    LatencyReport, Metadata, NodeId, Observation, PacketReport, QueueDepth, ReportDomain,
+    ReportVersion, ReportedPacket,
 };
 
 /// Domain-specific metadata of a report (DSMdBits): the time it was made, and the missing numbers.
@@ -52,9 +52,14 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
             let queue_bytes = report.queue().map(|queue| queue.bytes);
             let words: Vec<u32> = [report.sequence].into_iter().chain(queue_bytes).collect();
             let queue = queue_bytes.map_or(0, |_| QUEUE_BYTES);
+            let mut queues = report.hops.transit().iter().filter_map(|hop| hop.queue);
+            let unit = match queues.next() {
+                Some(HopQueue::Bytes(_)) => HOPS_IN_BYTES,
+                Some(HopQueue::Occupancy(_)) | None => 0,
+            };
             let stack = Stack {
                 hops: &hops,
-                source_words: (SEQUENCE | queue, &words),
+                source_words: (SEQUENCE | queue | unit, &words),
             };
             let int = int_stack::emit(IntVersion::V2, &stack)?;
             let metadata = Metadata {
@@ -166,6 +171,8 @@ fn hops_of(report: &LatencyReport, wide: impl Fn(u32) -> u64) -> Vec<Metadata> {
             egress_port: Some(hop.egress_port),
             ingress_ts: Some(wide(hop.ingress_ts)),
             egress_ts: stay.then(|| wide(hop.egress_ts)),
+            queue_id: hop.queue.map(|_| 0),
+            queue_occupancy: hop.queue.map(HopQueue::in_24_bits),
             ..Metadata::default()
         })
         .collect();
@@ -182,7 +189,9 @@ fn hops_in(header: &IntHeader) -> Option<(HopStack, Option<QueueDepth>)> {
     if header.truncated || (header.version, header.kind) != (IntVersion::V2, IntType::Md) {
         return None;
     }
-    let queue = match (domain.instructions, header.source_words.as_slice()) {
+    let in_bytes = domain.instructions & HOPS_IN_BYTES != 0;
+    let instructions = domain.instructions & !HOPS_IN_BYTES;
+    let queue = match (instructions, header.source_words.as_slice()) {
         (SEQUENCE, [_]) => None,
         (0xc000, [_, bytes]) => Some(QueueDepth {
             packets: header.hops.last()?.queue_occupancy?,
@@ -191,7 +200,8 @@ fn hops_in(header: &IntHeader) -> Option<(HopStack, Option<QueueDepth>)> {
         _ => return None,
     };
     // A value of all ones is read as no value.
-    let hops = header.hops.iter().map(|hop| {
+    let transit = 1..header.hops.len().saturating_sub(1);
+    let hops = header.hops.iter().enumerate().map(|(at, hop)| {
         let ingress_ts = hop.ingress_ts.unwrap_or(u64::MAX) as u32;
         Hop {
             node: hop.node.unwrap_or(NodeId(u32::MAX)),
@@ -199,6 +209,11 @@ fn hops_in(header: &IntHeader) -> Option<(HopStack, Option<QueueDepth>)> {
             egress_port: hop.egress_port.unwrap_or(u16::MAX),
             ingress_ts,
             egress_ts: hop.egress_ts.map_or(ingress_ts, |ts| ts as u32),
+            queue: (hop.queue_occupancy.filter(|_| transit.contains(&at))).map(if in_bytes {
+                HopQueue::Bytes
+            } else {
+                HopQueue::Occupancy
+            }),
         }
     });
     let hops: Vec<_> = hops.collect();

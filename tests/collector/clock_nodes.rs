@@ -137,6 +137,7 @@ impl Collector {
             egress_port: 1,
             ingress_ts: node.clock(at) as u32,
             egress_ts: node.clock(at) as u32,
+            queue: None,
         };
         let report = Report {
             sequence: 1,

@@ -22,7 +22,13 @@ impl ReportTaker for Told {
     fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
         let observation = &received.report.observation;
         let nodes: Vec<u32> = match &observation.body {
-            Body::Latency(latency) => latency.hops.iter().map(|hop| hop.node.0).collect(),
+            Body::Latency(latency) => {
+                for hop in latency.hops.transit() {
+                    // Each hop tells its own number as the packets in its queue.
+                    assert_eq!(hop.queue, Some(HopQueue::Occupancy(hop.node.0)));
+                }
+                latency.hops.iter().map(|hop| hop.node.0).collect()
+            }
             Body::Packet(packet) => packet.node.into_iter().map(|node| node.0).collect(),
             _ => Vec::new(),
         };
@@ -81,7 +87,7 @@ impl Collector {
             left_ns: NS + 2_000,
             ingress_port: 2,
             egress_port: 3,
-            queue_packets: Some(0),
+            queue_packets: Some(node),
             first: FirstHeader::Ipv4,
             quote: wire[14..14 + 20 + 8 + 36].to_vec(),
         };
@@ -92,7 +98,7 @@ impl Collector {
         self.0.datagram(&datagram, arrival(at)).unwrap();
     }
 
-    fn finish(mut self) -> (Vec<(Vec<u32>, bool)>, MxCounts) {
+    fn finish(&mut self) -> (Vec<(Vec<u32>, bool)>, MxCounts) {
         self.0.finish().unwrap();
         let counts = self.0.mx_counts();
         (std::mem::take(&mut self.0.taker_mut().0), counts)
@@ -158,6 +164,19 @@ fn a_report_that_lacks_a_hop_has_none_and_says_so() {
     ];
     assert_eq!(told, expected);
     assert_eq!(found, counts(4, 3, 0));
+    let missing = [(14, 2), (12, 1)].map(|(node, reports)| MxMissingHop {
+        node: NodeId(node),
+        reports,
+    });
+    let pair = MxPairRow {
+        source: NodeId(1),
+        sink: NodeId(2),
+        joined: 4,
+        incomplete: 3,
+        missing: missing.to_vec(),
+    };
+    assert_eq!(collector.0.mx_pairs(8), [pair]);
+    assert!(collector.0.mx_pairs(0).is_empty());
 }
 
 #[test]

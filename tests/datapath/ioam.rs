@@ -5,7 +5,7 @@ use hostint::datapath::abi::{
     lease_way, peer_counter, sink_counter, sink_flag, source_counter, superpackets,
 };
 use hostint::datapath::events;
-use hostint::model::{Encapsulation as Named, Hop, NodeId, SinkEvent};
+use hostint::model::{Encapsulation as Named, Hop, HopQueue, NodeId, SinkEvent};
 use hostint_testing::checksum::verify;
 use hostint_testing::frame::{Frame, TCP, UDP};
 use hostint_testing::generate::plain;
@@ -99,6 +99,8 @@ fn hop(entry: &Entry) -> Hop {
         egress_port: entry.egress_port,
         ingress_ts: ts,
         egress_ts: ts,
+        // All ones say that the router does not know it.
+        queue: (entry.queue != u32::MAX).then_some(HopQueue::Bytes(entry.queue)),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use hostint::datapath::abi::{event_reason, path_event, sink_counter, sink_flow_flag};
 use hostint::datapath::events;
-use hostint::model::{Body, Hop, NodeId, PathSample, Report, SinkEvent};
+use hostint::model::{Body, Hop, HopQueue, NodeId, PathSample, Report, SinkEvent};
 use hostint::report::Builder;
 use hostint::wire::{report, report_v05};
 use hostint_testing::checksum::be16;
@@ -33,17 +33,24 @@ fn entry(node: u32) -> Entry {
     }
 }
 
-/// What a report says of it; in VXLAN-GPE with entries of five words the hop's latency is unknown.
-fn hop(node: u32, knows_latency: bool) -> Hop {
+/// What a report says of it; in VXLAN-GPE with entries of five words the hop's latency is unknown, and INT v0.5 has no
+/// queue.
+fn hop(node: u32, form: Form) -> Hop {
     let entry = entry(node);
     let ingress_ts = entry.ingress_ns as u32;
-    let latency = if knows_latency { entry.latency_ns } else { 0 };
+    let latency = if form == Form::Gpe {
+        0
+    } else {
+        entry.latency_ns
+    };
+    let knows_queue = matches!(form, Form::Gpe | Form::GpeWithLatency | Form::IntMd);
     Hop {
         node: NodeId(node),
         ingress_port: entry.ingress_port,
         egress_port: entry.egress_port,
         ingress_ts,
         egress_ts: ingress_ts + latency,
+        queue: knows_queue.then_some(HopQueue::Occupancy(entry.queue)),
     }
 }
 
@@ -221,11 +228,7 @@ mod root {
                 let Some(SinkEvent::Latency(event)) = events::decode(bytes) else {
                     panic!("{form:?}, {hops} hops: a latency");
                 };
-                let expected: Vec<_> = nodes
-                    .iter()
-                    .rev()
-                    .map(|node| hop(*node, form != Form::Gpe))
-                    .collect();
+                let expected: Vec<_> = nodes.iter().rev().map(|node| hop(*node, form)).collect();
                 assert_eq!(event.transit, expected, "{form:?}");
                 assert_eq!(event.source.node, NodeId(2), "{form:?}, {hops} hops");
                 assert_eq!(event.source.egress_port, 13, "{form:?}, {hops} hops");

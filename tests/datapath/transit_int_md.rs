@@ -185,6 +185,32 @@ mod root {
     }
 
     /// A datagram with a header that differs from the usual one.
+    #[test]
+    fn only_allowed_sources_get_entries_if_some_are_named() {
+        let header = Header::asking(ALL_KNOWN);
+        for (sentence, frame, own) in [
+            ("IPv4", udp(), "192.0.2.1"),
+            ("IPv6", udp6(), "2001:db8::1"),
+            ("TCP", tcp(), "192.0.2.1"),
+        ] {
+            let wire = marked(&frame, &header);
+            let own = own.parse().expect("an address");
+            let other = "192.0.2.99".parse().expect("an address");
+            let allowed = hop(&Options {
+                allowed: Some(&[other, own]),
+                ..md_options()
+            });
+            assert_pushed(&allowed, &wire, &header, sentence);
+            let stranger = hop(&Options {
+                allowed: Some(&[other]),
+                ..md_options()
+            });
+            assert_eq!(stranger.leave(&wire).bytes, wire, "{sentence}");
+            let counted = [(count::COUNT_TRANSIT_NOT_ALLOWED, 1, wire.len() as u64)];
+            assert_counted(&stranger, &counted, sentence);
+        }
+    }
+
     fn differing(change: fn(&mut Header)) -> Vec<u8> {
         let mut header = Header::asking(ALL_KNOWN);
         change(&mut header);

@@ -5,6 +5,7 @@ use hostint_testing::frame::Frame;
 use hostint_testing::int_block::{Block, FLAG_BUDGET};
 use hostint_testing::model::{gpe, layout};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
+use hostint_testing::programs::sink::TCX_DROP;
 use hostint_testing::programs::source::TCX_NEXT;
 use hostint_testing::programs::transit::Options;
 use hostint_testing::sink_cases::{extension, int};
@@ -147,6 +148,79 @@ mod root {
             assert_eq!(left != frame, says_so, "{sentence}: M");
             let counted = [(count::COUNT_TRANSIT_SUPERPACKET, 1, frame.len() as u64)];
             assert_counted(&hop, &counted, sentence);
+        }
+    }
+
+    /// What the kernel may refuse for want of memory: to write, to take the room away again, to put a VLAN tag back, to make
+    /// room.
+    #[test]
+    fn a_push_that_fails_is_undone_or_the_packet_is_dropped() {
+        const STORE: u32 = 1;
+        const UNDO: u32 = 2;
+        const VLAN: u32 = 4;
+        const ROOM: u32 = 8;
+        let plain = || udp().tagged(asking(int())).payload(300);
+        let undone = (TCX_NEXT, count::COUNT_TRANSIT_UNDONE);
+        let dropped = (TCX_DROP, count::COUNT_TRANSIT_DROPPED);
+        for straight in [true, false] {
+            for (sentence, frame, refused, (verdict, reason)) in [
+                ("no write", plain().bytes(), STORE, undone),
+                (
+                    "no write, in VXLAN-GPE",
+                    in_gpe(&udp().payload(300), 0, 0x0c),
+                    STORE,
+                    undone,
+                ),
+                (
+                    "no write, with a tag",
+                    plain().vlan(7).bytes(),
+                    STORE,
+                    undone,
+                ),
+                (
+                    "neither write nor way back",
+                    plain().bytes(),
+                    STORE | UNDO,
+                    dropped,
+                ),
+                (
+                    "neither write nor tag",
+                    plain().vlan(7).bytes(),
+                    STORE | VLAN,
+                    dropped,
+                ),
+                ("no tag", plain().vlan(7).bytes(), VLAN, dropped),
+                (
+                    "neither room nor tag",
+                    plain().vlan(7).bytes(),
+                    ROOM | VLAN,
+                    dropped,
+                ),
+                (
+                    "no room, with a tag",
+                    plain().vlan(7).bytes(),
+                    ROOM,
+                    (TCX_NEXT, count::COUNT_TRANSIT_CANNOT_RESIZE),
+                ),
+            ] {
+                let sentence = format!("{sentence}, straight way: {straight}");
+                let hop = hop(&Options {
+                    straight,
+                    refused,
+                    ..Options::default()
+                });
+                let left = hop.leave(&frame);
+                assert_eq!(left.verdict, verdict, "{sentence}");
+                if verdict == TCX_NEXT {
+                    // The kernel keeps the outer tag beside the packet, and BPF_PROG_RUN shows the packet alone.
+                    let is_beside = frame[12..14] == [0x81, 0];
+                    let mut same = frame.clone();
+                    same.drain(if is_beside { 12..16 } else { 0..0 });
+                    assert_eq!(left.bytes, same, "{sentence}: no byte differs");
+                }
+                let counted = [(reason, 1, frame.len() as u64)];
+                assert_counted(&hop, &counted, &sentence);
+            }
         }
     }
 

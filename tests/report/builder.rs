@@ -292,6 +292,7 @@ fn transit_hops_are_in_every_form_of_report() {
                     .source
                     .egress_ts
                     .wrapping_add(1_000 * u32::from(hop) + 10),
+                queue: None,
             })
             .rev()
             .collect();
@@ -315,6 +316,52 @@ fn transit_hops_are_in_every_form_of_report() {
                 assert_eq!(told.hops.transit(), transit, "{sentence}");
                 assert_eq!(told.hops.sink().node, NodeId(3), "{sentence}");
             }
+        }
+    }
+}
+
+#[test]
+fn the_queues_that_hops_told_are_reported_but_for_host_int() {
+    let hop = |node, queue| Hop {
+        node: NodeId(node),
+        queue,
+        ..latency_event("hostint_l4_udp_1wire", Encapsulation::OverTcpUdp, 8).source
+    };
+    for (sentence, queues) in [
+        (
+            "packets",
+            [
+                Some(HopQueue::Occupancy(0)),
+                None,
+                Some(HopQueue::Occupancy(0x00ff_fffe)),
+            ],
+        ),
+        (
+            "bytes",
+            [
+                None,
+                Some(HopQueue::Bytes(5)),
+                Some(HopQueue::Bytes(u32::MAX - 1)),
+            ],
+        ),
+    ] {
+        let mut event = latency_event("hostint_l4_udp_1wire", Encapsulation::OverTcpUdp, 8);
+        event.transit = (11..)
+            .zip(queues)
+            .map(|(node, queue)| hop(node, queue))
+            .collect();
+        let event = SinkEvent::Latency(event);
+        for (host_int, expected) in [(false, queues), (true, [None; 3])] {
+            let builder = Builder {
+                host_int,
+                ..BUILDER
+            };
+            let report = decode(&datagram(&event, 1, builder, NOW_NS)).expect(sentence);
+            let Body::Latency(told) = report.observation.body else {
+                panic!("{sentence}: no latency");
+            };
+            let told: Vec<_> = told.hops.transit().iter().map(|hop| hop.queue).collect();
+            assert_eq!(told, expected, "{sentence}, for Host-INT: {host_int}");
         }
     }
 }

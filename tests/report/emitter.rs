@@ -40,6 +40,7 @@ fn loopback_event(sequence: u32) -> SinkEvent {
             egress_port: 13,
             ingress_ts: 1,
             egress_ts: 1,
+            queue: None,
         },
         transit: Vec::new(),
         sink_port: 12,

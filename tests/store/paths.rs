@@ -143,6 +143,42 @@ fn every_segment_has_its_times() {
 }
 
 #[test]
+fn the_queues_that_packets_met_are_those_of_the_reports() {
+    let disk = stored(Known::All, |n| {
+        let mut way = two_hops();
+        way.hops[0].queue = Some(HopQueue::Bytes(n));
+        way.hops[1].queue = (n % 2 == 0).then_some(HopQueue::Bytes(0));
+        way
+    });
+    let figures = |reports, mean, most| HopQueueFigures {
+        reports,
+        in_bytes: true,
+        mean,
+        most,
+    };
+    for query in [PAIR, PathQuery::Flow(1)] {
+        let [path] = &paths(&disk, query)[..] else {
+            panic!("one path");
+        };
+        let depths: Vec<_> = path.segments.iter().map(|one| one.queue_depth).collect();
+        let expected = [
+            None,
+            Some(figures(100, 49.5, 99)),
+            None,
+            Some(figures(50, 0.0, 0)),
+            None,
+        ];
+        assert_eq!(depths, expected, "{query:?}");
+    }
+    let disk = stored(Known::All, |_| two_hops());
+    let told = &paths(&disk, PAIR)[0].segments;
+    assert!(
+        told.iter().all(|one| one.queue_depth.is_none()),
+        "no hop says it"
+    );
+}
+
+#[test]
 fn a_link_between_unknown_clocks_has_no_time() {
     for known in [Known::Ends, Known::Nothing] {
         let disk = stored(known, |_| two_hops());

@@ -218,6 +218,7 @@ impl Synthetic {
             egress_port: 3,
             ingress_ts: at as u32,
             egress_ts: (at + 1_800) as u32,
+            queue: None,
         };
         let body = if number % 9 == 4 {
             Body::DropSummary(DropSummary {
@@ -366,6 +367,16 @@ impl Synthetic {
             exporters,
             coverage: self.coverage(),
             segments: Vec::new(),
+            mx_pairs: vec![MxPairRow {
+                source: NodeId(1),
+                sink: NodeId(2),
+                joined: 1_000,
+                incomplete: 10,
+                missing: vec![MxMissingHop {
+                    node: NodeId(9),
+                    reports: 10,
+                }],
+            }],
             drops: crate::report_samples::drop_rows(),
             tcp: report_samples::host_tcp_rows(),
             ..CollectStatus::default()

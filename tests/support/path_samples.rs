@@ -14,6 +14,8 @@ pub struct PassedHop {
     pub ports: (u16, u16),
     pub stay_ns: u32,
     pub ahead_ns: i32,
+    /// What it says of its queue.
+    pub queue: Option<HopQueue>,
 }
 
 /// The way of a packet, in its order.
@@ -34,6 +36,7 @@ pub fn two_hops() -> PassedWay {
         ports,
         stay_ns,
         ahead_ns,
+        queue: None,
     };
     PassedWay {
         source: 1,
@@ -60,6 +63,7 @@ impl PassedWay {
             egress_port: port,
             ingress_ts: ts,
             egress_ts: ts,
+            queue: None,
         };
         let mut now = (arrival_ns as u32).wrapping_sub(self.whole_ns());
         let source = end(self.source, 7, now);
@@ -73,6 +77,7 @@ impl PassedWay {
                 egress_port: hop.ports.1,
                 ingress_ts: ingress.wrapping_add_signed(hop.ahead_ns),
                 egress_ts: now.wrapping_add_signed(hop.ahead_ns),
+                queue: hop.queue,
             });
         }
         transit.reverse();

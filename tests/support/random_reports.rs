@@ -48,6 +48,7 @@ impl Random {
             egress_port: self.u16(),
             ingress_ts: self.u32(),
             egress_ts: self.u32(),
+            queue: None,
         }
     }
 
@@ -151,6 +152,26 @@ impl Random {
             },
             hops: HopStack::between(self.hop(), self.hop()),
             sequence: self.u32(),
+        }
+    }
+
+    /// A packet that passed hops, of which some say their queue: all in one unit. What INT has no bits for is not there.
+    pub fn passed(&mut self) -> LatencyReport {
+        let in_bytes = self.bool();
+        let mut hops: Vec<Hop> = (0..1 + self.u8() % 8).map(|_| self.hop()).collect();
+        for hop in &mut hops {
+            let number = self.u32() >> 9;
+            let queue = if in_bytes {
+                HopQueue::Bytes(number)
+            } else {
+                HopQueue::Occupancy(number)
+            };
+            hop.queue = self.bool().then_some(queue);
+        }
+        LatencyReport {
+            packet: self.named(),
+            hops: HopStack::over(self.hop(), &hops, self.hop()),
+            ..self.latency()
         }
     }
 

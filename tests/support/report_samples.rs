@@ -87,7 +87,13 @@ fn variants(report: Report) -> [Report; 5] {
     match &mut most.observation.body {
         Body::DropSummary(summary) => summary.flow.vlans = vlans,
         Body::Latency(latency) => {
-            latency.hops = HopStack::newest_first(&[*latency.hops.sink(); 3]).unwrap()
+            let sink = *latency.hops.sink();
+            let queues = [HopQueue::Occupancy(7), HopQueue::Bytes(66_000)];
+            let hops = queues.map(|queue| Hop {
+                queue: Some(queue),
+                ..sink
+            });
+            latency.hops = HopStack::over(sink, &hops, sink);
         }
         Body::FlowSummary(summary) => summary.flow.vlans = vlans,
         Body::Summary(summary) => {

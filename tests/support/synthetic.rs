@@ -96,6 +96,7 @@ impl Synthetic {
                 egress_port: 3,
                 ingress_ts,
                 egress_ts: ingress_ts,
+                queue: None,
             };
             let sink_ts = time_ns as u32;
             Body::Latency(LatencyReport {

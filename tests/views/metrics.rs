@@ -185,6 +185,16 @@ fn collect_status() -> CollectStatus {
             exporter(None, 0),
         ],
         segments: segments(),
+        mx_pairs: vec![MxPairRow {
+            source: NodeId(1),
+            sink: NodeId(2),
+            joined: 7,
+            incomplete: 3,
+            missing: vec![MxMissingHop {
+                node: NodeId(9),
+                reports: 2,
+            }],
+        }],
         coverage: vec![CoverageRow {
             source: NodeId(1),
             sink: Some(NodeId(2)),

@@ -43,6 +43,7 @@ fn segment(
             .latency
             .map(|latency| latency.mean_ns as f64 / 20_000.0),
         unseen_hops: None,
+        queue_depth: None,
     }
 }
 
@@ -164,6 +165,17 @@ pub fn with_losses(mut path: PathFigures) -> PathFigures {
     path
 }
 
+/// The same path, whose hop told its queue.
+pub fn with_depth(mut path: PathFigures) -> PathFigures {
+    path.segments[1].queue_depth = Some(HopQueueFigures {
+        reports: 1_000,
+        in_bytes: true,
+        mean: 2_048.25,
+        most: 65_536,
+    });
+    path
+}
+
 fn told(view: &View) -> String {
     told_in(120, view)
 }
@@ -228,6 +240,37 @@ fn a_queue_stands_below_its_wire_and_is_named_if_it_explains_the_slowest() {
     // Half of 58 us, and a little less.
     assert!(queue(33_000).contains("can explain it"));
     assert!(queue(32_900).contains("cannot be told apart"));
+}
+
+#[test]
+fn the_queues_that_packets_met_are_a_sentence() {
+    let with = |mean, most, in_bytes| {
+        let mut path = path(200);
+        path.segments[1].queue_depth = Some(HopQueueFigures {
+            reports: 1_000,
+            in_bytes,
+            mean,
+            most,
+        });
+        told(&View::Paths(PAIR, vec![path], None))
+    };
+    let begin = "queues that packets met at hops, by the newest 1,000 reports: ";
+    for (text, expected) in [
+        (
+            with(2_048.25, 65_536, true),
+            "leaf (28673) port 3 2048.2 bytes (mean), 65,536 bytes at most\n",
+        ),
+        (
+            with(0.5, 7, false),
+            "leaf (28673) port 3 0.5 (mean), 7 at most (hostint's hops count packets)\n",
+        ),
+        (with(0.0, 0, true), "empty\n"),
+    ] {
+        let expected = format!("{begin}{expected}");
+        assert!(text.contains(&expected), "{text}does not say: {expected}");
+    }
+    let untold = told(&View::Paths(PAIR, vec![path(200)], None));
+    assert!(!untold.contains("queues that packets met"), "{untold}");
 }
 
 #[test]

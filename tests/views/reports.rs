@@ -73,6 +73,7 @@ fn latency_is_signed_and_knows_the_wrap() {
         egress_port: 0,
         ingress_ts: ts,
         egress_ts: 0,
+        queue: None,
     };
     for (sentence, source, sink, expected) in [
         ("forward", 1_000, 24_400, 23_400),
@@ -97,6 +98,7 @@ fn a_latency_log_line_is_host_ints_to_the_letter() {
         egress_port: port,
         ingress_ts: ts,
         egress_ts: ts,
+        queue: None,
     };
     let mut report = report("hostint_report_l4_udp");
     let Body::Latency(latency) = &mut report.observation.body else {

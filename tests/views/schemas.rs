@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crate::path::{path, unknown_path, with_losses, with_queue};
+use crate::path::{path, unknown_path, with_depth, with_losses, with_queue};
 use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::counters;
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
@@ -604,7 +604,10 @@ fn paths() -> Shape {
     shape_of_views(&[
         View::Paths(
             pair,
-            vec![with_losses(with_queue(path(100), 60_000)), unknown_path()],
+            vec![
+                with_depth(with_losses(with_queue(path(100), 60_000))),
+                unknown_path(),
+            ],
             Some(loss),
         ),
         View::Paths(PathQuery::Flow(7), Vec::new(), None),

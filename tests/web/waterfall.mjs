@@ -53,6 +53,19 @@ check("the drawing has a bar and a whisker, the error of two clocks, and a dashe
   }
 });
 
+check("the queues that packets met are a sentence", () => {
+  const [wire, hop, last] = path.segments;
+  const words = (queue_depth) => plain(waterfall({ ...path, segments: [wire, { ...hop, queue_depth }, last] }).text);
+  for (const [depth, said] of [
+    [{ reports: 1000, in_bytes: true, mean: 2048.25, most: 65536 }, "by the newest 1,000 reports: 28673 port 3 2048.3 bytes (mean), 65,536 bytes at most."],
+    [{ reports: 50, in_bytes: false, mean: 0.5, most: 7 }, "by the newest 50 reports: 28673 port 3 0.5 (mean), 7 at most (hostint's hops count packets)."],
+    [{ reports: 50, in_bytes: true, mean: 0, most: 0 }, "by the newest 50 reports: empty."],
+  ]) {
+    holds(words(depth).includes(`Queues that packets met at hops, ${said}`), `no ${said} in ${words(depth)}`);
+  }
+  holds(!words(null).includes("Queues that packets met"), "no hop says it");
+});
+
 check("a guest has a row, with the queue in front of it", () => {
   const guest = { ...wire(at(28673, 4), at(28673, 5), { latency: latency(3_000_000, 7_000_000) }), kind: "guest" };
   const queue = { ...wire(at(28673, 4), at(28673, 4), { latency: latency(1_000, 2_000) }), kind: "queue" };

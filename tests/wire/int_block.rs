@@ -20,6 +20,7 @@ fn int_blocks_are_read_and_written_back() {
             egress_port: 13,
             ingress_ts: 0x3d85_cd15,
             egress_ts: 0x3d85_cd15,
+            queue: None,
         };
         assert_eq!(block.source, source, "{name}");
         assert_eq!(block.sequence, 1, "{name}");

@@ -18,8 +18,12 @@ const HOST_INT_REPORTS: [&str; 4] = [
 /// About whole flows.
 const SUMMARY: &str = "hostint_flow_summary_tcp";
 
-const EXTENDED_REPORTS: [&str; 2] = [
+/// With a queue of a transit hop, in bytes.
+const HOP_QUEUES: &str = "../wire/dissector/hostint_report_hop_queues_udp6";
+
+const EXTENDED_REPORTS: [&str; 3] = [
     "hostint_report_extended_udp6",
+    HOP_QUEUES,
     "hostint_drop_summary_extended_tcp",
 ];
 
@@ -188,6 +192,15 @@ fn golden_reports_say_what_they_are_about() {
             name: "hostint_report_extended_udp6",
             kind: "latency",
             sequence: 1,
+            timestamp: 1_700_000_000,
+            reporter: Some(3),
+            latency_ns: latency,
+            flow: in_vlans(key("2001:db8::1", "2001:db8:1::2", 40000, 5001, 17), 100, 7),
+        },
+        Case {
+            name: HOP_QUEUES,
+            kind: "latency",
+            sequence: 2,
             timestamp: 1_700_000_000,
             reporter: Some(3),
             latency_ns: latency,
@@ -424,7 +437,7 @@ fn refusals_name_what_is_wrong() {
 
 #[test]
 fn refusals_of_extended_reports_name_what_is_wrong() {
-    let [latency, loss] = EXTENDED_REPORTS.map(udp_payload);
+    let [latency, _, loss] = EXTENDED_REPORTS.map(udp_payload);
     let summary = udp_payload(SUMMARY);
     let with = |report: &[u8], at: usize, byte: u8| {
         let mut bytes = report.to_vec();
@@ -543,6 +556,47 @@ fn an_extended_latency_report_tells_the_queue_of_the_source() {
     );
     bytes[13] &= !0x40;
     assert_eq!(queue_of(&bytes), None, "an unknown one is not");
+}
+
+#[test]
+fn a_report_with_queues_of_hops_is_read_as_the_manual_has_it() {
+    let report = decode(&udp_payload(HOP_QUEUES)).unwrap();
+    let Body::Latency(latency) = report.observation.body else {
+        panic!("no latency");
+    };
+    let hops = latency.hops.iter().map(|hop| (hop.node.0, hop.queue));
+    let expected = [
+        (3, None),
+        (0x70_0001, Some(HopQueue::Bytes(66_000))),
+        (2, None),
+    ];
+    assert_eq!(hops.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_queues_of_hops_are_read_back_and_nothing_else_is_taken_for_them() {
+    let mut random = Random(0x5851_f42d_4c95_7f2d);
+    for round in 0..20_000 {
+        let latency = random.passed();
+        let report = Report {
+            sequence: round,
+            observation: Observation {
+                hw_id: HwId::default(),
+                flags: Flags {
+                    tracked_flow: true,
+                    ..Flags::default()
+                },
+                clock: None,
+                body: Body::Latency(latency),
+            },
+        };
+        let bytes = emit(&report);
+        assert_eq!(decode(&bytes), Ok(report), "round {round}");
+        // Bytes 13 and 68 say whether there are words for them, and the datagram's length, too.
+        let mut other = bytes.clone();
+        other[13] ^= 0x20;
+        decode(&other).expect_err("words without their flag, or the flag without them");
+    }
 }
 
 #[test]

@@ -114,6 +114,42 @@ fn an_observation_arrives_in_v20_but_for_the_headers_that_it_quoted() {
 }
 
 #[test]
+fn the_queues_of_hops_arrive_in_v20_as_far_as_24_bits_go() {
+    let mut random = Random(11);
+    for round in 0..20_000 {
+        let mut latency = random.passed();
+        if let ReportedPacket::Named { flow, .. } = &mut latency.packet {
+            flow.protocol = 17;
+        }
+        if round == 0 {
+            let hops = [Hop {
+                queue: Some(HopQueue::Bytes(u32::MAX - 1)),
+                ..*latency.hops.source()
+            }];
+            latency.hops = HopStack::over(*latency.hops.source(), &hops, *latency.hops.sink());
+        }
+        let queues = |latency: &LatencyReport| -> Vec<Option<HopQueue>> {
+            latency.hops.iter().map(|hop| hop.queue).collect()
+        };
+        let expected = match round {
+            0 => vec![None, Some(HopQueue::Bytes(0x00ff_fffe)), None],
+            _ => queues(&latency),
+        };
+        let observation = Observation {
+            hw_id: HwId::default(),
+            flags: Flags::default(),
+            clock: None,
+            body: Body::Latency(latency),
+        };
+        let told = decode(&v20(std::slice::from_ref(&observation), round)).expect("a report");
+        let Body::Latency(told) = told.observation.body else {
+            panic!("round {round}: no latency");
+        };
+        assert_eq!(queues(&told), expected, "round {round}");
+    }
+}
+
+#[test]
 fn a_group_brings_each_of_its_observations() {
     let mut random = Random(7);
     for round in 0..2_000_u32 {
@@ -416,6 +452,7 @@ fn golden() -> [Golden; 3] {
         egress_port: port,
         ingress_ts: ns as u32,
         egress_ts: ns as u32,
+        queue: None,
     };
     let flow = FlowKey {
         src: "2001:db8::1".parse().unwrap(),

@@ -13,6 +13,16 @@ const volatile bool notes_departures = false; /* for the program that measures w
 const volatile __u32 carriers = CARRIER_HOST_INT | CARRIER_VXLAN_GPE;
 const volatile __be16 md_port = 0; /* 0: no port does */
 
+/* Steps of a push that fail in tests as the kernel may let them fail when it has no memory. */
+enum push_step {
+	STEP_STORE = 1, /* write the headers and the entry */
+	STEP_UNDO = 2,  /* take the room away again */
+	STEP_VLAN = 4,  /* put the VLAN tag back */
+	STEP_ROOM = 8,  /* make room; not on the straight way */
+};
+
+const volatile __u32 refused_steps = 0;
+
 /* Only the user half uses this map, and writes the next one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -9,6 +9,7 @@
 #include "packet/checksum.h"
 #include "packet/headers.h"
 #include "packet/vlan_aside.h"
+#include "transit/attachment.h"
 #include "transit/counters.h"
 #include "transit/exceeded.h"
 #include "transit/passing.h"
@@ -91,7 +92,22 @@ static __always_inline void grow_headers(struct passing_packet *p)
 	}
 }
 
-/* Only the first store may be refused, before anything is written; it gives the packet its own copy of the headers. */
+static __always_inline bool refuses(enum push_step step)
+{
+	return refused_steps & step;
+}
+
+static __always_inline bool put_tag_back(struct __sk_buff *ctx, const struct vlan_aside *vlan)
+{
+	return !refuses(STEP_VLAN) && put_vlan_back(ctx, vlan);
+}
+
+/* The store may be refused before anything is written: it gives the packet its own copy of the headers. */
+static __always_inline bool store_front(struct __sk_buff *ctx, const void *front, __u32 len)
+{
+	return !refuses(STEP_STORE) && !bpf_skb_store_bytes(ctx, ETH_HLEN, front, len, 0);
+}
+
 static __always_inline bool store_grown(struct __sk_buff *ctx, struct passing_packet *p)
 {
 	__u32 len = front_len(p);
@@ -108,7 +124,7 @@ static __always_inline bool store_grown(struct __sk_buff *ctx, struct passing_pa
 		return false;
 	/* One comparison of both bounds would be of a copy, of which older verifiers learn nothing. */
 	barrier_var(len);
-	return len < sizeof(p->front) && !bpf_skb_store_bytes(ctx, ETH_HLEN, p->front, len, 0);
+	return len < sizeof(p->front) && store_front(ctx, p->front, len);
 }
 
 static __always_inline bool load_front(struct __sk_buff *ctx, struct passing_packet *p)
@@ -124,7 +140,8 @@ static __always_inline bool load_front(struct __sk_buff *ctx, struct passing_pac
 static __always_inline int undo_push(struct __sk_buff *ctx, const struct passing_packet *p, __u64 fixed_gso,
 				     const struct vlan_aside *vlan)
 {
-	if (!bpf_skb_adjust_room(ctx, -(__s32)p->entry_len, BPF_ADJ_ROOM_MAC, fixed_gso) && put_vlan_back(ctx, vlan)) {
+	if (!refuses(STEP_UNDO) && !bpf_skb_adjust_room(ctx, -(__s32)p->entry_len, BPF_ADJ_ROOM_MAC, fixed_gso) &&
+	    put_tag_back(ctx, vlan)) {
 		count_transit(COUNT_TRANSIT_UNDONE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
@@ -152,8 +169,8 @@ static __always_inline int push_entry(struct __sk_buff *ctx, struct passing_pack
 		count_transit(COUNT_TRANSIT_CANNOT_RESIZE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
-	if (bpf_skb_adjust_room(ctx, p->entry_len, BPF_ADJ_ROOM_MAC, fixed_gso)) {
-		if (put_vlan_back(ctx, &vlan)) {
+	if (refuses(STEP_ROOM) || bpf_skb_adjust_room(ctx, p->entry_len, BPF_ADJ_ROOM_MAC, fixed_gso)) {
+		if (put_tag_back(ctx, &vlan)) {
 			count_transit(COUNT_TRANSIT_CANNOT_RESIZE, 1, p->frame_len);
 			return TCX_NEXT;
 		}
@@ -163,7 +180,7 @@ static __always_inline int push_entry(struct __sk_buff *ctx, struct passing_pack
 	grow_headers(p);
 	if (!store_grown(ctx, p))
 		return undo_push(ctx, p, fixed_gso, &vlan);
-	if (!put_vlan_back(ctx, &vlan)) {
+	if (!put_tag_back(ctx, &vlan)) {
 		count_transit(COUNT_TRANSIT_DROPPED, 1, p->frame_len);
 		return TCX_DROP;
 	}

@@ -106,7 +106,7 @@ static __always_inline int push_usual(struct __sk_buff *ctx, struct passing_pack
 		count_transit(COUNT_TRANSIT_CANNOT_RESIZE, 1, p->frame_len);
 		return TCX_NEXT;
 	}
-	if (bpf_skb_store_bytes(ctx, ETH_HLEN, &front, len + entry_len, 0))
+	if (!store_front(ctx, &front, len + entry_len))
 		return undo_push(ctx, p, 0, &no_vlan);
 	count_pushed(p, 1);
 	return TCX_NEXT;

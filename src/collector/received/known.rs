@@ -6,7 +6,7 @@ use crate::collector::segments::Segments;
 use crate::collector::{
     Coverage, Exporters, HostConnections, HostDrops, HostHops, Increments, NodeClocks,
 };
-use crate::model::{DropReasons, PairTraffic};
+use crate::model::{DropReasons, MxPairRow, PairTraffic};
 
 impl<T> ReportHub<T> {
     /// The names of drop reasons.
@@ -52,6 +52,11 @@ impl<T> ReportHub<T> {
 
     pub fn segments(&self) -> &Segments {
         &self.segments
+    }
+
+    /// How packets in INT-MX fared by pair, those with most reports that lack a hop first.
+    pub fn mx_pairs(&self, most: usize) -> Vec<MxPairRow> {
+        self.mx.pairs(most)
     }
 
     /// How packets in INT-MX fared.

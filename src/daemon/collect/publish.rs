@@ -29,6 +29,8 @@ const MOST_KEPT: usize = 1_000;
 const MOST_DROPS: usize = 1_000;
 /// The number of sums of hosts' connections that are shown: six for each host.
 const MOST_TCP: usize = 6_000;
+/// The most pairs in INT-MX.
+const MOST_MX_PAIRS: usize = 256;
 
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell, or else those of DNS.
@@ -72,6 +74,7 @@ impl Collector {
         let drops = self.hub.drops().rows(MOST_DROPS);
         let hops = self.hub.hops().rows(MOST_PASSAGES);
         let tcp = self.hub.connections().rows(MOST_TCP, now_ns);
+        let mx_pairs = self.hub.mx_pairs(MOST_MX_PAIRS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
@@ -90,6 +93,7 @@ impl Collector {
         let mx = self.hub.mx_counts();
         (status.mx_joined, status.mx_incomplete) = (mx.joined, mx.incomplete);
         status.mx_without_sink = mx.without_sink;
+        status.mx_pairs = mx_pairs;
         publish_clocks(self.hub.clocks().counts(), &mut status);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;

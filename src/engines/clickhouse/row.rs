@@ -172,7 +172,7 @@ fn hops(record: &Record) -> Vec<RowHop> {
         .map(|hop: HopRecord| RowHop {
             node: hop.node.0,
             latency_ns: stay_ns(&hop),
-            queue_occupancy: 0,
+            queue_occupancy: hop.queue_occupancy.or(hop.queue_bytes).unwrap_or(0),
             ingress_port: hop.ingress_port,
             egress_port: hop.egress_port,
         })

@@ -134,6 +134,8 @@ impl From<HopRecord> for proto::Hop {
             egress_port: hop.egress_port.into(),
             ingress_ts_ns: hop.ingress_ts_ns,
             egress_ts_ns: hop.egress_ts_ns,
+            queue_occupancy: hop.queue_occupancy,
+            queue_bytes: hop.queue_bytes,
         }
     }
 }

@@ -160,6 +160,10 @@ pub struct Hop {
     pub ingress_ts_ns: u32,
     #[prost(fixed32, tag = "5")]
     pub egress_ts_ns: u32,
+    #[prost(uint32, optional, tag = "6")]
+    pub queue_occupancy: Option<u32>,
+    #[prost(uint32, optional, tag = "7")]
+    pub queue_bytes: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Message)]

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
 use super::{
-    build_info, coverage, engines, host_drops, host_hops, host_tcp, node_info, pairs, seconds,
-    segments,
+    build_info, coverage, engines, host_drops, host_hops, host_tcp, mx_pairs, node_info, pairs,
+    seconds, segments,
 };
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 
 /// A counter's name, its help, and its value.
-type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
+pub(super) type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
 const COUNTED: [CountedField<CollectStatus>; 28] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
@@ -217,6 +217,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     node_info::write(&mut page, &status.exporters);
     coverage::write(&mut page, &status.coverage);
     segments::write(&mut page, &status.segments);
+    mx_pairs::write(&mut page, &status.mx_pairs);
     pairs::write(&mut page, &status.traffic);
     host_drops::write(&mut page, &status.drops);
     host_hops::write(&mut page, &status.hops);

@@ -8,6 +8,7 @@ mod hops;
 mod host_drops;
 mod host_hops;
 mod host_tcp;
+mod mx_pairs;
 mod node_info;
 mod page;
 mod pairs;

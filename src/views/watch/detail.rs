@@ -22,6 +22,8 @@ use crate::views::text::{Grouped, Nanoseconds};
 
 /// The width of a fact with its name.
 const FACT: usize = 26;
+/// The lines of facts above the way of packets, which is longer than a low terminal.
+const FACTS_ABOVE_WAY: usize = 2;
 /// The width from which histogram and history stand side by side.
 const WIDE: u16 = 110;
 
@@ -41,13 +43,11 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         .into_iter()
         .map(|line| Line::styled(line, look.head()))
         .collect();
-    top.extend(facts(
-        look,
-        &row,
-        corrected,
-        width,
-        area.height as usize / 3,
-    ));
+    let most = match watch.way {
+        true => FACTS_ABOVE_WAY,
+        false => area.height as usize / 3,
+    };
+    top.extend(facts(look, &row, corrected, width, most));
     let (above, rest) = split(area, top.len());
     for (line, text) in top.iter().enumerate() {
         put(buffer, above, line, text);

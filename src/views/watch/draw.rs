@@ -202,7 +202,8 @@ impl Watch {
             return;
         }
         match self.tab {
-            Tab::Flows if self.detail && area.height >= HIGH => {
+            // The way of packets has many lines.
+            Tab::Flows if self.detail && !self.way && area.height >= HIGH => {
                 let (table, below) = split(area, area.height as usize / 3);
                 self.table(buffer, table);
                 detail::draw(self, buffer, below);

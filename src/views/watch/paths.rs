@@ -191,6 +191,7 @@ impl WatchedPath {
                 },
                 share: None,
                 unseen_hops: None,
+                queue_depth: None,
             }
         });
         let whole = since(&self.now.whole, base.map(|base| &base.whole));

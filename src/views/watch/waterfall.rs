@@ -173,6 +173,28 @@ fn lines(
     lines
 }
 
+/// True if some segments of a path have packets, and no time.
+fn has_unknown_wires(path: &ShownPath) -> bool {
+    let mut times = path.figures.segments.iter().map(|one| &one.times);
+    times.any(|times| times.samples() > 0 && times.latency.is_none() && times.corrected.is_none())
+}
+
+/// Says in the last line that fits how many more there are.
+fn cut(look: Appearance, lines: &mut Vec<Line<'static>>, height: usize) {
+    let all = lines.len();
+    if all <= height {
+        return;
+    }
+    let shown = height.saturating_sub(1);
+    lines.truncate(shown);
+    let dots = look.either("…", "...");
+    let text = format!(
+        "{dots} {} more lines: make the terminal higher",
+        all - shown
+    );
+    lines.push(Line::styled(text, look.faint()));
+}
+
 /// The packets of the path in one interval after the other: where a path ends and another begins, the way changed.
 fn marks(look: Appearance, path: &ShownPath, width: usize) -> Line<'static> {
     const LABEL: &str = "packets ";
@@ -226,6 +248,13 @@ impl Watch {
                 (wrap(none, width).into_iter()).map(|line| Line::styled(line, look.faint())),
             );
         }
+        if told.is_none() && paths.iter().any(has_unknown_wires) {
+            let text = "?: between two clocks; a collector's history knows their difference (hostint status --watch --store FILE)";
+            all.extend(
+                (wrap(text, width).into_iter()).map(|line| Line::styled(line, look.faint())),
+            );
+        }
+        cut(look, &mut all, area.height.into());
         for (row, line) in all.iter().enumerate() {
             put(buffer, area, row, line);
         }

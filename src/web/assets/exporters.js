@@ -2,6 +2,7 @@
 
 import { ms, now } from "./api.js";
 import { CoverageTable } from "./coverage.js";
+import { MxPanel } from "./mx_pairs.js";
 import { h, panel } from "./dom.js";
 import { named } from "./names.js";
 import { setAbove } from "./state.js";
@@ -53,11 +54,12 @@ export class ExportersView {
     const table = h("table", { class: "rows", "aria-label": "Exporters" },
       h("thead", {}, h("tr", {}, heads.map(([name, left, title]) => h("th", { scope: "col", class: left || undefined, title }, name || h("span", { class: "unseen" }, "problems"))))), this.body);
     this.coverage = new CoverageTable();
+    this.mx = new MxPanel();
     const asked = "Of the packets that watchlists ask for, since the collector started";
     this.unkept = h("p", { class: "none", hidden: true }, "This collector keeps no history, so it cannot show nodes, flows or past times (see ", h("code", {}, "--store"), " in hostint-collect(8)).");
     this.wrong = h("p", { class: "old", hidden: true });
     this.element = h("div", { class: "view stack" }, panel("This collector", null, this.unkept, this.counts, this.wrong), panel("Exporters", this.note, h("div", { class: "scroll" }, table, this.none)),
-      panel("Coverage", h("p", { class: "dim" }, asked), this.coverage.element));
+      this.mx.element, panel("Coverage", h("p", { class: "dim" }, asked), this.coverage.element));
   }
 
   async update(shown, span, signal) {
@@ -74,6 +76,7 @@ export class ExportersView {
     this.none.hidden = worst.length > 0;
     this.note.textContent = `${status.exporters.length} of ${exact(status.exporters_total)}, those with problems first`;
     this.coverage.update(status.coverage ?? []);
+    this.mx.update(status.mx_pairs ?? []);
     this.body.replaceChildren(...worst.map(([one, found]) => this.row(one, found)));
   }
 

@@ -56,8 +56,9 @@ function way(report) {
     const took = next?.ingress_ts_ns !== undefined && hop.egress_ts_ns !== undefined && ((next.ingress_ts_ns - hop.egress_ts_ns) | 0);
     const link = next && h("span", { class: "way-link" }, typeof took === "number" ? duration(took) : "");
     const inside = hop.ingress_ts_ns !== undefined && hop.egress_ts_ns !== undefined ? duration((hop.egress_ts_ns - hop.ingress_ts_ns) | 0) : "";
+    const queue = hop.queue_bytes !== undefined ? `${hop.queue_bytes} bytes queued` : hop.queue_occupancy !== undefined ? `${hop.queue_occupancy} queued` : "";
     const role = i === 0 ? "INT source" : next ? "transit" : "INT sink";
-    return [h("li", {}, h("span", { class: "dim" }, role), h("b", {}, `node ${hop.node}`), h("span", { class: "dim" }, inside && `${inside} inside`)), link && h("li", { class: "way-to" }, link)];
+    return [h("li", {}, h("span", { class: "dim" }, role), h("b", {}, `node ${hop.node}`), h("span", { class: "dim" }, [inside && `${inside} inside`, queue].filter(Boolean).join(", "))), link && h("li", { class: "way-to" }, link)];
   });
   const drawn = h("ol", { class: "way", "aria-label": "the packet's path" }, shown);
   if (!isIncomplete(report)) return drawn;

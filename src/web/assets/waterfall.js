@@ -149,6 +149,20 @@ export function lostAt(loss) {
   return h("p", {}, `Of ${exact(loss.lost)} lost packets, hosts on the way dropped: ${hosts}.`);
 }
 
+// The queues that packets met at hops, in a sentence.
+export function depthText({ segments }) {
+  const known = segments.filter(({ queue_depth: depth }) => depth);
+  if (known.length === 0) return "";
+  const begin = `Queues that packets met at hops, by the newest ${exact(Math.max(...known.map(({ queue_depth: depth }) => depth.reports)))} reports: `;
+  const filled = known.filter(({ queue_depth: depth }) => depth.most > 0);
+  if (filled.length === 0) return `${begin}empty.`;
+  const each = filled.map(({ to, queue_depth: { in_bytes: inBytes, mean, most } }) => {
+    const unit = inBytes ? " bytes" : "";
+    return `${port(to)} ${mean.toFixed(1)}${unit} (mean), ${exact(most)}${unit} at most`;
+  });
+  return `${begin}${each.join("; ")}${known.some(({ queue_depth: depth }) => !depth.in_bytes) ? " (hostint's hops count packets)" : ""}.`;
+}
+
 // The routers on a wire that pushed no entry, as a dashed line.
 function unseenRow({ unseen_hops: routers }, knowsLosses) {
   if (!routers) return [];
@@ -188,9 +202,10 @@ export function waterfall(path) {
   const again = path.repeated_nodes.map((node) => h("p", { class: "trouble" }, `Node ${named(node)} is on this path more than once: packets pass it again, as in a forwarding loop, or two hosts have one node id.`));
   const lacking = path.lacking.length > 0 && h("p", { class: "dim" }, lackingText(path));
   const tail = tailText(path);
+  const depth = depthText(path);
   const losses = lossText(path);
   return h("div", { class: "waterfall" },
     h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
       h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, within("buffer"), within("stack"), rows, within("read"), whole))),
-    rest, again, lacking, tail && h("p", {}, tail), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
+    rest, again, lacking, tail && h("p", {}, tail), depth && h("p", {}, depth), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
 }

@@ -113,6 +113,7 @@ impl ProbePacket {
                 egress_port: 0,
                 ingress_ts: 0,
                 egress_ts: 0,
+                queue: None,
             },
             sequence: self.probe.number.into(),
             tail: [protocol, 0, 0, 0],

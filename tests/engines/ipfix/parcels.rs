@@ -76,6 +76,7 @@ pub fn latency(flow: FlowKey, ns: i32) -> Report {
         egress_port: 2,
         ingress_ts: ts,
         egress_ts: ts,
+        queue: None,
     };
     let sink_ts: u32 = 5_000_000;
     report(Body::Latency(LatencyReport {

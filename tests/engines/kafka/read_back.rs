@@ -148,6 +148,8 @@ fn end(end: &proto::End) -> EndRecord {
             egress_port: u16_of(end.egress_port.unwrap()),
             ingress_ts_ns: end.ingress_ts_ns.unwrap(),
             egress_ts_ns: end.egress_ts_ns.unwrap(),
+            queue_occupancy: None,
+            queue_bytes: None,
         },
         queue: end.queue.map(|queue| QueueDepth {
             packets: queue.packets,
@@ -163,6 +165,8 @@ fn hop(hop: &proto::Hop) -> HopRecord {
         egress_port: u16_of(hop.egress_port),
         ingress_ts_ns: hop.ingress_ts_ns,
         egress_ts_ns: hop.egress_ts_ns,
+        queue_occupancy: hop.queue_occupancy,
+        queue_bytes: hop.queue_bytes,
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Options<'a> {
     pub waits: bool,
     /// Nearly all packets take the straight way.
     pub straight: bool,
+    /// Steps of a push that fail as the kernel may let them fail (`enum push_step`).
+    pub refused: u32,
     /// Time stands still but for jumps, so that two hops see the same.
     pub clock_stands: bool,
 }
@@ -81,6 +83,7 @@ impl Default for Options<'_> {
             hold_ns: ENDLESS,
             waits: false,
             straight: true,
+            refused: 0,
             clock_stands: false,
         }
     }
@@ -130,6 +133,7 @@ impl Hop {
         rodata.cuts_tunnels = options.cuts_tunnels;
         rodata.notes_departures = options.waits;
         rodata.have_straight_way = options.straight;
+        rodata.refused_steps = options.refused;
         rodata.clock_stands = options.clock_stands;
         for map in [
             &mut open.maps.transit_arrivals,

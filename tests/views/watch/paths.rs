@@ -132,6 +132,53 @@ fn figures_are_of_the_last_minute() {
 }
 
 #[test]
+fn a_way_over_four_hops_fits_into_a_low_terminal_or_says_that_it_does_not() {
+    let four = |second: u64| {
+        host(
+            second,
+            vec![way(&[11, 12, 13, 14], &[(2_000, 1_000 * second)])],
+        )
+    };
+    let seen = |height| {
+        let mut viewer = Viewer::new(80, height);
+        viewer.see(four(1));
+        viewer.see(four(2)).type_keys("w");
+        viewer.screen()
+    };
+    let whole = seen(24);
+    for part in [
+        "wire   3 port 7",
+        "hop    14 port 2",
+        "\nin all ",
+        "?: between two clocks",
+    ] {
+        assert!(whole.contains(part), "{whole}does not show: {part}");
+    }
+    assert!(!whole.contains("more lines"), "{whole}");
+    let low = seen(16);
+    assert!(!low.contains("in all "), "{low}");
+    let above_keys = low.lines().rev().nth(1).unwrap_or_default();
+    assert_eq!(
+        above_keys.trim_end(),
+        "… 7 more lines: make the terminal higher"
+    );
+}
+
+#[test]
+fn a_history_that_knows_the_clocks_needs_no_explanation() {
+    let mut viewer = Viewer::new(120, 40);
+    viewer.see(host(1, vec![way(&[28673], &[(2_000, 1_000)])]));
+    viewer.see_told(
+        1,
+        host(2, vec![way(&[28673], &[(2_000, 2_000)])]),
+        Some(told()),
+    );
+    viewer.type_keys("w");
+    let screen = viewer.screen();
+    assert!(!screen.contains("?: between two clocks"), "{screen}");
+}
+
+#[test]
 fn a_path_that_begins_anew_has_no_figures_of_the_one_before() {
     let mut viewer = Viewer::new(120, 40);
     viewer.see(host(1, vec![way(&[28673], &[(2_000, 5_000)])]));
