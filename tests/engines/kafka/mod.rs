@@ -7,7 +7,7 @@ mod consumed;
 mod deliveries;
 mod messages;
 mod outages;
-mod read_back;
+pub mod read_back;
 #[cfg(feature = "real-engines")]
 mod tansu;
 mod trust;
