@@ -26,7 +26,7 @@ const PACE: Pace = Pace {
     linger: Duration::from_secs(1),
 };
 
-/// The time after which a table that lacks columns is looked at again: somebody may have added them.
+/// The time after which a table that lacks columns is looked at again: its administrator may have added them.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// A table made by schema.sql or schema-plain.sql, and the server that has it.
