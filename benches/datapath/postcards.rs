@@ -211,6 +211,18 @@ fn unwatched(words: &str, rules: &str) {
     );
 }
 
+/// Rules of prefixes of so many lengths, the longest ones, none of which has the packet's destination: it differs from each in
+/// the prefix's last bit, so that all lengths are looked up.
+fn prefixes(lengths: u32) -> String {
+    let address = u32::from(std::net::Ipv4Addr::new(10, 9, 2, 1));
+    let prefixes = (33 - lengths..=32).map(|length| {
+        let bit = 1_u32 << (32 - length);
+        let other = (address ^ bit) & !(bit - 1);
+        format!("\"{}/{length}\"", std::net::Ipv4Addr::from(other))
+    });
+    format!("to = [{}]", prefixes.collect::<Vec<_>>().join(", "))
+}
+
 pub fn run() {
     println!("postcards");
     flows();
@@ -218,5 +230,9 @@ pub fn run() {
     unwatched("by its port", "to-port = [\"7999\"]");
     let places = "to = [\"10.0.0.0/13\", \"10.9.0.0/23\", \"10.9.2.64/27\", \"10.9.2.33\"]";
     unwatched("by its address among prefixes of four lengths", places);
+    for lengths in [1, 8, 32] {
+        let words = format!("by its address, number of lengths of prefixes: {lengths}");
+        unwatched(&words, &prefixes(lengths));
+    }
     println!();
 }

@@ -68,6 +68,7 @@ fn parcel(synthetic: &mut Synthetic, number: u64, flows: usize) -> Parcel {
             drop_reason: None,
             names: std::sync::Arc::default(),
             added: None,
+            dropped: None,
         }
     });
     let batch = FedBatch {

@@ -47,6 +47,7 @@ fn parcel(
             drop_reason: None,
             names: std::sync::Arc::default(),
             added: None,
+            dropped: None,
         }
     });
     let entries: Vec<_> = entries.collect();

@@ -54,6 +54,7 @@ fn parcel() -> Parcel {
             drop_reason: None,
             names: std::sync::Arc::default(),
             added: None,
+            dropped: None,
         }
     });
     let batch = FedBatch {

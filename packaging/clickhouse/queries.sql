@@ -231,6 +231,44 @@ WHERE time >= toDateTime($since) AND time < toDateTime($until) AND isNotNull(dro
 GROUP BY reporter_node, drop_reason
 ORDER BY reports DESC;
 
+-- name: host-drops
+-- What hosts dropped, by the kernel's reason and by where INT sees it: all packets, those too whose flows were not told.
+-- Drops without a packet have the counter of the kernel that tells them.
+SELECT
+    reporter_node,
+    max(reporter_name) AS reporter,
+    host_drop_reason_name,
+    host_drop_position,
+    if(host_drop_without_packet = 1, host_drop_place, '') AS counter,
+    host_drop_ignored,
+    sum(added_drop_packets) AS packets,
+    sum(added_drop_segments) AS segments,
+    sum(added_drop_bytes) AS bytes
+FROM hostint.reports FINAL
+WHERE time >= toDateTime($since) AND time < toDateTime($until) AND kind = 'host-drop-sum'
+GROUP BY reporter_node, host_drop_reason, host_drop_reason_name, host_drop_position, counter, host_drop_ignored
+ORDER BY packets DESC, reporter_node, host_drop_reason_name;
+
+-- name: queue-episodes
+-- Episodes of hosts' queues, as far as each is known, the newest first.
+SELECT
+    reporter_node,
+    max(reporter_name) AS reporter,
+    episode_interface,
+    episode_queue,
+    episode_begin_ns,
+    max(episode_end_ns) AS end_ns,
+    max(episode_packets) AS packets,
+    max(episode_suppressed) AS suppressed,
+    max(episode_drops) AS drops,
+    max(episode_max_bytes) AS max_bytes,
+    max(episode_max_time_ns) AS max_time_ns
+FROM hostint.reports FINAL
+WHERE time >= toDateTime($since) AND time < toDateTime($until) AND kind = 'queue'
+GROUP BY reporter_node, episode_interface, episode_ifindex, episode_queue, episode_number, episode_begin_ns
+ORDER BY episode_begin_ns DESC
+LIMIT 200;
+
 -- name: exporters
 -- The exporters, and the state of their clocks.
 SELECT

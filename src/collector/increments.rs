@@ -149,7 +149,8 @@ impl Increments {
             | Body::HostHop(_)
             | Body::Queue(_)
             | Body::Connection(_)
-            | Body::PathPart(_) => return None,
+            | Body::PathPart(_)
+            | Body::HostDropSum(_) => return None,
         };
         let key = SubjectKey::new(arrival.map(|arrival| arrival.exporter.ip()), &part);
         let now_ns = match arrival {

@@ -116,7 +116,7 @@ impl EngineDelivery {
         }
     }
 
-    fn say(&self, what: std::fmt::Arguments<'_>) {
+    pub(super) fn say(&self, what: std::fmt::Arguments<'_>) {
         (self.tell)(&format!("{}: {what}", self.counts.name()));
     }
 }

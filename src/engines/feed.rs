@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::outlet::Outlet;
 use super::parcel::{FedBatch, FedReport, RunId};
-use crate::model::{Arrival, LatencyClocks, Measured, NodeNames, Report, is_whole_batch};
+use crate::model::{
+    Arrival, DropCount, LatencyClocks, Measured, NodeNames, Report, is_whole_batch,
+};
 
 /// The decoding thread's way to hand reports to the engines. There is one in a run, because it numbers the reports.
 pub struct Feed {
@@ -29,6 +31,8 @@ pub struct FeedReport<'a> {
     pub class: Option<&'a str>,
     /// The packets that a summary adds to those that earlier ones told of.
     pub added: Option<&'a Measured>,
+    /// The packets that a report about drops adds to those that earlier ones told of.
+    pub dropped: Option<DropCount>,
     /// The length of the datagram, or of the line of JSON.
     pub bytes: usize,
 }
@@ -68,6 +72,7 @@ impl Feed {
             names: Arc::clone(&self.names),
             drop_reason: report.drop_reason.map(Box::from),
             added: report.added.cloned().map(Box::new),
+            dropped: report.dropped,
         });
         let added = report.added.map_or(0, Measured::bytes);
         self.bytes += size_of::<FedReport>() + report.bytes + added;

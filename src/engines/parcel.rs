@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Arrival, LatencyClocks, Measured, NodeNames, Report};
+use crate::model::{Arrival, DropCount, LatencyClocks, Measured, NodeNames, Report};
 
 /// A random number for one run of a collector. With [`FedReport::number`] it identifies a report, so that a report that
 /// is delivered twice can be told from two reports.
@@ -26,6 +26,8 @@ pub struct FedReport {
     pub drop_reason: Option<Box<str>>,
     /// The packets that a summary adds to those that earlier ones told of.
     pub added: Option<Box<Measured>>,
+    /// The packets that a report about drops adds to those that earlier ones told of.
+    pub dropped: Option<DropCount>,
 }
 
 /// Consecutive reports. All engines share a batch.

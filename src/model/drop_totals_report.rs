@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{DropCount, DropPosition, KernelReason, NodeId};
 
@@ -10,19 +10,19 @@ use super::{DropCount, DropPosition, KernelReason, NodeId};
 pub const DROPS_SCHEMA: &str = "hostint.drops/1";
 
 /// What identifies a sum of a host.
-#[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 pub struct DropSubject {
     #[serde(flatten)]
     pub reason: KernelReason,
     /// The kernel's function, or the kernel's counter of drops without a packet.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
     pub netns: u32,
     pub position: DropPosition,
     /// The node that tagged the packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tagged_by: Option<NodeId>,
     /// Packets dropped for this reason are no loss.
     pub ignored: bool,
@@ -47,6 +47,15 @@ pub struct HostDropRow {
     pub subject: DropSubject,
     #[serde(flatten)]
     pub count: DropCount,
+}
+
+/// One of a host's sums, as a collector tells it to its engines with the packets that were added. No host sends it alone.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HostDropSum {
+    /// When it was told, in whole seconds since the Unix epoch.
+    pub time_s: u32,
+    pub node: NodeId,
+    pub subject: DropSubject,
 }
 
 /// A host's sums. A report may have a part of them.

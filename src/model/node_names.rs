@@ -34,9 +34,15 @@ impl FromIterator<(NodeId, String)> for NodeNames {
 impl NodeNames {
     pub const NONE: Self = Self(BTreeMap::new());
 
+    pub fn name(&self, node: NodeId) -> Option<&str> {
+        self.0.get(&node).map(String::as_str)
+    }
+
     pub fn text(&self, node: NodeId) -> NodeText<'_> {
-        let name = self.0.get(&node).map(String::as_str);
-        NodeText { node, name }
+        NodeText {
+            node,
+            name: self.name(node),
+        }
     }
 
     /// Those of these nodes that have a name, each once.
@@ -44,10 +50,10 @@ impl NodeNames {
         let mut named: Vec<RecordName> = Vec::new();
         for node in nodes {
             let is_new = named.iter().all(|known| known.node != node);
-            if let Some(name) = self.0.get(&node).filter(|_| is_new) {
+            if let Some(name) = self.name(node).filter(|_| is_new) {
                 named.push(RecordName {
                     node,
-                    name: name.clone(),
+                    name: name.to_owned(),
                 });
             }
         }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::int_header::is_false;
 use super::node_identity::is_plain;
 use super::{
-    Arrival, Body, ClockState, CorrectedLatency, DropReasons, Extension, FlowKey, FlowTotals,
-    HopRecord, HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId, NodeNames,
-    PathPartRecord, QueueDepth, QueueEpisode, Quirk, RecordName, Report, ReportDomain,
+    Arrival, Body, ClockState, CorrectedLatency, DropReasons, DropSubject, Extension, FlowKey,
+    FlowTotals, HopRecord, HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId,
+    NodeNames, PathPartRecord, QueueDepth, QueueEpisode, Quirk, RecordName, Report, ReportDomain,
     ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
 };
 
@@ -96,6 +96,9 @@ pub struct Record {
     /// What a host dropped of the flow, with the kernel's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_drop: Option<Box<HostDrop>>,
+    /// A sum of a host's drops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_drop_sum: Option<Box<DropSubject>>,
     /// The time that packets of the flow take through a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_hop: Option<Box<HostHop>>,
@@ -228,16 +231,6 @@ impl Record {
         self
     }
 
-    /// The same record with the names of its nodes.
-    #[must_use]
-    pub fn naming(mut self, names: &NodeNames) -> Self {
-        let ends = self.source.iter().chain(&self.sink).map(EndRecord::node);
-        let hops = self.transit.iter().map(|hop| hop.node);
-        let path = self.path_part.iter().flat_map(|part| &part.nodes).copied();
-        self.names = names.of(ends.chain(hops).chain(path).chain(self.reporter_node));
-        self
-    }
-
     /// The same record with what a collector knows of the clocks that stamped its latency.
     #[must_use]
     pub fn with_clocks(mut self, clocks: LatencyClocks) -> Self {
@@ -324,6 +317,7 @@ impl Record {
             }
             Body::Summary(summary) => self.tell_summary(summary),
             Body::HostDrop(report) => self.host_drop = Some(Box::new(report.drop.clone())),
+            Body::HostDropSum(sum) => self.host_drop_sum = Some(Box::new(sum.subject.clone())),
             Body::HostHop(report) => self.host_hop = Some(Box::new(report.hop.clone())),
             Body::Queue(report) => self.queue_episode = Some(Box::new(report.episode.clone())),
             Body::Connection(report) => {

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, HostHopReport,
-    NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders, ReportVersion, Summary,
-    SummarySubject,
+    ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, HostDropSum,
+    HostHopReport, NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders,
+    ReportVersion, Summary, SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -84,6 +84,8 @@ pub enum Body {
     Connection(Box<ConnectionReport>),
     /// What a collector adds up of a part of a path, for engines. No host sends it.
     PathPart(Box<PathPart>),
+    /// What a collector adds up of a host's drops for its engines; no host sends it alone.
+    HostDropSum(Box<HostDropSum>),
 }
 
 /// Packets missing in a flow between source and sink.
@@ -188,6 +190,7 @@ impl Body {
             Self::Queue(report) => report.time_s,
             Self::Connection(report) => report.time_s,
             Self::PathPart(part) => part.time_s,
+            Self::HostDropSum(sum) => sum.time_s,
         })
     }
 }
@@ -205,6 +208,7 @@ impl Observation {
                 SummarySubject::Group { .. } => "group-summary",
             },
             Body::HostDrop(_) => "host-drop",
+            Body::HostDropSum(_) => "host-drop-sum",
             Body::HostHop(_) => "host-hop",
             Body::Queue(_) => "queue",
             Body::Connection(_) => "tcp",
@@ -230,7 +234,7 @@ impl Observation {
             Body::HostHop(report) => Some(report.hop.flow),
             Body::Queue(_) => None,
             Body::Connection(report) => Some(report.connection.sample.flow),
-            Body::PathPart(_) => None,
+            Body::PathPart(_) | Body::HostDropSum(_) => None,
         }
     }
 
@@ -255,6 +259,7 @@ impl Observation {
             Body::Queue(report) => Some(report.node),
             Body::Connection(report) => Some(report.node),
             Body::PathPart(part) => Some(part.path.sink.node),
+            Body::HostDropSum(sum) => Some(sum.node),
         }
     }
 
@@ -271,7 +276,8 @@ impl Observation {
             | Body::HostHop(_)
             | Body::Queue(_)
             | Body::Connection(_)
-            | Body::PathPart(_) => None,
+            | Body::PathPart(_)
+            | Body::HostDropSum(_) => None,
         }
     }
 
@@ -295,7 +301,8 @@ impl Observation {
             | Body::HostHop(_)
             | Body::Queue(_)
             | Body::Connection(_)
-            | Body::PathPart(_) => ReportVersion::V05,
+            | Body::PathPart(_)
+            | Body::HostDropSum(_) => ReportVersion::V05,
         }
     }
 

@@ -93,7 +93,8 @@ impl ReportFacts {
             | Body::HostHop(_)
             | Body::Queue(_)
             | Body::Connection(_)
-            | Body::PathPart(_) => {
+            | Body::PathPart(_)
+            | Body::HostDropSum(_) => {
                 // Histories count packets of a flow as INT does. What hosts drop and delay, the state of their connections, and
                 // paths have figures of their own.
                 observed.flow = None;

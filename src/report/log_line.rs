@@ -70,6 +70,13 @@ impl fmt::Display for LogLine<'_> {
             Body::HostHop(report) => hop_line(report, f),
             Body::Queue(report) => queue_line(report, f),
             Body::Connection(report) => connection_line(report, f),
+            Body::HostDropSum(sum) => {
+                let (time_s, node, reason) = (sum.time_s, sum.node, sum.subject.reason.label());
+                write!(
+                    f,
+                    "Time: {time_s} s Type: HostDropSum NodeID: {node} Reason: {reason}"
+                )
+            }
             Body::PathPart(part) => {
                 let path = part.path.hash_text();
                 write!(f, "Time: {} s Type: PathPart Path: {path}", part.time_s)

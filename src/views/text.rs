@@ -159,6 +159,10 @@ impl fmt::Display for TextLine<'_> {
                 write!(f, "{state}  node {}", self.names.text(report.node))?;
             }
             Body::PathPart(part) => write!(f, "path {}", part.path.hash_text())?,
+            Body::HostDropSum(sum) => {
+                let node = self.names.text(sum.node);
+                write!(f, "{}  node {node}", sum.subject.reason.label())?;
+            }
             Body::Packet(report) => packet(report, observation.flags, self, f)?,
         }
         write!(f, "  report {sequence}")?;

@@ -97,7 +97,8 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
         | Body::HostHop(_)
         | Body::Queue(_)
         | Body::Connection(_)
-        | Body::PathPart(_) => return None,
+        | Body::PathPart(_)
+        | Body::HostDropSum(_) => return None,
     };
     Some(PacketReport {
         version: ReportVersion::V20,

@@ -166,7 +166,7 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
             report_connection::emit(connection, out);
         }
         // A collector makes it for its engines, and sends it to no collector.
-        Body::PathPart(_) => {}
+        Body::PathPart(_) | Body::HostDropSum(_) => {}
         Body::Summary(summary) => match &summary.subject {
             SummarySubject::Group { class } => {
                 emit_header(KIND_GROUP_SUMMARY, report, out);

@@ -40,6 +40,7 @@ mod source_guard;
 mod source_idle;
 mod source_numbers;
 mod source_refusals;
+mod stack_depth;
 mod stacks;
 mod straight_sink;
 mod straight_source;

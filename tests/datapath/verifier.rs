@@ -19,16 +19,27 @@ mod root {
     use hostint::datapath::drop_reasons::told_by_tracepoint;
     use hostint::datapath::probe::{Features, has_packet_stamps, has_tracepoint};
     use hostint::datapath::{head_room, hops, host_times};
+    use hostint_testing::program_info;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
     use libbpf_rs::{ProgramMut, ProgramType};
+
+    use crate::stack_depth;
 
     /// What the verifier may walk at most, of the million that it would.
     const BUDGET: u32 = 90_000;
 
     fn check(name: &str, program: &impl AsFd) {
+        let info = program_info::of(program);
         // 0 before 5.16, which does not say.
-        let walked = hostint_testing::program_info::of(program).verified_insns;
-        println!("{name}: {walked} instructions verified");
+        let walked = info.verified_insns;
+        let is_compiled = info.jited_prog_len > 0;
+        let stack = stack_depth::deepest(&program_info::instructions(program), is_compiled);
+        println!("{name}: {walked} instructions verified, {stack} bytes of stack");
+        assert!(
+            stack <= stack_depth::LIMIT,
+            "{name}: {stack} bytes of stack in a chain of calls, of which old kernels allow {}",
+            stack_depth::LIMIT
+        );
         assert!(
             walked <= BUDGET,
             "{name}: {walked} instructions verified, {BUDGET} are the budget"

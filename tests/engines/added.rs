@@ -71,6 +71,7 @@ fn parcel_of(body: Body, added: Option<Measured>, clocks: LatencyClocks) -> Parc
         drop_reason: None,
         names: std::sync::Arc::default(),
         added: added.map(Box::new),
+        dropped: None,
     };
     let batch = FedBatch {
         run: RunId(1),

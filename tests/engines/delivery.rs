@@ -79,6 +79,7 @@ fn take(feed: &mut Feed, report: &Report) {
         drop_reason: None,
         class: None,
         added: None,
+        dropped: None,
         bytes: 100,
     });
 }

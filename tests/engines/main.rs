@@ -3,6 +3,8 @@
 mod added;
 mod clickhouse;
 mod delivery;
+mod drops;
+mod host_reports;
 mod ipfix;
 mod kafka;
 mod otlp;

@@ -125,6 +125,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
+        | Body::HostDropSum(_)
         | Body::Packet(_) => {}
     }
     observation

@@ -54,6 +54,7 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
+        | Body::HostDropSum(_)
         | Body::Packet(_) => unreachable!(),
     }
 }

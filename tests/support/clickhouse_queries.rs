@@ -61,6 +61,7 @@ impl Known {
             drop_reason: None,
             names: std::sync::Arc::default(),
             added: None,
+            dropped: None,
         });
         let entries: Vec<_> = entries.collect();
         let parcels = entries.chunks(2000).zip(1..).map(|(entries, number)| {
@@ -130,7 +131,12 @@ impl Known {
             let rows = query(&name, "packets");
             let wanted = !matches!(
                 name.as_str(),
-                "pairs-of-packets" | "segments-of-paths" | "flow-totals" | "drops"
+                "pairs-of-packets"
+                    | "segments-of-paths"
+                    | "flow-totals"
+                    | "drops"
+                    | "host-drops"
+                    | "queue-episodes"
             );
             assert_eq!(!rows.is_empty(), wanted, "{name}: {rows:?}");
         }

@@ -10,6 +10,9 @@ use crate::clickhouse_queries::named;
 use crate::path_samples::path_parts;
 use crate::report_samples;
 
+#[path = "clickhouse_hosts.rs"]
+mod hosts;
+
 pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arrival>)>) -> Parcel {
     let numbered = reports.into_iter().zip(1..);
     let entries = numbered.map(|((report, arrival), number)| FedReport {
@@ -21,6 +24,7 @@ pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arr
         drop_reason: Some("acl deny".into()),
         names: std::sync::Arc::default(),
         added: None,
+        dropped: None,
     });
     let entries: Vec<_> = entries.collect();
     let run = RunId(u64::MAX);
@@ -108,6 +112,7 @@ pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
     }
     assert_eq!(kinds.len(), 13, "{kinds:?}");
     check_paths(engine, ask);
+    hosts::check(engine, ask);
 }
 
 /// Parts of paths, which a collector adds up, and the query about them.
@@ -131,6 +136,7 @@ fn check_paths(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
         drop_reason: None,
         names: std::sync::Arc::default(),
         added: Some(Box::new(added)),
+        dropped: None,
     });
     let batch = FedBatch {
         run: RunId(u64::MAX),

@@ -112,7 +112,7 @@ fn variants(report: Report) -> [Report; 5] {
             report.connection.sample.flow.vlans = vlans;
             name_worst_hop(report);
         }
-        Body::Packet(_) | Body::PathPart(_) => {}
+        Body::Packet(_) | Body::PathPart(_) | Body::HostDropSum(_) => {}
     }
     if let Body::Connection(report) = &mut least.observation.body {
         forget_worst_hop(report);
@@ -387,6 +387,38 @@ pub fn host_drops() -> [Report; 2] {
             drop,
         }));
         postcard(2, body)
+    })
+}
+
+/// Sums of a host's drops, as a collector tells them to its engines, and what they add: with all that there can be, and with as
+/// little as possible.
+pub fn host_drop_sums() -> [(Body, DropCount); 2] {
+    let text = |text: &str| Some(text.to_owned());
+    let most = DropSubject {
+        reason: KernelReason {
+            number: 50,
+            name: text("QDISC_DROP"),
+        },
+        place: text("__dev_queue_xmit"),
+        interface: text("eth1"),
+        netns: 4_026_531_840,
+        position: DropPosition::BehindTag,
+        tagged_by: Some(NodeId(3)),
+        ignored: true,
+        without_packet: true,
+    };
+    let count = DropCount {
+        packets: 3,
+        segments: 9,
+        bytes: 12_000,
+    };
+    [most, DropSubject::default()].map(|subject| {
+        let sum = HostDropSum {
+            time_s: 1_700_000_002,
+            node: NodeId(2),
+            subject,
+        };
+        (Body::HostDropSum(Box::new(sum)), count)
     })
 }
 

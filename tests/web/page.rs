@@ -610,7 +610,7 @@ mod tools {
 
     #[test]
     fn the_episodes_of_queues_are_drawn() {
-        draw("queues.mjs", 4);
+        draw("queues.mjs", 5);
     }
 
     #[test]

@@ -5,6 +5,9 @@ import "./fake_document.mjs";
 
 const { culprits, episodeTable, lanes, queueName, sentence } = await import(`${process.argv[2]}/queues.js`);
 
+const { stackedChart } = await import(`${process.argv[2]}/stacked.js`);
+const { time } = await import(`${process.argv[2]}/units.js`);
+
 const plain = (words) => words.replaceAll("\u00a0", " ");
 const flow = { protocol: 6, src: "192.0.2.1", sport: 1, dst: "192.0.2.2", dport: 2 };
 const one = {
@@ -41,6 +44,13 @@ check("a lane for each queue has its episodes where they were", () => {
   const bars = drawn.all("rect").map(({ attributes }) => [attributes.x, attributes.width, attributes.class]);
   equal(bars, [[0, 50, "episode chosen"], [200, 50, "episode"], [0, 50, "episode"]]);
   equal(drawn.all("svg").map(({ attributes }) => attributes["aria-label"]), ["7 eth1 queue 0: 2 episodes", "7 eth1 queue 1: 1 episode"]);
+});
+
+check("a stacked chart says when it begins and ends", () => {
+  const span = { since: 1_700_000_000_000, until: 1_700_000_010_000 };
+  const points = [["1700000000000000000", "QDISC_DROP", 3]];
+  const parts = stackedChart({ points, period: "1000000000", span, most: 3, classOf: (_, i) => `p${i}`, text: String, note: String, label: "drops" });
+  equal(parts.at(-1).all("span").map((one) => one.text), [time(span.since), time(span.until)]);
 });
 
 await checkAll(1);

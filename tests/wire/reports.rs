@@ -267,7 +267,7 @@ fn golden_reports_say_what_they_are_about() {
             Body::HostHop(report) => report.time_s.into(),
             Body::Queue(report) => report.time_s.into(),
             Body::Connection(report) => report.time_s.into(),
-            Body::PathPart(_) => unreachable!("no host sends it"),
+            Body::PathPart(_) | Body::HostDropSum(_) => unreachable!("no host sends it"),
         };
         assert_eq!(timestamp, u64::from(case.timestamp), "{}", case.name);
         assert_eq!(seen.reporter().map(|n| n.0), case.reporter, "{}", case.name);

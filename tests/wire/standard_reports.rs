@@ -93,6 +93,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
+        | Body::HostDropSum(_)
         | Body::Packet(_) => {}
     }
     observation
@@ -191,6 +192,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
+        | Body::HostDropSum(_)
         | Body::Packet(_) => {}
     }
     observation

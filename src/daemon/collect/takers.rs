@@ -11,8 +11,8 @@ use crate::model::coverage::CoverageReport;
 use crate::model::crossings::PathCrossed;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{
-    Arrival, Body, Flags, HwId, LatencyClocks, Measured, NodeNames, Observation, PathGrowth,
-    PathPart, Report,
+    Arrival, Body, DropCount, Flags, HostDropSum, HwId, LatencyClocks, Measured, NodeNames,
+    Observation, PathGrowth, PathPart, Report,
 };
 use crate::os::clock;
 use crate::store::{Store, StoreKeeper};
@@ -81,6 +81,7 @@ impl ReportTaker for Takers {
         arrival: Arrival,
     ) -> io::Result<()> {
         self.history.accept_drops(report, added, arrival)?;
+        self.engines.accept_drops(report, added, arrival)?;
         self.lines.accept_drops(report, added, arrival)
     }
 
@@ -216,6 +217,7 @@ impl ReportTaker for Feed {
             arrival,
             class,
             measured,
+            dropped,
             clocks,
             evidence,
             ..
@@ -233,9 +235,29 @@ impl ReportTaker for Feed {
                 drop_reason,
                 class,
                 added: measured,
+                dropped,
                 bytes: evidence.len(),
             },
         );
+        Ok(())
+    }
+
+    fn accept_drops(
+        &mut self,
+        report: &DropTotalsReport,
+        added: &[DropSum],
+        arrival: Arrival,
+    ) -> io::Result<()> {
+        let time_s = seconds(arrival.received_ns);
+        for sum in added {
+            let body = Body::HostDropSum(Box::new(HostDropSum {
+                time_s,
+                node: report.node,
+                subject: sum.subject.clone(),
+            }));
+            let added = (None, Some(sum.count));
+            feed_own(self, body, added, size_of::<HostDropSum>(), arrival);
+        }
         Ok(())
     }
 
@@ -267,23 +289,36 @@ fn seconds(time_ns: u64) -> u32 {
 fn feed_parts(feed: &mut Feed, parts: Vec<(PathPart, Measured)>, arrival: Arrival) {
     for (part, added) in parts {
         let bytes = part.bytes();
-        let report = Report {
-            sequence: 0,
-            observation: Observation {
-                hw_id: HwId::default(),
-                flags: Flags::default(),
-                clock: None,
-                body: Body::PathPart(Box::new(part)),
-            },
-        };
-        feed.take(&FeedReport {
-            report: &report,
-            arrival: Some(arrival),
-            clocks: LatencyClocks::Untold,
-            drop_reason: None,
-            class: None,
-            added: Some(&added),
-            bytes,
-        });
+        let body = Body::PathPart(Box::new(part));
+        feed_own(feed, body, (Some(&added), None), bytes, arrival);
     }
+}
+
+/// Gives engines a report that the collector made itself of what came with `arrival`.
+fn feed_own(
+    feed: &mut Feed,
+    body: Body,
+    (added, dropped): (Option<&Measured>, Option<DropCount>),
+    bytes: usize,
+    arrival: Arrival,
+) {
+    let report = Report {
+        sequence: 0,
+        observation: Observation {
+            hw_id: HwId::default(),
+            flags: Flags::default(),
+            clock: None,
+            body,
+        },
+    };
+    feed.take(&FeedReport {
+        report: &report,
+        arrival: Some(arrival),
+        clocks: LatencyClocks::Untold,
+        drop_reason: None,
+        class: None,
+        added,
+        dropped,
+        bytes,
+    });
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::row::{NO_ADDRESS, TableRow, histogram};
-use crate::model::{LatencyHistogram, ReportVersion};
+use crate::model::{DropPosition, HopStart, LatencyHistogram, ReportVersion};
 
 /// A column that rows have a value for.
 pub struct TableColumn {
@@ -23,9 +23,14 @@ pub enum ColumnValue {
     MaybeU8(fn(&TableRow<'_>) -> Option<u8>),
     MaybeU16(fn(&TableRow<'_>) -> Option<u16>),
     MaybeU32(fn(&TableRow<'_>) -> Option<u32>),
+    MaybeU64(fn(&TableRow<'_>) -> Option<u64>),
     MaybeI64(fn(&TableRow<'_>) -> Option<i64>),
     Text(for<'a> fn(&'a TableRow<'_>) -> &'a str),
     Address(fn(&TableRow<'_>) -> IpAddr),
+    ManyText(for<'a> fn(&'a TableRow<'_>) -> Vec<&'a str>),
+    ManyAddress(fn(&TableRow<'_>) -> Vec<IpAddr>),
+    ManyU8(fn(&TableRow<'_>) -> Vec<u8>),
+    ManyU16(fn(&TableRow<'_>) -> Vec<u16>),
     ManyU32(fn(&TableRow<'_>) -> Vec<u32>),
     ManyU64(fn(&TableRow<'_>) -> Vec<u64>),
     ManyI64(fn(&TableRow<'_>) -> Vec<i64>),
@@ -43,9 +48,14 @@ impl ColumnValue {
             Self::MaybeU8(_) => &["Nullable(UInt8)", "Nullable(Bool)"],
             Self::MaybeU16(_) => &["Nullable(UInt16)"],
             Self::MaybeU32(_) => &["Nullable(UInt32)"],
+            Self::MaybeU64(_) => &["Nullable(UInt64)"],
             Self::MaybeI64(_) => &["Nullable(Int64)"],
             Self::Text(_) => &["LowCardinality(String)", "String"],
             Self::Address(_) => &["IPv6", "FixedString(16)"],
+            Self::ManyText(_) => &["Array(LowCardinality(String))", "Array(String)"],
+            Self::ManyAddress(_) => &["Array(IPv6)", "Array(FixedString(16))"],
+            Self::ManyU8(_) => &["Array(UInt8)"],
+            Self::ManyU16(_) => &["Array(UInt16)"],
             Self::ManyU32(_) => &["Array(UInt32)"],
             Self::ManyU64(_) => &["Array(UInt64)"],
             Self::ManyI64(_) => &["Array(Int64)"],
@@ -160,7 +170,94 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "path_from_port" MaybeU16 |row| Some(row.path_part()?.from.port);
     "path_to_node" MaybeU32 |row| Some(row.path_part()?.to.node.0);
     "path_to_port" MaybeU16 |row| Some(row.path_part()?.to.port);
+    "reporter_name" Text |row| row.name(row.record.reporter_node);
+    "source_name" Text |row| row.name(row.observed.source);
+    "sink_name" Text |row| row.name(row.observed.sink);
+    "hops.name" ManyText |row| row.names(row.hops.iter().map(|hop| hop.node));
+    "path_names" ManyText |row| row.names(row.path_part().into_iter().flat_map(|part| part.nodes.iter().map(|node| node.0)));
+    "in_interface" Text |row| text(row.way().in_interface);
+    "out_interface" Text |row| text(row.way().out_interface);
+    "in_ifindex" U32 |row| row.way().in_ifindex;
+    "out_ifindex" U32 |row| row.way().out_ifindex;
+    "in_pod" Text |row| text(row.way().pods.and_then(|pods| pods.in_pod.as_ref()));
+    "out_pod" Text |row| text(row.way().pods.and_then(|pods| pods.out_pod.as_ref()));
+    "pod" Text |row| text(row.way().pods.and_then(|pods| pods.pod.as_ref()));
+    "before_nat_src" Address |row| row.way().before_nat.src;
+    "before_nat_dst" Address |row| row.way().before_nat.dst;
+    "before_nat_sport" U16 |row| row.way().before_nat.sport;
+    "before_nat_dport" U16 |row| row.way().before_nat.dport;
+    "tunnel_kind" Text |row| row.way().tunnel.map_or("", |tunnel| tunnel.which.kind.name());
+    "tunnel_id" MaybeU32 |row| Some(row.way().tunnel?.which.id);
+    "tunnel_src" Address |row| row.way().outer().src;
+    "tunnel_dst" Address |row| row.way().outer().dst;
+    "tunnel_sport" U16 |row| row.way().outer().sport;
+    "tunnel_dport" U16 |row| row.way().outer().dport;
+    "host_drop_reason" MaybeU32 |row| Some(row.drop_reason()?.number);
+    "host_drop_reason_name" Text |row| text(row.drop_reason().and_then(|reason| reason.name.as_ref()));
+    "host_drop_place" Text |row| text(row.drop_place());
+    "host_drop_interface" Text |row| text(row.drop_sum().and_then(|sum| sum.interface.as_ref()));
+    "host_drop_ifindex" U32 |row| row.drop().map_or(0, |drop| drop.ifindex);
+    "host_drop_netns" U32 |row| row.drop_netns();
+    "host_drop_position" Text |row| row.drop_position().map_or("", DropPosition::name);
+    "host_drop_tagged_by" MaybeU32 |row| Some(row.record.tagged_by()?.0);
+    "host_drop_tagged_by_name" Text |row| row.name(row.record.tagged_by());
+    "host_drop_seq" MaybeU32 |row| Some(row.drop()?.int?.sequence);
+    "host_drop_ignored" U8 |row| row.drop_sum().is_some_and(|sum| sum.ignored).into();
+    "host_drop_without_packet" U8 |row| row.drop_sum().is_some_and(|sum| sum.without_packet).into();
+    "host_drop_packets" U64 |row| row.drop().map_or(0, |drop| drop.count.packets);
+    "host_drop_segments" U64 |row| row.drop().map_or(0, |drop| drop.count.segments);
+    "host_drop_bytes" U64 |row| row.drop().map_or(0, |drop| drop.count.bytes);
+    "host_drop_first_ns" U64 |row| row.drop().map_or(0, |drop| drop.first_ns);
+    "host_drop_last_ns" U64 |row| row.drop().map_or(0, |drop| drop.last_ns);
+    "host_drop_age_ns" MaybeU32 |row| row.drop()?.age_ns;
+    "host_drop_queue_packets" U32 |row| row.drop().map_or(0, |drop| drop.queue_packets);
+    "host_drop_queue_bytes" U32 |row| row.drop().map_or(0, |drop| drop.queue_bytes);
+    "host_drop_superpacket" U8 |row| row.drop().is_some_and(|drop| drop.superpacket).into();
+    "host_drop_cgroup" MaybeU64 |row| row.drop()?.cgroup;
+    "added_drop_packets" U64 |row| row.entry.dropped.map_or(0, |added| added.packets);
+    "added_drop_segments" U64 |row| row.entry.dropped.map_or(0, |added| added.segments);
+    "added_drop_bytes" U64 |row| row.entry.dropped.map_or(0, |added| added.bytes);
+    "host_hop_reasons" ManyText |row| row.hop().map_or_else(Vec::new, |hop| hop.reasons.iter().map(|why| why.name()).collect());
+    "host_hop_from_sender" U8 |row| row.hop().is_some_and(|hop| hop.start == HopStart::Sender).into();
+    "host_hop_packets" U64 |row| row.hop().map_or(0, |hop| hop.packets);
+    "host_hop_bytes" U64 |row| row.hop().map_or(0, |hop| hop.bytes);
+    "host_hop_first_ns" U64 |row| row.hop().map_or(0, |hop| hop.first_ns);
+    "host_hop_last_ns" U64 |row| row.hop().map_or(0, |hop| hop.last_ns);
+    "host_hop_ns" MaybeU32 |row| Some(row.hop()?.hop_ns);
+    "host_hop_mean_ns" MaybeU32 |row| Some(row.hop()?.mean_hop_ns);
+    "host_hop_max_ns" MaybeU32 |row| Some(row.hop()?.max_hop_ns);
+    "episode_interface" Text |row| text(row.episode().and_then(|one| one.interface.as_ref()));
+    "episode_ifindex" U32 |row| row.episode().map_or(0, |one| one.ifindex);
+    "episode_queue" U32 |row| row.episode().map_or(0, |one| one.queue);
+    "episode_handle" U32 |row| row.episode().map_or(0, |one| one.handle);
+    "episode_measure" Text |row| row.episode().map_or("", |one| one.limits.measure.name());
+    "episode_trigger" U64 |row| row.episode().map_or(0, |one| one.limits.trigger);
+    "episode_reset" U64 |row| row.episode().map_or(0, |one| one.limits.reset);
+    "episode_quota" U32 |row| row.episode().map_or(0, |one| one.limits.quota);
+    "episode_number" U64 |row| row.episode().map_or(0, |one| one.episode);
+    "episode_begin_ns" U64 |row| row.episode().map_or(0, |one| one.begin_ns);
+    "episode_last_ns" U64 |row| row.episode().map_or(0, |one| one.last_ns);
+    "episode_end_ns" MaybeU64 |row| row.episode()?.end_ns;
+    "episode_packets" U64 |row| row.episode().map_or(0, |one| one.packets);
+    "episode_bytes" U64 |row| row.episode().map_or(0, |one| one.bytes);
+    "episode_told" U64 |row| row.episode().map_or(0, |one| one.told);
+    "episode_suppressed" U64 |row| row.episode().map_or(0, |one| one.suppressed);
+    "episode_drops" U64 |row| row.episode().map_or(0, |one| one.drops);
+    "episode_max_bytes" U32 |row| row.episode().map_or(0, |one| one.max_bytes);
+    "episode_max_packets" U32 |row| row.episode().map_or(0, |one| one.max_packets);
+    "episode_max_time_ns" MaybeU32 |row| row.episode()?.max_time_ns;
+    "episode_flows.src" ManyAddress |row| row.culprits(|one| one.flow.src);
+    "episode_flows.dst" ManyAddress |row| row.culprits(|one| one.flow.dst);
+    "episode_flows.sport" ManyU16 |row| row.culprits(|one| one.flow.sport);
+    "episode_flows.dport" ManyU16 |row| row.culprits(|one| one.flow.dport);
+    "episode_flows.protocol" ManyU8 |row| row.culprits(|one| one.flow.protocol);
+    "episode_flows.packets" ManyU64 |row| row.culprits(|one| one.packets);
+    "episode_flows.bytes" ManyU64 |row| row.culprits(|one| one.bytes);
 };
+
+fn text(maybe: Option<&String>) -> &str {
+    maybe.map_or("", String::as_str)
+}
 
 fn version(row: &TableRow<'_>) -> &'static str {
     match row.record.version {

@@ -5,11 +5,12 @@
 
 mod answer;
 mod columns;
+mod host_row;
 mod row;
 mod row_binary;
 mod table;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use columns::{COLUMNS, TableColumn};
 pub use row_binary::{append_rows, packed_rows};
@@ -25,6 +26,9 @@ const PACE: Pace = Pace {
     linger: Duration::from_secs(1),
 };
 
+/// The time after which a table that lacks columns is looked at again: its administrator may have added them.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
 /// A table made by schema.sql or schema-plain.sql, and the server that has it.
 pub struct ClickHouse {
     client: HttpClient,
@@ -34,8 +38,19 @@ pub struct ClickHouse {
     mark: char,
     /// How rows are inserted, once the server was asked.
     insertion: Option<Insertion>,
+    /// What the table lacks, and whether that was told.
+    lack: Lack,
     /// The parcel that is being delivered.
     packed: Option<PackedParcel>,
+}
+
+/// What a table of an earlier version lacks.
+#[derive(Default)]
+struct Lack {
+    said: Option<String>,
+    is_told: bool,
+    /// When the table is looked at again.
+    due: Option<Instant>,
 }
 
 /// A parcel as rows.
@@ -72,6 +87,7 @@ impl ClickHouse {
             table: table.to_owned(),
             mark: if url.contains('?') { '&' } else { '?' },
             insertion: None,
+            lack: Lack::default(),
             packed: None,
         })
     }
@@ -80,9 +96,11 @@ impl ClickHouse {
         format!("{}.{}", self.database, self.table)
     }
 
-    /// Checks the table and returns how rows are inserted. This is done once, and again after a trouble.
+    /// Checks the table and returns how rows are inserted. This is done once, and again after a trouble, and sometimes as
+    /// long as columns are lacking.
     fn insertion(&mut self) -> Result<Insertion, Trouble> {
-        if let Some(insertion) = &self.insertion {
+        let is_due = self.lack.due.is_some_and(|due| Instant::now() >= due);
+        if let Some(insertion) = self.insertion.as_ref().filter(|_| !is_due) {
             return Ok(insertion.clone());
         }
         let question = table::question(&self.database, &self.table);
@@ -95,6 +113,12 @@ impl ClickHouse {
         }
         let insertion = table::check(&answer.body)
             .map_err(|why| Trouble::Later(format!("table {}: {why}", self.whole_table())))?;
+        let said = insertion.lack();
+        self.lack = Lack {
+            is_told: self.lack.is_told && self.lack.said == said,
+            due: said.as_ref().map(|_| Instant::now() + LOOK_AGAIN),
+            said,
+        };
         self.insertion = Some(insertion.clone());
         Ok(insertion)
     }
@@ -152,5 +176,11 @@ impl Engine for ClickHouse {
             self.packed = Some(packed);
         }
         inserted.map(|()| Accepted::default())
+    }
+
+    fn notice(&mut self) -> Option<String> {
+        let said = self.lack.said.as_ref().filter(|_| !self.lack.is_told)?;
+        self.lack.is_told = true;
+        Some(format!("table {} {said}", self.whole_table()))
     }
 }

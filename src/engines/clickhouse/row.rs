@@ -5,13 +5,13 @@ use std::net::{IpAddr, Ipv6Addr};
 use crate::engines::{FedReport, RunId};
 use crate::model::{
     Body, CorrectedLatency, EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, LatencyHistogram,
-    Measured, PathPartRecord, QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
+    Measured, NodeId, PathPartRecord, QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
 };
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 
 /// The flow of a row whose report shows none.
-const NO_FLOW: FlowKey = FlowKey {
+pub(super) const NO_FLOW: FlowKey = FlowKey {
     src: NO_ADDRESS,
     dst: NO_ADDRESS,
     sport: 0,
@@ -112,6 +112,16 @@ impl<'a> TableRow<'a> {
         self.record.path_part.as_deref()
     }
 
+    /// Returns the name of a node, empty if it has none.
+    pub(super) fn name(&self, node: Option<NodeId>) -> &str {
+        let name = node.and_then(|node| self.entry.names.name(node));
+        name.unwrap_or("")
+    }
+
+    pub(super) fn names(&self, nodes: impl Iterator<Item = u32>) -> Vec<&str> {
+        nodes.map(|node| self.name(Some(NodeId(node)))).collect()
+    }
+
     pub(super) fn hop_values(&self, value: fn(&RowHop) -> u32) -> Vec<u32> {
         self.hops.iter().map(value).collect()
     }
@@ -129,7 +139,8 @@ fn totals(body: &Body) -> Option<FlowTotals> {
         | Body::HostHop(_)
         | Body::Queue(_)
         | Body::Connection(_)
-        | Body::PathPart(_) => None,
+        | Body::PathPart(_)
+        | Body::HostDropSum(_) => None,
     }
 }
 

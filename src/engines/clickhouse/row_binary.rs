@@ -44,28 +44,21 @@ fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
             ColumnValue::MaybeU8(value) => maybe(out, value(row).map(u8::to_le_bytes)),
             ColumnValue::MaybeU16(value) => maybe(out, value(row).map(u16::to_le_bytes)),
             ColumnValue::MaybeU32(value) => maybe(out, value(row).map(u32::to_le_bytes)),
+            ColumnValue::MaybeU64(value) => maybe(out, value(row).map(u64::to_le_bytes)),
             ColumnValue::MaybeI64(value) => maybe(out, value(row).map(i64::to_le_bytes)),
-            ColumnValue::Text(value) => {
-                let text = value(row);
-                length(out, text.len());
-                out.extend(text.as_bytes());
-            }
+            ColumnValue::Text(value) => text(out, value(row)),
             ColumnValue::Address(value) => out.extend(address(value(row))),
-            ColumnValue::ManyU32(value) => {
-                let values = value(row);
-                length(out, values.len());
-                out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            ColumnValue::ManyText(value) => {
+                let texts = value(row);
+                length(out, texts.len());
+                texts.into_iter().for_each(|one| text(out, one));
             }
-            ColumnValue::ManyU64(value) => {
-                let values = value(row);
-                length(out, values.len());
-                out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-            }
-            ColumnValue::ManyI64(value) => {
-                let values = value(row);
-                length(out, values.len());
-                out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-            }
+            ColumnValue::ManyAddress(value) => many(out, value(row), address),
+            ColumnValue::ManyU8(value) => many(out, value(row), u8::to_le_bytes),
+            ColumnValue::ManyU16(value) => many(out, value(row), u16::to_le_bytes),
+            ColumnValue::ManyU32(value) => many(out, value(row), u32::to_le_bytes),
+            ColumnValue::ManyU64(value) => many(out, value(row), u64::to_le_bytes),
+            ColumnValue::ManyI64(value) => many(out, value(row), i64::to_le_bytes),
         }
     }
 }
@@ -74,6 +67,17 @@ fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
 fn maybe<const N: usize>(out: &mut Vec<u8>, value: Option<[u8; N]>) {
     out.push(value.is_none().into());
     out.extend(value.into_iter().flatten());
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    length(out, text.len());
+    out.extend(text.as_bytes());
+}
+
+/// Appends an array.
+fn many<T, const N: usize>(out: &mut Vec<u8>, values: Vec<T>, bytes: fn(T) -> [u8; N]) {
+    length(out, values.len());
+    out.extend(values.into_iter().flat_map(bytes));
 }
 
 /// Appends a length in groups of seven bits, the lowest first.

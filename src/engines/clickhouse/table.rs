@@ -41,6 +41,20 @@ pub(super) struct Insertion {
     pub(super) columns: Vec<&'static TableColumn>,
     /// The settings that the server knows, as a query string.
     pub(super) settings: String,
+    /// The columns that the table of an earlier version lacks.
+    lacking: Vec<&'static TableColumn>,
+}
+
+impl Insertion {
+    /// Returns what the table lacks, in words.
+    pub(super) fn lack(&self) -> Option<String> {
+        let first = self.lacking.first()?;
+        let (count, name, kind) = (self.lacking.len(), first.name, first.value.types()[0]);
+        Some(format!(
+            "lacks {count} columns of this version, {name} first: rows are stored without their values (try to run \
+             schema.sql again, which adds them, or to add each as schema-plain.sql has it: ADD COLUMN {name} {kind})"
+        ))
+    }
 }
 
 /// Compares the table's columns with those of rows.
@@ -63,7 +77,7 @@ pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
     if columns.is_empty() {
         return Err(format!("this user sees no such table {TRY}"));
     }
-    let mut there = Vec::new();
+    let (mut there, mut lacking) = (Vec::new(), Vec::new());
     for column in COLUMNS {
         let name = column.name;
         let types = column.value.types();
@@ -75,7 +89,7 @@ pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
                     "column {name} is {kind}, expected {expected} {TRY}"
                 ));
             }
-            None if column.later => {}
+            None if column.later => lacking.push(column),
             None => return Err(format!("column {name} is missing {TRY}")),
         }
     }
@@ -87,6 +101,7 @@ pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
     Ok(Insertion {
         columns: there,
         settings: settings.join("&"),
+        lacking,
     })
 }
 

@@ -66,7 +66,8 @@ impl TotalsMemory {
             | Body::HostHop(_)
             | Body::Queue(_)
             | Body::Connection(_)
-            | Body::PathPart(_) => None,
+            | Body::PathPart(_)
+            | Body::HostDropSum(_) => None,
         }
     }
 

@@ -64,6 +64,65 @@ pub struct HostDropMessage {
     pub tunnel: Option<TunnelMessage>,
 }
 
+/// One of a host's sums of drops.
+#[derive(Clone, PartialEq, Message)]
+pub struct HostDropSumMessage {
+    #[prost(uint32, tag = "1")]
+    pub kernel_reason: u32,
+    #[prost(string, optional, tag = "2")]
+    pub kernel_reason_name: Option<String>,
+    #[prost(string, optional, tag = "3")]
+    pub place: Option<String>,
+    #[prost(string, optional, tag = "4")]
+    pub interface: Option<String>,
+    #[prost(uint32, tag = "5")]
+    pub netns: u32,
+    #[prost(string, tag = "6")]
+    pub position: String,
+    #[prost(uint32, optional, tag = "7")]
+    pub tagged_by: Option<u32>,
+    #[prost(bool, tag = "8")]
+    pub ignored: bool,
+    #[prost(bool, tag = "9")]
+    pub without_packet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct DropCountMessage {
+    #[prost(uint64, tag = "1")]
+    pub packets: u64,
+    #[prost(uint64, tag = "2")]
+    pub segments: u64,
+    #[prost(uint64, tag = "3")]
+    pub bytes: u64,
+}
+
+impl From<model::DropSubject> for HostDropSumMessage {
+    fn from(sum: model::DropSubject) -> Self {
+        Self {
+            kernel_reason: sum.reason.number,
+            kernel_reason_name: sum.reason.name,
+            place: sum.place,
+            interface: sum.interface,
+            netns: sum.netns,
+            position: sum.position.name().to_owned(),
+            tagged_by: sum.tagged_by.map(|node| node.0),
+            ignored: sum.ignored,
+            without_packet: sum.without_packet,
+        }
+    }
+}
+
+impl From<model::DropCount> for DropCountMessage {
+    fn from(count: model::DropCount) -> Self {
+        Self {
+            packets: count.packets,
+            segments: count.segments,
+            bytes: count.bytes,
+        }
+    }
+}
+
 impl From<model::HostDrop> for HostDropMessage {
     fn from(drop: model::HostDrop) -> Self {
         Self {

@@ -20,6 +20,7 @@ pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
     let mut message = proto::Report::from(record);
     (message.run, message.number) = (run.0, entry.number);
     message.added = entry.added.as_deref().map(Into::into);
+    message.added_drops = entry.dropped.map(Into::into);
     message
 }
 
@@ -76,6 +77,8 @@ impl From<Record> for proto::Report {
             added: None,
             names: record.names.into_iter().map(Into::into).collect(),
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
+            host_drop_sum: record.host_drop_sum.map(|sum| Box::new((*sum).into())),
+            added_drops: None,
             host_hop: record.host_hop.map(|hop| Box::new((*hop).into())),
             queue_episode: record.queue_episode.map(|one| Box::new((*one).into())),
             connection: record.connection.map(|one| Box::new((*one).into())),

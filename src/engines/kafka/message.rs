@@ -4,7 +4,7 @@ use prost::Message;
 
 pub use super::connection::{ConnectionMessage, OptionMessage, WorstHopMessage};
 pub use super::corrected::Corrected;
-pub use super::drops::HostDropMessage;
+pub use super::drops::{DropCountMessage, HostDropMessage, HostDropSumMessage};
 pub use super::hops::HostHopMessage;
 pub use super::int_message::{
     Extension, IntDomain, IntHeader, Metadata, ReportDomain, ReservedWord,
@@ -110,6 +110,10 @@ pub struct Report {
     pub path_part: Option<Box<PathPartMessage>>,
     #[prost(message, optional, boxed, tag = "54")]
     pub queue_episode: Option<Box<QueueEpisodeMessage>>,
+    #[prost(message, optional, boxed, tag = "55")]
+    pub host_drop_sum: Option<Box<HostDropSumMessage>>,
+    #[prost(message, optional, tag = "56")]
+    pub added_drops: Option<DropCountMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]

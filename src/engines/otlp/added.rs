@@ -1,7 +1,7 @@
-//! The packets that a summary adds to those that earlier ones told of, as attributes.
+//! The packets that a summary, or a report about drops, adds to those that earlier ones told of, as attributes.
 
 use super::messages::{Any, Attribute};
-use crate::model::Measured;
+use crate::model::{DropCount, Measured};
 
 /// Adds `hostint.added.packets` and others. Latencies that are not known are left out, and corrected ones if the clocks were
 /// not known.
@@ -30,6 +30,19 @@ pub(super) fn attributes(added: &Measured, attributes: &mut Vec<Attribute>) {
         ] {
             attributes.push(attribute(name, value));
         }
+    }
+}
+
+/// Adds `hostint.added_drops.packets` and others.
+pub(super) fn drops(dropped: DropCount, attributes: &mut Vec<Attribute>) {
+    for (name, count) in [
+        ("packets", dropped.packets),
+        ("segments", dropped.segments),
+        ("bytes", dropped.bytes),
+    ] {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let name = format!("hostint.added_drops.{name}");
+        attributes.push(Attribute::new(name, Any::Int(count)));
     }
 }
 

@@ -117,11 +117,7 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
         .naming(&entry.names)
         .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
-    let part_lost = match (&record.path_part, &entry.added) {
-        (Some(_), Some(added)) => added.lost,
-        _ => 0,
-    };
-    let (severity, severity_text) = if observed.lost > 0 || part_lost > 0 {
+    let (severity, severity_text) = if observed.lost > 0 || is_loss(&record, entry) {
         (Severity::Warn, "WARN")
     } else {
         (Severity::Info, "INFO")
@@ -130,7 +126,7 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
         Attribute::text("hostint.run", &format!("{:016x}", run.0)),
         Attribute::new("hostint.number", int(entry.number)),
     ];
-    if let Some(flow) = &observed.flow {
+    if let Some(flow) = &record.flow {
         network(flow, &mut attributes);
     }
     if let Ok(Value::Object(mut keys)) = serde_json::to_value(&record) {
@@ -143,6 +139,9 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
     if let Some(added) = &entry.added {
         added::attributes(added, &mut attributes);
     }
+    if let Some(dropped) = entry.dropped {
+        added::drops(dropped, &mut attributes);
+    }
     LogRecord {
         time_ns: time_ns(&record),
         observed_ns: observed.time_ns,
@@ -154,6 +153,13 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
         attributes,
         event_name: EVENT.to_owned(),
     }
+}
+
+/// True if packets were lost on a part of a path, or a host dropped some.
+fn is_loss(record: &Record, entry: &FedReport) -> bool {
+    let is_ignored = record.host_drop_sum.as_ref().is_some_and(|sum| sum.ignored);
+    let on_part = record.path_part.is_some() && entry.added.as_ref().is_some_and(|it| it.lost > 0);
+    on_part || entry.dropped.is_some() && !is_ignored
 }
 
 /// Adds the name of each node beside its ID.
@@ -170,6 +176,20 @@ fn names(record: &Record, attributes: &mut Vec<Attribute>) {
     }
     if let Some(sink) = &record.sink {
         add("hostint.sink.name", sink.node());
+    }
+    for (at, int) in record.int.iter().enumerate() {
+        for (of, hop) in int.hops.iter().enumerate() {
+            if let Some(node) = hop.node {
+                add(&format!("hostint.int.{at}.hops.{of}.name"), node);
+            }
+        }
+    }
+    if let Some(part) = &record.path_part {
+        add("hostint.path_part.from.name", part.from.node);
+        add("hostint.path_part.to.name", part.to.node);
+    }
+    if let Some(node) = record.tagged_by() {
+        add("hostint.tagged_by_name", node);
     }
     if let Some(reporter) = record.reporter_node {
         add("hostint.reporter_name", reporter);

@@ -4,6 +4,7 @@ import { ask, ms } from "./api.js";
 import { h, panel, svg } from "./dom.js";
 import { interfaceText } from "./hops.js";
 import { named } from "./names.js";
+import { timeEnds } from "./stacked.js";
 import { go, link, setAbove } from "./state.js";
 import { flowName } from "./tables.js";
 import { bytes, count, duration, exact, time } from "./units.js";
@@ -69,7 +70,7 @@ export function lanes(episodes, span, chosen) {
       svg("svg", { viewBox: `0 0 ${WIDTH} ${LANE}`, preserveAspectRatio: "none", role: "img", "aria-label": `${name}: ${all.length} ${all.length === 1 ? "episode" : "episodes"}` }, bars));
   });
   const more = order.length - drawn.length;
-  const ends = h("div", { class: "lane dim" }, h("span", {}, more > 0 ? `and ${more} more queues` : ""), h("div", { class: "lane-ends" }, h("span", {}, time(span.since)), h("span", {}, time(span.until))));
+  const ends = h("div", { class: "lane dim" }, h("span", {}, more > 0 ? `and ${more} more queues` : ""), timeEnds(span));
   return h("div", { class: "lanes" }, drawn, ends);
 }
 

@@ -24,6 +24,11 @@ export function stacked(points, most) {
   return { kinds: order.length > shown.length ? [...shown, OTHERS] : shown, periods };
 }
 
+// When a chart over time begins and ends, for below it.
+export function timeEnds(span) {
+  return h("div", { class: "time-ends" }, h("span", {}, time(span.since)), h("span", {}, time(span.until)));
+}
+
 // `classOf` is a kind's class by its name and place; `text` says a value, `note` the largest sum, `label` the whole.
 export function stackedChart({ points, period, span, most, classOf, text, note, label }) {
   const { kinds, periods } = stacked(points, most);
@@ -41,5 +46,5 @@ export function stackedChart({ points, period, span, most, classOf, text, note, 
   });
   const keys = kinds.map((kind, i) => h("span", { class: "key" }, h("i", { class: classOf(kind, i) }), kind));
   return [h("div", { class: "readout stacked-keys" }, keys, h("span", {}, note(highest))),
-    svg("svg", { class: "stacked-chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `${label}: ${kinds.join(", ")}` }, bars)];
+    svg("svg", { class: "stacked-chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `${label}: ${kinds.join(", ")}` }, bars), timeEnds(span)];
 }

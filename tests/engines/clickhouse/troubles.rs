@@ -27,6 +27,7 @@ fn entries(first: u64, count: u64) -> Vec<FedReport> {
             drop_reason: None,
             names: std::sync::Arc::default(),
             added: None,
+            dropped: None,
         }
     });
     entries.collect()
@@ -348,6 +349,21 @@ fn a_table_of_an_earlier_version_takes_rows_without_later_columns() {
         };
         let names_later = insert.target.contains(later[0].name);
         assert_eq!(names_later, has_later, "{}", insert.target);
+        let told = engine.notice();
+        assert_eq!(told.is_none(), has_later, "{told:?}");
+        if let Some(told) = told {
+            let count = format!("lacks {} columns", later.len());
+            for part in [
+                "hostint.reports",
+                &count,
+                "added_packets UInt64",
+                "schema.sql",
+            ] {
+                assert!(told.contains(part), "{part}: {told}");
+            }
+            engine.deliver(&self::parcel(2, 2)).unwrap();
+            assert_eq!(engine.notice(), None, "it is said once");
+        }
         let mut rows = Vec::new();
         append_rows(&parcel, &table, 0, &mut rows);
         assert_eq!(insert.unpacked(), rows);
@@ -448,6 +464,7 @@ fn every_report_is_delivered_or_counted_for_what_became_of_it() {
                 drop_reason: None,
                 class: None,
                 added: None,
+                dropped: None,
                 bytes: 100,
             });
         }

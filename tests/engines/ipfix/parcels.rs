@@ -29,6 +29,7 @@ pub fn entry(number: u64, report: Report, received_ns: u64) -> FedReport {
         drop_reason: None,
         names: std::sync::Arc::default(),
         added: None,
+        dropped: None,
     }
 }
 

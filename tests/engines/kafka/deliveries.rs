@@ -41,6 +41,7 @@ pub fn parcel(number: u64, reports: usize) -> Parcel {
             drop_reason: None,
             names: std::sync::Arc::default(),
             added: None,
+            dropped: None,
         }
     });
     let entries = entries.collect();

@@ -105,10 +105,23 @@ fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
             longest.1 = bytes;
         }
     }
+    let [(body, dropped), _] = report_samples::host_drop_sums();
+    let sum = FedReport {
+        number: 7,
+        dropped: Some(dropped),
+        names: std::sync::Arc::new(names()),
+        ..entry(body)
+    };
+    let message = proto(RunId(0x0123_4567_89ab_cdef), &sum);
+    goldens.insert(
+        "host-drop-sum".to_owned(),
+        ("reports.v1.Report", message.encode_to_vec()),
+    );
     for (part, added) in path_parts() {
         let entry = FedReport {
             number: 7,
             added: Some(Box::new(added)),
+            dropped: None,
             names: std::sync::Arc::new(names()),
             ..entry(Body::PathPart(Box::new(part)))
         };
@@ -187,6 +200,7 @@ fn entry(body: Body) -> FedReport {
         drop_reason: None,
         names: std::sync::Arc::default(),
         added: None,
+        dropped: None,
     }
 }
 
@@ -310,6 +324,9 @@ fn a_message_names_the_nodes_of_its_report() {
             .map(|end| end.node)
             .collect();
         nodes.extend(message.transit.iter().map(|hop| hop.node));
+        let int = message.int_headers.iter().flat_map(|header| &header.hops);
+        nodes.extend(int.filter_map(|hop| hop.node));
+        nodes.extend(message.host_drop.as_ref().and_then(|drop| drop.tagged_by));
         nodes.extend(message.reporter_node);
         let told: BTreeSet<u32> = message.names.iter().map(|one| one.node).collect();
         let known = nodes.into_iter().filter(|node| *node == 1 || *node == 2);

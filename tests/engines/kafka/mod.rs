@@ -8,7 +8,7 @@ mod deliveries;
 mod messages;
 mod outages;
 mod partition;
-mod read_back;
+pub mod read_back;
 #[cfg(feature = "real-engines")]
 mod tansu;
 mod trust;

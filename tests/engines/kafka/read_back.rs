@@ -65,6 +65,7 @@ pub fn record(message: &proto::Report) -> Record {
         summary: message.summary.as_ref().map(|told| Box::new(summary(told))),
         host_drop: (message.host_drop.as_ref())
             .map(|told| Box::new(host_drop(told, message.flow.as_ref()))),
+        host_drop_sum: (message.host_drop_sum.as_ref()).map(|told| Box::new(drop_sum(told))),
         host_hop: (message.host_hop.as_ref())
             .map(|told| Box::new(host_hop(told, message.flow.as_ref()))),
         queue_episode: (message.queue_episode.as_ref()).map(|told| Box::new(queue_episode(told))),
@@ -88,6 +89,23 @@ pub fn record(message: &proto::Report) -> Record {
             })
             .collect(),
         quirk: None,
+    }
+}
+
+fn drop_sum(sum: &proto::HostDropSumMessage) -> DropSubject {
+    let position = |one: &DropPosition| one.name() == sum.position;
+    DropSubject {
+        reason: KernelReason {
+            number: sum.kernel_reason,
+            name: sum.kernel_reason_name.clone(),
+        },
+        place: sum.place.clone(),
+        interface: sum.interface.clone(),
+        netns: sum.netns,
+        position: DropPosition::EACH.into_iter().find(position).unwrap(),
+        tagged_by: sum.tagged_by.map(NodeId),
+        ignored: sum.ignored,
+        without_packet: sum.without_packet,
     }
 }
 

@@ -52,6 +52,7 @@ fn log_once(receiving: &HttpServer) -> EngineStatus {
             drop_reason: None,
             class: None,
             added: None,
+            dropped: None,
             bytes: 100,
         });
     }
@@ -323,6 +324,7 @@ fn reports_of_every_kind_keep_every_value() {
             drop_reason: None,
             names: std::sync::Arc::default(),
             added: None,
+            dropped: None,
         };
         let batch = FedBatch {
             run: RunId(1),
