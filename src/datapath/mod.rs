@@ -30,6 +30,7 @@ pub mod hops;
 pub mod host_times;
 mod ioam_devices;
 mod iterator;
+mod judged_flows;
 pub mod leases;
 mod libbpf_log;
 pub mod links;

@@ -100,9 +100,12 @@ impl Sweeper {
     }
 
     /// Lets the kernel half end the loss periods of these flows.
-    fn sweep(&self, keys: &[flow_key]) -> io::Result<()> {
+    fn sweep(&mut self, keys: &[flow_key]) -> io::Result<()> {
         for chunk in keys.chunks(SWEEP_KEYS) {
             run_on(&self.program, chunk)?;
+        }
+        for key in keys {
+            self.summaries.note_judged(key.into());
         }
         Ok(())
     }
@@ -143,16 +146,25 @@ impl Sweeper {
                 return Ok(step);
             }
         };
-        for key in &found.summary {
+        let summaries = &mut self.summaries;
+        let mut look_at = |key: &flow_key, summaries: &mut Summaries| -> io::Result<()> {
             let Some(flow) = self.flows.get(key)? else {
-                continue;
+                return Ok(());
             };
             let slots = self.slots.of_flow(&flow)?;
             let tally = tally.as_mut();
             let news =
                 tally.map(|tally| tally.look_between(key.into(), counts_of(&flow, slots.clone())));
-            self.summaries
-                .offer(key, &flow, &slots, news.unwrap_or_default());
+            summaries.offer(key, &flow, &slots, news.unwrap_or_default());
+            Ok(())
+        };
+        for key in &found.summary {
+            look_at(key, summaries)?;
+        }
+        if found.end {
+            for flow in summaries.take_judged() {
+                look_at(&(&flow).into(), summaries)?;
+            }
         }
         let removed = |key: &flow_key, flow: &sink_flow| {
             let slots = self.slots.of_flow(flow)?;
