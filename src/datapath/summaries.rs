@@ -9,7 +9,7 @@ use super::events::low16;
 use super::judged_flows::JudgedFlows;
 use crate::model::{
     FlowKey, FlowSlots, LatencyHistogram, LatencyResolution, NodeId, SlotRange, SubjectTotals,
-    SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
+    SummaryBudget, SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
 };
 
 /// The period of summaries, and their price.
@@ -55,6 +55,8 @@ pub(super) struct Summaries {
     /// The summaries that may be sent now; less than 0 after more groups than a period has room for.
     budget: f64,
     refilled: Instant,
+    /// As its groups told it; 0 before the first.
+    last_period_ns: u64,
     /// The counts of flows with enough packets to make those of the kernel wrap around.
     wide: HashMap<FlowKey, (u64, WideSlots)>,
     /// Summaries of flows that were due, and had no room in the budget.
@@ -104,6 +106,7 @@ impl Summaries {
             chosen: BinaryHeap::new(),
             budget: 0.0,
             refilled: now,
+            last_period_ns: 0,
             wide: HashMap::new(),
             left_out: 0,
         }
@@ -124,6 +127,14 @@ impl Summaries {
     /// The next pass is to summarise.
     pub(super) fn be_due(&mut self) {
         self.due = Instant::now();
+    }
+
+    pub(super) fn shown_budget(&self) -> SummaryBudget {
+        SummaryBudget {
+            period_ns: self.plan.period.as_nanos() as u64,
+            last_period_ns: self.last_period_ns,
+            most_per_s: self.plan.most_per_s,
+        }
     }
 
     pub(super) fn are_off(&self) -> bool {
@@ -264,6 +275,7 @@ impl Summaries {
             period += wait;
         }
         let period_ns = period.as_nanos() as u64;
+        self.last_period_ns = period_ns;
         let mut told: Vec<_> = groups
             .into_iter()
             .map(|(source_node, subject, totals)| SummaryEvent {

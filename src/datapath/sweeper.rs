@@ -18,7 +18,7 @@ use super::sink::Sink;
 use super::summaries::Summaries;
 pub use super::summaries::SummaryPlan;
 use super::walker::{WalkPrograms, WalkQuery, Walker};
-use crate::model::{FlowKey, SummaryEvent, Tally};
+use crate::model::{FlowKey, SummaryBudget, SummaryEvent, Tally};
 use crate::os::clock;
 
 /// The sink's flow table, and the flows in it that have to be looked at soon.
@@ -218,6 +218,11 @@ impl Sweeper {
     /// The number of summaries that were due, and were not sent because the budget was used up.
     pub fn summaries_left_out(&self) -> u64 {
         self.summaries.left_out
+    }
+
+    /// What may be spent on summaries, and how long the last period was.
+    pub fn summary_budget(&self) -> SummaryBudget {
+        self.summaries.shown_budget()
     }
 
     /// Walks all slices and returns how many flows were removed.

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::interned_name::{self, InternedName};
 use super::{
     ClockStatus, FlowKey, Lease, NodeId, NodeOrigin, PathStatus, PostcardsStatus, Reason,
-    SinkSettings, TcpStatus, TransitStatus,
+    SinkSettings, SummaryBudget, TcpStatus, TransitStatus,
 };
 
 /// The schema of a `HostStatus` as JSON.
@@ -111,6 +111,9 @@ pub struct SinkStatus {
     /// The daemon's process, if it has shown a sign of life in the last seconds.
     pub daemon_pid: Option<u64>,
     pub settings: SinkSettings,
+    /// What the running daemon may spend on summaries; absent if none runs, or one of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summaries: Option<SummaryBudget>,
     pub counters: Vec<CounterStatus>,
     pub daemon: Vec<DaemonCounter>,
     pub flows_total: usize,

@@ -93,6 +93,7 @@ mod sink_event;
 mod sink_settings;
 mod summary;
 mod summary_base;
+mod summary_budget;
 mod tally;
 mod tcp_beside_int;
 mod tcp_option;
@@ -225,6 +226,7 @@ pub use summary::{
     SummarySubject,
 };
 pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
+pub use summary_budget::SummaryBudget;
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use tcp_beside_int::{BesideInt, BesideIntUnknown, IntOfConnection, WITHOUT_SOCKET};
 pub use tcp_option::{

@@ -32,6 +32,7 @@ pub mod stamped;
 pub mod status;
 mod status_postcards;
 mod status_tcp;
+mod summary_budget;
 pub mod table;
 pub mod tcp;
 pub mod tcp_json;

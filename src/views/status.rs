@@ -5,7 +5,9 @@ use std::fmt;
 
 use super::stamped::PeerClocks;
 use super::text::{Grouped, Nanoseconds};
-use super::{collectors, diagnosis, grants, peers, status_postcards, status_tcp};
+use super::{
+    collectors, diagnosis, grants, peers, status_postcards, status_tcp, summary_budget,
+};
 use crate::model::{
     Attachment, ClockStatus, CounterStatus, FlowStatus, HostStatus, NodeOrigin, SinkStatus,
     SourceStatus, TransitStatus,
@@ -152,6 +154,7 @@ fn sink(
         Nanoseconds(set.report_period_ns.cast_signed()),
         Nanoseconds(set.loss_timeout_ns.cast_signed())
     )?;
+    summary_budget::write(f, sink)?;
     write!(f, "  latency bucket edges")?;
     for edge in &set.buckets {
         write!(

@@ -275,6 +275,7 @@ pub fn idle_sink() -> SinkStatus {
             lease_key: true,
             closing: false,
         },
+        summaries: None,
         counters: Vec::new(),
         daemon: Vec::new(),
         flows_total: 0,
@@ -310,6 +311,11 @@ fn sink() -> SinkStatus {
     let idle = idle_sink();
     SinkStatus {
         attachments: vec![attachment(), stamping],
+        summaries: Some(SummaryBudget {
+            period_ns: 10_000_000_000,
+            last_period_ns: 10_000_000_000,
+            most_per_s: 100,
+        }),
         settings: SinkSettings {
             buckets: vec![BucketEdge {
                 up_ns: 1,

@@ -409,3 +409,62 @@ tcp: daemon runs (pid 1433), since 2023-11-14 22:13:20 UTC
 ";
     assert_eq!(text.to_string(), wanted);
 }
+
+#[test]
+fn the_budget_of_summaries_is_told_and_what_it_leaves_out() {
+    const SECOND: u64 = 1_000_000_000;
+    let budget = |period_s, last_s, most_per_s| SummaryBudget {
+        period_ns: period_s * SECOND,
+        last_period_ns: last_s * SECOND,
+        most_per_s,
+    };
+    for (sentence, summaries, left_out, line) in [
+        ("no daemon", None, 9, None),
+        ("off", Some(budget(0, 0, 100)), 0, Some("  no summaries")),
+        (
+            "before the first",
+            Some(budget(10, 0, 1000)),
+            0,
+            Some("  summaries each 10.0 s, at most 1,000 a second"),
+        ),
+        (
+            "enough",
+            Some(budget(10, 10, 100)),
+            0,
+            Some("  summaries each 10.0 s, at most 100 a second"),
+        ),
+        (
+            "too little for flows",
+            Some(budget(10, 10, 100)),
+            1234,
+            Some(
+                "  summaries each 10.0 s, at most 100 a second; 1,234 of flows were left out (--max-summaries)",
+            ),
+        ),
+        (
+            "too little for classes",
+            Some(budget(10, 14, 1)),
+            0,
+            Some(
+                "  summaries each 10.0 s, at most 1 a second; the last after 14.0 s, because source nodes and classes are \
+                 more than that",
+            ),
+        ),
+    ] {
+        let mut status = status(Vec::new());
+        let sink = status.sink.as_mut().unwrap();
+        sink.summaries = summaries;
+        sink.daemon = vec![DaemonCounter {
+            name: "summaries_left_out",
+            text: "",
+            value: left_out,
+        }];
+        let text = StatusText {
+            status: &status,
+            all: false,
+        }
+        .to_string();
+        let found = text.lines().find(|line| line.contains("summaries"));
+        assert_eq!(found, line, "{sentence}");
+    }
+}
