@@ -27,6 +27,7 @@ pub mod hooks;
 mod hop_hooks;
 mod hop_passages;
 pub mod hops;
+pub mod host_names;
 pub mod host_times;
 mod ioam_devices;
 mod iterator;

@@ -13,6 +13,7 @@ mod doubts;
 mod falls;
 mod form_verdicts;
 mod keeper;
+mod names;
 mod nodes;
 mod pace;
 mod peer;
@@ -31,6 +32,7 @@ mod witness;
 
 pub use doubts::Vouch;
 pub use keeper::{LeaseKeeper, OutgoingQuestion, PairPlace};
+pub use names::{HeardName, NameExchange, OutgoingName, OwnName};
 pub use probing::OutgoingProbe;
 pub use questions::AskingTime;
 pub use replies::{AnswerTime, LeaseUpdate};

@@ -41,6 +41,7 @@ mod history_tcp_hops;
 mod hop;
 mod host_drop;
 mod host_hop;
+pub mod host_names;
 mod host_passage;
 mod host_status;
 pub mod hosts;
@@ -159,6 +160,7 @@ pub use host_drop::{
 pub use host_hop::{
     HopId, HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport,
 };
+pub use host_names::{ClaimOrigin, HostName, NameClaim};
 pub use host_passage::{PassageFigures, PassageId, QUEUED_PLACE, SENT_PLACE};
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,

@@ -30,6 +30,7 @@ pub mod rules;
 mod shortened;
 pub mod stamped;
 pub mod status;
+mod status_flows;
 mod status_postcards;
 mod status_tcp;
 mod summary_budget;

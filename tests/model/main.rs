@@ -6,6 +6,7 @@ mod container;
 mod crossing_tally;
 mod guest_path;
 mod histogram;
+mod host_names;
 mod limited;
 mod loss_split;
 mod missed_tally;

@@ -36,6 +36,7 @@ pub fn all() -> [HostStatus; 3] {
     let most = HostStatus {
         node_id: Some(NodeId(3)),
         node_origin: Some(NodeOrigin::Derived),
+        names: [(3, true), (4, false)].map(name).to_vec(),
         clock: Some(ClockStatus {
             source: "tai",
             offset_ns: 0,
@@ -51,6 +52,15 @@ pub fn all() -> [HostStatus; 3] {
         ..nothing()
     };
     [most, bare, nothing()]
+}
+
+fn name((node, contested): (u32, bool)) -> HostName {
+    HostName {
+        node: NodeId(node),
+        name: "web-3".to_owned(),
+        origin: NameOrigin::Told,
+        contested,
+    }
 }
 
 /// A host without a sink and a source.
