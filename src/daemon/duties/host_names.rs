@@ -90,8 +90,11 @@ impl KeepHostNames {
     }
 
     fn note(&mut self, table: &NameTable, claims: &[NameClaim]) {
-        let failed = claims.iter().filter_map(|claim| table.note(claim).err());
-        if let Some(err) = failed.last()
+        let mut failed = None;
+        for claim in claims {
+            failed = table.note(claim).err().or(failed);
+        }
+        if let Some(err) = failed
             && !std::mem::replace(&mut self.full_said, true)
         {
             log::warning(format_args!(
