@@ -4,9 +4,10 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use hostint::model::{
-    Capabilities, ClockState, FullAnswer, LeaseKey, LeaseWitness, Marks, NodeId,
+    Capabilities, ClockState, ClockSteering, FullAnswer, LeaseKey, LeaseWitness, Marks, NodeId,
 };
 use hostint::wire::lease::v2::{self, Lease2Echo};
+use hostint::wire::lease::name::{self, NameMessage, NameReceipt};
 use hostint::wire::lease::{probe, v1};
 use libfuzzer_sys::fuzz_target;
 
@@ -45,13 +46,21 @@ fn answer(numbers: &mut Numbers<'_>) -> FullAnswer {
             extension_port: (flags >> 16) as u16,
         },
         clock: ClockState::from_bits((flags >> 32) as u8),
+        clock_steering: ClockSteering::from_bits((flags >> 24) as u8),
         mtu: (flags >> 40) as u16,
         tai_offset_s: numbers.next() as i16,
         software: (0, (flags >> 56) as u8),
         flow_packets: numbers.next() as u32,
         flow_age_ms: Some(numbers.next() as u32).filter(|age| *age != u32::MAX),
-        arrived: [numbers.wide(), numbers.wide(), 0, u128::MAX],
-        tos_changed: (numbers.next() as u32).to_be_bytes(),
+        // Those of int-md are behind the stray packets in their place.
+        arrived: [
+            numbers.wide(),
+            numbers.wide(),
+            0,
+            u128::from(u32::MAX),
+            numbers.wide() >> 32,
+        ],
+        tos_changed: [flags as u8, (flags >> 4) as u8, 0, u8::MAX, 0],
     }
 }
 
@@ -67,6 +76,23 @@ fuzz_target!(|input: &[u8]| {
     if let Err(error) = probe::decode(input, addr, addr, key) {
         let _ = error.to_string();
     }
+    if let Err(error) = name::decode(input, addr, addr, key) {
+        let _ = error.to_string();
+    }
+    let mut numbers = Numbers(input);
+    let told = NameMessage {
+        receipt: NameReceipt {
+            nonce: numbers.next(),
+            answered_ns: numbers.next(),
+        },
+        instance: numbers.next(),
+        node: NodeId(numbers.next() as u32),
+        is_answer: numbers.next() & 1 != 0,
+        name: String::from_utf8_lossy(numbers.0).into_owned(),
+    };
+    let bytes = name::encode(&told, addr, addr, key);
+    let read = name::decode(&bytes, addr, addr, key).expect("it was just written");
+    assert_eq!(name::encode(&read, addr, addr, key), bytes);
     let mut question = [0; v2::FULL_LEN];
     question[..4].copy_from_slice(b"hint");
     question[7] = 2;

@@ -172,4 +172,11 @@ enum daemon_counter {
 	DAEMON_MAX,
 };
 
+/* What the daemon shows in the same map, from its end on: the budget of summaries. */
+enum daemon_shown {
+	SHOWN_SUMMARIES_PER_S = 61, /* 1 + the most in a second; 0: not shown */
+	SHOWN_SUMMARY_NS = 62,
+	SHOWN_SUMMARY_LAST_NS = 63,
+};
+
 #endif

@@ -44,9 +44,9 @@ complete -c hostint -n "__fish_hostint_needs_command" -f -a "help" -d 'Print thi
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-id -d 'This host\'s INT node id, unique in the INT domain [default: that of its other roles, else derived from /etc/machine-id]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l node-name -d 'This host\'s name, which collectors and other hosts show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l no-identity -d 'Tell neither collectors nor other hosts this host\'s name, labels and version' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_seen_subcommand_from attach detach help" -l hook -d 'Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]' -r -f -a "auto\t'tc on veth and other software interfaces, and where the driver has no native XDP; XDP on network cards'
 xdp\t'XDP: before everything else, for network cards'
@@ -119,9 +119,9 @@ complete -c hostint -n "__fish_hostint_using_subcommand sink; and not __fish_see
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l config -d 'Read settings from [sink] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file' -r -F
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l dev -d 'Interface to strip INT on (required); may be repeated' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-id -d 'This host\'s INT node id, unique in the INT domain [default: that of its other roles, else derived from /etc/machine-id]' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors and other hosts show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell neither collectors nor other hosts this host\'s name, labels and version' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand sink; and __fish_seen_subcommand_from attach" -l hook -d 'Hook at which the sink sees packets [default: auto, or xdp with --xdp-mode or --nic-timestamps]' -r -f -a "auto\t'tc on veth and other software interfaces, and where the driver has no native XDP; XDP on network cards'
 xdp\t'XDP: before everything else, for network cards'
@@ -227,9 +227,9 @@ false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l collector -d 'Tell this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a sink the sink\'s daemon tells its own collectors; needs --foreground' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l node-name -d 'This host\'s name, which collectors and other hosts show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l no-identity -d 'Tell neither collectors nor other hosts this host\'s name, labels and version' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
@@ -281,9 +281,9 @@ false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l collector -d 'Tell this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a sink the sink\'s daemon tells its own collectors; needs --foreground' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors and other hosts show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell neither collectors nor other hosts this host\'s name, labels and version' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l clock-error -d 'This host\'s clock is off by no more than this while the kernel says that it is synchronised, such as 2us [default: what its time daemon tells the kernel]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l force -d 'Attach even if no sink runs on this host' -r -f -a "true\t''
@@ -373,9 +373,9 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l collector -d 'Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On a host with a sink or source whose daemon runs, that daemon does so' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces, and count these times in TCP option 114' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l node-name -d 'This host\'s name, which collectors and other hosts show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l no-identity -d 'Tell neither collectors nor other hosts this host\'s name, labels and version' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l max-arrivals -d 'Remember when this many packets arrived, rounded up to a power of two: more than are in this host at once, queues included [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and not __fish_seen_subcommand_from attach detach help" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
@@ -411,9 +411,9 @@ complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l collector -d 'Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On a host with a sink or source whose daemon runs, that daemon does so' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l waits -d 'Tell collectors how long packets wait in the queues of these interfaces, and count these times in TCP option 114' -r -f -a "true\t''
 false\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l node-name -d 'This host\'s name, which collectors and other hosts show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l no-identity -d 'Tell neither collectors nor other hosts this host\'s name, labels and version' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l max-arrivals -d 'Remember when this many packets arrived, rounded up to a power of two: more than are in this host at once, queues included [default: 65536]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand transit; and __fish_seen_subcommand_from attach" -l http -d 'Serve metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address, default port 13279, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]' -r
@@ -458,9 +458,9 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l collector 
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-format -d 'Form of Telemetry Report in which collectors get drops, hops and queues [default: v0.5]' -r -f -a "v0.5\t'hostint\'s own reports, with all counts and names'
 v0.5-standard\t'standard reports of single packets, as collectors of SD-Fabric read them'
 v2.0\t'standard reports, several in a datagram, with counts'"
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-name -d 'This host\'s name, which collectors and other hosts show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l no-identity -d 'Tell neither collectors nor other hosts this host\'s name, labels and version' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l report-period -d 'Tell a flow\'s drops or hops at once, and again at most once in this time, from 100ms [default: 1s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l latency-step -d 'Tell a flow at once if its time through this host changed by this; 0s: never [default: 20us]' -r
@@ -493,9 +493,9 @@ leased\t'hosts whose leases say that they take it'
 all\t'all hosts'"
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l option-period -d 'Ask by that option once in this time and in each round trip of a connection, from 1ms [default: 10ms]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l collector -d 'Send reports to this collector, default port 32766; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l node-name -d 'This host\'s name, which collectors show beside its id [default: the host name]' -r
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l node-name -d 'This host\'s name, which collectors and other hosts show beside its id [default: the host name]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l label -d 'Label of this host, such as rack=r7, which collectors show with its name; may be repeated' -r
-complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l no-identity -d 'Tell collectors neither this host\'s name, labels and version, nor that it lives while it measures nothing' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l no-identity -d 'Tell neither collectors nor other hosts this host\'s name, labels and version' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l report-period -d 'Report a connection to collectors at once, then once in this time, from 1s, and at its end [default: 10s]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand tcp" -l report -d 'Print a connection at each change, in each sample, or at its end [default: change]' -r -f -a "change\t'when it is seen first, when something else limits it, after a retransmission timeout, and when it ends'

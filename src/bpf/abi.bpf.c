@@ -109,6 +109,7 @@ enum crossing_place crossing_place;
 struct crossing_key crossing_key;
 struct crossing crossing;
 enum daemon_counter daemon_counter;
+enum daemon_shown daemon_shown;
 enum int_constant int_constant;
 enum int_flag int_flag;
 enum gpe_constant gpe_constant;

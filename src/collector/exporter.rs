@@ -114,10 +114,12 @@ impl Exporter {
         }
     }
 
-    /// Takes a sign of life of its node, which has no number.
-    pub fn lives(&mut self, arrival: Arrival, period_s: u16) {
+    /// Takes a sign of life of its node, which has no number, and the period of such signs if the node promises one.
+    pub fn lives(&mut self, arrival: Arrival, period_s: Option<u16>) {
         self.last_seen_ns = arrival.received_ns;
-        self.period_ns = Some(u64::from(period_s) * SECOND_NS).filter(|ns| *ns > 0);
+        if let Some(period_s) = period_s {
+            self.period_ns = Some(u64::from(period_s) * SECOND_NS).filter(|ns| *ns > 0);
+        }
     }
 
     /// Takes the place of an exporter of the same node that has sent nothing but signs of life.

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
+use super::address_exporters::{AddressExporters, is_due, is_idle};
 use super::exporter::{Exporter, NumberingKey};
 use super::freshness::Hosts;
 use super::identities::Identities;
@@ -20,20 +21,6 @@ pub const MAX_EXPORTERS: usize = 65_536;
 /// The most exporters of one address: a sender that writes other nodes into each report takes no place of other
 /// senders.
 pub const MAX_OF_ADDRESS: usize = 1_024;
-
-/// An exporter that was silent for this time makes room for others when the table is full. Exporters that report stay,
-/// so forged ones cannot push them out.
-pub const IDLE_NS: u64 = 60_000_000_000;
-
-/// The least time between two searches for idle exporters. The table is searched only when it is full.
-const SWEEP_NS: u64 = 1_000_000_000;
-
-/// All exporters of one address, sorted by key.
-#[derive(Debug, Default)]
-pub(super) struct AddressExporters {
-    pub(super) followed: Vec<Exporter>,
-    swept_ns: Option<u64>,
-}
 
 /// The counts of one exporter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -118,15 +105,19 @@ impl Exporters {
         if let Some(identity) = &group.identity {
             self.identities
                 .learn(arrival.exporter.ip(), identity, arrival.received_ns);
-            self.lives(arrival, group, identity.node, identity.period_s);
+            self.lives(arrival, group, identity.node, Some(identity.period_s));
             return None;
         }
         if let Some(coverage) = &group.coverage {
-            self.lives(arrival, group, coverage.node, coverage.period_s);
+            // It comes only after periods with packets, so its period promises nothing.
+            self.lives(arrival, group, coverage.node, None);
             return None;
         }
         if group.is_beside_reports() {
             self.sums.decoded += 1;
+            if let Some(node) = group.node {
+                self.shows_life(arrival, node, None);
+            }
             return None;
         }
         let count = group.reports.len() as u64;
@@ -144,25 +135,35 @@ impl Exporters {
         Some(exporter.received(arrival, group))
     }
 
-    /// Takes a sign of life of all exporters of a node. The node of a sink without packets has none yet.
-    fn lives(&mut self, arrival: Arrival, group: &ReportGroup, node: NodeId, period_s: u16) {
-        let from = arrival.exporter.ip();
+    /// Takes a sign of life of all exporters of a node, with the period of such signs if it promises one. The node of a
+    /// sink without packets has none yet.
+    fn lives(
+        &mut self,
+        arrival: Arrival,
+        group: &ReportGroup,
+        node: NodeId,
+        period_s: Option<u16>,
+    ) {
         self.sums.decoded += 1;
-        let known = self.addresses.get_mut(&from).into_iter();
-        let mut is_known = false;
-        for one in known.flat_map(|address| &mut address.followed) {
-            if one.node() == Some(node) {
-                one.lives(arrival, period_s);
-                is_known = true;
-            }
-        }
-        if is_known {
+        if self.shows_life(arrival, node, period_s) {
             return;
         }
         match self.follow(arrival, group) {
             Some(new) => new.lives(arrival, period_s),
             None => self.sums.untracked += 1,
         }
+    }
+
+    /// Notes that a node lives. Returns false if it has no exporter yet.
+    fn shows_life(&mut self, arrival: Arrival, node: NodeId, period_s: Option<u16>) -> bool {
+        let known = self.addresses.get_mut(&arrival.exporter.ip());
+        let followed = known.into_iter().flat_map(|address| &mut address.followed);
+        let mut is_known = false;
+        for one in followed.filter(|one| one.node() == Some(node)) {
+            one.lives(arrival, period_s);
+            is_known = true;
+        }
+        is_known
     }
 
     /// Counts more reports of a group whose sequence number was counted already.
@@ -353,45 +354,4 @@ impl Exporters {
         }
         sums
     }
-}
-
-impl AddressExporters {
-    /// Returns the place of an exporter, or as the error the place where it would be inserted.
-    pub(super) fn place_of(&self, key: NumberingKey) -> Result<usize, usize> {
-        self.followed.binary_search_by_key(&key, |one| one.key)
-    }
-
-    /// Removes a node's exporter that has sent nothing but identities.
-    fn take_without_reports(&mut self, node: NodeId) -> Option<Exporter> {
-        let is_one = |one: &Exporter| one.key.node == Some(node) && one.is_without_reports();
-        let place = self.followed.iter().position(is_one)?;
-        Some(self.followed.remove(place))
-    }
-
-    /// Forgets idle exporters, adds their counts to `counts`, and returns how many they were.
-    fn forget_idle(&mut self, now_ns: u64, counts: &mut NumberingCounts) -> usize {
-        let before = self.followed.len();
-        self.followed.retain(|one| {
-            let idle = is_idle(one.last_seen_ns, now_ns);
-            if idle {
-                counts.add(&one.numbering.counts());
-            }
-            !idle
-        });
-        before - self.followed.len()
-    }
-}
-
-fn is_idle(last_seen_ns: u64, now_ns: u64) -> bool {
-    now_ns.saturating_sub(last_seen_ns) > IDLE_NS
-}
-
-/// True if a search for idle exporters is due, and records that it takes place now.
-fn is_due(swept_ns: &mut Option<u64>, now_ns: u64) -> bool {
-    // If the clock was set back, the search does not wait for the old time.
-    let due = swept_ns.is_none_or(|last| now_ns < last || now_ns - last >= SWEEP_NS);
-    if due {
-        *swept_ns = Some(now_ns);
-    }
-    due
 }

@@ -1,5 +1,6 @@
 //! The receiving side of a collector: datagrams from sockets and capture files, and their senders' numbering.
 
+mod address_exporters;
 pub mod capture;
 pub mod captured_options;
 mod clocks;
@@ -38,12 +39,11 @@ mod summary_counts;
 mod tagged_balance;
 mod undecodable;
 
+pub use address_exporters::IDLE_NS;
 pub use clocks::{ClockCounts, NodeClocks};
 pub use coverage::Coverage;
 pub use crossings::{CrossingLedger, SETTLED_NS};
-pub use exporters::{
-    ExporterCounts, Exporters, ExportersCounts, IDLE_NS, MAX_EXPORTERS, MAX_OF_ADDRESS,
-};
+pub use exporters::{ExporterCounts, Exporters, ExportersCounts, MAX_EXPORTERS, MAX_OF_ADDRESS};
 pub use freshness::{GONE_NS, Hosts, SILENT_NS};
 pub use host_connections::HostConnections;
 pub use host_drops::HostDrops;

@@ -1,5 +1,6 @@
 //! What daemons on a measured host share, whatever their role: sink, source and transit hop.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -10,7 +11,7 @@ use crate::datapath::daemon_counters::LifeCounts;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
-use crate::model::ClockState;
+use crate::model::{ClockState, NodeId};
 use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::clock_alarm::ClockAlarm;
 use crate::os::log;
@@ -109,6 +110,11 @@ pub trait OnHost {
 
     /// The sink that this daemon serves, if it serves one.
     fn sink(&self) -> Option<(&Sink, &SinkConfig)>;
+
+    /// The names that the user gave nodes.
+    fn given_names(&self) -> Option<&BTreeMap<NodeId, String>> {
+        None
+    }
 
     /// The error of this host's clock in ns, if its operator states one.
     fn clock_error_ns(&self) -> Option<NonZeroU32>;

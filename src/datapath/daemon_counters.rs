@@ -3,11 +3,12 @@
 use std::io;
 use std::sync::Mutex;
 
-use super::abi::daemon_counter;
+use super::abi::{daemon_counter, daemon_shown};
 use super::map_names::DAEMON_COUNTERS;
 use super::maps::Map;
 use super::pins::Pins;
 use super::sink::Sink;
+use crate::model::SummaryBudget;
 use crate::os::clock;
 
 /// What the daemon's loop counts.
@@ -87,7 +88,23 @@ impl DaemonCounters {
 
     /// Says that no daemon is there any more.
     pub fn end_life(&self) -> io::Result<()> {
+        self.map.set(&daemon_shown::SHOWN_SUMMARIES_PER_S.0, &0)?;
         self.note(daemon_counter::DAEMON_PID, 0)
+    }
+
+    /// Shows what the daemon may spend on summaries.
+    pub fn show_budget(&self, budget: &SummaryBudget) -> io::Result<()> {
+        for (place, value) in [
+            (daemon_shown::SHOWN_SUMMARY_NS, budget.period_ns),
+            (daemon_shown::SHOWN_SUMMARY_LAST_NS, budget.last_period_ns),
+            (
+                daemon_shown::SHOWN_SUMMARIES_PER_S,
+                1 + u64::from(budget.most_per_s),
+            ),
+        ] {
+            self.map.set(&place.0, &value)?;
+        }
+        Ok(())
     }
 
     /// Adds the counts of this life to those of earlier ones.
@@ -104,6 +121,20 @@ impl DaemonCounters {
     fn note(&self, which: daemon_counter, value: u64) -> io::Result<()> {
         self.map.set(&which.0, &value)
     }
+}
+
+/// Returns what the daemon shows of its budget for summaries. Daemons of older versions show nothing.
+pub fn budget(map: &Map<u32, u64>) -> io::Result<Option<SummaryBudget>> {
+    let get =
+        |place: daemon_shown| -> io::Result<u64> { Ok(map.get(&place.0)?.unwrap_or_default()) };
+    let Some(most_per_s) = get(daemon_shown::SHOWN_SUMMARIES_PER_S)?.checked_sub(1) else {
+        return Ok(None);
+    };
+    Ok(Some(SummaryBudget {
+        period_ns: get(daemon_shown::SHOWN_SUMMARY_NS)?,
+        last_period_ns: get(daemon_shown::SHOWN_SUMMARY_LAST_NS)?,
+        most_per_s: u32::try_from(most_per_s).unwrap_or(u32::MAX),
+    }))
 }
 
 /// The counters of the control socket, whose threads count by themselves.

@@ -3,6 +3,9 @@
 /// The settings that source and sink share.
 pub const HOST_SETTINGS: &str = "host_settings";
 
+/// The names of hosts. The daemon writes it, `hostint status` reads it, no program uses it.
+pub const HOST_NAMES: &str = "host_names";
+
 /// Packets that hops may push onto, counted where they come by.
 pub const CROSSINGS: &str = "crossings";
 
@@ -82,7 +85,7 @@ pub const WATCH_TEXTS: &str = "watch_texts";
 pub const FORMER_COUNTERS: &str = "counters_before";
 
 /// The maps that all roles share.
-pub const HOST_MAPS: [&str; 2] = [HOST_SETTINGS, CROSSINGS];
+pub const HOST_MAPS: [&str; 3] = [HOST_SETTINGS, HOST_NAMES, CROSSINGS];
 
 /// The maps that are removed with the last sink.
 pub const SINK_MAPS: [&str; 20] = [

@@ -94,6 +94,11 @@ impl<K: Abi, V: Abi> Map<K, V> {
         }
         let options = libbpf_sys::bpf_map_create_opts {
             sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
+            map_flags: match kind {
+                // Memory is taken for entries that there are.
+                MapType::Hash => libbpf_sys::BPF_F_NO_PREALLOC,
+                _ => 0,
+            },
             ..Default::default()
         };
         let mut map = MapHandle::create(

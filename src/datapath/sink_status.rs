@@ -6,6 +6,7 @@ use super::abi::{daemon_counter, flow_key, sink_flow, sink_settings};
 use super::astray;
 use super::collectors;
 use super::counters::{self, CounterMeaning};
+use super::daemon_counters;
 use super::fine_slots::FineSlots;
 use super::flow_status::{self, FlowSelection, VisitFlow};
 use super::grant_status;
@@ -55,6 +56,10 @@ pub fn read(
         attachments: attachments(pins)?,
         daemon_pid,
         settings: sink_settings_status(pins, &settings)?,
+        summaries: match daemon_pid {
+            Some(_) => daemon_counters::budget(&daemon)?,
+            None => None,
+        },
         counters: read_counters(pins, SINK_COUNTERS, counters::SINK)?,
         daemon: counters::DAEMON
             .iter()

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::abi::{flow_key, sink_flow};
 use super::events::low16;
+use super::judged_flows::JudgedFlows;
 use crate::model::{
     FlowKey, FlowSlots, LatencyHistogram, LatencyResolution, NodeId, SlotRange, SubjectTotals,
-    SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
+    SummaryBudget, SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
 };
 
 /// The period of summaries, and their price.
@@ -39,15 +40,23 @@ pub(super) struct Summaries {
     begun_ns: u64,
     /// In this pass, flows with packets after this time are summarised; `None` means no flow.
     since_ns: Option<u64>,
+    /// The same of the last pass that summarised.
+    last_since_ns: u64,
+    /// Flows whose losses were judged since the last pass began, and before it: a judgement may come so late that a pass
+    /// would not look at the flow any more.
+    judged: JudgedFlows,
+    judged_before: JudgedFlows,
     /// This pass is over all flows, so that the tally knows them, and tells nothing.
     only_tallies: bool,
-    /// Some flows of the last pass were not added to the tally.
+    /// The last pass did not look at some flows.
     missed: bool,
     /// The flows to summarise at the end of the pass, the least important one on top.
     chosen: BinaryHeap<Reverse<ChosenFlow>>,
     /// The summaries that may be sent now; less than 0 after more groups than a period has room for.
     budget: f64,
     refilled: Instant,
+    /// As its groups told it; 0 before the first.
+    last_period_ns: u64,
     /// The counts of flows with enough packets to make those of the kernel wrap around.
     wide: HashMap<FlowKey, (u64, WideSlots)>,
     /// Summaries of flows that were due, and had no room in the budget.
@@ -89,11 +98,15 @@ impl Summaries {
             due: now,
             begun_ns: now_ns,
             since_ns: None,
+            last_since_ns: now_ns,
+            judged: JudgedFlows::default(),
+            judged_before: JudgedFlows::default(),
             only_tallies: false,
             missed: false,
             chosen: BinaryHeap::new(),
             budget: 0.0,
             refilled: now,
+            last_period_ns: 0,
             wide: HashMap::new(),
             left_out: 0,
         }
@@ -116,11 +129,20 @@ impl Summaries {
         self.due = Instant::now();
     }
 
+    pub(super) fn shown_budget(&self) -> SummaryBudget {
+        SummaryBudget {
+            period_ns: self.plan.period.as_nanos() as u64,
+            last_period_ns: self.last_period_ns,
+            most_per_s: self.plan.most_per_s,
+        }
+    }
+
     pub(super) fn are_off(&self) -> bool {
         self.plan.period.is_zero()
     }
 
-    /// Begins a pass. A packet shortly before the last period counts for this one, because its loss was not known then.
+    /// Begins a pass. A packet shortly before the last period counts for this one, because its loss was not known then;
+    /// of flows whose losses were judged later than that, see [`Self::take_judged`].
     ///
     /// A pass over `all` flows is due until the tally has seen each of them once.
     pub(super) fn begin_pass(&mut self, now_ns: u64, loss_timeout: Duration, all: bool) {
@@ -139,11 +161,39 @@ impl Summaries {
         }
         self.refill(now);
         let margin_ns = 2 * loss_timeout.as_nanos() as u64;
-        self.since_ns = Some(self.begun_ns.saturating_sub(margin_ns));
-        if !std::mem::take(&mut self.missed) {
-            self.begun_ns = now_ns;
+        let mut since_ns = self.begun_ns.saturating_sub(margin_ns);
+        let judged = std::mem::take(&mut self.judged);
+        if std::mem::take(&mut self.missed) {
+            since_ns = since_ns.min(self.last_since_ns);
+            self.judged_before.add(judged);
+            // They are looked at again.
+            self.chosen.clear();
+        } else {
+            self.judged_before = judged;
         }
+        if self.judged_before.are_too_many() {
+            since_ns = 1;
+        }
+        self.since_ns = Some(since_ns);
+        self.last_since_ns = since_ns;
+        self.begun_ns = now_ns;
         self.due = now + self.plan.period;
+    }
+
+    /// Notes that the losses of this flow were judged just now.
+    pub(super) fn note_judged(&mut self, flow: FlowKey) {
+        if !self.are_off() {
+            self.judged.note(flow);
+        }
+    }
+
+    /// Returns the flows whose losses were judged before this pass began, and which it did not find: their last packets
+    /// are too old for it.
+    pub(super) fn take_judged(&mut self) -> Vec<FlowKey> {
+        if self.since_ns.is_none() || self.only_tallies {
+            return Vec::new();
+        }
+        std::mem::take(&mut self.judged_before).into_flows()
     }
 
     fn refill(&mut self, now: Instant) {
@@ -171,6 +221,7 @@ impl Summaries {
         slots: &FlowSlots,
         news: TallyNews,
     ) {
+        self.judged_before.remove(&key.into());
         let summary = self.of(key, flow, slots, 0).filter(|_| !self.only_tallies);
         let Some(summary) = summary else {
             return;
@@ -224,6 +275,7 @@ impl Summaries {
             period += wait;
         }
         let period_ns = period.as_nanos() as u64;
+        self.last_period_ns = period_ns;
         let mut told: Vec<_> = groups
             .into_iter()
             .map(|(source_node, subject, totals)| SummaryEvent {

@@ -18,7 +18,7 @@ use super::sink::Sink;
 use super::summaries::Summaries;
 pub use super::summaries::SummaryPlan;
 use super::walker::{WalkPrograms, WalkQuery, Walker};
-use crate::model::{FlowKey, SummaryEvent, Tally};
+use crate::model::{FlowKey, SummaryBudget, SummaryEvent, Tally};
 use crate::os::clock;
 
 /// The sink's flow table, and the flows in it that have to be looked at soon.
@@ -100,9 +100,12 @@ impl Sweeper {
     }
 
     /// Lets the kernel half end the loss periods of these flows.
-    fn sweep(&self, keys: &[flow_key]) -> io::Result<()> {
+    fn sweep(&mut self, keys: &[flow_key]) -> io::Result<()> {
         for chunk in keys.chunks(SWEEP_KEYS) {
             run_on(&self.program, chunk)?;
+        }
+        for key in keys {
+            self.summaries.note_judged(key.into());
         }
         Ok(())
     }
@@ -143,9 +146,10 @@ impl Sweeper {
                 return Ok(step);
             }
         };
-        for key in &found.summary {
+        let summaries = &mut self.summaries;
+        let mut look_at = |key: &flow_key, summaries: &mut Summaries| -> io::Result<()> {
             let Some(flow) = self.flows.get(key)? else {
-                continue;
+                return Ok(());
             };
             let slots = Some(&self.slots);
             let Some((flow, slots)) = read_latency_counts(slots, &self.flows, key, flow)? else {
@@ -154,8 +158,16 @@ impl Sweeper {
             let tally = tally.as_mut();
             let news =
                 tally.map(|tally| tally.look_between(key.into(), counts_of(&flow, slots.clone())));
-            self.summaries
-                .offer(key, &flow, &slots, news.unwrap_or_default());
+            summaries.offer(key, &flow, &slots, news.unwrap_or_default());
+            Ok(())
+        };
+        for key in &found.summary {
+            look_at(key, summaries)?;
+        }
+        if found.end {
+            for flow in summaries.take_judged() {
+                look_at(&(&flow).into(), summaries)?;
+            }
         }
         let removed = |key: &flow_key, flow: &sink_flow| {
             let slots = latency_counts(Some(&self.slots), flow)?;
@@ -209,6 +221,11 @@ impl Sweeper {
     /// The number of summaries that were due, and were not sent because the budget was used up.
     pub fn summaries_left_out(&self) -> u64 {
         self.summaries.left_out
+    }
+
+    /// What may be spent on summaries, and how long the last period was.
+    pub fn summary_budget(&self) -> SummaryBudget {
+        self.summaries.shown_budget()
     }
 
     /// Walks all slices and returns how many flows were removed.

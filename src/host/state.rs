@@ -10,8 +10,9 @@ use super::ask;
 use crate::control::{ControlAnswer, Form, Query};
 use crate::datapath::flow_status::{FlowSelection, VisitFlow};
 use crate::datapath::pins::Pins;
-use crate::datapath::{settings_status, sink_status, source_status, transit_status};
-use crate::model::{FlowSort, HostStatus, RecentCounts, STATUS_SCHEMA};
+use crate::datapath::{self, settings_status, sink_status, source_status, transit_status};
+use crate::model::{FlowSort, HostStatus, RecentCounts, STATUS_SCHEMA, host_names};
+use crate::os::clock;
 use crate::views::diagnosis::diagnose;
 
 /// The flows and peers that a status holds.
@@ -115,6 +116,7 @@ pub fn read_and_visit(
         schema: STATUS_SCHEMA,
         node_id: host.as_ref().map(|host| host.node.id),
         node_origin: host.as_ref().map(|host| host.node.origin),
+        names: host_names::of_nodes(&datapath::host_names::read(pins)?, clock::realtime_ns()),
         clock: host.as_ref().and_then(|host| host.clock.clone()),
         sink: sink_status::read(pins, flows, visit)?,
         source: source_status::read(pins)?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::coverage::CoverageRow;
 use super::{
@@ -159,10 +159,10 @@ pub struct ExporterHealth {
 }
 
 /// Where the name of a node comes from.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NameOrigin {
-    /// The collector's user gave it.
+    /// The user of the collector, or of this host, gave it.
     Given,
     /// The node tells it.
     Told,

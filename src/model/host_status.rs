@@ -6,8 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::interned_name::{self, InternedName};
 use super::{
-    ClockStatus, FlowKey, Lease, NodeId, NodeOrigin, PathStatus, PostcardsStatus, Reason,
-    SinkSettings, TcpStatus, TransitStatus,
+    ClockStatus, FlowKey, HostName, Lease, NodeId, NodeOrigin, PathStatus, PostcardsStatus, Reason,
+    SinkSettings, SummaryBudget, TcpStatus, TransitStatus,
 };
 
 /// The schema of a `HostStatus` as JSON.
@@ -21,6 +21,9 @@ pub struct HostStatus {
     pub node_id: Option<NodeId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_origin: Option<NodeOrigin>,
+    /// The names of nodes, this host's among them, as far as they are known: labels beside IDs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<HostName>,
     pub clock: Option<ClockStatus>,
     pub sink: Option<SinkStatus>,
     pub source: Option<SourceStatus>,
@@ -41,6 +44,7 @@ impl HostStatus {
             schema: STATUS_SCHEMA,
             node_id: None,
             node_origin: None,
+            names: Vec::new(),
             clock: None,
             sink: None,
             source: None,
@@ -111,6 +115,9 @@ pub struct SinkStatus {
     /// The daemon's process, if it has shown a sign of life in the last seconds.
     pub daemon_pid: Option<u64>,
     pub settings: SinkSettings,
+    /// What the running daemon may spend on summaries; absent if none runs, or one of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summaries: Option<SummaryBudget>,
     pub counters: Vec<CounterStatus>,
     pub daemon: Vec<DaemonCounter>,
     pub flows_total: usize,

@@ -43,6 +43,7 @@ mod hop_queue;
 mod hop_record;
 mod host_drop;
 mod host_hop;
+pub mod host_names;
 mod host_passage;
 mod host_status;
 pub mod hosts;
@@ -97,6 +98,7 @@ mod sink_event;
 mod sink_settings;
 mod summary;
 mod summary_base;
+mod summary_budget;
 mod tally;
 mod tcp_beside_int;
 mod tcp_option;
@@ -164,6 +166,7 @@ pub use host_drop::{
 pub use host_hop::{
     HopId, HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport,
 };
+pub use host_names::{ClaimOrigin, HostName, NameClaim};
 pub use host_passage::{PassageFigures, PassageId, QUEUED_PLACE, SENT_PLACE};
 pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,
@@ -232,6 +235,7 @@ pub use summary::{
     SummarySubject,
 };
 pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
+pub use summary_budget::SummaryBudget;
 pub use tally::{MOST_CLASSES, MOST_GROUPS, MOST_NODES, Tally, TallyNews, Traffic};
 pub use tcp_beside_int::{BesideInt, BesideIntUnknown, IntOfConnection, WITHOUT_SOCKET};
 pub use tcp_option::{

@@ -19,7 +19,7 @@ const LONGEST: usize = 512;
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 
-/// A kind of payload: its first four bytes, and its length.
+/// A kind of payload: its first four bytes, and its length, which no other kind has.
 #[derive(Clone, Copy, Debug)]
 pub struct Payload {
     pub magic: u32,
@@ -45,7 +45,7 @@ impl EchoRequests {
     ///
     /// # Errors
     /// The process lacks CAP_NET_RAW.
-    pub fn open(payloads: [Payload; 2]) -> io::Result<Self> {
+    pub fn open(payloads: &[Payload]) -> io::Result<Self> {
         Ok(Self {
             v4: open_v4(payloads)?,
             v6: open_v6(payloads).ok(),
@@ -123,13 +123,13 @@ fn receive_one(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<Option<(usize,
     Ok(Some((received.bytes, from.zip(to))))
 }
 
-fn open_v4(payloads: [Payload; 2]) -> io::Result<OwnedFd> {
+fn open_v4(payloads: &[Payload]) -> io::Result<OwnedFd> {
     let socket = open(AddressFamily::Inet, SockProtocol::Icmp)?;
     accept_only(&socket, V4.request, IP4_LEN, payloads)?;
     Ok(socket)
 }
 
-fn open_v6(payloads: [Payload; 2]) -> io::Result<OwnedFd> {
+fn open_v6(payloads: &[Payload]) -> io::Result<OwnedFd> {
     let socket = open(AddressFamily::Inet6, SockProtocol::IcmpV6)?;
     setsockopt(&socket, sockopt::Ipv6RecvPacketInfo, &true)?;
     accept_only(&socket, V6.request, 0, payloads)?;
@@ -146,28 +146,28 @@ fn accept_only(
     socket: &OwnedFd,
     request: u8,
     icmp_at: usize,
-    payloads: [Payload; 2],
+    payloads: &[Payload],
 ) -> io::Result<()> {
     let byte = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
     let word = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
     let len = libc::BPF_LD | libc::BPF_W | libc::BPF_LEN;
     let payload_at = icmp_at + HEADER_LEN;
     let ret = libc::BPF_RET | libc::BPF_K;
-    let [one, other] = payloads;
-    let total = |payload: Payload| (payload_at + payload.len) as u32;
-    // The last two are the ends: refused, and accepted.
-    let mut program = [
+    // The last two statements are the ends: refused, and accepted. Each payload takes three before them.
+    let behind = |payload: usize| 3 * (payloads.len() - payload) as u8;
+    let mut program = vec![
         statement(byte, icmp_at as u32),
-        jump(request.into(), 0, 7),
+        jump(request.into(), 0, behind(0) + 1),
         statement(len, 0),
-        jump(total(one), 0, 2),
-        statement(word, payload_at as u32),
-        jump(one.magic, 4, 3),
-        jump(total(other), 0, 2),
-        statement(word, payload_at as u32),
-        jump(other.magic, 1, 0),
-        statement(ret, 0),
-        statement(ret, u32::MAX),
     ];
+    for (n, payload) in payloads.iter().enumerate() {
+        let to_refused = behind(n + 1);
+        program.extend([
+            jump((payload_at + payload.len) as u32, 0, 2),
+            statement(word, payload_at as u32),
+            jump(payload.magic, to_refused + 1, to_refused),
+        ]);
+    }
+    program.extend([statement(ret, 0), statement(ret, u32::MAX)]);
     attach_filter(socket, &mut program)
 }

@@ -2,17 +2,23 @@
 
 use std::fmt;
 
+use super::hosts::{KnownHosts, NODE_WIDTH};
 use super::text::Grouped;
 use crate::model::GrantStatus;
 
 /// Writes one line for each host, and how many there are besides.
-pub fn write(f: &mut fmt::Formatter<'_>, grants: &[GrantStatus], total: usize) -> fmt::Result {
+pub fn write(
+    f: &mut fmt::Formatter<'_>,
+    grants: &[GrantStatus],
+    total: usize,
+    hosts: &KnownHosts,
+) -> fmt::Result {
     for grant in grants {
         write!(
             f,
             "    {:<39} node {:<10} ",
             grant.source.to_string(),
-            grant.node
+            hosts.named_within(grant.node, NODE_WIDTH)
         )?;
         writeln!(f, "{}", sentence(grant))?;
     }

@@ -6,10 +6,13 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::shortened::shortened;
-use crate::model::{HostSeen, HostsReporting, NodeId};
+use crate::model::{HostSeen, HostStatus, HostsReporting, NodeId};
 
 /// The most silent hosts that are named in a line.
 const MOST_NAMED: usize = 3;
+
+/// The greatest width of a node's name and ID in the lists of a status, unless the ID is longer.
+pub const NODE_WIDTH: usize = 28;
 
 /// A name of at most this length: without its domain if it is longer, and then without its middle.
 pub fn short_name(name: &str, width: usize) -> String {
@@ -62,6 +65,18 @@ impl KnownHosts {
         Self {
             names: names.collect(),
             reporting,
+        }
+    }
+
+    /// What a host knows of those that it exchanges leases with.
+    pub fn of_status(status: &HostStatus) -> Self {
+        let names = status.names.iter().map(|one| {
+            let mark = if one.contested { "?" } else { "" };
+            (one.node, format!("{}{mark}", one.name))
+        });
+        Self {
+            names: names.collect(),
+            reporting: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::hosts::{KnownHosts, NODE_WIDTH};
 use super::known_digits::KnownDigits;
 use super::paths;
 use super::text::Nanoseconds;
@@ -65,7 +66,12 @@ pub fn clock(peer: &PeerStatus) -> Option<KnownDigits> {
 }
 
 /// Writes one line for each sink, then one with the reason for each that grants no lease.
-pub fn write(f: &mut fmt::Formatter<'_>, peers: &[PeerStatus], total: usize) -> fmt::Result {
+pub fn write(
+    f: &mut fmt::Formatter<'_>,
+    peers: &[PeerStatus],
+    total: usize,
+    hosts: &KnownHosts,
+) -> fmt::Result {
     if total == 0 {
         return Ok(());
     }
@@ -90,7 +96,7 @@ pub fn write(f: &mut fmt::Formatter<'_>, peers: &[PeerStatus], total: usize) -> 
                 write!(
                     f,
                     "node {:<10} rtt {:>9}",
-                    answer.node,
+                    hosts.named_within(answer.node, NODE_WIDTH),
                     Nanoseconds(lease.rtt_ns.into()).to_string()
                 )?;
                 match clock(peer) {

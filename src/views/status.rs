@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::hosts::KnownHosts;
 use super::stamped::PeerClocks;
 use super::text::{Grouped, Nanoseconds};
-use super::{collectors, diagnosis, grants, peers, status_postcards, status_tcp};
+use super::{
+    collectors, diagnosis, grants, peers, status_flows, status_postcards, status_tcp,
+    summary_budget,
+};
 use crate::model::{
-    Attachment, ClockStatus, CounterStatus, FlowStatus, HostStatus, NodeOrigin, SinkStatus,
-    SourceStatus, TransitStatus,
+    Attachment, ClockStatus, CounterStatus, HostStatus, NodeOrigin, SinkStatus, SourceStatus,
+    TransitStatus,
 };
 
 /// Displays the state; counters that are 0 are shown only with `all`.
@@ -32,9 +36,6 @@ const SHOWN: [&str; 11] = [
     "repaired",
     "control_refused",
 ];
-
-/// A width that fits nearly every TCP or UDP flow over IPv4.
-const FLOW_WIDTH: usize = 46;
 
 fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
     if list.is_empty() {
@@ -79,6 +80,7 @@ fn sink(
     f: &mut fmt::Formatter<'_>,
     sink: &SinkStatus,
     clocks: &PeerClocks,
+    hosts: &KnownHosts,
     all: bool,
 ) -> fmt::Result {
     match sink.daemon_pid {
@@ -131,7 +133,7 @@ fn sink(
             (false, false) => "; no lease key",
         }
     )?;
-    grants::write(f, &sink.grants, sink.leases_granted)?;
+    grants::write(f, &sink.grants, sink.leases_granted, hosts)?;
     for astray in &sink.astray {
         let (dev, packets) = (&astray.dev, Grouped(astray.packets));
         match astray.active {
@@ -152,6 +154,7 @@ fn sink(
         Nanoseconds(set.report_period_ns.cast_signed()),
         Nanoseconds(set.loss_timeout_ns.cast_signed())
     )?;
+    summary_budget::write(f, sink)?;
     write!(f, "  latency bucket edges")?;
     for edge in &set.buckets {
         write!(
@@ -176,76 +179,15 @@ fn sink(
             counter.text
         )?;
     }
-    flows(f, sink, clocks)
+    status_flows::write(f, sink, clocks, hosts)
 }
 
-fn flows(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, clocks: &PeerClocks) -> fmt::Result {
-    writeln!(
-        f,
-        "flows: {} of at most {}{}",
-        sink.flows_total,
-        sink.flows_max,
-        if sink.flows.len() < sink.flows_total {
-            format!(", {} shown", sink.flows.len())
-        } else {
-            String::new()
-        }
-    )?;
-    let rough = sink.flows_total.saturating_sub(sink.flows_fine);
-    if rough > 0 && sink.flows_fine_max > 0 {
-        writeln!(
-            f,
-            "  quantiles of {rough} of them are rough, within a factor of 2: at most {} have fine slots \
-             (--max-fine-flows)",
-            sink.flows_fine_max
-        )?;
-    }
-    if sink.flows.is_empty() {
-        return Ok(());
-    }
-    let names = sink.flows.iter().map(|flow| flow.flow.to_string().len());
-    let width = names.max().unwrap_or(0).max(FLOW_WIDTH);
-    writeln!(
-        f,
-        "  {:<width$} {:>6} {:>10} {:>8} {:>7} {:>7} {:>5} {:>10} {:>10} {:>10}",
-        "flow", "node", "packets", "lost", "lost %", "reord", "dup", "min", "mean", "max"
-    )?;
-    for flow in &sink.flows {
-        flow_line(f, flow, clocks, width)?;
-    }
-    Ok(())
-}
-
-fn flow_line(
+fn source(
     f: &mut fmt::Formatter<'_>,
-    flow: &FlowStatus,
-    clocks: &PeerClocks,
-    width: usize,
+    source: &SourceStatus,
+    hosts: &KnownHosts,
+    all: bool,
 ) -> fmt::Result {
-    let latency = |ns: i64| clocks.text(flow.source_node, ns);
-    let sent = flow.packets.saturating_sub(flow.duplicates) + flow.lost;
-    // Thousandths of a percent, rounded half up.
-    let share = (u128::from(flow.lost) * 100_000 + u128::from(sent / 2))
-        .checked_div(u128::from(sent))
-        .unwrap_or(0);
-    writeln!(
-        f,
-        "  {:<width$} {:>6} {:>10} {:>8} {:>3}.{:03} {:>7} {:>5} {:>10} {:>10} {:>10}",
-        flow.flow.to_string(),
-        flow.source_node.0,
-        Grouped(flow.packets),
-        Grouped(flow.lost),
-        share / 1000,
-        share % 1000,
-        Grouped(flow.reordered),
-        Grouped(flow.duplicates),
-        latency(flow.latency_min_ns.into()),
-        latency(flow.latency_mean_ns),
-        latency(flow.latency_max_ns.into()),
-    )
-}
-
-fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::Result {
     writeln!(f, "source:")?;
     attachments(f, &source.attachments)?;
     if source.rules_total == 0 {
@@ -289,7 +231,7 @@ fn source(f: &mut fmt::Formatter<'_>, source: &SourceStatus, all: bool) -> fmt::
         "  flows: {} of at most {}",
         source.flows_total, source.flows_max
     )?;
-    peers::write(f, &source.peers, source.peers_total)?;
+    peers::write(f, &source.peers, source.peers_total, hosts)?;
     counters(f, &source.counters, all)
 }
 
@@ -359,12 +301,16 @@ fn synchronisation(clock: &ClockStatus) -> String {
 
 impl fmt::Display for StatusText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts = KnownHosts::of_status(self.status);
         if let Some(node) = self.status.node_id {
             let origin = match self.status.node_origin {
                 Some(NodeOrigin::Derived) => " (derived from the machine id)",
                 _ => "",
             };
             writeln!(f, "node id {node}{origin}")?;
+            if let Some(name) = hosts.name(node) {
+                writeln!(f, "name {name}")?;
+            }
         }
         if let Some(clock) = &self.status.clock {
             writeln!(
@@ -376,13 +322,13 @@ impl fmt::Display for StatusText<'_> {
             )?;
         }
         if let Some(status) = &self.status.source {
-            source(f, status, self.all)?;
+            source(f, status, &hosts, self.all)?;
         }
         if let Some(status) = &self.status.transit {
             transit(f, status, self.all)?;
         }
         if let Some(status) = &self.status.sink {
-            sink(f, status, &PeerClocks::of(self.status), self.all)?;
+            sink(f, status, &PeerClocks::of(self.status), &hosts, self.all)?;
         }
         if let Some(status) = &self.status.postcards {
             status_postcards::write(f, status, self.all)?;

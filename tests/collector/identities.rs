@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use hostint::collector::{Exporters, decode};
-use hostint::model::{Arrival, HostSeen, NodeId, NodeIdentity};
+use hostint::collector::{Exporters, ReportGroup, decode};
+use hostint::model::coverage::CoverageReport;
+use hostint::model::{Arrival, ClockEvidence, HostSeen, NodeId, NodeIdentity};
 use hostint::wire::report_identity;
 use hostint_testing::exporting;
 
@@ -199,4 +200,49 @@ fn hosts_of_an_earlier_run_are_missed_until_they_are_heard() {
         "reports take its place"
     );
     assert_eq!(exporters.counts().exporters, 3);
+}
+
+#[test]
+fn what_a_host_tells_beside_reports_shows_that_it_lives_and_promises_nothing() {
+    let coverage = |node| CoverageReport {
+        node: NodeId(node),
+        period_s: 10,
+        epoch_ns: 1,
+        missed: Vec::new(),
+    };
+    let clocks = |node| ClockEvidence {
+        node: NodeId(node),
+        ..ClockEvidence::default()
+    };
+    let take = |exporters: &mut Exporters, group: ReportGroup, second: u64| {
+        let arrival = Arrival {
+            exporter: (host(1), 5000).into(),
+            received_ns: second * SECOND,
+        };
+        exporters.received(arrival, &group);
+    };
+    let reports = |exporters: &Exporters, second: u64| {
+        let health = exporters.health(10, second * SECOND);
+        Vec::from_iter(health.iter().map(|one| one.reporting))
+    };
+    // A host with --no-identity, with packets in its first ten seconds.
+    let mut exporters = Exporters::default();
+    take(&mut exporters, coverage(7).into(), 0);
+    assert_eq!(reports(&exporters, 59), [true], "coverage has no period");
+    assert_eq!(reports(&exporters, 61), [false]);
+    for second in 0..300 {
+        take(&mut exporters, clocks(7).into(), second);
+        assert_eq!(reports(&exporters, second + 1), [true], "after {second} s");
+    }
+    assert_eq!(reports(&exporters, 299 + 59), [true]);
+    assert_eq!(reports(&exporters, 299 + 61), [false], "it is gone");
+    // Another node at the address says nothing of this one.
+    take(&mut exporters, clocks(8).into(), 400);
+    assert_eq!(reports(&exporters, 400), [false]);
+    // What a host says of its period holds.
+    let mut exporters = Exporters::default();
+    tell(&mut exporters, 1, &identity(7, "web-3"), 0);
+    take(&mut exporters, coverage(7).into(), 1);
+    assert_eq!(reports(&exporters, 31), [true]);
+    assert_eq!(reports(&exporters, 32), [false]);
 }

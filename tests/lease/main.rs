@@ -7,6 +7,7 @@ mod keeper;
 mod lengths;
 mod messages;
 mod messages_v2;
+mod names;
 mod network;
 mod probes;
 mod proof;

@@ -7,6 +7,7 @@ mod crossing_tally;
 mod flow_hash;
 mod guest_path;
 mod histogram;
+mod host_names;
 mod limited;
 mod loss_split;
 mod machine_id;

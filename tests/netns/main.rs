@@ -85,6 +85,7 @@ mod root {
     mod transit_told;
     mod translation;
     mod trust;
+    mod untold_flows;
     mod watch;
     mod watchlist;
 }

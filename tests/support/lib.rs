@@ -35,6 +35,7 @@ pub mod model;
 pub mod netns;
 pub mod networks;
 pub mod numbers;
+pub mod own_pins;
 pub mod packets;
 pub mod path_samples;
 pub mod peer_cases;

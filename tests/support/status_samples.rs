@@ -36,6 +36,7 @@ pub fn all() -> [HostStatus; 3] {
     let most = HostStatus {
         node_id: Some(NodeId(3)),
         node_origin: Some(NodeOrigin::Derived),
+        names: [(3, true), (4, false)].map(name).to_vec(),
         clock: Some(ClockStatus {
             source: "tai",
             offset_ns: 0,
@@ -51,6 +52,15 @@ pub fn all() -> [HostStatus; 3] {
         ..nothing()
     };
     [most, bare, nothing()]
+}
+
+fn name((node, contested): (u32, bool)) -> HostName {
+    HostName {
+        node: NodeId(node),
+        name: "web-3".to_owned(),
+        origin: NameOrigin::Told,
+        contested,
+    }
 }
 
 /// A host without a sink and a source.
@@ -275,6 +285,7 @@ pub fn idle_sink() -> SinkStatus {
             lease_key: true,
             closing: false,
         },
+        summaries: None,
         counters: Vec::new(),
         daemon: Vec::new(),
         flows_total: 0,
@@ -310,6 +321,11 @@ fn sink() -> SinkStatus {
     let idle = idle_sink();
     SinkStatus {
         attachments: vec![attachment(), stamping],
+        summaries: Some(SummaryBudget {
+            period_ns: 10_000_000_000,
+            last_period_ns: 10_000_000_000,
+            most_per_s: 100,
+        }),
         settings: SinkSettings {
             buckets: vec![BucketEdge {
                 up_ns: 1,

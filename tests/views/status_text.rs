@@ -409,3 +409,101 @@ tcp: daemon runs (pid 1433), since 2023-11-14 22:13:20 UTC
 ";
     assert_eq!(text.to_string(), wanted);
 }
+
+#[test]
+fn names_stand_beside_ids_wherever_a_node_is_named() {
+    let mut named = status(vec![flow("192.0.2.1", "198.51.100.2", Vlans::NONE)]);
+    let name = |node, name: &str, contested| HostName {
+        node: NodeId(node),
+        name: name.to_owned(),
+        origin: NameOrigin::Told,
+        contested,
+    };
+    let source = named.sink.as_ref().unwrap().flows[0].source_node;
+    let long = "compute-node-with-a-long-name.rack-7.example.org";
+    for (sentence, told, contested, shown) in [
+        ("short", "web-3", false, format!(" web-3 ({source}) ")),
+        ("contested", "web-3", true, format!(" web-3? ({source}) ")),
+        (
+            "without its domain and its middle",
+            long,
+            false,
+            format!(" compute-node…a-long-name ({source}) "),
+        ),
+    ] {
+        named.names = vec![name(3, "me", false), name(source.0, told, contested)];
+        let text = StatusText {
+            status: &named,
+            all: false,
+        }
+        .to_string();
+        assert!(
+            text.starts_with("node id 3\nname me\n"),
+            "{sentence}: {text}"
+        );
+        let lines = text.lines().skip_while(|line| !line.starts_with("  flow "));
+        let lines: Vec<_> = lines.collect();
+        let same = |line: &&str| line.chars().count() == lines[0].chars().count();
+        assert!(lines.iter().all(same), "{sentence}: {text}");
+        assert!(lines[1].contains(&shown), "{sentence}: {text}");
+    }
+}
+
+#[test]
+fn the_budget_of_summaries_is_told_and_what_it_leaves_out() {
+    const SECOND: u64 = 1_000_000_000;
+    let budget = |period_s, last_s, most_per_s| SummaryBudget {
+        period_ns: period_s * SECOND,
+        last_period_ns: last_s * SECOND,
+        most_per_s,
+    };
+    for (sentence, summaries, left_out, line) in [
+        ("no daemon", None, 9, None),
+        ("off", Some(budget(0, 0, 100)), 0, Some("  no summaries")),
+        (
+            "before the first",
+            Some(budget(10, 0, 1000)),
+            0,
+            Some("  summaries each 10.0 s, at most 1,000 a second"),
+        ),
+        (
+            "enough",
+            Some(budget(10, 10, 100)),
+            0,
+            Some("  summaries each 10.0 s, at most 100 a second"),
+        ),
+        (
+            "too little for flows",
+            Some(budget(10, 10, 100)),
+            1234,
+            Some(
+                "  summaries each 10.0 s, at most 100 a second; 1,234 of flows were left out (--max-summaries)",
+            ),
+        ),
+        (
+            "too little for classes",
+            Some(budget(10, 14, 1)),
+            0,
+            Some(
+                "  summaries each 10.0 s, at most 1 a second; the last after 14.0 s, because source nodes and classes are \
+                 more than that",
+            ),
+        ),
+    ] {
+        let mut status = status(Vec::new());
+        let sink = status.sink.as_mut().unwrap();
+        sink.summaries = summaries;
+        sink.daemon = vec![DaemonCounter {
+            name: "summaries_left_out",
+            text: "",
+            value: left_out,
+        }];
+        let text = StatusText {
+            status: &status,
+            all: false,
+        }
+        .to_string();
+        let found = text.lines().find(|line| line.contains("summaries"));
+        assert_eq!(found, line, "{sentence}");
+    }
+}

@@ -28,7 +28,9 @@ use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::source_links::RunningSource;
 use crate::datapath::{settings_status, source_links};
-use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, OwnTagging, Tagging, Vouch};
+use crate::lease::{
+    AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging, Tagging, Vouch,
+};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState};
 use crate::os::{clock, icmp, log};
 use crate::wire::lease::MAGIC;
@@ -56,6 +58,7 @@ pub struct LeaseKeeping {
     echo: icmp::Echo,
     probes: Probes,
     reverse: ReverseProbes,
+    pub names: NameExchange,
     doubts: DoubtReader,
     path_changes: PathChanges,
     renewal: Option<Renewal>,
@@ -101,6 +104,7 @@ impl LeaseKeeping {
             echo,
             probes: Probes::open()?,
             reverse: ReverseProbes::open()?,
+            names: NameExchange::default(),
             doubts: DoubtReader::default(),
             path_changes: PathChanges::default(),
             renewal: None,
@@ -238,6 +242,7 @@ impl LeaseKeeping {
         let keeper = &mut self.keeper;
         let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
         let exchanges = &mut self.exchanges;
+        let (names, sockets) = (&mut self.names, &self.probes.0);
         let mut renewed = Vec::new();
         let mut vouched = Vec::new();
         let mut silent = Vec::new();
@@ -255,6 +260,11 @@ impl LeaseKeeping {
             match taken.lease.state {
                 LeaseState::Granted => counts.answered += 1,
                 _ => counts.refused += 1,
+            }
+            if taken.lease.state == LeaseState::Granted
+                && let Some(name) = names.note_answer(keeper, payload, &taken.pair, now_ns)
+            {
+                reverse::send(sockets, (name.from, name.to), &name.message);
             }
             if taken.changed {
                 say(said, taken.pair.dest, &taken.lease);
@@ -324,8 +334,8 @@ impl LeaseKeeping {
     }
 
     fn reverse(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
-        let (keeper, sockets) = (&mut self.keeper, &self.probes.0);
-        let updates = self.reverse.turn(keeper, sockets, pins, now_ns)?;
+        let (keeper, names, sockets) = (&mut self.keeper, &mut self.names, &self.probes.0);
+        let updates = self.reverse.turn(keeper, names, sockets, pins, now_ns)?;
         self.tell_changed(&updates)
     }
 

@@ -21,6 +21,9 @@ impl Duty<SinkDaemon> for KeepCounters {
 
     fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
         daemon.counters.show_alive()?;
+        daemon
+            .counters
+            .show_budget(&daemon.flows.summary_budget())?;
         Ok(daemon.counters.write(&daemon.life_counts())?)
     }
 

@@ -49,8 +49,8 @@ use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
 use self::unmeasured::TellUnmeasured;
 use super::duties::{
-    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
-    TellCrossings, TellIdentity, WalkSourceFlows,
+    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks,
+    TellCoverage, TellCrossings, TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::http;
@@ -207,6 +207,7 @@ fn turn(
         .with(TellCrossings::default())
         .with(TellUnmeasured::new())
         .with(EndLossPeriods)
+        .with(KeepHostNames::default())
         .with(KeepLeases)
         .with(ReloadSink::new(&daemon.side.pins, args))
         .with(LookAfterAttachments::start())

@@ -10,7 +10,7 @@ use super::apply::apply;
 use super::plan::{SinkPlan, say_form};
 use super::state::{SinkDaemon, summary_plan};
 use crate::cli::SinkServeArgs;
-use crate::config::{SINK, SOURCE, WATCH};
+use crate::config::{NAMES, SINK, SOURCE, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::leases::warn_without_key;
 use crate::daemon::reload::{Reload, finished, say_changes, say_refusal};
@@ -65,7 +65,7 @@ impl ReloadSink {
         say_changes(
             now.file.as_ref(),
             before.file.as_ref(),
-            &[SINK, SOURCE, WATCH],
+            &[SINK, SOURCE, NAMES, WATCH],
             &self.args.settings,
         );
         let gone: Vec<String> = before

@@ -1,5 +1,6 @@
 //! The state of a sink's daemon, which its duties share.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -129,6 +130,10 @@ impl OnHost for SinkDaemon {
 
     fn sink(&self) -> Option<(&Sink, &SinkConfig)> {
         Some((&self.sink, &self.plan.config))
+    }
+
+    fn given_names(&self) -> Option<&BTreeMap<NodeId, String>> {
+        self.plan.file.as_ref().map(|file| &file.names)
     }
 
     fn clock_error_ns(&self) -> Option<NonZeroU32> {

@@ -18,8 +18,8 @@ use anyhow::Result;
 use self::begin::AttachedSource;
 use self::reload::read_again;
 use super::duties::{
-    FollowClock, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks, TellCoverage,
-    TellCrossings, TellIdentity, WalkSourceFlows,
+    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks,
+    TellCoverage, TellCrossings, TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
@@ -44,6 +44,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
         .with(TellIdentity::default())
         .with(TellCoverage::new())
         .with(TellCrossings::default())
+        .with(KeepHostNames::default())
         .with(KeepLeases)
         .with(LookAfterAttachments::start())
         .with(read_again(args))

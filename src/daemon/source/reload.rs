@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::plan::SourcePlan;
 use super::state::SourceDaemon;
 use crate::cli::SourceServeArgs;
-use crate::config::{File, SOURCE, SourceOptions, WATCH};
+use crate::config::{File, NAMES, SOURCE, SourceOptions, WATCH};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::leases::warn_without_key;
 use crate::datapath::pins::Pins;
@@ -26,7 +26,7 @@ pub fn read_again(args: &SourceServeArgs) -> ReadFileAgain<SourceDaemon> {
 impl ReadsFile for SourceDaemon {
     type Plan = SourcePlan;
     type Options = SourceOptions;
-    const TABLES: &'static [&'static str] = &[SOURCE, WATCH];
+    const TABLES: &'static [&'static str] = &[SOURCE, NAMES, WATCH];
 
     fn plan(&self) -> &SourcePlan {
         &self.plan

@@ -1,5 +1,6 @@
 //! The state of a source's daemon, which its duties share.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use anyhow::Result;
@@ -43,6 +44,10 @@ impl OnHost for SourceDaemon {
 
     fn sink(&self) -> Option<(&Sink, &SinkConfig)> {
         None
+    }
+
+    fn given_names(&self) -> Option<&BTreeMap<NodeId, String>> {
+        self.plan.file.as_ref().map(|file| &file.names)
     }
 
     fn clock_error_ns(&self) -> Option<NonZeroU32> {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::flows::Rates;
 use super::words::{self, maybe_percent, maybe_rate};
 use crate::model::FlowStatus;
+use crate::views::hosts::KnownHosts;
 use crate::views::stamped::PeerClocks;
 use crate::views::text::Grouped;
 
@@ -37,6 +38,7 @@ pub struct FlowLine<'a> {
     pub rates: Option<&'a Rates>,
     pub wall_ns: u64,
     pub clocks: &'a PeerClocks,
+    pub hosts: &'a KnownHosts,
 }
 
 impl FlowLine<'_> {
@@ -152,7 +154,7 @@ impl FlowColumn {
         let flow = row.flow;
         match self {
             Self::Flow => flow.flow.to_string(),
-            Self::Node => flow.source_node.to_string(),
+            Self::Node => row.hosts.named_within(flow.source_node, self.width()),
             Self::Encapsulation => flow.encapsulation.to_owned(),
             Self::Rate => maybe_rate(row.rates.map(|rates| rates.packets_s)),
             Self::LossNow => maybe_percent(row.rates.and_then(|rates| rates.loss)),

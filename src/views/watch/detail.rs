@@ -146,7 +146,11 @@ fn facts(
         ("max", ns(max_ns)),
         ("last", ns(flow.latency_last_ns.into())),
         ("corrected", corrected.unwrap_or_default()),
-        ("from node", flow.source_node.to_string()),
+        (
+            "from node",
+            row.hosts
+                .named_within(flow.source_node, FACT - "from node ".len() - 2),
+        ),
         ("", flow.encapsulation.to_owned()),
         ("idle", words::span(row.idle_ns())),
         ("missing", Grouped(flow.missing).to_string()),

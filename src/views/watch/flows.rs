@@ -10,6 +10,7 @@ use super::histogram::{SlotCount, counts_of, quantile, window};
 use super::history::FlowHistory;
 use super::keys::KeyPress;
 use crate::model::{FlowKey, FlowStatus};
+use crate::views::hosts::KnownHosts;
 use crate::views::stamped::PeerClocks;
 
 /// Number of flows whose history is kept: those that were on the screen last.
@@ -95,6 +96,7 @@ pub struct FlowList {
     pub cursor: ListCursor,
     histories: HashMap<FlowKey, FlowHistory>,
     clocks: PeerClocks,
+    hosts: KnownHosts,
 }
 
 impl FlowList {
@@ -110,12 +112,13 @@ impl FlowList {
             cursor: ListCursor::default(),
             histories: HashMap::new(),
             clocks: PeerClocks::default(),
+            hosts: KnownHosts::default(),
         }
     }
 
-    /// Takes what is known of clocks, which latencies are shown with.
-    pub fn set_clocks(&mut self, clocks: PeerClocks) {
-        self.clocks = clocks;
+    /// Takes what is known of clocks, which latencies are shown with, and of the names of hosts.
+    pub fn set_known(&mut self, clocks: PeerClocks, hosts: KnownHosts) {
+        (self.clocks, self.hosts) = (clocks, hosts);
     }
 
     /// Takes the next refresh. `since` is the number of seconds from the one before, and its time.
@@ -156,6 +159,11 @@ impl FlowList {
         }
     }
 
+    /// The names of hosts.
+    pub fn hosts(&self) -> &KnownHosts {
+        &self.hosts
+    }
+
     /// Sorts and filters anew.
     pub fn arrange(&mut self, flows: &[FlowStatus], filter: &RowFilter, wall_ns: u64) {
         let mut places: Vec<u32> = (0..flows.len() as u32).collect();
@@ -164,17 +172,22 @@ impl FlowList {
             places.retain(|place| {
                 let flow = &flows[*place as usize];
                 text.clear();
-                let _ = write!(text, "{} node:{}", flow.flow, flow.source_node);
+                let node = flow.source_node;
+                let _ = write!(text, "{} node:{node}", flow.flow);
+                if let Some(name) = self.hosts.name(node) {
+                    let _ = write!(text, " {}", name.to_lowercase());
+                }
                 filter.fits(&text)
             });
         }
-        let (rates, clocks) = (&self.rates, &self.clocks);
+        let (rates, clocks, hosts) = (&self.rates, &self.clocks, &self.hosts);
         self.sort
             .sort(self.reversed, &mut places, |place| FlowLine {
                 flow: &flows[place as usize],
                 rates: rates.get(place as usize).and_then(Option::as_ref),
                 wall_ns,
                 clocks,
+                hosts,
             });
         self.order = places;
         match self.chosen {
@@ -209,6 +222,7 @@ impl FlowList {
             rates: self.rates.get(place).and_then(Option::as_ref),
             wall_ns,
             clocks: &self.clocks,
+            hosts: &self.hosts,
         })
     }
 

@@ -7,6 +7,7 @@ use super::counters::{Section, rate};
 use super::state::Watch;
 use super::words::{self, maybe_rate};
 use crate::model::{Attachment, Reason, ReasonSeverity, ReasonTopic};
+use crate::views::hosts::NODE_WIDTH;
 use crate::views::shortened::{shortened, wrap};
 use crate::views::text::Grouped;
 
@@ -135,6 +136,7 @@ fn first(watch: &Watch, width: usize) -> Line<'static> {
     parts.add("hostint", look.head());
     let status = watch.status();
     if let Some(node) = status.and_then(|status| status.node_id) {
+        let node = watch.flows.hosts().named_within(node, NODE_WIDTH);
         parts.add(format!("node {node}"), look.strong());
     }
     let pace = if watch.paused {

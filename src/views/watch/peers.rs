@@ -9,13 +9,16 @@ use super::draw::{put, split};
 use super::state::{Tab, Watch};
 use super::words::{NONE, maybe_ns};
 use crate::model::{PathState, PeerStatus};
+use crate::views::hosts::KnownHosts;
 use crate::views::known_digits::KnownDigits;
 use crate::views::peers::clock;
 use crate::views::shortened::shortened;
 use crate::views::text::Nanoseconds;
 
 /// Widths of the columns after the address.
+/// Those of nodes, without and with names.
 const NODE: usize = 10;
+const WIDEST_NODE: usize = 24;
 const STATE: usize = 13;
 const RTT: usize = 9;
 const LEFT: usize = 9;
@@ -24,7 +27,7 @@ const PATH: usize = 14;
 /// The first columns hold words, which begin at the left; those after them hold numbers.
 const WORDS: usize = 2;
 
-fn cells(peer: &PeerStatus) -> [(String, usize); 6] {
+fn cells(peer: &PeerStatus, hosts: &KnownHosts, node_width: usize) -> [(String, usize); 6] {
     let mut clock = match clock(peer) {
         Some(KnownDigits { value, error }) => format!("{value} +- {error}"),
         None => "unknown".to_owned(),
@@ -32,13 +35,11 @@ fn cells(peer: &PeerStatus) -> [(String, usize); 6] {
     if peer.clock_synchronised == Some(false) {
         clock.push_str(" unsync");
     }
-    let node = peer
-        .node
-        .map_or_else(|| NONE.to_owned(), |node| node.to_string());
+    let node = node_text(peer, hosts, node_width);
     [
         (peer.state.to_owned(), STATE),
         (path(peer), PATH),
-        (node, NODE),
+        (node, node_width),
         (maybe_ns(peer.rtt_ns.map(i64::from)), RTT),
         (
             Nanoseconds(peer.lease_left_ns.cast_signed()).to_string(),
@@ -48,24 +49,43 @@ fn cells(peer: &PeerStatus) -> [(String, usize); 6] {
     ]
 }
 
+fn node_text(peer: &PeerStatus, hosts: &KnownHosts, width: usize) -> String {
+    let node = peer.node;
+    node.map_or_else(|| NONE.to_owned(), |node| hosts.named_within(node, width))
+}
+
+/// The width that names take, if all columns have room in `width` beside them.
+fn node_width<'a>(
+    peers: impl Iterator<Item = &'a PeerStatus>,
+    hosts: &KnownHosts,
+    width: usize,
+) -> usize {
+    let texts = peers.map(|peer| node_text(peer, hosts, WIDEST_NODE).chars().count());
+    let all: usize = cells_of_titles(0).iter().map(|(_, width)| width + 1).sum();
+    let room = width.saturating_sub(all + 1);
+    texts.max().unwrap_or(0).min(room).max(NODE)
+}
+
 pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     let rows = watch.peers_shown().len();
     let (head, list) = split(area, 1);
     watch.peers_cursor.fit(rows, list.height as usize);
     let peers = watch.peers_shown();
     let longest = peers.iter().map(|peer| peer.dest.to_string().len()).max();
+    let hosts = watch.flows.hosts();
     let width = area.width as usize;
     let addr = longest.unwrap_or(0).max(15).min(width / 3);
+    let node_width = node_width(peers.iter().copied(), hosts, width.saturating_sub(addr + 1));
+    let titles = cells_of_titles(node_width);
     // The columns that fit; the sentence takes the rest.
     let mut used = addr + 1;
     let mut columns = 0;
-    for (_, width_of) in cells_of_titles() {
+    for (_, width_of) in titles {
         if used + width_of < width {
             used += width_of + 1;
             columns += 1;
         }
     }
-    let titles = cells_of_titles();
     let mut title = format!("{:<addr$} ", "sink of");
     for (index, (text, width)) in titles.iter().take(columns).enumerate() {
         title += &aligned(text, *width, index < WORDS);
@@ -92,7 +112,11 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         let mut spans = vec![Span::raw(format!("{dest:<addr$} "))];
         let strips = ["granted", "idle"].contains(&peer.state);
         let known = if strips { columns } else { 1 };
-        for (index, (text, width)) in cells(peer).iter().take(known).enumerate() {
+        for (index, (text, width)) in cells(peer, hosts, node_width)
+            .iter()
+            .take(known)
+            .enumerate()
+        {
             let style = if index == 0 { style } else { Style::new() };
             spans.push(Span::styled(aligned(text, *width, index < WORDS), style));
         }
@@ -107,11 +131,11 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     }
 }
 
-fn cells_of_titles() -> [(&'static str, usize); 6] {
+fn cells_of_titles(node_width: usize) -> [(&'static str, usize); 6] {
     [
         ("state", STATE),
         ("path", PATH),
-        ("node", NODE),
+        ("node", node_width),
         ("rtt", RTT),
         ("lease", LEFT),
         ("clock is ahead by", CLOCK),

@@ -12,6 +12,7 @@ use super::keys::KeyPress;
 use super::paths::{ToldPaths, WatchedPaths};
 use super::postcards::{PostcardRates, is_there};
 use crate::model::{FlowStatus, HostStatus, NodeId, PathStatus, PeerStatus};
+use crate::views::hosts::KnownHosts;
 use crate::views::stamped::PeerClocks;
 
 /// The state of a host at one time.
@@ -115,7 +116,9 @@ impl Watch {
         });
         let flows = flows_of(&snapshot.status);
         self.flows.update(flows, since);
-        self.flows.set_clocks(PeerClocks::of(&snapshot.status));
+        let status = &snapshot.status;
+        let hosts = KnownHosts::of_status(status);
+        self.flows.set_known(PeerClocks::of(status), hosts);
         self.paths.update(paths_of(&snapshot.status), snapshot.at);
         let seconds = since.map(|(seconds, _)| seconds);
         self.counters = counters(&snapshot.status, &self.counters, seconds);
@@ -227,8 +230,10 @@ impl Watch {
         let fits = |one: &&PeerStatus| {
             self.filters[Tab::Peers as usize].is_empty() || {
                 let node = one.node.map_or_else(String::new, |node| node.to_string());
+                let name = one.node.and_then(|node| self.flows.hosts().name(node));
+                let name = name.unwrap_or_default().to_lowercase();
                 self.filters[Tab::Peers as usize].fits(&format!(
-                    "{} {} {} node:{node}",
+                    "{} {} {} node:{node} {name}",
                     one.source, one.dest, one.state
                 ))
             }

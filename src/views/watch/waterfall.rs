@@ -234,8 +234,7 @@ impl Watch {
                     .map(|line| Line::styled(line, look.bad())),
             );
         }
-        let unnamed = KnownHosts::default();
-        let hosts = told.map_or(&unnamed, |told| &told.hosts);
+        let hosts = told.map_or(self.flows.hosts(), |told| &told.hosts);
         for path in &paths {
             if !all.is_empty() {
                 all.push(Line::default());

@@ -10,6 +10,7 @@ use super::DecodeError;
 use super::cursor::Cursor;
 use crate::model::LeaseKey;
 
+pub mod name;
 pub mod probe;
 pub mod probe_packet;
 pub mod reverse;

@@ -1,7 +1,6 @@
 //! Fine latency slots go back when their flow is forgotten, and no reader takes them for those of another flow.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -10,42 +9,12 @@ use hostint::datapath::abi::{fine_slots, flow_key, sink_flow};
 use hostint::datapath::flow_status::{self, FlowSelection};
 use hostint::datapath::map_names::{SINK_FINE_FREE, SINK_FINE_SLOTS};
 use hostint::datapath::maps::Map;
-use hostint::datapath::pins::Pins;
 use hostint::datapath::sink::Sink;
 use hostint::datapath::sweeper::Sweeper;
 use hostint::model::FlowSort;
 use hostint::os::clock;
-use hostint_testing::netns::{Lab, await_that_or, sh};
-
-/// A file system for pins of its own.
-struct OwnPins {
-    folder: PathBuf,
-    pins: Pins,
-}
-
-impl OwnPins {
-    fn new(name: &str) -> Self {
-        let name = format!("hostint-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).unwrap();
-        sh(&format!("mount -t bpf bpf {}", folder.display()));
-        let pins = Pins::of_this_host(Some(&folder), true).unwrap().unwrap();
-        Self { folder, pins }
-    }
-
-    fn load(&self, flows: u32, fine: u32) -> Sink {
-        let sink = Sink::load(&self.pins, flows, fine).unwrap();
-        sink.host.refresh_clock().unwrap();
-        sink
-    }
-}
-
-impl Drop for OwnPins {
-    fn drop(&mut self) {
-        // The process holds the file system for as long as it lives.
-        sh(&format!("umount -l {0}; rmdir {0}", self.folder.display()));
-    }
-}
+use hostint_testing::netns::{Lab, await_that_or};
+use hostint_testing::own_pins::OwnPins;
 
 fn key(number: u32) -> flow_key {
     flow_key {

@@ -11,12 +11,11 @@ use std::time::Duration;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
 use hostint::datapath::flow_counts::counts_of;
-use hostint::datapath::pins::Pins;
-use hostint::datapath::sink::Sink;
 use hostint::datapath::sweeper::Sweeper;
 use hostint::model::{FlowSlots, NodeId, Tally};
 use hostint::os::clock;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
+use hostint_testing::own_pins::OwnPins;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -444,12 +443,8 @@ fn whoever_may_reach_it_is_said_once() {
 
 #[test]
 fn the_daemon_does_not_wait_for_who_reads_and_forgets_no_count() {
-    let folder = std::env::temp_dir().join(format!("hostint-tally-{}", std::process::id()));
-    fs::create_dir(&folder).unwrap();
-    sh(&format!("mount -t bpf bpf {}", folder.display()));
-    let pins = Pins::of_this_host(Some(&folder), true).unwrap().unwrap();
-    let sink = Sink::load(&pins, 64, 16).unwrap();
-    sink.host.refresh_clock().unwrap();
+    let own = OwnPins::new("tally");
+    let sink = own.load(64, 16);
     let tally = Arc::new(Mutex::new(Tally::default()));
     let timeout = Duration::from_millis(200);
     let mut sweeper = Sweeper::new(&sink, timeout, 2 * timeout).unwrap();
@@ -494,7 +489,4 @@ fn the_daemon_does_not_wait_for_who_reads_and_forgets_no_count() {
     assert_eq!(sums(&tally.lock().unwrap()), [(Some(NodeId(5)), 70)]);
     read(&mut tally.lock().unwrap());
     assert_eq!(sums(&tally.lock().unwrap()), [(Some(NodeId(5)), 70)]);
-    drop(sink);
-    // The process holds the file system for as long as it lives.
-    sh(&format!("umount -l {0}; rmdir {0}", folder.display()));
 }

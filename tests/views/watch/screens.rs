@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hostint::model::{FlowKey, FlowStatus, HostStatus, Tally, Vlans};
+use hostint::model::{FlowKey, FlowStatus, HostName, HostStatus, NameOrigin, NodeId, Tally, Vlans};
 use hostint::views::metrics::sink as page;
 use hostint::views::watch::KeyPress;
 use hostint_testing::status_samples::{nothing, postcards};
@@ -46,6 +46,20 @@ fn many(second: u64) -> HostStatus {
         })
         .collect();
     sink(flows)
+}
+
+/// A source that knows the names of hosts.
+fn named(second: u64) -> HostStatus {
+    let name = |node, name: &str, contested| HostName {
+        node: NodeId(node),
+        name: name.to_owned(),
+        origin: NameOrigin::Told,
+        contested,
+    };
+    HostStatus {
+        names: vec![name(1, "web-3", false), name(2, "storage-17", true)],
+        ..source(500 * second)
+    }
 }
 
 fn seen(width: u16, height: u16, host: fn(u64) -> HostStatus) -> Viewer {
@@ -121,6 +135,8 @@ fn screens() -> BTreeMap<&'static str, String> {
     add("source_only", seen(100, 24, |second| source(500 * second)));
     add("peers", after(seen(100, 24, |_| source(0)), "3"));
     add("peers_narrow", after(seen(60, 15, |_| source(0)), "3"));
+    add("peers_named", after(seen(140, 24, named), "3"));
+    add("peers_filter", after(seen(100, 24, named), "3/storage"));
     add("why", after(seen(60, 15, |_| source(0)), "4"));
     add("drops", seen(100, 24, of_postcards));
     add("hops", after(seen(140, 24, of_postcards), "6"));
