@@ -70,7 +70,7 @@ pub fn read_latency_counts(
             return Ok(None);
         };
         // Otherwise the recent latencies may be in the slots, too, or in neither; or the record is another flow's.
-        let is_whole = flow.recent_turn % 2 == 0 && now.recent_turn == flow.recent_turn;
+        let is_whole = flow.recent_turn.is_multiple_of(2) && now.recent_turn == flow.recent_turn;
         if is_whole && now.fine_slots == flow.fine_slots && now.epoch_ns() == flow.epoch_ns() {
             return Ok(Some((flow, counts)));
         }

@@ -153,7 +153,7 @@ impl Sweeper {
             };
             let slots = Some(&self.slots);
             let Some((flow, slots)) = read_latency_counts(slots, &self.flows, key, flow)? else {
-                continue;
+                return Ok(());
             };
             let tally = tally.as_mut();
             let news =

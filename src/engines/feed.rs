@@ -72,10 +72,11 @@ impl Feed {
             names: Arc::clone(&self.names),
             drop_reason: report.drop_reason.map(Box::from),
             added: report.added.cloned().map(Box::new),
-            dropped: report.dropped,
+            dropped: report.dropped.map(Box::new),
         });
         let added = report.added.map_or(0, Measured::bytes);
-        self.bytes += size_of::<FedReport>() + report.bytes + added;
+        let dropped = report.dropped.map_or(0, |dropped| size_of_val(&dropped));
+        self.bytes += size_of::<FedReport>() + report.bytes + added + dropped;
         if is_whole_batch(self.entries.len(), self.bytes) {
             self.flush();
         }

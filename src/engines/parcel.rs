@@ -27,7 +27,7 @@ pub struct FedReport {
     /// The packets that a summary adds to those that earlier ones told of.
     pub added: Option<Box<Measured>>,
     /// The packets that a report about drops adds to those that earlier ones told of.
-    pub dropped: Option<DropCount>,
+    pub dropped: Option<Box<DropCount>>,
 }
 
 /// Consecutive reports. All engines share a batch.

@@ -10,7 +10,7 @@ use super::node_identity::is_plain;
 use super::{
     Arrival, Body, ClockState, CorrectedLatency, DropReasons, DropSubject, Extension, FlowKey,
     FlowTotals, HopRecord, HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId,
-    NodeNames, PathPartRecord, QueueDepth, QueueEpisode, Quirk, RecordName, Report, ReportDomain,
+    PathPartRecord, QueueDepth, QueueEpisode, Quirk, RecordName, Report, ReportDomain,
     ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
 };
 

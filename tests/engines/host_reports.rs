@@ -28,7 +28,7 @@ fn entry(body: Body, dropped: Option<DropCount>) -> FedReport {
         drop_reason: None,
         names: std::sync::Arc::new(names.collect()),
         added: None,
-        dropped,
+        dropped: dropped.map(Box::new),
     }
 }
 

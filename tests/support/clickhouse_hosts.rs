@@ -46,7 +46,7 @@ fn entry(body: Body, number: u64, dropped: Option<DropCount>) -> FedReport {
         drop_reason: None,
         names: std::sync::Arc::new(names.collect()),
         added: None,
-        dropped,
+        dropped: dropped.map(Box::new),
     }
 }
 

@@ -13,7 +13,6 @@
 #include "kernel/host_settings.h"
 #include "sink/counters.h"
 #include "sink/events.h"
-#include "sink/fine_slots.h"
 #include "sink/flow_table.h"
 #include "sink/flow_update.h"
 #include "sink/grants.h"

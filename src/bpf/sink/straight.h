@@ -14,7 +14,6 @@
 #include "kernel/host_settings.h"
 #include "sink/arrival.h"
 #include "sink/crossing.h"
-#include "sink/fine_slots.h"
 #include "sink/flow_table.h"
 #include "sink/flow_update.h"
 #include "sink/home_cpu.h"

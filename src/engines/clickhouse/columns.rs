@@ -214,9 +214,9 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "host_drop_queue_bytes" U32 |row| row.drop().map_or(0, |drop| drop.queue_bytes);
     "host_drop_superpacket" U8 |row| row.drop().is_some_and(|drop| drop.superpacket).into();
     "host_drop_cgroup" MaybeU64 |row| row.drop()?.cgroup;
-    "added_drop_packets" U64 |row| row.entry.dropped.map_or(0, |added| added.packets);
-    "added_drop_segments" U64 |row| row.entry.dropped.map_or(0, |added| added.segments);
-    "added_drop_bytes" U64 |row| row.entry.dropped.map_or(0, |added| added.bytes);
+    "added_drop_packets" U64 |row| row.entry.dropped.as_ref().map_or(0, |added| added.packets);
+    "added_drop_segments" U64 |row| row.entry.dropped.as_ref().map_or(0, |added| added.segments);
+    "added_drop_bytes" U64 |row| row.entry.dropped.as_ref().map_or(0, |added| added.bytes);
     "host_hop_reasons" ManyText |row| row.hop().map_or_else(Vec::new, |hop| hop.reasons.iter().map(|why| why.name()).collect());
     "host_hop_from_sender" U8 |row| row.hop().is_some_and(|hop| hop.start == HopStart::Sender).into();
     "host_hop_packets" U64 |row| row.hop().map_or(0, |hop| hop.packets);

@@ -20,7 +20,7 @@ pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
     let mut message = proto::Report::from(record);
     (message.run, message.number) = (run.0, entry.number);
     message.added = entry.added.as_deref().map(Into::into);
-    message.added_drops = entry.dropped.map(Into::into);
+    message.added_drops = entry.dropped.as_deref().copied().map(Into::into);
     message
 }
 

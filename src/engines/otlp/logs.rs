@@ -139,7 +139,7 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
     if let Some(added) = &entry.added {
         added::attributes(added, &mut attributes);
     }
-    if let Some(dropped) = entry.dropped {
+    if let Some(dropped) = entry.dropped.as_deref().copied() {
         added::drops(dropped, &mut attributes);
     }
     LogRecord {

@@ -108,7 +108,7 @@ fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
     let [(body, dropped), _] = report_samples::host_drop_sums();
     let sum = FedReport {
         number: 7,
-        dropped: Some(dropped),
+        dropped: Some(Box::new(dropped)),
         names: std::sync::Arc::new(names()),
         ..entry(body)
     };
