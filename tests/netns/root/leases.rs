@@ -308,7 +308,7 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
     for dest in ["10.9.2.1", "fd09:2::1"] {
         let line = text
             .lines()
-            .find(|line| line.contains(dest) && line.contains("node 2"))
+            .find(|line| line.contains(dest) && (line.contains("node 2") || line.contains("(2)")))
             .unwrap_or_else(|| panic!("no line about {dest}: {text}"));
         for part in [" rtt ", " clock ", " ± "] {
             assert!(line.contains(part), "{line}");
