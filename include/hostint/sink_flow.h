@@ -11,23 +11,16 @@ enum sink_flow_flag {
 enum sink_flow_shape {
 	HISTOGRAM_SLOTS = 32, /* slot n > 0 counts latencies in [2^(n-1), 2^n) ns, slot 0 all <= 0 */
 	WINDOW_WORDS = 4,     /* 256 sequence numbers are tracked one by one, up to the newest */
-	SINK_FLOW_HOT = 168,  /* bytes of the hot part */
-	RECENT_LATENCIES = 16,
-	RECENT_SLOT_BITS = 10, /* of a recent latency; the other bits are the number of packets */
-	MOST_RECENT_PACKETS = 63,
+	SINK_FLOW_HOT = 128,  /* bytes of the hot part */
 	SINK_FLOW_SIZE = 616, /* 40 more than a multiple of 64 */
 };
 
 /*
  * The sink's record of a flow takes numbers in order without the lock, and all others under it.
  *
- * A packet in order touches the hot part only. In a hash table the record stands 24 bytes behind the begin of a cache
- * line, after its key; so 40 bytes share the key's line, the next line ends before told_packets, and the third one with
- * the hot part. The size of the record keeps that so for all of them.
- *
- * A packet's slot of the histogram is mostly in no cache, and a flow's home CPU would wait for it. So that CPU writes the
- * slots of recent packets into the record, and counts them once there are RECENT_LATENCIES. recent_turn is odd meanwhile,
- * and grows each time. Readers add those that are not counted yet.
+ * A packet in order touches the hot part only, besides its slot of the histogram. In a hash table the record stands 24
+ * bytes behind the begin of a cache line, after its key; so 40 bytes share the key's line, and the next line ends before
+ * told_packets. The size of the record keeps that so for all of them.
  */
 struct sink_flow {
 	struct bpf_spin_lock lock;
@@ -61,11 +54,8 @@ struct sink_flow {
 	__u16 home_cpu;     /* its number plus 1; 0: none; and HOME_CPU_SHARED */
 	__u16 path_hash;    /* of the nodes and ports of the last reported packet's transit hops; 0: it had none */
 	__u64 bucket_ns;
-	__u64 first_ns;                 /* of the numbering, which may restart; 0: the record is not in use yet */
-	__u16 recent[RECENT_LATENCIES]; /* fine slot, and packets << RECENT_SLOT_BITS; 0: none */
-	__u32 recent_count;
-	__u32 recent_turn;
-	/* The cold part begins here. */
+	__u64 first_ns; /* of the numbering, which may restart; 0: the record is not in use yet */
+	/* The cold part begins here, 128 bytes behind the begin. */
 	__u64 gap_ns;                     /* start of the current loss period; 0: no number is missing */
 	__u32 histogram[HISTOGRAM_SLOTS]; /* all 0 if the flow has fine slots */
 	/*
@@ -112,6 +102,7 @@ struct sink_flow {
 	__u32 left_out;  /* 1: packets passed unstripped since the last one that was tracked */
 	__u32 unsure;    /* 1: shortly before the first packet, packets of new flows were not tracked */
 	__u64 began_ns;  /* arrival of the first packet; 0: first_ns */
+	__u64 spare[5];
 #ifdef NEXT_ABI
 	__u64 to_come;
 #endif

@@ -5,15 +5,12 @@ use std::io;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut};
 
-use super::abi::{bytes_of, fine_slots, flow_key, read_from, sink_flow, sink_flow_shape};
+use super::abi::{bytes_of, fine_slots, flow_key, read_from, sink_flow};
 use super::map_names::{SINK_FINE_FREE, SINK_FINE_SLOTS, SINK_FLOWS};
 use super::maps::Map;
 use super::pins::{Pins, remove};
-use crate::model::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS};
+use crate::model::FlowSlots;
 use crate::os::log;
-
-/// The bits of a recent latency that name its slot; the others are its packets.
-const RECENT_SLOT_BITS: u32 = sink_flow_shape::RECENT_SLOT_BITS.0;
 
 /// The slots of all flows.
 pub struct FineSlots {
@@ -26,55 +23,6 @@ impl sink_flow {
     /// The index of the flow's fine slots, if it has any.
     pub fn fine_index(&self) -> Option<u32> {
         self.fine_slots.checked_sub(1)
-    }
-
-    /// The counts of the flow's fine slots, which are these in their table, with the recent latencies.
-    pub fn fine_counts(&self, slots: &fine_slots) -> [u32; FINE_SLOTS] {
-        let mut counts = slots.count;
-        for recent in self.recent.map(u32::from) {
-            let slot = (recent & ((1 << RECENT_SLOT_BITS) - 1)) as usize;
-            if let Some(count) = counts.get_mut(slot) {
-                *count = count.wrapping_add(recent >> RECENT_SLOT_BITS);
-            }
-        }
-        counts
-    }
-
-    /// The counts in powers of two of a flow without fine slots, with the recent latencies.
-    pub fn coarse_counts(&self) -> [u32; LATENCY_SLOTS] {
-        let recent = FlowSlots::fine(&self.fine_counts(&fine_slots::default())).powers();
-        let counted = self.histogram;
-        std::array::from_fn(|slot| counted[slot].wrapping_add(recent[slot]))
-    }
-}
-
-/// The latency counts of a flow to whose record no packet is added any more. Without slots, its programs are older.
-pub fn latency_counts(slots: Option<&FineSlots>, flow: &sink_flow) -> io::Result<FlowSlots> {
-    match slots {
-        Some(slots) => slots.of_flow(flow),
-        None => Ok(FlowSlots::coarse(&flow.coarse_counts())),
-    }
-}
-
-/// Does the same while packets may be added; returns the record for which the counts are right. Returns `None` if the
-/// flow was removed.
-pub fn read_latency_counts(
-    slots: Option<&FineSlots>,
-    flows: &Map<flow_key, sink_flow>,
-    key: &flow_key,
-    mut flow: sink_flow,
-) -> io::Result<Option<(sink_flow, FlowSlots)>> {
-    loop {
-        let counts = latency_counts(slots, &flow)?;
-        let Some(now) = flows.get(key)? else {
-            return Ok(None);
-        };
-        // Otherwise the recent latencies may be in the slots, too, or in neither; or the record is another flow's.
-        let is_whole = flow.recent_turn.is_multiple_of(2) && now.recent_turn == flow.recent_turn;
-        if is_whole && now.fine_slots == flow.fine_slots && now.epoch_ns() == flow.epoch_ns() {
-            return Ok(Some((flow, counts)));
-        }
-        flow = now;
     }
 }
 
@@ -104,7 +52,7 @@ pub(super) fn match_pins(pins: &Pins) -> io::Result<bool> {
 
 impl FineSlots {
     /// Wraps the maps of a program that was just loaded.
-    pub fn of(slots: &MapMut<'_>, free: &MapMut<'_>) -> io::Result<Self> {
+    pub(super) fn of(slots: &MapMut<'_>, free: &MapMut<'_>) -> io::Result<Self> {
         Ok(Self {
             slots: Map::of(slots)?,
             free: MapHandle::try_from(free).map_err(io::Error::other)?,
@@ -136,11 +84,11 @@ impl FineSlots {
 
     /// The latency counts of a flow. Between the reading of its record and this one, its slots must not have been given
     /// back.
-    fn of_flow(&self, flow: &sink_flow) -> io::Result<FlowSlots> {
+    pub fn of_flow(&self, flow: &sink_flow) -> io::Result<FlowSlots> {
         let slots = flow.fine_index().map(|index| self.slots.get(&index));
         Ok(match slots.transpose()?.flatten() {
-            Some(slots) => FlowSlots::fine(&flow.fine_counts(&slots)),
-            None => FlowSlots::coarse(&flow.coarse_counts()),
+            Some(slots) => FlowSlots::fine(&slots.count),
+            None => FlowSlots::coarse(&flow.histogram),
         })
     }
 

@@ -5,11 +5,12 @@ use std::io;
 
 use super::abi::{flow_key, sink_flow, sink_flow_flag};
 use super::events::encapsulation_of;
-use super::fine_slots::{FineSlots, read_latency_counts};
+use super::fine_slots::FineSlots;
 use super::flow_counts::counts_of;
 use super::maps::Map;
 use crate::model::{
-    FlowCounts, FlowKey, FlowSort, FlowStatus, LatencyHistogram, LatencyResolution, NodeId,
+    FlowCounts, FlowKey, FlowSlots, FlowSort, FlowStatus, LatencyHistogram, LatencyResolution,
+    NodeId,
 };
 
 /// The flows to read: at most this many, the first ones in this order.
@@ -46,9 +47,8 @@ pub fn read(
         total += 1;
         fine += usize::from(flow.fine_slots != 0);
         if let Some(visit) = &mut visit {
-            match read_latency_counts(slots, flows, &key, flow) {
-                Ok(Some((flow, slots))) => visit((&key).into(), counts_of(&flow, slots)),
-                Ok(None) => (),
+            match slots_of(slots, &flow) {
+                Ok(slots) => visit((&key).into(), counts_of(&flow, slots)),
                 Err(err) => failure = Some(err),
             }
         }
@@ -75,18 +75,29 @@ pub fn read(
     })
 }
 
-/// Reads a flow with its latencies, unless it is removed meanwhile.
+fn slots_of(slots: Option<&FineSlots>, flow: &sink_flow) -> io::Result<FlowSlots> {
+    match slots {
+        Some(slots) => slots.of_flow(flow),
+        None => Ok(FlowSlots::coarse(&flow.histogram)),
+    }
+}
+
+/// Reads a flow with its latencies, unless it is removed meanwhile: then its slots may be those of another.
 fn with_latencies(
     flows: &Map<flow_key, sink_flow>,
     slots: Option<&FineSlots>,
     key: &flow_key,
 ) -> io::Result<Option<FlowStatus>> {
+    let Some(before) = flows.get(key)? else {
+        return Ok(None);
+    };
+    let counts = slots_of(slots, &before)?;
     let Some(flow) = flows.get(key)? else {
         return Ok(None);
     };
-    let Some((flow, counts)) = read_latency_counts(slots, flows, key, flow)? else {
+    if flow.fine_slots != before.fine_slots || flow.epoch_ns() != before.epoch_ns() {
         return Ok(None);
-    };
+    }
     let ends = (flow.latency_min_ns, flow.latency_max_ns);
     let latency = counts.histogram(ends, flow.all_latency_sum_ns().into());
     let figures = latency.figures();

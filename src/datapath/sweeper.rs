@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::abi::{Abi, SWEEP_KEYS, flow_key, sink_flow, source_flow, walk};
 use super::fine_returns::FineReturns;
-use super::fine_slots::{FineSlots, latency_counts, read_latency_counts};
+use super::fine_slots::FineSlots;
 use super::flow_counts::counts_of;
 use super::map_names::SOURCE_FLOWS;
 use super::maps::Map;
@@ -151,10 +151,7 @@ impl Sweeper {
             let Some(flow) = self.flows.get(key)? else {
                 return Ok(());
             };
-            let slots = Some(&self.slots);
-            let Some((flow, slots)) = read_latency_counts(slots, &self.flows, key, flow)? else {
-                return Ok(());
-            };
+            let slots = self.slots.of_flow(&flow)?;
             let tally = tally.as_mut();
             let news =
                 tally.map(|tally| tally.look_between(key.into(), counts_of(&flow, slots.clone())));
@@ -170,7 +167,7 @@ impl Sweeper {
             }
         }
         let removed = |key: &flow_key, flow: &sink_flow| {
-            let slots = latency_counts(Some(&self.slots), flow)?;
+            let slots = self.slots.of_flow(flow)?;
             self.returns.take(flow, Instant::now());
             let ended = self.summaries.end(key, flow, &slots);
             step.summaries.extend(ended);

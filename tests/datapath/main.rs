@@ -22,7 +22,6 @@ mod peer_errors;
 mod peer_mss;
 mod pushed_checksums;
 mod random_frames;
-mod recent_latencies;
 mod remembered_grants;
 mod remembered_leases;
 mod restarts;

@@ -13,6 +13,7 @@
 #include "kernel/host_settings.h"
 #include "sink/counters.h"
 #include "sink/events.h"
+#include "sink/fine_slots.h"
 #include "sink/flow_table.h"
 #include "sink/flow_update.h"
 #include "sink/grants.h"
@@ -22,7 +23,6 @@
 #include "sink/nic_stamp.h"
 #include "sink/paths.h"
 #include "sink/permission.h"
-#include "sink/recent.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
 #include "sink/tokens.h"
@@ -208,7 +208,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	}
 	if (!f->last_ns)
 		find_watched_since();
-	count_latency(f, &p->facts);
+	count_latency(f, p->facts.latency_ns, p->facts.count);
 	if (p->hops)
 		note_path();
 	p->news.reasons = p->facts.encapsulation == ENCAP_INT_MD && p->facts.is_sampled ? REASON_SAMPLE : 0;

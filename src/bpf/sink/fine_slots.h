@@ -42,19 +42,19 @@ static __always_inline void return_fine_slots(__u32 taken)
 		bpf_map_push_elem(&sink_fine_free, &index, BPF_ANY);
 }
 
-static __always_inline struct fine_slots *fine_slots_of(const struct sink_flow *f)
+/* Must not be called under the lock, because it calls the kernel. */
+static __always_inline void count_latency(struct sink_flow *f, __s32 latency_ns, __u32 packets)
 {
 	__u32 index = f->fine_slots - 1;
+	struct fine_slots *fine = f->fine_slots ? bpf_map_lookup_elem(&sink_fine_slots, &index) : NULL;
+	__u32 slot;
 
-	return f->fine_slots ? bpf_map_lookup_elem(&sink_fine_slots, &index) : NULL;
-}
-
-/* slot is the fine one, whether the flow has them or not. */
-static __always_inline void count_in_slot(struct sink_flow *f, struct fine_slots *fine, __u32 slot, __u32 packets)
-{
-	if (!fine)
-		__sync_fetch_and_add(&f->histogram[slot_of_fine(slot) & (HISTOGRAM_SLOTS - 1)], packets);
-	else if (slot < FINE_SLOTS)
+	if (!fine) {
+		__sync_fetch_and_add(&f->histogram[histogram_slot(latency_ns)], packets);
+		return;
+	}
+	slot = fine_slot(latency_ns);
+	if (slot < FINE_SLOTS)
 		__sync_fetch_and_add(&fine->count[slot], packets);
 }
 

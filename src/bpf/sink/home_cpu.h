@@ -35,18 +35,13 @@ static __always_inline __u16 this_home_cpu(void)
 	return cpu < HOME_CPU_SHARED ? cpu : 0;
 }
 
-/* Says whether this CPU is the flow's home. here is this_home_cpu(). */
-static __always_inline bool is_home_cpu(const struct sink_flow *f, __u16 here)
-{
-	return here && (f->home_cpu & ~HOME_CPU_SHARED) == here;
-}
-
+/* here is this_home_cpu(). */
 static __always_inline void add_sums(struct sink_flow *f, const struct flow_sums *more, __u16 here)
 {
 	struct flow_sums *sums = (void *)&f->packets;
 	__u16 home = f->home_cpu;
 
-	if (is_home_cpu(f, here)) {
+	if (home && (home & ~HOME_CPU_SHARED) == here) {
 		sums->packets += more->packets;
 		sums->bytes += more->bytes;
 		sums->earned_bytes += more->earned_bytes;

@@ -56,18 +56,6 @@ static __always_inline __u32 fine_slot(__s32 latency_ns)
 	return (shift << FINE_STEP_BITS) + v;
 }
 
-/* Slots of the histogram that count these nanoseconds; a table takes fewer instructions than histogram_slot(). */
-const __u8 small_slots[1 << FINE_STEP_BITS] = { 0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4,
-						5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
-
-/* Returns the slot of the histogram that counts what this fine slot does. */
-static __always_inline __u32 slot_of_fine(__u32 fine)
-{
-	__u32 power = fine >> FINE_STEP_BITS, small = 1 - less(0, power);
-
-	return (power + FINE_STEP_BITS) * (1 - small) + small_slots[fine & ((1 << FINE_STEP_BITS) - 1)] * small;
-}
-
 /* Says whether the bucket is still right. That is nearly always so. */
 static __always_inline bool in_bucket(const struct sink_settings *set, __s32 latency_ns, __u32 bucket)
 {

@@ -14,12 +14,12 @@
 #include "kernel/host_settings.h"
 #include "sink/arrival.h"
 #include "sink/crossing.h"
+#include "sink/fine_slots.h"
 #include "sink/flow_table.h"
 #include "sink/flow_update.h"
 #include "sink/home_cpu.h"
 #include "sink/minima.h"
 #include "sink/permission.h"
-#include "sink/recent.h"
 #include "sink/tagged.h"
 #include "sink/witness.h"
 
@@ -49,7 +49,7 @@ static __always_inline bool account_straight(struct tagged_packet *p, const stru
 	a->path = 0;
 	if (may_be_minimum(a) || brings_news(f, set, a) || is_younger(f, a) || !take_in_order(f, set, a))
 		return false;
-	count_latency(f, a);
+	count_latency(f, a->latency_ns, a->count);
 	add_packet(f, a, false, false);
 	if (p->had_budget) {
 		p->bad_segment = 0;

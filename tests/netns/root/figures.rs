@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{flow_key, sink_flow};
-use hostint::datapath::fine_slots::{FineSlots, latency_counts};
+use hostint::datapath::fine_slots::FineSlots;
 use hostint::datapath::map_names::SINK_FLOWS;
 use hostint::datapath::maps::Map;
 use hostint::datapath::pins::Pins;
@@ -166,7 +166,7 @@ fn latencies(host: &Host) -> BTreeMap<u16, LatencyHistogram> {
         flows
             .for_each(|key, flow| {
                 let ends = (flow.latency_min_ns, flow.latency_max_ns);
-                let counts = latency_counts(Some(&slots), &flow).unwrap();
+                let counts = slots.of_flow(&flow).unwrap();
                 let latency = counts.histogram(ends, flow.all_latency_sum_ns().into());
                 found.insert(u16::from_be(key.dport), latency);
             })

@@ -11,7 +11,6 @@ use hostint::datapath::abi::{
     hostint_limit, latency_event, lease_constant, loss_event, path_event, read_from, sink_counter,
     sink_flag, sink_flow, sink_grant, sink_settings, token_rate,
 };
-use hostint::datapath::fine_slots::FineSlots;
 use hostint::datapath::maps::Map;
 use hostint::datapath::minima::MinimaTable;
 use hostint::datapath::paths::PathTables;
@@ -412,25 +411,10 @@ impl Sink {
             .collect()
     }
 
-    /// The flow's fine slots with its recent latencies, if it has any.
+    /// The flow's fine slots, if it has any.
     pub fn fine_slots(&self, flow: &sink_flow) -> Option<fine_slots> {
-        let slots = self.counted_slots(flow)?;
-        let count = flow.fine_counts(&slots);
-        Some(fine_slots { count })
-    }
-
-    /// The flow's fine slots as they are in their table.
-    pub fn counted_slots(&self, flow: &sink_flow) -> Option<fine_slots> {
         let index = flow.fine_slots.checked_sub(1)?;
         get(&self.skel.maps.sink_fine_slots, &index.to_ne_bytes())
-    }
-
-    /// What a reader of latency counts opens.
-    pub fn latency_tables(&self) -> (Map<flow_key, sink_flow>, FineSlots) {
-        let maps = &self.skel.maps;
-        let flows = Map::of(&maps.sink_flows).expect("it is loaded");
-        let slots = FineSlots::of(&maps.sink_fine_slots, &maps.sink_fine_free);
-        (flows, slots.expect("they are loaded"))
     }
 
     pub fn flows(&self) -> usize {
