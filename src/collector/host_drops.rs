@@ -36,11 +36,18 @@ struct LastSum {
 
 /// The last counts of each subject, in bounded memory.
 #[derive(Debug)]
-struct LastCounts<K>(HashMap<(Sender, K), LastSum>);
+struct LastCounts<K> {
+    known: HashMap<(Sender, K), LastSum>,
+    /// Counts of subjects for which there was no room.
+    refused: u64,
+}
 
 impl<K> Default for LastCounts<K> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self {
+            known: HashMap::new(),
+            refused: 0,
+        }
     }
 }
 
@@ -59,24 +66,25 @@ impl<K: Eq + Hash> LastCounts<K> {
             seen_ns: now_ns,
         };
         let is_same = |last: &LastSum| epoch_ns.abs_diff(last.epoch_ns) < SAME_NS;
-        let more = match self.0.get(&key) {
+        let more = match self.known.get(&key) {
             // A datagram may be late.
             Some(last) if is_same(last) && count.packets < last.count.packets => return None,
             Some(last) if is_same(last) => Some(count.since(last.count)),
             Some(last) if epoch_ns < last.epoch_ns => return None,
             Some(_) => Some(count),
             None => {
-                if self.0.len() >= MOST {
-                    self.0
+                if self.known.len() >= MOST {
+                    self.known
                         .retain(|_, last| last.seen_ns.saturating_add(QUIET_NS) >= now_ns);
                 }
-                if self.0.len() >= MOST {
+                if self.known.len() >= MOST {
+                    self.refused += 1;
                     return None;
                 }
                 is_new.then_some(count)
             }
         };
-        self.0.insert(key, told);
+        self.known.insert(key, told);
         more.filter(|more| !more.is_zero())
     }
 }
@@ -90,6 +98,8 @@ pub struct HostDrops {
     /// The epoch of each host, and when it was first told.
     senders: HashMap<Sender, (u64, u64)>,
     rows: BTreeMap<(NodeId, DropSubject), DropCount>,
+    /// Counts for which there was no row.
+    without_row: u64,
 }
 
 impl HostDrops {
@@ -128,6 +138,8 @@ impl HostDrops {
             let row = (report.node, shown(&subject));
             if self.rows.len() < MOST || self.rows.contains_key(&row) {
                 self.rows.entry(row).or_default().add(count);
+            } else {
+                self.without_row += 1;
             }
             added.push(DropSum { subject, count });
         }
@@ -148,6 +160,29 @@ impl HostDrops {
             *known = (epoch_ns, now_ns);
         }
         now_ns.saturating_sub(known.1) > ALL_TOLD_NS
+    }
+
+    /// The counts that hosts told, and for which there was no room.
+    pub fn untracked(&self) -> u64 {
+        self.flows.refused + self.sums.refused + self.without_row
+    }
+
+    /// All sums by node, reason and position, whatever node tagged the packets.
+    pub fn by_reason(&self) -> Vec<HostDropRow> {
+        let mut sums: BTreeMap<(NodeId, DropSubject), DropCount> = BTreeMap::new();
+        for ((node, subject), count) in &self.rows {
+            let subject = DropSubject {
+                tagged_by: None,
+                ..subject.clone()
+            };
+            sums.entry((*node, subject)).or_default().add(*count);
+        }
+        let row = |((node, subject), count)| HostDropRow {
+            node,
+            subject,
+            count,
+        };
+        sums.into_iter().map(row).collect()
     }
 
     /// The sums with most packets, most first.

@@ -61,6 +61,8 @@ pub struct CollectStatus {
     pub mx_joined: u64,
     pub mx_incomplete: u64,
     pub mx_without_sink: u64,
+    /// Counts of dropped packets that hosts told, and for which there was no room.
+    pub drop_counts_untracked: u64,
     /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
     pub summaries_untracked: u64,
     /// Reports of TCP connections beyond the limit of followed ones: the history has them, and no sums.
@@ -120,6 +122,9 @@ pub struct CollectStatus {
     pub traffic: PairTraffic,
     /// Packets that hosts dropped, as they tell them, since the collector started: all reasons, or those with most.
     pub drops: Vec<HostDropRow>,
+    /// All of them by node, reason and position, for metrics.
+    #[serde(skip)]
+    pub drop_sums: Vec<HostDropRow>,
     /// The TCP connections of hosts by what limits them: all hosts, or the first of them by node.
     pub tcp: Vec<HostTcpRow>,
 }

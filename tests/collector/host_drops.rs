@@ -146,3 +146,35 @@ fn sums_count_once_whatever_is_repeated_and_whenever_a_host_starts_again() {
     drops.sums(&sums(-60, &[("A", 104)]), arrival(216));
     assert_eq!(shown(&drops), rows(&[("C", 7), ("A", 5)]));
 }
+
+#[test]
+fn sums_by_reason_are_of_all_packets_and_what_has_no_room_is_counted() {
+    let mut drops = started();
+    let names: Vec<String> = (0..2_000).map(|number| format!("R{number:04}")).collect();
+    let told: Vec<_> = names.iter().map(|name| (name.as_str(), 3)).collect();
+    drops.sums(&sums(1, &told), arrival(20));
+    assert_eq!(drops.rows(1_000).len(), 1_000, "the view has some");
+    assert_eq!(drops.by_reason().len(), 2_000, "the sums have all");
+    // Packets that another node tagged are in the same sum.
+    let mut tagged = sums(1, &told);
+    for sum in &mut tagged.sums {
+        sum.subject.tagged_by = Some(NodeId(7));
+    }
+    drops.sums(&tagged, arrival(21));
+    let by_reason = drops.by_reason();
+    assert_eq!(by_reason.len(), 2_000, "each reason once");
+    let packets = by_reason.iter().map(|row| row.count.packets);
+    assert_eq!(packets.sum::<u64>(), 2 * 3 * 2_000, "all packets");
+    assert_eq!(drops.untracked(), 0);
+    // There is room for 65,536 sums.
+    for round in 0..40 {
+        for sum in &mut tagged.sums {
+            sum.subject.tagged_by = Some(NodeId(100 + round));
+        }
+        drops.sums(&tagged, arrival(22));
+    }
+    assert_eq!(drops.untracked(), 42 * 2_000 - 65_536, "the others");
+    let packets = drops.by_reason();
+    let packets = packets.iter().map(|row| row.count.packets).sum::<u64>();
+    assert_eq!(packets, 3 * 65_536, "of all that have room");
+}

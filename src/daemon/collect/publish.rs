@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::collector::Collector;
-use crate::collector::ClockCounts;
+use crate::collector::{ClockCounts, HostDrops};
 use crate::daemon::duty::Duty;
 use crate::model::{CollectStatus, ExporterHealth, HostSeen, NameOrigin, NodeId, NodeNames};
 use crate::os::{clock, log};
@@ -71,7 +71,6 @@ impl Collector {
         let hosts = exporters.hosts(now_ns);
         let segments = self.hub.segments().rows(MOST_SEGMENTS);
         let traffic = self.hub.traffic().clone();
-        let drops = self.hub.drops().rows(MOST_DROPS);
         let hops = self.hub.hops().rows(MOST_PASSAGES);
         let tcp = self.hub.connections().rows(MOST_TCP, now_ns);
         let mx_pairs = self.hub.mx_pairs(MOST_MX_PAIRS);
@@ -94,6 +93,7 @@ impl Collector {
         (status.mx_joined, status.mx_incomplete) = (mx.joined, mx.incomplete);
         status.mx_without_sink = mx.without_sink;
         status.mx_pairs = mx_pairs;
+        publish_drops(self.hub.drops(), &mut status);
         publish_clocks(self.hub.clocks().counts(), &mut status);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
@@ -115,7 +115,6 @@ impl Collector {
         status.coverage = self.hub.coverage().rows(MOST_PAIRS);
         status.segments = segments;
         status.traffic = traffic;
-        status.drops = drops;
         status.hops = hops;
         status.tcp = tcp;
         status.connections_untracked = self.hub.connections().untracked();
@@ -127,6 +126,12 @@ fn publish_store(counts: &StoreCounts, status: &mut CollectStatus) {
     status.rolled_up_only = counts.rolled_up_only();
     status.store_drops = counts.drops();
     status.told_drops = counts.told_drops();
+}
+
+fn publish_drops(drops: &HostDrops, status: &mut CollectStatus) {
+    status.drops = drops.rows(MOST_DROPS);
+    status.drop_sums = drops.by_reason();
+    status.drop_counts_untracked = drops.untracked();
 }
 
 fn publish_clocks(clocks: &ClockCounts, status: &mut CollectStatus) {

@@ -13,7 +13,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 pub(super) type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 28] = [
+const COUNTED: [CountedField<CollectStatus>; 29] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -94,6 +94,11 @@ const COUNTED: [CountedField<CollectStatus>; 28] = [
         "mx_without_sink",
         "packets in INT-MX of which transit hops told, and no sink",
         |s| s.mx_without_sink,
+    ),
+    (
+        "drop_counts_untracked",
+        "counts of dropped packets beyond the limit of followed ones, which are in no sum",
+        |s| s.drop_counts_untracked,
     ),
     (
         "connections_untracked",
@@ -219,7 +224,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     segments::write(&mut page, &status.segments);
     mx_pairs::write(&mut page, &status.mx_pairs);
     pairs::write(&mut page, &status.traffic);
-    host_drops::write(&mut page, &status.drops);
+    host_drops::write(&mut page, &status.drop_sums);
     host_hops::write(&mut page, &status.hops);
     host_tcp::write(&mut page, &status.tcp);
     page.0
