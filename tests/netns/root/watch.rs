@@ -284,7 +284,7 @@ fn the_way_of_a_flow_is_on_the_screen() {
     tmux.line(&watch);
     tmux.await_words("the flow", &["udp 10.9.1.1:5000 > 10.9.2.1:6000"]);
     tmux.keys(&["w"]);
-    tmux.await_words("what the sink counted", &["1 > 9 > 2 ", "hop    9 port "]);
+    tmux.await_words("what the sink counted", &[" > 9 > ", "hop    9 port "]);
     tmux.keys(&["q"]);
     tmux.await_restored("q");
     tmux.line(&format!("{watch} --store {store}"));
