@@ -335,7 +335,7 @@ fn where_no_bpffs_is_mounted_the_sink_mounts_one() {
          {hostint} sink detach --now"
     );
     let namespaces = ["--mount", "--pid", "--fork", "--mount-proc"];
-    let run = ["20", "unshare"].iter().chain(&namespaces);
+    let run = ["60", "unshare"].iter().chain(&namespaces);
     let args: Vec<&str> = run.chain(&["sh", "-ec", &script]).copied().collect();
     let output = lab.b.command("timeout", &args).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
