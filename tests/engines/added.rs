@@ -7,6 +7,7 @@ use hostint::engines::{FedBatch, FedReport, Parcel, RunId, kafka};
 use hostint::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use hostint::model::metrics::Identity;
 use hostint::model::*;
+use hostint_testing::fed_reports::fed;
 use hostint_testing::path_samples::{path_parts, two_hops};
 use prost::Message;
 
@@ -55,23 +56,9 @@ fn parcel_with(added: Option<Measured>, clocks: LatencyClocks) -> Parcel {
 
 fn parcel_of(body: Body, added: Option<Measured>, clocks: LatencyClocks) -> Parcel {
     let entry = FedReport {
-        number: 1,
-        report: Report {
-            sequence: 1,
-            observation: Observation {
-                hw_id: HwId::default(),
-                flags: Flags::default(),
-                clock: None,
-                body,
-            },
-        },
-        arrival: None,
         clocks,
-        class: None,
-        drop_reason: None,
-        names: std::sync::Arc::default(),
         added: added.map(Box::new),
-        dropped: None,
+        ..fed(body)
     };
     let batch = FedBatch {
         run: RunId(1),

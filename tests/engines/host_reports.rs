@@ -4,6 +4,7 @@ use hostint::engines::otlp::OtlpLogs;
 use hostint::engines::otlp::messages::{Any, LogRecord, LogsRequest};
 use hostint::engines::{FedBatch, FedReport, Parcel, RunId, kafka};
 use hostint::model::*;
+use hostint_testing::fed_reports::fed;
 use hostint_testing::pushing::identity;
 use hostint_testing::report_samples;
 use prost::Message;
@@ -12,23 +13,9 @@ fn entry(body: Body, dropped: Option<DropCount>) -> FedReport {
     let names = [(2, "router"), (3, "web-1")].into_iter();
     let names = names.map(|(node, name)| (NodeId(node), name.to_owned()));
     FedReport {
-        number: 1,
-        report: Report {
-            sequence: 1,
-            observation: Observation {
-                hw_id: HwId::default(),
-                flags: Flags::default(),
-                clock: None,
-                body,
-            },
-        },
-        arrival: None,
-        clocks: LatencyClocks::Untold,
-        class: None,
-        drop_reason: None,
         names: std::sync::Arc::new(names.collect()),
-        added: None,
         dropped: dropped.map(Box::new),
+        ..fed(body)
     }
 }
 

@@ -5,6 +5,7 @@ use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 
 use crate::clickhouse_queries::named;
+use crate::fed_reports::fed;
 use crate::report_samples;
 
 /// The number of the first report.
@@ -31,22 +32,9 @@ fn entry(body: Body, number: u64, dropped: Option<DropCount>) -> FedReport {
     let names = (1..=28_680).map(|node| (NodeId(node), format!("name-{node}")));
     FedReport {
         number,
-        report: Report {
-            sequence: 1,
-            observation: Observation {
-                hw_id: HwId::default(),
-                flags: Flags::default(),
-                clock: None,
-                body,
-            },
-        },
-        arrival: None,
-        clocks: LatencyClocks::Untold,
-        class: None,
-        drop_reason: None,
         names: std::sync::Arc::new(names.collect()),
-        added: None,
         dropped: dropped.map(Box::new),
+        ..fed(body)
     }
 }
 

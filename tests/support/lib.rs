@@ -18,6 +18,7 @@ pub mod cpus;
 pub mod dashboards;
 pub mod datagrams;
 pub mod exporting;
+pub mod fed_reports;
 pub mod frame;
 pub mod generate;
 pub mod golden;

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use hostint::engines::kafka::{Window, key_of, message as proto, partition_of};
 use hostint::engines::{FedReport, RunId};
 use hostint::model::*;
+use hostint_testing::fed_reports::fed;
 use hostint_testing::path_samples::path_parts;
 use hostint_testing::report_samples;
 use prost::Message;
@@ -27,7 +28,7 @@ fn a_record_comes_back_from_its_message() {
         kinds.insert(record.kind);
     }
     for (part, _) in path_parts() {
-        let report = entry(Body::PathPart(Box::new(part))).report;
+        let report = fed(Body::PathPart(Box::new(part))).report;
         let record = Record::new(&report, None).naming(&names());
         let bytes = proto::Report::from(record.clone()).encode_to_vec();
         let message = proto::Report::decode(&bytes[..]).unwrap();
@@ -110,7 +111,7 @@ fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
         number: 7,
         dropped: Some(Box::new(dropped)),
         names: std::sync::Arc::new(names()),
-        ..entry(body)
+        ..fed(body)
     };
     let message = proto(RunId(0x0123_4567_89ab_cdef), &sum);
     goldens.insert(
@@ -123,7 +124,7 @@ fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
             added: Some(Box::new(added)),
             dropped: None,
             names: std::sync::Arc::new(names()),
-            ..entry(Body::PathPart(Box::new(part)))
+            ..fed(Body::PathPart(Box::new(part)))
         };
         let kind = entry.report.observation.kind().to_owned();
         let message = proto(RunId(0x0123_4567_89ab_cdef), &entry);
@@ -182,28 +183,6 @@ fn hex(bytes: &[u8]) -> String {
     lines.collect()
 }
 
-fn entry(body: Body) -> FedReport {
-    FedReport {
-        number: 1,
-        report: Report {
-            sequence: 1,
-            observation: Observation {
-                hw_id: HwId::default(),
-                flags: Flags::default(),
-                clock: None,
-                body,
-            },
-        },
-        arrival: None,
-        clocks: LatencyClocks::Untold,
-        class: None,
-        drop_reason: None,
-        names: std::sync::Arc::default(),
-        added: None,
-        dropped: None,
-    }
-}
-
 fn flow(src: &str, sport: u16, dst: &str, dport: u16) -> FlowKey {
     FlowKey {
         src: src.parse().unwrap(),
@@ -216,7 +195,7 @@ fn flow(src: &str, sport: u16, dst: &str, dport: u16) -> FlowKey {
 }
 
 fn about(flow: Option<FlowKey>, node: Option<NodeId>) -> FedReport {
-    entry(Body::Packet(Box::new(PacketReport {
+    fed(Body::Packet(Box::new(PacketReport {
         node,
         packet: flow.map(|flow| Packet {
             flow: Some(flow),
@@ -314,7 +293,7 @@ mod tools {
 fn a_message_names_the_nodes_of_its_report() {
     let mut named = BTreeSet::new();
     for sample in report_samples::all() {
-        let mut entry = entry(sample.report().unwrap().observation.body);
+        let mut entry = fed(sample.report().unwrap().observation.body);
         entry.names = std::sync::Arc::new(names());
         let message = hostint::engines::kafka::message(RunId(1), &entry);
         let ends = [&message.source, &message.sink];
