@@ -7,7 +7,7 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 17] = [
+const PROGRAMS: [&str; 18] = [
     "abi",
     "astray",
     "bound",
@@ -15,6 +15,7 @@ const PROGRAMS: [&str; 17] = [
     "head_room",
     "hop",
     "host_times",
+    "namespace_walk",
     "peer",
     "queue",
     "renew",

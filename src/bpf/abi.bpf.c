@@ -11,6 +11,7 @@
 #include "hostint/astray.h"
 #include "hostint/drop.h"
 #include "hostint/hop.h"
+#include "hostint/namespace.h"
 #include "hostint/queue.h"
 #include "hostint/task.h"
 #include "hostint/tcp.h"
@@ -172,6 +173,7 @@ enum drop_limit drop_limit;
 enum drop_counter drop_counter;
 enum drop_flow_flag drop_flow_flag;
 enum drop_event_kind drop_event_kind;
+struct namespace_record namespace_record;
 struct task_record task_record;
 struct tcp_settings tcp_settings;
 struct tcp_record tcp_record;

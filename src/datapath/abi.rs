@@ -72,6 +72,12 @@ pub mod host_times_object {
     include!(concat!(env!("OUT_DIR"), "/host_times.skel.rs"));
 }
 
+/// Generated: the program that walks over network namespaces.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod namespace_walk_object {
+    include!(concat!(env!("OUT_DIR"), "/namespace_walk.skel.rs"));
+}
+
 /// Generated: the programs that watch queues.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod queue_object {
@@ -176,6 +182,7 @@ abi!(
     queue_episode,
     queue_state,
     queue_event,
+    namespace_record,
     task_record,
     tcp_settings,
     tcp_record,

@@ -235,6 +235,19 @@ impl Pins {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+
+    /// Returns the folders of other hosts' pins in the same file system, with the ids of their network namespaces.
+    pub fn of_other_hosts(&self) -> io::Result<Vec<(u64, PathBuf)>> {
+        let Some(ours) = self.folder.parent() else {
+            return Ok(Vec::new());
+        };
+        let folders = fs::read_dir(ours)?.flatten().map(|entry| entry.path());
+        let id = |path: &PathBuf| path.file_name()?.to_str()?.parse().ok();
+        Ok(folders
+            .filter(|folder| *folder != self.folder)
+            .filter_map(|folder| id(&folder).map(|id| (id, folder)))
+            .collect())
+    }
 }
 
 /// Takes the lock of a folder, unless another process holds it for longer than for a look.

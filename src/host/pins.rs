@@ -6,18 +6,35 @@ use anyhow::{Context, Result};
 
 use super::advice::{advise, advise_pins};
 use crate::datapath::pins::Pins;
-use crate::os::privileges;
+use crate::datapath::stale_pins;
+use crate::os::{log, privileges};
 
-/// Makes the folder of pins if there is none.
+/// Makes the folder of pins if there is none, and removes those of network namespaces that are gone.
 ///
 /// # Errors
 /// Without the privileges that loading programs takes, or without a BPF file system.
 pub fn make(bpffs: Option<&Path>) -> Result<Pins> {
     require_privileges()?;
-    Pins::of_this_host(bpffs, true)
+    let pins = Pins::of_this_host(bpffs, true)
         .map_err(advise)
         .context("cannot prepare the BPF file system")?
-        .context("cannot find a BPF file system (try: mount -t bpf -o mode=700 bpf /sys/fs/bpf)")
+        .context("cannot find a BPF file system (try: mount -t bpf -o mode=700 bpf /sys/fs/bpf)")?;
+    remove_stale(&pins);
+    Ok(pins)
+}
+
+/// Removes pins of network namespaces that are gone, where this process can see that they are.
+fn remove_stale(pins: &Pins) {
+    match stale_pins::remove(pins) {
+        Ok(0) => {}
+        Ok(count) => log::info(format_args!(
+            "removed the pins of {count} network namespace{} gone",
+            if count == 1 { " that is" } else { "s that are" },
+        )),
+        Err(err) => log::debug(|| {
+            format!("pins stay that may be of network namespaces that are gone: {err}")
+        }),
+    }
 }
 
 /// Finds the folder of pins, if there is one.

@@ -7,6 +7,7 @@ mod root {
     use hostint::datapath::abi::drop_object::DropSkelBuilder;
     use hostint::datapath::abi::hop_object::HopSkelBuilder;
     use hostint::datapath::abi::host_times_object::HostTimesSkelBuilder;
+    use hostint::datapath::abi::namespace_walk_object::NamespaceWalkSkelBuilder;
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
     use hostint::datapath::abi::queue_object::QueueSkelBuilder;
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
@@ -18,7 +19,8 @@ mod root {
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
     use hostint::datapath::probe::{Features, has_packet_stamps, has_tracepoint};
-    use hostint::datapath::{head_room, hops, host_times};
+    use hostint::datapath::{head_room, hops, host_times, namespaces};
+    use hostint::os::netns;
     use hostint_testing::program_info;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
     use libbpf_rs::{ProgramMut, ProgramType};
@@ -260,6 +262,19 @@ mod root {
                 check("queue_in", &skel.progs.queue_in);
             }
         }
+    }
+
+    #[test]
+    fn what_walks_over_namespaces_loads() {
+        let mut object = MaybeUninit::uninit();
+        let open = NamespaceWalkSkelBuilder::default()
+            .open(&mut object)
+            .unwrap();
+        let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
+        check("walk_namespaces", &skel.progs.walk_namespaces);
+        let living = namespaces::living().unwrap_or_else(|err| panic!("{err}"));
+        let own = netns::id().unwrap();
+        assert!(living.contains(&own), "{own} of this process: {living:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod endurance;
 mod exchange;
 mod foreign;
 mod name_server;
+mod own_bpffs;
 mod stamped;
 
 mod root {
@@ -71,6 +72,7 @@ mod root {
     mod source_alone;
     mod spread;
     mod stage;
+    mod stale_pins;
     mod summaries;
     mod superpackets;
     mod tcp;

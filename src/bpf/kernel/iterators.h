@@ -11,6 +11,7 @@ struct seq_file;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	__u64 seq_num; /* 0 at the first element of a walk */
 };
 
 #pragma clang attribute pop

@@ -1,52 +1,14 @@
 //! A BPF file system that is read-only or was unmounted is named as such, and traffic goes on.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use hostint_testing::harness::Daemon;
-use hostint_testing::netns::{Host, Lab, sh};
+use hostint_testing::netns::{Host, Lab};
 use hostint_testing::places;
-use nix::mount::{MntFlags, umount2};
 use nix::sys::signal::Signal;
 
 use crate::exchange::exchange_udp;
-
-/// A BPF file system of one host's own.
-struct OwnBpffs(PathBuf);
-
-impl OwnBpffs {
-    /// Mounts it, for this host.
-    fn of(host: &mut Host) -> Self {
-        let folder = std::env::temp_dir().join(format!("{}-own-bpffs", host.ns));
-        std::fs::create_dir_all(&folder).unwrap();
-        let own = Self(folder);
-        own.mount();
-        host.bpffs = Some(own.0.clone());
-        own
-    }
-
-    fn mount(&self) {
-        sh(&format!(
-            "mount -t bpf -o mode=700 bpf {}",
-            self.0.display()
-        ));
-    }
-
-    fn remount(&self, option: &str) {
-        sh(&format!("mount -o remount,{option} {}", self.0.display()));
-    }
-
-    fn unmount(&self) {
-        umount2(&self.0, MntFlags::MNT_DETACH).unwrap();
-    }
-}
-
-impl Drop for OwnBpffs {
-    fn drop(&mut self) {
-        while umount2(&self.0, MntFlags::MNT_DETACH).is_ok() {}
-        let _ = std::fs::remove_dir(&self.0);
-    }
-}
+use crate::own_bpffs::OwnBpffs;
 
 /// What a command says at its end, on both outputs.
 fn said(host: &Host, line: &str) -> (Option<i32>, String) {

@@ -1,0 +1,39 @@
+//! The network namespaces of this machine that live, as a program of the kernel tells them.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+
+use super::abi::namespace_walk_object::NamespaceWalkSkelBuilder;
+use super::abi::{namespace_record, read_from};
+use super::iterator;
+use super::load::{program_fd, with_warnings};
+
+const RECORD: usize = size_of::<namespace_record>();
+
+/// Returns the cookies of all network namespaces that live, and their inodes, by which those before Linux 5.14 are named.
+///
+/// # Errors
+/// If there are more than the program tells, or the kernel refuses it.
+pub fn living() -> io::Result<BTreeSet<u64>> {
+    let mut object = MaybeUninit::uninit();
+    let open = NamespaceWalkSkelBuilder::default()
+        .open(&mut object)
+        .map_err(io::Error::other)?;
+    let skel = with_warnings(|| open.load())?;
+    let link = iterator::link(&program_fd(&skel.progs.walk_namespaces)?)?;
+    let mut bytes = Vec::new();
+    iterator::begin(&link)?.read_to_end(&mut bytes)?;
+    let mut ids = BTreeSet::new();
+    for record in bytes.chunks_exact(RECORD) {
+        match read_from::<namespace_record>(record) {
+            Some(record) if (record.cookie, record.inode) != (0, 0) => {
+                ids.extend([record.cookie, record.inode]);
+            }
+            _ => return Ok(ids),
+        }
+    }
+    Err(io::Error::other("there are too many network namespaces"))
+}
