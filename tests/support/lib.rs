@@ -3,10 +3,9 @@
 
 pub mod account;
 pub mod arrivals;
-
+pub mod before_others;
 pub mod boot_id;
 pub mod both_ways;
-pub mod busy;
 pub mod checksum;
 pub mod clickhouse;
 pub mod clickhouse_queries;

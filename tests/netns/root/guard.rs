@@ -19,7 +19,7 @@ use hostint::datapath::pins::Pins;
 use hostint::datapath::renewal::Renewal;
 use hostint::model::{FlowKey, Vlans};
 use hostint::os::clock;
-use hostint_testing::busy::unless_busy;
+use hostint_testing::before_others::before_others;
 use hostint_testing::conversation::{Server, many};
 use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use hostint_testing::watched_pair::{is_settled, peers};
@@ -247,7 +247,7 @@ fn a_path_that_eats_the_tunnel_from_the_first_packet_delays_the_connection_by_on
 
 #[test]
 fn a_path_that_begins_to_eat_the_tunnel_delays_the_connection_by_one_timeout() {
-    unless_busy(|| {
+    before_others(|| {
         for (name, len) in [
             ("a byte", 1),
             ("a request", 300),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hostint::os::clock::realtime_ns;
-use hostint_testing::busy::unless_busy;
+use hostint_testing::before_others::before_others;
 use hostint_testing::load::Load;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use serde_json::Value;
@@ -68,7 +68,7 @@ fn peer(host: &Host, dest: &str) -> Value {
 
 #[test]
 fn tagging_begins_within_a_second_of_the_sinks_coming() {
-    unless_busy(|| {
+    before_others(|| {
         for hook in ["xdp", "tc"] {
             let lab = Lab::new();
             let _a = watch(&lab);
@@ -93,7 +93,7 @@ fn tagging_begins_within_a_second_of_the_sinks_coming() {
 
 #[test]
 fn nothing_is_tagged_a_second_after_the_sinks_program_went() {
-    unless_busy(|| {
+    before_others(|| {
         for (hook, role) in [("xdp", "sink"), ("tc", "sink-tc")] {
             let lab = Lab::new();
             let _a = watch(&lab);
@@ -164,7 +164,7 @@ fn a_sink_that_is_detached_at_once_says_what_sources_do_meanwhile() {
 
 #[test]
 fn leases_outlive_the_sinks_daemon() {
-    unless_busy(|| {
+    before_others(|| {
         let lab = Lab::new();
         let _a = watch(&lab);
         let mut b = lab.b.leasing_sink("--dev b0 --node-id 2");
@@ -187,7 +187,7 @@ fn leases_outlive_the_sinks_daemon() {
 
 #[test]
 fn leases_end_with_the_sources_own_daemon_and_come_back_with_a_new_one() {
-    unless_busy(|| {
+    before_others(|| {
         let lab = Lab::new();
         let mut a = watch(&lab);
         let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
@@ -235,7 +235,7 @@ fn the_first_packet_to_a_prefix_asks_for_a_lease() {
 
 #[test]
 fn a_lease_outlives_losses_on_the_way() {
-    unless_busy(|| {
+    before_others(|| {
         for (name, rule) in [
             (
                 "half of what is sent",
