@@ -8,6 +8,7 @@ pub(crate) mod root {
     use hostint_testing::places;
     use std::path::PathBuf;
     use std::process::Command;
+    use std::sync::LazyLock;
     use std::time::{Duration, Instant};
 
     use hostint_testing::load::Load;
@@ -135,9 +136,15 @@ pub(crate) mod root {
     /// The program that HOSTINT_OTHER_VERSION names, else a build of the same sources with another layout of maps, as a
     /// later version may have.
     pub(crate) fn other_version() -> PathBuf {
-        if let Some(path) = std::env::var_os("HOSTINT_OTHER_VERSION") {
-            return path.into();
+        // A second look would wait for whatever else cargo builds meanwhile.
+        static BUILT: LazyLock<PathBuf> = LazyLock::new(build_next);
+        match std::env::var_os("HOSTINT_OTHER_VERSION") {
+            Some(path) => path.into(),
+            None => BUILT.clone(),
         }
+    }
+
+    fn build_next() -> PathBuf {
         let args = ["--features", "next-abi", "--bin", "hostint-next"];
         let mut build = Command::new(env!("CARGO"));
         // What cargo tells a test of its package would have crates built anew that look at it, and all that use them: now,

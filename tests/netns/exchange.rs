@@ -6,20 +6,13 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use hostint_testing::netns::Host;
+use hostint_testing::random::Random;
 use nix::libc;
 use serde_json::Value;
 
 /// Bytes that differ everywhere and for every seed.
 pub fn noise(seed: u64, len: usize) -> Vec<u8> {
-    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..len)
-        .map(|_| {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-            (x >> 32) as u8
-        })
-        .collect()
+    Random::seeded(seed).bytes(len)
 }
 
 /// Sends datagrams of all lengths; every one must arrive as it was sent.

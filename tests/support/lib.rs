@@ -29,6 +29,7 @@ pub mod int_block;
 pub mod kafka_stub;
 pub mod kernel_clock;
 pub mod lease_cases;
+mod leftovers;
 pub mod line;
 pub mod load;
 pub mod model;
