@@ -205,6 +205,12 @@ mod root {
             collecting.send(reports());
             collecting.await_delivery("ipfix");
         });
+        // It writes every ten seconds. What it has read, but not written when it is told to end, may get lost.
+        let written = |collecting: &Collecting| {
+            let sent = collecting.sent.reports;
+            await_that("all is written", || sums(&output)[0] >= sent);
+        };
+        written(&collecting);
         first.end();
         lab.a.enter(|| {
             collecting.send(reports() / 20);
@@ -218,6 +224,7 @@ mod root {
             collecting.send(reports());
             collecting.await_delivery("ipfix");
         });
+        written(&collecting);
         second.end();
         let sent = &collecting.sent;
         let [reports, delay_us, lost] = sums(&output);
