@@ -329,9 +329,12 @@ fn where_no_bpffs_is_mounted_the_sink_mounts_one() {
     let hostint = places::hostint();
     let script = format!(
         "while umount /sys/fs/bpf 2>/dev/null; do :; done
-         {hostint} sink --dev b0 --node-id 2 --control /proc/self/none &
-         until {hostint} status >/dev/null 2>&1; do kill -0 $!; sleep 0.05; done
+         said=$(mktemp)
+         {hostint} sink --dev b0 --node-id 2 --control /proc/self/none 2>$said &
+         until grep -q 'sink attached' $said; do kill -0 $!; sleep 0.05; done
+         {hostint} status >/dev/null
          kill $!; wait $!
+         rm $said
          {hostint} sink detach --now"
     );
     let namespaces = ["--mount", "--pid", "--fork", "--mount-proc"];

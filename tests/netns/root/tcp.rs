@@ -320,7 +320,11 @@ fn the_figures_are_those_that_ss_shows() {
             "{key}: {own} in {tcp}, but {name} in {shown}"
         );
     }
-    assert_eq!(tcp["total_retrans"], 0, "{tcp}");
+    // On a busy machine a segment may be sent twice.
+    let (_, all_of_them) = value_of(&shown, "retrans")
+        .and_then(|both| both.split_once('/'))
+        .unwrap_or(("0", "0"));
+    assert_eq!(tcp["total_retrans"].to_string(), all_of_them, "{shown}");
     assert_eq!(tcp["unread_bytes"], 5, "{tcp}");
     assert_eq!(tcp["state"], "established");
     let control = tcp["congestion_control"].as_str().unwrap();
