@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use hostint::engines::ipfix::{Ipfix, IpfixSettings, MessageTransport};
-use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
-use hostint::model::LatencyClocks;
+use hostint::engines::{Engine, FedBatch, Parcel, RunId};
+use hostint_testing::fed_reports::numbered;
 use hostint_testing::synthetic::Synthetic;
 use nix::time::{ClockId, clock_gettime};
 
@@ -59,17 +59,8 @@ fn thread_time() -> Duration {
 fn parcel(synthetic: &mut Synthetic, number: u64, flows: usize) -> Parcel {
     let entries = (0..REPORTS).map(|n| {
         let sample = synthetic.report(n % flows, TIME_NS + n as u64);
-        FedReport {
-            number: (number - 1) * REPORTS as u64 + n as u64 + 1,
-            report: sample.report,
-            arrival: Some(sample.arrival),
-            clocks: LatencyClocks::Untold,
-            class: None,
-            drop_reason: None,
-            names: std::sync::Arc::default(),
-            added: None,
-            dropped: None,
-        }
+        let number = (number - 1) * REPORTS as u64 + n as u64 + 1;
+        numbered(number, sample.report, Some(sample.arrival))
     });
     let batch = FedBatch {
         run: RunId(1),

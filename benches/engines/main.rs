@@ -4,8 +4,8 @@
 use std::hint::black_box;
 
 use hostint::engines::{FedBatch, FedReport, Parcel, RunId};
-use hostint::model::LatencyClocks;
 use hostint::os::clock;
+use hostint_testing::fed_reports::numbered;
 
 mod clickhouse;
 mod ipfix;
@@ -39,15 +39,8 @@ fn parcel(
     let entries = (first..first + count).map(|number| {
         let sample = network.report(number as usize % FLOWS, begin_ns + number * step_ns);
         FedReport {
-            number,
-            report: sample.report,
-            arrival: Some(sample.arrival),
-            clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
-            drop_reason: None,
-            names: std::sync::Arc::default(),
-            added: None,
-            dropped: None,
+            ..numbered(number, sample.report, Some(sample.arrival))
         }
     });
     let entries: Vec<_> = entries.collect();

@@ -12,6 +12,7 @@ use hostint::model::metrics::{Identity, Snapshot};
 use hostint::model::*;
 use hostint::os::clock;
 use hostint::views::metrics::{sink, text};
+use hostint_testing::fed_reports::numbered;
 use hostint_testing::random::Random;
 use hostint_testing::status_samples::nothing;
 use hostint_testing::synthetic::Synthetic;
@@ -46,15 +47,8 @@ fn parcel() -> Parcel {
     let entries = (0..REPORTS).map(|number| {
         let sample = synthetic.report(number as usize % 200, TIME_NS + number);
         FedReport {
-            number,
-            report: sample.report,
-            arrival: Some(sample.arrival),
-            clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
-            drop_reason: None,
-            names: std::sync::Arc::default(),
-            added: None,
-            dropped: None,
+            ..numbered(number, sample.report, Some(sample.arrival))
         }
     });
     let batch = FedBatch {

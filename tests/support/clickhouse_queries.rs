@@ -7,6 +7,7 @@ use hostint::engines::clickhouse::ClickHouse;
 use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 
+use crate::fed_reports::numbered;
 use crate::synthetic::{Sample, Synthetic};
 
 #[path = "clickhouse_single.rs"]
@@ -53,15 +54,8 @@ impl Known {
             })
             .collect();
         let entries = samples.iter().zip(1..).map(|(sample, number)| FedReport {
-            number,
-            report: sample.report.clone(),
-            arrival: Some(sample.arrival),
-            clocks: LatencyClocks::Untold,
             class: sample.class.map(Into::into),
-            drop_reason: None,
-            names: std::sync::Arc::default(),
-            added: None,
-            dropped: None,
+            ..numbered(number, sample.report.clone(), Some(sample.arrival))
         });
         let entries: Vec<_> = entries.collect();
         let parcels = entries.chunks(2000).zip(1..).map(|(entries, number)| {

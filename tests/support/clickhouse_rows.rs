@@ -7,6 +7,7 @@ use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 
 use crate::clickhouse_queries::named;
+use crate::fed_reports::{fed, numbered};
 use crate::path_samples::path_parts;
 use crate::report_samples;
 
@@ -14,17 +15,11 @@ use crate::report_samples;
 mod hosts;
 
 pub fn parcel(number: u64, reports: impl IntoIterator<Item = (Report, Option<Arrival>)>) -> Parcel {
-    let numbered = reports.into_iter().zip(1..);
-    let entries = numbered.map(|((report, arrival), number)| FedReport {
-        number,
-        report,
-        arrival,
-        clocks: LatencyClocks::Untold,
+    let reports = reports.into_iter().zip(1..);
+    let entries = reports.map(|((report, arrival), number)| FedReport {
         class: Some("storage".into()),
         drop_reason: Some("acl deny".into()),
-        names: std::sync::Arc::default(),
-        added: None,
-        dropped: None,
+        ..numbered(number, report, arrival)
     });
     let entries: Vec<_> = entries.collect();
     let run = RunId(u64::MAX);
@@ -121,22 +116,8 @@ fn check_paths(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
     let entries = path_parts().into_iter().zip(100_000..);
     let entries = entries.map(|((part, added), number)| FedReport {
         number,
-        report: Report {
-            sequence: 0,
-            observation: Observation {
-                hw_id: HwId::default(),
-                flags: Flags::default(),
-                clock: None,
-                body: Body::PathPart(Box::new(part)),
-            },
-        },
-        arrival: None,
-        clocks: LatencyClocks::Untold,
-        class: None,
-        drop_reason: None,
-        names: std::sync::Arc::default(),
         added: Some(Box::new(added)),
-        dropped: None,
+        ..fed(Body::PathPart(Box::new(part)))
     });
     let batch = FedBatch {
         run: RunId(u64::MAX),

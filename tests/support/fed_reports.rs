@@ -1,23 +1,30 @@
-//! A report as engines get it, of which nothing is known besides its body.
+//! Reports as engines get them, of which nothing more is known than what a test says.
 
 use std::sync::Arc;
 
 use hostint::engines::FedReport;
-use hostint::model::{Body, Flags, HwId, LatencyClocks, Observation, Report};
+use hostint::model::{Arrival, Body, Flags, HwId, LatencyClocks, Observation, Report};
 
+/// One of which nothing is known besides its body.
 pub fn fed(body: Body) -> FedReport {
-    FedReport {
-        number: 1,
-        report: Report {
-            sequence: 1,
-            observation: Observation {
-                hw_id: HwId::default(),
-                flags: Flags::default(),
-                clock: None,
-                body,
-            },
+    let report = Report {
+        sequence: 1,
+        observation: Observation {
+            hw_id: HwId::default(),
+            flags: Flags::default(),
+            clock: None,
+            body,
         },
-        arrival: None,
+    };
+    numbered(1, report, None)
+}
+
+/// One with this number, and with its arrival if it came from an exporter.
+pub fn numbered(number: u64, report: Report, arrival: Option<Arrival>) -> FedReport {
+    FedReport {
+        number,
+        report,
+        arrival,
         clocks: LatencyClocks::Untold,
         class: None,
         drop_reason: None,

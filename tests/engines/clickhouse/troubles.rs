@@ -6,8 +6,8 @@ use std::thread;
 
 use hostint::engines::clickhouse::{COLUMNS, ClickHouse, TableColumn, append_rows};
 use hostint::engines::*;
-use hostint::model::LatencyClocks;
 use hostint_testing::collecting::Collecting;
+use hostint_testing::fed_reports::numbered;
 use hostint_testing::http_server::{HttpServer, Reply, Request};
 use hostint_testing::synthetic::Synthetic;
 
@@ -18,17 +18,7 @@ fn entries(first: u64, count: u64) -> Vec<FedReport> {
     let mut synthetic = Synthetic::new(1, 4, 10);
     let entries = (first..first + count).map(|number| {
         let sample = synthetic.report(number as usize % 10, 1_800_000_000_000_000_000);
-        FedReport {
-            number,
-            report: sample.report,
-            arrival: Some(sample.arrival),
-            clocks: LatencyClocks::Untold,
-            class: None,
-            drop_reason: None,
-            names: std::sync::Arc::default(),
-            added: None,
-            dropped: None,
-        }
+        numbered(number, sample.report, Some(sample.arrival))
     });
     entries.collect()
 }

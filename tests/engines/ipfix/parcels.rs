@@ -6,6 +6,7 @@ use std::time::Duration;
 use hostint::engines::ipfix::{Ipfix, IpfixSettings, MessageTransport};
 use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
+use hostint_testing::fed_reports::numbered;
 
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::RcvBufForce;
@@ -17,20 +18,11 @@ pub const TIME_NS: u64 = 1_800_000_000_000_000_000;
 pub const RUN: RunId = RunId(0x0123_4567_89ab_cdef);
 
 pub fn entry(number: u64, report: Report, received_ns: u64) -> FedReport {
-    FedReport {
-        number,
-        report,
-        arrival: Some(Arrival {
-            exporter: "192.0.2.1:40000".parse().unwrap(),
-            received_ns,
-        }),
-        clocks: LatencyClocks::Untold,
-        class: None,
-        drop_reason: None,
-        names: std::sync::Arc::default(),
-        added: None,
-        dropped: None,
-    }
+    let arrival = Arrival {
+        exporter: "192.0.2.1:40000".parse().unwrap(),
+        received_ns,
+    };
+    numbered(number, report, Some(arrival))
 }
 
 pub fn parcel(number: u64, entries: Vec<FedReport>) -> Parcel {

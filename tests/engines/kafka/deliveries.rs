@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hostint::engines::kafka::{Compression, Kafka, KafkaSettings};
 use hostint::engines::*;
-use hostint::model::LatencyClocks;
+use hostint_testing::fed_reports::numbered;
 use hostint_testing::synthetic::Synthetic;
 
 use super::cluster::Cluster;
@@ -32,17 +32,11 @@ pub fn parcel(number: u64, reports: usize) -> Parcel {
     let mut synthetic = Synthetic::new(number, 8, 100);
     let entries = (0..reports).map(|n| {
         let sample = synthetic.report(n % 100, TIME_NS + n as u64 * 50_000_000);
-        FedReport {
-            number: number * 1_000_000 + n as u64,
-            report: sample.report,
-            arrival: Some(sample.arrival),
-            clocks: LatencyClocks::Untold,
-            class: None,
-            drop_reason: None,
-            names: std::sync::Arc::default(),
-            added: None,
-            dropped: None,
-        }
+        numbered(
+            number * 1_000_000 + n as u64,
+            sample.report,
+            Some(sample.arrival),
+        )
     });
     let entries = entries.collect();
     let batch = FedBatch {

@@ -13,6 +13,7 @@ use prost::Message;
 mod rotel;
 
 use hostint::wire::report_path;
+use hostint_testing::fed_reports::numbered;
 use hostint_testing::http_server::{HttpServer, Reply, Request};
 use hostint_testing::path_samples::path_totals;
 use hostint_testing::pushing::{SAID, SECRET, await_that, headers, identity, push_once, tell};
@@ -316,15 +317,8 @@ fn reports_of_every_kind_keep_every_value() {
         let record = Record::new(&report, sample.arrival()).in_class(Some("storage"));
         let json = serde_json::to_value(&record).unwrap();
         let entry = FedReport {
-            number: u64::MAX,
-            report,
-            arrival: sample.arrival(),
-            clocks: LatencyClocks::Untold,
             class: Some("storage".into()),
-            drop_reason: None,
-            names: std::sync::Arc::default(),
-            added: None,
-            dropped: None,
+            ..numbered(u64::MAX, report, sample.arrival())
         };
         let batch = FedBatch {
             run: RunId(1),
