@@ -7,9 +7,9 @@
  *	the first task of a walk -> each namespace, in the order of the list, within one read of RCU
  *	each further task -> end
  */
-#include "kernel/iterators.h"
 #include "kernel/kernel.h"
 #include "hostint/namespace.h"
+#include "kernel/tasks.h"
 
 /* The most namespaces: of more, the end is not told. The kernel's buffer holds twice as many. */
 #define NAMESPACES 1000
@@ -26,18 +26,6 @@ struct net___listed {
 	struct list_head list;
 	__u64 net_cookie;
 	struct ns_common ns;
-};
-
-struct nsproxy {
-	struct net___listed *net_ns;
-};
-
-struct task_struct {
-	struct nsproxy *nsproxy;
-};
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
 };
 
 #pragma clang attribute pop
@@ -65,7 +53,7 @@ int walk_namespaces(struct bpf_iter__task *ctx)
 
 	if (ctx->meta->seq_num)
 		return 0;
-	net = BPF_CORE_READ(reader, nsproxy, net_ns);
+	net = (void *)BPF_CORE_READ(reader, nsproxy, net_ns);
 	first = __builtin_preserve_access_index(&net->list);
 	at = first;
 	for (int i = 0; i < NAMESPACES; i++) {

@@ -6,33 +6,17 @@
  *	each task of the machine -> not the first of its process, or one that ends: end
  *				    a record
  */
-#include "kernel/iterators.h"
 #include "kernel/kernel.h"
 #include "hostint/task.h"
 #include "kernel/socket.h"
+#include "kernel/tasks.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct nsproxy {
-	struct net *net_ns;
-};
-
 struct css_set {
 	struct cgroup *dfl_cgrp;
-};
-
-struct task_struct {
-	int pid;
-	int tgid;
-	struct nsproxy *nsproxy;
-	struct css_set *cgroups;
-};
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
 };
 
 #pragma clang attribute pop
