@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 pub fn remove_once() {
     static REMOVED: Once = Once::new();
     REMOVED.call_once(|| {
-        for name in names_in(Path::new("/run/netns")).filter(is_left) {
+        for name in names_in(Path::new("/run/netns")).filter(|name| is_left(name)) {
             for pid in ip_netns("pids", &name).lines() {
                 if let Ok(pid) = pid.trim().parse() {
                     let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
@@ -21,7 +21,7 @@ pub fn remove_once() {
             ip_netns("del", &name);
         }
         let folder = std::env::temp_dir();
-        for name in names_in(&folder).filter(is_left) {
+        for name in names_in(&folder).filter(|name| is_left(name)) {
             let path = folder.join(name);
             let _ = umount2(&path, MntFlags::MNT_DETACH);
             let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path));
@@ -30,7 +30,7 @@ pub fn remove_once() {
 }
 
 /// True for a name that a lab gave whose process is gone: `hi123-4a`.
-fn is_left(name: &String) -> bool {
+fn is_left(name: &str) -> bool {
     let parts = name
         .strip_prefix("hi")
         .and_then(|rest| rest.split_once('-'));
