@@ -22,7 +22,7 @@ RELEASE := cargo build --release --locked \
 	--config 'target.$(TARGET).rustflags=["--remap-path-prefix=$(CURDIR)=.","--remap-path-prefix=$(CARGO_DIR)=cargo"]'
 
 .PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
-	lint audit man bench fuzz install sbom deb rpm reproducible need-root clean
+	lint audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
 
 all:
 	$(RELEASE)
@@ -174,6 +174,10 @@ bench: need-root
 	packaging/install-build-deps.sh --bench
 	cargo bench --locked --bench datapath --bench sweep --bench collect --bench clocks --bench scrape --bench reports --bench store \
 		--bench sizing --bench engines; $(GIVE_BACK)
+
+# Whether the fuzz targets still fit the library, without a fuzzer.
+fuzz-check:
+	cd fuzz && cargo check --locked
 
 fuzz:
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz: no cargo-fuzz (try: cargo install cargo-fuzz)" >&2; exit 1; }

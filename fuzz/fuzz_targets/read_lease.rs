@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use hostint::model::{
     Capabilities, ClockState, ClockSteering, FullAnswer, LeaseKey, LeaseWitness, Marks, NodeId,
 };
-use hostint::wire::lease::v2::{self, Lease2Echo};
 use hostint::wire::lease::name::{self, NameMessage, NameReceipt};
+use hostint::wire::lease::v2::{self, Lease2Echo};
 use hostint::wire::lease::{probe, v1};
 use libfuzzer_sys::fuzz_target;
 
@@ -18,7 +18,9 @@ impl Numbers<'_> {
     fn next(&mut self) -> u64 {
         let (taken, rest) = self.0.split_at(self.0.len().min(8));
         self.0 = rest;
-        taken.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))
+        taken
+            .iter()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte))
     }
 
     fn wide(&mut self) -> u128 {
