@@ -156,7 +156,7 @@ impl RollUps {
     }
 
     /// Changes the rows that reports of a time count in. If the reports are late, minutes and hours are corrected too.
-    fn each(
+    pub fn change(
         &mut self,
         conn: &Connection,
         time_ns: u64,
@@ -191,7 +191,7 @@ impl RollUps {
         place: (RollUpTable, i64),
         more: &Sums,
     ) -> rusqlite::Result<()> {
-        self.each(conn, time_ns, place, |sums| sums.merge(more))
+        self.change(conn, time_ns, place, |sums| sums.merge(more))
     }
 
     /// Adds packets out of order that a summary told of.
@@ -202,7 +202,7 @@ impl RollUps {
         place: (RollUpTable, i64),
         more: u64,
     ) -> rusqlite::Result<()> {
-        self.each(conn, time_ns, place, |sums| sums.reordered += more)
+        self.change(conn, time_ns, place, |sums| sums.reordered += more)
     }
 
     /// Records a single report of a subject. Returns the id of the one before it in the same ten seconds, or 0.
@@ -214,7 +214,7 @@ impl RollUps {
         id: i64,
     ) -> rusqlite::Result<i64> {
         let mut before = 0;
-        self.each(conn, time_ns, place, |sums| {
+        self.change(conn, time_ns, place, |sums| {
             // The row of ten seconds comes last.
             before = sums.last_id;
             sums.single(id);
