@@ -8,7 +8,7 @@ use crate::model::{Body, KnownPath, Observation, Path, PathKey};
 /// The most paths that are remembered. When there are more, all are forgotten, and made again with other numbers.
 const MOST: usize = 16_384;
 
-/// A path is news when this time is over since it was. Whoever forgets paths waits for much longer.
+/// A path is news when this time is over since it was. Paths are forgotten after a much longer one.
 const NEWS_NS: u64 = 1_000_000_000;
 
 /// The path of a report.

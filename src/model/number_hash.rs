@@ -1,4 +1,4 @@
-//! A quick hash of numbers that nobody outside chooses, such as those that this process counts up.
+//! A quick hash of numbers that this process chooses: other hosts cannot make them collide.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -72,7 +72,7 @@ pub struct Gathered {
 const MEASURED_ROWS: usize = 3;
 
 impl Gathered {
-    /// Counts the reported times of paths, which is left to the one who takes the sums.
+    /// Counts the reported times of paths. It takes some time, and is for a thread that holds no lock.
     pub fn count_paths(&mut self) {
         let mut columns = TimeColumns::default();
         for period in std::mem::take(&mut self.path_periods) {

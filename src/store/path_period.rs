@@ -243,10 +243,11 @@ impl PathPeriod {
         self.rows.len() as u32 - 1
     }
 
-    /// Counts the reported times that wait. The memory that they took is not theirs any more.
+    /// Counts the reported times that wait, and gives their memory back.
     pub fn count(&mut self, columns: &mut TimeColumns, room: &mut PathRoom) {
         room.logged_bytes -= self.log.bytes();
         self.count_times(columns);
+        self.log = SampleLog::default();
     }
 
     fn count_times(&mut self, columns: &mut TimeColumns) {
