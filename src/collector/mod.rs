@@ -32,6 +32,7 @@ mod receiver;
 mod reception;
 mod remembered;
 mod report_taker;
+mod reported_paths;
 mod reverse_names;
 mod segments;
 mod socket;

@@ -11,6 +11,7 @@ use super::clocks::NodeClocks;
 use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
 use super::mx_join::{MxJoin, WaitingReport};
 use super::report_taker::{ReceivedReport, ReportTaker};
+use super::reported_paths::ReportedPaths;
 use super::segments::Segments;
 use super::{
     Coverage, CrossingLedger, HostConnections, HostDrops, HostHops, Increments, OptionHops,
@@ -35,6 +36,7 @@ pub struct ReportHub<T> {
     held: HeldReports,
     /// The clock that is never set.
     clock: Option<fn() -> u64>,
+    paths: ReportedPaths,
     segments: Segments,
     crossings: CrossingLedger,
     option_hops: OptionHops,
@@ -61,6 +63,7 @@ impl<T: ReportTaker> ReportHub<T> {
             clocks: NodeClocks::default(),
             held: HeldReports::default(),
             clock: None,
+            paths: ReportedPaths::default(),
             segments: Segments::default(),
             crossings: CrossingLedger::default(),
             option_hops: OptionHops::default(),
@@ -252,10 +255,13 @@ impl<T: ReportTaker> ReportHub<T> {
         }
         let class = observation.group_class();
         let flow = observation.flow();
-        let path = self.clocks.path_of(observation, until_ns);
+        let path = self.paths.of(observation, arrival.received_ns);
+        if let Some(path) = path.as_ref().filter(|path| path.is_news) {
+            self.crossings.see_path(&path.path, arrival);
+        }
+        let path = path.and_then(|one| self.clocks.times_on(one.path, observation, until_ns));
         if let Some(path) = &path {
             self.segments.add(path);
-            self.crossings.see_path(&path.path, arrival);
         }
         self.taker.accept(&ReceivedReport {
             report,
@@ -294,9 +300,12 @@ impl<T: ReportTaker> ReportHub<T> {
         let class = report.observation.group_class();
         let class = class.or(self.classifier.class_of(report.observation.flow()));
         let clocks = record.clocks();
+        let known = self.paths.of(&report.observation, 0);
         let path = match &report.observation.body {
             // The line tells the clocks of the ends only.
-            Body::Latency(latency) => PathSample::of(latency, clocks.corrected(), |_, _, _| None),
+            Body::Latency(latency) => known.and_then(|known| {
+                PathSample::on(known.path, latency, clocks.corrected(), |_, _, _| None)
+            }),
             _ => None,
         };
         if !self.increments.is_repetition(&report, measured.as_ref()) {

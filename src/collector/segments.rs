@@ -1,12 +1,11 @@
 //! The times of segments since the collector started: of all packets where sinks tell of them, else of reports.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use crate::model::{
-    LatencyHistogram, Path, PathGrowth, PathSample, PlaceGrowth, Segment, SegmentKind, SegmentLoss,
-    SegmentTally,
+    KnownPath, LatencyHistogram, NumberHash, PathGrowth, PathSample, PlaceGrowth, SampleLog,
+    Segment, SegmentKind, SegmentLoss, SegmentTally, TimeColumns,
 };
 
 /// The most segments that are kept. Those that come later count nowhere.
@@ -14,6 +13,9 @@ const MOST: usize = 16_384;
 
 /// The most paths whose segments are remembered. More are looked up again.
 const MOST_KNOWN: usize = 16_384;
+
+/// The most memory of reported times that wait to be counted: they are read again from the processor's cache.
+const LOG_BYTES: usize = 1 << 20;
 
 /// The times of a segment.
 #[derive(Debug)]
@@ -32,24 +34,57 @@ struct TalliedTimes {
 #[derive(Debug, Default)]
 pub struct Segments {
     tallied: Vec<TalliedTimes>,
-    /// Their places by name, and the places of a whole path's segments, which each report asks for; `None` if there was no
-    /// room for it.
+    /// Their places by name.
     places: HashMap<Segment, usize>,
-    of_paths: HashMap<Path, Arc<[Option<usize>]>>,
+    /// The paths of reports by their number, and the places of each one's segments; `None` if there was no room for it.
+    of_paths: HashMap<u64, u32, NumberHash>,
+    paths: Vec<Vec<Option<usize>>>,
+    /// Reported times that are not in `tallied` yet.
+    log: SampleLog,
+    columns: TimeColumns,
 }
 
 impl Segments {
     /// Adds the times of a reported packet: in hops, and between nodes whose clocks are known.
     pub fn add(&mut self, sample: &PathSample) {
-        for (place, time) in self.places(&sample.path).iter().zip(&sample.segments) {
-            let Some(corrected) = time.and_then(|time| time.corrected) else {
+        let path = self.path(&sample.path);
+        self.log.push(path, SampleLog::NONE, sample);
+        if self.log.bytes() >= LOG_BYTES {
+            self.count();
+        }
+    }
+
+    /// Counts the reported times that wait.
+    fn count(&mut self) {
+        let Self {
+            tallied,
+            paths,
+            log,
+            columns,
+            ..
+        } = self;
+        log.group();
+        for of_path in log.samples().chunk_by(|one, next| one.path == next.path) {
+            let path = of_path.first().map_or(SampleLog::NONE, |one| one.path);
+            let Some(places) = paths.get(path as usize) else {
                 continue;
             };
-            let times = place.and_then(|place| self.tallied.get_mut(place));
-            if let Some(times) = times.filter(|times| !times.of_packets) {
-                times.latency.add(corrected.latency_ns);
+            for sample in of_path {
+                log.times(sample, |place, time| {
+                    if let Some((corrected, at)) = time.corrected.zip(place.checked_sub(1)) {
+                        columns.push(at, corrected.latency_ns);
+                    }
+                });
+            }
+            for (at, place) in places.iter().enumerate() {
+                let times = place.and_then(|place| tallied.get_mut(place));
+                match times.filter(|times| !times.of_packets) {
+                    Some(times) => columns.count(at, &mut times.latency),
+                    None => columns.clear(at),
+                }
             }
         }
+        log.clear();
     }
 
     /// Adds the times of all packets in the same way.
@@ -67,6 +102,7 @@ impl Segments {
                 continue;
             };
             if !times.of_packets {
+                // Reported times that wait count for nothing now, either.
                 times.of_packets = true;
                 times.latency = LatencyHistogram::default();
             }
@@ -118,22 +154,27 @@ impl Segments {
         Some(place)
     }
 
-    /// The places of a path's segments. They never change, as no segment is forgotten.
-    fn places(&mut self, path: &Path) -> Arc<[Option<usize>]> {
-        if let Some(known) = self.of_paths.get(path) {
-            return Arc::clone(known);
+    /// The number of a path in `paths`. The places of its segments never change, as no segment is forgotten.
+    fn path(&mut self, path: &KnownPath) -> u32 {
+        if let Some(known) = self.of_paths.get(&path.number()) {
+            return *known;
+        }
+        if self.paths.len() >= MOST_KNOWN {
+            self.count();
+            self.of_paths.clear();
+            self.paths.clear();
         }
         let segments = path.segments().into_iter();
-        let places: Arc<[_]> = segments.map(|segment| self.place(segment)).collect();
-        if self.of_paths.len() >= MOST_KNOWN {
-            self.of_paths.clear();
-        }
-        self.of_paths.insert(path.clone(), Arc::clone(&places));
-        places
+        let places = segments.map(|segment| self.place(segment)).collect();
+        let number = self.paths.len() as u32;
+        self.paths.push(places);
+        self.of_paths.insert(path.number(), number);
+        number
     }
 
     /// Returns at most `most` segments, those with most packets first.
-    pub fn rows(&self, most: usize) -> Vec<SegmentTally> {
+    pub fn rows(&mut self, most: usize) -> Vec<SegmentTally> {
+        self.count();
         let mut rows: Vec<_> = self.tallied.iter().collect();
         rows.sort_by_key(|times| (std::cmp::Reverse(times.latency.samples()), times.segment));
         rows.truncate(most);

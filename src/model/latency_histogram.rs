@@ -1,5 +1,6 @@
 //! A histogram of latencies: its slots grow with the value, and histograms can be added and stored.
 
+use super::time_columns::SlotCounter;
 use super::{LatencyFigures, LatencyResolution};
 
 /// Slots for each power of two: a slot is at most 1/32 of its values wide.
@@ -115,6 +116,40 @@ impl LatencyHistogram {
         self.count(slot_of(ns), 1);
     }
 
+    /// Counts values, as [`Self::add`] counts one. `counter` has no counts before and after.
+    pub(super) fn add_all(&mut self, values: &[i64], counter: &mut SlotCounter) {
+        let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else {
+            return;
+        };
+        (self.min, self.max) = match self.samples {
+            0 => (*least, *most),
+            _ => (self.min.min(*least), self.max.max(*most)),
+        };
+        self.samples = self.samples.saturating_add(values.len() as u64);
+        let sum = values.iter().map(|ns| i128::from(*ns)).sum();
+        self.sum = self.sum.saturating_add(sum);
+        values.iter().for_each(|ns| counter.count(*ns));
+        self.count_ascending(counter.take());
+    }
+
+    /// Adds counts, each of a higher slot than the one before.
+    fn count_ascending(&mut self, counts: impl Iterator<Item = (i16, u64)>) {
+        let known = self.slots.len();
+        let mut at = 0;
+        for (slot, count) in counts {
+            let lower = self.slots[at..known].iter();
+            at += lower.take_while(|one| one.0 < slot).count();
+            match self.slots[..known].get_mut(at) {
+                Some(one) if one.0 == slot => one.1 = one.1.saturating_add(count),
+                _ => self.slots.push((slot, count)),
+            }
+        }
+        if known > 0 && self.slots.len() > known {
+            // Two ascending runs, which a stable sort merges.
+            self.slots.sort_by_key(|one| one.0);
+        }
+    }
+
     fn count(&mut self, slot: i16, count: u64) {
         match self.slots.binary_search_by_key(&slot, |one| one.0) {
             Ok(at) => self.slots[at].1 = self.slots[at].1.saturating_add(count),
@@ -136,9 +171,7 @@ impl LatencyHistogram {
         self.max = self.max.max(other.max);
         self.samples = self.samples.saturating_add(other.samples);
         self.sum = self.sum.saturating_add(other.sum);
-        for (slot, count) in &other.slots {
-            self.count(*slot, *count);
-        }
+        self.count_ascending(other.slots.iter().copied());
     }
 
     /// An upper bound of the value that this share of all values does not exceed, at most

@@ -1,11 +1,12 @@
 //! The path of a packet from an INT source over transit hops to an INT sink, and the segments between its stamps.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CorrectedLatency, Hop, LatencyReport, MOST_TRANSIT_HOPS, NodeId};
+use super::{CorrectedLatency, Hop, KnownPath, LatencyReport, MOST_TRANSIT_HOPS, NodeId};
 
 /// An interface of a node: the low 16 bits of its index, as reports name it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
@@ -73,7 +74,7 @@ pub struct SegmentTime {
 /// The way of one packet, and its times.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PathSample {
-    pub path: Path,
+    pub path: Arc<KnownPath>,
     /// From source to sink.
     pub whole: SegmentTime,
     /// One for each of the path's segments; `None` where a hop did not know the time.
@@ -279,9 +280,7 @@ impl Serialize for Path {
 impl PathSample {
     /// Returns the approximate memory of the times.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + size_of_val(self.path.hops.as_slice())
-            + size_of_val(self.segments.as_slice())
+        size_of::<Self>() + size_of_val(self.segments.as_slice())
     }
 
     /// The times of a reported packet on its way; `None` if no transit hop pushed an entry. `corrected` tells the time
@@ -289,9 +288,19 @@ impl PathSample {
     pub fn of(
         report: &LatencyReport,
         whole: Option<CorrectedLatency>,
+        corrected: impl FnMut(NodeId, NodeId, i64) -> Option<CorrectedLatency>,
+    ) -> Option<Self> {
+        let path = KnownPath::new(Path::of(report)?);
+        Self::on(path, report, whole, corrected)
+    }
+
+    /// The same of a packet whose path is known.
+    pub fn on(
+        path: Arc<KnownPath>,
+        report: &LatencyReport,
+        whole: Option<CorrectedLatency>,
         mut corrected: impl FnMut(NodeId, NodeId, i64) -> Option<CorrectedLatency>,
     ) -> Option<Self> {
-        let path = Path::of(report)?;
         let mut segments = Vec::with_capacity(path.segment_count());
         let source = report.hops.source();
         let mut left = Some((source.node, source.egress_ts));

@@ -12,7 +12,7 @@ pub struct QueuedReport {
     pub class: Option<Arc<str>>,
     /// The packets that it adds to those that earlier summaries told of, if it is a summary.
     pub measured: Option<Box<Measured>>,
-    /// The packet's way, if transit hops told it.
+    /// The packet's way, if transit hops told it, until it is gathered.
     pub path: Option<Box<PathSample>>,
     /// Its flow is not tracked because there is no room.
     pub beyond: bool,

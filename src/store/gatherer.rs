@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::batch::QueuedReport;
-use super::gathered_paths::{GatheredPath, GatheredPaths};
+use super::gathered_path::GatheredPath;
+use super::gathered_paths::GatheredPaths;
 use super::ids::FlowName;
+use super::path_period::PathPeriod;
 use super::period::RollUpLevel;
 use super::sums::Sums;
 use super::tracked_flows::{RowPlace, TrackedFlow, TrackedFlows};
 use crate::model::crossings::PathCrossed;
-use crate::model::{Measured, NodeId, PathGrowth, ReportFacts, SequenceEvidence};
+use crate::model::{Measured, NodeId, PathGrowth, ReportFacts, SequenceEvidence, TimeColumns};
 
 /// The least memory of a row's histogram.
 const HEAP_BYTES: usize = 64;
@@ -58,6 +60,8 @@ pub struct Gathered {
     pub all: Vec<GatheredRow<()>>,
     pub first_totals: Vec<FirstTotal>,
     pub paths: Vec<GatheredPath>,
+    /// Paths of which reported times are still to be counted.
+    path_periods: Vec<PathPeriod>,
     /// How many reports told of a path for which there was no room.
     pub paths_dropped: u64,
     /// The memory of the rows' histograms of packets, at most.
@@ -68,6 +72,14 @@ pub struct Gathered {
 const MEASURED_ROWS: usize = 3;
 
 impl Gathered {
+    /// Counts the reported times of paths. It takes some time, and is for a thread that holds no lock.
+    pub fn count_paths(&mut self) {
+        let mut columns = TimeColumns::default();
+        for period in std::mem::take(&mut self.path_periods) {
+            self.paths.append(&mut period.into_rows(&mut columns));
+        }
+    }
+
     /// Returns the approximate memory of the sums.
     pub fn bytes(&self) -> usize {
         self.flows.len() * (size_of::<GatheredRow<FlowSubject>>() + HEAP_BYTES)
@@ -93,7 +105,7 @@ pub struct Gatherer {
 }
 
 impl Gatherer {
-    pub fn new(most_flows: usize) -> Self {
+    pub fn new(most_flows: usize, queue_bytes: usize) -> Self {
         Self {
             flows: TrackedFlows::new(most_flows),
             gathered: Gathered::default(),
@@ -101,17 +113,17 @@ impl Gatherer {
             pairs: HashMap::new(),
             classes: HashMap::new(),
             all: HashMap::new(),
-            paths: GatheredPaths::default(),
+            paths: GatheredPaths::new(queue_bytes),
         }
     }
 
-    /// Takes the sums that are to be written now. With `all`, no paths go on waiting.
+    /// Takes the sums that are to be written now, whose paths are still to be counted. With `all`, no paths go on waiting.
     pub fn take(&mut self, all: bool) -> Gathered {
         self.transaction += 1;
         self.pairs.clear();
         self.classes.clear();
         self.all.clear();
-        (self.gathered.paths, self.gathered.paths_dropped) = self.paths.take(all);
+        (self.gathered.path_periods, self.gathered.paths_dropped) = self.paths.take(all);
         std::mem::take(&mut self.gathered)
     }
 
@@ -120,7 +132,7 @@ impl Gatherer {
         self.paths.due()
     }
 
-    /// Adds a report, and marks it if its flow is not tracked.
+    /// Adds a report, whose path goes, and marks it if its flow is not tracked.
     pub fn add(&mut self, entry: &mut QueuedReport) {
         let observed = &entry.observed;
         let begin_ns = RollUpLevel::TenSeconds.floor(observed.time_ns);
@@ -130,11 +142,11 @@ impl Gatherer {
         let name = observed
             .flow
             .map(|flow| (flow, observed.source, observed.sink));
-        let followed =
+        let mut followed =
             name.and_then(|name| Some((name, self.flows.follow(&name, observed.time_ns)?)));
         entry.beyond = followed.is_none() && name.is_some();
         to.beyond_flows += u64::from(entry.beyond);
-        let one = match followed {
+        let one = match &mut followed {
             None => Increment::without_flow(observed),
             Some((name, flow)) => {
                 let one = Increment::of(flow, observed);
@@ -147,7 +159,7 @@ impl Gatherer {
                 ) = (observed.shown, one.reordered)
                 {
                     to.first_totals.push(FirstTotal {
-                        name,
+                        name: *name,
                         class: entry.class.clone(),
                         begin_ns,
                         since_ns,
@@ -163,7 +175,7 @@ impl Gatherer {
                 flow.row = Some(place);
                 if place.row == to.flows.len() {
                     let subject = FlowSubject {
-                        name,
+                        name: *name,
                         class: None,
                         first_ns: observed.time_ns,
                         last_ns: observed.time_ns,
@@ -207,9 +219,10 @@ impl Gatherer {
             to.all.len() - 1
         });
         one.add_to(&mut to.all, row, observed, measured);
-        if let Some(sample) = &entry.path {
-            let flow = name.filter(|_| !entry.beyond);
-            self.paths.add(begin_ns, flow, sample);
+        if let Some(sample) = entry.path.take() {
+            let flow = followed.as_mut();
+            let flow = flow.map(|(name, flow)| (&*name, &mut flow.path_row));
+            self.paths.add(begin_ns, flow, &sample);
         }
     }
 

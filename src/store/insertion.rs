@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::batch::ReportBatch;
 use super::coding::{exporter_bytes, number_of};
-use super::gathered_paths::PathPackets;
+use super::gathered_path::PathPackets;
 use super::gatherer::{Gathered, GatheredRow};
 use super::ids::{Ids, NONE};
 use super::paths;

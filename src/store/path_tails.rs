@@ -75,7 +75,7 @@ pub fn tails(
         let Some(sample) = PathSample::of(latency, None, |_, _, _| None) else {
             continue;
         };
-        let tail = tails.entry(sample.path.clone()).or_default();
+        let tail = tails.entry(sample.path.path().clone()).or_default();
         tail.add(sample, latency);
     }
     Ok(tails)

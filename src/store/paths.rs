@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::evidence::Decode;
-use super::gathered_paths::{GatheredPath, PathPackets, TimeSums};
+use super::gathered_path::{GatheredPath, PathPackets};
 use super::path_tails::tails;
 use super::period::{MAX_SUBJECT, RollUpLevel, RollUpTable};
 use super::plan::Horizons;
@@ -156,13 +156,12 @@ pub fn add(
         PathPackets::All => ALL_PACKETS,
         PathPackets::Reported | PathPackets::ReportedOf(_) => 0,
     };
-    let known = gathered.times.iter().map(TimeSums::row);
-    let queues = gathered.queues.iter().map(TimeSums::row);
-    let rows = (0..FIRST_QUEUE).zip(known);
-    let rows = rows.chain((FIRST_QUEUE..ALL_PACKETS).zip(queues));
-    for (place, row) in rows.filter(|(_, row)| row.reports > 0 || row.measured.summaries > 0) {
+    let rows = (0..FIRST_QUEUE).zip(&gathered.times);
+    let rows = rows.chain((FIRST_QUEUE..ALL_PACKETS).zip(&gathered.queues));
+    for (place, times) in rows.filter(|(_, times)| !times.is_nothing()) {
         let subject = id << PLACE_BITS | all | place;
-        rollups.add(conn, begin_ns, (table_of(flow_id), subject), &row)?;
+        let place = (table_of(flow_id), subject);
+        rollups.change(conn, begin_ns, place, |sums| times.add_to(sums))?;
     }
     unseen_hops::set(conn, id, &gathered.unseen)
 }

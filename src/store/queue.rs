@@ -89,7 +89,7 @@ impl QueueContent {
 impl StoreQueue {
     pub fn new(most_bytes: usize, most_flows: usize) -> Self {
         let state = QueueContent {
-            gatherer: Gatherer::new(most_flows),
+            gatherer: Gatherer::new(most_flows, most_bytes),
             batches: Vec::new(),
             batch_bytes: 0,
             taken_bytes: 0,
@@ -145,7 +145,8 @@ impl StoreQueue {
             state.gatherer.add(entry);
         }
         if single {
-            state.batch_bytes += bytes;
+            // Without the paths of its reports, which are gathered.
+            state.batch_bytes += batch.bytes();
             state.batches.push(batch);
         }
         let first = state.since.is_none();
@@ -199,12 +200,14 @@ impl StoreQueue {
         state.crowded = false;
         let before = state.bytes();
         let all = state.closed;
-        let work = Work {
+        let mut work = Work {
             gathered: state.gatherer.take(all),
             batches: std::mem::take(&mut state.batches),
         };
         state.batch_bytes = 0;
         state.taken_bytes = before - state.bytes();
+        drop(state);
+        work.gathered.count_paths();
         NextWork::Work(Box::new(work))
     }
 

@@ -1,11 +1,13 @@
 //! The roll-ups in the writer's memory: rows that changed are kept there until a transaction ends.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use rusqlite::{Connection, OptionalExtension};
 
 use super::period::{RollUpLevel, RollUpTable, subject_of};
 use super::sums::{COLUMNS, PARAMETERS, Sums};
+use crate::model::NumberHash;
 
 /// Periods are kept in memory for this time after their end.
 const KEPT_NS: u64 = 20_000_000_000;
@@ -19,7 +21,13 @@ const NEXT_KEY: &str = "SELECT min(key) FROM (SELECT min(key) AS key FROM class_
 struct Rows {
     table: RollUpTable,
     level: RollUpLevel,
-    rows: HashMap<i64, (Sums, bool)>,
+    /// By their key; true: the row changed, and its key is among those that changed.
+    rows: HashMap<i64, (Sums, bool), NumberHash>,
+    changed: Vec<i64>,
+    /// The key of the last row.
+    last: Option<i64>,
+    /// Rows that ended at this time or before were forgotten.
+    forgotten_ns: u64,
     /// From this time on all rows are in memory.
     new_from_ns: u64,
 }
@@ -42,7 +50,10 @@ impl Rows {
         Ok(Self {
             table,
             level,
-            rows: HashMap::new(),
+            rows: HashMap::default(),
+            changed: Vec::new(),
+            last: None,
+            forgotten_ns: 0,
             new_from_ns: last.map_or(0, |key| level.begin_of(key) + level.ns()),
         })
     }
@@ -50,30 +61,38 @@ impl Rows {
     /// Returns the row of a subject at a time, and marks it as changed.
     fn at(&mut self, conn: &Connection, time_ns: u64, subject: i64) -> rusqlite::Result<&mut Sums> {
         let key = self.level.key(time_ns, subject);
-        if let std::collections::hash_map::Entry::Vacant(vacant) = self.rows.entry(key) {
-            let stored = if time_ns < self.new_from_ns {
-                read(conn, self.table, self.level, key)?
-            } else {
-                None
-            };
-            vacant.insert((stored.unwrap_or_default(), true));
+        let (sums, is_changed) = match self.rows.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => {
+                let stored = if time_ns < self.new_from_ns {
+                    read(conn, self.table, self.level, key)?
+                } else {
+                    None
+                };
+                self.last = self.last.max(Some(key));
+                vacant.insert((stored.unwrap_or_default(), false))
+            }
+        };
+        if !*is_changed {
+            *is_changed = true;
+            self.changed.push(key);
         }
-        let row = self.rows.entry(key).or_default();
-        row.1 = true;
-        Ok(&mut row.0)
+        Ok(sums)
     }
 
-    /// Writes the rows that changed, and forgets periods before a time.
+    /// Writes the rows that changed, and forgets periods that ended by a time.
     fn write(&mut self, conn: &Connection, keep_ns: u64) -> rusqlite::Result<()> {
-        let mut changed: Vec<_> = self.rows.iter_mut().filter(|(_, row)| row.1).collect();
         // Rows are written in their order in the file.
-        changed.sort_unstable_by_key(|(key, _)| **key);
+        self.changed.sort_unstable();
         let mut put = conn.prepare_cached(&format!(
             "INSERT OR REPLACE INTO {} (key, {COLUMNS}) VALUES ({PARAMETERS})",
             self.table.name(self.level)
         ))?;
         let (mut latency, mut measured_latency) = (Vec::new(), Vec::new());
-        for (key, (sums, changed)) in changed {
+        for key in self.changed.drain(..) {
+            let Some((sums, is_changed)) = self.rows.get_mut(&key) else {
+                continue;
+            };
             latency.clear();
             sums.latency.encode(&mut latency);
             measured_latency.clear();
@@ -104,15 +123,21 @@ impl Rows {
                 corrected.less_ns as i64,
                 corrected.more_ns as i64,
             ])?;
-            *changed = false;
+            *is_changed = false;
         }
         let level = self.level;
         let end_of = |key: i64| level.begin_of(key) + level.ns();
-        if let Some(last) = self.rows.keys().map(|key| end_of(*key)).max() {
+        if let Some(last) = self.last.map(end_of) {
             // Periods that are forgotten may have rows in the file now.
-            let forgotten = last.min(level.ceil(keep_ns));
-            self.new_from_ns = self.new_from_ns.max(forgotten);
-            self.rows.retain(|key, _| end_of(*key) > forgotten);
+            let forgotten_ns = last.min(level.ceil(keep_ns));
+            self.new_from_ns = self.new_from_ns.max(forgotten_ns);
+            if forgotten_ns == last {
+                self.rows.clear();
+                self.last = None;
+            } else if forgotten_ns > self.forgotten_ns {
+                self.rows.retain(|key, _| end_of(*key) > forgotten_ns);
+            }
+            self.forgotten_ns = forgotten_ns;
         }
         Ok(())
     }
@@ -156,7 +181,7 @@ impl RollUps {
     }
 
     /// Changes the rows that reports of a time count in. If the reports are late, minutes and hours are corrected too.
-    fn each(
+    pub fn change(
         &mut self,
         conn: &Connection,
         time_ns: u64,
@@ -191,7 +216,7 @@ impl RollUps {
         place: (RollUpTable, i64),
         more: &Sums,
     ) -> rusqlite::Result<()> {
-        self.each(conn, time_ns, place, |sums| sums.merge(more))
+        self.change(conn, time_ns, place, |sums| sums.merge(more))
     }
 
     /// Adds packets out of order that a summary told of.
@@ -202,7 +227,7 @@ impl RollUps {
         place: (RollUpTable, i64),
         more: u64,
     ) -> rusqlite::Result<()> {
-        self.each(conn, time_ns, place, |sums| sums.reordered += more)
+        self.change(conn, time_ns, place, |sums| sums.reordered += more)
     }
 
     /// Records a single report of a subject. Returns the id of the one before it in the same ten seconds, or 0.
@@ -214,7 +239,7 @@ impl RollUps {
         id: i64,
     ) -> rusqlite::Result<i64> {
         let mut before = 0;
-        self.each(conn, time_ns, place, |sums| {
+        self.change(conn, time_ns, place, |sums| {
             // The row of ten seconds comes last.
             before = sums.last_id;
             sums.single(id);
@@ -227,6 +252,10 @@ impl RollUps {
         let keep_ns = self.newest_ns.saturating_sub(KEPT_NS);
         for rows in &mut self.tables {
             let keep_ns = match rows.level {
+                // Those of many paths come when they are complete, and would take much memory.
+                RollUpLevel::TenSeconds if RollUpTable::OF_PATHS.contains(&rows.table) => {
+                    self.newest_ns.saturating_sub(rows.level.ns())
+                }
                 RollUpLevel::TenSeconds => keep_ns,
                 _ => u64::MAX,
             };

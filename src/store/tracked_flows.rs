@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::ids::FlowName;
 use super::numbers::SequenceNumbers;
+use super::path_period::FlowPathRow;
 use super::totals::SummaryTotals;
 
 /// A flow without a report for this time makes room for others.
@@ -16,6 +17,8 @@ pub struct TrackedFlow {
     pub totals: SummaryTotals,
     /// The place of its gathered row.
     pub row: Option<RowPlace>,
+    /// Where its last report counted among the paths.
+    pub path_row: Option<FlowPathRow>,
     seen_ns: u64,
 }
 

@@ -73,7 +73,7 @@ fn packets_between_interfaces_count_once_and_are_no_segments() {
     let samples = |times: &HopTimes| times.0.samples();
     assert_eq!((samples(&passage.sent), samples(&passage.queued)), (30, 31));
     assert_eq!(passage.in_interface, None, "no flow was told");
-    assert_eq!(hub.segments().rows(10), [], "segments of paths");
+    assert_eq!(hub.segment_rows(10), [], "segments of paths");
     // The host tells a flow with the names of both.
     let [flow, _] = report_samples::host_hops();
     let mut datagram = Vec::new();

@@ -1,11 +1,13 @@
 //! The times of all packets of a path are added up without counting a packet twice, and without the difference of clocks.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use hostint::collector::{Increments, ReceivedReport, ReportHub, ReportTaker};
 use hostint::model::*;
 use hostint::wire::report_path;
 use hostint_testing::path_samples::{path_totals, two_hops};
+use hostint_testing::random::Random;
 
 const SECOND: u64 = 1_000_000_000;
 const STARTED: u64 = 1_700_000_000 * SECOND;
@@ -110,24 +112,24 @@ fn segments_are_of_all_packets_once_a_sink_tells_of_them() {
         let datagram = two_hops().sample(n, 5000, time_ns).datagram();
         hub.datagram(&datagram, arrival(1)).unwrap();
     };
-    let tally = |hub: &ReportHub<Growths>| {
-        let rows = hub.segments().rows(100);
+    let tally = |hub: &mut ReportHub<Growths>| {
+        let rows = hub.segment_rows(100);
         let hop = rows.into_iter().find(|row| {
             row.segment.kind == SegmentKind::Hop && row.segment.from.node == NodeId(28_673)
         });
         hop.map(|hop| (hop.of_packets, hop.latency.samples()))
     };
-    assert_eq!(tally(&hub), None);
+    assert_eq!(tally(&mut hub), None);
     report(&mut hub, 1);
     report(&mut hub, 2);
-    assert_eq!(tally(&hub), Some((false, 2)));
+    assert_eq!(tally(&mut hub), Some((false, 2)));
     for datagram in report_path::emit(&told(0, 50)) {
         hub.datagram(&datagram, arrival(5)).unwrap();
     }
-    assert_eq!(tally(&hub), Some((true, 50)));
+    assert_eq!(tally(&mut hub), Some((true, 50)));
     report(&mut hub, 3);
     assert_eq!(
-        tally(&hub),
+        tally(&mut hub),
         Some((true, 50)),
         "they have the packet already"
     );
@@ -145,5 +147,80 @@ fn segments_are_of_all_packets_once_a_sink_tells_of_them() {
             ClockSums::default(),
             "no node tells clocks"
         );
+    }
+}
+
+/// What segments of reports and of all packets are, counted one by one.
+#[derive(Default)]
+struct Plain {
+    times: BTreeMap<Segment, (bool, LatencyHistogram)>,
+}
+
+impl Plain {
+    fn report(&mut self, sample: &PathSample) {
+        for (segment, time) in sample.path.segments().into_iter().zip(&sample.segments) {
+            let (of_packets, latency) = self.times.entry(segment).or_default();
+            if let Some(corrected) = time.and_then(|time| time.corrected)
+                && !*of_packets
+            {
+                latency.add(corrected.latency_ns);
+            }
+        }
+    }
+
+    fn all(&mut self, growth: &PathGrowth) {
+        for time in &growth.times {
+            let at = usize::from(time.place).checked_sub(1);
+            let Some(segment) = at.and_then(|at| growth.path.segments().get(at).copied()) else {
+                continue;
+            };
+            // No clock is known.
+            if !segment.kind.has_one_clock() {
+                continue;
+            }
+            let (of_packets, latency) = self.times.entry(segment).or_default();
+            if !*of_packets {
+                (*of_packets, *latency) = (true, LatencyHistogram::new());
+            }
+            latency.merge(&time.latency);
+        }
+    }
+}
+
+#[test]
+fn reported_times_that_waited_are_counted_as_if_each_were_at_once() {
+    let (mut random, seed) = Random::from_env();
+    let mut hub = ReportHub::new(Growths::default(), None, Classes::default());
+    hub.start_at(STARTED);
+    let mut plain = Plain::default();
+    let mut told = 0;
+    // More than wait at a time.
+    for number in 0..40_000 {
+        let mut way = two_hops();
+        way.source += random.below(3) as u32;
+        way.hops.truncate(1 + random.below(2));
+        way.links_ns.truncate(way.hops.len() + 1);
+        for hop in &mut way.hops {
+            hop.stay_ns = random.below(1_000) as u32 * random.pick(&[1, 1_000]);
+        }
+        let datagram = way.sample(number, 5000, STARTED + SECOND).datagram();
+        hub.datagram(&datagram, arrival(1)).unwrap();
+        let report = way.report(number, 5000, STARTED + SECOND);
+        plain.report(&PathSample::of(&report, None, |_, _, _| None).unwrap());
+        if random.one_in(10_000) {
+            told += 10;
+            for datagram in report_path::emit(&self::told(0, told)) {
+                hub.datagram(&datagram, arrival(5)).unwrap();
+            }
+            for growth in std::mem::take(&mut hub.taker_mut().0) {
+                plain.all(&growth);
+            }
+        }
+        if random.one_in(2_000) || number == 39_999 {
+            let rows: BTreeMap<_, _> = (hub.segment_rows(1_000).into_iter())
+                .map(|row| (row.segment, (row.of_packets, row.latency)))
+                .collect();
+            assert_eq!(rows, plain.times, "seed {seed}, report {number}");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod machine_id;
 mod missed_tally;
 mod name_pattern;
 mod prefix;
+mod sample_log;
 mod shown_figures;
 mod tally;
 mod tally_size;

@@ -18,6 +18,7 @@ mod migration;
 mod numbers;
 mod passages;
 mod path_names;
+mod path_sums;
 mod paths;
 mod pressure;
 mod queues;

@@ -22,7 +22,7 @@ pub enum Known {
 }
 
 /// What a collector makes of a report: it knows how far each clock is ahead, to 500 ns.
-fn sample_of(way: &PassedWay, report: &LatencyReport, known: Known) -> PathSample {
+pub fn sample_of(way: &PassedWay, report: &LatencyReport, known: Known) -> PathSample {
     let ahead = |node: NodeId| {
         let hop = way.hops.iter().find(|hop| hop.node == node.0);
         hop.map_or(0, |hop| i128::from(hop.ahead_ns))

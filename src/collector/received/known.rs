@@ -2,11 +2,10 @@
 
 use super::ReportHub;
 use crate::collector::mx_join::MxCounts;
-use crate::collector::segments::Segments;
 use crate::collector::{
     Coverage, Exporters, HostConnections, HostDrops, HostHops, Increments, NodeClocks,
 };
-use crate::model::{DropReasons, MxPairRow, PairTraffic};
+use crate::model::{DropReasons, MxPairRow, PairTraffic, SegmentTally};
 
 impl<T> ReportHub<T> {
     /// The names of drop reasons.
@@ -50,8 +49,9 @@ impl<T> ReportHub<T> {
         &self.clocks
     }
 
-    pub fn segments(&self) -> &Segments {
-        &self.segments
+    /// At most `most` segments of paths, those with most packets first.
+    pub fn segment_rows(&mut self, most: usize) -> Vec<SegmentTally> {
+        self.segments.rows(most)
     }
 
     /// How packets in INT-MX fared by pair, those with most reports that lack a hop first.

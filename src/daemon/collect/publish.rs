@@ -66,10 +66,10 @@ impl Collector {
         let health = self.exporters(MOST_EXPORTERS);
         let names = self.names_of(&health);
         self.hub.taker_mut().set_names(names);
+        let segments = self.hub.segment_rows(MOST_SEGMENTS);
         let exporters = self.hub.exporters();
         let sums = exporters.counts();
         let hosts = exporters.hosts(now_ns);
-        let segments = self.hub.segments().rows(MOST_SEGMENTS);
         let traffic = self.hub.traffic().clone();
         let hops = self.hub.hops().rows(MOST_PASSAGES);
         let tcp = self.hub.connections().rows(MOST_TCP, now_ns);

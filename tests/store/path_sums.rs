@@ -1,0 +1,225 @@
+//! Times of paths wait until many are counted together; what is stored is what counting each report at once gives.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hostint::model::crossings::{Crossed, CrossedPlace, PathCrossed};
+use hostint::model::*;
+use hostint::store::*;
+use hostint_testing::path_samples::{PassedWay, two_hops};
+use hostint_testing::random::Random;
+use rusqlite::Connection;
+
+use crate::disk::*;
+use crate::paths::{Known, sample_of};
+
+/// The flows, and how many of them are tracked: those that come later have no path of their own.
+const FLOWS: u16 = 6;
+const TRACKED: usize = 4;
+
+/// A row's ten seconds, path, flow (0: of the pair), place, and whether it is of all packets.
+type RowName = (u64, Vec<u8>, u16, i64, bool);
+
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct Row {
+    stamped: LatencyHistogram,
+    corrected: ClockSums,
+    packets: u64,
+    lost: u64,
+    recovered: u64,
+}
+
+/// The sums, counted one by one.
+#[derive(Default)]
+struct Plain {
+    rows: BTreeMap<RowName, Row>,
+    tracked: BTreeSet<u16>,
+}
+
+impl Plain {
+    fn add(&mut self, sample: &PathSample, sport: u16, time_ns: u64) {
+        if self.tracked.len() < TRACKED {
+            self.tracked.insert(sport);
+        }
+        let of_flow = self.tracked.contains(&sport).then_some(sport);
+        for flow in [Some(0), of_flow].into_iter().flatten() {
+            let whole = std::iter::once(Some(&sample.whole));
+            let each = whole.chain(sample.segments.iter().map(Option::as_ref));
+            for (place, time) in (0..).zip(each) {
+                let Some(time) = time else { continue };
+                let name = (
+                    time_ns - time_ns % (10 * SECOND),
+                    sample.path.to_bytes(),
+                    flow,
+                    place,
+                    false,
+                );
+                let row = self.rows.entry(name).or_default();
+                row.stamped.add(time.stamped_ns);
+                if let Some(corrected) = time.corrected {
+                    let [low_ns, high_ns] = corrected.bound_ns;
+                    row.corrected.merge(&ClockSums {
+                        packets: 1,
+                        latency_ns: corrected.latency_ns,
+                        error_ns: corrected.error_ns,
+                        less_ns: (corrected.latency_ns - low_ns) as u64,
+                        more_ns: (high_ns - corrected.latency_ns) as u64,
+                    });
+                }
+            }
+        }
+    }
+
+    fn of_all(&mut self, path: &Path, place: i64, time_ns: u64) -> &mut Row {
+        let begin_ns = time_ns - time_ns % (10 * SECOND);
+        let name = (begin_ns, path.to_bytes(), 0, place, true);
+        self.rows.entry(name).or_default()
+    }
+}
+
+/// The rows of a store.
+fn stored(disk: &Disk) -> BTreeMap<RowName, Row> {
+    let conn = Connection::open(disk.file()).unwrap();
+    let mut rows = BTreeMap::new();
+    for table in ["segment_10s", "flow_segment_10s"] {
+        let mut all = conn
+            .prepare(&format!(
+                "SELECT path.way, flow.key, sums.key, reports, packets, latency, measured_packets, measured_lost,
+                     measured_recovered, corrected_packets, corrected_latency, corrected_error, corrected_less,
+                     corrected_more
+                 FROM {table} AS sums JOIN path ON path.id = (sums.key & 0x1ffffffff) >> 6
+                     LEFT JOIN flow ON flow.id = path.flow"
+            ))
+            .unwrap();
+        let mut all = all.query([]).unwrap();
+        while let Some(row) = all.next().unwrap() {
+            let flow: Option<Vec<u8>> = row.get(1).unwrap();
+            let key: i64 = row.get(2).unwrap();
+            let count = |at: usize| row.get::<_, i64>(at).unwrap() as u64;
+            let bytes: Option<Vec<u8>> = row.get(5).unwrap();
+            let stamped = LatencyHistogram::decode(&bytes.unwrap_or_default()).unwrap();
+            assert_eq!((count(3), count(4)), (stamped.samples(), stamped.samples()));
+            let name = (
+                (key >> 33) as u64 * 10 * SECOND,
+                row.get(0).unwrap(),
+                flow.map_or(0, |key| name_of(&key).unwrap().0.sport),
+                key & 0x1f,
+                key & 0x20 != 0,
+            );
+            let corrected = ClockSums {
+                packets: count(9),
+                latency_ns: row.get(10).unwrap(),
+                error_ns: count(11),
+                less_ns: count(12),
+                more_ns: count(13),
+            };
+            let (packets, lost, recovered) = (count(6), count(7), count(8));
+            let row = Row {
+                stamped,
+                corrected,
+                packets,
+                lost,
+                recovered,
+            };
+            assert_eq!(rows.insert(name, row), None, "one row each");
+        }
+    }
+    rows
+}
+
+/// The way of a packet, which is one of several, and its times, all of which may be larger than a word.
+fn passed(random: &mut Random, sport: u16, number: u32, time_ns: u64) -> (PassedWay, PathSample) {
+    let mut way = two_hops();
+    way.hops.truncate(1 + random.below(2));
+    way.links_ns.truncate(way.hops.len() + 1);
+    way.hops[0].stay_ns = random.below(5) as u32 * random.pick(&[1, 1_000, 1_000_000]);
+    way.links_ns[0] = random.below(100_000) as u32;
+    let known = random.pick(&[Known::All, Known::Ends, Known::Nothing]);
+    let mut sample = sample_of(&way, &way.report(number, sport, time_ns), known);
+    if random.one_in(4) {
+        let wide = random.below(1 << 40) as i64 - (1 << 39);
+        sample.segments[0] = Some(SegmentTime {
+            stamped_ns: wide,
+            corrected: (!random.one_in(3)).then_some(CorrectedLatency {
+                latency_ns: wide,
+                error_ns: 7,
+                bound_ns: [wide - 1, wide + (1 << 33)],
+            }),
+        });
+    }
+    (way, sample)
+}
+
+fn growth(random: &mut Random, path: &Path) -> PathGrowth {
+    let mut latency = LatencyHistogram::new();
+    (0..1 + random.below(20)).for_each(|_| latency.add(random.below(10_000) as i64));
+    PathGrowth {
+        path: path.clone(),
+        times: vec![PlaceGrowth {
+            place: random.below(path.segment_count() + 1) as u8,
+            latency,
+            corrected: ClockSums::default(),
+        }],
+    }
+}
+
+#[test]
+fn times_that_waited_are_counted_as_if_each_were_at_once() {
+    for seed in 1..=8 {
+        let mut random = Random::seeded(seed);
+        let disk = Disk::new();
+        let store = start(StoreSettings {
+            most_flows: TRACKED,
+            // Little room, so that times do not wait for long; or much of it.
+            queue_bytes: if seed % 2 == 0 { 512 << 10 } else { 64 << 20 },
+            ..disk.settings()
+        });
+        let mut keeper = store.keeper();
+        let mut plain = Plain::default();
+        for number in 0..3_000 {
+            let sport = random.below(usize::from(FLOWS)) as u16 + 1;
+            // Reports may be late.
+            let time_ns = DAY + (u64::from(number) / 60 + random.below(15) as u64) * SECOND;
+            let (way, sample) = passed(&mut random, sport, number, time_ns);
+            keep(&mut keeper, &way.sample(number, sport, time_ns));
+            plain.add(&sample, sport, time_ns);
+            let path = sample.path.path().clone();
+            keeper.add_path(sample);
+            if random.one_in(20) {
+                let growth = growth(&mut random, &path);
+                for time in &growth.times {
+                    let row = plain.of_all(&path, time.place.into(), time_ns);
+                    row.stamped.merge(&time.latency);
+                }
+                keeper.grow_path(&growth, time_ns);
+            }
+            if random.one_in(20) {
+                let (packets, lost) = (100, random.below(3) as i64);
+                let crossed = PathCrossed {
+                    path: path.clone(),
+                    places: vec![(CrossedPlace::Segment(1), Crossed { packets, lost })],
+                    unseen: Vec::new(),
+                };
+                let row = plain.of_all(&path, 1, time_ns);
+                row.packets += packets;
+                row.lost += lost.unsigned_abs();
+                keeper.cross_path(&crossed, time_ns);
+            }
+            if random.one_in(50) {
+                keeper.flush();
+            }
+        }
+        keeper.flush();
+        let counts = store.counts();
+        drop((keeper, store));
+        assert_eq!(counts.told_drops(), 0, "seed {seed}: there is room");
+        let found = stored(&disk);
+        assert_eq!(
+            found.keys().collect::<Vec<_>>(),
+            plain.rows.keys().collect::<Vec<_>>(),
+            "seed {seed}"
+        );
+        for (name, row) in &plain.rows {
+            assert_eq!(found.get(name), Some(row), "seed {seed}: {name:?}");
+        }
+    }
+}
