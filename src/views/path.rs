@@ -6,7 +6,7 @@ use super::history_drops::split_text;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use super::waterfall::{self, Strokes, ends, figures, has_losses, port};
+use super::waterfall::{self, Strokes, ends, figures, has_losses};
 use crate::model::{LossByHost, PathFigures, SegmentFigures, SegmentKind, SegmentTimes};
 
 /// The drawing in text.
@@ -254,7 +254,7 @@ fn depth_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
             let most = Grouped(depth.most.into());
             format!(
                 "{} {:.1}{unit} (mean), {most}{unit} at most",
-                port(hosts, segment.to),
+                hosts.port(segment.to),
                 depth.mean
             )
         })

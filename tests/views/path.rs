@@ -181,11 +181,18 @@ fn told(view: &View) -> String {
 }
 
 fn told_in(width: usize, view: &View) -> String {
+    told_with(&[], width, view)
+}
+
+/// The leaf tells the names of these ports.
+fn told_with(ports: &[(u16, &str)], width: usize, view: &View) -> String {
+    let named = ports.iter().map(|(port, name)| (*port, (*name).to_owned()));
     let seen = [HostSeen {
         node: Some(NodeId(28673)),
         address: [192, 0, 2, 1].into(),
         name: Some("leaf".to_owned()),
         name_contested: false,
+        interfaces: named.collect(),
         last_ns: 1,
         silent_after_ns: 1,
     }];
@@ -215,6 +222,45 @@ the slowest 2 of 200 reports took 58.0 us more than the median: 97% of it in hop
     let (head, legend) = text.split_at(text.find("\n\n█").unwrap_or(text.len()));
     assert_eq!(format!("{head}\n"), expected);
     assert!(legend.contains("All figures are of reports"), "{legend}");
+}
+
+#[test]
+fn ports_have_the_names_of_their_interfaces() {
+    let view = View::Paths(PAIR, vec![with_queue(path(200), 60_000)], None);
+    for (ports, rows) in [
+        (
+            &[(2, "eth0"), (3, "eth1"), (4, "eth2")][..],
+            [
+                "wire     1 port 7 -> leaf (28673) eth0 ",
+                "hop      leaf (28673) eth0 -> eth1 ",
+                "wire     leaf (28673) eth1 -> 2 port 8 ",
+                "queue    leaf (28673) eth1 ",
+            ],
+        ),
+        (
+            &[(2, "eth0")],
+            [
+                "wire     1 port 7 -> leaf (28673) eth0 ",
+                "hop      leaf (28673) eth0 -> port 3 ",
+                "wire     leaf (28673) port 3 -> 2 port 8 ",
+                "queue    leaf (28673) port 3 ",
+            ],
+        ),
+        (
+            &[(3, "eth1")],
+            [
+                "wire     1 port 7 -> leaf (28673) port 2 ",
+                "hop      leaf (28673) port 2 -> eth1 ",
+                "wire     leaf (28673) eth1 -> 2 port 8 ",
+                "queue    leaf (28673) eth1 ",
+            ],
+        ),
+    ] {
+        let text = told_with(ports, 120, &view);
+        for row in rows {
+            assert!(text.contains(row), "{text}has no row {row:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // A waterfall: a row for each segment of a path, which begins where the one before usually ends.
 
 import { h, svg } from "./dom.js";
-import { named } from "./names.js";
+import { named, portNamed, portsNamed } from "./names.js";
 import { count, duration, exact, share } from "./units.js";
 
 // Fewer packets have no quantiles.
@@ -21,13 +21,11 @@ export function segmentTable(segments) {
 // A packet may wait in the queue of the interface where such a segment begins.
 const beginsWithQueue = (kind) => kind === "wire" || kind === "guest";
 
-const port = ({ node, port }) => `${named(node)} port ${port}`;
-
-// "leaf (28673) port 2 → 3" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
+// "leaf (28673) eth0 → eth1" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
 export function ends({ kind, from, to }) {
-  if (kind === "queue" || kind === "read") return port(from);
-  if (kind === "buffer" || kind === "stack") return port(to);
-  return kind === "hop" ? `${port(from)} → ${to.port}` : `${port(from)} → ${port(to)}`;
+  if (kind === "queue" || kind === "read") return portNamed(from);
+  if (kind === "buffer" || kind === "stack") return portNamed(to);
+  return kind === "hop" ? portsNamed(from, to) : `${portNamed(from)} → ${portNamed(to)}`;
 }
 
 // The usual time of a segment, and its 99th percentile; nothing if the clocks are unknown.
@@ -158,7 +156,7 @@ export function depthText({ segments }) {
   if (filled.length === 0) return `${begin}empty.`;
   const each = filled.map(({ to, queue_depth: { in_bytes: inBytes, mean, most } }) => {
     const unit = inBytes ? " bytes" : "";
-    return `${port(to)} ${mean.toFixed(1)}${unit} (mean), ${exact(most)}${unit} at most`;
+    return `${portNamed(to)} ${mean.toFixed(1)}${unit} (mean), ${exact(most)}${unit} at most`;
   });
   return `${begin}${each.join("; ")}${known.some(({ queue_depth: depth }) => !depth.in_bytes) ? " (hostint's hops count packets)" : ""}.`;
 }
