@@ -289,6 +289,57 @@ fn a_queue_stands_below_its_wire_and_is_named_if_it_explains_the_slowest() {
 }
 
 #[test]
+fn without_enough_reports_the_distributions_say_what_can_explain_the_slowest() {
+    let of = |whole_p99_ns: i64, queue_p99_ns: i64, samples: u64| {
+        let mut path = with_queue(path(200), queue_p99_ns);
+        path.tail = None;
+        let latency = path.whole.latency.as_mut().unwrap();
+        latency.p99_ns = Some(whole_p99_ns);
+        latency.samples = samples;
+        told(&View::Paths(PAIR, vec![path], None))
+    };
+    let begin = "the 99th percentile of 200 reports is ";
+    for (name, text, expected) in [
+        (
+            "a hop",
+            of(110_000, 40_000, 200),
+            Some(
+                "90.0 us above the median: hop leaf (28673) port 2 -> 3 can explain it: its times vary by 58.0 us (p99 less p50)\n",
+            ),
+        ),
+        (
+            "a queue or a hop",
+            of(110_000, 90_000, 200),
+            Some(
+                "90.0 us above the median: the queue of leaf (28673) port 3 or hop leaf (28673) port 2 -> 3 can explain it: their times vary by 86.0 us and 58.0 us (p99 less p50)\n",
+            ),
+        ),
+        (
+            "a queue",
+            of(150_000, 90_000, 200),
+            Some(
+                "130.0 us above the median: the queue of leaf (28673) port 3 can explain it: its times vary by 86.0 us (p99 less p50)\n",
+            ),
+        ),
+        (
+            "neither",
+            of(420_000, 90_000, 200),
+            Some("400.0 us above the median: not in a hop that tells its time; links, "),
+        ),
+        ("packets that are alike", of(20_000, 90_000, 200), None),
+        ("few packets", of(110_000, 90_000, 19), None),
+    ] {
+        match expected {
+            Some(expected) => {
+                let whole = format!("{begin}{expected}");
+                assert!(text.contains(&whole), "{name}: {text}");
+            }
+            None => assert!(!text.contains("99th"), "{name}: {text}"),
+        }
+    }
+}
+
+#[test]
 fn the_queues_that_packets_met_are_a_sentence() {
     let with = |mean, most, in_bytes| {
         let mut path = path(200);

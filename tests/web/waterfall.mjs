@@ -111,7 +111,11 @@ check("who is responsible is said only of hops with half of it or more", () => {
   const told = (shares) => plain(tailText({ ...path, tail: { ...path.tail, shares } }));
   holds(told([null, 0.5, null]).endsWith("50 % of it in hop 28673 port 2 → 3."), told([null, 0.5, null]));
   holds(told([null, 0.49, null]).includes("not in a hop that tells its time"), told([null, 0.49, null]));
-  equal(tailText({ ...path, tail: null }), "");
+  const spread = (p50, p99, samples) => plain(tailText({ ...path, tail: null, whole: { ...path.whole, latency: latency(p50, p99, samples) } }));
+  equal(spread(16_000, 90_000), "The 99th percentile of 100 reports is 74 µs above the median: hop 28673 port 2 → 3 can explain it: its times vary by 78 µs (p99 less p50).");
+  holds(spread(16_000, 200_000).includes("not in a hop that tells its time"), spread(16_000, 200_000));
+  equal(spread(16_000, 90_000, 19), "", "too few");
+  equal(spread(16_000, 16_000), "", "they are alike");
 });
 
 check("a queue stands below the wire that it is a part of, and is named if it explains the slowest", () => {

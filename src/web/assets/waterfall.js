@@ -89,22 +89,41 @@ function about(times) {
   return [ofWhat(times), bound, unknown].filter(Boolean).join(", ");
 }
 
-// The queue whose waits vary most, if that is half of what the slowest packets took longer.
-function explaining(queues, excess) {
-  const known = queues.filter(({ latency }) => latency && latency.p99_ns !== null && latency.p50_ns !== null);
-  const all = known.map((queue) => ({ queue, varies: queue.latency.p99_ns - queue.latency.p50_ns }));
-  return all.filter(({ varies }) => varies >= excess / 2).sort((one, other) => other.varies - one.varies)[0];
+// The parts whose times vary by half of what the slowest packets took longer, or more; those that vary most first.
+function explaining(parts, excess) {
+  const all = parts.map((part) => ({ part, varies: variesBy(part) }));
+  return all.filter(({ varies }) => varies !== null && varies >= excess / 2).sort((one, other) => other.varies - one.varies);
 }
 
+// The 99th percentile less the median.
+function variesBy({ latency }) {
+  return !latency || latency.p99_ns === null || latency.p50_ns === null ? null : latency.p99_ns - latency.p50_ns;
+}
+
+const CANNOT_TELL = "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart.";
+
 // Where the slowest packets lost their time, in a sentence.
-export function tailText({ tail, segments, queues }) {
-  if (!tail) return "";
+export function tailText({ tail, whole, segments, queues }) {
+  if (!tail) return spreadText(whole, segments, queues);
   const begin = `The slowest ${exact(tail.slowest)} of ${exact(tail.of_reports)} reports took ${duration(tail.excess_ns)} more than the median: `;
   const [most, at] = tail.shares.reduce((best, part, i) => (part !== null && part > best[0] ? [part, i] : best), [0, -1]);
-  const slow = at < 0 || most < 0.5 ? explaining(queues, tail.excess_ns) : undefined;
-  if (slow) return `${begin}the queue of ${ends(slow.queue)} can explain it: its waits vary by ${duration(slow.varies)} (p99 less p50).`;
-  if (at < 0 || most < 0.5) return `${begin}not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart.`;
+  const slow = at < 0 || most < 0.5 ? explaining(queues, tail.excess_ns)[0] : undefined;
+  if (slow) return `${begin}the queue of ${ends(slow.part)} can explain it: its waits vary by ${duration(slow.varies)} (p99 less p50).`;
+  if (at < 0 || most < 0.5) return `${begin}${CANNOT_TELL}`;
   return `${begin}${share(most)} of it in ${segments[at].kind} ${ends(segments[at])}.`;
+}
+
+// The same by the distributions of all packets, which know less: not which part the slowest packets were slow in.
+function spreadText(whole, segments, queues) {
+  const excess = variesBy(whole);
+  if (excess === null || excess <= 0 || whole.latency.samples < LEAST_SAMPLES) return "";
+  const hasOneClock = ({ kind }) => kind === "hop" || kind === "guest";
+  const slow = explaining([...segments.filter(hasOneClock), ...queues], excess);
+  const of = whole.packets === null ? `${exact(whole.reports)} reports` : `all ${exact(whole.packets)} packets`;
+  const begin = `The 99th percentile of ${of} is ${duration(excess)} above the median: `;
+  if (slow.length === 0) return `${begin}${CANNOT_TELL}`;
+  const parts = slow.map(({ part }) => `${part.kind === "queue" ? "the queue of" : part.kind} ${ends(part)}`);
+  return `${begin}${parts.join(" or ")} can explain it: ${slow.length === 1 ? "its" : "their"} times vary by ${slow.map(({ varies }) => duration(varies)).join(" and ")} (p99 less p50).`;
 }
 
 // The packets that a segment lost, in red if there are any; "?" if the hosts on both ends do not tell all.
