@@ -173,6 +173,7 @@ impl Exporter {
             name_contested: false,
             version: None,
             labels: BTreeMap::new(),
+            interfaces: BTreeMap::new(),
         }
     }
 }

@@ -313,6 +313,7 @@ impl Exporters {
             health.name_contested = self.identities.is_contested(&told.name);
             health.version = Some(told.version.clone()).filter(|version| !version.is_empty());
             health.labels.clone_from(&told.labels);
+            health.interfaces.clone_from(&told.interfaces);
         }
         health
     }

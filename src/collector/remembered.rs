@@ -26,6 +26,7 @@ impl Exporters {
                     node,
                     period_s: u16::try_from(period_s).unwrap_or(u16::MAX),
                     name: name.clone(),
+                    interfaces: host.interfaces.clone(),
                     ..NodeIdentity::default()
                 };
                 self.identities.learn(host.address, &identity, host.last_ns);

@@ -191,6 +191,11 @@ impl Pins {
         }
     }
 
+    /// True if nothing is attached on this host: even the folder for links is gone.
+    pub fn are_gone(&self) -> bool {
+        !self.folder.join(LINKS).exists()
+    }
+
     /// Renames a link's pin after its interface was renamed.
     pub fn rename_link(&self, role: &str, from: &str, to: &str) -> io::Result<()> {
         match fs::rename(self.link(role, from), self.link(role, to)) {

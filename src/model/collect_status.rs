@@ -161,6 +161,8 @@ pub struct ExporterHealth {
     pub version: Option<String>,
     /// What else the node tells, such as rack, zone and role.
     pub labels: BTreeMap<String, String>,
+    /// The names of its interfaces, by port.
+    pub interfaces: BTreeMap<u16, String>,
 }
 
 /// Where the name of a node comes from.

@@ -21,6 +21,8 @@ pub struct HostSeen {
     pub name: Option<String>,
     /// Another node or another address claims the same name.
     pub name_contested: bool,
+    /// The names of its interfaces, by port.
+    pub interfaces: BTreeMap<u16, String>,
     /// The time of its last report.
     pub last_ns: u64,
     /// It counts as silent if no report comes for this time.

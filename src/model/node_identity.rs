@@ -11,6 +11,9 @@ pub const MOST_VERSION_BYTES: usize = 32;
 pub const MOST_LABELS: usize = 8;
 pub const MOST_LABEL_KEY_BYTES: usize = 32;
 pub const MOST_LABEL_BYTES: usize = 64;
+/// The most interfaces, and the longest name that Linux gives one.
+pub const MOST_INTERFACES: usize = 32;
+pub const MOST_INTERFACE_BYTES: usize = 15;
 
 /// What a node tells about itself. A name is for people: it never stands for the node's ID.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -22,6 +25,8 @@ pub struct NodeIdentity {
     pub version: String,
     /// Labels such as rack, zone and role.
     pub labels: BTreeMap<String, String>,
+    /// The names of its interfaces, by the low 16 bits of their indices, which are the ports of its packets.
+    pub interfaces: BTreeMap<u16, String>,
 }
 
 /// The text without what could move a cursor, change a direction of writing or pretend to be another line.

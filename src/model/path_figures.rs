@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    ClockSums, CorrectedMean, HopQueueFigures, LatencyFigures, LatencyHistogram, NodeId, Path,
-    Segment, SegmentKind,
+    ClockSums, CorrectedMean, HopQueueFigures, LEAST_SAMPLES, LatencyFigures, LatencyHistogram,
+    NodeId, Path, Segment, SegmentKind,
 };
 
 /// The least number of reports of which it is said where their time was spent.
@@ -216,16 +216,21 @@ impl PathFigures {
     /// The queue whose waits vary as much as half of what the slowest packets took longer, and by how much: its 99th
     /// percentile less its median.
     pub fn responsible_queue(&self) -> Option<(&SegmentFigures, i64)> {
-        let excess_ns = self.tail.as_ref()?.excess_ns;
-        let varies_ns = |queue: &SegmentFigures| {
-            let latency = queue.times.latency?;
-            Some(latency.p99_ns? - latency.p50_ns?)
+        let queues = varying(self.queues.iter(), self.tail.as_ref()?.excess_ns);
+        queues.into_iter().next()
+    }
+
+    /// By how much the whole way's 99th percentile is above its median, and the hops and queues whose times vary as much as
+    /// half of that, by how much: what is known where there are too few single reports.
+    pub fn spread(&self) -> Option<(i64, Vec<(&SegmentFigures, i64)>)> {
+        let latency = self.whole.latency?;
+        let excess_ns = varies_ns(&self.whole).filter(|_| latency.samples >= LEAST_SAMPLES)?;
+        let has_one_clock = |one: &&SegmentFigures| {
+            matches!(one.segment.kind, SegmentKind::Hop | SegmentKind::Guest)
         };
-        let queues = self.queues.iter();
-        queues
-            .filter_map(|queue| Some((queue, varies_ns(queue)?)))
-            .filter(|(_, varies_ns)| *varies_ns >= excess_ns / 2)
-            .max_by_key(|(_, varies_ns)| *varies_ns)
+        let segments = self.segments.iter().filter(has_one_clock);
+        let parts = varying(segments.chain(&self.queues), excess_ns);
+        (excess_ns > 0).then_some((excess_ns, parts))
     }
 
     /// The segments that lost packets, and how many, those with most first. What a queue lost is not the rest of its wire's.
@@ -260,6 +265,25 @@ impl PathFigures {
             };
         }
     }
+}
+
+/// The 99th percentile less the median.
+fn varies_ns(times: &SegmentTimes) -> Option<i64> {
+    let latency = times.latency?;
+    Some(latency.p99_ns? - latency.p50_ns?)
+}
+
+/// The parts that vary by half of this or more, those that vary most first.
+fn varying<'a>(
+    parts: impl Iterator<Item = &'a SegmentFigures>,
+    excess_ns: i64,
+) -> Vec<(&'a SegmentFigures, i64)> {
+    let known = parts.filter_map(|part| Some((part, varies_ns(&part.times)?)));
+    let mut found: Vec<_> = known
+        .filter(|(_, varies_ns)| *varies_ns >= excess_ns / 2)
+        .collect();
+    found.sort_by_key(|(_, varies_ns)| std::cmp::Reverse(*varies_ns));
+    found
 }
 
 /// Finds where the slowest packets lost their time, from the times of reports of one path: the whole, and each segment.

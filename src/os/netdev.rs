@@ -1,10 +1,11 @@
 //! Network interfaces, by name and index.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::mem::zeroed;
 
 use nix::libc;
-use nix::net::if_::{if_indextoname, if_nametoindex};
+use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -17,6 +18,16 @@ const DEEPEST_STACK: u8 = 8;
 /// Returns an interface's index.
 pub fn index_of(name: &str) -> io::Result<u32> {
     Ok(if_nametoindex(name)?)
+}
+
+/// Returns all interfaces of this network namespace, by their indices.
+pub fn names() -> io::Result<BTreeMap<u32, String>> {
+    let all = if_nameindex()?;
+    let named = all.iter().map(|one| {
+        let name = one.name().to_string_lossy().into_owned();
+        (one.index(), name)
+    });
+    Ok(named.collect())
 }
 
 /// Returns the name of the interface with this index, if there is one.

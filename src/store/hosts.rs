@@ -1,6 +1,6 @@
 //! The table of hosts: when each one reported last, and its name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -24,15 +24,32 @@ pub fn write(conn: &mut Connection, hosts: &[HostSeen], now_ns: u64) -> rusqlite
              last_ns INTEGER NOT NULL,
              silent_after_ns INTEGER NOT NULL,
              PRIMARY KEY (node, address)
+         ) WITHOUT ROWID;
+         CREATE TABLE IF NOT EXISTS interface (
+             node INTEGER NOT NULL,
+             address TEXT NOT NULL,
+             port INTEGER NOT NULL,
+             name TEXT NOT NULL,
+             PRIMARY KEY (node, address, port)
          ) WITHOUT ROWID;",
     )?;
     {
         let mut put =
             transaction.prepare_cached("INSERT OR REPLACE INTO host VALUES (?, ?, ?, ?, ?, ?)")?;
+        let mut forget =
+            transaction.prepare_cached("DELETE FROM interface WHERE node = ? AND address = ?")?;
+        let mut put_interface =
+            transaction.prepare_cached("INSERT OR REPLACE INTO interface VALUES (?, ?, ?, ?)")?;
         for host in hosts {
+            let node: i64 = host.node.map_or(NO_NODE, |node| node.0.into());
+            let address = host.address.to_string();
+            forget.execute((node, &address))?;
+            for (port, name) in &host.interfaces {
+                put_interface.execute((node, &address, port, name))?;
+            }
             put.execute((
-                host.node.map_or(NO_NODE, |node| node.0.into()),
-                host.address.to_string(),
+                node,
+                &address,
                 &host.name,
                 host.name_contested,
                 signed(host.last_ns),
@@ -44,31 +61,62 @@ pub fn write(conn: &mut Connection, hosts: &[HostSeen], now_ns: u64) -> rusqlite
         "DELETE FROM host WHERE last_ns < ?",
         [signed(now_ns.saturating_sub(FORGOTTEN_NS))],
     )?;
+    transaction.execute(
+        "DELETE FROM interface WHERE (node, address) NOT IN (SELECT node, address FROM host)",
+        [],
+    )?;
     transaction.commit()
+}
+
+/// The names of a host's interfaces, by port.
+type Interfaces = BTreeMap<u16, String>;
+
+fn has_table(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = ? AND type = 'table'";
+    let there: Option<i64> = conn.query_row(table, [name], |row| row.get(0)).optional()?;
+    Ok(there.is_some())
+}
+
+/// Reads the interfaces of each node and address. A store of an earlier version has none.
+fn read_interfaces(conn: &Connection) -> rusqlite::Result<HashMap<(i64, String), Interfaces>> {
+    let mut all = HashMap::<_, Interfaces>::new();
+    if !has_table(conn, "interface")? {
+        return Ok(all);
+    }
+    let mut ask = conn.prepare("SELECT node, address, port, name FROM interface")?;
+    let rows = ask.query_map([], |row| {
+        Ok(((row.get(0)?, row.get(1)?), row.get(2)?, row.get(3)?))
+    })?;
+    for row in rows {
+        let (host, port, name) = row?;
+        all.entry(host).or_default().insert(port, name);
+    }
+    Ok(all)
 }
 
 /// Reads all hosts, by node and address. A store without the table knows none.
 pub fn read(conn: &Connection) -> rusqlite::Result<Vec<HostSeen>> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'host' AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
-    if there.is_none() {
+    if !has_table(conn, "host")? {
         return Ok(Vec::new());
     }
+    let mut interfaces = read_interfaces(conn)?;
     let mut ask = conn.prepare(
         "SELECT node, address, name, name_contested, last_ns, silent_after_ns FROM host
          ORDER BY node, address",
     )?;
     let rows = ask.query_map([], |row| {
-        let address: String = row.get(1)?;
+        let (node, address): (i64, String) = (row.get(0)?, row.get(1)?);
+        let interfaces = interfaces.remove(&(node, address.clone()));
         // A row with a damaged address is left out.
         let Ok(address) = address.parse() else {
             return Ok(None);
         };
         Ok(Some(HostSeen {
-            node: u32::try_from(row.get::<_, i64>(0)?).ok().map(NodeId),
+            node: u32::try_from(node).ok().map(NodeId),
             address,
             name: row.get(2)?,
             name_contested: row.get(3)?,
+            interfaces: interfaces.unwrap_or_default(),
             last_ns: row.get::<_, i64>(4)? as u64,
             silent_after_ns: row.get::<_, i64>(5)? as u64,
         }))

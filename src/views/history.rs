@@ -333,7 +333,7 @@ impl View {
     }
 
     pub fn json(&self, span: Span, hosts: &KnownHosts) -> String {
-        let mut object = json!({"schema": SCHEMA, "span": span, "names": hosts.list()});
+        let mut object = json!({"schema": SCHEMA, "span": span, "names": hosts.list(), "interfaces": hosts.interface_list()});
         if let Some(reporting) = &hosts.reporting {
             object["hosts"] = json!(reporting);
         }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::shortened::shortened;
-use crate::model::{HostSeen, HostStatus, HostsReporting, NodeId};
+use crate::model::{HostSeen, HostStatus, HostsReporting, NodeId, NodePort};
 
 /// The most silent hosts that are named in a line.
 const MOST_NAMED: usize = 3;
@@ -34,6 +34,8 @@ pub fn short_name(name: &str, width: usize) -> String {
 pub struct KnownHosts {
     /// The name of each node that has one.
     pub names: BTreeMap<NodeId, String>,
+    /// The name of each interface that has one.
+    pub interfaces: BTreeMap<NodePort, String>,
     /// `None` if the answer is not about the present.
     pub reporting: Option<HostsReporting>,
 }
@@ -43,6 +45,32 @@ pub struct KnownHosts {
 pub struct NodeName<'a> {
     node: NodeId,
     name: &'a str,
+}
+
+/// The name of an interface beside its number.
+#[derive(Debug, Serialize)]
+pub struct InterfaceName<'a> {
+    #[serde(flatten)]
+    at: NodePort,
+    name: &'a str,
+}
+
+/// The names of interfaces; none where two hosts with one node ID differ.
+fn interface_names(hosts: &[HostSeen]) -> BTreeMap<NodePort, String> {
+    let mut told = BTreeMap::<NodePort, Option<&String>>::new();
+    for host in hosts {
+        let Some(node) = host.node else { continue };
+        for (port, name) in &host.interfaces {
+            let known = told
+                .entry(NodePort { node, port: *port })
+                .or_insert(Some(name));
+            *known = known.filter(|known| *known == name);
+        }
+    }
+    let named = told.into_iter();
+    named
+        .filter_map(|(at, name)| Some((at, name?.clone())))
+        .collect()
 }
 
 impl KnownHosts {
@@ -64,6 +92,7 @@ impl KnownHosts {
         });
         Self {
             names: names.collect(),
+            interfaces: interface_names(hosts),
             reporting,
         }
     }
@@ -76,7 +105,7 @@ impl KnownHosts {
         });
         Self {
             names: names.collect(),
-            reporting: None,
+            ..Self::default()
         }
     }
 
@@ -89,6 +118,26 @@ impl KnownHosts {
             Some(name) => format!("{name} ({node})"),
             None => node.to_string(),
         }
+    }
+
+    /// `web-3 (7) eth0`, or `web-3 (7) port 2` if the interface has no name.
+    pub fn port(&self, at: NodePort) -> String {
+        let node = self.named(Some(at.node));
+        match self.interfaces.get(&at) {
+            Some(name) => format!("{node} {name}"),
+            None => format!("{node} port {}", at.port),
+        }
+    }
+
+    /// Both ports of a hop: `leaf (9) eth0 -> eth1`, or `leaf (9) port 2 -> 3` without names.
+    pub fn ports(&self, from: NodePort, to: NodePort) -> String {
+        let has_names = self.interfaces.contains_key(&from);
+        let to = match self.interfaces.get(&to) {
+            Some(name) => name.clone(),
+            None if has_names => format!("port {}", to.port),
+            None => to.port.to_string(),
+        };
+        format!("{} -> {to}", self.port(from))
     }
 
     pub fn name(&self, node: NodeId) -> Option<&str> {
@@ -114,6 +163,10 @@ impl KnownHosts {
         for name in self.names.values_mut() {
             *name = short_name(name, longest);
         }
+        // "eth0.100" is no host in a domain.
+        for name in self.interfaces.values_mut() {
+            *name = shortened(name, longest, "…");
+        }
         self
     }
 
@@ -128,6 +181,13 @@ impl KnownHosts {
         let names = self.names.iter();
         names
             .map(|(node, name)| NodeName { node: *node, name })
+            .collect()
+    }
+
+    /// Each interface that has a name.
+    pub fn interface_list(&self) -> Vec<InterfaceName<'_>> {
+        let all = self.interfaces.iter();
+        all.map(|(at, name)| InterfaceName { at: *at, name })
             .collect()
     }
 

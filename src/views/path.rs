@@ -6,7 +6,7 @@ use super::history_drops::split_text;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
 use super::text::{Grouped, Nanoseconds};
-use super::waterfall::{self, Strokes, ends, figures, has_losses, port};
+use super::waterfall::{self, Strokes, ends, figures, has_losses};
 use crate::model::{LossByHost, PathFigures, SegmentFigures, SegmentKind, SegmentTimes};
 
 /// The drawing in text.
@@ -42,6 +42,7 @@ const OF_LOSSES: &str = "lost: of all packets of the pair, by the counts of the 
 const OF_REPORTS: &str = "Figures of reports favour slow packets; the others are of all packets.\n";
 const ALL_OF_REPORTS: &str = "All figures are of reports, which favour slow packets.\n";
 
+const CANNOT_TELL: &str = "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart";
 const NO_PATHS: &str = "no report names a transit hop in this time (hops push their entries if sources allow it: hostint source --max-hops)\n";
 
 /// Says what figures are of, if some of them are not of all packets.
@@ -205,7 +206,9 @@ fn lost_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
 
 /// Says where the slowest packets lost their time, or that it cannot be told.
 fn tail_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
-    let Some(tail) = &path.tail else { return };
+    let Some(tail) = &path.tail else {
+        return spread_text(path, hosts, out);
+    };
     let _ = write!(
         out,
         "the slowest {} of {} reports took {} more than the median: ",
@@ -227,9 +230,36 @@ fn tail_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
             ends(hosts, &queue.segment),
             Nanoseconds(varies_ns)
         ),
-        (None, None) => writeln!(
+        (None, None) => writeln!(out, "{CANNOT_TELL}"),
+    };
+}
+
+/// Says the same by the distributions of all packets, which know less: not which part the slowest packets were slow in.
+fn spread_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
+    let Some((excess_ns, parts)) = path.spread() else {
+        return;
+    };
+    let _ = write!(
+        out,
+        "the 99th percentile of {} is {} above the median: ",
+        of_what(&path.whole),
+        Nanoseconds(excess_ns)
+    );
+    let places = parts.iter().map(|(part, _)| match part.segment.kind {
+        SegmentKind::Queue => format!("the queue of {}", ends(hosts, &part.segment)),
+        kind => format!("{} {}", kind.name(), ends(hosts, &part.segment)),
+    });
+    let places: Vec<String> = places.collect();
+    let varies = parts.iter().map(|(_, ns)| Nanoseconds(*ns).to_string());
+    let varies: Vec<String> = varies.collect();
+    let _ = match places.len() {
+        0 => writeln!(out, "{CANNOT_TELL}"),
+        many => writeln!(
             out,
-            "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart"
+            "{} can explain it: {} times vary by {} (p99 less p50)",
+            places.join(" or "),
+            if many == 1 { "its" } else { "their" },
+            varies.join(" and ")
         ),
     };
 }
@@ -254,7 +284,7 @@ fn depth_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
             let most = Grouped(depth.most.into());
             format!(
                 "{} {:.1}{unit} (mean), {most}{unit} at most",
-                port(hosts, segment.to),
+                hosts.port(segment.to),
                 depth.mean
             )
         })

@@ -4,8 +4,7 @@ use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
 use super::text::{Grouped, Nanoseconds};
 use crate::model::{
-    LEAST_SAMPLES, LatencyFigures, NodePort, PathFigures, Segment, SegmentFigures, SegmentKind,
-    SegmentTimes,
+    LEAST_SAMPLES, LatencyFigures, PathFigures, Segment, SegmentFigures, SegmentKind, SegmentTimes,
 };
 
 /// The characters of a drawing.
@@ -36,22 +35,15 @@ pub struct WaterfallRow {
     pub bar: String,
 }
 
-/// `leaf (28673) port 2`
-pub(super) fn port(hosts: &KnownHosts, at: NodePort) -> String {
-    format!("{} port {}", hosts.named(Some(at.node)), at.port)
-}
-
-/// `leaf (28673) port 2 -> 3` for a hop.
+/// `leaf (28673) eth0 -> eth1` for a hop.
 pub(super) fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
     match segment.kind {
-        SegmentKind::Hop => format!("{} -> {}", port(hosts, segment.from), segment.to.port),
-        SegmentKind::Queue | SegmentKind::Read => port(hosts, segment.from),
-        SegmentKind::Buffer | SegmentKind::Stack => port(hosts, segment.to),
-        SegmentKind::Wire | SegmentKind::Guest => format!(
-            "{} -> {}",
-            port(hosts, segment.from),
-            port(hosts, segment.to)
-        ),
+        SegmentKind::Hop => hosts.ports(segment.from, segment.to),
+        SegmentKind::Queue | SegmentKind::Read => hosts.port(segment.from),
+        SegmentKind::Buffer | SegmentKind::Stack => hosts.port(segment.to),
+        SegmentKind::Wire | SegmentKind::Guest => {
+            format!("{} -> {}", hosts.port(segment.from), hosts.port(segment.to))
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use super::cursor::Cursor;
 use super::{DecodeError, report_framed};
 use crate::model::node_identity::{
-    MOST_LABEL_BYTES, MOST_LABEL_KEY_BYTES, MOST_LABELS, MOST_NAME_BYTES, MOST_VERSION_BYTES,
-    is_plain, printable,
+    MOST_INTERFACE_BYTES, MOST_INTERFACES, MOST_LABEL_BYTES, MOST_LABEL_KEY_BYTES, MOST_LABELS,
+    MOST_NAME_BYTES, MOST_VERSION_BYTES, is_plain, printable,
 };
 use crate::model::{NodeId, NodeIdentity};
 
@@ -19,7 +19,7 @@ pub(super) fn is_one(datagram: &[u8]) -> bool {
     report_framed::announces(datagram, SUB_KIND)
 }
 
-/// Reads a whole datagram. What follows the labels is left for later versions.
+/// Reads a whole datagram. What follows the interfaces is left for later versions; those that tell none end before them.
 pub(super) fn decode(datagram: &[u8]) -> Result<NodeIdentity, DecodeError> {
     let (_, mut cursor) = report_framed::open(datagram)?;
     let node = NodeId(cursor.u32("node ID")?);
@@ -42,13 +42,38 @@ pub(super) fn decode(datagram: &[u8]) -> Result<NodeIdentity, DecodeError> {
             text(&mut cursor, "value of a label", MOST_LABEL_BYTES)?,
         );
     }
+    let interfaces = match cursor.rest().is_empty() {
+        true => BTreeMap::new(),
+        false => interfaces(&mut cursor)?,
+    };
     Ok(NodeIdentity {
         node,
         period_s,
         name,
         version,
         labels,
+        interfaces,
     })
+}
+
+fn interfaces(cursor: &mut Cursor<'_>) -> Result<BTreeMap<u16, String>, DecodeError> {
+    let count = cursor.u8("number of interfaces")?;
+    if usize::from(count) > MOST_INTERFACES {
+        return Err(DecodeError::Length {
+            what: "interfaces",
+            found: count.into(),
+            expected: "at most 32",
+        });
+    }
+    let mut names = BTreeMap::new();
+    for _ in 0..count {
+        let port = cursor.u16("port")?;
+        names.insert(
+            port,
+            text(cursor, "name of an interface", MOST_INTERFACE_BYTES)?,
+        );
+    }
+    Ok(names)
 }
 
 /// Characters that are not UTF-8, or that would not show as themselves, are replaced.
@@ -77,6 +102,12 @@ pub fn emit(identity: &NodeIdentity, time_s: u32, out: &mut Vec<u8>) {
     for (key, value) in labels {
         put(key, MOST_LABEL_KEY_BYTES, &mut content);
         put(value, MOST_LABEL_BYTES, &mut content);
+    }
+    let interfaces: Vec<_> = identity.interfaces.iter().take(MOST_INTERFACES).collect();
+    content.push(interfaces.len() as u8);
+    for (port, name) in interfaces {
+        content.extend(port.to_be_bytes());
+        put(name, MOST_INTERFACE_BYTES, &mut content);
     }
     report_framed::emit_unnumbered(SUB_KIND, time_s, &content, out);
 }

@@ -736,6 +736,7 @@ fn health_shows_the_most_troubled_first() {
             name_contested: false,
             version: None,
             labels: [].into(),
+            interfaces: [].into(),
         }
     );
     assert_eq!(exporters.health(100, 6 * SECOND).len(), 6);

@@ -17,6 +17,7 @@ fn identity(node: u32, name: &str) -> NodeIdentity {
         name: name.to_owned(),
         version: "0.2.0".to_owned(),
         labels: [("rack".to_owned(), "r7".to_owned())].into(),
+        interfaces: [(2, "eth0".to_owned())].into(),
     }
 }
 
@@ -152,6 +153,7 @@ fn hosts_of_an_earlier_run_are_missed_until_they_are_heard() {
             address: host(last),
             name: name.map(str::to_owned),
             name_contested: false,
+            interfaces: [].into(),
             last_ns: last_s * SECOND,
             silent_after_ns: silent_after_s * SECOND,
         };

@@ -12,6 +12,7 @@ mod hops;
 mod instructions;
 mod int_mx;
 mod ioam;
+mod ioam_refusals;
 mod losses;
 mod map_batches;
 mod merged_segments;

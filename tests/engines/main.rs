@@ -4,6 +4,7 @@ mod added;
 mod clickhouse;
 mod delivery;
 mod drops;
+mod hop_queues;
 mod host_reports;
 mod ipfix;
 mod kafka;

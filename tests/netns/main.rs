@@ -85,6 +85,7 @@ mod root {
     mod transit_int_md;
     mod transit_option;
     mod transit_told;
+    mod translated_forms;
     mod translation;
     mod trust;
     mod untold_flows;

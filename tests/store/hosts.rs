@@ -19,6 +19,7 @@ fn seen(node: Option<u32>, address: u8, name: Option<&str>, last_ns: u64) -> Hos
         address: [192, 0, 2, address].into(),
         name: name.map(str::to_owned),
         name_contested: false,
+        interfaces: [(2, format!("eth{address}"))].into(),
         last_ns,
         silent_after_ns: 30 * SECOND,
     }
@@ -46,7 +47,11 @@ fn hosts_are_kept_and_told_again_until_they_are_long_gone() {
         seen(Some(8), 2, None, now - month),
     ];
     assert_eq!(kept(&disk, first.clone()), first[..2]);
-    let later = seen(Some(7), 1, Some("web-4"), now);
+    let mut later = seen(Some(7), 1, Some("web-4"), now);
+    // An interface is gone, and others came.
+    later.interfaces = [(3, "eth1"), (4, "vxlan0")]
+        .map(|(port, name)| (port, name.to_owned()))
+        .into();
     assert_eq!(kept(&disk, vec![later.clone()]), [first[0].clone(), later]);
 }
 

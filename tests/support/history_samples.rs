@@ -330,6 +330,7 @@ impl Synthetic {
                 name_contested: false,
                 version: None,
                 labels: [].into(),
+                interfaces: [].into(),
             })
             .collect();
         let reports = if self.nodes == 0 {

@@ -1,6 +1,6 @@
 //! Names stand beside IDs, and one line says how many hosts report.
 
-use hostint::model::{HostSeen, HostsReporting, NodeId};
+use hostint::model::{HostSeen, HostsReporting, NodeId, NodePort};
 use hostint::views::hosts::KnownHosts;
 
 const SECOND: u64 = 1_000_000_000;
@@ -13,6 +13,7 @@ fn seen(node: Option<u32>, address: u8, name: Option<&str>, second: u64) -> Host
         address: [192, 0, 2, address].into(),
         name: name.map(str::to_owned),
         name_contested: name == Some("db-1"),
+        interfaces: [].into(),
         last_ns: DAY + second * SECOND,
         silent_after_ns: 30 * SECOND,
     }
@@ -84,5 +85,36 @@ fn a_name_stands_beside_its_id() {
         hosts.line(|_| String::new()),
         "",
         "it is not about the present"
+    );
+}
+
+#[test]
+fn a_port_has_the_name_of_its_interface_unless_twins_differ() {
+    let with = |address, ports: &[(u16, &str)]| HostSeen {
+        interfaces: (ports.iter())
+            .map(|(port, name)| (*port, (*name).to_owned()))
+            .collect(),
+        ..seen(Some(7), address, Some("web-3"), 1)
+    };
+    let hosts = [
+        with(1, &[(2, "eth0"), (3, "eth1")]),
+        with(2, &[(2, "eth0"), (3, "wan"), (4, "eth2")]),
+        with(3, &[(3, "eth1")]),
+    ];
+    let hosts = KnownHosts::new(&hosts, None);
+    let port = |port| {
+        hosts.port(NodePort {
+            node: NodeId(7),
+            port,
+        })
+    };
+    assert_eq!(
+        [2, 3, 4, 5].map(port),
+        [
+            "web-3 (7) eth0",
+            "web-3 (7) port 3",
+            "web-3 (7) eth2",
+            "web-3 (7) port 5"
+        ]
     );
 }

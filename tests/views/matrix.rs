@@ -34,6 +34,7 @@ fn named(node: u32, name: &str) -> HostSeen {
         address: [192, 0, 2, 1].into(),
         name: Some(name.to_owned()),
         name_contested: false,
+        interfaces: [].into(),
         last_ns: SPAN.since_ns,
         silent_after_ns: 1,
     }

@@ -181,11 +181,18 @@ fn told(view: &View) -> String {
 }
 
 fn told_in(width: usize, view: &View) -> String {
+    told_with(&[], width, view)
+}
+
+/// The leaf tells the names of these ports.
+fn told_with(ports: &[(u16, &str)], width: usize, view: &View) -> String {
+    let named = ports.iter().map(|(port, name)| (*port, (*name).to_owned()));
     let seen = [HostSeen {
         node: Some(NodeId(28673)),
         address: [192, 0, 2, 1].into(),
         name: Some("leaf".to_owned()),
         name_contested: false,
+        interfaces: named.collect(),
         last_ns: 1,
         silent_after_ns: 1,
     }];
@@ -218,6 +225,45 @@ the slowest 2 of 200 reports took 58.0 us more than the median: 97% of it in hop
 }
 
 #[test]
+fn ports_have_the_names_of_their_interfaces() {
+    let view = View::Paths(PAIR, vec![with_queue(path(200), 60_000)], None);
+    for (ports, rows) in [
+        (
+            &[(2, "eth0"), (3, "eth1"), (4, "eth2")][..],
+            [
+                "wire     1 port 7 -> leaf (28673) eth0 ",
+                "hop      leaf (28673) eth0 -> eth1 ",
+                "wire     leaf (28673) eth1 -> 2 port 8 ",
+                "queue    leaf (28673) eth1 ",
+            ],
+        ),
+        (
+            &[(2, "eth0")],
+            [
+                "wire     1 port 7 -> leaf (28673) eth0 ",
+                "hop      leaf (28673) eth0 -> port 3 ",
+                "wire     leaf (28673) port 3 -> 2 port 8 ",
+                "queue    leaf (28673) port 3 ",
+            ],
+        ),
+        (
+            &[(3, "eth1")],
+            [
+                "wire     1 port 7 -> leaf (28673) port 2 ",
+                "hop      leaf (28673) port 2 -> eth1 ",
+                "wire     leaf (28673) eth1 -> 2 port 8 ",
+                "queue    leaf (28673) eth1 ",
+            ],
+        ),
+    ] {
+        let text = told_with(ports, 120, &view);
+        for row in rows {
+            assert!(text.contains(row), "{text}has no row {row:?}");
+        }
+    }
+}
+
+#[test]
 fn a_queue_stands_below_its_wire_and_is_named_if_it_explains_the_slowest() {
     let queue = |p99_ns| {
         let mut path = with_queue(path(200), p99_ns);
@@ -240,6 +286,57 @@ fn a_queue_stands_below_its_wire_and_is_named_if_it_explains_the_slowest() {
     // Half of 58 us, and a little less.
     assert!(queue(33_000).contains("can explain it"));
     assert!(queue(32_900).contains("cannot be told apart"));
+}
+
+#[test]
+fn without_enough_reports_the_distributions_say_what_can_explain_the_slowest() {
+    let of = |whole_p99_ns: i64, queue_p99_ns: i64, samples: u64| {
+        let mut path = with_queue(path(200), queue_p99_ns);
+        path.tail = None;
+        let latency = path.whole.latency.as_mut().unwrap();
+        latency.p99_ns = Some(whole_p99_ns);
+        latency.samples = samples;
+        told(&View::Paths(PAIR, vec![path], None))
+    };
+    let begin = "the 99th percentile of 200 reports is ";
+    for (name, text, expected) in [
+        (
+            "a hop",
+            of(110_000, 40_000, 200),
+            Some(
+                "90.0 us above the median: hop leaf (28673) port 2 -> 3 can explain it: its times vary by 58.0 us (p99 less p50)\n",
+            ),
+        ),
+        (
+            "a queue or a hop",
+            of(110_000, 90_000, 200),
+            Some(
+                "90.0 us above the median: the queue of leaf (28673) port 3 or hop leaf (28673) port 2 -> 3 can explain it: their times vary by 86.0 us and 58.0 us (p99 less p50)\n",
+            ),
+        ),
+        (
+            "a queue",
+            of(150_000, 90_000, 200),
+            Some(
+                "130.0 us above the median: the queue of leaf (28673) port 3 can explain it: its times vary by 86.0 us (p99 less p50)\n",
+            ),
+        ),
+        (
+            "neither",
+            of(420_000, 90_000, 200),
+            Some("400.0 us above the median: not in a hop that tells its time; links, "),
+        ),
+        ("packets that are alike", of(20_000, 90_000, 200), None),
+        ("few packets", of(110_000, 90_000, 19), None),
+    ] {
+        match expected {
+            Some(expected) => {
+                let whole = format!("{begin}{expected}");
+                assert!(text.contains(&whole), "{name}: {text}");
+            }
+            None => assert!(!text.contains("99th"), "{name}: {text}"),
+        }
+    }
 }
 
 #[test]

@@ -624,6 +624,7 @@ fn shape_of_views(views: &[View]) -> Shape {
         address: [192, 0, 2, 1].into(),
         name: Some("web-3".to_owned()),
         name_contested: false,
+        interfaces: [(2, "eth0".to_owned())].into(),
         last_ns: 1,
         silent_after_ns: 1,
     }];

@@ -600,7 +600,7 @@ mod tools {
 
     #[test]
     fn a_waterfall_is_drawn() {
-        draw("waterfall.mjs", 15);
+        draw("waterfall.mjs", 17);
     }
 
     #[test]

@@ -3,7 +3,10 @@
 import { check, checkAll, equal, holds, result } from "./check.mjs";
 import "./fake_document.mjs";
 
-const { lossText, lostAt, places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
+const { ends, lossText, lostAt, places, segmentTable, tailText, waterfall } = await import(`${process.argv[2]}/waterfall.js`);
+
+const { learnNames } = await import(`${process.argv[2]}/names.js`);
+const { missingText } = await import(`${process.argv[2]}/mx_pairs.js`);
 
 const { parse } = await import(`${process.argv[2]}/api.js`);
 
@@ -23,6 +26,25 @@ const path = {
   host_segments: [],
   tail: { of_reports: 100, slowest: 1, excess_ns: 5_000_000, shares: [null, 0.98, null] },
 };
+
+check("ports have the names of their interfaces", () => {
+  for (const [interfaces, wires, hop] of [
+    [{ 2: "eth0", 3: "eth1" }, ["1 port 7 → leaf (28673) eth0", "leaf (28673) eth1 → 2 port 8"], "leaf (28673) eth0 → eth1"],
+    [{ 2: "eth0" }, ["1 port 7 → leaf (28673) eth0", "leaf (28673) port 3 → 2 port 8"], "leaf (28673) eth0 → port 3"],
+    [{}, ["1 port 7 → leaf (28673) port 2", "leaf (28673) port 3 → 2 port 8"], "leaf (28673) port 2 → 3"],
+  ]) {
+    learnNames({ exporters: [{ node: 28673, name: "leaf", interfaces }] });
+    equal(JSON.stringify(path.segments.map(ends)), JSON.stringify([wires[0], hop, wires[1]]));
+  }
+  learnNames({ exporters: ["eth0", "wan"].map((name) => ({ node: 1, name: "twin", interfaces: { 7: name, 8: "eth1" } })) });
+  equal(ends(path.segments[0]), "twin (1) port 7 → 28673 port 2", "twins with one ID");
+  learnNames({ exporters: [] });
+});
+
+check("hops that told nothing are named with how many packets they lack", () => {
+  equal(missingText({ missing: [{ node: 12, reports: 1408 }, { node: 13, reports: 5 }] }), "12: 1,408; 13: 5");
+  equal(missingText({ missing: [] }), "");
+});
 
 check("each segment begins where the one before usually ends", () => {
   const { found, last } = places(path.segments);
@@ -89,7 +111,11 @@ check("who is responsible is said only of hops with half of it or more", () => {
   const told = (shares) => plain(tailText({ ...path, tail: { ...path.tail, shares } }));
   holds(told([null, 0.5, null]).endsWith("50 % of it in hop 28673 port 2 → 3."), told([null, 0.5, null]));
   holds(told([null, 0.49, null]).includes("not in a hop that tells its time"), told([null, 0.49, null]));
-  equal(tailText({ ...path, tail: null }), "");
+  const spread = (p50, p99, samples) => plain(tailText({ ...path, tail: null, whole: { ...path.whole, latency: latency(p50, p99, samples) } }));
+  equal(spread(16_000, 90_000), "The 99th percentile of 100 reports is 74 µs above the median: hop 28673 port 2 → 3 can explain it: its times vary by 78 µs (p99 less p50).");
+  holds(spread(16_000, 200_000).includes("not in a hop that tells its time"), spread(16_000, 200_000));
+  equal(spread(16_000, 90_000, 19), "", "too few");
+  equal(spread(16_000, 16_000), "", "they are alike");
 });
 
 check("a queue stands below the wire that it is a part of, and is named if it explains the slowest", () => {

@@ -1,5 +1,7 @@
 //! Reports of a node's identity are read and written back, and their text is bounded and shows as itself.
 
+use std::collections::BTreeMap;
+
 use hostint::collector::decode;
 use hostint::model::{NodeId, NodeIdentity};
 use hostint::wire::report_identity::emit;
@@ -14,7 +16,13 @@ fn identity(name: &str, labels: &[(&str, &str)]) -> NodeIdentity {
         labels: labels
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
             .collect(),
+        interfaces: interfaces(2),
     }
+}
+
+fn interfaces(count: u16) -> BTreeMap<u16, String> {
+    let names = (0..count).map(|n| (0xfff0_u16.wrapping_add(n), format!("enp{n}s0f1v12")));
+    names.collect()
 }
 
 fn written(identity: &NodeIdentity) -> Vec<u8> {
@@ -55,6 +63,17 @@ fn what_is_told_is_what_is_read() {
             read: identity("a", &labels[..8]),
         },
         Case {
+            name: "the 32 interfaces with the lowest numbers",
+            told: NodeIdentity {
+                interfaces: interfaces(40),
+                ..identity("a", &[])
+            },
+            read: NodeIdentity {
+                interfaces: interfaces(40).into_iter().take(32).collect(),
+                ..identity("a", &[])
+            },
+        },
+        Case {
             name: "what would not show is not told",
             told: identity("web\u{1b}[2J\n\u{202e}-3", &[]),
             read: identity("web[2J-3", &[]),
@@ -72,6 +91,19 @@ fn what_is_told_is_what_is_read() {
 }
 
 #[test]
+fn a_host_that_tells_no_interfaces_ends_before_them() {
+    let told = NodeIdentity {
+        interfaces: BTreeMap::new(),
+        ..identity("a", &[("rack", "r7")])
+    };
+    let mut datagram = written(&told);
+    assert_eq!(datagram.pop(), Some(0), "their number");
+    let length = u16::from_be_bytes([datagram[14], datagram[15]]) - 1;
+    datagram[14..16].copy_from_slice(&length.to_be_bytes());
+    assert_eq!(decode(&datagram).unwrap().identity, Some(told));
+}
+
+#[test]
 fn every_cut_and_every_changed_byte_is_read_or_refused() {
     let whole = written(&identity("web-3", &[("rack", "r7")]));
     for length in 0..whole.len() {
@@ -85,7 +117,8 @@ fn every_cut_and_every_changed_byte_is_read_or_refused() {
                 && let Some(read) = group.identity
             {
                 let labels = read.labels.iter().flat_map(|(key, value)| [key, value]);
-                for text in labels.chain([&read.name, &read.version]) {
+                let texts = labels.chain(read.interfaces.values());
+                for text in texts.chain([&read.name, &read.version]) {
                     assert!(text.len() <= 3 * 128, "byte {at} is {value}: {text:?}");
                     assert!(
                         !text.chars().any(char::is_control),

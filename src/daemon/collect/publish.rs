@@ -174,6 +174,7 @@ impl Duty<Collector> for KeepHosts {
                 address: one.exporter,
                 name: one.name,
                 name_contested: one.name_contested,
+                interfaces: one.interfaces,
                 last_ns: one.last_seen_ns,
                 silent_after_ns: one.silent_after_ns,
             });

@@ -4,6 +4,7 @@
 //! does, one of those of postcards, of TCP connections and of a transit hop tells it: first the one to which a name or
 //! labels were given.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -11,8 +12,9 @@ use anyhow::{Context, Result};
 use crate::daemon::duty::Duty;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::NodeIdentity;
+use crate::model::node_identity::MOST_INTERFACES;
 use crate::os::host_token::{Claim, HostToken};
-use crate::os::{clock, hostname};
+use crate::os::{clock, hostname, netdev};
 
 /// A host is silent after three of these.
 const PERIOD_S: u16 = 10;
@@ -60,9 +62,19 @@ impl<D: TellsCollectors> Duty<D> for TellIdentity {
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),
             labels: settings.labels.clone(),
+            interfaces: interfaces()?,
         };
         let time_s = (clock::realtime_ns() / 1_000_000_000) as u32;
         daemon.emitter().identify(&identity, time_s);
         Ok(())
     }
+}
+
+/// The interfaces of this network namespace, those with the lowest indices. A port is the low 16 bits of an index.
+fn interfaces() -> Result<BTreeMap<u16, String>> {
+    let all = netdev::names().context("cannot list this host's interfaces")?;
+    let packets_pass = |name: &str| name != "lo";
+    let told = all.into_iter().filter(|(_, name)| packets_pass(name));
+    let told = told.take(MOST_INTERFACES);
+    Ok(told.map(|(index, name)| (index as u16, name)).collect())
 }

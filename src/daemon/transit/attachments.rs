@@ -104,13 +104,20 @@ impl Duty<TransitDaemon> for LookAfterHop {
 
     fn turn(&mut self, daemon: &mut TransitDaemon, _now: Instant) -> Result<()> {
         let pins = &daemon.side.pins;
-        // While a command attaches or detaches, what is seen says nothing.
-        let Some(_changing) = pins.try_change()? else {
-            return Ok(());
+        let is_there_none = match pins.try_change()? {
+            Some(_changing) => {
+                let all = transit_links::inspect(pins)?;
+                for seen in &all {
+                    self.look_at(pins, seen)?;
+                }
+                all.is_empty()
+            }
+            // While a command attaches or detaches, what is seen says nothing.
+            None => pins.are_gone(),
         };
-        for seen in transit_links::inspect(pins)? {
-            self.look_at(pins, &seen)?;
-        }
+        // Another version of hostint may have taken over, and pins may be hidden: both are something else.
+        daemon.is_detached =
+            is_there_none && pins.other_versions()?.is_empty() && pins.check_visible().is_ok();
         Ok(())
     }
 }

@@ -91,6 +91,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
         plan,
         emitter: Emitter::new(destinations).context("cannot prepare to tell collectors")?,
         signs: Signs::from_env(),
+        is_detached: false,
     };
     let _server = match http {
         Some(listener) => Some(serve(listener, &daemon)?),
@@ -110,12 +111,15 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
         duties = duties.with(waits);
     }
     daemon.signs.notify.ready();
-    while !signals::ending() {
+    while !signals::ending() && !daemon.is_detached {
         duties.turn(&mut daemon, Instant::now());
         std::thread::park_timeout(WAIT);
     }
     duties.finish(&mut daemon);
-    log::info("ended; the transit hop is still attached (hostint transit detach ends that)");
+    log::info(match daemon.is_detached {
+        true => "ended, because the transit hop was detached",
+        false => "ended; the transit hop is still attached (hostint transit detach ends that)",
+    });
     Ok(())
 }
 

@@ -29,6 +29,8 @@ pub struct TransitDaemon {
     /// The way to the collectors.
     pub emitter: Emitter,
     pub signs: Signs,
+    /// Set when the last interface is gone.
+    pub is_detached: bool,
 }
 
 impl OnHost for TransitDaemon {

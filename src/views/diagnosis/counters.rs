@@ -103,7 +103,7 @@ pub const SINK: &[CounterReason] = rows! {
     "bad_inner" Stripping Missed "packet" "in vxlan-gpe with other addresses inside than outside" "check whether there is NAT on the path, or another party's VXLAN-GPE tunnel",
     "ip_options" Stripping Missed "packet" "marked, behind too many IPv6 extension headers" "nothing to do: hostint's source does not tag such packets",
     "foreign_mark" Stripping Note "packet" "with the mark, but without INT" "nothing to do; if there are many, choose another --dscp-value on both sides",
-    "lease_forged" Stripping Missed "lease question" "with a wrong authentication tag" "give all hosts the same --lease-key; if they have it, questions are forged",
+    "lease_forged" Stripping Missed "lease question" "with a wrong authentication tag" "give all hosts the same --lease-key; if they have it, a router translates addresses on the path (NAT), or questions are forged",
     "lease_full" Stripping Missed "lease question" "not answered for lack of room" "find out which hosts ask from that many addresses; a --lease-key keeps strangers out",
     "lease_astray" Stripping Missed "lease question" "refused, because tagged packets reach this host through an interface without a sink" "attach the sink to each interface that packets of the sources come in through",
     "probe_forged" Stripping Note "probe" "with a wrong authentication tag, or from a host without a lease" "give all hosts the same --lease-key; if they have it, probes are forged",

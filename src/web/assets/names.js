@@ -3,10 +3,18 @@
 const LONGEST = 18;
 
 let names = new Map();
+// By node and port.
+let interfaces = new Map();
 
 export function learnNames(status) {
   names = new Map();
-  for (const { node, name, name_contested: contested } of status.exporters) {
+  interfaces = new Map();
+  for (const { node, name, name_contested: contested, interfaces: ports } of status.exporters) {
+    for (const [port, called] of Object.entries(ports ?? {})) {
+      const at = `${node}/${port}`;
+      // Two hosts with one node ID may differ.
+      interfaces.set(at, (interfaces.get(at) ?? called) === called ? called : "");
+    }
     if (node === null || !name) continue;
     const known = names.get(String(node));
     names.set(String(node), { name: known?.name ?? name, contested: contested || known?.contested || (known && known.name !== name) });
@@ -33,4 +41,15 @@ export function named(node) {
 // The same within a sentence: "web-3 (7)", or "node 7" without a name.
 export function nodeNamed(node) {
   return names.has(String(node)) ? named(node) : `node ${node}`;
+}
+
+// "web-3 (7) eth0", or "web-3 (7) port 2" if the interface has no name.
+export function portNamed({ node, port }) {
+  return `${named(node)} ${interfaces.get(`${node}/${port}`) || `port ${port}`}`;
+}
+
+// Both ports of a hop: "leaf (9) eth0 → eth1", or "leaf (9) port 2 → 3" without names.
+export function portsNamed(from, to) {
+  const hasName = interfaces.get(`${from.node}/${from.port}`);
+  return `${portNamed(from)} → ${interfaces.get(`${to.node}/${to.port}`) || (hasName ? `port ${to.port}` : to.port)}`;
 }

@@ -1,7 +1,7 @@
 // A waterfall: a row for each segment of a path, which begins where the one before usually ends.
 
 import { h, svg } from "./dom.js";
-import { named } from "./names.js";
+import { named, portNamed, portsNamed } from "./names.js";
 import { count, duration, exact, share } from "./units.js";
 
 // Fewer packets have no quantiles.
@@ -21,13 +21,11 @@ export function segmentTable(segments) {
 // A packet may wait in the queue of the interface where such a segment begins.
 const beginsWithQueue = (kind) => kind === "wire" || kind === "guest";
 
-const port = ({ node, port }) => `${named(node)} port ${port}`;
-
-// "leaf (28673) port 2 → 3" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
+// "leaf (28673) eth0 → eth1" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
 export function ends({ kind, from, to }) {
-  if (kind === "queue" || kind === "read") return port(from);
-  if (kind === "buffer" || kind === "stack") return port(to);
-  return kind === "hop" ? `${port(from)} → ${to.port}` : `${port(from)} → ${port(to)}`;
+  if (kind === "queue" || kind === "read") return portNamed(from);
+  if (kind === "buffer" || kind === "stack") return portNamed(to);
+  return kind === "hop" ? portsNamed(from, to) : `${portNamed(from)} → ${portNamed(to)}`;
 }
 
 // The usual time of a segment, and its 99th percentile; nothing if the clocks are unknown.
@@ -91,22 +89,41 @@ function about(times) {
   return [ofWhat(times), bound, unknown].filter(Boolean).join(", ");
 }
 
-// The queue whose waits vary most, if that is half of what the slowest packets took longer.
-function explaining(queues, excess) {
-  const known = queues.filter(({ latency }) => latency && latency.p99_ns !== null && latency.p50_ns !== null);
-  const all = known.map((queue) => ({ queue, varies: queue.latency.p99_ns - queue.latency.p50_ns }));
-  return all.filter(({ varies }) => varies >= excess / 2).sort((one, other) => other.varies - one.varies)[0];
+// The parts whose times vary by half of what the slowest packets took longer, or more; those that vary most first.
+function explaining(parts, excess) {
+  const all = parts.map((part) => ({ part, varies: variesBy(part) }));
+  return all.filter(({ varies }) => varies !== null && varies >= excess / 2).sort((one, other) => other.varies - one.varies);
 }
 
+// The 99th percentile less the median.
+function variesBy({ latency }) {
+  return !latency || latency.p99_ns === null || latency.p50_ns === null ? null : latency.p99_ns - latency.p50_ns;
+}
+
+const CANNOT_TELL = "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart.";
+
 // Where the slowest packets lost their time, in a sentence.
-export function tailText({ tail, segments, queues }) {
-  if (!tail) return "";
+export function tailText({ tail, whole, segments, queues }) {
+  if (!tail) return spreadText(whole, segments, queues);
   const begin = `The slowest ${exact(tail.slowest)} of ${exact(tail.of_reports)} reports took ${duration(tail.excess_ns)} more than the median: `;
   const [most, at] = tail.shares.reduce((best, part, i) => (part !== null && part > best[0] ? [part, i] : best), [0, -1]);
-  const slow = at < 0 || most < 0.5 ? explaining(queues, tail.excess_ns) : undefined;
-  if (slow) return `${begin}the queue of ${ends(slow.queue)} can explain it: its waits vary by ${duration(slow.varies)} (p99 less p50).`;
-  if (at < 0 || most < 0.5) return `${begin}not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart.`;
+  const slow = at < 0 || most < 0.5 ? explaining(queues, tail.excess_ns)[0] : undefined;
+  if (slow) return `${begin}the queue of ${ends(slow.part)} can explain it: its waits vary by ${duration(slow.varies)} (p99 less p50).`;
+  if (at < 0 || most < 0.5) return `${begin}${CANNOT_TELL}`;
   return `${begin}${share(most)} of it in ${segments[at].kind} ${ends(segments[at])}.`;
+}
+
+// The same by the distributions of all packets, which know less: not which part the slowest packets were slow in.
+function spreadText(whole, segments, queues) {
+  const excess = variesBy(whole);
+  if (excess === null || excess <= 0 || whole.latency.samples < LEAST_SAMPLES) return "";
+  const hasOneClock = ({ kind }) => kind === "hop" || kind === "guest";
+  const slow = explaining([...segments.filter(hasOneClock), ...queues], excess);
+  const of = whole.packets === null ? `${exact(whole.reports)} reports` : `all ${exact(whole.packets)} packets`;
+  const begin = `The 99th percentile of ${of} is ${duration(excess)} above the median: `;
+  if (slow.length === 0) return `${begin}${CANNOT_TELL}`;
+  const parts = slow.map(({ part }) => `${part.kind === "queue" ? "the queue of" : part.kind} ${ends(part)}`);
+  return `${begin}${parts.join(" or ")} can explain it: ${slow.length === 1 ? "its" : "their"} times vary by ${slow.map(({ varies }) => duration(varies)).join(" and ")} (p99 less p50).`;
 }
 
 // The packets that a segment lost, in red if there are any; "?" if the hosts on both ends do not tell all.
@@ -158,7 +175,7 @@ export function depthText({ segments }) {
   if (filled.length === 0) return `${begin}empty.`;
   const each = filled.map(({ to, queue_depth: { in_bytes: inBytes, mean, most } }) => {
     const unit = inBytes ? " bytes" : "";
-    return `${port(to)} ${mean.toFixed(1)}${unit} (mean), ${exact(most)}${unit} at most`;
+    return `${portNamed(to)} ${mean.toFixed(1)}${unit} (mean), ${exact(most)}${unit} at most`;
   });
   return `${begin}${each.join("; ")}${known.some(({ queue_depth: depth }) => !depth.in_bytes) ? " (hostint's hops count packets)" : ""}.`;
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "real-engines")]
 mod broker;
-mod cluster;
+pub mod cluster;
 mod consumed;
 mod deliveries;
 mod messages;
@@ -13,5 +13,5 @@ pub mod read_back;
 mod tansu;
 mod trust;
 
-const TOPIC: &str = "hostint.reports.v1";
+pub const TOPIC: &str = "hostint.reports.v1";
 const CLOCK_TOPIC: &str = "hostint.clocks.v1";

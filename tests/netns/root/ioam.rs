@@ -246,6 +246,39 @@ fn plain_routers_are_the_hops_of_every_packet() {
 }
 
 #[test]
+fn routers_without_room_or_of_another_namespace_are_no_hops_and_harm_nothing() {
+    let first = vec![ROUTERS[0].map(u64::from)];
+    let prepares: [(&str, &str, fn(&Host), bool); 2] = [
+        ("room for one entry", "--max-hops 1", |_| {}, true),
+        (
+            "the second router has another namespace",
+            "",
+            |n| {
+                n.sh("ip ioam namespace del 18505; ip ioam namespace add 123");
+            },
+            false,
+        ),
+    ];
+    for (name, flags, prepare, is_full) in prepares {
+        let path = Path::begin(flags, |_, n| prepare(n));
+        path.exchange();
+        let stripped = path.lab.b.count("sink", "stripped");
+        assert!(stripped > 500, "{name}: {stripped}");
+        // Those that were merged again count once.
+        let full = path.lab.b.count("sink", "trace_full");
+        assert!(
+            full <= stripped && (full > 500) == is_full,
+            "{name}: {full}"
+        );
+        await_that_or(|| !path.told().is_empty(), || format!("{name}: told"));
+        for hops in path.told() {
+            let nodes: Vec<[u64; 3]> = hops.iter().map(|hop| [hop[0], hop[1], hop[2]]).collect();
+            assert_eq!(nodes, first, "{name}");
+        }
+    }
+}
+
+#[test]
 fn where_a_router_drops_hop_by_hop_options_packets_go_another_way() {
     let path = Path::begin("", |_, n| drop_options(n));
     await_that_or(

@@ -387,7 +387,17 @@ fn the_daemon_keeps_the_hop_attached_and_outlives_nothing() {
     carry(lab, "without daemon", || {
         lab.m.count("transit", "not_allowed") > before + 1_000
     });
+    let mut again = lab
+        .m
+        .start("transit --dev m0,m1 --node-id 9", "attached to m1");
+    lab.m.hostint("transit detach --dev m0");
     lab.m.hostint("transit detach");
+    assert_eq!(again.wait(), Some(0), "nothing is left to look after");
+    let said = again.stderr();
+    assert!(
+        said.contains("because the transit hop was detached"),
+        "{said}"
+    );
     let none = lab.m.try_hostint("transit detach");
     assert_eq!(none.status.code(), Some(3), "nothing is left to detach");
     std::fs::remove_file(&config).unwrap();

@@ -86,8 +86,8 @@ fn a_hop_tells_its_name_and_its_clock() {
         let is_known = |segment: &&Value| segment["corrected"]["packets"].as_u64() > Some(100);
         segments.iter().filter(is_known).count() == 2
     });
-    await_that("the hop has its name", || {
-        history.text().contains(&format!("leaf ({HOP}) port"))
+    await_that("the hop and its ports have their names", || {
+        history.text().contains(&format!("leaf ({HOP}) m0 -> m1"))
     });
 }
 

@@ -122,6 +122,54 @@ pub fn fill(frame: &mut [u8], l3: usize, entry: &Entry) {
     put16(frame, trace + 6, words - 5);
 }
 
+/// What a sink makes of a hop-by-hop header in front of UDP.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Read {
+    /// Of others: passes uncounted.
+    Foreign,
+    /// Passes, counted by a reason.
+    Refused,
+    Taken {
+        /// A router found no room for its entry.
+        is_full: bool,
+    },
+}
+
+/// Bytes that differ from packet to packet, and reserved ones.
+fn is_free(place: usize) -> bool {
+    matches!(place, 0 | 10..28 | 30 | 36..48 | 50 | 54..56 | HEAD..)
+}
+
+/// The header that follows IPv6's fixed header: what a source draws, in which routers fill in entries and one flag.
+pub fn read(header: &[u8]) -> Read {
+    if header[4] != 0x1e || header[6..8] != *b"hi" {
+        return Read::Foreign;
+    }
+    let room = usize::from(header[49]).checked_sub(10);
+    let Some(room) = room.filter(|room| room % ENTRY == 0 && room / ENTRY <= 8) else {
+        return Read::Refused;
+    };
+    let drawn = Header {
+        room: room / ENTRY,
+        age_code: header[9] & 0x0f,
+        ..Header::default()
+    };
+    let drawn = options(&drawn, header[0]);
+    let pairs = header.iter().zip(&drawn).enumerate();
+    let mut differing = pairs.filter(|(_, (one, other))| one != other);
+    if !differing.all(|(place, _)| is_free(place)) || !matches!(header[0], 6 | 17) {
+        return Read::Refused;
+    }
+    let words = be16(header, 54);
+    let left = usize::from(words & 0x7f);
+    if words >> 11 != 5 || left % 5 != 0 || left * 4 > room {
+        return Read::Refused;
+    }
+    Read::Taken {
+        is_full: words & 0x400 != 0,
+    }
+}
+
 /// What a source wrote into a tagged frame.
 pub fn header_of(frame: &[u8], l3: usize) -> Header {
     let at = l3 + 40;
