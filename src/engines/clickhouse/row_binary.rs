@@ -8,29 +8,36 @@ use flate2::write::GzEncoder;
 
 use super::columns::{ColumnValue, TableColumn};
 use super::row::TableRow;
-use crate::engines::Parcel;
+use crate::engines::{FedReport, RunId};
 
-/// Returns a parcel's rows with these columns, compressed by gzip. Reports without a time get `now_ns`.
-pub fn packed_rows(parcel: &Parcel, columns: &[&TableColumn], now_ns: u64) -> io::Result<Vec<u8>> {
+/// Appends the rows of these reports with these columns. Reports without a time get `now_ns`.
+pub fn append_rows<'a>(
+    run: RunId,
+    entries: impl Iterator<Item = &'a FedReport>,
+    columns: &[&TableColumn],
+    now_ns: u64,
+    out: &mut Vec<u8>,
+) {
+    for entry in entries {
+        append_row(&TableRow::new(run, entry, now_ns), columns, out);
+    }
+}
+
+/// Returns the same rows, compressed by gzip.
+pub fn packed_rows<'a>(
+    run: RunId,
+    entries: impl Iterator<Item = &'a FedReport>,
+    columns: &[&TableColumn],
+    now_ns: u64,
+) -> io::Result<Vec<u8>> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     let mut row = Vec::new();
-    for entry in parcel.entries() {
+    for entry in entries {
         row.clear();
-        append_row(
-            &TableRow::new(parcel.run(), entry, now_ns),
-            columns,
-            &mut row,
-        );
+        append_row(&TableRow::new(run, entry, now_ns), columns, &mut row);
         packed.write_all(&row)?;
     }
     packed.finish()
-}
-
-/// Appends a parcel's rows uncompressed.
-pub fn append_rows(parcel: &Parcel, columns: &[&TableColumn], now_ns: u64, out: &mut Vec<u8>) {
-    for entry in parcel.entries() {
-        append_row(&TableRow::new(parcel.run(), entry, now_ns), columns, out);
-    }
 }
 
 fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
