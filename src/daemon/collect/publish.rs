@@ -73,6 +73,7 @@ impl Collector {
         let traffic = self.hub.traffic().clone();
         let hops = self.hub.hops().rows(MOST_PASSAGES);
         let tcp = self.hub.connections().rows(MOST_TCP, now_ns);
+        let queues = self.hub.queues().rows();
         let mx_pairs = self.hub.mx_pairs(MOST_MX_PAIRS);
         let takers = self.hub.taker();
         let lines = takers.lines.output().counts();
@@ -116,6 +117,8 @@ impl Collector {
         status.segments = segments;
         status.traffic = traffic;
         status.hops = hops;
+        status.queues = queues;
+        status.queue_reports_untracked = self.hub.queues().untracked();
         status.tcp = tcp;
         status.connections_untracked = self.hub.connections().untracked();
     }
