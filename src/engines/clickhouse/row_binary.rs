@@ -44,17 +44,17 @@ fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
     for column in columns {
         match &column.value {
             ColumnValue::U8(value) => out.push(value(row)),
-            ColumnValue::U16(value) => out.extend(value(row).to_le_bytes()),
-            ColumnValue::U32(value) => out.extend(value(row).to_le_bytes()),
-            ColumnValue::U64(value) => out.extend(value(row).to_le_bytes()),
-            ColumnValue::I64(value) => out.extend(value(row).to_le_bytes()),
+            ColumnValue::U16(value) => out.extend_from_slice(&value(row).to_le_bytes()),
+            ColumnValue::U32(value) => out.extend_from_slice(&value(row).to_le_bytes()),
+            ColumnValue::U64(value) => out.extend_from_slice(&value(row).to_le_bytes()),
+            ColumnValue::I64(value) => out.extend_from_slice(&value(row).to_le_bytes()),
             ColumnValue::MaybeU8(value) => maybe(out, value(row).map(u8::to_le_bytes)),
             ColumnValue::MaybeU16(value) => maybe(out, value(row).map(u16::to_le_bytes)),
             ColumnValue::MaybeU32(value) => maybe(out, value(row).map(u32::to_le_bytes)),
             ColumnValue::MaybeU64(value) => maybe(out, value(row).map(u64::to_le_bytes)),
             ColumnValue::MaybeI64(value) => maybe(out, value(row).map(i64::to_le_bytes)),
             ColumnValue::Text(value) => text(out, value(row)),
-            ColumnValue::Address(value) => out.extend(address(value(row))),
+            ColumnValue::Address(value) => out.extend_from_slice(&address(value(row))),
             ColumnValue::ManyText(value) => {
                 let texts = value(row);
                 length(out, texts.len());
@@ -73,18 +73,22 @@ fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
 /// Appends a nullable value: NULL is a 1 without a value.
 fn maybe<const N: usize>(out: &mut Vec<u8>, value: Option<[u8; N]>) {
     out.push(value.is_none().into());
-    out.extend(value.into_iter().flatten());
+    if let Some(value) = value {
+        out.extend_from_slice(&value);
+    }
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {
     length(out, text.len());
-    out.extend(text.as_bytes());
+    out.extend_from_slice(text.as_bytes());
 }
 
 /// Appends an array.
 fn many<T, const N: usize>(out: &mut Vec<u8>, values: Vec<T>, bytes: fn(T) -> [u8; N]) {
     length(out, values.len());
-    out.extend(values.into_iter().flat_map(bytes));
+    for value in values {
+        out.extend_from_slice(&bytes(value));
+    }
 }
 
 /// Appends a length in groups of seven bits, the lowest first.
