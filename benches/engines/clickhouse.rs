@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use hostint::engines::clickhouse::{COLUMNS, ClickHouse, TableColumn, append_rows, packed_rows};
+use hostint::engines::clickhouse::{COLUMNS, ClickHouse, RowGroup, append_rows, packed_rows};
 use hostint::engines::{Engine, Parcel};
 use hostint::model::Record;
 use hostint_testing::clickhouse;
@@ -31,14 +31,19 @@ fn lines(parcel: &Parcel) -> Vec<u8> {
     lines
 }
 
-fn every_column() -> Vec<&'static TableColumn> {
-    COLUMNS.iter().collect()
-}
-
-fn row_binary(parcel: &Parcel) -> Vec<u8> {
-    let mut rows = Vec::new();
-    append_rows(parcel, &every_column(), 0, &mut rows);
-    rows
+/// The rows of each group, with the columns that the engine sends.
+fn groups(parcel: &Parcel, packed: bool) -> Vec<u8> {
+    let every: Vec<_> = COLUMNS.iter().collect();
+    let mut bytes = Vec::new();
+    for group in RowGroup::ALL {
+        let (run, entries, columns) = (parcel.run(), group.entries(parcel), group.columns(&every));
+        if packed {
+            bytes.extend(packed_rows(run, entries, &columns, 0).unwrap());
+        } else {
+            append_rows(run, entries, &columns, 0, &mut bytes);
+        }
+    }
+    bytes
 }
 
 type Make<'a> = &'a dyn Fn(&Parcel) -> Vec<u8>;
@@ -52,10 +57,11 @@ pub fn rows() {
         1_800_000_000_000_000_000,
         100_000,
     );
-    let packed = |parcel: &Parcel| packed_rows(parcel, &every_column(), 0).unwrap();
+    let plain = |parcel: &Parcel| groups(parcel, false);
+    let packed = |parcel: &Parcel| groups(parcel, true);
     let packed_lines = |parcel: &Parcel| gzip(&lines(parcel));
     let formats: [(&str, Make<'_>); 4] = [
-        ("RowBinary", &row_binary),
+        ("RowBinary", &plain),
         ("RowBinary, gzip", &packed),
         ("JSON lines", &lines),
         ("JSON lines, gzip", &packed_lines),

@@ -4,8 +4,9 @@
 --
 -- Nothing is deleted automatically; drop days: ALTER TABLE hostint.reports DROP PARTITION '2026-01-31'.
 --
--- The engine inserts all columns of hostint.reports but time. Values that a report does not have are NULL, or 0 and '' in
--- columns that cannot be NULL: kind determines the values of a report. Times and latencies are integers in nanoseconds.
+-- The engine inserts all columns of hostint.reports but time; rows that tell of no host go without those from in_interface on.
+-- Values that a report does not have are NULL, or 0 and '' in columns that cannot be NULL, which must stay the defaults of the
+-- columns: kind determines the values of a report. Times and latencies are integers in nanoseconds.
 -- A table that an earlier version made lacks the columns of later ones, and takes rows without their values, which the engine
 -- says once. To add them: clickhouse-client --multiquery --ignore-error <schema-plain.sql
 --

@@ -5,8 +5,9 @@
 -- This file may be run again. Choose the lifetime of rows (TTL) yourself. If you change the names of database and tables
 -- here, give them to --clickhouse-database and --clickhouse-table.
 --
--- The engine inserts all columns of hostint.reports but time and exact_time. Values that a report does not have are NULL,
--- or 0 and '' in columns that cannot be NULL: kind determines the values of a report. Times and latencies are integers in nanoseconds.
+-- The engine inserts all columns of hostint.reports but time and exact_time; rows that tell of no host go without those from in_interface on.
+-- Values that a report does not have are NULL, or 0 and '' in columns that cannot be NULL, which must stay the defaults of the
+-- columns: kind determines the values of a report. Times and latencies are integers in nanoseconds.
 -- A table that an earlier version made lacks the columns of later ones, and takes rows without their values, which the engine
 -- says once. Run this file again to add them.
 --

@@ -1,17 +1,10 @@
 //! What hosts dropped: the packets that each report adds to those that earlier ones told of, and their sums.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
-use std::net::IpAddr;
 
+use super::last_counts::{EpochCounts, LastCounts, MOST, Sender};
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{Arrival, DropCount, DropId, HostDropReport, HostDropRow, NodeId};
-
-/// The most flows and sums that are followed, and the most that are shown.
-const MOST: usize = 65_536;
-
-/// When there is no room, what was not told for this time makes some.
-const QUIET_NS: u64 = 600_000_000_000;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -21,71 +14,17 @@ const ALL_TOLD_NS: u64 = 130 * NS_PER_S;
 /// The time by which the clock of a host may differ from this one.
 const SLACK_NS: u64 = 2 * NS_PER_S;
 
-/// Beginnings that differ by less are one: hosts read two clocks for each, not at the same moment.
-const SAME_NS: u64 = NS_PER_S / 10;
-
-type Sender = (IpAddr, NodeId);
-
-/// Counts that a host told last, since an epoch.
-#[derive(Debug)]
-struct LastSum {
-    epoch_ns: u64,
-    count: DropCount,
-    seen_ns: u64,
-}
-
-/// The last counts of each subject, in bounded memory.
-#[derive(Debug)]
-struct LastCounts<K> {
-    known: HashMap<(Sender, K), LastSum>,
-    /// Counts of subjects for which there was no room.
-    refused: u64,
-}
-
-impl<K> Default for LastCounts<K> {
-    fn default() -> Self {
-        Self {
-            known: HashMap::new(),
-            refused: 0,
-        }
+impl EpochCounts for DropCount {
+    fn progress(self) -> u64 {
+        self.packets
     }
-}
 
-impl<K: Eq + Hash> LastCounts<K> {
-    /// Returns what these counts add. The first ones of a subject are only a base unless all of them are new.
-    fn more(
-        &mut self,
-        key: (Sender, K),
-        (epoch_ns, is_new): (u64, bool),
-        count: DropCount,
-        now_ns: u64,
-    ) -> Option<DropCount> {
-        let told = LastSum {
-            epoch_ns,
-            count,
-            seen_ns: now_ns,
-        };
-        let is_same = |last: &LastSum| epoch_ns.abs_diff(last.epoch_ns) < SAME_NS;
-        let more = match self.known.get(&key) {
-            // A datagram may be late.
-            Some(last) if is_same(last) && count.packets < last.count.packets => return None,
-            Some(last) if is_same(last) => Some(count.since(last.count)),
-            Some(last) if epoch_ns < last.epoch_ns => return None,
-            Some(_) => Some(count),
-            None => {
-                if self.known.len() >= MOST {
-                    self.known
-                        .retain(|_, last| last.seen_ns.saturating_add(QUIET_NS) >= now_ns);
-                }
-                if self.known.len() >= MOST {
-                    self.refused += 1;
-                    return None;
-                }
-                is_new.then_some(count)
-            }
-        };
-        self.known.insert(key, told);
-        more.filter(|more| !more.is_zero())
+    fn since(self, before: Self) -> Self {
+        Self::since(self, before)
+    }
+
+    fn is_zero(self) -> bool {
+        Self::is_zero(self)
     }
 }
 
@@ -93,8 +32,8 @@ impl<K: Eq + Hash> LastCounts<K> {
 #[derive(Debug, Default)]
 pub struct HostDrops {
     started_ns: u64,
-    flows: LastCounts<DropId>,
-    sums: LastCounts<DropSubject>,
+    flows: LastCounts<DropId, DropCount>,
+    sums: LastCounts<DropSubject, DropCount>,
     /// The epoch of each host, and when it was first told.
     senders: HashMap<Sender, (u64, u64)>,
     rows: BTreeMap<(NodeId, DropSubject), DropCount>,

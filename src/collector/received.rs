@@ -14,8 +14,8 @@ use super::report_taker::{ReceivedReport, ReportTaker};
 use super::reported_paths::ReportedPaths;
 use super::segments::Segments;
 use super::{
-    Coverage, CrossingLedger, HostConnections, HostDrops, HostHops, Increments, OptionHops,
-    ReportGroup, decode,
+    Coverage, CrossingLedger, HostConnections, HostDrops, HostHops, HostQueues, Increments,
+    OptionHops, ReportGroup, decode,
 };
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PairTraffic,
@@ -31,6 +31,7 @@ pub struct ReportHub<T> {
     traffic: PairTraffic,
     drops: HostDrops,
     hops: HostHops,
+    queues: HostQueues,
     connections: HostConnections,
     clocks: NodeClocks,
     held: HeldReports,
@@ -59,6 +60,7 @@ impl<T: ReportTaker> ReportHub<T> {
             traffic: PairTraffic::default(),
             drops: HostDrops::default(),
             hops: HostHops::default(),
+            queues: HostQueues::default(),
             connections: HostConnections::default(),
             clocks: NodeClocks::default(),
             held: HeldReports::default(),
@@ -253,6 +255,7 @@ impl<T: ReportTaker> ReportHub<T> {
         if let Body::HostHop(told) = &observation.body {
             self.hops.learn(told);
         }
+        self.queues.see(report, Some(arrival));
         let class = observation.group_class();
         let flow = observation.flow();
         let path = self.paths.of(observation, arrival.received_ns);
@@ -297,6 +300,7 @@ impl<T: ReportTaker> ReportHub<T> {
         let arrival = record.arrival();
         let named = record.told_reason().filter(|_| self.chosen.is_none());
         let measured = self.increments.of(&report, arrival);
+        self.queues.see(&report, arrival);
         let class = report.observation.group_class();
         let class = class.or(self.classifier.class_of(report.observation.flow()));
         let clocks = record.clocks();
@@ -362,6 +366,7 @@ impl<T: ReportTaker> ReportHub<T> {
         self.increments.start_at(started_ns);
         self.coverage.start_at(started_ns);
         self.drops.start_at(started_ns);
+        self.queues.start_at(started_ns);
         self.connections.start_at(started_ns);
     }
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::coverage::CoverageRow;
 use super::{
-    EngineStatus, HopPassage, HostDropRow, HostTcpRow, MxPairRow, NodeId, PairTraffic, SegmentTally,
+    EngineStatus, HopPassage, HostDropRow, HostQueueRow, HostTcpRow, MxPairRow, NodeId,
+    PairTraffic, SegmentTally,
 };
 
 /// The schema of a [`CollectStatus`] as JSON.
@@ -63,6 +64,8 @@ pub struct CollectStatus {
     pub mx_without_sink: u64,
     /// Counts of dropped packets that hosts told, and for which there was no room.
     pub drop_counts_untracked: u64,
+    /// Reports of episodes of queues beyond the limit of followed ones: the history has them, and no sum.
+    pub queue_reports_untracked: u64,
     /// Summaries of flows, source nodes and classes beyond the limit of followed ones.
     pub summaries_untracked: u64,
     /// Reports of TCP connections beyond the limit of followed ones: the history has them, and no sums.
@@ -125,6 +128,9 @@ pub struct CollectStatus {
     /// All of them by node, reason and position, for metrics.
     #[serde(skip)]
     pub drop_sums: Vec<HostDropRow>,
+    /// The episodes of hosts' queues, for metrics.
+    #[serde(skip)]
+    pub queues: Vec<HostQueueRow>,
     /// The TCP connections of hosts by what limits them: all hosts, or the first of them by node.
     pub tcp: Vec<HostTcpRow>,
 }

@@ -45,6 +45,7 @@ mod host_drop;
 mod host_hop;
 pub mod host_names;
 mod host_passage;
+mod host_queue;
 mod host_status;
 pub mod hosts;
 mod int_header;
@@ -173,6 +174,7 @@ pub use host_hop::{
 pub use host_names::{ClaimOrigin, HostName, NameClaim};
 pub use host_passage::{PassageFigures, PassageId, QUEUED_PLACE, SENT_PLACE};
 pub use host_status::{
+pub use host_queue::{EpisodeCounts, HostQueueRow};
     ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,
     DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
     SinkStatus, SourceStatus, StrippedPackets,

@@ -10,6 +10,7 @@ mod exporters;
 mod host_connections;
 mod host_drops;
 mod host_hops;
+mod host_queues;
 mod identities;
 mod increments;
 mod listener;

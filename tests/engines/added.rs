@@ -72,7 +72,13 @@ fn parcel_of(body: Body, added: Option<Measured>, clocks: LatencyClocks) -> Parc
 fn column(parcel: &Parcel, name: &str) -> Vec<u8> {
     let column = COLUMNS.iter().find(|column| column.name == name);
     let mut row = Vec::new();
-    append_rows(parcel, &[column.unwrap()], 0, &mut row);
+    append_rows(
+        parcel.run(),
+        parcel.entries(),
+        &[column.unwrap()],
+        0,
+        &mut row,
+    );
     row
 }
 

@@ -156,6 +156,19 @@ fn collect_status() -> CollectStatus {
     CollectStatus {
         schema: COLLECT_SCHEMA,
         started_ns: 1_700_000_000_000_000_000,
+        queues: vec![HostQueueRow {
+            node: NodeId(7),
+            dev: "eth1".to_owned(),
+            queue: 2,
+            counts: EpisodeCounts {
+                episodes: 3,
+                over_ns: 1_500_000_000,
+                packets: 50,
+                told: 40,
+                suppressed: 10,
+                drops: 6,
+            },
+        }],
         datagrams: 30,
         engines: vec![
             EngineStatus {
@@ -337,6 +350,23 @@ fn names_types_and_help_are_what_users_built_upon() {
         kept == lines,
         "not what was committed (if it is meant so: HOSTINT_BLESS=1 cargo test --test views metrics; then look at git diff)"
     );
+}
+
+#[test]
+fn a_collector_has_the_episodes_of_each_queue_of_each_host() {
+    let page = collect_page();
+    let labels = "{node=\"7\",dev=\"eth1\",queue=\"2\"}";
+    for (figure, wanted) in [
+        ("episodes_total", 3.0),
+        ("seconds_over_total", 1.5),
+        ("packets_over_total", 50.0),
+        ("packets_told_total", 40.0),
+        ("packets_suppressed_total", 10.0),
+        ("drops_total", 6.0),
+    ] {
+        let series = format!("hostint_host_queue_{figure}{labels}");
+        assert_eq!(value(&page, &series), wanted, "{series}");
+    }
 }
 
 #[test]

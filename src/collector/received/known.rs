@@ -3,7 +3,7 @@
 use super::ReportHub;
 use crate::collector::mx_join::MxCounts;
 use crate::collector::{
-    Coverage, Exporters, HostConnections, HostDrops, HostHops, Increments, NodeClocks,
+    Coverage, Exporters, HostConnections, HostDrops, HostHops, HostQueues, Increments, NodeClocks,
 };
 use crate::model::{DropReasons, MxPairRow, PairTraffic, SegmentTally};
 
@@ -39,6 +39,10 @@ impl<T> ReportHub<T> {
 
     pub fn hops(&self) -> &HostHops {
         &self.hops
+    }
+
+    pub fn queues(&self) -> &HostQueues {
+        &self.queues
     }
 
     pub fn connections(&self) -> &HostConnections {

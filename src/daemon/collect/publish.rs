@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::collector::Collector;
-use crate::collector::{ClockCounts, HostDrops};
+use crate::collector::{ClockCounts, HostDrops, HostQueues};
 use crate::daemon::duty::Duty;
 use crate::model::{CollectStatus, ExporterHealth, HostSeen, NameOrigin, NodeId, NodeNames};
 use crate::os::{clock, log};
@@ -94,6 +94,7 @@ impl Collector {
         status.mx_without_sink = mx.without_sink;
         status.mx_pairs = mx_pairs;
         publish_drops(self.hub.drops(), &mut status);
+        publish_queues(self.hub.queues(), &mut status);
         publish_clocks(self.hub.clocks().counts(), &mut status);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
@@ -132,6 +133,11 @@ fn publish_drops(drops: &HostDrops, status: &mut CollectStatus) {
     status.drops = drops.rows(MOST_DROPS);
     status.drop_sums = drops.by_reason();
     status.drop_counts_untracked = drops.untracked();
+}
+
+fn publish_queues(queues: &HostQueues, status: &mut CollectStatus) {
+    status.queues = queues.rows();
+    status.queue_reports_untracked = queues.untracked();
 }
 
 fn publish_clocks(clocks: &ClockCounts, status: &mut CollectStatus) {

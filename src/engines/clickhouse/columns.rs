@@ -11,6 +11,8 @@ pub struct TableColumn {
     pub value: ColumnValue,
     /// Tables of earlier versions lack it, and take rows without it.
     pub later: bool,
+    /// Only rows of [`RowGroup::Hosts`](super::RowGroup::Hosts) have another value than the table's default.
+    pub of_hosts: bool,
 }
 
 /// A column's value in a row, in the width that the column's type must have.
@@ -64,17 +66,39 @@ impl ColumnValue {
 }
 
 macro_rules! columns {
-    ($($name:literal $kind:ident $value:expr;)* later: $($later:literal $of:ident $with:expr;)*) => {
-        &[
-            $(TableColumn { name: $name, value: ColumnValue::$kind($value), later: false },)*
-            $(TableColumn { name: $later, value: ColumnValue::$of($with), later: true },)*
-        ]
+    ($($part:ident: $($name:literal $kind:ident $value:expr;)*)*) => {
+        &[$($(
+            TableColumn {
+                name: $name,
+                value: ColumnValue::$kind($value),
+                later: Part::$part.is_later(),
+                of_hosts: Part::$part.is_of_hosts(),
+            },
+        )*)*]
     };
+}
+
+/// The parts of [`COLUMNS`].
+enum Part {
+    First,
+    Later,
+    LaterOfHosts,
+}
+
+impl Part {
+    const fn is_later(&self) -> bool {
+        !matches!(self, Self::First)
+    }
+
+    const fn is_of_hosts(&self) -> bool {
+        matches!(self, Self::LaterOfHosts)
+    }
 }
 
 /// The columns in the order of a row's values. Numbers without NULL are 0 if the report does not have them, which its
 /// kind tells.
 pub const COLUMNS: &[TableColumn] = columns! {
+    First:
     "run" U64 |row| row.run;
     "number" U64 |row| row.entry.number;
     "time_ns" U64 |row| row.observed.time_ns;
@@ -139,7 +163,7 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "flow_latency_max_ns" I64 |row| row.totals.latency_max_ns.into();
     "flow_latency_sum_ns" I64 |row| row.totals.latency_sum_ns;
     "flow_histogram" ManyU32 |row| histogram(&row.entry.report.observation.body);
-    later:
+    Later:
     "added_packets" U64 |row| row.added(|added| added.packets);
     "added_bytes" U64 |row| row.added(|added| added.bytes);
     "added_lost" U64 |row| row.added(|added| added.lost);
@@ -175,6 +199,7 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "sink_name" Text |row| row.name(row.observed.sink);
     "hops.name" ManyText |row| row.names(row.hops.iter().map(|hop| hop.node));
     "path_names" ManyText |row| row.names(row.path_part().into_iter().flat_map(|part| part.nodes.iter().map(|node| node.0)));
+    LaterOfHosts:
     "in_interface" Text |row| text(row.way().in_interface);
     "out_interface" Text |row| text(row.way().out_interface);
     "in_ifindex" U32 |row| row.way().in_ifindex;

@@ -1,22 +1,25 @@
 //! The ClickHouse engine: reports become rows of a table, inserted by HTTP.
 //!
-//! A parcel is one INSERT. When it is sent again, it has the same bytes and the same deduplication token. On servers
-//! without tokens, the columns run and number tell rows that were stored twice.
+//! Each group of a parcel's rows is one INSERT; most parcels have one group. When it is sent again, it has the same bytes and
+//! the same deduplication token. On servers without tokens, the columns run and number tell rows that were stored twice.
 
 mod answer;
 mod columns;
 mod host_row;
+mod pending;
 mod row;
 mod row_binary;
+mod row_group;
 mod table;
 
 use std::time::{Duration, Instant};
 
-pub use columns::{COLUMNS, TableColumn};
+pub use columns::{COLUMNS, ColumnValue, TableColumn};
 pub use row_binary::{append_rows, packed_rows};
+pub use row_group::RowGroup;
 
+use self::pending::{PackedRows, PendingParcel};
 use self::table::Insertion;
-use super::clock::now_ns;
 use super::http::HttpClient;
 use super::{Accepted, Engine, Pace, Parcel, Trouble};
 
@@ -41,7 +44,7 @@ pub struct ClickHouse {
     /// What the table lacks, and whether that was told.
     lack: Lack,
     /// The parcel that is being delivered.
-    packed: Option<PackedParcel>,
+    pending: Option<PendingParcel>,
 }
 
 /// What a table of an earlier version lacks.
@@ -51,14 +54,6 @@ struct Lack {
     is_told: bool,
     /// When the table is looked at again.
     due: Option<Instant>,
-}
-
-/// A parcel as rows.
-struct PackedParcel {
-    number: u64,
-    /// The number of columns. A table only gains them.
-    columns: usize,
-    rows: Vec<u8>,
 }
 
 /// The user that inserts.
@@ -88,7 +83,7 @@ impl ClickHouse {
             mark: if url.contains('?') { '&' } else { '?' },
             insertion: None,
             lack: Lack::default(),
-            packed: None,
+            pending: None,
         })
     }
 
@@ -123,17 +118,17 @@ impl ClickHouse {
         Ok(insertion)
     }
 
-    fn insert(&self, how: &Insertion, parcel: &Parcel, rows: &[u8]) -> Result<(), Trouble> {
-        let first = parcel.entries().next().map_or(0, |entry| entry.number);
+    fn insert(&self, how: &Insertion, parcel: &Parcel, rows: &PackedRows) -> Result<(), Trouble> {
+        let columns = rows.group.columns(&how.columns);
+        let token = format!("{:016x}-{}", parcel.run().0, rows.first);
         let query = format!(
             "{}query={}&{}",
             self.mark,
-            table::insert(&self.whole_table(), &how.columns),
-            how.settings
-                .replace(table::TOKEN, &format!("{:016x}-{first}", parcel.run().0)),
+            table::insert(&self.whole_table(), &columns),
+            how.settings.replace(table::TOKEN, &token),
         );
         let kind = "application/octet-stream";
-        let answer = self.client.send(&query, kind, Some("gzip"), rows)?;
+        let answer = self.client.send(&query, kind, Some("gzip"), &rows.bytes)?;
         match answer.status {
             200 if answer.body.is_empty() => Ok(()),
             _ => Err(self.trouble(&answer)),
@@ -160,22 +155,26 @@ impl Engine for ClickHouse {
 
     fn deliver(&mut self, parcel: &Parcel) -> Result<Accepted, Trouble> {
         let how = self.insertion()?;
-        let (number, columns) = (parcel.number, how.columns.len());
-        let packed = match self.packed.take() {
-            Some(packed) if (packed.number, packed.columns) == (number, columns) => packed,
-            _ => PackedParcel {
-                number,
-                columns,
-                rows: packed_rows(parcel, &how.columns, now_ns())
-                    .map_err(|err| Trouble::Refused(format!("cannot compress rows: {err}")))?,
-            },
-        };
-        let inserted = self.insert(&how, parcel, &packed.rows);
-        if inserted.is_err() {
-            self.insertion = None;
-            self.packed = Some(packed);
+        let of_this = self.pending.take().filter(|one| one.is_of(parcel));
+        let mut pending = of_this.unwrap_or_else(|| PendingParcel::new(parcel));
+        while let Some(rows) = pending
+            .next(parcel, &how)
+            .map_err(|err| Trouble::Refused(format!("cannot compress rows: {err}")))?
+        {
+            let inserted = self.insert(&how, parcel, rows);
+            if inserted.is_err() {
+                self.insertion = None;
+            }
+            match inserted {
+                Ok(()) => pending.taken(),
+                Err(Trouble::Refused(why)) => pending.refused(why),
+                Err(later) => {
+                    self.pending = Some(pending);
+                    return Err(later);
+                }
+            }
         }
-        inserted.map(|()| Accepted::default())
+        pending.outcome(parcel)
     }
 
     fn notice(&mut self) -> Option<String> {

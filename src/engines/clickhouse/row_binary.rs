@@ -8,46 +8,53 @@ use flate2::write::GzEncoder;
 
 use super::columns::{ColumnValue, TableColumn};
 use super::row::TableRow;
-use crate::engines::Parcel;
+use crate::engines::{FedReport, RunId};
 
-/// Returns a parcel's rows with these columns, compressed by gzip. Reports without a time get `now_ns`.
-pub fn packed_rows(parcel: &Parcel, columns: &[&TableColumn], now_ns: u64) -> io::Result<Vec<u8>> {
+/// Appends the rows of these reports with these columns. Reports without a time get `now_ns`.
+pub fn append_rows<'a>(
+    run: RunId,
+    entries: impl Iterator<Item = &'a FedReport>,
+    columns: &[&TableColumn],
+    now_ns: u64,
+    out: &mut Vec<u8>,
+) {
+    for entry in entries {
+        append_row(&TableRow::new(run, entry, now_ns), columns, out);
+    }
+}
+
+/// Returns the same rows, compressed by gzip.
+pub fn packed_rows<'a>(
+    run: RunId,
+    entries: impl Iterator<Item = &'a FedReport>,
+    columns: &[&TableColumn],
+    now_ns: u64,
+) -> io::Result<Vec<u8>> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     let mut row = Vec::new();
-    for entry in parcel.entries() {
+    for entry in entries {
         row.clear();
-        append_row(
-            &TableRow::new(parcel.run(), entry, now_ns),
-            columns,
-            &mut row,
-        );
+        append_row(&TableRow::new(run, entry, now_ns), columns, &mut row);
         packed.write_all(&row)?;
     }
     packed.finish()
-}
-
-/// Appends a parcel's rows uncompressed.
-pub fn append_rows(parcel: &Parcel, columns: &[&TableColumn], now_ns: u64, out: &mut Vec<u8>) {
-    for entry in parcel.entries() {
-        append_row(&TableRow::new(parcel.run(), entry, now_ns), columns, out);
-    }
 }
 
 fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
     for column in columns {
         match &column.value {
             ColumnValue::U8(value) => out.push(value(row)),
-            ColumnValue::U16(value) => out.extend(value(row).to_le_bytes()),
-            ColumnValue::U32(value) => out.extend(value(row).to_le_bytes()),
-            ColumnValue::U64(value) => out.extend(value(row).to_le_bytes()),
-            ColumnValue::I64(value) => out.extend(value(row).to_le_bytes()),
+            ColumnValue::U16(value) => out.extend_from_slice(&value(row).to_le_bytes()),
+            ColumnValue::U32(value) => out.extend_from_slice(&value(row).to_le_bytes()),
+            ColumnValue::U64(value) => out.extend_from_slice(&value(row).to_le_bytes()),
+            ColumnValue::I64(value) => out.extend_from_slice(&value(row).to_le_bytes()),
             ColumnValue::MaybeU8(value) => maybe(out, value(row).map(u8::to_le_bytes)),
             ColumnValue::MaybeU16(value) => maybe(out, value(row).map(u16::to_le_bytes)),
             ColumnValue::MaybeU32(value) => maybe(out, value(row).map(u32::to_le_bytes)),
             ColumnValue::MaybeU64(value) => maybe(out, value(row).map(u64::to_le_bytes)),
             ColumnValue::MaybeI64(value) => maybe(out, value(row).map(i64::to_le_bytes)),
             ColumnValue::Text(value) => text(out, value(row)),
-            ColumnValue::Address(value) => out.extend(address(value(row))),
+            ColumnValue::Address(value) => out.extend_from_slice(&address(value(row))),
             ColumnValue::ManyText(value) => {
                 let texts = value(row);
                 length(out, texts.len());
@@ -66,18 +73,22 @@ fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
 /// Appends a nullable value: NULL is a 1 without a value.
 fn maybe<const N: usize>(out: &mut Vec<u8>, value: Option<[u8; N]>) {
     out.push(value.is_none().into());
-    out.extend(value.into_iter().flatten());
+    if let Some(value) = value {
+        out.extend_from_slice(&value);
+    }
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {
     length(out, text.len());
-    out.extend(text.as_bytes());
+    out.extend_from_slice(text.as_bytes());
 }
 
 /// Appends an array.
 fn many<T, const N: usize>(out: &mut Vec<u8>, values: Vec<T>, bytes: fn(T) -> [u8; N]) {
     length(out, values.len());
-    out.extend(values.into_iter().flat_map(bytes));
+    for value in values {
+        out.extend_from_slice(&bytes(value));
+    }
 }
 
 /// Appends a length in groups of seven bits, the lowest first.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
 use super::{
-    build_info, coverage, engines, host_drops, host_hops, host_tcp, mx_pairs, node_info, pairs,
-    seconds, segments,
+    build_info, coverage, engines, host_drops, host_hops, host_queues, host_tcp, mx_pairs,
+    node_info, pairs, seconds, segments,
 };
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
@@ -13,7 +13,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 pub(super) type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 29] = [
+const COUNTED: [CountedField<CollectStatus>; 30] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -99,6 +99,11 @@ const COUNTED: [CountedField<CollectStatus>; 29] = [
         "drop_counts_untracked",
         "counts of dropped packets beyond the limit of followed ones, which are in no sum",
         |s| s.drop_counts_untracked,
+    ),
+    (
+        "queue_reports_untracked",
+        "reports of episodes of queues beyond the limit of followed ones, which the history has and no sum",
+        |s| s.queue_reports_untracked,
     ),
     (
         "connections_untracked",
@@ -226,6 +231,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     pairs::write(&mut page, &status.traffic);
     host_drops::write(&mut page, &status.drop_sums);
     host_hops::write(&mut page, &status.hops);
+    host_queues::write(&mut page, &status.queues);
     host_tcp::write(&mut page, &status.tcp);
     page.0
 }

@@ -7,6 +7,7 @@ mod engines;
 mod hops;
 mod host_drops;
 mod host_hops;
+mod host_queues;
 mod host_tcp;
 mod mx_pairs;
 mod node_info;

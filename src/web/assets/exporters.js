@@ -34,6 +34,7 @@ const COUNTS = [
   ["mx_incomplete", "Reports about packets in INT-MX of which a transit hop of the flow told nothing"],
   ["mx_without_sink", "Packets in INT-MX of which transit hops told, and no sink"],
   ["drop_counts_untracked", "Counts of dropped packets for which there was no room"],
+  ["queue_reports_untracked", "Reports of episodes of queues beyond the limit of followed ones"],
   ["summaries_repeated", "Summaries of classes that fell silent, which only repeat the ones before, in case those were lost"],
   ["summaries_incomplete", "Summaries that lost a part on the way; the next one has their packets", true], ["summaries_untracked", "Summaries of flows, source nodes and classes beyond the limit of followed ones", true],
   ["connections_untracked", "Reports of TCP connections beyond the limit of followed ones", true],

@@ -6,6 +6,7 @@ use hostint::engines::clickhouse::{ClickHouse, User};
 use hostint::engines::{Engine, FedBatch, Parcel, RunId};
 use hostint::model::*;
 
+mod groups;
 #[cfg(feature = "real-engines")]
 mod modern;
 mod troubles;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
-use hostint::engines::clickhouse::{COLUMNS, ClickHouse, TableColumn, append_rows};
+use hostint::engines::clickhouse::{COLUMNS, ClickHouse, RowGroup, TableColumn, append_rows};
 use hostint::engines::*;
 use hostint_testing::collecting::Collecting;
 use hostint_testing::fed_reports::numbered;
@@ -35,12 +35,12 @@ fn parcel(number: u64, first: u64) -> Parcel {
     )
 }
 
-fn is_question(request: &Request) -> bool {
+pub fn is_question(request: &Request) -> bool {
     String::from_utf8_lossy(&request.body).contains("system.columns")
 }
 
 /// The columns of the table, as ClickHouse lists them, and settings.
-fn described(settings: &[&str]) -> String {
+pub fn described(settings: &[&str]) -> String {
     let columns = COLUMNS.iter().map(|column| {
         let kind = column.value.types()[0];
         format!("column\t{}\t{kind}\n", column.name)
@@ -49,22 +49,36 @@ fn described(settings: &[&str]) -> String {
     columns.chain(settings).collect()
 }
 
-fn every_column() -> Vec<&'static TableColumn> {
+pub fn every_column() -> Vec<&'static TableColumn> {
     COLUMNS.iter().collect()
 }
 
-fn ok() -> Reply {
+/// The token that a request has.
+pub fn token(request: &Request) -> &str {
+    let (_, behind) = request.target.split_once(&format!("{TOKEN}=")).unwrap();
+    behind.split('&').next().unwrap()
+}
+
+/// The rows of reports that tell of no host.
+fn rows(parcel: &Parcel, columns: &[&'static TableColumn]) -> Vec<u8> {
+    let columns = RowGroup::Measurements.columns(columns);
+    let mut rows = Vec::new();
+    append_rows(parcel.run(), parcel.entries(), &columns, 0, &mut rows);
+    rows
+}
+
+pub fn ok() -> Reply {
     Reply::status(200, "")
 }
 
-fn good(request: &Request) -> Reply {
+pub fn good(request: &Request) -> Reply {
     match is_question(request) {
         true => Reply::status(200, described(&[TOKEN])),
         false => ok(),
     }
 }
 
-fn exception(status: u16, code: u32, name: &str) -> Reply {
+pub fn exception(status: u16, code: u32, name: &str) -> Reply {
     let text = format!("Code: {code}. DB::Exception: It is so. ({name}) (version 26.9.2.1)\n");
     Reply::status(status, text)
 }
@@ -75,7 +89,7 @@ fn old_exception(status: u16, code: u32) -> Reply {
     Reply::status(status, text)
 }
 
-fn inserts(server: &HttpServer) -> Vec<Request> {
+pub fn inserts(server: &HttpServer) -> Vec<Request> {
     let seen = server.seen().into_iter();
     seen.filter(|request| !is_question(request)).collect()
 }
@@ -354,9 +368,7 @@ fn a_table_of_an_earlier_version_takes_rows_without_later_columns() {
             engine.deliver(&self::parcel(2, 2)).unwrap();
             assert_eq!(engine.notice(), None, "it is said once");
         }
-        let mut rows = Vec::new();
-        append_rows(&parcel, &table, 0, &mut rows);
-        assert_eq!(insert.unpacked(), rows);
+        assert_eq!(insert.unpacked(), rows(&parcel, &table));
     }
 }
 
@@ -375,10 +387,6 @@ fn a_parcel_that_comes_again_is_the_same_and_the_next_is_not() {
         while engine.deliver(parcel).is_err() {}
     }
     let inserts = inserts(&server);
-    let token = |request: &Request| {
-        let (_, token) = request.target.split_once(&format!("{TOKEN}=")).unwrap();
-        token.split('&').next().unwrap().to_owned()
-    };
     assert_eq!(inserts.len(), 5, "three tries, then two");
     assert_eq!(inserts[0], inserts[1]);
     assert_eq!(inserts[0], inserts[2]);
@@ -387,9 +395,7 @@ fn a_parcel_that_comes_again_is_the_same_and_the_next_is_not() {
     assert_eq!(inserts[3], inserts[4]);
     assert_eq!(token(&inserts[3]), "0000000000000abc-11");
     for (insert, parcel) in [(&inserts[0], &parcels[0]), (&inserts[3], &parcels[1])] {
-        let mut expected = Vec::new();
-        append_rows(parcel, &every_column(), 0, &mut expected);
-        assert_eq!(insert.unpacked(), expected);
+        assert_eq!(insert.unpacked(), rows(parcel, &every_column()));
     }
 }
 

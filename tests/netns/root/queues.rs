@@ -9,6 +9,7 @@ use hostint_testing::scratch::{Folder, TempFile};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use super::metrics::get;
 use crate::exchange::exchange_tcp;
 
 /// The bytes of a datagram in a queue, with its headers.
@@ -317,7 +318,7 @@ fn collectors_are_told_each_episode() {
     let folder = Folder::create();
     let store = folder.file("history.db").display().to_string();
     let mut collector = lab.b.start(
-        &format!("collect --json --listen 10.9.2.1 --store {store}"),
+        &format!("collect --json --listen 10.9.2.1 --store {store} --http 127.0.0.1:13279"),
         "collecting",
     );
     let mut daemon = postcards(
@@ -355,6 +356,17 @@ fn collectors_are_told_each_episode() {
         "flows",
     ] {
         assert_eq!(last["queue_episode"][key], told[key], "{key}: {last:#}");
+    }
+    let metrics = || get(&lab.b, 13279, "/metrics").1;
+    for (figure, key) in [
+        ("packets_over", "packets"),
+        ("packets_told", "told"),
+        ("packets_suppressed", "suppressed"),
+        ("drops", "drops"),
+    ] {
+        let labels = "{node=\"7\",dev=\"m1\",queue=\"0\"}";
+        let line = format!("hostint_host_queue_{figure}_total{labels} {}\n", told[key]);
+        await_that_or(|| metrics().contains(&line), || line.clone() + &metrics());
     }
     assert_eq!(collector.end(), Some(0), "{}", collector.stderr());
     let history = lab
