@@ -11,6 +11,7 @@ mod lab;
 mod latency;
 mod leases;
 mod loss;
+mod memory;
 mod option;
 mod parallel;
 mod parts;

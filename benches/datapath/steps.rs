@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, Object, ProgramInput};
 
+use crate::memory;
 use crate::programs;
 use crate::rounds::Rounds;
 
@@ -66,5 +67,6 @@ pub fn run() {
     for (case, (_, words)) in CASES.iter().enumerate().skip(1) {
         println!("  {words:<70} {:>8.1}", rounds.difference(case, 0));
     }
+    memory::print(&[1, 64, 512]);
     println!();
 }
