@@ -16,7 +16,7 @@ const RECORD: usize = size_of::<namespace_record>();
 /// Returns the cookies of all network namespaces that live, and their inodes, by which those before Linux 5.14 are named.
 ///
 /// # Errors
-/// If there are more than the program tells, or the kernel refuses it.
+/// If there are more than the program tells, or the kernel refuses it (5.10 refuses its loop).
 pub fn living() -> io::Result<BTreeSet<u64>> {
     let mut object = MaybeUninit::uninit();
     let open = NamespaceWalkSkelBuilder::default()
