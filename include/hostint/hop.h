@@ -4,9 +4,10 @@
 #define HOSTINT_HOP_H
 
 enum hop_limit {
-	HOP_DEVICES = 4096, /* interfaces whose packets are timed */
-	HOP_PASSAGES = 512, /* distributions of times */
-	HOP_SLOTS = 864,    /* FINE_SLOTS */
+	HOP_DEVICES = 4096,        /* interfaces whose packets are timed */
+	HOP_PASSAGES = 512,        /* distributions of times */
+	HOP_LOCAL_PACKETS = 16384, /* on their way to a socket at a time */
+	HOP_SLOTS = 864,           /* FINE_SLOTS */
 	HOP_FLOW_WORDS = 10,
 	/*
 	 * The low bits of the time that a packet carries say that it is timed, and from where. Each network namespace
@@ -19,6 +20,7 @@ enum hop_limit {
 enum hop_setting {
 	HOP_BY_RULES = 1,     /* the watchlist decides; without it all forwarded packets are timed */
 	HOP_RULES_OF_DEV = 2, /* one of the rules tests the interface by which packets leave */
+	HOP_LOCAL = 4,        /* packets for this host are timed, too */
 };
 
 /* An interface whose packets are timed. */
@@ -55,6 +57,11 @@ enum hop_end {
 enum hop_start {
 	HOP_ARRIVED = 0,  /* at TC ingress */
 	HOP_DEPARTED = 1, /* when the packet left its sender, a TCP socket on this machine */
+};
+
+/* Stands for all sockets of the host, where a packet leaves by no interface. Its low 16 bits are no interface's, either. */
+enum hop_interface {
+	HOP_SOCKETS = 0xffffffff,
 };
 
 struct hop_passage {
@@ -135,6 +142,7 @@ enum hop_counter {
 	COUNT_HOP_FLOW_LIMITED,  /* of new flows beyond the limit */
 	COUNT_HOP_TIMES_FULL,    /* no room for the passage's distribution */
 	COUNT_HOP_EVENT_LOST,    /* the ring was full */
+	COUNT_HOP_LOCAL,         /* not forwarded, and timed where a socket takes them */
 	COUNT_HOP_MAX,
 };
 

@@ -1911,7 +1911,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__postcards)
-            opts="-v -h -V --config --drops --hops --dev --queue --node-id --netns --ignored-reasons --inner --collector --report-format --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --no-pods --max-flows --max-new-flows --max-reports --http --json --once --import --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --config --drops --hops --dev --local --queue --node-id --netns --ignored-reasons --inner --collector --report-format --node-name --label --no-identity --report-period --latency-step --latency-hold --no-places --no-pods --max-flows --max-new-flows --max-reports --http --json --once --import --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1931,6 +1931,10 @@ _hostint() {
                     ;;
                 --dev)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --local)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
                 --queue)

@@ -445,6 +445,8 @@ complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l hops -d 'T
 watched\t'those that a [[watch]] rule for postcards selects'
 all\t'all'"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l dev -d 'Time the packets that come and leave by these interfaces; * and ? in a name stand for any characters and for one, and for interfaces that come later; may be repeated (required with --hops)' -r
+complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l local -d 'Time packets for this host, too, from the interface to the socket that takes them (with --hops)' -r -f -a "true\t''
+false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l queue -d 'Tell when packets wait in the queues of this interface, and whose they are: from a packet that took as long as the trigger, or found as many bytes there (trigger:200k), until below the reset [default: half of it], and at most quota packets [default: 1024]; queue:N stands for that queue alone; several words and patterns of names are possible' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l node-id -d 'This host\'s INT node id, by which collectors know it [default: that of its other roles, else derived from /etc/machine-id]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand postcards" -l netns -d 'Count drops in this process\'s network namespace, or in all [default: own]' -r -f -a "own\t'that of this process'

@@ -154,6 +154,7 @@ enum hop_limit hop_limit;
 enum hop_setting hop_setting;
 enum hop_device hop_device;
 enum hop_end hop_end;
+enum hop_interface hop_interface;
 enum hop_start hop_start;
 enum hop_news hop_news;
 enum hop_flow_flag hop_flow_flag;

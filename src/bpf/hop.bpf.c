@@ -7,6 +7,8 @@
  *		      not to this interface, not IP, of NTP or PTP, or for this host: end
  *		      not watched: end
  *		      stamped; the sender's time of departure gets the mark of a stamp, if it has one
+ *		      for this host, if that is asked for: its arrival is noted instead
+ *	cgroup's ingress -> the packet's socket: the time since the arrival that was noted
  *	TC egress  -> stamped: the time in front of the queue
  *	net_dev_start_xmit -> not stamped, or another interface's: end
  *		      the time behind the queue, and the packet's flow
@@ -19,6 +21,7 @@
 #include "drop/size.h"
 #include "hop/arrival.h"
 #include "hop/flows.h"
+#include "hop/local.h"
 #include "hop/settings.h"
 #include "hop/stamp.h"
 #include "hop/times.h"
@@ -84,6 +87,22 @@ static __always_inline int stamp_arrival(struct __sk_buff *ctx, const struct hop
 	return count_stamped(ctx, what);
 }
 
+/* The routes forward the packet nowhere: it is for this host, or has no route. */
+static __always_inline int stay(struct __sk_buff *ctx, const struct hop_settings *set, const struct hop_arrival *a,
+				const struct watching *w)
+{
+	__u64 now;
+
+	if (!(set->flags & HOP_LOCAL))
+		return leave_alone(ctx, set, COUNT_HOP_NOT_FORWARDED);
+	if (set->flags & HOP_RULES_OF_DEV && !watches_flow(&a->flow, w, 0))
+		return leave_alone(ctx, set, COUNT_HOP_UNWATCHED);
+	now = bpf_ktime_get_ns();
+	if (now <= set->until_ns)
+		note_local(ctx, a, now);
+	return leave_alone(ctx, set, COUNT_HOP_LOCAL);
+}
+
 /* Runs at TC ingress (tcx or clsact) of each interface. */
 SEC("tc")
 int hop_in(struct __sk_buff *ctx)
@@ -113,7 +132,7 @@ int hop_in(struct __sk_buff *ctx)
 	if (tells_time(&a))
 		return leave_alone(ctx, set, COUNT_HOP_CLOCK);
 	if (!leaves_again(ctx, &a, &out_ifindex))
-		return leave_alone(ctx, set, COUNT_HOP_NOT_FORWARDED);
+		return stay(ctx, set, &a, &w);
 	if (set->flags & HOP_RULES_OF_DEV && !watches_flow(&a.flow, &w, out_ifindex))
 		return leave_alone(ctx, set, COUNT_HOP_UNWATCHED);
 	/* The clock is read for packets alone that are timed: it costs as much as the rest. */
@@ -147,6 +166,18 @@ int hop_queue(struct __sk_buff *ctx)
 	at.start = time.start;
 	count_time(&at, time.ns, segments ? segments : 1, ctx->len);
 	return TCX_NEXT;
+}
+
+/* Runs where a socket gets a packet, of all cgroups. It refuses none. */
+SEC("cgroup_skb/ingress")
+int hop_socket(struct __sk_buff *ctx)
+{
+	struct hop_passage at = { .out_ifindex = HOP_SOCKETS, .end = HOP_SENT, .start = HOP_ARRIVED };
+	__u32 segments = ctx->gso_segs, ns = 0;
+
+	if (take_local(ctx, &at.in_ifindex, &ns))
+		count_time(&at, ns, segments ? segments : 1, ctx->len);
+	return 1;
 }
 
 /*

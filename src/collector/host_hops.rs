@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::model::{
     HopPassage, HopTimes, HostHopReport, LatencyHistogram, NodeId, PassageId, PathGrowth,
-    QUEUED_PLACE, SENT_PLACE,
+    QUEUED_PLACE, SENT_PLACE, SOCKETS_NAME, SOCKETS_PORT,
 };
 
 /// The most pairs of interfaces that are followed, and the most names. Later ones count nowhere.
@@ -61,7 +61,10 @@ impl HostHops {
             |times: &[LatencyHistogram; 2]| times.iter().map(LatencyHistogram::samples).max();
         rows.sort_by_key(|(_, times)| std::cmp::Reverse(packets(times)));
         rows.truncate(most);
-        let name = |id: &PassageId, port| self.names.get(&(id.node, port)).cloned();
+        let name = |id: &PassageId, port| match port {
+            SOCKETS_PORT => Some(SOCKETS_NAME.to_owned()),
+            _ => self.names.get(&(id.node, port)).cloned(),
+        };
         let row = |(id, [sent, queued]): (&PassageId, &[LatencyHistogram; 2])| {
             let passage = HopPassage {
                 in_ifindex: id.in_port.into(),

@@ -120,6 +120,10 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
+    /// Time packets for this host, too, from the interface to the socket that takes them (with --hops)
+    #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub local: Option<bool>,
+
     /// Tell when packets wait in the queues of this interface, and whose they are: from a packet that took as long as the
     /// trigger, or found as many bytes there (trigger:200k), until below the reset [default: half of it], and at most
     /// quota packets [default: 1024]; queue:N stands for that queue alone; several words and patterns of names are possible
@@ -203,6 +207,8 @@ pub struct PostcardsConfig {
     pub hops: HopsChoice,
     /// Empty without hops.
     pub devs: Vec<String>,
+    /// Packets for this host are timed, too.
+    pub local: bool,
     /// Empty if queues are not watched.
     pub queues: Vec<QueueRule>,
     pub latency_step: TimeSpan,
@@ -291,10 +297,8 @@ impl PostcardsOptions {
             ));
         }
         if self.inner.len() > 1 && self.inner.contains(&InnerChoice::None) {
-            faults.push(fault(
-                &["inner"],
-                "none stands alone (leave it or the tunnels out)".to_owned(),
-            ));
+            let why = "none stands alone (leave it or the tunnels out)";
+            faults.push(fault(&["inner"], why));
         }
         check_receivers(&self.collector, None, &mut faults);
         let identity = self.identity.check(&mut faults);
@@ -306,6 +310,7 @@ impl PostcardsOptions {
             drops: self.drops.unwrap_or_default(),
             hops: self.hops.unwrap_or_default(),
             devs: self.dev,
+            local: self.local.unwrap_or(false),
             queues: self.queue,
             latency_step: self.latency_step.unwrap_or(DEFAULT_STEP),
             latency_hold: self.latency_hold.unwrap_or(DEFAULT_HOLD),
@@ -355,11 +360,13 @@ impl PostcardsOptions {
                 "no interfaces whose packets are to be timed (try --dev eth0,eth1)",
             ));
         }
-        if !tells_hops && !self.dev.is_empty() {
-            faults.push(fault(
-                &["dev", "hops"],
-                "interfaces have no effect without hops (try --hops)",
-            ));
+        let idle = [
+            (!self.dev.is_empty(), "dev", "interfaces have"),
+            (self.local == Some(true), "local", "local has"),
+        ];
+        for (_, key, what) in idle.into_iter().filter(|one| one.0 && !tells_hops) {
+            let why = format!("{what} no effect without hops (try --hops)");
+            faults.push(fault(&[key, "hops"], why));
         }
         if self.dev.len() > MOST_DEVS {
             let given = self.dev.len();

@@ -4,18 +4,21 @@
 //! programs (before 6.6), filters of a daemon that was killed stay until the next one; they stamp nothing by then.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link as TracepointLink, MapHandle};
+use libbpf_rs::{Link, MapHandle};
 
 use super::abi::hop_object::{HopSkel, HopSkelBuilder};
 use super::abi::{
     bytes_of_all, counter, flow_key, hop_counter, hop_device, hop_event, hop_event_kind, hop_flow,
-    hop_flow_flag, hop_key, hop_limit, hop_news, hop_setting, hop_settings, read_from,
+    hop_flow_flag, hop_interface, hop_key, hop_limit, hop_news, hop_setting, hop_settings,
+    read_from,
 };
 use super::counters::packets;
 use super::event_ring::EventRing;
@@ -28,12 +31,18 @@ use super::token_rate::token_rate_of;
 use super::tunnel;
 use super::watch::{Watchlist, watchlist_of};
 use crate::model::{
-    FlowKey, HopReason, HopStart, HopTotals, HostHop, PacketPods, TunnelKind, WatchRule,
+    FlowKey, HopReason, HopStart, HopTotals, HostHop, PacketPods, SOCKETS_IFINDEX, TunnelKind,
+    WatchRule,
 };
 use crate::os::{clock, log};
 
 /// The programs stamp packets for this time after the daemon said last that it lives.
 const STAMPED_FOR: Duration = Duration::from_secs(10);
+
+const _: () = assert!(SOCKETS_IFINDEX == hop_interface::HOP_SOCKETS.0);
+
+/// The size of a table that is not used.
+const LEAST_ENTRIES: u32 = 64;
 
 /// What the programs are to do.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -52,6 +61,8 @@ pub struct HopPlan {
     pub tunnels: BTreeSet<TunnelKind>,
     /// UDP destination port of extension-udp packets.
     pub extension_port: u16,
+    /// The folder of the cgroup that all others are below, if packets for this host are timed to their sockets, too.
+    pub sockets: Option<PathBuf>,
 }
 
 /// The programs, attached.
@@ -69,8 +80,8 @@ pub struct HopPrograms {
     /// The program behind the queue.
     program: OwnedFd,
     hooks: HopHooks,
-    /// Packets that leave are timed for as long as this lives.
-    _link: TracepointLink,
+    /// Packets that leave are timed for as long as this lives, and those that sockets take.
+    _links: Vec<Link>,
 }
 
 impl HopPrograms {
@@ -80,13 +91,19 @@ impl HopPrograms {
     /// If the kernel cannot let packets carry a stamp, or refuses a program.
     pub fn start(max_flows: u32, plan: &HopPlan) -> io::Result<Self> {
         let mut object = MaybeUninit::uninit();
-        let skel = load(&mut object, max_flows)?;
+        let skel = load(&mut object, max_flows, plan.sockets.is_some())?;
         let maps = &skel.maps;
         let [arrives, queued, sent] = [
             program_fd(&skel.progs.hop_in)?,
             program_fd(&skel.progs.hop_queue)?,
             program_fd(&skel.progs.hop_out)?,
         ];
+        let mut links = vec![with_warnings(|| skel.progs.hop_out.attach())?];
+        if let Some(folder) = &plan.sockets {
+            let cgroup = File::open(folder)?;
+            let takes = &skel.progs.hop_socket;
+            links.push(with_warnings(|| takes.attach_cgroup(cgroup.as_raw_fd()))?);
+        }
         let mut programs = Self {
             settings: Map::of(&maps.hop_settings)?,
             devices: Map::of(&maps.hop_devices)?,
@@ -99,7 +116,7 @@ impl HopPrograms {
             set: hop_settings::default(),
             program: sent,
             hooks: HopHooks::new(arrives, queued),
-            _link: with_warnings(|| skel.progs.hop_out.attach())?,
+            _links: links,
         };
         programs.set(plan)?;
         Ok(programs)
@@ -171,7 +188,7 @@ impl HopPrograms {
     /// Makes room for the times of other interfaces than those that are gone.
     pub fn forget_gone(&mut self) -> io::Result<()> {
         let hooks = &self.hooks;
-        self.passages.fold(|ifindex| hooks.has(ifindex))
+        self.passages.fold(|ifindex| is_here(hooks, ifindex))
     }
 
     /// Changes what the programs do.
@@ -211,7 +228,9 @@ impl HopPrograms {
         use hop_counter as C;
         let count = |index: C| packets(&self.counters, index.0);
         Ok(HopTotals {
-            passages: self.passages.read(|ifindex| self.hooks.has(ifindex))?,
+            passages: self
+                .passages
+                .read(|ifindex| is_here(&self.hooks, ifindex))?,
             stamped: count(C::COUNT_HOP_STAMPED)?,
             has_departure: count(C::COUNT_HOP_HAS_DEPARTURE)?,
             other_clock: count(C::COUNT_HOP_OTHER_CLOCK)?,
@@ -223,20 +242,27 @@ impl HopPrograms {
             flow_limited: count(C::COUNT_HOP_FLOW_LIMITED)?,
             times_full: count(C::COUNT_HOP_TIMES_FULL)?,
             events_lost: count(C::COUNT_HOP_EVENT_LOST)?,
+            local: count(C::COUNT_HOP_LOCAL)?,
             missed: recursion_misses(&self.program)?,
             ..HopTotals::default()
         })
     }
 }
 
+/// Sockets do not go.
+fn is_here(hooks: &HopHooks, ifindex: u32) -> bool {
+    ifindex == SOCKETS_IFINDEX || hooks.has(ifindex)
+}
+
 /// Loads the programs and releases them, to find out whether this kernel takes them.
 pub fn try_to_load() -> io::Result<()> {
-    load(&mut MaybeUninit::uninit(), 1).map(drop)
+    load(&mut MaybeUninit::uninit(), 1, false).map(drop)
 }
 
 fn load(
     object: &mut MaybeUninit<libbpf_rs::OpenObject>,
     max_flows: u32,
+    times_local: bool,
 ) -> io::Result<HopSkel<'_>> {
     let features = Features::probe();
     if !has_packet_stamps() {
@@ -255,6 +281,11 @@ fn load(
         .hop_flows
         .set_max_entries(max_flows)
         .map_err(io::Error::other)?;
+    open.progs.hop_socket.set_autoload(times_local);
+    if !times_local {
+        let least = open.maps.hop_local.set_max_entries(LEAST_ENTRIES);
+        least.map_err(io::Error::other)?;
+    }
     with_warnings(|| open.load())
 }
 
@@ -287,18 +318,23 @@ fn settings_of(plan: &HopPlan) -> io::Result<hop_settings> {
         new_flow_burst_ns,
         netns: plan.netns,
         mark: plan.netns & hop_limit::HOP_MARK_MASK.0,
-        flags: plan.rules.as_ref().map_or(0, |rules| {
-            let of_dev = rules.iter().any(|rule| !rule.devs.is_empty());
-            hop_setting::HOP_BY_RULES.0
-                | match of_dev {
-                    true => hop_setting::HOP_RULES_OF_DEV.0,
-                    false => 0,
-                }
-        }),
+        flags: flags_of(plan),
         tunnels: tunnel::bits(&plan.tunnels),
         extension_port: plan.extension_port.to_be(),
         ..Default::default()
     })
+}
+
+fn flags_of(plan: &HopPlan) -> u32 {
+    let rules = plan.rules.as_deref();
+    let of_dev = |rules: &[WatchRule]| rules.iter().any(|rule| !rule.devs.is_empty());
+    let flags = [
+        (rules.is_some(), hop_setting::HOP_BY_RULES),
+        (rules.is_some_and(of_dev), hop_setting::HOP_RULES_OF_DEV),
+        (plan.sockets.is_some(), hop_setting::HOP_LOCAL),
+    ];
+    let set = flags.into_iter().filter(|(is_set, _)| *is_set);
+    set.fold(0, |all, (_, flag)| all | flag.0)
 }
 
 /// There are as many words as the key has.

@@ -163,7 +163,16 @@ impl From<HopTimesRecord> for HopTimes {
     }
 }
 
-/// All packets that came by one interface and left by another.
+/// Stands for the sockets of the host, in place of an interface by which packets leave, and is no interface's index.
+pub const SOCKETS_IFINDEX: u32 = u32::MAX;
+
+/// Its low 16 bits, as ports are told.
+pub const SOCKETS_PORT: u16 = SOCKETS_IFINDEX as u16;
+
+/// What stands in place of that interface's name.
+pub const SOCKETS_NAME: &str = "socket";
+
+/// All packets that came by one interface and left by another, or to the sockets of the host.
 #[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct HopPassage {
     pub in_ifindex: u32,
@@ -205,6 +214,9 @@ pub struct HopTotals {
     pub other_clock: u64,
     /// Packets for this host, for groups, or without a route.
     pub not_forwarded: u64,
+    /// Those of them that are timed where a socket takes them.
+    #[serde(default)]
+    pub local: u64,
     pub unwatched: u64,
     /// Packets of NTP and PTP.
     pub clock: u64,

@@ -170,11 +170,12 @@ pub use host_drop::{
 };
 pub use host_hop::{
     HopId, HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport,
+    SOCKETS_IFINDEX, SOCKETS_NAME, SOCKETS_PORT,
 };
 pub use host_names::{ClaimOrigin, HostName, NameClaim};
 pub use host_passage::{PassageFigures, PassageId, QUEUED_PLACE, SENT_PLACE};
-pub use host_status::{
 pub use host_queue::{EpisodeCounts, HostQueueRow};
+pub use host_status::{
     ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,
     DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
     SinkStatus, SourceStatus, StrippedPackets,

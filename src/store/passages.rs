@@ -10,7 +10,7 @@ use super::period::RollUpTable;
 use super::rows::sums_of_all;
 use crate::model::{
     HopQuery, LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, Path, QUEUED_PLACE,
-    SENT_PLACE, Span,
+    SENT_PLACE, SOCKETS_NAME, SOCKETS_PORT, Span,
 };
 
 /// Returns the times between interfaces, those with most packets first. A flow's are in its own figures.
@@ -66,7 +66,10 @@ fn figures_of(
     (sent, queued): (Option<LatencyFigures>, Option<LatencyFigures>),
     names: &NamedInterfaces,
 ) -> PassageFigures {
-    let named = |node: NodeId, port| names.get(&(node, port)).cloned().unwrap_or_default();
+    let named = |node: NodeId, port| match port {
+        SOCKETS_PORT => (Some(SOCKETS_NAME.to_owned()), None),
+        _ => names.get(&(node, port)).cloned().unwrap_or_default(),
+    };
     let (in_interface, in_pod) = named(id.node, id.in_port);
     let (out_interface, out_pod) = named(id.node, id.out_port);
     PassageFigures {

@@ -110,11 +110,15 @@ impl fmt::Display for HopTotalsText<'_> {
 }
 
 /// What was not timed, or not by flow, and why.
-pub fn not_timed(totals: &HopTotals) -> [(u64, &'static str); 9] {
+pub fn not_timed(totals: &HopTotals) -> [(u64, &'static str); 10] {
     [
         (
             totals.not_forwarded,
             "for this host, for a group or without a route: not timed",
+        ),
+        (
+            totals.local,
+            "for this host or without a route: timed if a socket took them",
         ),
         (totals.unwatched, "that no rule watches: not timed"),
         (totals.clock, "of NTP or PTP: not timed"),

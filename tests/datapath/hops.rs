@@ -240,6 +240,7 @@ mod root {
             names.len()
         };
         let plan = HopPlan {
+            sockets: None,
             netns: netns::inode().unwrap(),
             rules: None,
             step: std::time::Duration::ZERO,

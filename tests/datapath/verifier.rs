@@ -243,6 +243,7 @@ mod root {
             check("hop_in", &skel.progs.hop_in);
             check("hop_queue", &skel.progs.hop_queue);
             check("hop_out", &skel.progs.hop_out);
+            check("hop_socket", &skel.progs.hop_socket);
         }
     }
 

@@ -605,6 +605,7 @@ pub fn hops() -> HopsStatus {
             stamped: 3,
             has_departure: 1,
             not_forwarded: 7,
+            local: 5,
             told: 4,
             put_off: 2,
             ..HopTotals::default()

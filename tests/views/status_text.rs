@@ -362,6 +362,7 @@ postcards: daemon runs (pid 1432), since 2023-11-14 22:13:20 UTC
     interface 2  interface 3  at the sender        0                                  2.0 us        2.0 us
   flows of hops: 2 of at most 65,536
                7  packets for this host, for a group or without a route: not timed
+               5  packets for this host or without a route: timed if a socket took them
                2  times that --max-reports put a flow off
   queues of eth1: 2 episodes, 5 lines told
     queue of        trigger        now   packets  episodes  time over   over  told  not told  dropped  longest wait  most bytes

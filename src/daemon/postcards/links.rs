@@ -5,6 +5,7 @@ use std::io;
 
 use anyhow::{Context, Result};
 
+use crate::model::{SOCKETS_IFINDEX, SOCKETS_NAME};
 use crate::os::link_events::{LinkEvent, LinkEvents, SeenLink};
 use crate::os::{log, rtnetlink};
 
@@ -116,6 +117,9 @@ impl HostLinks {
     }
 
     pub fn name_of(&self, index: u32) -> Option<String> {
-        self.find(index).map(|link| link.name.clone())
+        match index {
+            SOCKETS_IFINDEX => Some(SOCKETS_NAME.to_owned()),
+            _ => self.find(index).map(|link| link.name.clone()),
+        }
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::cli::PostcardsArgs;
 use crate::config::{
@@ -16,7 +17,7 @@ use crate::datapath::drops::DropPlan;
 use crate::datapath::hops::HopPlan;
 use crate::host::source::places::find_names;
 use crate::model::{WatchPurpose, WatchRule};
-use crate::os::{log, netns};
+use crate::os::{cgroup, log, netns};
 use crate::report::{Destinations, ReportForm};
 
 /// A packet to a group without a member here ends so, which is no loss.
@@ -37,6 +38,8 @@ pub struct PostcardsPlan {
     pub file: Option<File>,
     /// The file's rules for postcards, their names looked up.
     pub rules: Vec<WatchRule>,
+    /// The folder of the cgroup that all others are below, if packets for this host are timed.
+    cgroups: Option<PathBuf>,
 }
 
 impl PostcardsPlan {
@@ -52,11 +55,19 @@ impl PostcardsPlan {
                  --hops=all)"
             );
         }
+        let cgroups = match config.local {
+            true => Some(cgroup::root().context(
+                "cannot time packets for this host: no cgroup2 file system can be seen here (try mount -t cgroup2 none \
+                 /sys/fs/cgroup, or leave out --local)",
+            )?),
+            false => None,
+        };
         Ok(Self {
             config,
             collectors,
             file,
             rules,
+            cgroups,
         })
     }
 
@@ -83,6 +94,7 @@ impl PostcardsPlan {
             max_new_flows: self.config.max_new_flows,
             tunnels: self.config.inner.clone(),
             extension_port: EXTENSION_PORT,
+            sockets: self.cgroups.clone(),
         })
     }
 

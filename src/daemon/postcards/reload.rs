@@ -52,6 +52,7 @@ impl ReadsFile for PostcardsDaemon {
             (new.drops != old.drops, "drops", choice),
             (new.hops != old.hops, "hops", choice),
             (new.devs != old.devs, "dev", choice),
+            (new.local != old.local, "local", choice),
         ];
         refuse_changed(now.file.as_ref(), |file| &file.postcards, &settled)?;
         let is_formed_anew = new.report_format != old.report_format;

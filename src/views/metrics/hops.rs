@@ -24,6 +24,7 @@ pub fn add(page: &mut MetricsPage, totals: &HopTotals) {
         ("has-departure", totals.has_departure),
         ("other-clock", totals.other_clock),
         ("not-forwarded", totals.not_forwarded),
+        ("local", totals.local),
         ("unwatched", totals.unwatched),
         ("clock", totals.clock),
         ("unread", totals.unread),

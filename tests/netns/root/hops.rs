@@ -11,7 +11,7 @@ use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use hostint_testing::scratch::TempFile;
 use serde_json::Value;
 
-use crate::exchange::exchange_tcp;
+use crate::exchange::{exchange_tcp, exchange_tcp_with};
 
 /// A daemon that tells hops through the router.
 fn postcards(host: &Host, flags: &str) -> Daemon {
@@ -223,6 +223,90 @@ fn packets_that_tell_time_and_those_for_the_router_get_no_stamp() {
     assert!(all["not_forwarded"].as_u64().unwrap() >= 40, "{all:#}");
     assert_eq!(all["stamped"], 0, "{all:#}");
     assert_eq!(all["passages"].as_array().unwrap().len(), 0, "{all:#}");
+}
+
+/// Packets to a socket, by the interface by which they came.
+fn to_sockets(totals: &Value, from: &str) -> u64 {
+    let one = passage(totals, from, "socket", "interface");
+    assert_eq!(one["out_ifindex"], u32::MAX, "{one:#}");
+    assert_eq!(one["queued"]["packets"], 0, "{one:#}");
+    one["sent"]["packets"].as_u64().unwrap()
+}
+
+#[test]
+fn packets_for_the_host_are_timed_until_a_socket_takes_them() {
+    let lab = Lab::new();
+    lab.add_ipv6();
+    let mut daemon = postcards(&lab.m, "--local");
+    let from = lab.a.udp("10.9.1.1:5000");
+    send(&from, &listen(&lab.m, "10.9.1.2:7002"), 40);
+    send(
+        &lab.a.udp("[fd09:1::1]:5000"),
+        &listen(&lab.m, "[fd09:1::2]:7002"),
+        5,
+    );
+    // Nobody is there, and what others get later, where the kernel had these packets, are no such packets.
+    for _ in 0..30 {
+        from.send_to(b"x", "10.9.1.2:7003").unwrap();
+    }
+    send(
+        &lab.b.udp("10.9.2.1:5000"),
+        &listen(&lab.a, "10.9.1.1:7005"),
+        300,
+    );
+    // The clock has its own.
+    send(&from, &listen(&lab.m, "10.9.1.2:123"), 10);
+    // Forwarded ones are apart.
+    send(&from, &listen(&lab.b, "10.9.2.1:7001"), 20);
+    let all = totals(&mut daemon);
+    assert_eq!(to_sockets(&all, "m0"), 45, "{all:#}");
+    let forwarded = passage(&all, "m0", "m1", "interface");
+    assert_eq!(forwarded["sent"]["packets"], 20, "{all:#}");
+    assert_eq!(all["clock"], 10, "{all:#}");
+    assert!(all["local"].as_u64().unwrap() >= 75, "{all:#}");
+    let mut daemon = postcards(&lab.m, "--local");
+    let to = "10.9.1.2:7004".parse().unwrap();
+    exchange_tcp_with(&lab.a, &lab.m, to, 1_000_000);
+    let all = totals(&mut daemon);
+    assert!(to_sockets(&all, "m0") > 600, "{all:#}");
+    // Without the flag, and after the daemon, nobody looks.
+    let mut daemon = postcards(&lab.m, "");
+    send(&from, &listen(&lab.m, "10.9.1.2:7002"), 40);
+    let all = totals(&mut daemon);
+    assert_eq!(
+        (&all["local"], all["passages"].as_array().unwrap().len()),
+        (&Value::from(0), 0)
+    );
+}
+
+#[test]
+fn collectors_know_the_times_to_sockets() {
+    let lab = Lab::new();
+    let folder = hostint_testing::scratch::Folder::create();
+    let store = folder.file("history.db").display().to_string();
+    let mut collector = lab.b.start(
+        &format!("collect --json --listen 10.9.2.1 --store {store}"),
+        "collecting",
+    );
+    let mut daemon = postcards(&lab.m, "--local --collector 10.9.2.1 --node-id 7");
+    let from = lab.a.udp("10.9.1.1:5000");
+    send(&from, &listen(&lab.m, "10.9.1.2:7002"), 40);
+    totals(&mut daemon);
+    let found = || {
+        lab.b
+            .hostint(&format!("history hops --json --store {store}"))
+    };
+    let is_told = || {
+        let history: Value = serde_json::from_str(&found()).unwrap_or_default();
+        let all = history["passages"].as_array().cloned().unwrap_or_default();
+        all.iter().any(|one| {
+            one["out_interface"] == "socket"
+                && one["sent"]["samples"] == 40
+                && one["queued"].is_null()
+        })
+    };
+    await_that_or(is_told, found);
+    assert_eq!(collector.end(), Some(0), "{}", collector.stderr());
 }
 
 #[test]
