@@ -248,19 +248,19 @@ fn plain_routers_are_the_hops_of_every_packet() {
 #[test]
 fn routers_without_room_or_of_another_namespace_are_no_hops_and_harm_nothing() {
     let first = vec![ROUTERS[0].map(u64::from)];
-    let prepares: [(&str, &str, fn(&Host), bool); 2] = [
-        ("room for one entry", "--max-hops 1", |_| {}, true),
+    let other_namespace = "ip ioam namespace del 18505; ip ioam namespace add 123";
+    for (name, flags, at_second_router, is_full) in [
+        ("room for one entry", "--max-hops 1", "true", true),
         (
             "the second router has another namespace",
             "",
-            |n| {
-                n.sh("ip ioam namespace del 18505; ip ioam namespace add 123");
-            },
+            other_namespace,
             false,
         ),
-    ];
-    for (name, flags, prepare, is_full) in prepares {
-        let path = Path::begin(flags, |_, n| prepare(n));
+    ] {
+        let path = Path::begin(flags, |_, n| {
+            n.sh(at_second_router);
+        });
         path.exchange();
         let stripped = path.lab.b.count("sink", "stripped");
         assert!(stripped > 500, "{name}: {stripped}");
