@@ -30,7 +30,7 @@ struct net___listed {
 
 #pragma clang attribute pop
 
-static __always_inline void tell(struct seq_file *seq, const struct net___listed *net)
+static __always_inline void tell_namespace(struct seq_file *seq, const struct net___listed *net)
 {
 	struct namespace_record record = {};
 
@@ -57,7 +57,7 @@ int walk_namespaces(struct bpf_iter__task *ctx)
 	first = __builtin_preserve_access_index(&net->list);
 	at = first;
 	for (int i = 0; i < NAMESPACES; i++) {
-		tell(seq, (void *)at - bpf_core_field_offset(struct net___listed, list));
+		tell_namespace(seq, (void *)at - bpf_core_field_offset(struct net___listed, list));
 		at = BPF_CORE_READ(at, next);
 		if (at == first) {
 			bpf_seq_write(seq, &end, sizeof(end));

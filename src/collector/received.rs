@@ -374,14 +374,6 @@ impl<T: ReportTaker> ReportHub<T> {
     pub fn resume(&mut self, kept: SummaryBases) {
         self.increments.resume(kept);
     }
-
-    pub fn taker(&self) -> &T {
-        &self.taker
-    }
-
-    pub fn taker_mut(&mut self) -> &mut T {
-        &mut self.taker
-    }
 }
 
 /// The packets that a report about drops adds.

@@ -1,4 +1,4 @@
-//! What the hub knows besides the reports that it hands on.
+//! What the hub knows besides the reports that it hands on, and what takes these.
 
 use super::ReportHub;
 use crate::collector::mx_join::MxCounts;
@@ -8,6 +8,14 @@ use crate::collector::{
 use crate::model::{DropReasons, MxPairRow, PairTraffic, SegmentTally};
 
 impl<T> ReportHub<T> {
+    pub fn taker(&self) -> &T {
+        &self.taker
+    }
+
+    pub fn taker_mut(&mut self) -> &mut T {
+        &mut self.taker
+    }
+
     /// The names of drop reasons.
     pub fn reasons(&self) -> &DropReasons {
         &self.reasons
