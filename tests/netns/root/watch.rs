@@ -291,7 +291,7 @@ fn the_way_of_a_flow_is_on_the_screen() {
     tmux.await_words("the flow again", &["udp 10.9.1.1:5000 > 10.9.2.1:6000"]);
     tmux.keys(&["w"]);
     // Packets that come before the clock of the hop is known have links without times.
-    let known = ["leaf (9) port ", " ± ", "in all"];
+    let known = ["leaf (9) m0 -> m1", " ± ", "in all"];
     let is_known = || {
         exchange_udp(&from, &to, 10, 300);
         let screen = tmux.screen();
