@@ -34,7 +34,7 @@ static __always_inline void tell_namespace(struct seq_file *seq, const struct ne
 {
 	struct namespace_record record = {};
 
-	/* The list's head is no namespace, and looks like one with an id that nobody has. */
+	/* The list's head is no namespace; it looks like one with an id that no host has. */
 	if (bpf_core_field_exists(net->net_cookie))
 		record.cookie = BPF_CORE_READ(net, net_cookie);
 	record.inode = BPF_CORE_READ(net, ns.inum);
