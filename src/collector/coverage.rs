@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
+use super::run_start::begins_in_run;
 use super::tagged_balance::TaggedBalance;
 use crate::model::coverage::{
     CoverageGrowth, CoverageReport, CoverageRow, MissedReason, NO_SINK_TOLD, PairEnd, TAGGED, named,
@@ -22,9 +23,6 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// A host that is known for this time told all its counts at least once, even if a datagram was lost.
 const ALL_TOLD_NS: u64 = 130 * NS_PER_S;
-
-/// The time by which the clock of a host may differ from this one.
-const SLACK_NS: u64 = 2 * NS_PER_S;
 
 type RowKey = (NodeId, Option<NodeId>, Option<Box<str>>);
 
@@ -170,7 +168,7 @@ impl Coverage {
     /// True if counts that the host did not tell before are packets that this collector has to add: they began after
     /// it, or the host has told all others.
     fn is_whole(&mut self, host: HostKey, epoch_ns: u64, now_ns: u64) -> bool {
-        if epoch_ns.saturating_add(SLACK_NS) >= self.started_ns {
+        if begins_in_run(epoch_ns, self.started_ns) {
             return true;
         }
         if self.hosts.len() >= MOST && !self.hosts.contains_key(&host) {

@@ -4,6 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
+use super::run_start::begins_in_run;
 use crate::model::{
     Arrival, CONNECTION_SILENT_NS, ConnectionCounts, ConnectionReport, HostTcpRow, Limit,
     LimitedTimes, NodeId, TcpGrowth,
@@ -17,9 +18,6 @@ const MOST_HOSTS: usize = 4096;
 
 /// When there is no room, connections that were not told for this time make some.
 const QUIET_NS: u64 = 600 * NS_PER_S;
-
-/// The time by which the clock of a host may differ from this one.
-const SLACK_NS: u64 = 2 * NS_PER_S;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -116,7 +114,7 @@ impl HostConnections {
     }
 
     fn is_new(&self, begun_ns: Option<u64>) -> bool {
-        begun_ns.is_some_and(|begun_ns| begun_ns.saturating_add(SLACK_NS) >= self.started_ns)
+        begun_ns.is_some_and(|begun_ns| begins_in_run(begun_ns, self.started_ns))
     }
 
     /// Makes room at most once a second.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::last_counts::{EpochCounts, LastCounts, MOST, Sender};
+use super::run_start::begins_in_run;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{Arrival, DropCount, DropId, HostDropReport, HostDropRow, NodeId};
 
@@ -10,9 +11,6 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// A host that is known for this time told all its sums at least once, even if a datagram was lost.
 const ALL_TOLD_NS: u64 = 130 * NS_PER_S;
-
-/// The time by which the clock of a host may differ from this one.
-const SLACK_NS: u64 = 2 * NS_PER_S;
 
 impl EpochCounts for DropCount {
     fn progress(self) -> u64 {
@@ -48,7 +46,7 @@ impl HostDrops {
     }
 
     fn begins_here(&self, epoch_ns: u64) -> bool {
-        epoch_ns.saturating_add(SLACK_NS) >= self.started_ns
+        begins_in_run(epoch_ns, self.started_ns)
     }
 
     /// Returns the packets that a report about a flow adds. `None`: it is late, or only a base, or there is no room.

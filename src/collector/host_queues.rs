@@ -3,17 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::last_counts::{EpochCounts, LastCounts};
+use super::run_start::begins_in_run;
 use crate::model::{
     Arrival, Body, EpisodeCounts, EpisodeId, HostQueueRow, NodeId, QueueReport, Report,
 };
 
 /// The most queues whose sums are kept.
 const MOST_QUEUES: usize = 4096;
-
-const NS_PER_S: u64 = 1_000_000_000;
-
-/// The time by which the clock of a host may differ from this one.
-const SLACK_NS: u64 = 2 * NS_PER_S;
 
 impl EpochCounts for EpisodeCounts {
     fn progress(self) -> u64 {
@@ -56,7 +52,7 @@ impl HostQueues {
     fn add(&mut self, report: &QueueReport, arrival: Arrival) {
         let episode = &report.episode;
         let key = ((arrival.exporter.ip(), report.node), episode.id());
-        let is_new = episode.begin_ns.saturating_add(SLACK_NS) >= self.started_ns;
+        let is_new = begins_in_run(episode.begin_ns, self.started_ns);
         let (epoch, counts) = ((episode.begin_ns, is_new), EpisodeCounts::of(episode));
         let Some(more) = self.episodes.more(key, epoch, counts, arrival.received_ns) else {
             return;

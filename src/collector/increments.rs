@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::flow_summary;
+use super::run_start::{SLACK_NS, begins_in_run};
 use super::summary_counts::Counts;
 use crate::model::{
     Arrival, Body, LatencyHistogram, Measured, NodeId, PathTotalsReport, Report, SlotRange,
@@ -17,9 +18,6 @@ const MOST_SENDERS: usize = 1 << 16;
 
 /// When there is no room, subjects without a summary for this time make some.
 const QUIET_NS: u64 = 120 * NS_PER_S;
-
-/// The time by which the clock of a sink may differ from this one, and a summary may be late.
-const SLACK_NS: u64 = 2 * NS_PER_S;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -303,8 +301,9 @@ impl Increments {
         let Some(sight) = self.senders.get(sender) else {
             return false;
         };
+        // A summary may be late, too.
         let told_ns = epoch_ns.saturating_add(period_ns).saturating_add(SLACK_NS);
-        epoch_ns.saturating_add(SLACK_NS) >= self.started_ns
+        begins_in_run(epoch_ns, self.started_ns)
             && told_ns >= sight.first_ns
             && sight
                 .forgotten_ns

@@ -36,6 +36,7 @@ mod remembered;
 mod report_taker;
 mod reported_paths;
 mod reverse_names;
+mod run_start;
 mod segments;
 mod socket;
 mod summary_counts;
