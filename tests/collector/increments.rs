@@ -2,6 +2,7 @@
 
 use hostint::collector::Increments;
 use hostint::model::*;
+use hostint_testing::report_samples::of_body as report;
 
 const SECOND: u64 = 1_000_000_000;
 /// The sink of all cases counts since this time, and the collector runs longer.
@@ -62,18 +63,6 @@ fn flow(port: u16) -> FlowKey {
 fn group() -> SummarySubject {
     SummarySubject::Group {
         class: Some("web".to_owned()),
-    }
-}
-
-fn report(body: Body) -> Report {
-    Report {
-        sequence: 1,
-        observation: Observation {
-            hw_id: HwId::default(),
-            flags: Flags::default(),
-            clock: None,
-            body,
-        },
     }
 }
 

@@ -133,15 +133,7 @@ fn keep_int(disk: &Disk, flow: FlowKey, time_ns: u64) {
         flow,
         totals: FlowTotals::default(),
     };
-    let report = Report {
-        sequence: 1,
-        observation: Observation {
-            hw_id: HwId::default(),
-            flags: Flags::default(),
-            clock: None,
-            body: Body::FlowSummary(Box::new(summary)),
-        },
-    };
+    let report = report_samples::of_body(Body::FlowSummary(Box::new(summary)));
     let arrival = Arrival {
         exporter: "198.51.100.2:32766".parse().unwrap(),
         received_ns: time_ns,

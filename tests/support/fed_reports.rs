@@ -3,20 +3,13 @@
 use std::sync::Arc;
 
 use hostint::engines::FedReport;
-use hostint::model::{Arrival, Body, Flags, HwId, LatencyClocks, Observation, Report};
+use hostint::model::{Arrival, Body, LatencyClocks, Report};
+
+use crate::report_samples;
 
 /// One of which nothing is known besides its body.
 pub fn fed(body: Body) -> FedReport {
-    let report = Report {
-        sequence: 1,
-        observation: Observation {
-            hw_id: HwId::default(),
-            flags: Flags::default(),
-            clock: None,
-            body,
-        },
-    };
-    numbered(1, report, None)
+    numbered(1, report_samples::of_body(body), None)
 }
 
 /// One with this number, and with its arrival if it came from an exporter.

@@ -211,6 +211,19 @@ fn of_packets() -> [Report; 2] {
     })
 }
 
+/// One of which nothing is known besides its body.
+pub fn of_body(body: Body) -> Report {
+    Report {
+        sequence: 1,
+        observation: Observation {
+            hw_id: HwId::default(),
+            flags: Flags::default(),
+            clock: None,
+            body,
+        },
+    }
+}
+
 /// Totals of a flow, of a class, and of packets without a class, with distributions of all resolutions; the last one
 /// in parts.
 pub fn summaries() -> Vec<Report> {

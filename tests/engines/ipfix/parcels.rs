@@ -7,6 +7,7 @@ use hostint::engines::ipfix::{Ipfix, IpfixSettings, MessageTransport};
 use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 use hostint_testing::fed_reports::numbered;
+use hostint_testing::report_samples::of_body as report;
 
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::RcvBufForce;
@@ -48,18 +49,6 @@ pub fn flow(src: &str, dst: &str) -> FlowKey {
 
 pub fn flow4() -> FlowKey {
     flow("10.0.0.1", "10.0.0.2")
-}
-
-pub fn report(body: Body) -> Report {
-    Report {
-        sequence: 1,
-        observation: Observation {
-            hw_id: HwId::default(),
-            flags: Flags::default(),
-            clock: None,
-            body,
-        },
-    }
 }
 
 pub fn latency(flow: FlowKey, ns: i32) -> Report {
