@@ -14,6 +14,7 @@
 #include "lease/message.h"
 #include "lease/request.h"
 #include "packet/layout.h"
+#include "packet/put_bytes.h"
 #include "sink/settings.h"
 
 /* Returns 1 if the echo request in the scratch holds a question of version 1 and was changed. */
@@ -117,14 +118,14 @@ __noinline int answer_skb(struct __sk_buff *ctx)
 	if (l->request.icmp_len == sizeof(struct lease_echo)) {
 		if (!bpf_skb_load_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease_echo)) &&
 		    answer_version_1())
-			bpf_skb_store_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease_echo), 0);
+			put_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease_echo));
 	} else if (l->request.icmp_len == sizeof(struct lease2_short_echo)) {
 		if (!bpf_skb_load_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease2_short_echo)) &&
 		    answer_brief())
-			bpf_skb_store_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease2_short_echo), 0);
+			put_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease2_short_echo));
 	} else {
 		if (!bpf_skb_load_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease2_echo)) && answer_full())
-			bpf_skb_store_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease2_echo), 0);
+			put_bytes(ctx, l->request.icmp, &l->echo, sizeof(struct lease2_echo));
 	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "hostint/wire.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
+#include "packet/put_bytes.h"
 #include "packet/vlan_aside.h"
 #include "sink/restore.h"
 #include "sink/tagged.h"
@@ -22,17 +23,16 @@ static __always_inline bool store_restored(struct __sk_buff *ctx, struct tagged_
 {
 	__u32 base = fixed_ip_len(&p->at), options = options_len(&p->at), l4;
 
-	if (bpf_skb_store_bytes(ctx, l3, &p->base, base, 0))
+	if (put_bytes(ctx, l3, &p->base, base))
 		return false;
 	if (p->facts.encapsulation == ENCAP_VXLAN_GPE)
 		return true;
-	if (options >= MIN_OPTIONS_LEN && bpf_skb_store_bytes(ctx, l3 + base, p->options, options, 0))
+	if (options >= MIN_OPTIONS_LEN && put_bytes(ctx, l3 + base, p->options, options))
 		return false;
 	if (!p->behind_l4)
 		return true;
 	l4 = l3 + base + options;
-	return !(p->l4_len == UDP_LEN ? bpf_skb_store_bytes(ctx, l4, &p->l4, UDP_LEN, 0) :
-					bpf_skb_store_bytes(ctx, l4, &p->l4, TCP_BASE_LEN, 0));
+	return !(p->l4_len == UDP_LEN ? put_bytes(ctx, l4, &p->l4, UDP_LEN) : put_bytes(ctx, l4, &p->l4, TCP_BASE_LEN));
 }
 
 static __always_inline bool load_options(struct __sk_buff *ctx, struct tagged_packet *p)

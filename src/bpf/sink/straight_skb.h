@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/wire.h"
 #include "packet/headers.h"
+#include "packet/put_bytes.h"
 #include "sink/settings.h"
 #include "sink/straight.h"
 #include "sink/straight_read.h"
@@ -20,7 +21,7 @@ static __always_inline enum straight shrink(struct __sk_buff *ctx, __u32 by, __u
 {
 	if (bpf_skb_adjust_room(ctx, -(__s32)by, mode, flags))
 		return STRAIGHT_NO_ROOM;
-	return bpf_skb_store_bytes(ctx, ETH_HLEN, restored, words * 4, 0) ? STRAIGHT_BROKE : STRAIGHT_DONE;
+	return put_bytes(ctx, ETH_HLEN, restored, words * 4) ? STRAIGHT_BROKE : STRAIGHT_DONE;
 }
 
 static __always_inline enum straight shrink_over(struct __sk_buff *ctx, void *data, void *end, const __u8 family,

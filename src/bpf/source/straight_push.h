@@ -13,6 +13,7 @@
 #include "kernel/clock.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
+#include "packet/put_bytes.h"
 #include "packet/vlan_aside.h"
 #include "source/budget.h"
 #include "source/crossed.h"
@@ -130,7 +131,7 @@ static __always_inline int tag_gpe(struct __sk_buff *ctx, const void *l3, const 
 	now = now_ns(host);
 	next_numbers(f, 1, now, false, &number);
 	end_gpe(p, now, &number, base, &words, family, hops);
-	if (bpf_skb_store_bytes(ctx, ETH_HLEN, &words, len, 0))
+	if (put_bytes(ctx, ETH_HLEN, &words, len))
 		return undo(ctx, p, &no_vlan);
 	count_tagged(p, f, p->at.ip_len, false);
 	note_crossed(host, p, 1, now);

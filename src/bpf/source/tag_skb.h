@@ -10,6 +10,7 @@
 #include "kernel/clock.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
+#include "packet/put_bytes.h"
 #include "packet/vlan_aside.h"
 #include "source/attachment.h"
 #include "source/budget.h"
@@ -63,10 +64,9 @@ static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_
 		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + INT_BLOCK_LEN;
 	}
 	if (options < MIN_OPTIONS_LEN || p->encapsulation == ENCAP_VXLAN_GPE)
-		return !bpf_skb_store_bytes(ctx, ETH_HLEN, out_ip(p), base + body, 0);
-	return !bpf_skb_store_bytes(ctx, ETH_HLEN, out_ip(p), base, 0) &&
-	       !bpf_skb_store_bytes(ctx, ETH_HLEN + base, p->options, options, 0) &&
-	       !bpf_skb_store_bytes(ctx, ETH_HLEN + base + options, &p->out.udp, body, 0);
+		return !put_bytes(ctx, ETH_HLEN, out_ip(p), base + body);
+	return !put_bytes(ctx, ETH_HLEN, out_ip(p), base) && !put_bytes(ctx, ETH_HLEN + base, p->options, options) &&
+	       !put_bytes(ctx, ETH_HLEN + base + options, &p->out.udp, body);
 }
 
 /* Loads the options that bpf_skb_adjust_room leaves after the room and that must stand before it. */

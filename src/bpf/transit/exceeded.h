@@ -10,6 +10,7 @@
 #include "hostint/wire.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
+#include "packet/put_bytes.h"
 #include "transit/passing.h"
 
 enum {
@@ -55,10 +56,10 @@ static __always_inline void set_bits(struct __sk_buff *ctx, const struct passing
 	    bpf_skb_load_bytes(ctx, p->at.l4 + check_at(p), &check, sizeof(check)))
 		return;
 	now = old | bits;
-	if (now == old || bpf_skb_store_bytes(ctx, word_at, &now, sizeof(now), 0))
+	if (now == old || put_bytes(ctx, word_at, &now, sizeof(now)))
 		return;
 	check = check_with(p, check, (__u64)csum_neg(old) + now);
-	bpf_skb_store_bytes(ctx, p->at.l4 + check_at(p), &check, sizeof(check), 0);
+	put_bytes(ctx, p->at.l4 + check_at(p), &check, sizeof(check));
 }
 
 static __always_inline void say_no_budget(struct __sk_buff *ctx, const struct passing_packet *p)

@@ -8,6 +8,7 @@
 #include "hostint/wire.h"
 #include "packet/checksum.h"
 #include "packet/headers.h"
+#include "packet/put_bytes.h"
 #include "packet/vlan_aside.h"
 #include "transit/attachment.h"
 #include "transit/counters.h"
@@ -105,7 +106,7 @@ static __always_inline bool put_tag_back(struct __sk_buff *ctx, const struct vla
 /* The store may be refused before anything is written: it gives the packet its own copy of the headers. */
 static __always_inline bool store_front(struct __sk_buff *ctx, const void *front, __u32 len)
 {
-	return !refuses(STEP_STORE) && !bpf_skb_store_bytes(ctx, ETH_HLEN, front, len, 0);
+	return !refuses(STEP_STORE) && !put_bytes(ctx, ETH_HLEN, front, len);
 }
 
 static __always_inline bool store_grown(struct __sk_buff *ctx, struct passing_packet *p)

@@ -10,13 +10,15 @@ pub mod transit;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use hostint::datapath::abi::{
     Abi, bytes_of, counter, crossing, crossing_key, flow_key, prefix_key, read_from,
 };
 use hostint::datapath::grants;
 use hostint::model::Prefix;
-use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut};
+use hostint::os::kernel;
+use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut, ProgramType, libbpf_sys};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
@@ -37,6 +39,26 @@ pub fn run(program: &ProgramMut<'_>, bytes: &[u8], context: Option<&mut [u8]>) -
     run_often(program, bytes, context, 1)
 }
 
+/// The kernel can sum a packet up before a program at TC runs, as some network cards do (CHECKSUM_COMPLETE), and fail with EBADMSG
+/// if the sum does not follow what the program changes (6.16). By itself it gets the sum wrong where a VLAN's tag is taken out of
+/// the frame.
+fn sum_to_follow(program: &ProgramMut<'_>, bytes: &[u8]) -> u32 {
+    static KERNEL_CAN: OnceLock<bool> = OnceLock::new();
+    let kernel_can = || {
+        let release = kernel::release().expect("every kernel has a release");
+        let mut numbers = release.split('.').map(|number| number.parse::<u32>());
+        let first_two = (numbers.next(), numbers.next());
+        matches!(first_two, (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (6, 16))
+    };
+    let has_vlan_tag = matches!(bytes.get(12..14), Some([0x81, 0] | [0x88, 0xa8]));
+    match program.prog_type() {
+        ProgramType::SchedCls if !has_vlan_tag && *KERNEL_CAN.get_or_init(kernel_can) => {
+            libbpf_sys::BPF_F_TEST_SKB_CHECKSUM_COMPLETE
+        }
+        _ => 0,
+    }
+}
+
 /// Runs a program this many times on the same bytes, and tells what became of them the last time.
 pub fn run_often(
     program: &ProgramMut<'_>,
@@ -50,6 +72,7 @@ pub fn run_often(
         data_out: Some(&mut out),
         context_in: context,
         repeat,
+        flags: sum_to_follow(program, bytes),
         ..ProgramInput::default()
     };
     let output = program
