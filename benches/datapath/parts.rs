@@ -41,21 +41,20 @@ fn runs_and_ns(programs: &[(String, u32)]) -> Vec<(u64, u64)> {
     programs.iter().map(read).collect()
 }
 
-/// Prints how often each program ran for one of `works` pieces of work, and how long, and the CPU time of the daemons. The
-/// kernel counts runs meanwhile, which takes time by itself.
-pub fn print(lab: &Lab, daemons: &[Daemon], works: u32, work: impl FnOnce()) {
+/// Prints how often each program ran for a piece of work, and how long, and the CPU time of the daemons. `work` tells how many pieces
+/// it did. The kernel counts runs meanwhile, which takes time by itself.
+pub fn print(lab: &Lab, daemons: &[Daemon], work: impl FnOnce() -> f64) {
     let programs = attached(lab);
     let _stats = Stats::enable();
     let (before, daemons_before) = (
         runs_and_ns(&programs),
         daemons.iter().map(cpu_ns).sum::<u64>(),
     );
-    work();
+    let works = work();
     let (after, daemons_after) = (
         runs_and_ns(&programs),
         daemons.iter().map(cpu_ns).sum::<u64>(),
     );
-    let works = f64::from(works);
     let mut sum = 0.0;
     for (at, (what, _)) in programs.iter().enumerate() {
         let runs = (after[at].0 - before[at].0) as f64;

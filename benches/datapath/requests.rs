@@ -55,6 +55,12 @@ struct Case {
     lab: Lab,
 }
 
+/// Work that was done.
+struct Done {
+    count: f64,
+    in_a_second: f64,
+}
+
 impl Case {
     fn new(with: With, folder: &Folder) -> Self {
         let lab = Lab::new();
@@ -97,7 +103,7 @@ impl Case {
     }
 
     /// Requests of `ab` in a second, each in a connection of its own unless `keep`.
-    fn http(&self, requests: u32, keep: bool) -> f64 {
+    fn http(&self, requests: u32, keep: bool) -> Done {
         let keep = if keep { "-k" } else { "" };
         let said = self.lab.a.sh(&format!(
             "ab -q {keep} -n {requests} -c 8 http://10.9.2.1:8080/answer"
@@ -105,23 +111,30 @@ impl Case {
         assert!(said.contains("Failed requests:        0"), "{said}");
         let line = said.lines().find(|line| line.starts_with("Requests per"));
         let rate = line.and_then(|line| line.split_whitespace().nth(3));
-        rate.and_then(|rate| rate.parse().ok())
-            .unwrap_or_else(|| panic!("ab tells a rate: {said}"))
+        let in_a_second = rate.and_then(|rate| rate.parse().ok());
+        Done {
+            count: f64::from(requests),
+            in_a_second: in_a_second.unwrap_or_else(|| panic!("ab tells a rate: {said}")),
+        }
     }
 
     /// Requests of redis-benchmark in a second.
-    fn redis(&self, requests: u32, test: &str) -> f64 {
+    fn redis(&self, requests: u32, test: &str) -> Done {
         let said = self.lab.a.sh(&format!(
             "redis-benchmark -h 10.9.2.1 -c 8 -n {requests} -t {test} --csv"
         ));
         let last = said.lines().last().unwrap_or_default();
         let rate = last.split(',').nth(1).map(|rate| rate.trim_matches('"'));
-        rate.and_then(|rate| rate.parse().ok())
-            .unwrap_or_else(|| panic!("redis-benchmark tells a rate: {said}"))
+        let in_a_second = rate.and_then(|rate| rate.parse().ok());
+        Done {
+            count: f64::from(requests),
+            in_a_second: in_a_second
+                .unwrap_or_else(|| panic!("redis-benchmark tells a rate: {said}")),
+        }
     }
 
     /// Requests to memcached in a second, by one thread with eight connections.
-    fn memcached(&self, time: Duration) -> f64 {
+    fn memcached(&self, time: Duration) -> Done {
         const ANSWER: usize = "VALUE key 0 100\r\n".len() + 100 + "\r\nEND\r\n".len();
         let connect = || {
             let stream = TcpStream::connect("10.9.2.1:11211").expect("memcached listens");
@@ -145,7 +158,11 @@ impl Case {
                 requests += 1;
             }
         }
-        f64::from(requests) / begin.elapsed().as_secs_f64()
+        let count = f64::from(requests);
+        Done {
+            count,
+            in_a_second: count / begin.elapsed().as_secs_f64(),
+        }
     }
 }
 
@@ -166,22 +183,24 @@ fn configure(folder: &Folder) {
     std::fs::write(folder.name("answer"), "x".repeat(1_000)).expect("the folder is ours");
 }
 
-type Work = fn(&Case) -> f64;
+type Work = fn(&Case) -> Done;
 
-/// Compares what the three cases reach. `then` gets them after each work.
-fn compare(title: &str, works: &[(&str, Work, f64)], then: impl Fn(&[Case; 3])) {
+/// Compares what the three cases reach in a second, and prints what programs and daemons took for a piece of each work.
+fn compare(title: &str, works: &[(&str, Work, f64)]) {
     println!("{title}");
     for (what, work, target) in works {
         let folder = Folder::create();
         configure(&folder);
         let cases = CASES.map(|(_, with)| Case::new(with, &folder));
-        let rounds = Rounds::repeat(ROUNDS, cases.len(), |case| work(&cases[case]));
+        let rounds = Rounds::repeat(ROUNDS, cases.len(), |case| work(&cases[case]).in_a_second);
         for (case, (name, _)) in CASES.iter().enumerate() {
             let base = format!("{}, target {target}", CASES[0].0);
             let ratio = (case > 0).then(|| (rounds.ratio(case, 0), base.as_str()));
             print_row(&format!("{what}, {name}"), rounds.median(case), "/s", ratio);
         }
-        then(&cases);
+        println!("  of one, with sinks and sources:");
+        let [.., both] = &cases;
+        parts::print(&both.lab, &both.daemons, || work(both).count);
     }
     println!();
 }
@@ -191,12 +210,6 @@ pub fn short() {
     compare(
         "short: connections of ab to nginx (1 worker, 8 at once, 1 kB), default settings",
         &[("connections", |case| case.http(10_000, false), 0.90)],
-        |[_, _, both]| {
-            println!("  of a connection, with sinks and sources:");
-            parts::print(&both.lab, &both.daemons, 30_000, || {
-                both.http(30_000, false);
-            });
-        },
     );
 }
 
@@ -214,6 +227,5 @@ pub fn run() {
                 0.95,
             ),
         ],
-        |_| (),
     );
 }

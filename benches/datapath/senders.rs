@@ -52,8 +52,21 @@ pub fn send_batch(socket: &impl AsRawFd, packets: &mut [Vec<u8>]) {
     }
 }
 
+/// What a receiver does while nothing is there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Receiver {
+    /// It sleeps, so that the first packet afterwards wakes it up, which takes the sender's CPU long.
+    Sleeps,
+    /// It asks again.
+    Polls,
+}
+
 /// Takes what has arrived, at most a batch.
-fn receive_batch(socket: &UdpSocket, buffers: &mut [Vec<u8>]) -> u64 {
+fn receive_batch(socket: &UdpSocket, buffers: &mut [Vec<u8>], receiver: Receiver) -> u64 {
+    let flags = match receiver {
+        Receiver::Sleeps => libc::MSG_WAITFORONE,
+        Receiver::Polls => libc::MSG_DONTWAIT,
+    };
     let mut parts = parts();
     let mut messages: Vec<libc::mmsghdr> = buffers
         .iter_mut()
@@ -66,7 +79,7 @@ fn receive_batch(socket: &UdpSocket, buffers: &mut [Vec<u8>]) -> u64 {
             socket.as_raw_fd(),
             messages.as_mut_ptr(),
             messages.len() as u32,
-            libc::MSG_WAITFORONE,
+            flags,
             std::ptr::null_mut(),
         )
     };
@@ -96,13 +109,19 @@ impl Datagrams {
 
     /// Packets that arrive in a second, sent for so long.
     pub fn rate(&self, time: Duration) -> f64 {
+        self.rate_to(Receiver::Sleeps, time)
+    }
+
+    /// The same, with this receiver.
+    pub fn rate_to(&self, receiver: Receiver, time: Duration) -> f64 {
         let done = AtomicBool::new(false);
         let received = AtomicU64::new(0);
         thread::scope(|scope| {
             scope.spawn(|| {
                 let mut buffers = vec![vec![0; 2048]; BATCH];
                 while !done.load(Ordering::Relaxed) {
-                    received.fetch_add(receive_batch(&self.to, &mut buffers), Ordering::Relaxed);
+                    let taken = receive_batch(&self.to, &mut buffers, receiver);
+                    received.fetch_add(taken, Ordering::Relaxed);
                 }
             });
             let mut packets = vec![vec![0x5a; self.payload]; BATCH];
