@@ -150,7 +150,9 @@ struct source_info {
 	__u32 clsact_made;   /* 1: the clsact qdisc was added for this filter */
 	__u32 mss_clamp;     /* 1: the peer program adapts answers to a stack that does not know of INT */
 	__u8 dev[DEV_NAME_SIZE];
-	__u32 max_hops; /* transit hops that may push entries, where the sink reads them */
+	__u8 max_hops;      /* transit hops that may push entries, where the sink reads them */
+	__u8 without_queue; /* 1: their entries have no queue */
+	__u8 zero[2];
 	__u8 md_tos_value, md_tos_mask, is_mx, mx_sample; /* mark of INT-MD; a mask of 0: none; and as in int/mark.h */
 };
 
@@ -223,7 +225,8 @@ struct path_event {
 	struct latency_event latency; /* its kind is EVENT_PATH */
 	__u8 hops;
 	__u8 hop_words; /* of each entry */
-	__u8 zero[6];
+	__u16 bitmap;   /* its items, as INT v2.1 names them; of INT v0.5, as that does */
+	__u8 zero[4];
 	__be32 entries[MAX_HOPS][MAX_HOP_WORDS]; /* newest first, as they were on the wire */
 };
 

@@ -168,6 +168,7 @@ enum lease_capability {
 	CAPABLE_OPTION_114 = 256,       /* a daemon on the sink's host reads and echoes TCP option 114 */
 	CAPABLE_UDP_SUPERPACKETS = 512, /* superpackets of UDP in vxlan-gpe reach it segment by segment */
 	CAPABLE_REVERSE_PROBES = 1024,  /* a daemon runs on the sink's host, and sends reverse probes */
+	CAPABLE_PATH_ITEMS = 2048,      /* reads stacks whose entries have no queue */
 };
 
 enum lease_flag {

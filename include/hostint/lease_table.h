@@ -57,7 +57,8 @@ struct source_lease {
 	__u16 software;
 	__u8 keep;   /* 1: requested by a command, kept even without packets */
 	__u8 int_md; /* 1: the sink recognises INT-MD, for which encapsulations has no bit */
-	__u8 zero2[2];
+	__u8 items;  /* 1: the sink reads entries of transit hops without a queue, too */
+	__u8 zero2;
 	/* The fields from here on are of lease version 2. */
 	__u32 ways;       /* enum lease_way: forms that flows of this pair may have */
 	__u32 eaten;      /* bit n: probes of enum lease_form n did not arrive, or not on every path */

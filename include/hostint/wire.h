@@ -32,7 +32,8 @@ struct int_block {
 /*
  * INT v2.1 (MD) over VXLAN-GPE: these bytes stand between the outer UDP header (port 4790) and the original IP packet.
  * The metadata stack has the source's entry, whose domain-specific words are source-only. Transit hops push theirs in
- * front of it. If the source asks for a hop's latency, too, the word stands between egress_port and queue of each entry.
+ * front of it. If the source asks for a hop's latency, too, the word stands between egress_port and queue of each entry; if it
+ * asks for no queue then, in the place of queue.
  */
 struct gpe_block {
 	__u8 vx_flags; /* VXLAN-GPE: I and P */
@@ -110,7 +111,7 @@ enum geneve_constant {
 /*
  * INT v2.1 (MD) as hostint's source writes it there: the head, the source's entry, and two domain-specific words that are
  * source-only. Transit hops push entries of the same words behind the head. The tail comes last for the same reason as in
- * struct int_block.
+ * struct int_block. If the source asks hops for no queue, that word is missing.
  */
 struct int_md_block {
 	struct int_md_head head;
@@ -120,6 +121,16 @@ struct int_md_block {
 	__be32 latency; /* all ones: the source does not know it */
 	__be32 queue;   /* id 8, packets 24 */
 	__be32 ts_high; /* ingress timestamp: ns since the Unix epoch */
+	__be32 ts_low;
+	__be32 sequence;
+	__be16 tail1;
+	__be16 tail2;
+};
+
+/* The end of that block. Without a queue, its first word is the latency. */
+struct int_md_end {
+	__be32 queue;
+	__be32 ts_high;
 	__be32 ts_low;
 	__be32 sequence;
 	__be16 tail1;
@@ -168,8 +179,9 @@ enum int_mx_flag {
 enum int_md_constant {
 	INT_MD_HEAD_LEN = 16,
 	INT_MD_BLOCK_LEN = 48,
-	INT_MD_HOP_LEN = 24,
+	INT_MD_BRIEF_LEN = 44,     /* of the block if entries have no queue */
 	INT_MD_BLOCK_WORDS = 11,   /* of metadata header and metadata stack */
+	INT_MD_AROUND_WORDS = 5,   /* of those, the words that are not of entries */
 	INT_MD_DS_BITMAP = 0x9000, /* sequence number, tail */
 	INT_MD_EXCEEDED = 0x06,    /* E and M, as GPE_EXCEEDED */
 	INT_MD_TYPE = 0x10,        /* in the upper half of the byte; as in the next two */
@@ -209,8 +221,9 @@ enum gpe_constant {
 	GPE_HOP_WORDS = 5,
 	GPE_BITMAP = 0xd800, /* node id, ports, queue, ingress timestamp */
 	GPE_PATH_WORDS = 6,
-	GPE_PATH_BITMAP = 0xf800, /* node id, ports, hop latency, queue, ingress timestamp */
-	GPE_EXCEEDED = 0x06,      /* E and M: a transit hop had no budget, or no room */
+	GPE_PATH_BITMAP = 0xf800,    /* node id, ports, hop latency, queue, ingress timestamp */
+	GPE_LATENCY_BITMAP = 0xe800, /* the same without the queue, in GPE_HOP_WORDS */
+	GPE_EXCEEDED = 0x06,         /* E and M: a transit hop had no budget, or no room */
 	GPE_DOMAIN = 0x4849,
 	GPE_DS_BITMAP = 0xe000, /* sequence number, backlog, segments */
 	GPE_MAX_SEGMENTS = 128,

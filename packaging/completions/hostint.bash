@@ -2539,7 +2539,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source)
-            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mode --mx-sample --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
+            opts="-v -h -V --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mode --mx-sample --mtu --max-hops --path-items --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version attach detach add-dest del-dest rules dests help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2603,6 +2603,10 @@ _hostint() {
                     ;;
                 --max-hops)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --path-items)
+                    COMPREPLY=($(compgen -W "latency queue" -- "${cur}"))
                     return 0
                     ;;
                 --dest-file)
@@ -2695,7 +2699,7 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__source__subcmd__attach)
-            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mode --mx-sample --mtu --max-hops --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
+            opts="-v -h -V --foreground --config --dev --node-id --hook --encap --superpackets --compat --dscp-value --dscp-mask --extension-port --int-dscp --mode --mx-sample --mtu --max-hops --path-items --dest-file --static --idle-flow-timeout --max-flows --collector --node-name --label --no-identity --clock-error --force --lease-key --no-mss-clamp --no-tcx --bpffs --log-level --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2759,6 +2763,10 @@ _hostint() {
                     ;;
                 --max-hops)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --path-items)
+                    COMPREPLY=($(compgen -W "latency queue" -- "${cur}"))
                     return 0
                     ;;
                 --dest-file)

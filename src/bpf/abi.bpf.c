@@ -116,6 +116,7 @@ enum int_flag int_flag;
 enum gpe_constant gpe_constant;
 enum ioam_constant ioam_constant;
 enum int_md_constant int_md_constant;
+enum int_md_instruction int_md_instruction;
 enum int_mx_constant int_mx_constant;
 enum gpe_flag gpe_flag;
 enum watch_limit watch_limit;

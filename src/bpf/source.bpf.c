@@ -169,7 +169,8 @@ __noinline int straight_tc(struct __sk_buff *ctx)
 	if (!plan_straight(ctx, p, f))
 		return NOT_STRAIGHT;
 	if (p->encapsulation == ENCAP_VXLAN_GPE) {
-		if (!passes_straight(p, f))
+		/* Only the usual entry is written there. */
+		if ((without_queue && budget(p)) || !passes_straight(p, f))
 			return NOT_STRAIGHT;
 		return p->at.family == 4 ? tag_straight_gpe(ctx, data, end, host, p, f, 4) :
 					   tag_straight_gpe(ctx, data, end, host, p, f, 6);

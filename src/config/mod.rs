@@ -33,6 +33,7 @@ mod option_hop;
 mod origin;
 mod otlp;
 mod overrides;
+mod path_items;
 mod place;
 mod postcards;
 mod precedence;
@@ -85,6 +86,7 @@ pub use number::number_problem;
 pub use option_hop::OptionHop;
 pub use origin::Origin;
 pub use overrides::Overrides;
+pub use path_items::{PathItem, PathItems};
 pub use postcards::{
     DropsChoice, HopsChoice, NetnsChoice, PostcardFormat, PostcardsConfig, PostcardsOptions,
 };

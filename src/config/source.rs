@@ -12,6 +12,7 @@ use super::key::check_key;
 use super::mark::{IntDscpOption, MarkOptions};
 use super::mistake::{Fault, fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
+use super::path_items::{PathItemOptions, PathItems};
 use super::receivers::check_receivers;
 use super::source_room::{encapsulates, hops_room, room};
 use super::{Compat, DscpMark, SourceEncapsulation, Superpackets, TimeSpan};
@@ -86,6 +87,9 @@ pub struct SourceOptions {
     /// them [default: 0; with --encap ioam 4 routers]
     #[arg(long, help_heading = TAGGING, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=8))]
     pub max_hops: Option<u8>,
+
+    #[command(flatten)]
+    pub items: PathItemOptions,
 
     /// File of destinations to watch: one name, address or prefix per line; # begins a comment
     #[arg(long, help_heading = ESSENTIALS, value_name = "FILE")]
@@ -166,6 +170,7 @@ pub struct SourceConfig {
     pub mss_clamp: bool,
     /// Transit hops that may push their entries where the sink reads them.
     pub max_hops: u8,
+    pub path_items: PathItems,
     pub superpackets: Superpackets,
     pub compat: Option<Compat>,
     pub no_tcx: bool,
@@ -318,14 +323,18 @@ impl SourceOptions {
             ));
         }
         let mx_sample = self.mode.check(encapsulation, max_hops, &mut faults);
-        let least = SHORTEST_PACKET + room(encapsulation, superpackets) + hops_room(max_hops);
+        let fixed = self.fixed.unwrap_or(false);
+        let path_items = self
+            .items
+            .check(encapsulation, (max_hops, fixed), &mut faults);
+        let least =
+            SHORTEST_PACKET + room(encapsulation, superpackets) + hops_room(max_hops, path_items);
         if let Some(mtu) = self.mtu.filter(|mtu| *mtu < least) {
             faults.push(fault(
                 &["mtu", "encap", "superpackets", "max-hops"],
                 format!("an MTU of {mtu} leaves no room for packets with INT (expected at least {least})"),
             ));
         }
-        let fixed = self.fixed.unwrap_or(false);
         if fixed && self.dest_file.is_none() {
             faults.push(fault(
                 &["static"],
@@ -367,6 +376,7 @@ impl SourceOptions {
                 max_flows: self.max_flows,
                 mss_clamp: !self.no_mss_clamp.unwrap_or(false),
                 max_hops,
+                path_items,
                 superpackets,
                 compat: self.compat,
                 no_tcx: self.no_tcx,

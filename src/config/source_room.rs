@@ -1,18 +1,19 @@
 //! The bytes that the INT of a source may add to a packet.
 
-use super::{SourceEncapsulation, Superpackets};
+use super::{PathItems, SourceEncapsulation, Superpackets};
 use crate::model::Encapsulation;
 
 pub(super) fn encapsulates(way: Superpackets) -> bool {
     matches!(way, Superpackets::Encap | Superpackets::EncapAll)
 }
 
-/// Bytes that entries of transit hops may add to a packet. The longest are those of vxlan-gpe, where asking for them adds
-/// 4 bytes more.
-pub(super) fn hops_room(hops: u8) -> u32 {
-    match hops {
-        0 => 0,
-        hops => 4 + 24 * u32::from(hops),
+/// Bytes that entries of transit hops may add to a packet. The longest are those of vxlan-gpe, where asking for the queue,
+/// too, adds 4 bytes more.
+pub(super) fn hops_room(hops: u8, items: PathItems) -> u32 {
+    match (hops, items.queue) {
+        (0, _) => 0,
+        (hops, true) => 4 + 24 * u32::from(hops),
+        (hops, false) => 20 * u32::from(hops),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::abi::{self, encapsulation, event_kind, event_reason, flow_key, read_from};
+use super::abi::{
+    self, encapsulation, event_kind, event_reason, flow_key, int_md_instruction, read_from,
+};
 use crate::model::{
     Encapsulation, FlowKey, Hop, HopQueue, LatencyEvent, LossEvent, NodeId, QueueDepth,
     QuotedHeaders, Reasons, SinkEvent, Vlans,
@@ -125,23 +127,26 @@ fn latency(event: &abi::latency_event, transit: Vec<Hop>) -> Option<SinkEvent> {
     }))
 }
 
-/// The entry of a transit hop; how many words it has depends on the encapsulation and on what the source asks for.
-fn transit_hop(entry: &[u32], by_ioam: bool) -> Option<Hop> {
+/// The entry of a transit hop, which has the times in INT v0.5, and the items of this bitmap in v2.1; all begin with node and
+/// ports, and end with the ingress timestamp.
+fn transit_hop(entry: &[u32], bitmap: u16, by_ioam: bool) -> Option<Hop> {
     let word = |at: usize| entry.get(at).copied().map(u32::from_be);
-    let (ingress_ts, egress_ts) = match entry.len() {
-        4 => (word(2)?, word(3)?),
-        5 => (word(4)?, word(4)?),
-        // All ones say that the hop does not know its latency.
-        6 => match (word(5)?, word(2)?) {
-            (ts, u32::MAX) => (ts, ts),
-            (ts, latency) => (ts, ts.wrapping_add(latency)),
-        },
+    let has = |item: int_md_instruction| u32::from(bitmap) & item.0 != 0;
+    let (latency, queue) = match entry.len() {
+        4 => (None, None),
+        5 if has(int_md_instruction::INT_MD_LATENCY) => (word(2), None),
+        5 => (None, word(2)),
+        6 => (word(2), word(3)),
         _ => return None,
     };
-    let queue = match entry.len() {
-        5 => word(2),
-        6 => word(3),
-        _ => None,
+    let (ingress_ts, egress_ts) = match (entry.len(), latency) {
+        (4, _) => (word(2)?, word(3)?),
+        // All ones say that the hop does not know its latency.
+        (words, None | Some(u32::MAX)) => (word(words - 1)?, word(words - 1)?),
+        (words, Some(latency)) => {
+            let ts = word(words - 1)?;
+            (ts, ts.wrapping_add(latency))
+        }
     };
     let ports = word(1)?;
     Some(Hop {
@@ -164,7 +169,7 @@ fn path(event: &abi::path_event) -> Option<SinkEvent> {
     let by_ioam = carried == Encapsulation::Ioam;
     let hops = entries
         .iter()
-        .map(|entry| transit_hop(entry.get(..event.hop_words.into())?, by_ioam));
+        .map(|entry| transit_hop(entry.get(..event.hop_words.into())?, event.bitmap, by_ioam));
     latency(&event.latency, hops.collect::<Option<_>>()?)
 }
 

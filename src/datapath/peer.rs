@@ -17,7 +17,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use super::source::{fixed_mtu, hook_of};
-use crate::config::{DscpMark, SourceHook};
+use crate::config::{DscpMark, PathItems, SourceHook};
 use crate::os::netdev;
 
 /// The role's name in pins.
@@ -34,6 +34,7 @@ pub struct PeerSettings {
     pub room_ipv6: u32,
     /// Transit hops that may push their entries where the sink reads them.
     pub max_hops: u8,
+    pub path_items: PathItems,
     /// The longest IP packet with INT, if it is not the interface's MTU.
     pub fixed_mtu: Option<u32>,
     pub tos_value: u8,
@@ -71,6 +72,7 @@ impl PeerProgram {
             constants.room_ipv4 = settings.room_ipv4;
             constants.room_ipv6 = settings.room_ipv6;
             constants.max_hops = settings.max_hops.into();
+            constants.without_queue = !settings.path_items.queue;
             constants.fixed_mtu = fixed_mtu(features, dev, settings.fixed_mtu)?;
             constants.tos_value = settings.tos_value;
             constants.tos_mask = settings.tos_mask;

@@ -74,6 +74,7 @@ fn peer_status(
         proved_length: Some(lease.proof.longest).filter(|len| *len != 0),
         distrusted: lease.proof.distrusted,
         untold: lease.proof.untold,
+        items_unread: false,
         unattended: lease.proof.unattended,
         fallen: entry.counts.fallen,
         version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),

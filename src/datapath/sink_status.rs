@@ -147,6 +147,7 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<Attachment>> {
             gro: sink::veth_gro(hook, ifindex),
             nic_timestamps: sink::asks_nic(hook, state),
             max_hops: None,
+            path_items: Vec::new(),
         });
     }
     Ok(found)

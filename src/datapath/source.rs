@@ -245,6 +245,7 @@ fn set_constants(
     constants.superpackets = superpackets_number(config.superpackets);
     constants.full_checksum = config.compat.is_some();
     constants.max_hops = config.max_hops.into();
+    constants.without_queue = !config.path_items.queue;
     if config.encapsulation == Encapsulation::Ioam.into() {
         ioam_devices::check_sums(dev)?;
         constants.ioam_superpackets = ioam_devices::copy_options(dev);

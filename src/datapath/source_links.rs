@@ -70,7 +70,7 @@ impl RunningSource {
 
     /// Transit hops for which packets have room.
     pub fn max_hops(&self) -> u8 {
-        u8::try_from(self.info.max_hops).unwrap_or_default()
+        self.info.max_hops
     }
 
     /// How its packets may be tagged, and marked.

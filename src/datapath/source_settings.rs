@@ -8,9 +8,10 @@ use super::abi::{
 };
 use super::events::encapsulation_of;
 use crate::config::{
-    Compat, DscpMark, SourceConfig, SourceEncapsulation, SourceHook, Superpackets, TimeSpan,
+    Compat, DscpMark, PathItems, SourceConfig, SourceEncapsulation, SourceHook, Superpackets,
+    TimeSpan,
 };
-use crate::model::{Encapsulation, Encapsulations, MOST_TRANSIT_HOPS, Marks};
+use crate::model::{Encapsulation, Encapsulations, Marks};
 
 /// Returns the number of a source's encapsulation in kernel settings.
 pub fn encapsulation_number(of: SourceEncapsulation) -> u32 {
@@ -59,7 +60,8 @@ pub(super) fn info_of(dev: &str, config: &SourceConfig) -> source_info {
         superpackets: superpackets_number(config.superpackets),
         compat: config.compat.is_some().into(),
         mss_clamp: config.mss_clamp.into(),
-        max_hops: config.max_hops.into(),
+        max_hops: config.max_hops,
+        without_queue: (!config.path_items.queue).into(),
         md_tos_value: config.int_dscp.map_or(0, DscpMark::tos_value),
         md_tos_mask: config.int_dscp.map_or(0, DscpMark::tos_mask),
         is_mx: config.mx_sample.is_some().into(),
@@ -85,7 +87,10 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
         idle_flow_timeout: TimeSpan(Duration::from_nanos(info.idle_timeout_ns)),
         max_flows: None,
         mss_clamp: info.mss_clamp != 0,
-        max_hops: u8::try_from(info.max_hops).unwrap_or(MOST_TRANSIT_HOPS),
+        max_hops: info.max_hops,
+        path_items: PathItems {
+            queue: info.without_queue == 0,
+        },
         superpackets: superpackets_of(info),
         compat: (info.compat != 0).then_some(Compat::HostInt),
         no_tcx: info.clsact != 0,

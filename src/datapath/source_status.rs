@@ -32,7 +32,15 @@ pub fn read(pins: &Pins) -> io::Result<Option<SourceStatus>> {
     let mut dests: Vec<Dest> = rules.iter().flat_map(WatchRule::dests).collect();
     dests.sort();
     let attached = source_links::attachments(pins)?;
-    let peers = read_peers(pins)?;
+    let mut peers = read_peers(pins)?;
+    let asks_for_no_queue = attached.iter().any(|attachment| {
+        let config = attachment.config();
+        config.max_hops > 0 && !config.path_items.queue
+    });
+    for peer in &mut peers {
+        let proof = &peer.lease.proof;
+        peer.items_unread = asks_for_no_queue && proof.stack > 1 && !proof.reads_items;
+    }
     let mut counters = read_counters(pins, SOURCE_COUNTERS, counters::SOURCE)?;
     counters.extend(read_counters(pins, PEER_COUNTERS, counters::PEER)?);
     Ok(Some(SourceStatus {
@@ -69,6 +77,10 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
         nic_timestamps: None,
         superpackets: Some(config.superpackets.name()),
         max_hops: Some(config.max_hops).filter(|hops| *hops > 0),
+        path_items: match config.max_hops {
+            0 => Vec::new(),
+            _ => config.path_items.names().to_vec(),
+        },
         encapsulation: Some(match config.encapsulation {
             SourceEncapsulation::Preferred(Encapsulation::ExtensionUdp) => {
                 format!("extension-udp port {}", config.extension_port)

@@ -60,6 +60,8 @@ pub(super) struct Proof {
     adopted_stack: u8,
     /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment, as an earlier daemon learned it.
     adopted_segments: bool,
+    /// The same of entries without a queue.
+    adopted_items: bool,
     /// The pair's addresses are those of IPv6.
     ipv6: bool,
 }
@@ -97,6 +99,7 @@ impl Proof {
         self.tos_changed = known.tos_changed;
         self.adopted_stack = known.stack;
         self.adopted_segments = known.udp_superpackets;
+        self.adopted_items = known.reads_items;
         self.longest = [known.longest; ProbeForm::ALL.len()];
         self.distrusted = known.distrusted.then_some(ProbeForm::Gpe);
         if !known.eaten.is_empty() || known.distrusted {
@@ -353,6 +356,7 @@ impl Proof {
             tos_changed: self.tos_changed,
             longest: self.longest(),
             stack: self.stack(),
+            reads_items: told.map_or(self.adopted_items, Capabilities::path_items),
             udp_superpackets: told.map_or(self.adopted_segments, Capabilities::udp_superpackets),
             option_114: told.is_some_and(Capabilities::option_114),
             vouched_ns: self.vouched_ns,

@@ -12,6 +12,8 @@ const OPTION_114: u32 = 256;
 const UDP_SUPERPACKETS: u32 = 512;
 /// A daemon runs on the sink's host, and sends reverse probes.
 const REVERSE_PROBES: u32 = 1024;
+/// The sink reads entries of transit hops without a queue.
+const PATH_ITEMS: u32 = 2048;
 /// The most transit hops whose entries a sink reads.
 pub const MOST_TRANSIT_HOPS: u8 = 8;
 
@@ -45,6 +47,11 @@ impl Capabilities {
             0 => 1,
             _ => 1 + MOST_TRANSIT_HOPS,
         }
+    }
+
+    /// True if the sink reads entries of transit hops without a queue, too.
+    pub fn path_items(self) -> bool {
+        self.0 & PATH_ITEMS != 0
     }
 
     /// True if the sink takes packets in INT-MX, with the mark of INT-MD.

@@ -79,6 +79,11 @@ pub struct Attachment {
     /// For a source: transit hops that may push their entries where the sink reads them. Absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_hops: Option<u8>,
+    /// For a source: what their entries tell besides node, ports and arrival, named as in `--path-items`. Absent if there are
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "interned_name::list")]
+    pub path_items: Vec<InternedName>,
     /// For a sink in native XDP on a veth: whether received packets are merged (GRO) after stripping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gro: Option<bool>,
@@ -368,6 +373,9 @@ pub struct PeerStatus {
     /// Without a key, the sink tells this host nothing about packets that another host sends through it.
     #[serde(default)]
     pub untold: bool,
+    /// The sink reads no entries of the items that a source of this host asks transit hops for, so none may push.
+    #[serde(default)]
+    pub items_unread: bool,
     /// No daemon runs on the sink's host, and nothing showed yet whether a router translates what that host sends: nothing is
     /// tagged in a tunnel.
     #[serde(default)]

@@ -164,6 +164,8 @@ pub struct PathProof {
     pub longest: u16,
     /// Entries that the sink reads in a metadata stack, the source's included; 0: it reads no other than that one.
     pub stack: u8,
+    /// The sink reads entries of transit hops without a queue, too.
+    pub reads_items: bool,
     /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment.
     pub udp_superpackets: bool,
     /// A daemon on the sink's host reads and echoes TCP option 114.

@@ -113,6 +113,9 @@ pub fn write(
                 }
                 writeln!(f, "{}", if peer.state == "idle" { "  idle" } else { "" })?;
                 write!(f, "      {}", paths::sentence(lease))?;
+                if peer.items_unread {
+                    f.write_str("; no transit hop may push: its sink reads no entries without a queue (update hostint there, or leave --path-items out)")?;
+                }
                 if let Some(fallen) = paths::fallen(peer.fallen) {
                     write!(f, "; {fallen}")?;
                 }

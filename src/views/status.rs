@@ -51,6 +51,9 @@ fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
         }
         if let Some(hops) = at.max_hops {
             write!(f, ", transit hops {hops}")?;
+            if at.path_items == ["latency"] {
+                f.write_str(" (entries without queue)")?;
+            }
         }
         if let Some(why) = &at.why {
             write!(f, "  {why}")?;

@@ -3,6 +3,7 @@
 use hostint::datapath::abi::{
     lease_state, lease_way, peer_counter, sink_counter, source_counter, source_lease,
 };
+use hostint_testing::checksum::{be16, put16};
 use hostint_testing::frame::{Frame, TCP, UDP};
 use hostint_testing::icmp::{
     Carrier, FAMILIES, Family, Host, Ip, Kind, added_len, error, ethernet, tagged, translated,
@@ -35,9 +36,20 @@ mod root {
 
     /// A source that wants this number of hops. Its destinations need a lease.
     fn source(encapsulation: Encapsulation, max_hops: u32, atomics: bool) -> Source {
+        source_of(encapsulation, max_hops, atomics, false)
+    }
+
+    /// Entries of transit hops may have no queue.
+    fn source_of(
+        encapsulation: Encapsulation,
+        max_hops: u32,
+        atomics: bool,
+        without_queue: bool,
+    ) -> Source {
         Source::load_asking(&Options {
             encapsulation,
             max_hops,
+            without_queue,
             fixed_mtu: MTU as u32,
             atomics,
             ..Options::default()
@@ -67,16 +79,24 @@ mod root {
     fn a_packet_is_tagged_if_all_hops_have_room() {
         for (encapsulation, hook) in HOOKS {
             // The program with locks takes its numbers in another way, and has the same room.
-            for (atomics, some) in [(true, 0..=8u8), (false, 8..=8)] {
+            for (atomics, without_queue, some) in [
+                (true, false, 0..=8u8),
+                (false, false, 8..=8),
+                (true, true, 0..=8),
+                (false, true, 8..=8),
+            ] {
                 for hops in some {
-                    let mut source = source(encapsulation, hops.into(), atomics);
+                    let mut source = source_of(encapsulation, hops.into(), atomics, without_queue);
                     for frame in frames(encapsulation) {
-                        let sentence = format!("{encapsulation:?} at {hook:?}, {hops} hops");
+                        let queue = if without_queue { "without" } else { "with" };
+                        let sentence =
+                            format!("{encapsulation:?} at {hook:?}, {hops} hops {queue} queue");
                         let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
                         source.model.budget = (hops > 0).then_some(hops);
                         source.model.encapsulation = encapsulation;
                         lease_anew(&source, &frame.bytes(), STACK);
-                        let room = encapsulation.added(base) + encapsulation.hops_room(hops.into());
+                        let room = encapsulation.added(base)
+                            + encapsulation.hops_room(hops.into(), without_queue);
                         let fits = filled(&frame, room);
                         assert_tagged(&source, hook, &fits, &sentence);
                         let longer = filled(&frame, room - 1);
@@ -97,12 +117,13 @@ mod root {
     fn hops_fill_the_room_and_the_sink_gives_it_back() {
         let sink = Sink::load(&settings());
         for (encapsulation, hook) in HOOKS {
-            for hops in 1..=8u8 {
-                let source = source(encapsulation, hops.into(), true);
+            for (hops, without_queue) in (1..=8u8).flat_map(|hops| [(hops, false), (hops, true)]) {
+                let source = source_of(encapsulation, hops.into(), true, without_queue);
                 for frame in frames(encapsulation) {
                     lease_anew(&source, &frame.bytes(), STACK);
                     let base = if frame.bytes()[12] == 0x86 { 40 } else { 20 };
-                    let room = encapsulation.added(base) + encapsulation.hops_room(hops.into());
+                    let room = encapsulation.added(base)
+                        + encapsulation.hops_room(hops.into(), without_queue);
                     let frame = filled(&frame, room);
                     let mut wire = run(&source, hook, &frame.bytes()).bytes;
                     for node in 1..=u32::from(hops) {
@@ -159,6 +180,40 @@ mod root {
     }
 
     #[test]
+    fn entries_without_a_queue_need_a_sink_that_says_that_it_reads_them() {
+        for (encapsulation, hook) in HOOKS {
+            let mut source = source_of(encapsulation, 8, true, true);
+            let frame = udp();
+            for (items, budget, sentence) in [
+                (1, Some(8), "a sink of this version"),
+                (0, None, "one that reads the usual items only"),
+                (1, Some(8), "it was upgraded"),
+            ] {
+                lease_anew(&source, &frame.bytes(), STACK);
+                let key = source.model.look(&frame.bytes()).expect("may be tagged");
+                let lease = source.lease(&key).expect("it was written");
+                source.write_lease(&key, &source_lease { items, ..lease });
+                source.model.encapsulation = encapsulation;
+                source.model.budget = budget;
+                assert_tagged(&source, hook, &frame, sentence);
+            }
+        }
+    }
+
+    #[test]
+    fn no_hop_pushes_entries_without_a_queue_on_the_way_to_static_destinations() {
+        for encapsulation in Encapsulation::ALL {
+            let source = Source::load(&Options {
+                encapsulation,
+                max_hops: 8,
+                without_queue: true,
+                ..Options::default()
+            });
+            assert_tagged(&source, Hook::Tc, &udp(), "a static destination");
+        }
+    }
+
+    #[test]
     fn only_int_md_to_static_destinations_has_a_budget() {
         for encapsulation in Encapsulation::ALL {
             let source = Source::load(&Options {
@@ -178,7 +233,11 @@ mod root {
             stack,
             ..lease_in(lease_state::LEASE_GRANTED)
         };
-        for (sentence, max_hops, lease, rooms) in [
+        let reads_items = |ways| source_lease {
+            items: 1,
+            ..proved(ways, STACK)
+        };
+        let usual = [
             (
                 "vxlan-gpe",
                 4,
@@ -227,24 +286,75 @@ mod root {
                 lease_in(lease_state::LEASE_ASKING),
                 [36 + 52, 36 + 52],
             ),
-        ] {
+        ];
+        for (sentence, max_hops, lease, rooms) in usual {
             let peer = Peer::load(&PeerOptions {
                 max_hops,
                 lease: Some(lease),
                 ..PeerOptions::default()
             });
-            for (family, room) in FAMILIES.into_iter().zip(rooms) {
-                let frame = |mss: u16| {
-                    let [high, low] = mss.to_be_bytes();
-                    let ip = Ip::new(family, Host::Watched, Host::Source, TCP);
-                    let segment = ip.l4(2, &[2, 4, high, low], &[]);
-                    ethernet(0, &ip.around(&segment))
-                };
-                let done = Some(peer_counter::COUNT_PEER_MSS_CLAMPED);
-                let sentence = format!("{sentence}, {family:?}");
-                assert_becomes(&peer, &frame(1440), &frame(1440 - room), done, &sentence);
-            }
+            assert_clamped(&peer, rooms, sentence);
         }
+        let without_queue = [
+            (
+                "vxlan-gpe without queues",
+                4,
+                reads_items(lease_way::WAY_TCP_GPE),
+                [88 + 80, 108 + 80],
+            ),
+            (
+                "extension-udp, whose entries never have one",
+                4,
+                reads_items(lease_way::WAY_TCP_EXTENSION),
+                [44 + 64, 44 + 64],
+            ),
+            (
+                "a sink that reads the usual items only",
+                8,
+                proved(lease_way::WAY_TCP_GPE, STACK),
+                [88, 108],
+            ),
+            (
+                "a sink that is being asked, without queues",
+                2,
+                lease_in(lease_state::LEASE_ASKING),
+                [36 + 40, 36 + 40],
+            ),
+        ];
+        for (sentence, max_hops, lease, rooms) in without_queue {
+            let peer = Peer::load(&PeerOptions {
+                max_hops,
+                without_queue: true,
+                lease: Some(lease),
+                ..PeerOptions::default()
+            });
+            assert_clamped(&peer, rooms, sentence);
+        }
+    }
+
+    /// The MSS of answers is less by these bytes, over IPv4 and over IPv6.
+    fn assert_clamped(peer: &Peer, rooms: [u16; 2], sentence: &str) {
+        for (family, room) in FAMILIES.into_iter().zip(rooms) {
+            let frame = |mss: u16| {
+                let [high, low] = mss.to_be_bytes();
+                let ip = Ip::new(family, Host::Watched, Host::Source, TCP);
+                let segment = ip.l4(2, &[2, 4, high, low], &[]);
+                ethernet(0, &ip.around(&segment))
+            };
+            let done = Some(peer_counter::COUNT_PEER_MSS_CLAMPED);
+            let sentence = format!("{sentence}, {family:?}");
+            assert_becomes(peer, &frame(1440), &frame(1440 - room), done, &sentence);
+        }
+    }
+
+    /// The frame in INT-MD as if the source had asked for no queue.
+    fn without_queue(mut frame: Vec<u8>, head: usize) -> Vec<u8> {
+        frame.drain(head + 28..head + 32);
+        (frame[head + 1], frame[head + 6], frame[head + 8]) = (10, 5, 0xe8);
+        let len_at = if frame[14] >> 4 == 4 { 16 } else { 18 };
+        let len = be16(&frame, len_at) - 4;
+        put16(&mut frame, len_at, len);
+        frame
     }
 
     #[test]
@@ -254,11 +364,12 @@ mod root {
             ..PeerOptions::default()
         });
         for family in FAMILIES {
-            for (carrier, encapsulation, entry_len, budget_at) in [
-                (Carrier::OverTcpUdp, OverTcpUdp, 16, 6),
-                (Carrier::ExtensionUdp, ExtensionUdp, 16, 6),
-                (Carrier::VxlanGpe, VxlanGpe, 20, 15),
-                (Carrier::IntMd, IntMd, 24, 7),
+            for (carrier, encapsulation, entry_len, budget_at, brief) in [
+                (Carrier::OverTcpUdp, OverTcpUdp, 16, 6, false),
+                (Carrier::ExtensionUdp, ExtensionUdp, 16, 6, false),
+                (Carrier::VxlanGpe, VxlanGpe, 20, 15, false),
+                (Carrier::IntMd, IntMd, 24, 7, false),
+                (Carrier::IntMd, IntMd, 20, 7, true),
             ] {
                 for protocol in [TCP, UDP] {
                     let mut quote = ethernet(0, &tagged(carrier, family, protocol));
@@ -266,6 +377,9 @@ mod root {
                     let tcp = !carrier.is_tunnel() && protocol == TCP;
                     let block = 14 + header + if tcp { 20 } else { 8 };
                     let is_v05 = matches!(carrier, Carrier::OverTcpUdp | Carrier::ExtensionUdp);
+                    if brief {
+                        quote = without_queue(quote, block);
+                    }
                     quote[block + budget_at] = if is_v05 { 5 } else { 4 };
                     if is_v05 {
                         quote[block + 1] |= FLAG_BUDGET;
@@ -277,7 +391,8 @@ mod root {
                             Carrier::OverTcpUdp | Carrier::IntMd => quote[14..].to_vec(),
                             _ => translated(&quote[14..], family, protocol),
                         };
-                        let added = added_len(carrier, family) + 4 * entry_len;
+                        let less = if brief { 4 } else { 0 };
+                        let added = added_len(carrier, family) - less + 4 * entry_len;
                         let expected = error(family, Kind::TooBig(1800 - added), &then);
                         let sentence = format!("{pushed} of 4 hops, {family:?}, {carrier:?}");
                         let done = Some(peer_counter::COUNT_PEER_ICMP_TRANSLATED);

@@ -13,14 +13,20 @@ use hostint_testing::sink_cases::{extension, int};
 
 const SINK: NodeId = NodeId(9);
 
-/// A form of INT, and the words of a pushed entry in it.
-const FORMS: [(Encapsulation, usize); 5] = [
-    (Encapsulation::OverTcpUdp, 4),
-    (Encapsulation::ExtensionUdp, 4),
-    (Encapsulation::VxlanGpe, 5),
-    (Encapsulation::VxlanGpe, 6),
-    (Encapsulation::IntMd, 6),
+/// A form of INT, and the items of INT v2.1 in a pushed entry; 0: INT v0.5.
+const FORMS: [(Encapsulation, u16); 7] = [
+    (Encapsulation::OverTcpUdp, 0),
+    (Encapsulation::ExtensionUdp, 0),
+    (Encapsulation::VxlanGpe, WITHOUT_LATENCY),
+    (Encapsulation::VxlanGpe, USUAL),
+    (Encapsulation::VxlanGpe, WITHOUT_QUEUE),
+    (Encapsulation::IntMd, USUAL),
+    (Encapsulation::IntMd, WITHOUT_QUEUE),
 ];
+
+const USUAL: u16 = 0xf800;
+const WITHOUT_QUEUE: u16 = 0xe800;
+const WITHOUT_LATENCY: u16 = 0xd800;
 
 /// A hop on the way of a packet: how long it took to get there, and how long the hop had it; `None`: it does not know.
 #[derive(Clone, Copy)]
@@ -32,7 +38,7 @@ struct PassedHop {
 
 fn tagged(
     frame: &Frame,
-    (encapsulation, words): (Encapsulation, usize),
+    (encapsulation, items): (Encapsulation, u16),
     sequence: u32,
     sent_ns: u64,
 ) -> Vec<u8> {
@@ -45,6 +51,7 @@ fn tagged(
         Encapsulation::IntMd => {
             let own = int_md::Own {
                 budget: 8,
+                without_queue: items == WITHOUT_QUEUE,
                 sequence,
                 timestamp: sent_ns,
                 ..int_md::Own::single()
@@ -55,7 +62,8 @@ fn tagged(
             let frame = frame.bytes();
             let at = layout::find(&frame).expect("TCP or UDP");
             let block = gpe::Block {
-                budget: (words == 6).then_some(8),
+                budget: (items != WITHOUT_LATENCY).then_some(8),
+                without_queue: items == WITHOUT_QUEUE,
                 sequence,
                 timestamp: sent_ns,
                 ..gpe::Block::single(at.v6)
@@ -68,7 +76,7 @@ fn tagged(
 /// The packet after these hops. What a hop that does not know its time says of the packet's departure is unknown, too.
 fn pushed(
     frame: &Frame,
-    form: (Encapsulation, usize),
+    form: (Encapsulation, u16),
     sequence: u32,
     sent_ns: u64,
     hops: &[PassedHop],
@@ -83,12 +91,12 @@ fn pushed(
             egress_port: hop.node as u16 * 5,
             queue: 7,
             ingress_ns: match (hop.stay_ns, form.1) {
-                (None, 4) => u64::MAX,
+                (None, 0) => u64::MAX,
                 _ => at_ns,
             },
             latency_ns: match (hop.stay_ns, form.1) {
                 (Some(stay_ns), _) => stay_ns,
-                (None, 4) => 0,
+                (None, 0) => 0,
                 (None, _) => u32::MAX,
             },
         };
@@ -147,7 +155,7 @@ mod root {
                     for (at, hop) in hops.iter_mut().enumerate() {
                         hop.link_ns = 1_000 + random.below(50_000) as i32;
                         let stay_ns = 1 + random.below(1 << (5 + 5 * at)) as u32;
-                        hop.stay_ns = (form.1 != 5).then_some(stay_ns);
+                        hop.stay_ns = (form.1 != WITHOUT_LATENCY).then_some(stay_ns);
                         times[2 * at].push(hop.link_ns.into());
                         times[2 * at + 1].push(stay_ns.into());
                     }
@@ -167,7 +175,7 @@ mod root {
                 assert_eq!(path.path.source.port, 13, "{sentence}");
                 let whole = &place(path, 0).latency;
                 assert_eq!(whole.samples(), 300, "{sentence}");
-                if form.1 == 5 {
+                if form.1 == WITHOUT_LATENCY {
                     // Hops do not know how long they had it: the first link remains.
                     assert_eq!(place(path, 1).latency, told(&times[0]), "{sentence}");
                     assert_eq!(path.times.len(), 2, "{sentence}");

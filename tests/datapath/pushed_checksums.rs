@@ -2,10 +2,10 @@
 
 use hostint::datapath::abi::{sink_counter, sink_grant};
 use hostint_testing::checksum::{be16, pseudo_header, put16, verify};
-use hostint_testing::frame::Frame;
+use hostint_testing::frame::{Frame, INT_MD_MARK};
 use hostint_testing::int_block::Block;
 use hostint_testing::model::transit::{Entry, push};
-use hostint_testing::model::{Encapsulation, UDP, layout};
+use hostint_testing::model::{Encapsulation, UDP, int_md, layout};
 use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::sink::{Sink, settings};
 use hostint_testing::sink_cases::int;
@@ -31,10 +31,14 @@ fn entry(node: u32) -> Entry {
 
 /// The frame after these hops, the first of which has node id 100.
 fn pushed(tagged: &[u8], hops: &[Keeps]) -> Vec<u8> {
+    pushed_in(Encapsulation::OverTcpUdp, tagged, hops)
+}
+
+fn pushed_in(encapsulation: Encapsulation, tagged: &[u8], hops: &[Keeps]) -> Vec<u8> {
     let mut frame = tagged.to_vec();
     for (node, keeps) in (100..).zip(hops) {
         let before = be16(&frame, checksum_at(&frame));
-        frame = push(&frame, Encapsulation::OverTcpUdp, &entry(node));
+        frame = push(&frame, encapsulation, &entry(node));
         if *keeps {
             let at = checksum_at(&frame);
             put16(&mut frame, at, before);
@@ -116,6 +120,34 @@ mod root {
             }
             let unexplained = sink.count(sink_counter::COUNT_SINK_STACK_CHECKSUM);
             assert_eq!(unexplained, 0, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn so_it_does_in_int_md_with_and_without_queues() {
+        let paths: [&[Keeps]; 4] = [&[true], &[true, false], &[false, true, true], &[true; 6]];
+        for without_queue in [false, true] {
+            for path in paths {
+                let sink = Sink::load_both(&settings());
+                for sequence in 1..=6 {
+                    for (name, frame) in frames() {
+                        let own = int_md::Own {
+                            budget: 8,
+                            without_queue,
+                            sequence,
+                            ..int_md::Own::single()
+                        };
+                        let original = frame.bytes();
+                        let tagged = own.insert(&original, INT_MD_MARK);
+                        let wire = pushed_in(Encapsulation::IntMd, &tagged, path);
+                        let queue = if without_queue { "without" } else { "with" };
+                        let sentence = format!("{name} {queue} queue, {path:?}, number {sequence}");
+                        assert_restored(&sink, &wire, &original, &sentence);
+                    }
+                }
+                let unexplained = sink.count(sink_counter::COUNT_SINK_STACK_CHECKSUM);
+                assert_eq!(unexplained, 0, "{path:?}");
+            }
         }
     }
 

@@ -62,16 +62,20 @@ enum Form {
     ExtensionUdp,
     Gpe,
     GpeWithLatency,
+    GpeWithoutQueue,
     IntMd,
+    IntMdWithoutQueue,
 }
 
-const FORMS: [Form; 6] = [
+const FORMS: [Form; 8] = [
     Form::OverTcpUdp,
     Form::HostInt,
     Form::ExtensionUdp,
     Form::Gpe,
     Form::GpeWithLatency,
+    Form::GpeWithoutQueue,
     Form::IntMd,
+    Form::IntMdWithoutQueue,
 ];
 
 impl Form {
@@ -79,31 +83,34 @@ impl Form {
         match self {
             Self::OverTcpUdp | Self::HostInt => Encapsulation::OverTcpUdp,
             Self::ExtensionUdp => Encapsulation::ExtensionUdp,
-            Self::Gpe | Self::GpeWithLatency => Encapsulation::VxlanGpe,
-            Self::IntMd => Encapsulation::IntMd,
+            Self::Gpe | Self::GpeWithLatency | Self::GpeWithoutQueue => Encapsulation::VxlanGpe,
+            Self::IntMd | Self::IntMdWithoutQueue => Encapsulation::IntMd,
         }
     }
 
     fn tagged(self, frame: &Frame, sequence: u32) -> Vec<u8> {
         let frame = frame.clone();
-        let budget = (self == Self::GpeWithLatency).then_some(MOST as u8);
+        let budget = (self != Self::Gpe).then_some(MOST as u8);
+        let without_queue = matches!(self, Self::GpeWithoutQueue | Self::IntMdWithoutQueue);
         match self {
             Self::OverTcpUdp => frame.tagged(int().sequence(sequence)).bytes(),
             Self::HostInt => frame.tagged(Block::host_int().sequence(sequence)).bytes(),
             Self::ExtensionUdp => frame.extended(extension().sequence(sequence)).bytes(),
-            Self::IntMd => {
+            Self::IntMd | Self::IntMdWithoutQueue => {
                 let own = int_md::Own {
                     budget: MOST as u8,
+                    without_queue,
                     sequence,
                     ..int_md::Own::single()
                 };
                 own.insert(&frame.bytes(), INT_MD_MARK)
             }
-            Self::Gpe | Self::GpeWithLatency => {
+            Self::Gpe | Self::GpeWithLatency | Self::GpeWithoutQueue => {
                 let frame = frame.bytes();
                 let at = layout::find(&frame).expect("TCP or UDP");
                 let block = gpe::Block {
                     budget,
+                    without_queue,
                     sequence,
                     ..gpe::Block::single(at.v6)
                 };
@@ -403,6 +410,41 @@ mod root {
                 "nine hops with latency",
                 count::COUNT_SINK_BAD_SHIM,
                 nine(Form::GpeWithLatency),
+            ),
+            refused(
+                "nine hops without queues",
+                count::COUNT_SINK_BAD_SHIM,
+                nine(Form::GpeWithoutQueue),
+            ),
+            refused(
+                "nine hops in INT-MD",
+                count::COUNT_SINK_BAD_BITMAP,
+                nine(Form::IntMd),
+            ),
+            refused(
+                "nine hops in INT-MD without queues",
+                count::COUNT_SINK_BAD_BITMAP,
+                nine(Form::IntMdWithoutQueue),
+            ),
+            refused(
+                "in INT-MD a queue in entries that have no room for it",
+                count::COUNT_SINK_BAD_BITMAP,
+                changed(one(Form::IntMdWithoutQueue), 42 + 8, 0xf8),
+            ),
+            refused(
+                "in INT-MD entries with room for a queue that they do not have",
+                count::COUNT_SINK_BAD_BITMAP,
+                changed(one(Form::IntMd), 42 + 8, 0xe8),
+            ),
+            refused(
+                "half an entry without a queue",
+                count::COUNT_SINK_BAD_BITMAP,
+                changed(one(Form::IntMdWithoutQueue), 42 + 1, 13),
+            ),
+            refused(
+                "neither latency nor queue",
+                count::COUNT_SINK_BAD_BITMAP,
+                changed(one(Form::GpeWithoutQueue), 42 + 16, 0xc8),
             ),
             refused(
                 "a length that counts another number of hops",

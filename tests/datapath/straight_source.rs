@@ -164,6 +164,10 @@ mod root {
             max_hops: 3,
             ..options_of(VxlanGpe)
         };
+        let without_queue = Options {
+            without_queue: true,
+            ..with_hops
+        };
         let auto = Options {
             auto: true,
             ..options_of(VxlanGpe)
@@ -171,7 +175,7 @@ mod root {
         let all = [OverTcpUdp, ExtensionUdp, VxlanGpe].map(options_of);
         let threads = all
             .into_iter()
-            .chain([with_hops, auto])
+            .chain([with_hops, without_queue, auto])
             .map(|options| std::thread::spawn(move || any_packets(&options)));
         for thread in Vec::from_iter(threads) {
             thread.join().expect("both ways do the same");

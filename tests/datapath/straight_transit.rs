@@ -103,6 +103,7 @@ fn in_gpe(random: &mut Random, frame: &[u8], budget: u8) -> Vec<u8> {
     let at = layout::find(frame).expect("TCP or UDP");
     let block = gpe::Block {
         budget: Some(budget),
+        without_queue: random.one_in(4),
         node: random.pick(&[2, 3, 101]),
         timestamp: random.next(),
         sequence: random.u32(),

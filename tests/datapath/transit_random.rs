@@ -3,10 +3,10 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use hostint::datapath::abi::{sink_counter, source_lease, transit_counter};
+use hostint::datapath::abi::{lease_way, sink_counter, source_lease, transit_counter};
 use hostint_testing::generate::{plain, taggable};
 use hostint_testing::int_block::Block;
-use hostint_testing::model::Encapsulation;
+use hostint_testing::model::{Encapsulation, UDP, layout};
 use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::programs::source::{Options as SourceOptions, Source};
 use hostint_testing::programs::transit::{Hop, with_int_md};
@@ -16,7 +16,7 @@ use hostint_testing::transit_cases::assert_pushed;
 /// A plain run has this many of each encapsulation.
 const FRAMES: u64 = 10_000;
 /// Every way is proved.
-const ALL: u32 = 63;
+const ALL: u32 = 63 | lease_way::WAY_UDP_INT_MD.0;
 const MOST: u8 = 8;
 
 /// These need CAP_BPF and CAP_NET_ADMIN.
@@ -26,27 +26,32 @@ mod root {
     #[test]
     fn what_the_sink_takes_out_is_what_source_and_hops_put_in() {
         let threads = [
-            Encapsulation::OverTcpUdp,
-            Encapsulation::ExtensionUdp,
-            Encapsulation::VxlanGpe,
-            Encapsulation::IntMd,
+            (Encapsulation::OverTcpUdp, false),
+            (Encapsulation::ExtensionUdp, false),
+            (Encapsulation::VxlanGpe, false),
+            (Encapsulation::VxlanGpe, true),
+            (Encapsulation::IntMd, false),
+            (Encapsulation::IntMd, true),
         ]
-        .map(|encapsulation| std::thread::spawn(move || round_trips(encapsulation)));
+        .map(|(encapsulation, without_queue)| {
+            std::thread::spawn(move || round_trips(encapsulation, without_queue))
+        });
         for thread in threads {
             thread.join().expect("packets come back unchanged");
         }
     }
 
-    fn round_trips(encapsulation: Encapsulation) {
+    fn round_trips(encapsulation: Encapsulation, without_queue: bool) {
         let (_, seed) = Random::from_env();
         let mut source = Source::load_watching_nothing(&SourceOptions {
             encapsulation,
             max_hops: MOST.into(),
+            without_queue,
             flows: 4_096,
             ..SourceOptions::default()
         });
         // No lease lets TCP go in INT-MD, where static destinations get a budget, too.
-        if encapsulation == Encapsulation::IntMd {
+        if encapsulation == Encapsulation::IntMd && !without_queue {
             source.watch(Ipv4Addr::UNSPECIFIED, 0);
             source.watch(Ipv6Addr::UNSPECIFIED, 0);
         } else {
@@ -80,9 +85,15 @@ mod root {
                     ways: ALL,
                     version: 2,
                     stack: 1 + MOST,
+                    items: 1,
                     ..source_lease::default()
                 },
             );
+            // Without an entry that has a queue, the lease is needed, and lets no TCP go in INT-MD.
+            let is_md = encapsulation == Encapsulation::IntMd;
+            if is_md && without_queue && layout::find(&frame).is_ok_and(|at| at.protocol != UDP) {
+                continue;
+            }
             let mut wire = source.run(&frame).bytes;
             if wire == frame {
                 // A flow of TCP whose begin was not seen with the lease.

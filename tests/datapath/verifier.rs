@@ -345,19 +345,21 @@ mod root {
     #[test]
     fn the_source_loads_in_each_encapsulation() {
         for features in combinations() {
-            for (encapsulation, superpackets, full_checksum) in [
-                (1, 0, false),
-                (1, 1, false),
-                (1, 2, false),
-                (1, 3, false),
-                (1, 0, true),
-                (2, 0, false),
-                (2, 2, false),
-                (3, 1, false),
-                (7, 0, false),
-                (7, 1, false),
-                (6, 0, false),
-                (6, 1, false),
+            for (encapsulation, superpackets, full_checksum, without_queue) in [
+                (1, 0, false, false),
+                (1, 1, false, false),
+                (1, 2, false, false),
+                (1, 3, false, false),
+                (1, 0, true, false),
+                (2, 0, false, false),
+                (2, 2, false, false),
+                (3, 1, false, false),
+                (3, 1, false, true),
+                (7, 0, false, false),
+                (7, 1, false, false),
+                (6, 0, false, false),
+                (6, 1, false, false),
+                (6, 1, false, true),
             ] {
                 let set = |constants: &mut rodata| {
                     constants.encapsulation = encapsulation;
@@ -365,9 +367,11 @@ mod root {
                     constants.full_checksum = full_checksum;
                     // Without a budget much of the program is never reached.
                     constants.max_hops = 8;
+                    constants.without_queue = without_queue;
                 };
-                let sentence =
-                    format!("encapsulation {encapsulation}, superpackets {superpackets}");
+                let sentence = format!(
+                    "encapsulation {encapsulation}, superpackets {superpackets}, without queue: {without_queue}"
+                );
                 check_source(features, set, &sentence);
             }
         }

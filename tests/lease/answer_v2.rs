@@ -184,7 +184,7 @@ mod root {
                     },
                     instance: 0x1122_3344_5566_7788,
                     node: NodeId(NODE),
-                    capabilities: Capabilities::from_bits(128 + 64 + 32 + 15),
+                    capabilities: Capabilities::from_bits(2048 + 128 + 64 + 32 + 15),
                     marks: Marks {
                         tos_value: MARK,
                         tos_mask: MARK,
@@ -520,9 +520,10 @@ mod root {
                 ..settings()
             });
             let answer = ask_full(&sink, &full_question(false));
-            let capabilities = can::CAPABLE_STACKS.0 | capabilities.0;
+            let capabilities = can::CAPABLE_STACKS.0 | can::CAPABLE_PATH_ITEMS.0 | capabilities.0;
             assert_eq!(answer.capabilities.bits(), capabilities, "{flags:?}");
             assert_eq!(answer.capabilities.stack(), 9, "{flags:?}");
+            assert!(answer.capabilities.path_items(), "{flags:?}");
             let segments = flags == flag::SINK_SEGMENTS;
             assert_eq!(
                 answer.capabilities.udp_superpackets(),

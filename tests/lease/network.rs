@@ -90,6 +90,8 @@ pub struct Sink {
     pub capabilities: Encapsulations,
     /// It reads entries of transit hops.
     pub stacks: bool,
+    /// It reads those without a queue, too.
+    pub path_items: bool,
     /// It takes packets in INT-MX.
     pub int_mx: bool,
     /// A daemon runs on its host, and sends reverse probes.
@@ -115,6 +117,7 @@ impl Default for Sink {
             digest: 1,
             capabilities: all(),
             stacks: true,
+            path_items: true,
             int_mx: true,
             daemon: true,
             marks: MARKS,
@@ -194,6 +197,7 @@ impl Sink {
             capabilities: Capabilities::from_bits(
                 Capabilities::from(self.capabilities).bits()
                     | if self.stacks { 64 } else { 0 }
+                    | if self.path_items { 2048 } else { 0 }
                     | if self.int_mx { 32 } else { 0 }
                     | if self.daemon { 1024 } else { 0 },
             ),

@@ -478,18 +478,34 @@ fn a_peer_that_is_upgraded_or_downgraded_is_followed() {
 #[test]
 fn a_sink_that_reads_stacks_is_known_as_long_as_it_says_so() {
     let mut network = network(None, Path::default());
-    for (version, stacks, stack, sentence) in [
-        (2, true, 9, "a sink of this version"),
-        (2, false, 1, "one of version 2 that reads none on this path"),
-        (2, true, 9, "upgraded again"),
-        (1, true, 0, "one of 0.1.0"),
+    for (version, stacks, path_items, stack, sentence) in [
+        (2, true, true, 9, "a sink of this version"),
+        (
+            2,
+            true,
+            false,
+            9,
+            "one that reads only entries with a queue",
+        ),
+        (
+            2,
+            false,
+            false,
+            1,
+            "one of version 2 that reads none on this path",
+        ),
+        (2, true, true, 9, "upgraded again"),
+        (1, true, true, 0, "one of 0.1.0"),
     ] {
         network.sink.version = version;
         network.sink.stacks = stacks;
+        network.sink.path_items = path_items;
         network.sink.digest += 1;
         network.pass(3000);
         assert_eq!(state(&network), LeaseState::Granted, "{sentence}");
         assert_eq!(proof(&network).stack, stack, "{sentence}");
+        let reads_items = version == 2 && path_items;
+        assert_eq!(proof(&network).reads_items, reads_items, "{sentence}");
     }
 }
 

@@ -105,6 +105,7 @@ mod root {
                 tos_changed: random.u8(),
                 longest: random.u16(),
                 stack: random.u8(),
+                reads_items: random.one_in(2),
                 udp_superpackets: random.one_in(2),
                 option_114: random.chance(0.5),
                 vouched_ns: random.next(),

@@ -51,6 +51,7 @@ mod root {
     mod options;
     mod paid_reports;
     mod path_figures;
+    mod path_items;
     mod path_losses;
     mod paths;
     mod peer;

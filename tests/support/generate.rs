@@ -120,6 +120,7 @@ pub fn pushed(
 fn with_int_md(random: &mut Random, frame: &[u8]) -> Vec<u8> {
     let own = int_md::Own {
         budget: random.u8(),
+        without_queue: random.one_in(2),
         age_code: random.u8() & 15,
         node: random.u32(),
         port: random.u16(),
@@ -158,6 +159,7 @@ fn wrapped(random: &mut Random, frame: &[u8]) -> Vec<u8> {
     let block = gpe::Block {
         v6: at.v6,
         budget: random.one_in(2).then(|| random.u8()),
+        without_queue: random.one_in(2),
         age_code: random.u8() & 15,
         node: random.u32(),
         port: random.u16(),

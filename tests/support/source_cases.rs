@@ -48,13 +48,16 @@ pub fn stamp_of(tagged: &[u8], encapsulation: Encapsulation) -> Stamp {
         };
     }
     if encapsulation == Encapsulation::IntMd {
-        let block = tagged.get(at..at + int_md::OWN_LEN);
+        // Without a queue, what follows stands a word earlier.
+        let has_queue = tagged.get(at + 6) != Some(&5);
+        let less = if has_queue { 0 } else { 4 };
+        let block = tagged.get(at..at + int_md::OWN_LEN - less);
         let block = block.unwrap_or(&[0; int_md::OWN_LEN]);
         return Stamp {
-            sequence: be32(block, 40),
-            timestamp: u64::from(be32(block, 32)) << 32 | u64::from(be32(block, 36)),
+            sequence: be32(block, 40 - less),
+            timestamp: u64::from(be32(block, 32 - less)) << 32 | u64::from(be32(block, 36 - less)),
             age_code: block[15] & 15,
-            queue: (be32(block, 28), 0),
+            queue: (if has_queue { be32(block, 28) } else { 0 }, 0),
         };
     }
     let block = tagged.get(at..at + BLOCK_LEN).unwrap_or(&[0; BLOCK_LEN]);

@@ -248,6 +248,7 @@ pub fn attachment() -> Attachment {
         why: None,
         gro: None,
         max_hops: None,
+        path_items: Vec::new(),
         nic_timestamps: None,
     }
 }
@@ -443,6 +444,7 @@ fn tagging(max_hops: Option<u8>) -> Attachment {
         encapsulation: Some("vxlan-gpe".to_owned()),
         superpackets: Some("encap"),
         max_hops,
+        path_items: max_hops.map_or(Vec::new(), |_| vec!["latency", "queue"]),
         ..attachment()
     }
 }
@@ -490,6 +492,7 @@ pub fn silent_peer() -> PeerStatus {
         proved_length: None,
         distrusted: false,
         untold: false,
+        items_unread: false,
         unattended: false,
         fallen: 0,
         lease: Lease::default(),

@@ -51,6 +51,7 @@ pub fn lease(source: &Source, frame: &[u8], stack: u8) -> Key {
         ways: ALL,
         version: 2,
         stack,
+        items: 1,
         ..source_lease::default()
     };
     source.write_lease(&key, &lease);
@@ -65,25 +66,29 @@ pub fn lease_anew(source: &Source, frame: &[u8], stack: u8) {
     }
 }
 
-/// The place of the newest entry, and its words.
-fn newest_at(frame: &[u8], encapsulation: Encapsulation) -> (usize, usize) {
+/// The place of the newest entry, and its items in INT v2.1; 0: INT v0.5.
+fn newest_at(frame: &[u8], encapsulation: Encapsulation) -> (usize, u16) {
     let at = layout::find(frame).expect("a tagged packet");
     match encapsulation {
-        Encapsulation::OverTcpUdp if at.protocol == TCP => (at.l4 + 20 + 12, 4),
-        Encapsulation::OverTcpUdp | Encapsulation::ExtensionUdp => (at.l4 + 8 + 12, 4),
-        Encapsulation::VxlanGpe => (at.l4 + 8 + 24, frame[at.l4 + 8 + 14].into()),
-        Encapsulation::IntMd => (int_md::head_at(frame) + int_md::HEAD, 6),
+        Encapsulation::OverTcpUdp if at.protocol == TCP => (at.l4 + 20 + 12, 0),
+        Encapsulation::OverTcpUdp | Encapsulation::ExtensionUdp => (at.l4 + 8 + 12, 0),
+        Encapsulation::VxlanGpe => (at.l4 + 8 + 24, be16(frame, at.l4 + 8 + 16)),
+        Encapsulation::IntMd => {
+            let head = int_md::head_at(frame);
+            (head + int_md::HEAD, be16(frame, head + 8))
+        }
     }
 }
 
 /// What the newest entry says.
 pub fn newest(frame: &[u8], encapsulation: Encapsulation) -> Entry {
-    let (at, words) = newest_at(frame, encapsulation);
+    let (at, bitmap) = newest_at(frame, encapsulation);
     let word = |index: usize| be32(frame, at + 4 * index);
     let long = |index: usize| u64::from(word(index)) << 32 | u64::from(word(index + 1));
-    let (queue, ingress_ns, latency_ns) = match words {
-        4 => (0, word(2).into(), word(3).wrapping_sub(word(2))),
-        5 => (word(2), long(3), 0),
+    let (queue, ingress_ns, latency_ns) = match bitmap {
+        0 => (0, word(2).into(), word(3).wrapping_sub(word(2))),
+        0xd800 => (word(2), long(3), 0),
+        0xe800 => (0, long(3), word(2)),
         _ => (word(3), long(4), word(2)),
     };
     Entry {

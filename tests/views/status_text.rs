@@ -226,6 +226,41 @@ fn a_peers_clock_is_told_with_what_is_known_of_it() {
             "  clock +1.23000 s ± 0.00015 by lease answers, not synchronised\n",
         ),
     ];
+    for (name, clock, synchronised, expected) in cases {
+        let text = with_peer(|peer| {
+            peer.clock_offset_ns = clock.map(|(offset, _)| offset);
+            peer.clock_error_ns = clock.map(|(_, error)| error);
+            peer.clock_synchronised = synchronised;
+            peer.clock_from = clock.map(|_| "lease answers");
+        });
+        assert!(text.contains(expected), "{name}: {text}");
+    }
+}
+
+#[test]
+fn a_source_says_what_hops_tell_and_which_sinks_do_not_read_that() {
+    let peer = "its sink reads no entries without a queue";
+    assert!(!with_peer(|_| {}).contains(peer));
+    let text = with_peer(|peer| peer.items_unread = true);
+    assert!(text.contains("; no transit hop may push: its sink reads no entries without a queue (update hostint there"), "{text}");
+
+    let mut status = status(Vec::new());
+    let mut source = status_samples::source();
+    source.attachments[1].path_items = vec!["latency"];
+    status.source = Some(source);
+    let text = StatusText {
+        status: &status,
+        all: false,
+    }
+    .to_string();
+    assert!(
+        text.contains(", transit hops 4 (entries without queue)\n"),
+        "{text}"
+    );
+}
+
+/// The status of a host with one peer, which grants a lease.
+fn with_peer(change: impl FnOnce(&mut PeerStatus)) -> String {
     let answer = LeaseAnswer {
         instance: 1,
         node: NodeId(2),
@@ -241,27 +276,21 @@ fn a_peers_clock_is_told_with_what_is_known_of_it() {
         software: (0, 2),
         answered_ns: 0,
     };
-    for (name, clock, synchronised, expected) in cases {
-        let mut peer = status_samples::silent_peer();
-        peer.lease.state = LeaseState::Granted;
-        peer.lease.answer = Some(answer);
-        peer.clock_offset_ns = clock.map(|(offset, _)| offset);
-        peer.clock_error_ns = clock.map(|(_, error)| error);
-        peer.clock_synchronised = synchronised;
-        peer.clock_from = clock.map(|_| "lease answers");
-        let mut status = status(Vec::new());
-        status.source = Some(SourceStatus {
-            peers: vec![peer],
-            peers_total: 1,
-            ..status_samples::source()
-        });
-        let text = StatusText {
-            status: &status,
-            all: false,
-        }
-        .to_string();
-        assert!(text.contains(expected), "{name}: {text}");
+    let mut peer = status_samples::silent_peer();
+    peer.lease.state = LeaseState::Granted;
+    peer.lease.answer = Some(answer);
+    change(&mut peer);
+    let mut status = status(Vec::new());
+    status.source = Some(SourceStatus {
+        peers: vec![peer],
+        peers_total: 1,
+        ..status_samples::source()
+    });
+    StatusText {
+        status: &status,
+        all: false,
     }
+    .to_string()
 }
 
 #[test]

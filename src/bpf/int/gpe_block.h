@@ -7,6 +7,12 @@
 #include "hostint/wire.h"
 #include "int/block.h"
 
+/* Says whether the source asks hops for their entries; then these have the hop's latency. */
+static __always_inline bool asks_hops(const struct gpe_block *b)
+{
+	return !!(b->bitmap & bpf_htons(INT_MD_LATENCY));
+}
+
 /* Returns the bytes that each entry has besides those of struct gpe_block: 0, or the word of a hop's latency. */
 static __always_inline __u32 gpe_more(const struct gpe_block *b)
 {
@@ -39,11 +45,17 @@ static __always_inline bool is_gpe_length(const struct gpe_block *b)
 	return b->length > GPE_AROUND_WORDS && !(stack % entry) && stack / entry <= INT_MAX_PUSHED + 1;
 }
 
+/* Says whether these are items that a source asks for, in as many words. */
+static __always_inline bool has_gpe_items(const struct gpe_block *b)
+{
+	if (b->hop_words == GPE_PATH_WORDS)
+		return b->bitmap == bpf_htons(GPE_PATH_BITMAP);
+	return b->bitmap == bpf_htons(GPE_BITMAP) || b->bitmap == bpf_htons(GPE_LATENCY_BITMAP);
+}
+
 /* Reads the first 24 bytes only. */
 static __always_inline enum int_verdict check_gpe_block(const struct gpe_block *b)
 {
-	__be16 bitmap = bpf_htons(b->hop_words == GPE_PATH_WORDS ? GPE_PATH_BITMAP : GPE_BITMAP);
-
 	if (b->vx_flags != GPE_VX_FLAGS || b->vx_next != GPE_VX_INT)
 		return INT_NOT_INT;
 	if (b->type != GPE_TYPE || !is_gpe_length(b) || (b->next != GPE_NEXT_IPV4 && b->next != GPE_NEXT_IPV6))
@@ -52,7 +64,7 @@ static __always_inline enum int_verdict check_gpe_block(const struct gpe_block *
 	if ((b->version & ~GPE_EXCEEDED) != GPE_VERSION ||
 	    (b->hop_words != GPE_HOP_WORDS && b->hop_words != GPE_PATH_WORDS))
 		return INT_BAD_VERSION;
-	if (b->bitmap != bitmap || b->domain != bpf_htons(GPE_DOMAIN) || b->ds_bitmap != bpf_htons(GPE_DS_BITMAP) ||
+	if (!has_gpe_items(b) || b->domain != bpf_htons(GPE_DOMAIN) || b->ds_bitmap != bpf_htons(GPE_DS_BITMAP) ||
 	    b->ds_flags & bpf_htons(GPE_FLAG_UNKNOWN))
 		return INT_BAD_BITMAP;
 	return INT_VALID;
@@ -61,7 +73,7 @@ static __always_inline enum int_verdict check_gpe_block(const struct gpe_block *
 /* What the source wrote into a valid block, below the entries that hops pushed. */
 struct gpe_source {
 	struct gpe_block *entry; /* its node and ports are those of the source */
-	struct gpe_block *rest;  /* all fields that stand behind the hop latency are those of the source */
+	struct gpe_block *rest;  /* all fields from the queue, or what stands in its place, are those of the source */
 	__u32 grown;             /* bytes by which the block is longer than struct gpe_block */
 };
 

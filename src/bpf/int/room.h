@@ -8,6 +8,7 @@
 #include "hostint/wire.h"
 #include "int/ioam_room.h"
 #include "int/mark.h"
+#include "int/path_items.h"
 #include "packet/layout.h"
 
 enum {
@@ -25,19 +26,26 @@ static __always_inline __u32 int_room(const struct layout *at, __u32 encapsulati
 	return encapsulation == ENCAP_VXLAN_GPE ? fixed_ip_len(at) + GPE_ROOM : INT_BLOCK_LEN;
 }
 
-/* Returns the bytes by which a packet is longer because it asks this number of hops for their entries. */
-static __always_inline __u32 asking_room(__u32 encapsulation, __u32 hops)
+/*
+ * Returns the bytes by which a packet is longer because it asks this number of hops for their entries; less than none if the
+ * source's own entry is shorter then.
+ */
+static __always_inline __s32 asking_room(__u32 encapsulation, __u32 hops)
 {
 	if (encapsulation == ENCAP_IOAM)
 		return ioam_room(hops);
-	return hops && encapsulation == ENCAP_VXLAN_GPE ? (GPE_PATH_WORDS - GPE_HOP_WORDS) * 4 : 0;
+	if (!hops)
+		return 0;
+	if (encapsulation == ENCAP_INT_MD)
+		return without_queue ? INT_MD_BRIEF_LEN - INT_MD_BLOCK_LEN : 0;
+	return encapsulation == ENCAP_VXLAN_GPE && !without_queue ? (GPE_PATH_WORDS - GPE_HOP_WORDS) * 4 : 0;
 }
 
 /* Returns that, and the bytes of all entries. */
-static __always_inline __u32 hops_room(__u32 encapsulation, __u32 hops)
+static __always_inline __s32 hops_room(__u32 encapsulation, __u32 hops)
 {
 	__u32 entry = encapsulation == ENCAP_IOAM                                       ? 0 :
-		      encapsulation == ENCAP_VXLAN_GPE || encapsulation == ENCAP_INT_MD ? GPE_PATH_WORDS * 4 :
+		      encapsulation == ENCAP_VXLAN_GPE || encapsulation == ENCAP_INT_MD ? path_words() * 4 :
 											  INT_HOP_LEN;
 
 	return asking_room(encapsulation, hops) + hops * entry;

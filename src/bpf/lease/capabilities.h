@@ -37,7 +37,8 @@ static __always_inline __u32 capabilities(const struct sink_settings *set, const
 {
 	bool stacks = !grant || grant->no_stacks_s <= coarse_ns() / NS_PER_S;
 
-	return (stacks ? CAPABLE_STACKS : 0) | (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
+	return (stacks ? CAPABLE_STACKS | CAPABLE_PATH_ITEMS : 0) |
+	       (set->flags & SINK_OVER_TCP_UDP ? CAPABLE_OVER_TCP_UDP : 0) |
 	       (set->flags & SINK_EXTENSION_UDP ? CAPABLE_EXTENSION_UDP : 0) |
 	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0) | (set->flags & SINK_IOAM ? CAPABLE_IOAM : 0) |
 	       (takes_option_114() ? CAPABLE_OPTION_114 : 0) |

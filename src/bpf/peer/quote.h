@@ -147,9 +147,8 @@ static __always_inline enum quote_kind read_quoted_md(struct __sk_buff *ctx, str
 	}
 	if (check_md_block(&head) != INT_VALID)
 		return QUOTE_FOREIGN;
-	q->added_len = INT_MD_BLOCK_LEN;
 	left = head.remaining_hops < max_hops ? head.remaining_hops : max_hops;
-	q->added_len += (md_pushed(&head) + left) * INT_MD_HOP_LEN;
+	q->added_len = 4 + (head.length + left * head.hop_words) * 4;
 	return QUOTE_TAGGED;
 }
 

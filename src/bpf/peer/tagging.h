@@ -9,6 +9,7 @@
 #include "hostint/abi.h"
 #include "hostint/wire.h"
 #include "int/mark.h"
+#include "int/path_items.h"
 #include "int/room.h"
 #include "packet/ip_headers.h"
 #include "peer/attachment.h"
@@ -19,10 +20,10 @@ static __always_inline __u32 configured_room(__u8 version)
 	return version == 4 ? room_ipv4 : room_ipv6;
 }
 
-/* Returns the number of transit hops that may push. A sink that is still being asked may turn out to read stacks. */
+/* Returns the number of transit hops that may push. A sink that is still being asked may turn out to read all of it. */
 static __always_inline __u32 granted_hops(const struct source_lease *lease)
 {
-	__u32 read = lease->stack ? lease->stack - 1 : 0;
+	__u32 read = lease->stack && (!without_queue || lease->items) ? lease->stack - 1 : 0;
 
 	return lease->state == LEASE_ASKING || read > max_hops ? max_hops : read;
 }
@@ -80,7 +81,8 @@ static __always_inline __u32 reverse_room(const struct ip_headers *ip, __u32 *lo
 	if (!to)
 		return 0;
 	if (to->flags & WATCH_STATIC)
-		return configured_room(ip->version) + (md_tos_mask ? hops_room(ENCAP_INT_MD, max_hops) : 0);
+		return configured_room(ip->version) +
+		       (md_tos_mask && !without_queue ? hops_room(ENCAP_INT_MD, max_hops) : 0);
 	fill_reverse_pair(ip, &pair);
 	lease = bpf_map_lookup_elem(&source_leases, &pair);
 	if (lease)

@@ -95,6 +95,7 @@ __noinline int send_path(__u32 reasons)
 	fill_latency(&e->latency, EVENT_PATH, reasons, p);
 	e->hops = p->hops;
 	e->hop_words = p->hop_words;
+	e->bitmap = p->hop_items;
 	__builtin_memset(e->zero, 0, sizeof(e->zero));
 	__builtin_memcpy(e->entries, p->entries, sizeof(e->entries));
 	send_event(e);

@@ -32,7 +32,8 @@ static __always_inline struct whole_packet superpacket_of(const struct gpe_block
 static __always_inline void take_stack(const struct gpe_block *head, struct tagged_packet *p)
 {
 	p->hop_words = head->hop_words;
-	p->had_budget = p->hop_words == GPE_PATH_WORDS;
+	p->hop_items = bpf_ntohs(head->bitmap);
+	p->had_budget = asks_hops(head);
 	p->hops = gpe_pushed(head);
 	p->hops_at = p->at.l4 + UDP_LEN + GPE_HEAD_LEN;
 }
@@ -118,7 +119,7 @@ static __always_inline enum sink_read read_gpe(void *data, void *end, struct tag
 	p->ingress_port = bpf_ntohs(source.entry->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;
-	p->has_queue = 1;
+	p->has_queue = !!(head->block.bitmap & bpf_htons(INT_MD_QUEUE));
 	p->queue_packets = bpf_ntohl(b->queue) & 0xffffff;
 	p->queue_bytes = bpf_ntohl(b->backlog);
 	p->orig_len = p->inner.ip_len;

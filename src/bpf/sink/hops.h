@@ -24,6 +24,7 @@ static __always_inline bool take_entries(void *data, void *end, struct tagged_pa
 {
 	__u32 at = p->hops_at, len = p->hop_words * 4, hops = p->hops;
 	__u64 path = hops, sum = p->int_check, longer = -(__u64)(p->facts.encapsulation == ENCAP_INT_MD);
+	__u64 longest = longer & -(__u64)(len == GPE_PATH_WORDS * 4);
 
 	for (__u32 i = 0; i < INT_MAX_PUSHED; i++) {
 		__be32 *entry;
@@ -35,7 +36,7 @@ static __always_inline bool take_entries(void *data, void *end, struct tagged_pa
 			return false;
 		__builtin_memcpy(p->entries[i & (INT_MAX_PUSHED - 1)], entry, MAX_HOP_WORDS * 4);
 		sum += csum_words(entry, INT_HOP_LEN);
-		sum += csum_words((__u8 *)entry + INT_HOP_LEN, INT_MD_HOP_LEN - INT_HOP_LEN) & longer;
+		sum += (entry[4] & longer) + (entry[5] & longest);
 		path = path_with(path, entry);
 		at += len;
 	}

@@ -73,6 +73,7 @@ static __always_inline void find_entries(const struct ioam_head *h, struct tagge
 	p->grown = ioam_room(entries);
 	p->hops = entries - left / (__u32)IOAM_ENTRY_WORDS;
 	p->hop_words = GPE_HOP_WORDS;
+	p->hop_items = GPE_BITMAP;
 	p->hops_at = p->at.l3 + IP6_LEN + IOAM_HEAD_LEN + left * 4;
 	p->had_budget = false;
 }

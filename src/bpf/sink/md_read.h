@@ -20,29 +20,35 @@ static __always_inline bool has_md_tos(const struct sink_settings *set, __u8 tos
 	return set->flags & SINK_INT_MD && (tos & set->md_tos_mask) == set->md_tos_value;
 }
 
-/* Entries that hops pushed stand behind the head, so what follows it is read from b, the same block moved up. */
-static __always_inline void take_md(const struct int_md_head *head, const struct int_md_block *b,
+/* Entries that hops pushed stand behind the head, so what follows it is read from what the source wrote below them. */
+static __always_inline void take_md(const struct int_md_head *head, const struct md_source *source,
 				    struct tagged_packet *p)
 {
-	p->hop_words = GPE_PATH_WORDS;
+	const struct int_md_block *b = source->entry;
+	const struct int_md_end *rest = source->rest;
+
+	p->hop_words = head->hop_words;
+	p->hop_items = bpf_ntohs(head->bitmap);
 	p->had_budget = md_had_budget(head);
 	p->facts.encapsulation = ENCAP_INT_MD;
 	p->behind_l4 = true;
 	p->facts.source_node = bpf_ntohl(b->node_id);
 	p->facts.source_port = bpf_ntohs(b->egress_port);
-	p->facts.ingress_ts = bpf_ntohl(b->ts_low);
-	p->facts.sequence = bpf_ntohl(b->sequence);
+	p->facts.ingress_ts = bpf_ntohl(rest->ts_low);
+	p->facts.sequence = bpf_ntohl(rest->sequence);
 	p->facts.count = 1;
 	p->facts.is_sampled = false;
 	p->facts.age_code = bpf_ntohs(head->ds_flags) & GPE_FLOW_AGE;
 	p->ingress_port = bpf_ntohs(b->ingress_port);
 	p->egress_ts = p->facts.ingress_ts;
 	p->by_host_int = 0;
-	p->int_check = csum_fold(csum_words(head, INT_MD_HEAD_LEN) +
-				 csum_words(&b->node_id, INT_MD_BLOCK_LEN - INT_MD_HEAD_LEN));
+	/* Without a queue, the rest begins with the latency. */
+	p->int_check = csum_fold(csum_words(head, INT_MD_HEAD_LEN) + csum_words(&b->node_id, 8) +
+				 (source->has_queue ? csum_words(&b->latency, sizeof(b->latency)) : 0) +
+				 csum_words(rest, sizeof(*rest)));
 	p->dscp = bpf_ntohs(head->original) | 1;
-	p->has_queue = 1;
-	p->queue_packets = bpf_ntohl(b->queue) & 0xffffff;
+	p->has_queue = source->has_queue;
+	p->queue_packets = bpf_ntohl(rest->queue) & 0xffffff;
 	p->queue_bytes = 0;
 	p->bad_segment = 0;
 }
@@ -95,11 +101,11 @@ static __always_inline enum sink_read read_mx(__u32 want, const struct int_mx_bl
 
 static __always_inline enum sink_read read_md(void *data, void *end, struct tagged_packet *p)
 {
-	__u32 header_len = p->at.l4 - p->at.l3, pushed;
+	__u32 header_len = p->at.l4 - p->at.l3, len;
 	__u64 frame_len = p->frame_len;
 	struct int_md_head *head;
-	struct int_md_block *b;
 	enum int_verdict verdict;
+	struct md_source source;
 	struct l4_front front;
 
 	head = behind_l4(data, end, &p->at, sizeof(*head), &front, &p->l4);
@@ -116,18 +122,16 @@ static __always_inline enum sink_read read_md(void *data, void *end, struct tagg
 	verdict = check_md_block(head);
 	if (verdict != INT_VALID)
 		return refuse_block(verdict, frame_len);
-	pushed = md_pushed(head) * INT_MD_HOP_LEN;
-	b = (void *)head + (pushed & 0xff);
-	barrier_var(b);
-	if ((void *)(b + 1) > end)
+	if (!find_md_source(head, end, &source))
 		return short_or_refuse(data, end, COUNT_SINK_TRUNCATED, frame_len);
-	if (front.stated < p->l4_len || p->at.ip_len < header_len + front.stated + INT_MD_BLOCK_LEN + pushed)
+	len = 4 + head->length * 4;
+	if (front.stated < p->l4_len || p->at.ip_len < header_len + front.stated + len)
 		return refuse(COUNT_SINK_BAD_LENGTH, frame_len);
-	p->hops = pushed / INT_MD_HOP_LEN;
-	p->grown = INT_MD_BLOCK_LEN - INT_BLOCK_LEN + pushed;
+	p->hops = md_pushed(head);
+	p->grown = len - INT_BLOCK_LEN;
 	p->hops_at = p->at.l4 + p->l4_len + INT_MD_HEAD_LEN;
-	take_md(head, b, p);
-	p->orig_len = p->at.ip_len - INT_MD_BLOCK_LEN - pushed;
+	take_md(head, &source, p);
+	p->orig_len = p->at.ip_len - len;
 	return SINK_TAGGED;
 }
 

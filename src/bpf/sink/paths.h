@@ -106,13 +106,13 @@ __noinline int read_entry(__u32 i)
 	i &= INT_MAX_PUSHED - 1;
 	entry = p->entries[i];
 	p->path.hop[i] = (__u64)bpf_ntohl(entry[0]) << 32 | bpf_ntohl(entry[1]);
-	/* Entries of 5 words tell the arrival only, those of 6 words how long the hop had the packet. */
+	/* The arrival stands last; in front of it entries may tell how long the hop had the packet. */
 	ingress = bpf_ntohl(p->hop_words == 4 ? entry[2] : p->hop_words == 5 ? entry[4] : entry[5]);
 	egress = bpf_ntohl(p->hop_words == 4 ? entry[3] : entry[2]);
 	if (p->hop_words != 4)
 		egress = egress == STAMP_UNKNOWN ? STAMP_UNKNOWN : ingress + egress;
 	/* A stamp before the arrival looks like more than 2.1 s; no packet passes a hop in no time. */
-	if (p->hop_words == 5 || ingress == STAMP_UNKNOWN || egress - ingress - 1 >= 0x7fffffff)
+	if (p->hop_items == GPE_BITMAP || ingress == STAMP_UNKNOWN || egress - ingress - 1 >= 0x7fffffff)
 		egress = STAMP_UNKNOWN;
 	/* Routers of ioam tell when a packet arrived, and no more. What follows is counted from there. */
 	if (p->facts.encapsulation == ENCAP_IOAM)

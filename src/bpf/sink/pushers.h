@@ -56,13 +56,15 @@ enum pushers {
 static __always_inline __u16 pushed_change(const struct tagged_packet *p, __u32 i)
 {
 	__u32 lengths = p->l4_len == UDP_LEN ? 2 : 1;
+	const __be32 *entry = p->entries[i & (INT_MAX_PUSHED - 1)];
 
 	if (p->facts.encapsulation == ENCAP_INT_MD)
-		return csum_fold(csum_words(p->entries[i & (INT_MAX_PUSHED - 1)], INT_MD_HOP_LEN) +
-				 bpf_htons(GPE_PATH_WORDS) + csum_neg(bpf_htons(1)) +
-				 lengths * bpf_htons(INT_MD_HOP_LEN));
-	return csum_fold(csum_words(p->entries[i & (INT_MAX_PUSHED - 1)], INT_HOP_LEN) + bpf_htons(INT_INS_COUNT << 8) +
-			 bpf_htons(1) + lengths * bpf_htons(INT_HOP_LEN));
+		return csum_fold(csum_words(entry, GPE_HOP_WORDS * 4) +
+				 (entry[GPE_HOP_WORDS] & -(__u64)(p->hop_words == GPE_PATH_WORDS)) +
+				 bpf_htons(p->hop_words) + csum_neg(bpf_htons(1)) +
+				 lengths * bpf_htons(p->hop_words * 4));
+	return csum_fold(csum_words(entry, INT_HOP_LEN) + bpf_htons(INT_INS_COUNT << 8) + bpf_htons(1) +
+			 lengths * bpf_htons(INT_HOP_LEN));
 }
 
 /* Adds to the scratch what this hop changed without updating the checksum, as far as that is known. */

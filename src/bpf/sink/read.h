@@ -25,6 +25,7 @@
 static __always_inline void take_block(const struct int_block *head, const struct int_block *b, struct tagged_packet *p)
 {
 	p->hop_words = INT_INS_COUNT;
+	p->hop_items = INT_BITMAP;
 	p->had_budget = !!(head->flags & INT_FLAG_BUDGET);
 	p->facts.source_node = bpf_ntohl(b->node_id);
 	p->facts.source_port = bpf_ntohs(b->egress_port);

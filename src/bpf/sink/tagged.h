@@ -55,6 +55,7 @@ struct tagged_packet {
 	bool had_budget; /* hops may have pushed entries */
 	__u8 hops;       /* entries that transit hops pushed */
 	__u8 hop_words;  /* words of each entry */
+	__u16 hop_items; /* its instruction bitmap */
 	__u8 checked;    /* enum checksum_proof */
 	__u16 stale;     /* what transit hops changed without updating the L4 checksum */
 	/* These are filled if the checksum is verified: sink/whole_sum.h, sink/pushers.h. */

@@ -6,20 +6,22 @@
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
 #include "int/mark.h"
+#include "int/path_items.h"
 #include "int/room.h"
 #include "source/attachment.h"
 #include "source/outgoing.h"
 
 /*
  * Only a sink that reads stacks gets entries; older ones demand the word that Host-INT writes, which is 0 here. It is
- * also written where a sink reads stacks and no hop is to push: if an older sink takes its place, it strips until the
+ * also written where a sink reads stacks and no hop is to push, or not the items that the user wants: if an older sink takes its place, it strips until the
  * lease ends. One entry, which that word allows, is read.
  */
 static __always_inline __u8 most_entries(const struct source_lease *lease)
 {
 	__u32 read = lease->stack, wanted = max_hops + 1;
+	bool reads_items = !without_queue || lease->items;
 
-	if (full_checksum || (read > 1 && !max_hops))
+	if (full_checksum || (read > 1 && (!max_hops || !reads_items)))
 		return 0;
 	return read < wanted ? read : wanted;
 }

@@ -22,26 +22,27 @@ static __always_inline void fill_gpe_block(struct outgoing_packet *p, __u32 node
 	b->vx_next = GPE_VX_INT;
 	b->vni = 0;
 	b->type = GPE_TYPE;
-	b->length = hops ? GPE_WORDS + 1 : GPE_WORDS;
+	b->length = GPE_WORDS + asking_room(ENCAP_VXLAN_GPE, hops) / 4;
 	b->shim_flags = 0;
 	b->next = p->at.family == 4 ? GPE_NEXT_IPV4 : GPE_NEXT_IPV6;
 	b->version = GPE_VERSION;
 	b->md_reserved = 0;
-	b->hop_words = hops ? GPE_PATH_WORDS : GPE_HOP_WORDS;
+	b->hop_words = hops ? path_words() : GPE_HOP_WORDS;
 	b->remaining_hops = hops;
-	b->bitmap = bpf_htons(hops ? GPE_PATH_BITMAP : GPE_BITMAP);
+	b->bitmap = bpf_htons(hops ? path_bitmap() : GPE_BITMAP);
 	b->domain = bpf_htons(GPE_DOMAIN);
 	b->ds_bitmap = bpf_htons(GPE_DS_BITMAP);
 	b->ds_flags = bpf_htons(number->age_code);
 	b->node_id = bpf_htonl(node_id);
 	b->ingress_port = bpf_htons(p->ifindex);
 	b->egress_port = b->ingress_port;
-	if (hops) {
-		/* The source does not know its own latency. All that follows stands a word further on. */
+	/* The source does not know its own latency. What follows stands a word further on if there is a queue. */
+	if (hops)
 		b->queue = ~0U;
+	if (hops && !without_queue)
 		b = (void *)b + sizeof(b->queue);
-	}
-	b->queue = bpf_htonl(p->queue_packets & 0xffffff);
+	if (!hops || !without_queue)
+		b->queue = bpf_htonl(p->queue_packets & 0xffffff);
 	b->ts_high = bpf_htonl(now >> 32);
 	b->ts_low = bpf_htonl((__u32)now);
 	b->sequence = bpf_htonl(number->sequence);
@@ -60,7 +61,7 @@ static __always_inline void fill_gpe_block(struct outgoing_packet *p, __u32 node
 static __always_inline void push_gpe(struct outgoing_packet *p)
 {
 	struct udphdr *udp = &p->out.gpe.udp;
-	__u32 room = budget(p) ? GPE_ROOM + 4 : GPE_ROOM;
+	__u32 room = GPE_ROOM + asking_room(ENCAP_VXLAN_GPE, budget(p));
 	__u16 ports = bpf_ntohs(p->l4.udp.source) ^ (bpf_ntohs(p->l4.udp.dest) * 31) ^ p->at.protocol;
 
 	if (p->at.family == 4) {

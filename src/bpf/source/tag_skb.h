@@ -49,7 +49,7 @@ static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_
 
 	switch (p->encapsulation) {
 	case ENCAP_VXLAN_GPE:
-		body = budget(p) ? GPE_ROOM + 4 : GPE_ROOM;
+		body = GPE_ROOM + asking_room(ENCAP_VXLAN_GPE, budget(p));
 		break;
 	case ENCAP_EXTENSION_UDP:
 		body = EXTENSION_LEN;
@@ -58,7 +58,7 @@ static __always_inline bool store_tagged(struct __sk_buff *ctx, struct outgoing_
 		body = IOAM_HEAD_LEN + ioam_room(budget(p));
 		break;
 	case ENCAP_INT_MD:
-		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + int_room(&p->at, ENCAP_INT_MD);
+		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + source_room(p, ENCAP_INT_MD);
 		break;
 	default:
 		body = (p->at.protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN) + INT_BLOCK_LEN;
@@ -137,6 +137,8 @@ static __always_inline int tag_skb(struct __sk_buff *ctx, const struct host_sett
 		push_extension(p);
 	} else if (p->encapsulation == ENCAP_INT_MD && is_mx) {
 		push_v21(p, host->node_id, now, &number, INT_MX_BLOCK_LEN);
+	} else if (p->encapsulation == ENCAP_INT_MD && without_queue && budget(p)) {
+		push_v21(p, host->node_id, now, &number, INT_MD_BRIEF_LEN);
 	} else if (p->encapsulation == ENCAP_INT_MD) {
 		push_v21(p, host->node_id, now, &number, INT_MD_BLOCK_LEN);
 	} else {

@@ -19,7 +19,7 @@ static __always_inline void fill_v21_block(void *block, const struct outgoing_pa
 	if (len == INT_MX_BLOCK_LEN)
 		fill_mx_block(block, p, node_id, now, number);
 	else
-		fill_md_block(block, p, node_id, now, number);
+		fill_md_block(block, p, node_id, now, number, len);
 }
 
 /* `len`, a constant, is that of the block. */

@@ -20,9 +20,15 @@ static __always_inline bool departed_before(struct __sk_buff *ctx, const struct 
 		*departed = bpf_ntohl(entry[3]);
 		return entry[3] != UNKNOWN_WORD;
 	}
+	/* The time of arrival, which stands last, and what it took. */
+	if (p->entry_len == GPE_HOP_WORDS * 4 && p->had_budget) {
+		if (bpf_skb_load_bytes(ctx, at, entry, GPE_HOP_WORDS * 4))
+			return false;
+		*departed = bpf_ntohl(entry[4]) + bpf_ntohl(entry[2]);
+		return entry[2] != UNKNOWN_WORD;
+	}
 	if (p->entry_len != sizeof(entry) || bpf_skb_load_bytes(ctx, at, entry, sizeof(entry)))
 		return false;
-	/* The time of arrival, and what it took. */
 	*departed = bpf_ntohl(entry[5]) + bpf_ntohl(entry[2]);
 	return entry[2] != UNKNOWN_WORD;
 }

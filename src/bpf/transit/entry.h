@@ -30,14 +30,15 @@ static __always_inline void fill_gpe_entry(struct __sk_buff *ctx, struct passing
 {
 	__be32 *entry = p->entry, high = arrived ? bpf_htonl(arrived >> 32) : UNKNOWN_WORD;
 	__be32 low = arrived ? bpf_htonl((__u32)arrived) : UNKNOWN_WORD;
+	__be32 latency = arrived ? bpf_htonl((__u32)(now - arrived)) : UNKNOWN_WORD;
 
 	if (p->entry_len == GPE_PATH_WORDS * 4) {
-		entry[2] = arrived ? bpf_htonl((__u32)(now - arrived)) : UNKNOWN_WORD;
+		entry[2] = latency;
 		entry[3] = queue_word(ctx);
 		entry[4] = high;
 		entry[5] = low;
 	} else {
-		entry[2] = queue_word(ctx);
+		entry[2] = p->had_budget ? latency : queue_word(ctx);
 		entry[3] = high;
 		entry[4] = low;
 		entry[5] = 0;

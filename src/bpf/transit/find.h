@@ -95,7 +95,7 @@ static __always_inline enum transit_find find_gpe(void *data, void *end, struct 
 	p->newest_node = head->block.node_id;
 	p->source_node = source.entry->node_id;
 	p->source_time = source.rest->ts_low;
-	p->had_budget = head->block.hop_words == GPE_PATH_WORDS;
+	p->had_budget = asks_hops(&head->block);
 	p->budget = least_budget(head->block.remaining_hops, gpe_pushed(&head->block));
 	p->l4_len = UDP_LEN;
 	p->head_len = GPE_HEAD_LEN;

@@ -42,17 +42,15 @@ static __always_inline __u8 least_budget(__u32 left, __u32 pushed)
 /* Takes what hostint's source wrote at the end of the stack. Returns false if that lies beyond `end`. */
 static __always_inline bool take_own_md(const struct int_md_head *h, void *end, struct passing_packet *p)
 {
-	__u32 pushed = md_pushed(h);
-	const struct int_md_block *b = (void *)h + (pushed * INT_MD_HOP_LEN & 0xff);
+	struct md_source source;
 
-	barrier_var(b);
-	if ((void *)(b + 1) > end)
+	if (!find_md_source(h, end, &source))
 		return false;
-	p->identity = identity_of(b->node_id, b->ts_low, b->sequence, 0);
-	p->source_node = b->node_id;
-	p->source_time = b->ts_low;
+	p->identity = identity_of(source.entry->node_id, source.rest->ts_low, source.rest->sequence, 0);
+	p->source_node = source.entry->node_id;
+	p->source_time = source.rest->ts_low;
 	p->had_budget = md_had_budget(h);
-	p->budget = least_budget(h->remaining_hops, pushed);
+	p->budget = least_budget(h->remaining_hops, md_pushed(h));
 	return true;
 }
 

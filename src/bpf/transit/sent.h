@@ -103,7 +103,7 @@ static __always_inline bool identify_sent_gpe(struct sent_packet *p)
 	    !read_sent(p, at + grown + __builtin_offsetof(struct gpe_block, ts_low), &source, sizeof(source)) ||
 	    !read_sent(p, inner + 4, &more, sizeof(more)))
 		return false;
-	p->had_budget = b->hop_words == GPE_PATH_WORDS;
+	p->had_budget = asks_hops(b);
 	p->is_gpe = true;
 	p->behind = inner;
 	p->source_node = node;

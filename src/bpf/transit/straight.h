@@ -128,9 +128,9 @@ static __always_inline int leave_usual(struct __sk_buff *ctx, const struct host_
 	if (!find_usual(ctx, &p, family))
 		return NOT_STRAIGHT;
 	if (p.is_gpe) {
-		if (find_gpe(data, end, &p) != TRANSIT_FOUND || !gets_entry(ctx, host, &p))
+		if (find_gpe(data, end, &p) != TRANSIT_FOUND || p.entry_len != GPE_PATH_WORDS * 4 ||
+		    !gets_entry(ctx, host, &p))
 			return NOT_STRAIGHT;
-		p.entry_len = GPE_PATH_WORDS * 4;
 		prepare_entry(ctx, host, &p);
 		return push_usual(ctx, &p, family, UDP_LEN, GPE_HEAD_LEN);
 	}

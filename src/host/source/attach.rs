@@ -103,6 +103,7 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
         room_ipv4,
         room_ipv6,
         max_hops: config.max_hops,
+        path_items: config.path_items,
         fixed_mtu: config.mtu,
         tos_value: config.mark.tos_value(),
         tos_mask: config.mark.tos_mask(),

@@ -267,6 +267,26 @@ fn the_format_of_reports_changes_with_the_file() {
 }
 
 #[test]
+fn the_items_of_transit_hops_change_and_stay_as_they_were_if_they_cannot() {
+    let lab = Lab::new();
+    let text = |items: &str| format!("{A}max-hops = 4\n{items}");
+    let config = Config::new(&lab.a, &text(""));
+    let daemon = sink(&lab.a, &config);
+    lab.a
+        .hostint(&format!("source attach --config {}", config.path()));
+    let told = || lab.a.status()["source"]["attachments"][0]["path_items"].clone();
+    let usual = json!(["latency", "queue"]);
+    assert_eq!(told(), usual);
+    let said = config.applies(&daemon, &text("path-items = \"latency\"\n"));
+    assert!(said.contains("applied: [source] path-items\n"), "{said}");
+    assert_eq!(told(), json!(["latency"]));
+    config.refuses(&daemon, &text("path-items = \"queue\"\n"));
+    assert_eq!(told(), json!(["latency"]));
+    config.applies(&daemon, &text(""));
+    assert_eq!(told(), usual);
+}
+
+#[test]
 fn every_setting_of_the_sink_is_live() {
     let lab = Lab::new();
     let config = Config::new(&lab.b, B);

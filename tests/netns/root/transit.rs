@@ -14,8 +14,8 @@ use crate::endurance::root::other_version;
 const HOP: u64 = 9;
 
 /// A lab whose hosts tag packets to each other, and let this number of hops push.
-struct Path {
-    lab: Lab,
+pub struct Path {
+    pub lab: Lab,
     reports: Daemon,
     _sinks: [Daemon; 2],
 }
@@ -27,7 +27,7 @@ impl Path {
         Self::on(lab, encapsulation, max_hops)
     }
 
-    fn on(lab: Lab, encapsulation: &str, max_hops: u8) -> Self {
+    pub fn on(lab: Lab, encapsulation: &str, max_hops: u8) -> Self {
         let reports = lab.b.start("collect --json", "collecting on [::]");
         let sinks = [
             lab.a.leasing_sink("--dev a0 --node-id 1 --int-dscp 0x17"),
@@ -55,7 +55,7 @@ impl Path {
     }
 
     /// The latency reports so far, by the destination's IP version.
-    fn latencies(&self) -> Vec<Value> {
+    pub fn latencies(&self) -> Vec<Value> {
         let lines = self.reports.stdout();
         let parsed = lines
             .lines()
@@ -67,7 +67,7 @@ impl Path {
 }
 
 /// Traffic of datagrams and streams over both IP versions, until `enough` says so; nothing of it is lost or changed.
-fn carry(lab: &Lab, what: &str, mut enough: impl FnMut() -> bool) {
+pub fn carry(lab: &Lab, what: &str, mut enough: impl FnMut() -> bool) {
     let v4 = Load::start(&lab.a, &lab.b, "10.9.1.1", "10.9.2.1");
     let v6 = Load::start(&lab.a, &lab.b, "[fd09:1::1]", "[fd09:2::1]");
     await_that(what, || {
@@ -90,7 +90,7 @@ fn index_of(host: &Host, dev: &str) -> u64 {
 }
 
 /// A hop that a report tells: the node, and its latency.
-fn hops_of(report: &Value) -> Vec<(u64, i64)> {
+pub fn hops_of(report: &Value) -> Vec<(u64, i64)> {
     let all = report["transit"].as_array().cloned().unwrap_or_default();
     let number = |hop: &Value, key: &str| hop[key].as_u64().expect(key);
     let latency = |hop: &Value| {
@@ -269,7 +269,7 @@ fn a_bridge_is_a_hop_too() {
 }
 
 /// The lab with a second router, r, between m and b.
-fn with_second_router(lab: &Lab) -> Host {
+pub fn with_second_router(lab: &Lab) -> Host {
     let r = lab.host("r");
     let (m, b) = (&lab.m.ns, &lab.b.ns);
     sh(&format!(

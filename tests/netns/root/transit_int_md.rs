@@ -44,13 +44,13 @@ socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_RAW).sendto(packet, (to, 0
 }
 
 /// Listens at the host until it is dropped.
-struct Capture {
+pub struct Capture {
     tcpdump: Child,
     file: String,
 }
 
 impl Capture {
-    fn start(host: &Host, dev: &str) -> Self {
+    pub fn start(host: &Host, dev: &str) -> Self {
         let file = format!("{}/{}.pcap", env!("CARGO_TARGET_TMPDIR"), host.ns);
         let arguments = ["--immediate-mode", "-U", "-Q", "in", "-i", dev, "-w", &file];
         let mut tcpdump = host
@@ -65,7 +65,7 @@ impl Capture {
     }
 
     /// These fields of all packets so far, as Wireshark reads them with these options.
-    fn fields(&self, names: &[&str], options: &[&str]) -> Vec<String> {
+    pub fn fields(&self, names: &[&str], options: &[&str]) -> Vec<String> {
         let mut tshark = Command::new("tshark");
         tshark
             .args(["-nr", &self.file, "-T", "fields"])
@@ -89,7 +89,7 @@ impl Capture {
     }
 
     /// What Wireshark says of the checksums of a packet; 1: good.
-    fn checksums(&self, number: usize) -> Vec<String> {
+    pub fn checksums(&self, number: usize) -> Vec<String> {
         let all = ["ip", "udp", "tcp"];
         let preferences = all.map(|protocol| format!("-o{protocol}.check_checksum:TRUE"));
         let names = all.map(|protocol| format!("{protocol}.checksum.status"));
@@ -105,7 +105,7 @@ impl Capture {
 }
 
 /// The options by which Wireshark finds INT-MD.
-fn marks() -> [&'static str; 3] {
+pub fn marks() -> [&'static str; 3] {
     [
         "-oint.dscp_value:0x17",
         "-oint.dscp_mask:0x3f",

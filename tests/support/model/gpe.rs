@@ -15,6 +15,8 @@ pub struct Block {
     pub v6: bool,
     /// Entries have the hop's latency, too, and this many may be pushed; `None`: as without transit hops.
     pub budget: Option<u8>,
+    /// With the latency, entries have no queue.
+    pub without_queue: bool,
     pub age_code: u8,
     pub node: u32,
     pub port: u16,
@@ -30,7 +32,10 @@ pub struct Block {
 impl Block {
     pub fn bytes(&self) -> Vec<u8> {
         let mut block = self.without_latency().to_vec();
-        if let Some(budget) = self.budget {
+        if let (Some(budget), true) = (self.budget, self.without_queue) {
+            block[15..17].copy_from_slice(&[budget, 0xe8]);
+            block[32..36].fill(0xff);
+        } else if let Some(budget) = self.budget {
             block[9] = 13;
             block[14..17].copy_from_slice(&[6, budget, 0xf8]);
             block.splice(32..32, [0xff; 4]);

@@ -12,8 +12,10 @@ pub const OWN_LEN: usize = 48;
 pub const OWN_HOP_LEN: usize = 24;
 /// Node, ports, latency, queue and both times: all that a hop of hostint knows.
 pub const ALL_KNOWN: u16 = 0xfc00;
-/// What hostint's sources ask for: node id, ports, hop latency, queue, ingress timestamp.
-const OWN_BITMAP: u16 = 0xf800;
+/// What hostint's sources ask for: node id, ports, hop latency, queue, ingress timestamp; or the same without the queue.
+const OWN_BITMAPS: [u16; 2] = [0xf800, 0xe800];
+/// Words of the shim's length that are not of entries.
+const AROUND: usize = 5;
 /// Sequence number and tail.
 const OWN_DS_BITMAP: u16 = 0x9000;
 
@@ -21,6 +23,8 @@ const OWN_DS_BITMAP: u16 = 0x9000;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Own {
     pub budget: u8,
+    /// Entries have no queue.
+    pub without_queue: bool,
     pub age_code: u8,
     pub node: u32,
     pub port: u16,
@@ -46,7 +50,9 @@ impl Own {
         stack.extend(self.port.to_be_bytes());
         stack.extend(self.port.to_be_bytes());
         stack.extend([0xff; 4]);
-        stack.extend(self.queue_packets.to_be_bytes());
+        if !self.without_queue {
+            stack.extend(self.queue_packets.to_be_bytes());
+        }
         stack.extend(self.timestamp.to_be_bytes());
         stack.extend(self.sequence.to_be_bytes());
         stack.extend(self.tail.to_be_bytes());
@@ -57,7 +63,7 @@ impl Own {
             ds_bitmap: OWN_DS_BITMAP,
             ds_flags: self.age_code.into(),
             stack,
-            ..Header::asking(OWN_BITMAP)
+            ..Header::asking(OWN_BITMAPS[usize::from(self.without_queue)])
         }
     }
 
@@ -105,16 +111,24 @@ pub fn resemblance(block: &[u8]) -> Resemblance {
     if block[4] & 1 != 0 || block[5] != 0 || hop_words > 31 || discards && !is_short {
         return Resemblance::BadVersion;
     }
-    let of_hops = block[1].wrapping_sub(11);
-    let own = hop_words == 6
-        && (bitmap, be16(block, 10), be16(block, 12)) == (OWN_BITMAP, DOMAIN, OWN_DS_BITMAP)
+    let own = OWN_BITMAPS.contains(&bitmap)
+        && hop_words == words(bitmap)
+        && (be16(block, 10), be16(block, 12)) == (DOMAIN, OWN_DS_BITMAP)
         && be16(block, 14) & 0xfff0 == 0
-        && of_hops.is_multiple_of(6)
-        && usize::from(of_hops / 6) <= MOST_PUSHED;
+        && entries(block).is_some_and(|all| (1..=1 + MOST_PUSHED).contains(&all));
     match own {
         true => Resemblance::Valid,
         false => Resemblance::BadBitmap,
     }
+}
+
+/// The number of entries in a block, if they fill it.
+fn entries(block: &[u8]) -> Option<usize> {
+    let (stack, entry) = (
+        usize::from(block[1]).checked_sub(AROUND)?,
+        usize::from(block[6]),
+    );
+    stack.is_multiple_of(entry).then(|| stack / entry)
 }
 
 /// The headers and the stack that a source writes.

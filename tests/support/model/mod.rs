@@ -80,12 +80,15 @@ impl Encapsulation {
     }
 
     /// Bytes that it leaves for this number of transit hops, with what it takes to ask them.
-    pub fn hops_room(self, hops: usize) -> usize {
-        match (self, hops) {
-            (_, 0) => 0,
-            (Self::OverTcpUdp | Self::ExtensionUdp, hops) => HOP_LEN * hops,
-            (Self::VxlanGpe, hops) => 4 + 24 * hops,
-            (Self::IntMd, hops) => int_md::OWN_HOP_LEN * hops,
+    /// In INT-MD without a queue, the source's own entry is shorter, too.
+    pub fn hops_room(self, hops: usize, without_queue: bool) -> usize {
+        match (self, hops, without_queue) {
+            (_, 0, _) => 0,
+            (Self::OverTcpUdp | Self::ExtensionUdp, hops, _) => HOP_LEN * hops,
+            (Self::VxlanGpe, hops, false) => 4 + 24 * hops,
+            (Self::VxlanGpe, hops, true) => 20 * hops,
+            (Self::IntMd, hops, false) => 24 * hops,
+            (Self::IntMd, hops, true) => 20 * hops - 4,
         }
     }
 }

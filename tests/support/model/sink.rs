@@ -222,20 +222,22 @@ fn open_int_md(frame: &[u8], at: &Layout) -> Result<Tagged, sink_counter> {
     if sent_header < l4.len() || at.ip_len < at.header_len() + sent_header + block_len {
         return Err(sink_counter::COUNT_SINK_BAD_LENGTH);
     }
-    let source = block_len - (int_md::OWN_LEN - int_md::HEAD);
+    let hop_len = 4 * usize::from(head[6]);
+    // Behind the source's entry are the number and the tail.
+    let source = block_len - 8 - hop_len;
     let tos = block[3] & !3 | at.tos & 3;
     Ok(Tagged {
         encapsulation: Encapsulation::IntMd,
         key: Key::of(frame, at, l4, at.protocol),
-        sequence: be32(block, source + 24),
+        sequence: be32(block, block_len - 8),
         count: 1,
-        timestamp: be32(block, source + 20),
+        timestamp: be32(block, block_len - 12),
         by_host_int: false,
         ip: first_bytes(frame, at.l3),
         l4: l4.to_vec(),
         sent_len: at.ip_len - block_len,
         restored: without_block(frame, frame, at, block_len, tos),
-        pushed: entries(&block[int_md::HEAD..source], int_md::OWN_HOP_LEN),
+        pushed: entries(&block[int_md::HEAD..source], hop_len),
     })
 }
 
@@ -344,9 +346,10 @@ fn check_gpe_block(block: &[u8]) -> Result<(), sink_counter> {
     if block[0] != 0x0c || block[3] != 0x82 {
         return Err(sink_counter::COUNT_SINK_FOREIGN_MARK);
     }
-    // A node that asks for a hop's latency, too, has entries of six words.
-    let (entry, bitmap) = match block[14] {
-        6 => (6, 0xf8),
+    // A node that asks for a hop's latency, too, has entries of six words, or of five without the queue.
+    let (entry, bitmap) = match (block[14], block[16]) {
+        (6, _) => (6, 0xf8),
+        (_, 0xe8) => (5, 0xe8),
         _ => (5, 0xd8),
     };
     let stack = usize::from(block[9]).saturating_sub(7);

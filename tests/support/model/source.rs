@@ -27,6 +27,8 @@ pub struct Source {
     pub mtu: usize,
     /// Transit hops that may push; `None`: the sink demands Host-INT's word.
     pub budget: Option<u8>,
+    /// Their entries have no queue.
+    pub without_queue: bool,
     pub node: u32,
     pub port: u16,
     pub rules: Vec<WatchRule>,
@@ -90,7 +92,7 @@ impl Source {
             Some(_) => int_mx::LEN,
             None => self.encapsulation.added(at.base_len()),
         };
-        let tagged_len = at.ip_len + added + self.encapsulation.hops_room(hops);
+        let tagged_len = at.ip_len + added + self.encapsulation.hops_room(hops, self.without_queue);
         if tagged_len > self.mtu {
             return Err(source_counter::COUNT_SOURCE_TOO_LONG);
         }
@@ -115,6 +117,11 @@ impl Source {
         });
         let marked_md = (self.int_md).is_some_and(|(value, mask)| at.tos & mask == value);
         to_sink || marked && valid || marked_md && int_md
+    }
+
+    /// Where no hop may push, the source's entry is the usual one.
+    fn asks_for_no_queue(&self) -> bool {
+        self.without_queue && self.budget.is_some_and(|hops| hops > 0)
     }
 
     /// The packet with INT in it.
@@ -154,6 +161,7 @@ impl Source {
             Encapsulation::IntMd => {
                 let own = int_md::Own {
                     budget: self.budget.unwrap_or(0),
+                    without_queue: self.asks_for_no_queue(),
                     age_code: stamp.age_code,
                     node: self.node,
                     port: self.port,
@@ -219,6 +227,7 @@ impl Source {
         gpe::Block {
             v6: at.v6,
             budget: self.budget.filter(|hops| *hops > 0),
+            without_queue: self.asks_for_no_queue(),
             age_code: stamp.age_code,
             node: self.node,
             port: self.port,

@@ -17,21 +17,23 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry in this many words: 4 in INT v0.5, 5 or 6 in VXLAN-GPE, 6 in INT-MD.
-    pub fn bytes(&self, words: usize) -> Vec<u8> {
+    /// The entry with these items of INT v2.1, node, ports and ingress timestamp among them; 0: as in INT v0.5.
+    pub fn bytes(&self, bitmap: u16) -> Vec<u8> {
         let ingress = self.ingress_ns as u32;
         let mut bytes = self.node.to_be_bytes().to_vec();
         bytes.extend(self.ingress_port.to_be_bytes());
         bytes.extend(self.egress_port.to_be_bytes());
-        if words == 4 {
+        if bitmap == 0 {
             bytes.extend(ingress.to_be_bytes());
             bytes.extend(ingress.wrapping_add(self.latency_ns).to_be_bytes());
             return bytes;
         }
-        if words == 6 {
+        if bitmap & 0x2000 != 0 {
             bytes.extend(self.latency_ns.to_be_bytes());
         }
-        bytes.extend(self.queue.to_be_bytes());
+        if bitmap & 0x1000 != 0 {
+            bytes.extend(self.queue.to_be_bytes());
+        }
         bytes.extend(self.ingress_ns.to_be_bytes());
         bytes
     }
@@ -51,20 +53,18 @@ pub fn push(frame: &[u8], encapsulation: Encapsulation, entry: &Entry) -> Vec<u8
     let block = at.l4 + l4_len;
     let mut pushed = frame.to_vec();
     let entry = if encapsulation == Encapsulation::IntMd {
-        let words = frame[block + 6];
-        pushed[block + 1] += words;
+        pushed[block + 1] += frame[block + 6];
         pushed[block + 7] = pushed[block + 7].saturating_sub(1);
-        entry.bytes(words.into())
+        entry.bytes(be16(frame, block + 8))
     } else if encapsulation == Encapsulation::VxlanGpe {
-        let words = frame[block + 14];
-        pushed[block + 9] += words;
+        pushed[block + 9] += frame[block + 14];
         pushed[block + 15] = pushed[block + 15].saturating_sub(1);
-        entry.bytes(words.into())
+        entry.bytes(be16(frame, block + 16))
     } else {
         pushed[block + 2] += 4;
         pushed[block + 7] += 1;
         pushed[block + 6] = pushed[block + 6].max(pushed[block + 7]);
-        entry.bytes(4)
+        entry.bytes(0)
     };
     let stack = match encapsulation {
         Encapsulation::VxlanGpe => 24,

@@ -24,6 +24,7 @@ pub struct Options {
     pub room: u32,
     pub fixed_mtu: u32,
     pub max_hops: u32,
+    pub without_queue: bool,
     /// More flags of the watched host in the watchlist.
     pub watch_flags: u32,
     /// The state of the lease of the pair, if there is one.
@@ -36,6 +37,7 @@ impl Default for Options {
             room: 36,
             fixed_mtu: 1500,
             max_hops: 0,
+            without_queue: false,
             watch_flags: 0,
             lease: Some(lease_in(lease_state::LEASE_GRANTED)),
         }
@@ -91,6 +93,7 @@ impl Peer {
         rodata.room_ipv4 = options.room;
         rodata.room_ipv6 = options.room;
         rodata.max_hops = options.max_hops;
+        rodata.without_queue = options.without_queue;
         rodata.fixed_mtu = match options.fixed_mtu {
             // Before 5.12 the loader asks the device instead of the program.
             0 if !features.check_mtu => 0xffff,

@@ -48,6 +48,8 @@ pub struct Options {
     pub fixed_mtu: u32,
     /// Transit hops that may push where the sink reads their entries.
     pub max_hops: u32,
+    /// Their entries have no queue.
+    pub without_queue: bool,
     /// The kernel lets programs see its own packet type (6.2).
     pub kernel_ctx: bool,
     /// It has atomics that fetch (5.12).
@@ -73,6 +75,7 @@ impl Default for Options {
             superpackets: superpackets::SUPER_SKIP,
             fixed_mtu: 0,
             max_hops: 0,
+            without_queue: false,
             kernel_ctx: true,
             atomics: true,
             tos_value: MARK,
@@ -132,6 +135,7 @@ impl Source {
         rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
         rodata.superpackets = options.superpackets.0;
         rodata.max_hops = options.max_hops;
+        rodata.without_queue = options.without_queue;
         rodata.ioam_superpackets = options.ioam;
         rodata.have_straight_way = options.straight;
         rodata.clock_stands = options.clock_stands;
@@ -183,7 +187,14 @@ impl Source {
             int_md,
             mx_sample: options.mx_sample,
             // Whoever takes INT-MD out reads stacks.
-            budget: int_md.map(|_| options.max_hops as u8),
+            budget: int_md.map(|_| {
+                if options.without_queue {
+                    0
+                } else {
+                    options.max_hops as u8
+                }
+            }),
+            without_queue: options.without_queue,
             mtu: match options.fixed_mtu {
                 0 => 65536,
                 mtu => mtu as usize,
