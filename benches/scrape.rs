@@ -64,7 +64,7 @@ fn bench(flows: u32) {
     };
     run("mount", &["-t", "bpf", "bpf"]);
     let pins = Pins::of_this_host(Some(&dir), true).unwrap().unwrap();
-    let sink = Sink::load(&pins, flows, 16_384).unwrap();
+    let sink = Sink::load(&pins, &[], flows, 16_384).unwrap();
     let status = nothing();
     let mut tally = Tally::default();
     tally.set_classes(everything("all"));

@@ -72,7 +72,7 @@ fn bench(flows: u32) {
     };
     run("mount", &["-t", "bpf", "bpf"]);
     let pins = Pins::of_this_host(Some(&dir), true).unwrap().unwrap();
-    let sink = Sink::load(&pins, flows, 16_384).unwrap();
+    let sink = Sink::load(&pins, &[], flows, 16_384).unwrap();
     sink.host.refresh_clock().unwrap();
     let mut sweeper =
         Sweeper::new(&sink, Duration::from_millis(200), Duration::from_secs(120)).unwrap();

@@ -10,13 +10,14 @@ fuzz_target!(|datagram: &[u8]| {
     let Ok(group) = decode(datagram) else {
         return;
     };
-    assert!(!group.reports.is_empty() || !group.refused.is_empty());
+    let is_beside = group.is_beside_reports();
+    assert!(!group.reports.is_empty() || !group.refused.is_empty() || is_beside);
     assert!(group.reports.len() <= 1024);
     for report in &group.reports {
         assert_eq!(report.sequence, group.sequence);
         reads_back(report);
     }
-    if datagram[0] >> 4 == 0 {
+    if datagram[0] >> 4 == 0 && !is_beside {
         is_sent_again(datagram, &group.reports[0]);
     }
 });

@@ -33,6 +33,7 @@ fuzz_target!(|file: &[u8]| {
             arrival,
             reasons: &reasons,
             names: &NodeNames::NONE,
+            clocks: record.clocks(),
         };
         for line in [LogLine(&report).to_string(), text.to_string()] {
             assert!(!line.contains('\n'));

@@ -2,7 +2,7 @@
 #![no_main]
 
 use hostint::collector::decode;
-use hostint::model::{Arrival, DropReasons, NodeNames, Record};
+use hostint::model::{Arrival, DropReasons, LatencyClocks, NodeNames, Record};
 use hostint::report::LogLine;
 use hostint::views::text::TextLine;
 use libfuzzer_sys::fuzz_target;
@@ -29,6 +29,7 @@ fuzz_target!(|datagram: &[u8]| {
             arrival,
             reasons: &reasons,
             names: &NodeNames::NONE,
+            clocks: LatencyClocks::Unknown,
         };
         for line in [LogLine(report).to_string(), text.to_string()] {
             assert!(!line.contains('\n'));

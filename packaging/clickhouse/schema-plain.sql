@@ -171,6 +171,11 @@ ALTER TABLE hostint.reports ADD COLUMN source_name String;
 ALTER TABLE hostint.reports ADD COLUMN sink_name String;
 ALTER TABLE hostint.reports ADD COLUMN `hops.name` Array(String);
 ALTER TABLE hostint.reports ADD COLUMN path_names Array(String);
+-- the names of the interfaces that ports of hops and of parts of paths stand for, as their hosts told them; empty: none
+ALTER TABLE hostint.reports ADD COLUMN `hops.ingress_interface` Array(String);
+ALTER TABLE hostint.reports ADD COLUMN `hops.egress_interface` Array(String);
+ALTER TABLE hostint.reports ADD COLUMN path_from_interface String;
+ALTER TABLE hostint.reports ADD COLUMN path_to_interface String;
 -- host-drop and host-hop: the way of the packets through the host: interfaces, the pods or containers behind them, the one that
 -- the packets were in
 ALTER TABLE hostint.reports ADD COLUMN in_interface String;

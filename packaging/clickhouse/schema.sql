@@ -179,6 +179,11 @@ ALTER TABLE hostint.reports
     ADD COLUMN IF NOT EXISTS sink_name LowCardinality(String) CODEC(ZSTD),
     ADD COLUMN IF NOT EXISTS `hops.name` Array(LowCardinality(String)) CODEC(ZSTD),
     ADD COLUMN IF NOT EXISTS path_names Array(LowCardinality(String)) CODEC(ZSTD),
+    -- the names of the interfaces that ports of hops and of parts of paths stand for, as their hosts told them; empty: none
+    ADD COLUMN IF NOT EXISTS `hops.ingress_interface` Array(LowCardinality(String)) CODEC(ZSTD),
+    ADD COLUMN IF NOT EXISTS `hops.egress_interface` Array(LowCardinality(String)) CODEC(ZSTD),
+    ADD COLUMN IF NOT EXISTS path_from_interface LowCardinality(String) CODEC(ZSTD),
+    ADD COLUMN IF NOT EXISTS path_to_interface LowCardinality(String) CODEC(ZSTD),
     -- host-drop and host-hop: the way of the packets through the host: interfaces, the pods or containers behind them, the one that
     -- the packets were in
     ADD COLUMN IF NOT EXISTS in_interface LowCardinality(String) CODEC(ZSTD),

@@ -6,6 +6,7 @@ use toml::de::DeValue;
 use super::file::{EMPTY_RULE, File, reader_of};
 use super::lines::LineIndex;
 use super::mistake::Mistake;
+use super::queue::{MOST_QUEUES, repeated, too_many};
 use super::table_name::{QUEUE, WATCH};
 use super::value::kind_of;
 use super::{QueueOptions, WatchOptions};
@@ -66,20 +67,38 @@ impl File {
     ) {
         self.tables.push(QUEUE);
         let mut reader = reader_of::<QueueOptions>(QUEUE);
+        let refuse = |line, message| Mistake {
+            line: Some(line),
+            table: Some(QUEUE.to_owned()),
+            message,
+            ..Mistake::default()
+        };
         for one in all {
             let line = lines.of(one.span().start);
             let DeValue::Table(keys) = one.get_ref() else {
-                mistakes.push(Mistake {
-                    line: Some(line),
-                    table: Some(QUEUE.to_owned()),
-                    message: format!("{} (expected [[queue]] above each)", kind_of(one.get_ref())),
-                    ..Mistake::default()
-                });
+                let kind = kind_of(one.get_ref());
+                let message = format!("{kind} (expected [[queue]] above each)");
+                mistakes.push(refuse(line, message));
                 continue;
             };
             let table = reader.read(keys, lines, mistakes);
             match table.options.clone().check() {
-                Ok(rules) => self.queues.extend(rules),
+                Ok(rules) => {
+                    for rule in rules {
+                        let before = self.postcards.options.queue.iter().chain(&self.queues);
+                        match repeated(&rule, before) {
+                            Some(why) => mistakes.push(refuse(line, why)),
+                            None => self.queues.push(rule),
+                        }
+                    }
+                    // More than a key of [postcards] is told by its own line.
+                    let own = self.postcards.options.queue.len();
+                    let room = MOST_QUEUES.saturating_sub(own);
+                    if self.queues.len() > room {
+                        mistakes.push(refuse(line, too_many(own + self.queues.len())));
+                        self.queues.truncate(room);
+                    }
+                }
                 Err(faults) => {
                     let mut found = table.locate(None, |_| None, faults);
                     // What is missing has the place of its table.

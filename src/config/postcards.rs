@@ -10,6 +10,7 @@ use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS};
 use super::http::{POSTCARDS_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
+use super::queue::{MOST_QUEUES, repeated, too_many};
 use super::receivers::check_receivers;
 use crate::model::{NodeId, QueueRule, ReportVersion, TunnelKind};
 
@@ -379,22 +380,13 @@ impl PostcardsOptions {
     /// Faults in what is asked of queues.
     fn check_queues(&self, faults: &mut Vec<Fault>) {
         for (index, rule) in self.queue.iter().enumerate() {
-            let same = |one: &&QueueRule| (&one.dev, one.queue) == (&rule.dev, rule.queue);
-            if self.queue.iter().take(index).any(|one| same(&one)) {
-                let dev = &rule.dev;
-                faults.push(item_fault(
-                    "queue",
-                    index,
-                    format!("{dev} has settings already (leave one of them out)"),
-                ));
+            if let Some(why) = repeated(rule, self.queue.iter().take(index)) {
+                faults.push(item_fault("queue", index, why));
             }
         }
-        if self.queue.len() > MOST_DEVS {
-            let given = self.queue.len();
-            faults.push(fault(
-                &["queue"],
-                format!("{given} are too many (at most {MOST_DEVS} are possible)"),
-            ));
+        let given = self.queue.len();
+        if given > MOST_QUEUES {
+            faults.push(fault(&["queue"], too_many(given)));
         }
     }
 }

@@ -13,8 +13,28 @@ use crate::model::{QueueLimits, QueueMeasure, QueueRule};
 const USUAL_QUOTA: u32 = 1024;
 const MOST_QUOTA: u32 = 65_536;
 
+/// The most rules of queues.
+pub(super) const MOST_QUEUES: usize = 64;
+
 /// The form of the word, for messages.
 const FORM: &str = "write for instance eth1=trigger:200us,reset:100us,quota:1024";
+
+/// What is wrong with a rule if one before it is about the same.
+pub(super) fn repeated<'a>(
+    rule: &QueueRule,
+    mut before: impl Iterator<Item = &'a QueueRule>,
+) -> Option<String> {
+    let dev = &rule.dev;
+    let same = |one: &QueueRule| (&one.dev, one.queue) == (dev, rule.queue);
+    before
+        .any(same)
+        .then(|| format!("{dev} has settings already (leave one of them out)"))
+}
+
+/// What is wrong with this number of rules.
+pub(super) fn too_many(given: usize) -> String {
+    format!("{given} are too many (at most {MOST_QUEUES} are possible)")
+}
 
 /// A table [[queue]]: the same key by key, for several interfaces.
 #[derive(Args, Clone, Debug, Default)]

@@ -34,18 +34,9 @@ pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd
         return Err(refused("net.core.bpf_jit_harden is 2 (try 1)"));
     }
     let mut object = MaybeUninit::uninit();
-    let mut open = sink_programs::open(&mut object, features)?;
+    let mut open = sink_programs::open_on_pins(&mut object, features, pins, &[])?;
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
         constants.nic_stamps = true;
-    }
-    for mut program in open.open_object_mut().progs_mut() {
-        program.set_autoload(false);
-    }
-    for mut map in open.open_object_mut().maps_mut() {
-        let path = pins.map(&map.name().to_string_lossy());
-        if path.exists() {
-            map.reuse_pinned_map(&path).map_err(io::Error::other)?;
-        }
     }
     let program = &mut open.progs.sink_nic;
     program.set_autoload(true);

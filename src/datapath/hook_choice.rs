@@ -10,8 +10,8 @@ use std::io;
 use super::hooks::has_tcx;
 use super::links::{Link, xdp_features, xdp_occupant};
 use super::pins::Pins;
-use super::sink_links::role;
-use crate::config::SinkHook;
+use super::sink_links::{attached_devs, role};
+use crate::config::{HookChoice, SinkConfig, SinkHook};
 use crate::os::rtnetlink::{self, InterfaceState};
 use crate::os::{kernel, netdev};
 
@@ -57,6 +57,26 @@ pub fn preview(pins: Option<&Pins>, dev: &str) -> io::Result<(&'static str, Stri
         SinkHook::Xdp => "xdp",
     };
     Ok((name, facts.sentence(dev, why)))
+}
+
+/// Returns the hooks at which a sink with these settings will be attached: to interfaces that are not there, it will be
+/// to none.
+pub fn expected(pins: &Pins, config: &SinkConfig) -> io::Result<Vec<SinkHook>> {
+    let chosen = |dev: &String| match config.hook {
+        HookChoice::Xdp => Some(SinkHook::Xdp),
+        HookChoice::Tc => Some(SinkHook::Tc),
+        HookChoice::Auto => Some(HookFacts::of(Some(pins), dev).ok()?.choose().0),
+    };
+    let kept = attached_devs(pins)?;
+    let kept = kept.iter().filter(|(dev, _)| !config.devs.contains(dev));
+    let all: Vec<SinkHook> = config
+        .devs
+        .iter()
+        .filter_map(chosen)
+        .chain(kept.map(|(_, hook)| *hook))
+        .collect();
+    let both = [SinkHook::Xdp, SinkHook::Tc];
+    Ok(both.into_iter().filter(|hook| all.contains(hook)).collect())
 }
 
 impl HookFacts {

@@ -22,7 +22,7 @@ use super::hook_choice::{HookFacts, WhyHook};
 use super::links::{
     Hook, Link, LinkState, RunningXdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
 };
-use super::load::{chosen_fd, pin_maps, program_fd, with_warnings};
+use super::load::{pin_maps, program_fd, with_warnings};
 use super::map_names::{
     DAEMON_COUNTERS, HOST_MAPS, SINK_FLOWS, SINK_GRANTS, SINK_MAPS, SINK_SETTINGS,
 };
@@ -34,28 +34,17 @@ use super::probe::Features;
 use super::serial::Serial;
 use super::shared_settings::SharedSettings;
 use super::sink_links::{self, attached_devs, other_role, role};
-use super::sink_programs;
-use super::sink_settings::settings_of;
+use super::sink_programs::{self, HookPrograms};
+use super::sink_settings::{kept_since, settings_of};
 use crate::config::{HookChoice, SinkConfig, SinkHook, XdpMode};
 use crate::os::{clock, ethtool, log, netdev};
 
 /// A start later than any packet: it means that no flow was seen from its first packet on.
 const NOT_STARTED: u64 = i64::MAX as u64;
 
-/// Returns since when no flow's record was removed by a shorter idle timeout than the one of now, which is the only one
-/// that the kernel half knows.
-fn kept_since(before: &sink_settings, config: &SinkConfig) -> u64 {
-    if before.idle_ns >= config.idle_flow_timeout.as_ns() {
-        return before.kept_ns;
-    }
-    let now_ns = clock::realtime_ns();
-    before.kept_ns.max(now_ns.saturating_sub(before.idle_ns))
-}
-
 /// The loaded sink.
 pub struct Sink {
-    program: OwnedFd,
-    tc: OwnedFd,
+    programs: HookPrograms,
     /// The program that ends loss periods of silent flows.
     pub sweep: OwnedFd,
     pub host: SharedSettings,
@@ -78,11 +67,17 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Loads the programs onto the pinned maps, or pins new ones.
-    pub fn load(pins: &Pins, max_flows: u32, max_fine_flows: u32) -> io::Result<Self> {
+    /// Loads the programs onto the pinned maps, or pins new ones. Programs of other hooks than these are loaded when
+    /// they are attached.
+    pub fn load(
+        pins: &Pins,
+        hooks: &[SinkHook],
+        max_flows: u32,
+        max_fine_flows: u32,
+    ) -> io::Result<Self> {
         let features = Features::probe();
         let mut object = MaybeUninit::uninit();
-        let mut open = sink_programs::open(&mut object, features)?;
+        let mut open = sink_programs::open(&mut object, features, hooks)?;
         open.maps
             .sink_flows
             .set_max_entries(max_flows)
@@ -103,11 +98,9 @@ impl Sink {
             handover::copy(pins, SINK_SETTINGS)?;
             handover::copy(pins, SINK_GRANTS)?;
         }
-        let programs = &skel.progs;
         Ok(Self {
-            program: chosen_fd(features, &programs.sink, &programs.sink_locked)?,
-            tc: chosen_fd(features, &programs.sink_tc, &programs.sink_tc_locked)?,
-            sweep: program_fd(&programs.sink_sweep)?,
+            programs: HookPrograms::of(&skel.progs, features, hooks)?,
+            sweep: program_fd(&skel.progs.sink_sweep)?,
             host: SharedSettings::new(Map::of(&skel.maps.host_settings)?, features),
             settings: Map::of(&skel.maps.sink_settings)?,
             flows: Map::of(&skel.maps.sink_flows)?,
@@ -306,7 +299,8 @@ impl Sink {
                 )),
             }
         }
-        Link::attach(&path, self.program.as_fd(), ifindex, hooks)?;
+        let program = self.programs.get(pins, SinkHook::Xdp)?;
+        Link::attach(&path, program, ifindex, hooks)?;
         match xdp_mode(ifindex) {
             Some(RunningXdpMode::Native) => Ok(SinkMode::XdpNative),
             Some(RunningXdpMode::Generic) => Ok(SinkMode::XdpGeneric),
@@ -331,7 +325,8 @@ impl Sink {
     fn attach_tc(&self, pins: &Pins, dev: &str) -> io::Result<SinkMode> {
         let path = pins.link(role(SinkHook::Tc), dev);
         let ifindex = netdev::index_of(dev)?;
-        if !Link::attach_tcx(&path, self.tc.as_fd(), ifindex, Hook::TcxIngressFirst)? {
+        let program = self.programs.get(pins, SinkHook::Tc)?;
+        if !Link::attach_tcx(&path, program, ifindex, Hook::TcxIngressFirst)? {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "the kernel has no tcx, which --hook tc needs (6.6 or newer; try --hook xdp)",

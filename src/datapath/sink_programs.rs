@@ -2,19 +2,80 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, libbpf_sys};
 
-use super::abi::sink_object::{OpenSinkSkel, SinkSkelBuilder};
-use super::load::{choose, with_warnings};
+use super::abi::sink_object::{OpenSinkSkel, SinkProgs, SinkSkelBuilder};
+use super::load::{choose, chosen_fd, with_warnings};
+use super::map_names::SINK_SETTINGS;
+use super::pins::Pins;
 use super::probe::Features;
+use crate::config::SinkHook;
 
-/// Opens the programs and sets their constants; the caller pins their maps and loads them.
-pub(super) fn open(
-    object: &mut MaybeUninit<OpenObject>,
+/// The programs of the hooks. The verifier takes about 70 ms for each, so one is loaded only when it is needed.
+pub(super) struct HookPrograms {
+    xdp: OnceLock<OwnedFd>,
+    tc: OnceLock<OwnedFd>,
     features: Features,
-) -> io::Result<OpenSinkSkel<'_>> {
+}
+
+impl HookPrograms {
+    /// Takes those that were loaded for these hooks.
+    pub fn of(
+        programs: &SinkProgs<'_>,
+        features: Features,
+        hooks: &[SinkHook],
+    ) -> io::Result<Self> {
+        let found = Self {
+            xdp: OnceLock::new(),
+            tc: OnceLock::new(),
+            features,
+        };
+        for hook in hooks {
+            let _ = found.slot(*hook).set(fd_of(programs, features, *hook)?);
+        }
+        Ok(found)
+    }
+
+    fn slot(&self, hook: SinkHook) -> &OnceLock<OwnedFd> {
+        match hook {
+            SinkHook::Xdp => &self.xdp,
+            SinkHook::Tc => &self.tc,
+        }
+    }
+
+    /// Returns the program of a hook, which is loaded now unless that was done before.
+    pub fn get(&self, pins: &Pins, hook: SinkHook) -> io::Result<BorrowedFd<'_>> {
+        let slot = self.slot(hook);
+        if slot.get().is_none() {
+            let mut object = MaybeUninit::uninit();
+            let open = open_on_pins(&mut object, self.features, pins, &[hook])?;
+            let skel = with_warnings(|| open.load())?;
+            let _ = slot.set(fd_of(&skel.progs, self.features, hook)?);
+        }
+        let program = slot.get();
+        program
+            .map(AsFd::as_fd)
+            .ok_or_else(|| io::Error::other("the program was loaded and is gone"))
+    }
+}
+
+fn fd_of(programs: &SinkProgs<'_>, features: Features, hook: SinkHook) -> io::Result<OwnedFd> {
+    match hook {
+        SinkHook::Xdp => chosen_fd(features, &programs.sink, &programs.sink_locked),
+        SinkHook::Tc => chosen_fd(features, &programs.sink_tc, &programs.sink_tc_locked),
+    }
+}
+
+/// Opens the programs of these hooks and sets their constants; the caller pins their maps and loads them.
+pub(super) fn open<'a>(
+    object: &'a mut MaybeUninit<OpenObject>,
+    features: Features,
+    hooks: &[SinkHook],
+) -> io::Result<OpenSinkSkel<'a>> {
     let mut open = SinkSkelBuilder::default()
         .open(object)
         .map_err(io::Error::other)?;
@@ -28,14 +89,40 @@ pub(super) fn open(
         constants.software_version = software_version();
     }
     let programs = &mut open.progs;
-    choose(features, &mut programs.sink, &mut programs.sink_locked);
-    choose(
-        features,
-        &mut programs.sink_tc,
-        &mut programs.sink_tc_locked,
-    );
+    programs.sink.set_autoload(false);
+    programs.sink_tc.set_autoload(false);
+    for hook in hooks {
+        let (with_atomics, with_locks) = match hook {
+            SinkHook::Xdp => (&mut programs.sink, &mut programs.sink_locked),
+            SinkHook::Tc => (&mut programs.sink_tc, &mut programs.sink_tc_locked),
+        };
+        choose(features, with_atomics, with_locks);
+    }
     if features.xdp_frags {
         programs.sink.set_flags(libbpf_sys::BPF_F_XDP_HAS_FRAGS);
+    }
+    Ok(open)
+}
+
+/// Opens the programs of these hooks, and none beside them, onto the maps that are pinned.
+pub(super) fn open_on_pins<'a>(
+    object: &'a mut MaybeUninit<OpenObject>,
+    features: Features,
+    pins: &Pins,
+    hooks: &[SinkHook],
+) -> io::Result<OpenSinkSkel<'a>> {
+    if !pins.map(SINK_SETTINGS).exists() {
+        return Err(io::Error::other(
+            "the sink's maps are no longer pinned, as it was detached meanwhile",
+        ));
+    }
+    let mut open = open(object, features, hooks)?;
+    open.progs.sink_sweep.set_autoload(false);
+    for mut map in open.open_object_mut().maps_mut() {
+        let path = pins.map(&map.name().to_string_lossy());
+        if path.exists() {
+            map.reuse_pinned_map(&path).map_err(io::Error::other)?;
+        }
     }
     Ok(open)
 }
@@ -43,7 +130,8 @@ pub(super) fn open(
 /// Loads the programs onto maps of their own and releases them, to find out whether this kernel takes them.
 pub fn try_to_load() -> io::Result<()> {
     let mut object = MaybeUninit::uninit();
-    let mut open = open(&mut object, Features::probe())?;
+    let hooks = [SinkHook::Xdp, SinkHook::Tc];
+    let mut open = open(&mut object, Features::probe(), &hooks)?;
     open.maps
         .sink_flows
         .set_max_entries(1)

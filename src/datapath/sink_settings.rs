@@ -2,6 +2,7 @@
 
 use super::abi::{MAX_EDGES, sink_flag, sink_settings, token_rate};
 use crate::config::{DscpMark, SinkConfig};
+use crate::os::clock;
 
 /// All sources together may do this many times as much as one source.
 const ALL_SOURCES: u64 = 5;
@@ -73,4 +74,14 @@ fn rate(per_second: u64) -> token_rate {
 /// edge, so that a flow whose latency lies at the edge does not change all the time.
 fn thresholds(edge: i32) -> (i32, i32) {
     (edge - edge / 8, edge.saturating_add(edge / 8))
+}
+
+/// Returns since when no flow's record was removed by a shorter idle timeout than the one of now, which is the only one
+/// that the kernel half knows.
+pub(super) fn kept_since(before: &sink_settings, config: &SinkConfig) -> u64 {
+    if before.idle_ns >= config.idle_flow_timeout.as_ns() {
+        return before.kept_ns;
+    }
+    let now_ns = clock::realtime_ns();
+    before.kept_ns.max(now_ns.saturating_sub(before.idle_ns))
 }

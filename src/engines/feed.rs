@@ -50,10 +50,10 @@ impl Feed {
         }
     }
 
-    /// Calls nodes by these names from now on.
-    pub fn set_names(&mut self, names: NodeNames) {
-        if *self.names != names {
-            self.names = Arc::new(names);
+    /// Calls nodes and interfaces by these names from now on.
+    pub fn set_names(&mut self, names: &Arc<NodeNames>) {
+        if self.names != *names {
+            self.names = Arc::clone(names);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Hop, HopQueue, NodeId};
+use super::{Hop, HopQueue, NodeId, NodePort};
 
 /// A hop; timestamps are the low 32 bits of nanoseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
@@ -18,6 +18,14 @@ pub struct HopRecord {
     /// The same in bytes, as IOAM has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<u32>,
+}
+
+impl HopRecord {
+    /// The ports that the packet came in and went out by.
+    pub fn ports(&self) -> [NodePort; 2] {
+        let node = self.node;
+        [self.ingress_port, self.egress_port].map(|port| NodePort { node, port })
+    }
 }
 
 impl From<&Hop> for HopRecord {

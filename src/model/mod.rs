@@ -84,6 +84,7 @@ mod path_status;
 mod path_totals;
 mod path_within;
 mod plain_error;
+mod port_names;
 mod postcards_status;
 mod prefix;
 pub mod preflight;
@@ -220,6 +221,7 @@ pub use path_status::PathStatus;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
 pub use path_within::{BUFFER_PLACE, QUEUE_PLACE, WITHIN_PLACE};
 pub use plain_error::PlainError;
+pub use port_names::{PortNames, RecordPort, port_names};
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};
 pub use queue_episode::{

@@ -1,15 +1,18 @@
-//! The names of nodes, which stand beside their IDs.
+//! The names of nodes and of their interfaces, which stand beside their numbers.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::NodeId;
+use super::{NodeId, NodePort, PortNames, RecordPort};
 
-/// The name of each node that has one.
+/// The name of each node and of each interface that has one.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct NodeNames(BTreeMap<NodeId, String>);
+pub struct NodeNames {
+    nodes: BTreeMap<NodeId, String>,
+    ports: PortNames,
+}
 
 /// A name beside the ID that it stands with.
 #[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
@@ -27,15 +30,32 @@ pub struct NodeText<'a> {
 
 impl FromIterator<(NodeId, String)> for NodeNames {
     fn from_iter<T: IntoIterator<Item = (NodeId, String)>>(names: T) -> Self {
-        Self(names.into_iter().collect())
+        Self {
+            nodes: names.into_iter().collect(),
+            ports: PortNames::new(),
+        }
     }
 }
 
 impl NodeNames {
-    pub const NONE: Self = Self(BTreeMap::new());
+    pub const NONE: Self = Self {
+        nodes: BTreeMap::new(),
+        ports: PortNames::new(),
+    };
+
+    /// The same with the names of these interfaces.
+    #[must_use]
+    pub fn with_ports(mut self, ports: PortNames) -> Self {
+        self.ports = ports;
+        self
+    }
 
     pub fn name(&self, node: NodeId) -> Option<&str> {
-        self.0.get(&node).map(String::as_str)
+        self.nodes.get(&node).map(String::as_str)
+    }
+
+    pub fn port(&self, at: NodePort) -> Option<&str> {
+        self.ports.get(&at).map(String::as_str)
     }
 
     pub fn text(&self, node: NodeId) -> NodeText<'_> {
@@ -53,6 +73,21 @@ impl NodeNames {
             if let Some(name) = self.name(node).filter(|_| is_new) {
                 named.push(RecordName {
                     node,
+                    name: name.to_owned(),
+                });
+            }
+        }
+        named
+    }
+
+    /// Those of these interfaces that have a name, each once.
+    pub fn of_ports(&self, ports: impl Iterator<Item = NodePort>) -> Vec<RecordPort> {
+        let mut named: Vec<RecordPort> = Vec::new();
+        for at in ports {
+            let is_new = named.iter().all(|known| known.at != at);
+            if let Some(name) = self.port(at).filter(|_| is_new) {
+                named.push(RecordPort {
+                    at,
                     name: name.to_owned(),
                 });
             }

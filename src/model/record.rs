@@ -10,7 +10,7 @@ use super::node_identity::is_plain;
 use super::{
     Arrival, Body, ClockState, CorrectedLatency, DropReasons, DropSubject, Extension, FlowKey,
     FlowTotals, HopRecord, HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId,
-    PathPartRecord, QueueDepth, QueueEpisode, Quirk, RecordName, Report, ReportDomain,
+    PathPartRecord, QueueDepth, QueueEpisode, Quirk, RecordName, RecordPort, Report, ReportDomain,
     ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
 };
 
@@ -52,6 +52,9 @@ pub struct Record {
     /// The names of the nodes of this record, as far as the process that writes it knows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<RecordName>,
+    /// The same of the interfaces on a path over transit hops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interfaces: Vec<RecordPort>,
     /// The class of the traffic, by the rules of the process that writes the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
@@ -180,6 +183,14 @@ impl EndRecord {
         match self {
             Self::Hop { hop, .. } => hop.node,
             Self::Port { node, .. } => *node,
+        }
+    }
+
+    /// The hop, which summaries do not have.
+    pub fn hop(&self) -> Option<&HopRecord> {
+        match self {
+            Self::Hop { hop, .. } => Some(hop),
+            Self::Port { .. } => None,
         }
     }
 }

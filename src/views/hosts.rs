@@ -6,7 +6,9 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::shortened::shortened;
-use crate::model::{HostSeen, HostStatus, HostsReporting, NodeId, NodePort};
+use crate::model::{
+    HostSeen, HostStatus, HostsReporting, NodeId, NodePort, PortNames, RecordPort, port_names,
+};
 
 /// The most silent hosts that are named in a line.
 const MOST_NAMED: usize = 3;
@@ -35,7 +37,7 @@ pub struct KnownHosts {
     /// The name of each node that has one.
     pub names: BTreeMap<NodeId, String>,
     /// The name of each interface that has one.
-    pub interfaces: BTreeMap<NodePort, String>,
+    pub interfaces: PortNames,
     /// `None` if the answer is not about the present.
     pub reporting: Option<HostsReporting>,
 }
@@ -45,32 +47,6 @@ pub struct KnownHosts {
 pub struct NodeName<'a> {
     node: NodeId,
     name: &'a str,
-}
-
-/// The name of an interface beside its number.
-#[derive(Debug, Serialize)]
-pub struct InterfaceName<'a> {
-    #[serde(flatten)]
-    at: NodePort,
-    name: &'a str,
-}
-
-/// The names of interfaces; none where two hosts with one node ID differ.
-fn interface_names(hosts: &[HostSeen]) -> BTreeMap<NodePort, String> {
-    let mut told = BTreeMap::<NodePort, Option<&String>>::new();
-    for host in hosts {
-        let Some(node) = host.node else { continue };
-        for (port, name) in &host.interfaces {
-            let known = told
-                .entry(NodePort { node, port: *port })
-                .or_insert(Some(name));
-            *known = known.filter(|known| *known == name);
-        }
-    }
-    let named = told.into_iter();
-    named
-        .filter_map(|(at, name)| Some((at, name?.clone())))
-        .collect()
 }
 
 impl KnownHosts {
@@ -92,7 +68,11 @@ impl KnownHosts {
         });
         Self {
             names: names.collect(),
-            interfaces: interface_names(hosts),
+            interfaces: port_names(
+                hosts
+                    .iter()
+                    .filter_map(|host| Some((host.node?, &host.interfaces))),
+            ),
             reporting,
         }
     }
@@ -185,10 +165,13 @@ impl KnownHosts {
     }
 
     /// Each interface that has a name.
-    pub fn interface_list(&self) -> Vec<InterfaceName<'_>> {
+    pub fn interface_list(&self) -> Vec<RecordPort> {
         let all = self.interfaces.iter();
-        all.map(|(at, name)| InterfaceName { at: *at, name })
-            .collect()
+        all.map(|(at, name)| RecordPort {
+            at: *at,
+            name: name.clone(),
+        })
+        .collect()
     }
 
     /// `5 of 6 hosts report; web-3 (7) silent since ...`, or nothing if no host is known.

@@ -155,6 +155,28 @@ fn a_watchlist_becomes_a_config_file() {
 }
 
 #[test]
+fn port_0_means_any_port_as_for_int_host_reporter() {
+    for (port, keys, remark) in [
+        ("443", "to-port = [\"443\"]\n", true),
+        ("0-443", "to-port = [\"0-443\"]\n", true),
+        ("0", "", false),
+        ("00", "", false),
+        ("0-0", "", false),
+        ("", "", false),
+    ] {
+        let toml = convert(&WATCHLIST.replace("443", port), "watchlist.yaml").unwrap();
+        let ports: String = toml
+            .lines()
+            .filter(|line| line.contains("-port ="))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert_eq!(ports, keys, "port {port:?}");
+        assert_eq!(toml.contains("# Ports count here"), remark, "port {port:?}");
+        assert_is_fine(&toml);
+    }
+}
+
+#[test]
 fn values_of_the_chart_and_a_config_map_are_read_too() {
     let toml = convert(CHART, "values.yaml").unwrap();
     assert!(

@@ -1,10 +1,11 @@
-//! What hosts tell of drops is in messages and events with what each report adds, and nodes have their names.
+//! What hosts tell of drops is in messages and events with what each report adds, and nodes and interfaces have their names.
 
 use hostint::engines::otlp::OtlpLogs;
 use hostint::engines::otlp::messages::{Any, LogRecord, LogsRequest};
 use hostint::engines::{FedBatch, FedReport, Parcel, RunId, kafka};
 use hostint::model::*;
 use hostint_testing::fed_reports::fed;
+use hostint_testing::path_samples::{path_parts, two_hops};
 use hostint_testing::pushing::identity;
 use hostint_testing::report_samples;
 use prost::Message;
@@ -117,6 +118,79 @@ fn flows_of_hosts_have_the_attributes_of_flows() {
             ("network.type", "ipv4"),
         ] {
             assert_eq!(says(&event, key).as_deref(), Some(value), "{key}");
+        }
+    }
+}
+
+#[test]
+fn ports_on_a_path_have_the_names_of_their_interfaces() {
+    let latency = Body::Latency(two_hops().report(1, 5000, 1_700_000_000_000_000_000));
+    let [(part, _), _] = path_parts();
+    let summary = report_samples::all().into_iter();
+    let mut summary = summary.filter(|record| record.kind == "drop-summary");
+    let summary = summary.next().unwrap().report().unwrap().observation.body;
+    // Node 28674 has a name for one of its two ports, the sink for none, and a port of elsewhere is in no report.
+    let named = [
+        (1, 7, "veth"),
+        (28673, 2, "eth0"),
+        (28673, 3, "eth1"),
+        (28674, 4, "lan"),
+        (9, 2, "elsewhere"),
+    ];
+    for (what, body, interfaces, attributes) in [
+        (
+            "a packet",
+            latency,
+            &[
+                (1, 7, "veth"),
+                (28674, 4, "lan"),
+                (28673, 2, "eth0"),
+                (28673, 3, "eth1"),
+            ][..],
+            &[
+                ("source.ingress_interface", Some("veth")),
+                ("source.egress_interface", Some("veth")),
+                ("transit.0.ingress_interface", Some("lan")),
+                ("transit.0.egress_interface", None),
+                ("transit.1.ingress_interface", Some("eth0")),
+                ("transit.1.egress_interface", Some("eth1")),
+                ("sink.ingress_interface", None),
+                ("interfaces.0.name", None),
+            ][..],
+        ),
+        (
+            "a hop of a path",
+            Body::PathPart(Box::new(part)),
+            &[(28673, 2, "eth0"), (28673, 3, "eth1")],
+            &[
+                ("path_part.from.interface", Some("eth0")),
+                ("path_part.to.interface", Some("eth1")),
+            ],
+        ),
+        (
+            "a report that is about no hop",
+            summary,
+            &[],
+            &[("source.egress_interface", None)],
+        ),
+    ] {
+        let ports = named.iter().map(|(node, port, name)| {
+            let node = NodeId(*node);
+            (NodePort { node, port: *port }, (*name).to_owned())
+        });
+        let names = NodeNames::default().with_ports(ports.collect());
+        let entry = FedReport {
+            names: std::sync::Arc::new(names),
+            ..fed(body)
+        };
+        let message = kafka::message(RunId(1), &entry);
+        let told = message.interfaces.iter();
+        let told: Vec<_> = told.map(|one| (one.node, one.port, &*one.name)).collect();
+        assert_eq!(told, interfaces, "{what}");
+        let event = event(entry);
+        for (key, value) in attributes {
+            let told = says(&event, &format!("hostint.{key}"));
+            assert_eq!(told.as_deref(), *value, "{what}: {key}");
         }
     }
 }

@@ -6,6 +6,7 @@ use hostint::model::*;
 
 use crate::clickhouse_queries::named;
 use crate::fed_reports::fed;
+use crate::path_samples::path_parts;
 use crate::report_samples;
 
 /// The number of the first report.
@@ -28,11 +29,19 @@ fn columns<const N: usize>(columns: [(&'static str, &str); N]) -> Expected {
         .collect()
 }
 
+/// The names of some interfaces.
+fn ports() -> PortNames {
+    let nodes = (1..=10).chain([28_673]);
+    let ports = nodes.flat_map(|node| (1..=9).map(move |port| (NodeId(node), port)));
+    let named = ports.map(|(node, port)| (NodePort { node, port }, format!("if-{node}-{port}")));
+    named.collect()
+}
+
 fn entry(body: Body, number: u64, dropped: Option<DropCount>) -> FedReport {
     let names = (1..=28_680).map(|node| (NodeId(node), format!("name-{node}")));
     FedReport {
         number,
-        names: std::sync::Arc::new(names.collect()),
+        names: std::sync::Arc::new(names.collect::<NodeNames>().with_ports(ports())),
         dropped: dropped.map(Box::new),
         ..fed(body)
     }
@@ -211,19 +220,56 @@ fn named_hops() -> (FedReport, Expected) {
     let between = record.transit.iter().rev().map(|hop| hop.node);
     let nodes = [source].into_iter().chain(between).chain([sink]);
     let nodes: Vec<_> = nodes.map(|node| format!("'{}'", name(node))).collect();
+    let named = ports();
+    let interfaces = |side: usize| {
+        let ends = [&record.source, &record.sink].map(|end| end.as_ref().unwrap().hop().unwrap());
+        let hops = [ends[0]].into_iter().chain(record.transit.iter().rev());
+        let names = hops.chain([ends[1]]).map(|hop| {
+            let name = named.get(&hop.ports()[side]);
+            format!("'{}'", name.map_or("", String::as_str))
+        });
+        format!("[{}]", names.collect::<Vec<_>>().join(","))
+    };
     let expected = vec![
         ("source_name", name(source)),
         ("sink_name", name(sink)),
         ("hops.name", format!("[{}]", nodes.join(","))),
+        ("hops.ingress_interface", interfaces(0)),
+        ("hops.egress_interface", interfaces(1)),
     ];
     let body = record.report().unwrap().observation.body;
     (entry(body, FIRST + 5, None), expected)
 }
 
+/// A hop on a path, with the names of its interfaces.
+fn named_part() -> (FedReport, Expected) {
+    let mut parts = path_parts().into_iter();
+    let is_hop = |part: &PathPart| part.record().part == "hop";
+    let (part, _) = parts.find(|(part, _)| is_hop(part)).unwrap();
+    let expected = columns([
+        ("path_part", "hop"),
+        ("path_from_node", "28673"),
+        ("path_from_interface", "if-28673-2"),
+        ("path_to_interface", "if-28673-3"),
+    ]);
+    (
+        entry(Body::PathPart(Box::new(part)), FIRST + 6, None),
+        expected,
+    )
+}
+
 /// Delivers reports of hosts, and asks for each figure of them.
 pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
     let [most, least] = sums();
-    let all = [drops(), hops(), episode(), most, least, named_hops()];
+    let all = [
+        drops(),
+        hops(),
+        episode(),
+        most,
+        least,
+        named_hops(),
+        named_part(),
+    ];
     let (entries, expected): (Vec<_>, Vec<_>) = all.into_iter().unzip();
     let numbers: Vec<_> = entries.iter().map(|entry| entry.number).collect();
     let batch = FedBatch {

@@ -24,7 +24,7 @@ impl OwnPins {
     }
 
     pub fn load(&self, flows: u32, fine: u32) -> Sink {
-        let sink = Sink::load(&self.pins, flows, fine).unwrap();
+        let sink = Sink::load(&self.pins, &[], flows, fine).unwrap();
         sink.host.refresh_clock().unwrap();
         sink
     }

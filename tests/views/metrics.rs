@@ -327,6 +327,44 @@ fn segments() -> Vec<SegmentTally> {
 }
 
 #[test]
+fn interfaces_at_the_ends_of_segments_have_their_names() {
+    let one = r#"hostint_interface_info{end="28673:2",node="28673",port="2",name="eth0"} 1"#;
+    let other = r#"hostint_interface_info{end="28673:3",node="28673",port="3",name="eth1"} 1"#;
+    let told = |ports: &[(u16, &str)]| {
+        ports
+            .iter()
+            .map(|(at, name)| (*at, (*name).to_owned()))
+            .collect()
+    };
+    for (what, first, second, lines) in [
+        ("nobody tells names", &[][..], &[][..], &[][..]),
+        ("both ends", &[(2, "eth0"), (3, "eth1")], &[], &[one, other]),
+        (
+            "another port than those of segments",
+            &[(2, "eth0"), (4, "eth2")],
+            &[],
+            &[one],
+        ),
+        (
+            "two hosts with one node ID differ",
+            &[(2, "eth0"), (3, "eth1")],
+            &[(3, "wan")],
+            &[one],
+        ),
+    ] {
+        let mut status = collect_status();
+        for (exporter, ports) in status.exporters.iter_mut().zip([first, second]) {
+            exporter.node = Some(NodeId(28673));
+            exporter.interfaces = told(ports);
+        }
+        let page = collect::text(&status, &mut Rising::default());
+        let info = page.lines();
+        let info = info.filter(|line| line.starts_with("hostint_interface_info{"));
+        assert_eq!(info.collect::<Vec<_>>(), lines, "{what}");
+    }
+}
+
+#[test]
 fn names_types_and_help_are_what_users_built_upon() {
     let mut lines = String::new();
     for (title, page) in [

@@ -6,6 +6,7 @@ use hostint::views::text::{Nanoseconds, TextLine};
 use hostint::views::{dests, rules};
 use hostint::wire::packet;
 use hostint_testing::golden::{decode, udp_payload};
+use hostint_testing::path_samples::two_hops;
 use serde_json::{Value, json};
 
 fn report(name: &str) -> Report {
@@ -293,6 +294,29 @@ fn nodes_have_their_names_beside_their_ids() {
         let unnamed = Record::new(&report, None).naming(&NodeNames::NONE);
         assert_eq!(unnamed, Record::new(&report, None), "{name}");
     }
+}
+
+#[test]
+fn ports_of_hops_have_the_names_of_their_interfaces() {
+    let port = |port| NodePort {
+        node: NodeId(28673),
+        port,
+    };
+    let ports = [(port(2), "eth0"), (port(3), "eth1"), (port(9), "eth7")];
+    let ports = ports.map(|(at, name)| (at, name.to_owned()));
+    let names = NodeNames::default().with_ports(ports.into());
+    let report = two_hops().sample(1, 5000, 1_700_000_000_000_000_000).report;
+    let record = Record::new(&report, None).naming(&names);
+    let line = serde_json::to_value(&record).unwrap();
+    assert_eq!(
+        line["interfaces"],
+        json!([
+            {"node": 28673, "port": 2, "name": "eth0"},
+            {"node": 28673, "port": 3, "name": "eth1"},
+        ])
+    );
+    let read: Record = serde_json::from_value(line).unwrap();
+    assert_eq!(read, record);
 }
 
 #[test]

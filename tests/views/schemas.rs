@@ -361,6 +361,9 @@ fn reports() -> Vec<(String, Shape)> {
     let names: NodeNames = (0..1_000)
         .map(|node| (NodeId(node), node.to_string()))
         .collect();
+    let ports = (0..100).flat_map(|node| (0..100).map(move |port| (NodeId(node), port)));
+    let ports = ports.map(|(node, port)| (NodePort { node, port }, port.to_string()));
+    let names = names.with_ports(ports.collect());
     let samples = hostint_testing::report_samples::all().into_iter();
     let samples: Vec<Record> = samples
         .flat_map(|record| {

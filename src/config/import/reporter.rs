@@ -93,6 +93,11 @@ fn word(root: &Value, key: &str) -> Result<Option<String>, String> {
     }
 }
 
+/// int-host-reporter compares no ports. No packet has port 0, so a rule that names it means any port.
+fn is_any_port(value: &str) -> bool {
+    value.is_empty() || value.parse::<PortRange>() == PortRange::new(0, 0)
+}
+
 /// A rule, and whether it has ports.
 fn read_rule(rule: &Map<String, Value>) -> Result<(ImportedRule, bool), String> {
     let mut found = ImportedRule::default();
@@ -133,7 +138,7 @@ fn read_rule(rule: &Map<String, Value>) -> Result<(ImportedRule, bool), String> 
                 ends[1] = true;
                 ("to", prefix(value)?)
             }
-            "src-port" | "srcPort" | "dst-port" | "dstPort" if value.is_empty() => continue,
+            "src-port" | "srcPort" | "dst-port" | "dstPort" if is_any_port(value) => continue,
             "src-port" | "srcPort" => {
                 has_ports = true;
                 ("from-port", ports(value)?)

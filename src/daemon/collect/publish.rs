@@ -7,7 +7,9 @@ use anyhow::Result;
 use super::collector::Collector;
 use crate::collector::{ClockCounts, HostDrops, HostQueues};
 use crate::daemon::duty::Duty;
-use crate::model::{CollectStatus, ExporterHealth, HostSeen, NameOrigin, NodeId, NodeNames};
+use crate::model::{
+    CollectStatus, ExporterHealth, HostSeen, NameOrigin, NodeId, NodeNames, port_names,
+};
 use crate::os::{clock, log};
 use crate::store::StoreCounts;
 
@@ -50,13 +52,15 @@ impl Collector {
         health
     }
 
-    /// The names of nodes that no other claims, and those that the user gave.
+    /// The names of nodes that no other claims, and those that the user gave; and the names of interfaces.
     fn names_of(&self, health: &[ExporterHealth]) -> NodeNames {
         let told = health.iter().filter(|one| !one.name_contested);
         let told = told.filter_map(|one| one.node.zip(one.name.clone()));
         let given = self.plan.config.names.iter();
-        told.chain(given.map(|(node, name)| (*node, name.clone())))
-            .collect()
+        let nodes = told.chain(given.map(|(node, name)| (*node, name.clone())));
+        let ports = health.iter();
+        let ports = ports.filter_map(|one| Some((one.node?, &one.interfaces)));
+        nodes.collect::<NodeNames>().with_ports(port_names(ports))
     }
 
     /// Shows what the decoder knows.

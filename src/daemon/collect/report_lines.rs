@@ -1,6 +1,7 @@
 //! Writes each report as a line, as text or as JSON, and what a capture tells beside them.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use crate::collector::{ReceivedReport, ReportTaker};
 use crate::model::coverage::CoverageReport;
@@ -18,7 +19,7 @@ pub struct ReportLines<W: Write> {
     out: io::BufWriter<W>,
     json: bool,
     line: Vec<u8>,
-    names: NodeNames,
+    names: Arc<NodeNames>,
 }
 
 impl<W: Write> ReportLines<W> {
@@ -27,12 +28,12 @@ impl<W: Write> ReportLines<W> {
             out: io::BufWriter::with_capacity(CHUNK_BYTES, out),
             json,
             line: Vec::new(),
-            names: NodeNames::NONE,
+            names: Arc::default(),
         }
     }
 
-    /// Calls nodes by these names from now on.
-    pub fn set_names(&mut self, names: NodeNames) {
+    /// Calls nodes and interfaces by these names from now on.
+    pub fn set_names(&mut self, names: Arc<NodeNames>) {
         self.names = names;
     }
 

@@ -1,6 +1,7 @@
 //! All that take a collector's reports, as equals: the history, engines, lines.
 
 use std::io;
+use std::sync::Arc;
 
 use super::output::Output;
 use super::plan::CollectPlan;
@@ -28,10 +29,11 @@ pub struct Takers {
 }
 
 impl Takers {
-    /// Calls nodes by these names from now on.
+    /// Calls nodes and interfaces by these names from now on.
     pub fn set_names(&mut self, names: NodeNames) {
+        let names = Arc::new(names);
         if let Some(engines) = &mut self.engines {
-            engines.set_names(names.clone());
+            engines.set_names(&names);
         }
         self.lines.set_names(names);
     }

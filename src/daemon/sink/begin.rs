@@ -14,6 +14,7 @@ use crate::daemon::leases::{LeaseKeeping, warn_without_key};
 use crate::daemon::privileges::give_up_all_but;
 use crate::daemon::{http, metrics_push};
 use crate::datapath::daemon_counters::DaemonCounters;
+use crate::datapath::hook_choice;
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
@@ -57,7 +58,8 @@ impl LoadedSink {
             .context(
                 "another hostint sink serves this host already, or hostint source does (end it first; a sink takes several interfaces, --dev repeats, and looks after the source)",
             )?;
-        let sink = Sink::load(&pins, config.max_flows, config.max_fine_flows)
+        let sink = hook_choice::expected(&pins, config)
+            .and_then(|hooks| Sink::load(&pins, &hooks, config.max_flows, config.max_fine_flows))
             .map_err(advise)
             .context("cannot load the sink's kernel programs")?;
         let counters = prepare(&sink, &pins, &plan).inspect_err(|_| leave_nothing(&pins))?;

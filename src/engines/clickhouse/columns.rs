@@ -199,6 +199,10 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "sink_name" Text |row| row.name(row.observed.sink);
     "hops.name" ManyText |row| row.names(row.hops.iter().map(|hop| hop.node));
     "path_names" ManyText |row| row.names(row.path_part().into_iter().flat_map(|part| part.nodes.iter().map(|node| node.0)));
+    "hops.ingress_interface" ManyText |row| row.hop_interfaces(|hop| hop.ingress_port);
+    "hops.egress_interface" ManyText |row| row.hop_interfaces(|hop| hop.egress_port);
+    "path_from_interface" Text |row| row.path_part().map_or("", |part| row.interface(part.from));
+    "path_to_interface" Text |row| row.path_part().map_or("", |part| row.interface(part.to));
     LaterOfHosts:
     "in_interface" Text |row| text(row.way().in_interface);
     "out_interface" Text |row| text(row.way().out_interface);

@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use crate::engines::{FedReport, RunId};
 use crate::model::{
     Body, CorrectedLatency, EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, LatencyHistogram,
-    Measured, NodeId, PathPartRecord, QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
+    Measured, NodeId, NodePort, PathPartRecord, QueueDepth, Record, ReportFacts, SequenceEvidence,
+    Vlans,
 };
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
@@ -122,6 +123,22 @@ impl<'a> TableRow<'a> {
         nodes.map(|node| self.name(Some(NodeId(node)))).collect()
     }
 
+    /// Returns the name of an interface, empty if it has none.
+    pub(super) fn interface(&self, at: NodePort) -> &str {
+        self.entry.names.port(at).unwrap_or("")
+    }
+
+    pub(super) fn hop_interfaces(&self, port: fn(&RowHop) -> u16) -> Vec<&str> {
+        let at = |hop: &RowHop| NodePort {
+            node: NodeId(hop.node),
+            port: port(hop),
+        };
+        self.hops
+            .iter()
+            .map(|hop| self.interface(at(hop)))
+            .collect()
+    }
+
     pub(super) fn hop_values(&self, value: fn(&RowHop) -> u32) -> Vec<u32> {
         self.hops.iter().map(value).collect()
     }
@@ -172,10 +189,7 @@ fn hops(record: &Record) -> Vec<RowHop> {
     if record.transit.is_empty() {
         return Vec::new();
     }
-    let end = |end: Option<EndRecord>| match end {
-        Some(EndRecord::Hop { hop, .. }) => Some(hop),
-        _ => None,
-    };
+    let end = |end: Option<EndRecord>| end.as_ref().and_then(EndRecord::hop).copied();
     end(record.source)
         .into_iter()
         .chain(record.transit.iter().rev().copied())

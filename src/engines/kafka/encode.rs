@@ -76,6 +76,7 @@ impl From<Record> for proto::Report {
             clock: record.clock.map(Into::into),
             added: None,
             names: record.names.into_iter().map(Into::into).collect(),
+            interfaces: record.interfaces.into_iter().map(Into::into).collect(),
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
             host_drop_sum: record.host_drop_sum.map(|sum| Box::new((*sum).into())),
             added_drops: None,

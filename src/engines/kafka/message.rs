@@ -9,7 +9,7 @@ pub use super::hops::HostHopMessage;
 pub use super::int_message::{
     Extension, IntDomain, IntHeader, Metadata, ReportDomain, ReservedWord,
 };
-pub use super::names::NodeNameMessage;
+pub use super::names::{InterfaceNameMessage, NodeNameMessage};
 pub use super::path_part::PathPartMessage;
 pub use super::queues::{QueueEpisodeMessage, QueueFlowMessage};
 pub use super::tunnel::TunnelMessage;
@@ -100,6 +100,8 @@ pub struct Report {
     pub added: Option<Added>,
     #[prost(message, repeated, tag = "42")]
     pub names: Vec<NodeNameMessage>,
+    #[prost(message, repeated, tag = "43")]
+    pub interfaces: Vec<InterfaceNameMessage>,
     #[prost(message, optional, boxed, tag = "50")]
     pub host_drop: Option<Box<HostDropMessage>>,
     #[prost(message, optional, boxed, tag = "51")]

@@ -14,7 +14,9 @@ use super::{added, answer, client, resource, scope};
 use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::{Accepted, Engine, FedReport, Pace, Parcel, RunId, Trouble};
 use crate::model::metrics::Identity;
-use crate::model::{FlowKey, NodeId, RECORD_SCHEMA, Record, ReportFacts, Transport};
+use crate::model::{
+    EndRecord, FlowKey, HopRecord, NodeId, NodePort, RECORD_SCHEMA, Record, ReportFacts, Transport,
+};
 
 const PACE: Pace = Pace {
     reports: 1024,
@@ -133,9 +135,11 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
         // The scope has the schema as its name.
         keys.remove("schema");
         keys.remove("names");
+        keys.remove("interfaces");
         flatten("hostint", Value::Object(keys), &mut attributes);
     }
     names(&record, &mut attributes);
+    interfaces(&record, &mut attributes);
     if let Some(added) = &entry.added {
         added::attributes(added, &mut attributes);
     }
@@ -193,6 +197,49 @@ fn names(record: &Record, attributes: &mut Vec<Attribute>) {
     }
     if let Some(reporter) = record.reporter_node {
         add("hostint.reporter_name", reporter);
+    }
+}
+
+/// Adds the name of each interface on a path over transit hops beside its port.
+fn interfaces(record: &Record, attributes: &mut Vec<Attribute>) {
+    if record.interfaces.is_empty() {
+        return;
+    }
+    let mut add = |key: &str, node: Option<NodeId>, port: Option<u16>| {
+        let (Some(node), Some(port)) = (node, port) else {
+            return;
+        };
+        let mut named = record.interfaces.iter();
+        let named = named.find(|one| one.at == NodePort { node, port });
+        attributes.extend(named.map(|one| Attribute::text(key, &one.name)));
+    };
+    let mut both = |place: &str, node, [ingress, egress]: [Option<u16>; 2]| {
+        add(&format!("{place}.ingress_interface"), node, ingress);
+        add(&format!("{place}.egress_interface"), node, egress);
+    };
+    let mut hop = |place: &str, hop: &HopRecord| {
+        let ports = [hop.ingress_port, hop.egress_port];
+        both(place, Some(hop.node), ports.map(Some));
+    };
+    for (place, end) in [("source", &record.source), ("sink", &record.sink)] {
+        if let Some(end) = end.as_ref().and_then(EndRecord::hop) {
+            hop(&format!("hostint.{place}"), end);
+        }
+    }
+    for (at, passed) in record.transit.iter().enumerate() {
+        hop(&format!("hostint.transit.{at}"), passed);
+    }
+    for (at, int) in record.int.iter().enumerate() {
+        for (of, hop) in int.hops.iter().enumerate() {
+            let ports = [hop.ingress_port, hop.egress_port];
+            both(&format!("hostint.int.{at}.hops.{of}"), hop.node, ports);
+        }
+    }
+    if let Some(part) = &record.path_part {
+        for (end, at) in [("from", part.from), ("to", part.to)] {
+            let key = format!("hostint.path_part.{end}.interface");
+            add(&key, Some(at.node), Some(at.port));
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::page::{MetricKind, MetricsPage, OTHER, Rising};
 use super::{
-    build_info, coverage, engines, host_drops, host_hops, host_queues, host_tcp, mx_pairs,
-    node_info, pairs, seconds, segments,
+    build_info, coverage, engines, host_drops, host_hops, host_queues, host_tcp, interface_info,
+    mx_pairs, node_info, pairs, seconds, segments,
 };
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
@@ -227,6 +227,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     node_info::write(&mut page, &status.exporters);
     coverage::write(&mut page, &status.coverage);
     segments::write(&mut page, &status.segments);
+    interface_info::write(&mut page, &status.exporters, &status.segments);
     mx_pairs::write(&mut page, &status.mx_pairs);
     pairs::write(&mut page, &status.traffic);
     host_drops::write(&mut page, &status.drop_sums);

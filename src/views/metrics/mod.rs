@@ -9,6 +9,7 @@ mod host_drops;
 mod host_hops;
 mod host_queues;
 mod host_tcp;
+mod interface_info;
 mod mx_pairs;
 mod node_info;
 mod page;

@@ -51,6 +51,6 @@ fn losses(
 }
 
 /// `28673:2`: node and port.
-fn port(at: NodePort) -> String {
+pub(super) fn port(at: NodePort) -> String {
     format!("{}:{}", at.node, at.port)
 }

@@ -53,12 +53,16 @@ const KNOWN: LatencyClocks = LatencyClocks::Known(CorrectedLatency {
     bound_ns: [0, 240_000],
 });
 
-/// Of some of the samples' nodes.
+/// Of some of the samples' nodes, and of a hop's interfaces.
 fn names() -> NodeNames {
     let names = [(1, "web-3"), (2, "db-1 é")].into_iter();
-    names
-        .map(|(node, name)| (NodeId(node), name.to_owned()))
-        .collect()
+    let names = names.map(|(node, name)| (NodeId(node), name.to_owned()));
+    let eth = |port: u16| {
+        let node = NodeId(28673);
+        (NodePort { node, port }, format!("eth{port}"))
+    };
+    let ports = (1..=4).map(eth).collect();
+    names.collect::<NodeNames>().with_ports(ports)
 }
 
 /// The packets that a summary adds.

@@ -39,6 +39,15 @@ pub fn record(message: &proto::Report) -> Record {
                 name: one.name.clone(),
             })
             .collect(),
+        interfaces: (message.interfaces.iter())
+            .map(|one| RecordPort {
+                at: NodePort {
+                    node: NodeId(one.node),
+                    port: u16::try_from(one.port).unwrap(),
+                },
+                name: one.name.clone(),
+            })
+            .collect(),
         class: message.class.clone(),
         source: message.source.as_ref().map(end),
         transit: message.transit.iter().map(hop).collect(),

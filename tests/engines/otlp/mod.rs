@@ -12,7 +12,7 @@ use prost::Message;
 
 mod rotel;
 
-use hostint::wire::report_path;
+use hostint::wire::{report_identity, report_path};
 use hostint_testing::fed_reports::numbered;
 use hostint_testing::http_server::{HttpServer, Reply, Request};
 use hostint_testing::path_samples::path_totals;
@@ -488,12 +488,22 @@ fn a_collector_tells_the_times_of_paths() {
     };
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut packets: std::collections::BTreeMap<String, i64> = Default::default();
+    let mut interfaces = std::collections::BTreeSet::new();
+    let identity = NodeIdentity {
+        node: NodeId(28673),
+        period_s: 10,
+        interfaces: [(2, "eth0".to_owned()), (3, "eth1".to_owned())].into(),
+        ..NodeIdentity::default()
+    };
+    let mut named = Vec::new();
+    report_identity::emit(&identity, 1, &mut named);
     let mut told = 5;
     await_that("the packets of each part come", || {
         // One may be lost; each has all that came so far.
         told += 1;
+        let to = collecting.collector.reports;
+        socket.send_to(&named, to).unwrap();
         for datagram in report_path::emit(&totals(told)) {
-            let to = collecting.collector.reports;
             socket.send_to(&datagram, to).unwrap();
         }
         for request in receiving.take() {
@@ -505,6 +515,8 @@ fn a_collector_tells_the_times_of_paths() {
                 let part = text(&report, "hostint.path_part.part").unwrap();
                 let from = text(&report, "hostint.path_part.from.node").unwrap();
                 let added = text(&report, "hostint.added.packets").unwrap();
+                let end = |end: &str| text(&report, &format!("hostint.path_part.{end}.interface"));
+                interfaces.insert((format!("{part} {from}"), end("from"), end("to")));
                 *packets.entry(format!("{part} {from}")).or_default() +=
                     added.parse::<i64>().unwrap();
             }
@@ -516,6 +528,29 @@ fn a_collector_tells_the_times_of_paths() {
             packets.values().all(|packets| *packets <= told as i64),
             "{packets:?}"
         );
-        enough.count() == parts.len() && packets.len() == parts.len()
+        // The collector learns names within a second. The wire behind the hop ends at a host that tells none.
+        let eth = |port: u16| Some(format!("eth{port}"));
+        let named = [
+            ("wire 1", None, eth(0)),
+            ("hop 28673", eth(0), eth(1)),
+            ("wire 28673", eth(1), None),
+            ("path 1", None, None),
+        ];
+        let mut named = named
+            .map(|(part, from, to)| (part.to_owned(), from, to))
+            .into_iter();
+        enough.count() == parts.len()
+            && packets.len() == parts.len()
+            && named.all(|one| interfaces.contains(&one))
+    });
+    let expected = [
+        r#"hostint_interface_info{end="28673:2",node="28673",port="2",name="eth0"} 1"#,
+        r#"hostint_interface_info{end="28673:3",node="28673",port="3",name="eth1"} 1"#,
+    ];
+    await_that("metrics name the interfaces of the hop", || {
+        let metrics = collecting.collector.get("/metrics");
+        let info = metrics.lines();
+        let info = info.filter(|line| line.starts_with("hostint_interface_info{"));
+        info.collect::<Vec<_>>() == expected
     });
 }

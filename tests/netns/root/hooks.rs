@@ -91,3 +91,22 @@ fn a_sink_stays_at_its_hook_until_it_is_detached() {
     let _sink = lab.b.sink("--dev b0 --node-id 2");
     await_that("tc is taken", || hook(&lab.b, "b0").0 == "tc");
 }
+
+#[test]
+fn the_verifier_sees_only_programs_of_hooks_that_are_used() {
+    for (sentence, flags, loaded, not_loaded) in [
+        ("XDP", "--hook xdp", "sink", "sink_tc"),
+        ("tc", "--hook tc", "sink_tc", "sink"),
+        ("tc, chosen for a veth", "", "sink_tc", "sink"),
+    ] {
+        let lab = Lab::new();
+        let sink = lab
+            .b
+            .sink(&format!("--dev b0 --node-id 2 --log-level debug {flags}"));
+        let said = sink.stderr();
+        let says = |program: &str| said.contains(&format!("loaded program {program} (id"));
+        assert!(says(loaded), "{sentence}: {said}");
+        assert!(!says(not_loaded), "{sentence}: {said}");
+        assert!(says("sink_sweep"), "{sentence}: {said}");
+    }
+}
