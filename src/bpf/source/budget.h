@@ -12,9 +12,9 @@
 #include "source/outgoing.h"
 
 /*
- * Only a sink that reads stacks gets entries; older ones demand the word that Host-INT writes, which is 0 here. It is
- * also written where a sink reads stacks and no hop is to push, or not the items that the user wants: if an older sink takes its place, it strips until the
- * lease ends. One entry, which that word allows, is read.
+ * Only a sink that reads stacks gets entries; older ones demand the word that Host-INT writes, which is 0 here. That word is
+ * also written where a sink reads stacks, but no hop is to push, or the sink cannot read the items that the user wants: if
+ * an older sink takes its place, it strips until the lease ends. One entry, which that word allows, is read.
  */
 static __always_inline __u8 most_entries(const struct source_lease *lease)
 {
