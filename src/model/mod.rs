@@ -70,6 +70,7 @@ pub mod name_pattern;
 mod node;
 pub mod node_identity;
 mod node_names;
+pub mod number_code;
 mod number_hash;
 pub mod option_hops;
 mod packet;
