@@ -140,18 +140,19 @@ fn look_up(
     Ok(StoredPath { id, until_ns })
 }
 
-/// Adds the times of a path to the roll-ups. `flow` is the id of its flow, if it is the path of one.
+/// Adds the times of a path to the roll-ups. `flow` is the id of its flow, if it is the path of one. Returns false if the
+/// store has too many paths.
 pub fn add(
     conn: &Connection,
     ids: &mut PathIds,
     rollups: &mut RollUps,
     flow: Option<i64>,
     gathered: &GatheredPath,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<bool> {
     let begin_ns = gathered.begin_ns;
     let flow_id = flow.unwrap_or(ALL_FLOWS);
     let Some(id) = ids.id(conn, flow_id, &gathered.path, begin_ns)? else {
-        return Ok(());
+        return Ok(false);
     };
     let all = match gathered.packets {
         PathPackets::All => ALL_PACKETS,
@@ -168,7 +169,8 @@ pub fn add(
             }
         })?;
     }
-    unseen_hops::set(conn, id, &gathered.unseen)
+    unseen_hops::set(conn, id, &gathered.unseen)?;
+    Ok(true)
 }
 
 /// The subject of all packets of a path.
