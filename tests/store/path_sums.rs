@@ -10,7 +10,7 @@ use hostint_testing::random::Random;
 use rusqlite::Connection;
 
 use crate::disk::*;
-use crate::paths::{Known, sample_of};
+use crate::paths::{Known, add_path, sample_of};
 
 /// The flows, and how many of them are tracked: those that come later have no path of their own.
 const FLOWS: u16 = 6;
@@ -197,7 +197,7 @@ fn times_that_waited_are_counted_as_if_each_were_at_once() {
             keep(&mut keeper, &way.sample(number, sport, time_ns));
             plain.add(&sample, sport, time_ns);
             let path = sample.path.path().clone();
-            keeper.add_path(sample);
+            add_path(&mut keeper, &sample);
             if random.one_in(20) {
                 let growth = growth(&mut random, &path);
                 for time in &growth.times {
@@ -235,5 +235,59 @@ fn times_that_waited_are_counted_as_if_each_were_at_once() {
         for (name, row) in &plain.rows {
             assert_eq!(found.get(name), Some(row), "seed {seed}: {name:?}");
         }
+    }
+}
+
+#[test]
+fn a_damaged_row_is_read_up_to_the_damage() {
+    let (mut random, seed) = Random::from_env();
+    let disk = Disk::new();
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    for number in 0..40 {
+        let (way, sample) = passed(&mut random, 1, number, DAY);
+        keep(&mut keeper, &way.sample(number, 1, DAY));
+        add_path(&mut keeper, &sample);
+    }
+    drop((keeper, store));
+    let pair = PathQuery::Pair {
+        source: NodeId(1),
+        sink: NodeId(2),
+    };
+    let conn = Connection::open(disk.file()).unwrap();
+    let whole: Vec<(i64, Vec<u8>)> = conn
+        .prepare("SELECT key, places FROM segment_10s")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let before = disk.reader().paths(pair, ALWAYS).unwrap();
+    let mut put = conn
+        .prepare("UPDATE segment_10s SET places = ?2 WHERE key = ?1")
+        .unwrap();
+    for round in 0..200 {
+        for (key, places) in &whole {
+            let mut damaged = places.clone();
+            damaged.truncate(random.below(places.len() + 1));
+            if round % 2 == 1 && !damaged.is_empty() {
+                let at = random.below(damaged.len());
+                damaged[at] ^= 1 << random.below(8);
+            }
+            put.execute((key, &damaged)).unwrap();
+        }
+        if round % 2 == 0 {
+            // The whole path comes first, and is there or not.
+            for path in disk.reader().paths(pair, ALWAYS).unwrap() {
+                let known = before.iter().find(|known| known.path == path.path);
+                let known = known.unwrap().whole.samples();
+                assert_eq!(path.whole.samples(), known, "seed {seed}");
+            }
+        }
+        // Bits that changed may be numbers that another row could have.
+        disk.reader().paths(pair, ALWAYS).unwrap();
+        disk.reader()
+            .segments(SegmentOrder::P99, ALWAYS, 100)
+            .unwrap();
     }
 }
