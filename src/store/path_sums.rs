@@ -98,7 +98,8 @@ impl PathSums {
             let (clocks, crossed) = (&sums.measured.corrected, &sums.measured);
             let has_clocks = *clocks != ClockSums::default();
             let has_crossed = crossed.summaries > 0;
-            let has = u8::from(has_clocks) * HAS_CLOCKS | u8::from(has_crossed) * HAS_CROSSED;
+            let bit = |has: bool, bit| if has { bit } else { 0 };
+            let has = bit(has_clocks, HAS_CLOCKS) | bit(has_crossed, HAS_CROSSED);
             out.extend([*place, has]);
             latency.clear();
             sums.latency.encode(&mut latency);
