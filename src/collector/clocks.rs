@@ -1,16 +1,15 @@
 //! The clocks of nodes, by the evidence that they tell: latencies are corrected by them.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
 use crate::clocks::{
     ClockDifference, ClockDifferences, ClockInterval, HostClocks, Reading, Stamp, StampedPacket,
     Statement,
 };
 use crate::model::{
-    Body, ClockEvidence, ClockSource, ClockSums, CorrectedLatency, KnownPath, LatencyHistogram,
-    LatencyReport, Measured, NodeId, Observation, PathGrowth, PathSample, PathTotalsReport,
-    PeerEvidence, PlaceGrowth,
+    Body, ClockEvidence, ClockSource, ClockSums, CorrectedLatency, LatencyHistogram, LatencyReport,
+    Measured, NodeId, Observation, PathGrowth, PathTotalsReport, PeerEvidence, PlaceGrowth,
+    TimeWords,
 };
 
 /// The differences of clocks are computed at most this often.
@@ -162,23 +161,23 @@ impl NodeClocks {
             .then_some(arrived_ns)
     }
 
-    /// The times of a reported packet on its path: in hops by their own clocks, between nodes without the difference of
-    /// theirs, where that is known.
-    pub fn times_on(
+    /// Writes the times of a reported packet on its path: in hops by their own clocks, between nodes without the difference
+    /// of theirs, where that is known. Returns false if there are none. `whole` is what [`Self::correct`] returns.
+    pub fn put_times(
         &self,
-        path: Arc<KnownPath>,
+        times: &mut TimeWords,
         observation: &Observation,
+        whole: Option<CorrectedLatency>,
         until_ns: u64,
-    ) -> Option<PathSample> {
+    ) -> bool {
         let Body::Latency(report) = &observation.body else {
-            return None;
+            return false;
         };
-        let whole = self.correct(observation, until_ns);
         let by_nic = observation.clock.map(|clock| clock.source) == Some(ClockSource::Nic);
         let sink = report.hops.sink().node;
         let took_ns = whole.map_or(WRAPS_NS / 2, |whole| whole.bound_ns[1].into());
         let arrived_ns = self.arrival_ns(report);
-        PathSample::on(path, report, whole, |from, to, stamped_ns| {
+        times.set(report, whole, |from, to, stamped_ns| {
             // Nothing is known about the clocks of network cards.
             if by_nic && to == sink || !self.have_told(&[from, to, sink], until_ns) {
                 return None;

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PairTraffic,
-    PassageId, PathSample, Record, Report, ReportVersion, SummaryBases, SummarySubject, TcpGrowth,
+    PassageId, Record, Report, ReportVersion, SummaryBases, SummarySubject, TcpGrowth, TimeWords,
 };
 
 /// The hub: all reports go through it, wherever they come from.
@@ -38,6 +38,8 @@ pub struct ReportHub<T> {
     /// The clock that is never set.
     clock: Option<fn() -> u64>,
     paths: ReportedPaths,
+    /// The times of the present report.
+    times: TimeWords,
     segments: Segments,
     crossings: CrossingLedger,
     option_hops: OptionHops,
@@ -66,6 +68,7 @@ impl<T: ReportTaker> ReportHub<T> {
             held: HeldReports::default(),
             clock: None,
             paths: ReportedPaths::default(),
+            times: TimeWords::default(),
             segments: Segments::default(),
             crossings: CrossingLedger::default(),
             option_hops: OptionHops::default(),
@@ -259,13 +262,13 @@ impl<T: ReportTaker> ReportHub<T> {
         let class = observation.group_class();
         let flow = observation.flow();
         let path = self.paths.of(observation, arrival.received_ns);
-        if let Some(path) = path.as_ref().filter(|path| path.is_news) {
-            self.crossings.see_path(&path.path, arrival);
+        if let Some(path) = path.filter(|path| path.is_news) {
+            self.crossings.see_path(path.path, arrival);
         }
-        let path = path.and_then(|one| self.clocks.times_on(one.path, observation, until_ns));
-        if let Some(path) = &path {
-            self.segments.add(path);
-        }
+        let corrected = self.clocks.correct(observation, until_ns);
+        let set = |times: &mut _| (self.clocks).put_times(times, observation, corrected, until_ns);
+        let path = path.and_then(|one| one.with_times(&mut self.times, set));
+        path.into_iter().for_each(|path| self.segments.add(path));
         self.taker.accept(&ReceivedReport {
             report,
             arrival: Some(arrival),
@@ -273,8 +276,8 @@ impl<T: ReportTaker> ReportHub<T> {
             measured: measured.as_ref(),
             dropped: dropped(&mut self.drops, report, Some(arrival)),
             grown: grown(&mut self.connections, report, Some(arrival)),
-            clocks: self.clocks.correct(observation, until_ns).into(),
-            path: path.as_ref(),
+            clocks: corrected.into(),
+            path,
             reasons: &self.reasons,
             part,
             evidence,
@@ -305,13 +308,12 @@ impl<T: ReportTaker> ReportHub<T> {
         let class = class.or(self.classifier.class_of(report.observation.flow()));
         let clocks = record.clocks();
         let known = self.paths.of(&report.observation, 0);
-        let path = match &report.observation.body {
+        let set = |times: &mut TimeWords| match &report.observation.body {
             // The line tells the clocks of the ends only.
-            Body::Latency(latency) => known.and_then(|known| {
-                PathSample::on(known.path, latency, clocks.corrected(), |_, _, _| None)
-            }),
-            _ => None,
+            Body::Latency(latency) => times.set(latency, clocks.corrected(), |_, _, _| None),
+            _ => false,
         };
+        let path = known.and_then(|one| one.with_times(&mut self.times, set));
         if !self.increments.is_repetition(&report, measured.as_ref()) {
             self.taker.accept(&ReceivedReport {
                 report: &report,
@@ -319,7 +321,7 @@ impl<T: ReportTaker> ReportHub<T> {
                 class: class.or(record.class()),
                 measured: measured.as_ref(),
                 clocks,
-                path: path.as_ref(),
+                path,
                 dropped: dropped(&mut self.drops, &report, arrival),
                 grown: grown(&mut self.connections, &report, arrival),
                 reasons: named.as_ref().unwrap_or(&self.reasons),

@@ -6,7 +6,7 @@ use crate::model::coverage::CoverageReport;
 use crate::model::crossings::PathCrossed;
 use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{
-    Arrival, DropCount, DropReasons, LatencyClocks, Measured, PathGrowth, PathSample, Report,
+    Arrival, DropCount, DropReasons, LatencyClocks, Measured, PassedPath, PathGrowth, Report,
     TcpGrowth,
 };
 
@@ -27,7 +27,7 @@ pub struct ReceivedReport<'a> {
     /// What is known of the clocks that stamped its latency.
     pub clocks: LatencyClocks,
     /// The packet's way over transit hops.
-    pub path: Option<&'a PathSample>,
+    pub path: Option<PassedPath<'a>>,
     /// The names of drop reasons that apply to it.
     pub reasons: &'a DropReasons,
     /// Its place, from 0, among the reports of its datagram.

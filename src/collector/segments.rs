@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::crossings::{Crossed, CrossedPlace, PathCrossed};
 use crate::model::{
-    KnownPath, LatencyHistogram, NumberHash, PathGrowth, PathSample, PlaceGrowth, SampleLog,
+    KnownPath, LatencyHistogram, NumberHash, PassedPath, PathGrowth, PlaceGrowth, SampleLog,
     Segment, SegmentKind, SegmentLoss, SegmentTally, TimeColumns,
 };
 
@@ -46,9 +46,9 @@ pub struct Segments {
 
 impl Segments {
     /// Adds the times of a reported packet: in hops, and between nodes whose clocks are known.
-    pub fn add(&mut self, sample: &PathSample) {
-        let path = self.path(&sample.path);
-        self.log.push(path, SampleLog::NONE, sample);
+    pub fn add(&mut self, passed: PassedPath<'_>) {
+        let path = self.path(passed.path);
+        self.log.push(path, SampleLog::NONE, passed.times);
         if self.log.bytes() >= LOG_BYTES {
             self.count();
         }

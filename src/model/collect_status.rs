@@ -87,8 +87,8 @@ pub struct CollectStatus {
     pub rolled_up_only: u64,
     /// Reports that the store does not have, because its queue was full or they could not be written.
     pub store_drops: u64,
-    /// What reports told of paths and coverage that the store does not have, because more came at once than it adds up
-    /// or it could not be written.
+    /// What reports told of paths and coverage that the store does not have, because more came at once than it adds up,
+    /// it had forgotten their flow among many others, or it could not be written.
     pub told_drops: u64,
     /// The deliveries of each engine.
     pub engines: Vec<EngineStatus>,

@@ -53,6 +53,11 @@ impl HopStack {
         })
     }
 
+    /// The same of hops that are the newest one, and those before it.
+    pub fn of(newest: Hop, older: Vec<Hop>) -> Option<Self> {
+        (older.len() < Self::MAX_HOPS).then_some(Self { newest, older })
+    }
+
     /// The newest hop: in a report, the INT sink that sent it.
     pub fn sink(&self) -> &Hop {
         &self.newest

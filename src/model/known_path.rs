@@ -1,5 +1,6 @@
 //! A path that many reports share: it has a number, by which it is found faster than by its nodes and ports.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +18,7 @@ pub struct KnownPath {
 }
 
 /// The nodes and ports of a reported packet's way, by which a path is looked up without making one.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PathKey([u32; KEY_WORDS]);
 
 impl KnownPath {
@@ -53,6 +54,17 @@ impl PartialEq for KnownPath {
 }
 
 impl Eq for KnownPath {}
+
+impl Hash for PathKey {
+    /// Words of no hop, which are 0 in all paths of this length, are left out.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let pairs = self.0.as_chunks::<2>().0.iter();
+        let nodes = 2 + (self.0[1] >> 16) as usize;
+        for [node, ports] in pairs.take(nodes) {
+            state.write_u64(u64::from(*node) << 32 | u64::from(*ports));
+        }
+    }
+}
 
 impl PathKey {
     /// `None` if the packet has no path, as [`Path::of`] says.

@@ -1,6 +1,7 @@
 //! Latency histograms as bytes, and as a peer tells them.
 
 use super::latency_histogram::{LAST, slot_of};
+use super::number_code::{put, put_signed, take, take_signed};
 use super::{DistributionRecord, LatencyHistogram, LatencyResolution, SlotRange};
 
 /// First byte of an encoded histogram.
@@ -53,9 +54,9 @@ impl LatencyHistogram {
         let mut histogram = Self::default();
         if *form == ONE {
             histogram.add(
-                take_signed(&mut rest)?
-                    .try_into()
-                    .map_err(|_| BadHistogram)?,
+                take_signed(&mut rest)
+                    .and_then(|ns| ns.try_into().ok())
+                    .ok_or(BadHistogram)?,
             );
         } else if *form == MANY {
             histogram.take_many(&mut rest)?;
@@ -74,14 +75,17 @@ impl LatencyHistogram {
     }
 
     fn take_many(&mut self, rest: &mut &[u8]) -> Result<(), BadHistogram> {
-        self.sum = take_signed(rest)?;
-        self.min = take_signed(rest)?.try_into().map_err(|_| BadHistogram)?;
-        let wide: u64 = take(rest)?.try_into().map_err(|_| BadHistogram)?;
+        let number = |rest: &mut &[u8]| u64::try_from(take(rest)?).ok();
+        self.sum = take_signed(rest).ok_or(BadHistogram)?;
+        let min = take_signed(rest).and_then(|ns| ns.try_into().ok());
+        self.min = min.ok_or(BadHistogram)?;
+        let wide = number(rest).ok_or(BadHistogram)?;
         self.max = self.min.checked_add_unsigned(wide).ok_or(BadHistogram)?;
         let mut before = -LAST;
         while !rest.is_empty() {
-            let ahead = i16::try_from(take(rest)?).map_err(|_| BadHistogram)?;
-            let count = u64::try_from(take(rest)?).map_err(|_| BadHistogram)?;
+            let ahead = number(rest).and_then(|ahead| i16::try_from(ahead).ok());
+            let ahead = ahead.ok_or(BadHistogram)?;
+            let count = number(rest).ok_or(BadHistogram)?;
             let slot = before.checked_add(ahead).filter(|slot| *slot <= LAST);
             let slot = slot.ok_or(BadHistogram)?;
             if count == 0 || (ahead == 0 && !self.slots.is_empty()) {
@@ -209,35 +213,4 @@ impl LatencyHistogram {
     pub fn numbered_slots(&self) -> &[(i16, u64)] {
         &self.slots
     }
-}
-
-/// Appends a number in groups of seven bits, lowest first.
-fn put(out: &mut Vec<u8>, mut value: u128) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn put_signed(out: &mut Vec<u8>, value: i128) {
-    put(out, ((value << 1) ^ (value >> 127)) as u128);
-}
-
-fn take(bytes: &mut &[u8]) -> Result<u128, BadHistogram> {
-    let mut value = 0;
-    for shift in (0..128).step_by(7) {
-        let (byte, rest) = bytes.split_first().ok_or(BadHistogram)?;
-        *bytes = rest;
-        value |= u128::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-    }
-    Err(BadHistogram)
-}
-
-fn take_signed(bytes: &mut &[u8]) -> Result<i128, BadHistogram> {
-    let value = take(bytes)?;
-    Ok((value >> 1) as i128 ^ -((value & 1) as i128))
 }

@@ -129,7 +129,7 @@ impl LatencyHistogram {
         let sum = values.iter().map(|ns| i128::from(*ns)).sum();
         self.sum = self.sum.saturating_add(sum);
         values.iter().for_each(|ns| counter.count(*ns));
-        self.count_ascending(counter.take());
+        self.count_ascending(counter.take((*least, *most)));
     }
 
     /// Adds counts, each of a higher slot than the one before.

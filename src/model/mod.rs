@@ -70,6 +70,7 @@ pub mod name_pattern;
 mod node;
 pub mod node_identity;
 mod node_names;
+pub mod number_code;
 mod number_hash;
 pub mod option_hops;
 mod packet;
@@ -111,6 +112,7 @@ mod tcp_sample;
 mod tcp_status;
 mod tcp_totals;
 mod time_columns;
+mod time_words;
 mod told_totals;
 mod transit_status;
 mod tunnel;
@@ -205,12 +207,14 @@ pub use mx_postcard::MxPostcard;
 pub use node::{HostNode, NodeId, NodeOrigin};
 pub use node_identity::NodeIdentity;
 pub use node_names::{NodeNames, NodeText, RecordName};
-pub use number_hash::NumberHash;
+pub use number_hash::{NumberHash, SeededHash};
 pub use packet::{FirstHeader, Packet};
 pub use packet_pods::PacketPods;
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use pair_traffic::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
-pub use path::{NodePort, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime};
+pub use path::{
+    NodePort, PassedPath, Path, PathHop, PathSample, Segment, SegmentKind, SegmentTime,
+};
 pub use path_figures::{
     PathFigures, PathQuery, SegmentFigures, SegmentLoss, SegmentOrder, SegmentTally, SegmentTimes,
     TailShares, set_lacking, tail_shares,
@@ -257,6 +261,7 @@ pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, Tcp
 pub use tcp_status::TcpStatus;
 pub use tcp_totals::{ConnectionReport, LimitedCount, TcpNews, TcpReport, TcpTotals};
 pub use time_columns::TimeColumns;
+pub use time_words::TimeWords;
 pub use told_totals::ToldTotals;
 pub use transit_status::{TransitInterface, TransitStatus};
 pub use tunnel::{Tunnel, TunnelId, TunnelKind};

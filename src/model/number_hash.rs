@@ -1,12 +1,31 @@
-//! A quick hash of numbers that this process chooses: other hosts cannot make them collide.
+//! Quick hashes of numbers: of those that this process chooses, which other hosts cannot make collide, and, with a seed, of
+//! others.
 
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 /// An odd number whose bits are as good as random: 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Makes the hash of each number.
 pub type NumberHash = BuildHasherDefault<NumberHasher>;
+
+/// Makes the hash of numbers that other hosts choose: they do not know the seed.
+#[derive(Clone, Copy, Debug)]
+pub struct SeededHash(u64);
+
+impl Default for SeededHash {
+    fn default() -> Self {
+        Self(RandomState::new().build_hasher().finish())
+    }
+}
+
+impl BuildHasher for SeededHash {
+    type Hasher = NumberHasher;
+
+    fn build_hasher(&self) -> NumberHasher {
+        NumberHasher(self.0)
+    }
+}
 
 /// The hash of the numbers so far.
 #[derive(Clone, Copy, Debug, Default)]

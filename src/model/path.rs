@@ -81,6 +81,13 @@ pub struct PathSample {
     pub segments: Vec<Option<SegmentTime>>,
 }
 
+/// The way of one packet, and its times in words.
+#[derive(Clone, Copy, Debug)]
+pub struct PassedPath<'a> {
+    pub path: &'a Arc<KnownPath>,
+    pub times: &'a [i32],
+}
+
 /// A stamp of all ones says that the hop does not know the time.
 const UNKNOWN_STAMP: u32 = u32::MAX;
 
@@ -278,11 +285,6 @@ impl Serialize for Path {
 }
 
 impl PathSample {
-    /// Returns the approximate memory of the times.
-    pub fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(self.segments.as_slice())
-    }
-
     /// The times of a reported packet on its way; `None` if no transit hop pushed an entry. `corrected` tells the time
     /// between the stamps of two nodes without the difference of their clocks, from the stamped one.
     pub fn of(
@@ -299,34 +301,48 @@ impl PathSample {
         path: Arc<KnownPath>,
         report: &LatencyReport,
         whole: Option<CorrectedLatency>,
-        mut corrected: impl FnMut(NodeId, NodeId, i64) -> Option<CorrectedLatency>,
+        corrected: impl FnMut(NodeId, NodeId, i64) -> Option<CorrectedLatency>,
     ) -> Option<Self> {
         let mut segments = Vec::with_capacity(path.segment_count());
-        let source = report.hops.source();
-        let mut left = Some((source.node, source.egress_ts));
-        for hop in report.hops.transit().iter().rev() {
-            let ingress = Some(hop.ingress_ts).filter(|ts| *ts != UNKNOWN_STAMP);
-            segments.push(wire(left, (hop.node, ingress), &mut corrected));
-            let stay = stay_ns(hop);
-            segments.push(stay.map(SegmentTime::by_one_clock));
-            // Without the time in the hop its egress is unknown, too.
-            left = stay.map(|_| (hop.node, hop.egress_ts));
-        }
-        let sink = report.hops.sink();
-        segments.push(wire(
-            left,
-            (sink.node, Some(sink.ingress_ts)),
-            &mut corrected,
-        ));
+        segments_of(report, corrected, |time| segments.push(time));
         Some(Self {
             path,
-            whole: SegmentTime {
-                stamped_ns: report.hops.latency_ns()?,
-                corrected: whole,
-            },
+            whole: whole_of(report, whole)?,
             segments,
         })
     }
+}
+
+/// The time of a packet from source to sink.
+pub(super) fn whole_of(
+    report: &LatencyReport,
+    corrected: Option<CorrectedLatency>,
+) -> Option<SegmentTime> {
+    Some(SegmentTime {
+        stamped_ns: report.hops.latency_ns()?,
+        corrected,
+    })
+}
+
+/// Hands the times of a packet in the segments of its path to `each`, in the order of the way.
+pub(super) fn segments_of(
+    report: &LatencyReport,
+    mut corrected: impl FnMut(NodeId, NodeId, i64) -> Option<CorrectedLatency>,
+    mut each: impl FnMut(Option<SegmentTime>),
+) {
+    let source = report.hops.source();
+    let mut left = Some((source.node, source.egress_ts));
+    for hop in report.hops.transit().iter().rev() {
+        let ingress = Some(hop.ingress_ts).filter(|ts| *ts != UNKNOWN_STAMP);
+        each(wire(left, (hop.node, ingress), &mut corrected));
+        let stay = stay_ns(hop);
+        each(stay.map(SegmentTime::by_one_clock));
+        // Without the time in the hop its egress is unknown, too.
+        left = stay.map(|_| (hop.node, hop.egress_ts));
+    }
+    let sink = report.hops.sink();
+    let arrived = (sink.node, Some(sink.ingress_ts));
+    each(wire(left, arrived, &mut corrected));
 }
 
 impl SegmentTime {

@@ -34,17 +34,19 @@ impl Default for SlotCounter {
 
 impl SlotCounter {
     pub fn count(&mut self, ns: i64) {
-        let at = (i32::from(slot_of(ns)) + i32::from(LAST)) as usize;
+        let at = place_of(ns);
         if let (Some(count), Some(used)) = (self.counts.get_mut(at), self.used.get_mut(at / 64)) {
             *count += 1;
             *used |= 1 << (at % 64);
         }
     }
 
-    /// Takes the counts, by ascending slot.
-    pub fn take(&mut self) -> impl Iterator<Item = (i16, u64)> {
+    /// Takes the counts of values from the least to the greatest, by ascending slot.
+    pub fn take(&mut self, (least, greatest): (i64, i64)) -> impl Iterator<Item = (i16, u64)> {
         let counts = &mut self.counts;
+        let words = [least, greatest].map(|ns| place_of(ns) / 64);
         let used = (0..).step_by(64).zip(&mut self.used);
+        let used = used.take(words[1] + 1).skip(words[0]);
         let slots = used.flat_map(|(first, bits)| {
             let mut bits = std::mem::take(bits);
             std::iter::from_fn(move || {
@@ -58,6 +60,11 @@ impl SlotCounter {
             Some((at as i16 - LAST, u64::from(count)))
         })
     }
+}
+
+/// The place of a value's slot.
+fn place_of(ns: i64) -> usize {
+    (i32::from(slot_of(ns)) + i32::from(LAST)) as usize
 }
 
 impl TimeColumns {

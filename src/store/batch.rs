@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{Measured, PathSample, ReportFacts};
+use crate::model::{KnownPath, Measured, PassedPath, ReportFacts};
 
 /// One report on its way to the writer.
 #[derive(Debug)]
@@ -12,8 +12,8 @@ pub struct QueuedReport {
     pub class: Option<Arc<str>>,
     /// The packets that it adds to those that earlier summaries told of, if it is a summary.
     pub measured: Option<Box<Measured>>,
-    /// The packet's way, if transit hops told it, until it is gathered.
-    pub path: Option<Box<PathSample>>,
+    /// The packet's way among those of the batch, if transit hops told it.
+    pub path: Option<u32>,
     /// Its flow is not tracked because there is no room.
     pub beyond: bool,
     /// Its number among its datagram's reports.
@@ -22,21 +22,52 @@ pub struct QueuedReport {
     pub evidence: Range<usize>,
 }
 
+/// The ways of packets, and the words of their times one behind the other.
+#[derive(Debug, Default)]
+pub struct PassedPaths {
+    paths: Vec<(Arc<KnownPath>, Range<u32>)>,
+    words: Vec<i32>,
+}
+
 /// Reports on their way to the writer. Those of a datagram stay together.
 #[derive(Debug, Default)]
 pub struct ReportBatch {
     pub entries: Vec<QueuedReport>,
     pub evidence: Vec<u8>,
+    /// The ways of packets until they are gathered.
+    pub paths: PassedPaths,
+}
+
+impl PassedPaths {
+    /// Adds a packet's way. Returns its place.
+    pub fn push(&mut self, passed: PassedPath<'_>) -> u32 {
+        let begin = self.words.len() as u32;
+        self.words.extend_from_slice(passed.times);
+        let words = begin..self.words.len() as u32;
+        self.paths.push((Arc::clone(passed.path), words));
+        self.paths.len() as u32 - 1
+    }
+
+    /// The way at a place.
+    pub fn get(&self, place: u32) -> Option<PassedPath<'_>> {
+        let (path, words) = self.paths.get(place as usize)?;
+        let times = self.words.get(words.start as usize..words.end as usize)?;
+        Some(PassedPath { path, times })
+    }
+
+    /// Returns the approximate memory.
+    fn bytes(&self) -> usize {
+        size_of_val(self.paths.as_slice()) + size_of_val(self.words.as_slice())
+    }
 }
 
 impl ReportBatch {
     /// Returns the approximate memory of the batch.
     pub fn bytes(&self) -> usize {
         let measured = self.entries.iter().flat_map(|entry| &entry.measured);
-        let paths = self.entries.iter().flat_map(|entry| &entry.path);
         self.entries.len() * size_of::<QueuedReport>()
             + self.evidence.len()
             + measured.map(|sums| sums.bytes()).sum::<usize>()
-            + paths.map(|path| path.bytes()).sum::<usize>()
+            + self.paths.bytes()
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::ids::FlowName;
 use super::path_period::{FlowPathRow, PathPeriod, PathRoom};
 use crate::model::crossings::{CrossedPlace, PathCrossed};
-use crate::model::{PathGrowth, PathSample, TimeColumns};
+use crate::model::{PassedPath, PathGrowth, TimeColumns};
 
 /// The most paths that are written with each transaction. As each segment is a row of its own, more of them are written
 /// only when their first packet is [`LONGEST`] ago, which is the period of a row: then it is over.
@@ -83,9 +83,9 @@ impl GatheredPaths {
         &mut self,
         begin_ns: u64,
         flow: Option<(&FlowName, &mut Option<FlowPathRow>)>,
-        sample: &PathSample,
+        passed: PassedPath<'_>,
     ) {
-        self.add_to(begin_ns, |period, room| period.add(flow, sample, room));
+        self.add_to(begin_ns, |period, room| period.add(flow, passed, room));
         if self.room.logged_bytes > self.most_logged_bytes {
             for period in self.periods.values_mut() {
                 period.count(&mut self.columns, &mut self.room);

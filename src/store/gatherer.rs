@@ -13,7 +13,9 @@ use super::period::RollUpLevel;
 use super::sums::Sums;
 use super::tracked_flows::{RowPlace, TrackedFlow, TrackedFlows};
 use crate::model::crossings::PathCrossed;
-use crate::model::{Measured, NodeId, PathGrowth, ReportFacts, SequenceEvidence, TimeColumns};
+use crate::model::{
+    Measured, NodeId, PassedPath, PathGrowth, ReportFacts, SequenceEvidence, TimeColumns,
+};
 
 /// The least memory of a row's histogram.
 const HEAP_BYTES: usize = 64;
@@ -132,8 +134,8 @@ impl Gatherer {
         self.paths.due()
     }
 
-    /// Adds a report, whose path goes, and marks it if its flow is not tracked.
-    pub fn add(&mut self, entry: &mut QueuedReport) {
+    /// Adds a report, and marks it if its flow is not tracked.
+    pub fn add(&mut self, entry: &mut QueuedReport, path: Option<PassedPath<'_>>) {
         let observed = &entry.observed;
         let begin_ns = RollUpLevel::TenSeconds.floor(observed.time_ns);
         let to = &mut self.gathered;
@@ -219,10 +221,10 @@ impl Gatherer {
             to.all.len() - 1
         });
         one.add_to(&mut to.all, row, observed, measured);
-        if let Some(sample) = entry.path.take() {
+        if let Some(passed) = path {
             let flow = followed.as_mut();
             let flow = flow.map(|(name, flow)| (&*name, &mut flow.path_row));
-            self.paths.add(begin_ns, flow, &sample);
+            self.paths.add(begin_ns, flow, passed);
         }
     }
 

@@ -12,13 +12,14 @@ use super::period::{ALL, RollUpTable};
 use super::rollups::RollUps;
 use super::totals::counts_whole;
 
-/// Adds gathered sums to the roll-ups.
+/// Adds gathered sums to the roll-ups. Returns how many reports told of paths that the store cannot name: it has forgotten
+/// their flow, or has too many paths.
 pub fn add(
     conn: &Connection,
     ids: &mut Ids,
     rollups: &mut RollUps,
     gathered: &Gathered,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<u64> {
     ids.make_room();
     rollups.reaches(gathered.newest_ns);
     let mut add = |place: (RollUpTable, i64), begin_ns, sums| match place {
@@ -50,15 +51,19 @@ pub fn add(
     for row in &gathered.all {
         add((RollUpTable::Class, ALL), row.begin_ns, &row.sums)?;
     }
+    let mut unnamed = 0;
     for path in &gathered.paths {
         let flow = match &path.packets {
-            PathPackets::Reported | PathPackets::All => None,
-            PathPackets::ReportedOf(name) => match ids.known(name) {
-                Some(flow) => Some(flow.id),
-                None => continue,
-            },
+            PathPackets::Reported | PathPackets::All => Some(None),
+            PathPackets::ReportedOf(name) => ids.known(name).map(|flow| Some(flow.id)),
         };
-        paths::add(conn, &mut ids.paths, rollups, flow, path)?;
+        let is_named = match flow {
+            Some(flow) => paths::add(conn, &mut ids.paths, rollups, flow, path)?,
+            None => false,
+        };
+        if !is_named {
+            unnamed += path.told;
+        }
     }
     for first in &gathered.first_totals {
         let Some(flow) = ids.known(&first.name) else {
@@ -75,7 +80,7 @@ pub fn add(
             rollups.add_reordered(conn, first.begin_ns, place, first.reordered)?;
         }
     }
-    Ok(())
+    Ok(unnamed)
 }
 
 /// Iterates over the roll-ups in which a report counts.

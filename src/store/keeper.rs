@@ -10,7 +10,7 @@ use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
 use crate::model::{
     Arrival, ConnectionReport, DropCount, DropSum, HostDrop, HostHop, HostSeen, Measured, NodeId,
-    PathGrowth, PathSample, QueueEpisode, Report, ReportFacts, TcpGrowth, is_whole_batch,
+    PassedPath, PathGrowth, QueueEpisode, Report, ReportFacts, TcpGrowth, is_whole_batch,
 };
 
 /// A thread's way to hand reports to the store. Each thread has its own.
@@ -87,9 +87,9 @@ impl StoreKeeper {
     }
 
     /// Adds the packet's way to the report that was taken last.
-    pub fn add_path(&mut self, sample: PathSample) {
+    pub fn add_path(&mut self, passed: PassedPath<'_>) {
         if let Some(last) = self.batch.entries.last_mut() {
-            last.path = Some(Box::new(sample));
+            last.path = Some(self.batch.paths.push(passed));
         }
     }
 

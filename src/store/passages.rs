@@ -6,8 +6,7 @@ use rusqlite::Connection;
 
 use super::hops::{NamedInterfaces, interfaces};
 use super::paths::packets_of_place;
-use super::period::RollUpTable;
-use super::rows::sums_of_all;
+use super::rows::sums_of_all_places;
 use crate::model::{
     HopQuery, LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, Path, QUEUED_PLACE,
     SENT_PLACE, SOCKETS_NAME, SOCKETS_PORT, Span,
@@ -35,7 +34,7 @@ pub fn find(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let sums = sums_of_all(conn, RollUpTable::Segment, span)?;
+    let sums = sums_of_all_places(conn, span)?;
     let names = interfaces(conn, span)?;
     let figures = |id: i64, place: u8| -> Option<LatencyFigures> {
         let sums = sums.get(&packets_of_place(id, place.into()))?;

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::path_sums::PathSums;
 use super::paths::FIRST_QUEUE;
 use super::sums::Sums;
 use crate::model::{
@@ -42,19 +43,24 @@ pub fn of(row: &Sums) -> Option<SegmentLoss> {
     })
 }
 
-/// Gives each path the losses of its segments. `ways` are all paths of the pair, and `read` reads a place of one.
+/// Gives each path the losses of its segments. `ways` are all paths of the pair, and `read` reads all packets of one.
 pub fn join(
     paths: &mut [PathFigures],
     ways: &[(i64, Path)],
-    read: impl Fn(i64, i64) -> rusqlite::Result<Sums>,
+    read: impl Fn(i64) -> rusqlite::Result<PathSums>,
 ) -> rusqlite::Result<()> {
     let mut known: HashMap<LossPlace, Sums> = HashMap::new();
-    let mut add = |at, row: &Sums| known.entry(at).or_default().merge(row);
     for (id, path) in ways {
-        add(LossPlace::Whole, &read(*id, 0)?);
+        let sums = read(*id)?;
+        let mut add = |at, place| {
+            if let Some(row) = sums.of(place) {
+                known.entry(at).or_default().merge(row);
+            }
+        };
+        add(LossPlace::Whole, 0);
         for (place, segment) in (1..).zip(path.segments()) {
             if let Some(at) = LossPlace::of(&segment) {
-                add(at, &read(*id, place)?);
+                add(at, place);
             }
         }
         for (place, hop) in (FIRST_QUEUE..).zip(&path.hops) {
@@ -62,7 +68,7 @@ pub fn join(
                 node: hop.node,
                 port: hop.egress_port,
             };
-            add(LossPlace::Queue(port), &read(*id, place)?);
+            add(LossPlace::Queue(port), place);
         }
     }
     let loss = |at| known.get(&at).and_then(of);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::gathered_path::{GatheredPath, PathPackets, TimeSums};
 use super::ids::FlowName;
-use crate::model::{KnownPath, NumberHash, Path, PathSample, SampleLog, TimeColumns};
+use crate::model::{KnownPath, NumberHash, PassedPath, Path, SampleLog, TimeColumns};
 
 /// The most paths of pairs, and of single flows, that are added up at a time. What is told of more of them is counted as
 /// dropped.
@@ -126,28 +126,28 @@ impl PathPeriod {
     pub fn add(
         &mut self,
         flow: Option<(&FlowName, &mut Option<FlowPathRow>)>,
-        sample: &PathSample,
+        passed: PassedPath<'_>,
         room: &mut PathRoom,
     ) {
         let has_room = !room.is_full(false) || flow.is_some() && !room.is_full(true);
-        let Some(path) = self.number(&sample.path, has_room) else {
+        let Some(path) = self.number(passed.path, has_room) else {
             room.dropped += 1 + u64::from(flow.is_some());
             return;
         };
         let mut pair = self.reported.get(path as usize).copied().unwrap_or(NONE);
         if pair == NONE {
-            pair = self.make_row(PathPackets::Reported, &sample.path, room);
+            pair = self.make_row(PathPackets::Reported, passed.path, room);
             if let Some(row) = self.reported.get_mut(path as usize) {
                 *row = pair;
             }
         }
         let of_flow = match flow {
-            Some((name, last)) => self.row_of_flow((name, last), path, &sample.path, room),
+            Some((name, last)) => self.row_of_flow((name, last), path, passed.path, room),
             None => NONE,
         };
         if (pair, of_flow) != (NONE, NONE) {
             let before = self.log.bytes();
-            self.log.push(pair, of_flow, sample);
+            self.log.push(pair, of_flow, passed.times);
             room.logged_bytes += self.log.bytes() - before;
         }
     }

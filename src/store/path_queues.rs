@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
-use super::paths::{packets_of_place, signed};
+use super::path_sums::PathSums;
+use super::paths::{all_packets_of, signed};
 use super::period::RollUpTable;
 use super::plan::Horizons;
-use super::rows::rows_of_one;
-use super::sums::Sums;
+use super::rows::places_of_one;
 use crate::model::{
     BUFFER_PLACE, NodeId, NodePort, Path, PathFigures, QUEUE_PLACE, Segment, SegmentFigures,
     SegmentKind, SegmentTimes, Span, WITHIN_PLACE,
@@ -77,14 +77,16 @@ fn find(conn: &Connection, source: NodeId, span: Span) -> rusqlite::Result<ToldP
         let queue = path.queue().map(|at| (queue_of(at), QUEUE_PLACE));
         let within = path.within().map(|at| (at, WITHIN_PLACE));
         let buffer = path.buffer().map(|at| (at, BUFFER_PLACE));
-        for (segment, place) in queue.into_iter().chain(within).chain(buffer) {
-            let mut waits = Sums::default();
-            let subject = packets_of_place(id, place.into());
-            let row = (RollUpTable::Segment, subject);
-            rows_of_one(conn, row, &periods, |_, row| waits.merge(row))?;
-            if waits.reports == 0 {
-                continue;
-            }
+        let mut told = queue.into_iter().chain(within).chain(buffer).peekable();
+        if told.peek().is_none() {
+            continue;
+        }
+        let mut sums = PathSums::default();
+        let row = (RollUpTable::Segment, all_packets_of(id));
+        places_of_one(conn, row, &periods, |_, row| sums.merge(row))?;
+        for (segment, place) in told {
+            let waits = sums.of(place.into()).filter(|waits| waits.reports > 0);
+            let Some(waits) = waits else { continue };
             let figures = SegmentFigures {
                 segment,
                 times: SegmentTimes::of_packets(0, &waits.latency, &waits.measured.corrected, true),

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::Connection;
 
 use super::paths::{ALL_PACKETS, FIRST_QUEUE, PLACE_BITS, StoredTimes};
-use super::period::RollUpTable;
-use super::rows::sums_of_all;
+use super::rows::sums_of_all_places;
 use crate::model::{Path, Segment, SegmentFigures, SegmentKind, SegmentOrder, SegmentTimes, Span};
 
 /// The segment at a place of a path, or the queue.
@@ -25,7 +24,7 @@ pub fn segments(
     span: Span,
     limit: usize,
 ) -> rusqlite::Result<Vec<SegmentFigures>> {
-    let sums = sums_of_all(conn, RollUpTable::Segment, span)?;
+    let sums = sums_of_all_places(conn, span)?;
     let mut ask = conn.prepare_cached("SELECT id, way FROM path WHERE flow = 0")?;
     let known: HashMap<i64, Vec<u8>> = ask
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?

@@ -6,11 +6,12 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::evidence::Decode;
 use super::gathered_path::{GatheredPath, PathPackets};
+use super::path_sums::PathSums;
 use super::path_tails::tails;
 use super::period::{MAX_SUBJECT, RollUpLevel, RollUpTable};
 use super::plan::Horizons;
 use super::rollups::RollUps;
-use super::rows::rows_of_one;
+use super::rows::places_of_one;
 use super::sums::Sums;
 use super::{path_losses, path_queues, unseen_hops};
 use crate::model::{
@@ -139,36 +140,47 @@ fn look_up(
     Ok(StoredPath { id, until_ns })
 }
 
-/// Adds the times of a path to the roll-ups. `flow` is the id of its flow, if it is the path of one.
+/// Adds the times of a path to the roll-ups. `flow` is the id of its flow, if it is the path of one. Returns false if the
+/// store has too many paths.
 pub fn add(
     conn: &Connection,
     ids: &mut PathIds,
     rollups: &mut RollUps,
     flow: Option<i64>,
     gathered: &GatheredPath,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<bool> {
     let begin_ns = gathered.begin_ns;
     let flow_id = flow.unwrap_or(ALL_FLOWS);
     let Some(id) = ids.id(conn, flow_id, &gathered.path, begin_ns)? else {
-        return Ok(());
+        return Ok(false);
     };
     let all = match gathered.packets {
         PathPackets::All => ALL_PACKETS,
         PathPackets::Reported | PathPackets::ReportedOf(_) => 0,
     };
-    let rows = (0..FIRST_QUEUE).zip(&gathered.times);
-    let rows = rows.chain((FIRST_QUEUE..ALL_PACKETS).zip(&gathered.queues));
-    for (place, times) in rows.filter(|(_, times)| !times.is_nothing()) {
-        let subject = id << PLACE_BITS | all | place;
-        let place = (table_of(flow_id), subject);
-        rollups.change(conn, begin_ns, place, |sums| times.add_to(sums))?;
+    let places = (0..FIRST_QUEUE).zip(&gathered.times);
+    let places = places.chain((FIRST_QUEUE..ALL_PACKETS).zip(&gathered.queues));
+    let mut places = places.filter(|(_, times)| !times.is_nothing()).peekable();
+    if places.peek().is_some() {
+        let row = (table_of(flow_id), id << PLACE_BITS | all);
+        rollups.change_path(conn, begin_ns, row, |sums| {
+            for (place, times) in places.clone() {
+                times.add_to(sums.at(place as u8));
+            }
+        })?;
     }
-    unseen_hops::set(conn, id, &gathered.unseen)
+    unseen_hops::set(conn, id, &gathered.unseen)?;
+    Ok(true)
 }
 
-/// The subject of a segment's times of all packets.
+/// The subject of all packets of a path.
+pub(super) fn all_packets_of(id: i64) -> i64 {
+    id << PLACE_BITS | ALL_PACKETS
+}
+
+/// The subject of all packets of a path at a place.
 pub(super) fn packets_of_place(id: i64, place: i64) -> i64 {
-    id << PLACE_BITS | ALL_PACKETS | place
+    all_packets_of(id) | place
 }
 
 fn table_of(flow: i64) -> RollUpTable {
@@ -205,29 +217,27 @@ pub fn find(
     let horizons = Horizons::read(conn, table)?;
     let segments = horizons.of_one(span);
     let (period_ns, periods) = horizons.of_series(span, PERIODS);
-    let read = |id: i64, place: i64| -> rusqlite::Result<StoredTimes> {
-        let mut times = StoredTimes::default();
-        let subject = |all| (table, id << PLACE_BITS | all | place);
-        rows_of_one(conn, subject(0), &segments, |_, row| {
-            times.reports.merge(row)
-        })?;
-        rows_of_one(conn, subject(ALL_PACKETS), &segments, |_, row| {
-            times.all.merge(row)
-        })?;
+    let read = |id: i64| -> rusqlite::Result<StoredPathTimes> {
+        let mut times = StoredPathTimes::default();
+        let row = (table, id << PLACE_BITS);
+        places_of_one(conn, row, &segments, |_, row| times.reports.merge(row))?;
+        let row = (table, all_packets_of(id));
+        places_of_one(conn, row, &segments, |_, row| times.all.merge(row))?;
         Ok(times)
     };
     let mut found = Vec::new();
     for (id, path) in ways.iter().cloned() {
-        let whole = read(id, 0)?.figures(SegmentKind::Wire);
+        let times = read(id)?;
+        let whole = times.at(0).figures(SegmentKind::Wire);
         if whole.samples() > 0 {
-            found.push((id, path, whole));
+            found.push((id, path, whole, times));
         }
     }
-    found.sort_by_key(|(_, _, whole)| std::cmp::Reverse(whole.samples()));
+    found.sort_by_key(|(_, _, whole, _)| std::cmp::Reverse(whole.samples()));
     found.truncate(MOST_SHOWN);
     let mut tails = tails(conn, decode, query, span)?;
     let mut paths = Vec::new();
-    for (id, path, whole) in found {
+    for (id, path, whole, times) in found {
         let mut presence: Vec<(u64, u64)> = Vec::new();
         // The same row tells when there were packets, and how many the figures are of.
         let all = if whole.packets.is_some() {
@@ -236,10 +246,10 @@ pub fn find(
             0
         };
         let subject = (table, id << PLACE_BITS | all);
-        rows_of_one(conn, subject, &periods, |begin_ns, sums| {
-            if sums.reports == 0 {
+        places_of_one(conn, subject, &periods, |begin_ns, sums| {
+            let Some(sums) = sums.of(0).filter(|sums| sums.reports > 0) else {
                 return;
-            }
+            };
             let begin_ns = begin_ns - begin_ns % period_ns;
             match presence.last_mut().filter(|last| last.0 == begin_ns) {
                 Some((_, reports)) => *reports += sums.reports,
@@ -250,7 +260,7 @@ pub fn find(
         for (place, segment) in (1..).zip(path.segments()) {
             rows.push(SegmentFigures {
                 segment,
-                times: read(id, place)?.figures(segment.kind),
+                times: times.at(place).figures(segment.kind),
                 share: None,
                 unseen_hops: None,
                 queue_depth: None,
@@ -289,10 +299,10 @@ pub fn find(
     };
     unseen_hops::join(conn, &mut paths, &of_pair)?;
     let segments = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
-    path_losses::join(&mut paths, &of_pair, |id, place| {
-        let mut sums = Sums::default();
-        let row = (RollUpTable::Segment, packets_of_place(id, place));
-        rows_of_one(conn, row, &segments, |_, row| sums.merge(row))?;
+    path_losses::join(&mut paths, &of_pair, |id| {
+        let mut sums = PathSums::default();
+        let row = (RollUpTable::Segment, all_packets_of(id));
+        places_of_one(conn, row, &segments, |_, row| sums.merge(row))?;
         Ok(sums)
     })?;
     Ok(paths)
@@ -319,6 +329,23 @@ fn ways(
         .filter_map(|(id, way)| Some((id, Path::from_bytes(&way)?)))
         .filter(|(_, path)| !path.is_passage() && !path.is_part())
         .collect())
+}
+
+/// The sums of all places of a path: of reports, and of all packets.
+#[derive(Debug, Default)]
+struct StoredPathTimes {
+    reports: PathSums,
+    all: PathSums,
+}
+
+impl StoredPathTimes {
+    fn at(&self, place: i64) -> StoredTimes {
+        let of = |sums: &PathSums| sums.of(place).cloned().unwrap_or_default();
+        StoredTimes {
+            reports: of(&self.reports),
+            all: of(&self.all),
+        }
+    }
 }
 
 /// The rows of a segment: of reports, and of all packets, of which there are as many as the row has reports.

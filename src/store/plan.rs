@@ -6,8 +6,9 @@ use super::period::{RollUpLevel, RollUpTable};
 use super::rollups::fact;
 use crate::model::Span;
 
-/// The most rows that a question reads before its answer becomes coarser.
+/// The most rows that a question reads before its answer becomes coarser. Those of paths have about ten places each.
 const MOST_ROWS: usize = 300_000;
+const MOST_PATH_ROWS: usize = MOST_ROWS / 10;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -171,9 +172,13 @@ impl Horizons {
         table: RollUpTable,
         span: Span,
     ) -> rusqlite::Result<Vec<PeriodRange>> {
+        let most = match RollUpTable::OF_PATHS.contains(&table) {
+            true => MOST_PATH_ROWS,
+            false => MOST_ROWS,
+        };
         for edge in RollUpLevel::EACH {
             let segments = self.cut(span, edge);
-            if edge == RollUpLevel::Hour || count(conn, table, &segments)? <= MOST_ROWS {
+            if edge == RollUpLevel::Hour || count(conn, table, &segments)? <= most {
                 return Ok(segments);
             }
         }

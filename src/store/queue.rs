@@ -141,8 +141,10 @@ impl StoreQueue {
                 return false;
             }
         }
+        let paths = std::mem::take(&mut batch.paths);
         for entry in &mut batch.entries {
-            state.gatherer.add(entry);
+            let path = entry.path.and_then(|place| paths.get(place));
+            state.gatherer.add(entry, path);
         }
         if single {
             // Without the paths of its reports, which are gathered.
@@ -154,7 +156,7 @@ impl StoreQueue {
         state.crowded |= !single;
         let tell = first || self.is_worth_it(&state);
         drop(state);
-        drop(given_up);
+        drop((given_up, paths));
         if tell {
             self.filled.notify_one();
         }

@@ -10,8 +10,8 @@ use super::{connections, drops, paths};
 /// The least number of rows that a transaction removes, if there are as many to remove.
 const SLICE: u64 = 20_000;
 
-/// An upper bound for the bytes of most rows.
-const ROW_BYTES: u64 = 256;
+/// An upper bound for the bytes of most rows. Those of paths are the longest.
+const ROW_BYTES: u64 = 1024;
 
 /// The most pages that are given back in a transaction.
 const PAGES: u64 = 4096;

@@ -5,8 +5,10 @@ use std::collections::hash_map::Entry;
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::path_sums::PathSums;
 use super::period::{RollUpLevel, RollUpTable, subject_of};
-use super::sums::{COLUMNS, PARAMETERS, Sums};
+use super::rollup_row::RollUpRow;
+use super::sums::Sums;
 use crate::model::NumberHash;
 
 /// Periods are kept in memory for this time after their end.
@@ -18,11 +20,11 @@ const NEXT_KEY: &str = "SELECT min(key) FROM (SELECT min(key) AS key FROM class_
 
 /// The rows of one table.
 #[derive(Debug)]
-struct Rows {
+struct Rows<R> {
     table: RollUpTable,
     level: RollUpLevel,
     /// By their key; true: the row changed, and its key is among those that changed.
-    rows: HashMap<i64, (Sums, bool), NumberHash>,
+    rows: HashMap<i64, (R, bool), NumberHash>,
     changed: Vec<i64>,
     /// The key of the last row.
     last: Option<i64>,
@@ -35,13 +37,14 @@ struct Rows {
 /// The rows of all tables.
 #[derive(Debug)]
 pub struct RollUps {
-    tables: Vec<Rows>,
+    tables: Vec<Rows<Sums>>,
+    paths: Vec<Rows<PathSums>>,
     /// Minutes and hours include all periods that ended before this time.
     rolled_ns: u64,
     newest_ns: u64,
 }
 
-impl Rows {
+impl<R: RollUpRow> Rows<R> {
     fn open(conn: &Connection, table: RollUpTable, level: RollUpLevel) -> rusqlite::Result<Self> {
         let name = table.name(level);
         let last = conn.query_row(&format!("SELECT max(key) FROM {name}"), [], |row| {
@@ -59,13 +62,13 @@ impl Rows {
     }
 
     /// Returns the row of a subject at a time, and marks it as changed.
-    fn at(&mut self, conn: &Connection, time_ns: u64, subject: i64) -> rusqlite::Result<&mut Sums> {
+    fn at(&mut self, conn: &Connection, time_ns: u64, subject: i64) -> rusqlite::Result<&mut R> {
         let key = self.level.key(time_ns, subject);
         let (sums, is_changed) = match self.rows.entry(key) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(vacant) => {
                 let stored = if time_ns < self.new_from_ns {
-                    read(conn, self.table, self.level, key)?
+                    R::stored(conn, self.table.name(self.level), key)?
                 } else {
                     None
                 };
@@ -84,46 +87,13 @@ impl Rows {
     fn write(&mut self, conn: &Connection, keep_ns: u64) -> rusqlite::Result<()> {
         // Rows are written in their order in the file.
         self.changed.sort_unstable();
-        let mut put = conn.prepare_cached(&format!(
-            "INSERT OR REPLACE INTO {} (key, {COLUMNS}) VALUES ({PARAMETERS})",
-            self.table.name(self.level)
-        ))?;
-        let (mut latency, mut measured_latency) = (Vec::new(), Vec::new());
+        let mut put = conn.prepare_cached(&R::put(self.table.name(self.level)))?;
+        let mut bytes = R::Bytes::default();
         for key in self.changed.drain(..) {
-            let Some((sums, is_changed)) = self.rows.get_mut(&key) else {
-                continue;
-            };
-            latency.clear();
-            sums.latency.encode(&mut latency);
-            measured_latency.clear();
-            let measured = &sums.measured;
-            let corrected = &measured.corrected;
-            measured.latency.encode(&mut measured_latency);
-            put.execute(rusqlite::params![
-                key,
-                sums.reports as i64,
-                sums.packets as i64,
-                sums.lost as i64,
-                sums.reordered as i64,
-                sums.summaries as i64,
-                sums.first_id,
-                sums.last_id,
-                &latency,
-                measured.summaries as i64,
-                measured.packets as i64,
-                measured.bytes as i64,
-                measured.lost as i64,
-                measured.recovered as i64,
-                measured.reordered as i64,
-                measured.duplicates as i64,
-                &measured_latency,
-                corrected.packets as i64,
-                corrected.latency_ns,
-                corrected.error_ns as i64,
-                corrected.less_ns as i64,
-                corrected.more_ns as i64,
-            ])?;
-            *is_changed = false;
+            if let Some((sums, is_changed)) = self.rows.get_mut(&key) {
+                sums.write(key, &mut put, &mut bytes)?;
+                *is_changed = false;
+            }
         }
         let level = self.level;
         let end_of = |key: i64| level.begin_of(key) + level.ns();
@@ -143,28 +113,21 @@ impl Rows {
     }
 }
 
-fn read(
-    conn: &Connection,
-    table: RollUpTable,
-    level: RollUpLevel,
-    key: i64,
-) -> rusqlite::Result<Option<Sums>> {
-    let name = table.name(level);
-    let mut find = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM {name} WHERE key = ?"))?;
-    find.query_row([key], |row| Sums::read(row, 0)).optional()
-}
-
 impl RollUps {
     /// Reads the state of the store's roll-ups.
     pub fn open(conn: &Connection) -> rusqlite::Result<Self> {
-        let mut tables = Vec::new();
+        let (mut tables, mut paths) = (Vec::new(), Vec::new());
         for level in RollUpLevel::EACH {
-            for table in RollUpTable::EACH {
+            for table in RollUpTable::OF_REPORTS {
                 tables.push(Rows::open(conn, table, level)?);
+            }
+            for table in RollUpTable::OF_PATHS {
+                paths.push(Rows::open(conn, table, level)?);
             }
         }
         Ok(Self {
             tables,
+            paths,
             rolled_ns: fact(conn, "rolled_ns")?,
             newest_ns: fact(conn, "newest_ns")?,
         })
@@ -174,13 +137,14 @@ impl RollUps {
         self.newest_ns
     }
 
-    fn rows(&mut self, table: RollUpTable, level: RollUpLevel) -> Option<&mut Rows> {
-        self.tables
-            .iter_mut()
-            .find(|rows| (rows.table, rows.level) == (table, level))
+    /// The levels in which reports of a time count, the coarsest first: minutes and hours, too, if the reports are late.
+    fn levels(&self, time_ns: u64) -> impl Iterator<Item = RollUpLevel> + use<> {
+        let late = RollUpLevel::Minute.floor(time_ns) < self.rolled_ns;
+        let count = if late { RollUpLevel::EACH.len() } else { 1 };
+        RollUpLevel::EACH.into_iter().take(count).rev()
     }
 
-    /// Changes the rows that reports of a time count in. If the reports are late, minutes and hours are corrected too.
+    /// Changes the rows that reports of a time count in.
     pub fn change(
         &mut self,
         conn: &Connection,
@@ -188,15 +152,24 @@ impl RollUps {
         (table, subject): (RollUpTable, i64),
         mut change: impl FnMut(&mut Sums),
     ) -> rusqlite::Result<()> {
-        let late = RollUpLevel::Minute.floor(time_ns) < self.rolled_ns;
-        // The coarsest level comes first.
-        let levels = if late {
-            &RollUpLevel::EACH[..]
-        } else {
-            &RollUpLevel::EACH[..1]
-        };
-        for level in levels.iter().rev() {
-            if let Some(rows) = self.rows(table, *level) {
+        for level in self.levels(time_ns) {
+            if let Some(rows) = rows_of(&mut self.tables, table, level) {
+                change(rows.at(conn, time_ns, subject)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the rows that the packets of a path count in, in the same way.
+    pub fn change_path(
+        &mut self,
+        conn: &Connection,
+        time_ns: u64,
+        (table, subject): (RollUpTable, i64),
+        mut change: impl FnMut(&mut PathSums),
+    ) -> rusqlite::Result<()> {
+        for level in self.levels(time_ns) {
+            if let Some(rows) = rows_of(&mut self.paths, table, level) {
                 change(rows.at(conn, time_ns, subject)?);
             }
         }
@@ -250,16 +223,17 @@ impl RollUps {
     /// Writes all rows that changed, and rolls up the minutes that are over.
     pub fn write(&mut self, conn: &Connection) -> rusqlite::Result<()> {
         let keep_ns = self.newest_ns.saturating_sub(KEPT_NS);
+        let kept_ns = |level, ten_seconds_ns| match level {
+            RollUpLevel::TenSeconds => ten_seconds_ns,
+            _ => u64::MAX,
+        };
         for rows in &mut self.tables {
-            let keep_ns = match rows.level {
-                // Those of many paths come when they are complete, and would take much memory.
-                RollUpLevel::TenSeconds if RollUpTable::OF_PATHS.contains(&rows.table) => {
-                    self.newest_ns.saturating_sub(rows.level.ns())
-                }
-                RollUpLevel::TenSeconds => keep_ns,
-                _ => u64::MAX,
-            };
-            rows.write(conn, keep_ns)?;
+            rows.write(conn, kept_ns(rows.level, keep_ns))?;
+        }
+        // Those of many paths come when they are complete, and would take much memory.
+        let of_paths_ns = (self.newest_ns).saturating_sub(RollUpLevel::TenSeconds.ns());
+        for rows in &mut self.paths {
+            rows.write(conn, kept_ns(rows.level, of_paths_ns))?;
         }
         self.roll(conn, RollUpLevel::Minute.floor(keep_ns))?;
         set_fact(conn, "rolled_ns", self.rolled_ns)?;
@@ -280,42 +254,57 @@ impl RollUps {
                 self.rolled_ns = until_ns;
                 break;
             }
-            for table in RollUpTable::EACH {
-                self.roll_minute(conn, table, begin_ns)?;
+            for table in RollUpTable::OF_REPORTS {
+                roll_minute(conn, &mut self.tables, table, begin_ns)?;
+            }
+            for table in RollUpTable::OF_PATHS {
+                roll_minute(conn, &mut self.paths, table, begin_ns)?;
             }
             self.rolled_ns = begin_ns + RollUpLevel::Minute.ns();
         }
         Ok(())
     }
+}
 
-    fn roll_minute(
-        &mut self,
-        conn: &Connection,
-        table: RollUpTable,
-        begin_ns: u64,
-    ) -> rusqlite::Result<()> {
-        let name = table.name(RollUpLevel::TenSeconds);
-        let mut all = conn.prepare_cached(&format!(
-            "SELECT key, {COLUMNS} FROM {name} WHERE key >= ? AND key < ?"
-        ))?;
-        let key = |time_ns| RollUpLevel::TenSeconds.key(time_ns, 0);
-        let mut rows = all.query((key(begin_ns), key(begin_ns + RollUpLevel::Minute.ns())))?;
-        let mut sums: HashMap<i64, Sums> = HashMap::new();
-        while let Some(row) = rows.next()? {
-            let one = Sums::read(row, 1)?;
-            sums.entry(subject_of(row.get(0)?)).or_default().merge(&one);
-        }
-        for level in [RollUpLevel::Minute, RollUpLevel::Hour] {
-            let Some(rows) = self.rows(table, level) else {
-                continue;
-            };
-            for (subject, one) in &sums {
-                rows.at(conn, begin_ns, *subject)?.merge(one);
-            }
-            rows.write(conn, u64::MAX)?;
-        }
-        Ok(())
+fn rows_of<R>(
+    tables: &mut [Rows<R>],
+    table: RollUpTable,
+    level: RollUpLevel,
+) -> Option<&mut Rows<R>> {
+    let wanted = (table, level);
+    let mut tables = tables.iter_mut();
+    tables.find(|rows| (rows.table, rows.level) == wanted)
+}
+
+/// Adds the ten seconds of a minute to minutes and hours.
+fn roll_minute<R: RollUpRow>(
+    conn: &Connection,
+    tables: &mut [Rows<R>],
+    table: RollUpTable,
+    begin_ns: u64,
+) -> rusqlite::Result<()> {
+    let name = table.name(RollUpLevel::TenSeconds);
+    let mut all = conn.prepare_cached(&format!(
+        "SELECT {} FROM {name} WHERE key >= ? AND key < ?",
+        R::columns()
+    ))?;
+    let key = |time_ns| RollUpLevel::TenSeconds.key(time_ns, 0);
+    let mut rows = all.query((key(begin_ns), key(begin_ns + RollUpLevel::Minute.ns())))?;
+    let mut sums: HashMap<i64, R> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let subject = R::subject(subject_of(row.get(0)?));
+        sums.entry(subject).or_default().merge(&R::read(row)?);
     }
+    for level in [RollUpLevel::Minute, RollUpLevel::Hour] {
+        let Some(rows) = rows_of(tables, table, level) else {
+            continue;
+        };
+        for (subject, one) in &sums {
+            rows.at(conn, begin_ns, *subject)?.merge(one);
+        }
+        rows.write(conn, u64::MAX)?;
+    }
+    Ok(())
 }
 
 pub fn fact(conn: &Connection, name: &str) -> rusqlite::Result<u64> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::path_sums::{self, PathSums};
 use super::period::{ALL, RollUpTable, subject_of};
 use super::plan::{Horizons, PeriodRange};
 use super::sums::{COLUMNS, Sums};
@@ -50,6 +51,59 @@ pub fn rows_of_one(
             let found = find.query_row([key], |row| Sums::read(row, 0)).optional()?;
             if let Some(mut sums) = found {
                 sums.newest_period_ns = level.period_of(key);
+                each(begin, &sums);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds up the rows of each place of each path of a pair, by the path's subject and the place.
+pub fn sums_of_all_places(conn: &Connection, span: Span) -> rusqlite::Result<HashMap<i64, Sums>> {
+    let table = RollUpTable::Segment;
+    let mut all: HashMap<i64, PathSums> = HashMap::new();
+    for segment in Horizons::read(conn, table)?.of_all(conn, table, span)? {
+        let mut rows = conn.prepare_cached(&format!(
+            "SELECT {} FROM {} WHERE key >= ? AND key < ?",
+            path_sums::columns(),
+            table.name(segment.level)
+        ))?;
+        let mut rows = rows.query(segment.keys())?;
+        while let Some(row) = rows.next()? {
+            let path = path_sums::row_of(subject_of(row.get(0)?));
+            all.entry(path).or_default().add_row(row)?;
+        }
+    }
+    let places = all.into_iter().flat_map(|(path, sums)| {
+        let places = sums.into_places();
+        places.map(move |(place, sums)| (path | place, sums))
+    });
+    Ok(places.collect())
+}
+
+/// Gives the sums of all places of a path in these segments to `each`, with the beginning of their period. The subject is
+/// that of any place.
+pub fn places_of_one(
+    conn: &Connection,
+    (table, subject): (RollUpTable, i64),
+    segments: &[PeriodRange],
+    mut each: impl FnMut(u64, &PathSums),
+) -> rusqlite::Result<()> {
+    for segment in segments {
+        let level = segment.level;
+        let mut find = conn.prepare_cached(&format!(
+            "SELECT {} FROM {} WHERE key >= ? AND key < ?",
+            path_sums::columns(),
+            table.name(level)
+        ))?;
+        for begin in segment.periods() {
+            let first = level.key(begin, path_sums::row_of(subject));
+            let mut rows = find.query((first, path_sums::after(first)))?;
+            let mut sums = PathSums::default();
+            while let Some(row) = rows.next()? {
+                sums.add_row(row)?;
+            }
+            if !sums.is_empty() {
                 each(begin, &sums);
             }
         }

@@ -6,13 +6,16 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::file::StoreError;
 use super::period::{RollUpLevel, RollUpTable};
-use super::{paths, unseen_hops};
+use super::{path_sums, paths, unseen_hops};
 
 /// The schema that this version writes, and the newest that it reads.
-pub const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 3;
 
 /// The schema of hostint 0.1.0, whose roll-ups know reports only.
 const REPORTS_ONLY: i64 = 1;
+
+/// The column that schema 3 adds to roll-ups of paths, and its value in rows that were written before.
+const PLACES: (&str, &str) = (path_sums::COLUMN, "x''");
 
 /// "HInt", which tells the file from other databases.
 const APPLICATION: i64 = 0x4849_6e74;
@@ -80,7 +83,7 @@ pub fn prepare_to_write(conn: &mut Connection, path: &Path) -> Result<(), StoreE
         Some(SCHEMA_VERSION) => {}
         Some(found) => {
             known(found, path)?;
-            migrate(conn).map_err(|err| StoreError::Migration {
+            migrate(conn, found).map_err(|err| StoreError::Migration {
                 path: path.to_owned(),
                 found,
                 why: err.to_string(),
@@ -98,6 +101,9 @@ pub fn prepare_to_read(conn: &Connection, path: &Path) -> Result<i64, StoreError
     let failed = |err: rusqlite::Error| StoreError::of(path, &err);
     if found == REPORTS_ONLY {
         show_added(conn).map_err(failed)?;
+    }
+    if found < SCHEMA_VERSION {
+        show_places(conn).map_err(failed)?;
     }
     if !has_table(conn, "path").map_err(failed)?
         || !has_table(conn, "path_unseen").map_err(failed)?
@@ -118,8 +124,7 @@ fn has_table(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
 
 /// Adds the tables of paths, if there are none: to the file, or for this connection alone.
 fn add_paths(conn: &Connection, kind: &str) -> rusqlite::Result<()> {
-    let added: String = ADDED_COLUMNS
-        .iter()
+    let added: String = (ADDED_COLUMNS.iter().chain([&PLACES]))
         .map(|(column, value)| format!(", {column} {} NOT NULL DEFAULT {value}", kind_of(value)))
         .collect();
     // A temporary table would hide that of the file.
@@ -200,25 +205,61 @@ fn create(conn: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Migrates a file of schema 1. It is one transaction, so a writer that is killed leaves schema 1 or schema 2 and
-/// nothing between. SQLite writes the new columns to the list of tables only and takes their values in old rows from
+/// Migrates a file of an older schema. It is one transaction, so a writer that is killed leaves the old schema or the
+/// present one and nothing between. SQLite writes the new columns to the list of tables only and takes their values in old rows from
 /// there, so time and room do not depend on the size of the file.
-fn migrate(conn: &mut Connection) -> rusqlite::Result<()> {
+fn migrate(conn: &mut Connection, found: i64) -> rusqlite::Result<()> {
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    add_columns(&transaction)?;
+    if found == REPORTS_ONLY {
+        add_columns(&transaction)?;
+    }
+    each_table_of_paths(&transaction, |table| {
+        add_column(&transaction, table, PLACES)
+    })?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.commit()
 }
 
 fn add_columns(conn: &Connection) -> rusqlite::Result<()> {
     each_table(|table| {
-        for (column, value) in ADDED_COLUMNS {
-            let kind = kind_of(value);
-            conn.execute_batch(&format!(
-                "ALTER TABLE {table} ADD COLUMN {column} {kind} NOT NULL DEFAULT {value};"
-            ))?;
+        for column in ADDED_COLUMNS {
+            add_column(conn, table, column)?;
         }
         Ok(())
+    })
+}
+
+fn add_column(conn: &Connection, table: &str, column: (&str, &str)) -> rusqlite::Result<()> {
+    let ((column, value), kind) = (column, kind_of(column.1));
+    conn.execute_batch(&format!(
+        "ALTER TABLE {table} ADD COLUMN {column} {kind} NOT NULL DEFAULT {value};"
+    ))
+}
+
+/// The roll-ups of paths, if the file has them.
+fn each_table_of_paths(
+    conn: &Connection,
+    mut each: impl FnMut(&str) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    for table in RollUpTable::OF_PATHS {
+        for level in RollUpLevel::EACH {
+            let name = table.name(level);
+            if has_table(conn, name)? {
+                each(name)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the column of schema 3 for this connection alone, as [`show_added`] does.
+fn show_places(conn: &Connection) -> rusqlite::Result<()> {
+    let (column, value) = PLACES;
+    conn.execute_batch("PRAGMA temp_store = MEMORY;")?;
+    each_table_of_paths(conn, |table| {
+        conn.execute_batch(&format!(
+            "CREATE TEMP VIEW {table} AS SELECT *, {value} AS {column} FROM main.{table};"
+        ))
     })
 }
 

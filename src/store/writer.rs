@@ -319,7 +319,7 @@ impl StoreWriter {
             }
         };
         let gathered = &work.gathered;
-        insertion::add(&self.conn, &mut self.ids, rollups, gathered)?;
+        let unnamed = insertion::add(&self.conn, &mut self.ids, rollups, gathered)?;
         self.queue.written(gathered.bytes());
         for batch in &work.batches {
             insertion::singles(&self.conn, &mut self.ids, rollups, batch, self.next_id)?;
@@ -343,7 +343,9 @@ impl StoreWriter {
         if limits.enforce(&self.conn, now_ns, gathered.reports)? {
             self.ids.clear();
         }
-        self.conn.execute_batch("COMMIT")
+        self.conn.execute_batch("COMMIT")?;
+        self.counts.dropped_told(unnamed);
+        Ok(())
     }
 
     /// Notices that the file is not there any more: what is written to it would be lost unseen.

@@ -179,14 +179,21 @@ pub(super) fn decode_stack(
     )?;
     cursor.u8("reserved shim byte")?;
     let count = decode_header(cursor, count_of(hops), queues)?;
-    let stack = (0..count)
-        .map(|_| decode_hop(cursor, queues))
-        .collect::<Result<Vec<_>, _>>()?;
-    let stack = HopStack::newest_first(&stack).ok_or(DecodeError::Length {
+    let hops = usize::from(count);
+    let wrong = DecodeError::Length {
         what: "hop stack",
-        found: stack.len() * 4 * usize::from(queues.hop_words()),
+        found: hops * 4 * usize::from(queues.hop_words()),
         expected: "1 to 62 hops of 16",
-    })?;
+    };
+    if !(1..=HopStack::MAX_HOPS).contains(&hops) {
+        return Err(wrong);
+    }
+    let newest = decode_hop(cursor, queues)?;
+    let mut older = Vec::with_capacity(hops - 1);
+    for _ in 1..hops {
+        older.push(decode_hop(cursor, queues)?);
+    }
+    let stack = HopStack::of(newest, older).ok_or(wrong)?;
     Ok((stack, cursor.u32("sequence number")?))
 }
 

@@ -76,7 +76,7 @@ fn samples_are_read_back_by_path_and_flow_in_their_order() {
             let number = |random: &mut Random| random.pick(&[0, 1, 2, 70_000, SampleLog::NONE]);
             let (path, flow) = (number(&mut random), number(&mut random));
             let one = sample(&mut random);
-            log.push(path, flow, &one);
+            log.push(path, flow, TimeWords::of(&one).as_slice());
             written.push((path, flow, one));
         }
         assert_eq!(log.len(), written.len());

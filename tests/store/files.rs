@@ -187,7 +187,7 @@ fn what_is_no_store_stays_as_it_is() {
                 conn.pragma_update(None, "user_version", SCHEMA_VERSION + 1)
                     .unwrap();
             },
-            "a newer hostint wrote it (schema 3, this one knows 2; use that version, or another --store)",
+            "a newer hostint wrote it (schema 4, this one knows 3; use that version, or another --store)",
         ),
         (
             "a store that is cut",

@@ -23,4 +23,5 @@ mod paths;
 mod pressure;
 mod queues;
 mod rollups;
+mod schema_2;
 mod totals;

@@ -1,7 +1,7 @@
 //! Many paths at once: their figures are written less often, all of them, and what finds no room is counted.
 
 use hostint::model::{FlowQuery, History, NodeId, PathQuery};
-use hostint::store::{HistoryReader, Store, StoreKeeper};
+use hostint::store::{HistoryReader, Store, StoreKeeper, StoreSettings};
 use hostint_testing::netns::await_that;
 use hostint_testing::path_samples::two_hops;
 
@@ -84,4 +84,40 @@ fn paths_that_wait_are_written_although_no_other_report_comes() {
     await_that("the paths are written", || {
         of_paths(&mut reader) == (300, 300, 300)
     });
+}
+
+/// The store remembers twice as many flows as are tracked, and forgets them when there are more.
+#[test]
+fn paths_whose_flow_was_forgotten_before_they_were_written_are_counted() {
+    const FLOWS: u16 = 300;
+    let disk = Disk::new();
+    let store = start(StoreSettings {
+        most_flows: FLOWS.into(),
+        ..disk.settings()
+    });
+    let mut keeper = store.keeper();
+    let mut counted = 0;
+    for number in 0..4 {
+        // The flows before are quiet by then, so that these are tracked.
+        let time_ns = DAY + u64::from(number) * HOUR;
+        for flow in 0..FLOWS {
+            let sport = flow + FLOWS * number as u16;
+            keep_way(
+                &mut keeper,
+                &two_hops(),
+                (number, sport, time_ns),
+                Known::All,
+            );
+        }
+        keeper.flush();
+        counted += u64::from(FLOWS);
+        await_stored(&store, counted);
+    }
+    let counts = store.counts();
+    drop((keeper, store));
+    let (of_flows, in_flows, in_pair) = of_paths(&mut disk.reader());
+    assert_eq!(in_pair, counted, "the paths of the pair need no flow");
+    assert_eq!(of_flows as u64, in_flows);
+    assert!(counts.told_drops() > 0, "flows were forgotten");
+    assert_eq!(in_flows + counts.told_drops(), counted);
 }

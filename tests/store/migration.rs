@@ -39,7 +39,7 @@ fn version(disk: &Disk) -> i64 {
         .unwrap()
 }
 
-/// A history as 0.1.0 left it: schema 2 has its tables, with columns behind theirs.
+/// A history as 0.1.0 left it: the present schema has its tables, with columns behind theirs, and those of paths.
 fn of_0_1_0() -> Disk {
     let disk = Disk::new();
     let store = disk.open();
@@ -59,6 +59,14 @@ fn of_0_1_0() -> Disk {
                 .unwrap();
         }
     }
+    for table in ["segment", "flow_segment"] {
+        for level in ["10s", "1m", "1h"] {
+            conn.execute_batch(&format!("DROP TABLE {table}_{level}"))
+                .unwrap();
+        }
+    }
+    conn.execute_batch("DROP TABLE path; DROP TABLE path_unseen")
+        .unwrap();
     conn.pragma_update(None, "user_version", 1).unwrap();
     disk
 }

@@ -10,7 +10,7 @@ use hostint_testing::random::Random;
 use rusqlite::Connection;
 
 use crate::disk::*;
-use crate::paths::{Known, sample_of};
+use crate::paths::{Known, add_path, sample_of};
 
 /// The flows, and how many of them are tracked: those that come later have no path of their own.
 const FLOWS: u16 = 6;
@@ -76,54 +76,68 @@ impl Plain {
     }
 }
 
-/// The rows of a store.
+/// The rows of a store: each path has one for ten seconds, which has all of its places.
 fn stored(disk: &Disk) -> BTreeMap<RowName, Row> {
     let conn = Connection::open(disk.file()).unwrap();
     let mut rows = BTreeMap::new();
     for table in ["segment_10s", "flow_segment_10s"] {
         let mut all = conn
             .prepare(&format!(
-                "SELECT path.way, flow.key, sums.key, reports, packets, latency, measured_packets, measured_lost,
-                     measured_recovered, corrected_packets, corrected_latency, corrected_error, corrected_less,
-                     corrected_more
+                "SELECT path.way, flow.key, sums.key, sums.places, sums.reports + sums.measured, sums.latency
                  FROM {table} AS sums JOIN path ON path.id = (sums.key & 0x1ffffffff) >> 6
                      LEFT JOIN flow ON flow.id = path.flow"
             ))
             .unwrap();
         let mut all = all.query([]).unwrap();
         while let Some(row) = all.next().unwrap() {
+            let way: Vec<u8> = row.get(0).unwrap();
             let flow: Option<Vec<u8>> = row.get(1).unwrap();
+            let flow = flow.map_or(0, |key| name_of(&key).unwrap().0.sport);
             let key: i64 = row.get(2).unwrap();
-            let count = |at: usize| row.get::<_, i64>(at).unwrap() as u64;
-            let bytes: Option<Vec<u8>> = row.get(5).unwrap();
-            let stamped = LatencyHistogram::decode(&bytes.unwrap_or_default()).unwrap();
-            assert_eq!((count(3), count(4)), (stamped.samples(), stamped.samples()));
-            let name = (
-                (key >> 33) as u64 * 10 * SECOND,
-                row.get(0).unwrap(),
-                flow.map_or(0, |key| name_of(&key).unwrap().0.sport),
-                key & 0x1f,
-                key & 0x20 != 0,
-            );
-            let corrected = ClockSums {
-                packets: count(9),
-                latency_ns: row.get(10).unwrap(),
-                error_ns: count(11),
-                less_ns: count(12),
-                more_ns: count(13),
-            };
-            let (packets, lost, recovered) = (count(6), count(7), count(8));
-            let row = Row {
-                stamped,
-                corrected,
-                packets,
-                lost,
-                recovered,
-            };
-            assert_eq!(rows.insert(name, row), None, "one row each");
+            let begin_ns = (key >> 33) as u64 * 10 * SECOND;
+            assert_eq!(key & 0x1f, 0, "no place has a row of its own");
+            let in_columns: (i64, Vec<u8>) = (row.get(4).unwrap(), row.get(5).unwrap());
+            assert_eq!(in_columns, (0, Vec::new()));
+            let places: Vec<u8> = row.get(3).unwrap();
+            for (place, sums) in places_in(&places) {
+                let name = (begin_ns, way.clone(), flow, place, key & 0x20 != 0);
+                assert_eq!(rows.insert(name, sums), None, "each place once");
+            }
         }
     }
     rows
+}
+
+/// Reads the column of all places: for each its number, what it has, and its times; then clocks, then crossings.
+fn places_in(mut bytes: &[u8]) -> Vec<(i64, Row)> {
+    let number = |bytes: &mut &[u8]| number_code::take(bytes).unwrap() as u64;
+    let mut places = Vec::new();
+    while let Some((&[place, has], mut rest)) = bytes.split_first_chunk::<2>() {
+        assert_eq!(has & !3, 0);
+        let length = number(&mut rest) as usize;
+        let (latency, mut rest) = rest.split_at(length);
+        let mut row = Row {
+            stamped: LatencyHistogram::decode(latency).unwrap(),
+            ..Row::default()
+        };
+        if has & 1 != 0 {
+            row.corrected.latency_ns = number_code::take_signed(&mut rest).unwrap() as i64;
+            row.corrected.packets = number(&mut rest);
+            row.corrected.error_ns = number(&mut rest);
+            row.corrected.less_ns = number(&mut rest);
+            row.corrected.more_ns = number(&mut rest);
+        }
+        if has & 2 != 0 {
+            let crossings = number(&mut rest);
+            assert!(crossings > 0);
+            row.packets = number(&mut rest);
+            row.lost = number(&mut rest);
+            row.recovered = number(&mut rest);
+        }
+        places.push((place.into(), row));
+        bytes = rest;
+    }
+    places
 }
 
 /// The way of a packet, which is one of several, and its times, all of which may be larger than a word.
@@ -183,7 +197,7 @@ fn times_that_waited_are_counted_as_if_each_were_at_once() {
             keep(&mut keeper, &way.sample(number, sport, time_ns));
             plain.add(&sample, sport, time_ns);
             let path = sample.path.path().clone();
-            keeper.add_path(sample);
+            add_path(&mut keeper, &sample);
             if random.one_in(20) {
                 let growth = growth(&mut random, &path);
                 for time in &growth.times {
@@ -221,5 +235,59 @@ fn times_that_waited_are_counted_as_if_each_were_at_once() {
         for (name, row) in &plain.rows {
             assert_eq!(found.get(name), Some(row), "seed {seed}: {name:?}");
         }
+    }
+}
+
+#[test]
+fn a_damaged_row_is_read_up_to_the_damage() {
+    let (mut random, seed) = Random::from_env();
+    let disk = Disk::new();
+    let store = disk.open();
+    let mut keeper = store.keeper();
+    for number in 0..40 {
+        let (way, sample) = passed(&mut random, 1, number, DAY);
+        keep(&mut keeper, &way.sample(number, 1, DAY));
+        add_path(&mut keeper, &sample);
+    }
+    drop((keeper, store));
+    let pair = PathQuery::Pair {
+        source: NodeId(1),
+        sink: NodeId(2),
+    };
+    let conn = Connection::open(disk.file()).unwrap();
+    let whole: Vec<(i64, Vec<u8>)> = conn
+        .prepare("SELECT key, places FROM segment_10s")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let before = disk.reader().paths(pair, ALWAYS).unwrap();
+    let mut put = conn
+        .prepare("UPDATE segment_10s SET places = ?2 WHERE key = ?1")
+        .unwrap();
+    for round in 0..200 {
+        for (key, places) in &whole {
+            let mut damaged = places.clone();
+            damaged.truncate(random.below(places.len() + 1));
+            if round % 2 == 1 && !damaged.is_empty() {
+                let at = random.below(damaged.len());
+                damaged[at] ^= 1 << random.below(8);
+            }
+            put.execute((key, &damaged)).unwrap();
+        }
+        if round % 2 == 0 {
+            // The whole path comes first, and is there or not.
+            for path in disk.reader().paths(pair, ALWAYS).unwrap() {
+                let known = before.iter().find(|known| known.path == path.path);
+                let known = known.unwrap().whole.samples();
+                assert_eq!(path.whole.samples(), known, "seed {seed}");
+            }
+        }
+        // Bits that changed may be numbers that another row could have.
+        disk.reader().paths(pair, ALWAYS).unwrap();
+        disk.reader()
+            .segments(SegmentOrder::P99, ALWAYS, 100)
+            .unwrap();
     }
 }

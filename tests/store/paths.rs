@@ -49,7 +49,18 @@ pub fn keep_way(
 ) {
     let sample = way.sample(sequence, sport, time_ns);
     keep(keeper, &sample);
-    keeper.add_path(sample_of(way, &way.report(sequence, sport, time_ns), known));
+    add_path(
+        keeper,
+        &sample_of(way, &way.report(sequence, sport, time_ns), known),
+    );
+}
+
+/// Adds the packet's way to the report that was kept last.
+pub fn add_path(keeper: &mut StoreKeeper, sample: &PathSample) {
+    keeper.add_path(PassedPath {
+        path: &sample.path,
+        times: TimeWords::of(sample).as_slice(),
+    });
 }
 
 /// A store of 100 reports, a second apart; the way of each is made by `way`.

@@ -178,7 +178,7 @@ impl ReportTaker for StoreKeeper {
         }
         self.keep(report, part, arrival, class, measured, evidence);
         if let Some(path) = path {
-            self.add_path(path.clone());
+            self.add_path(path);
         }
         Ok(())
     }
