@@ -197,6 +197,34 @@ fn who_sends_nothing_or_takes_nothing_is_given_up_and_others_are_served_meanwhil
     assert!(rest.len() < LONG, "{}", rest.len());
 }
 
+/// The memory of this process.
+fn resident_bytes() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: usize = pages.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4096
+}
+
+#[test]
+fn an_answer_that_many_clients_take_slowly_is_in_memory_once() {
+    const SLOW: usize = 32;
+    let served = served();
+    let before = resident_bytes();
+    let clients = (0..SLOW).map(|_| {
+        let mut client = served.connect();
+        setsockopt(&client, RcvBuf, &4096).unwrap();
+        client
+            .write_all(b"GET /long HTTP/1.1\r\nHost: h\r\n\r\n")
+            .unwrap();
+        client
+    });
+    let clients = Vec::from_iter(clients);
+    for mut client in &clients {
+        client.read_exact(&mut [0; 1024]).unwrap();
+    }
+    let more = resident_bytes().saturating_sub(before);
+    assert!(more < SLOW / 4 * LONG, "{more} bytes more");
+}
+
 #[test]
 fn slow_clients_make_room_for_others_before_their_time_is_over() {
     const SLOW: usize = 400;
