@@ -9,8 +9,8 @@ use super::path_period::{FlowPathRow, PathPeriod, PathRoom};
 use crate::model::crossings::{CrossedPlace, PathCrossed};
 use crate::model::{PassedPath, PathGrowth, TimeColumns};
 
-/// The most paths that are written with each transaction. As each segment is a row of its own, more of them are written
-/// only when their first packet is [`LONGEST`] ago, which is the period of a row: then it is over.
+/// The most paths that are written with each transaction. As the row of each is long, more of them are written only when
+/// their first packet is [`LONGEST`] ago, which is the period of a row: then it is over.
 const FEW: usize = 256;
 const LONGEST: Duration = Duration::from_secs(10);
 

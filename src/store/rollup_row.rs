@@ -30,6 +30,25 @@ pub trait RollUpRow: Default {
         bytes: &mut Self::Bytes,
     ) -> rusqlite::Result<()>;
 
+    /// The statement that finds the rows of a table with keys from one up to another one.
+    fn range(table: &str) -> String {
+        let columns = Self::columns();
+        format!("SELECT {columns} FROM {table} WHERE key >= ? AND key < ?")
+    }
+
+    /// Gives each row that it finds to `each`, with its key.
+    fn each_of(
+        range: &mut CachedStatement<'_>,
+        keys: (i64, i64),
+        mut each: impl FnMut(i64, Self),
+    ) -> rusqlite::Result<()> {
+        let mut rows = range.query(keys)?;
+        while let Some(row) = rows.next()? {
+            each(row.get(0)?, Self::read(row)?);
+        }
+        Ok(())
+    }
+
     /// Reads a row; `None` if there is none of this key.
     fn stored(conn: &Connection, table: &str, key: i64) -> rusqlite::Result<Option<Self>> {
         let columns = Self::columns();

@@ -284,17 +284,14 @@ fn roll_minute<R: RollUpRow>(
     begin_ns: u64,
 ) -> rusqlite::Result<()> {
     let name = table.name(RollUpLevel::TenSeconds);
-    let mut all = conn.prepare_cached(&format!(
-        "SELECT {} FROM {name} WHERE key >= ? AND key < ?",
-        R::columns()
-    ))?;
+    let mut all = conn.prepare_cached(&R::range(name))?;
     let key = |time_ns| RollUpLevel::TenSeconds.key(time_ns, 0);
-    let mut rows = all.query((key(begin_ns), key(begin_ns + RollUpLevel::Minute.ns())))?;
+    let keys = (key(begin_ns), key(begin_ns + RollUpLevel::Minute.ns()));
     let mut sums: HashMap<i64, R> = HashMap::new();
-    while let Some(row) = rows.next()? {
-        let subject = R::subject(subject_of(row.get(0)?));
-        sums.entry(subject).or_default().merge(&R::read(row)?);
-    }
+    R::each_of(&mut all, keys, |key, one| {
+        let subject = R::subject(subject_of(key));
+        sums.entry(subject).or_default().merge(&one);
+    })?;
     for level in [RollUpLevel::Minute, RollUpLevel::Hour] {
         let Some(rows) = rows_of(tables, table, level) else {
             continue;

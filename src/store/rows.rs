@@ -5,10 +5,26 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::path_sums::{self, PathSums};
-use super::period::{ALL, RollUpTable, subject_of};
+use super::period::{ALL, RollUpLevel, RollUpTable, subject_of};
 use super::plan::{Horizons, PeriodRange};
+use super::rollup_row::RollUpRow;
 use super::sums::{COLUMNS, Sums};
 use crate::model::{Span, Subject};
+
+/// Gives each row of a table in a span to `each`, with its key and the level of its period.
+fn each_row<R: RollUpRow>(
+    conn: &Connection,
+    table: RollUpTable,
+    span: Span,
+    mut each: impl FnMut(RollUpLevel, i64, R),
+) -> rusqlite::Result<()> {
+    for segment in Horizons::read(conn, table)?.of_all(conn, table, span)? {
+        let level = segment.level;
+        let mut rows = conn.prepare_cached(&R::range(table.name(level)))?;
+        R::each_of(&mut rows, segment.keys(), |key, row| each(level, key, row))?;
+    }
+    Ok(())
+}
 
 /// Adds up the rows of each subject.
 pub fn sums_of_all(
@@ -16,20 +32,11 @@ pub fn sums_of_all(
     table: RollUpTable,
     span: Span,
 ) -> rusqlite::Result<HashMap<i64, Sums>> {
-    let horizons = Horizons::read(conn, table)?;
     let mut all: HashMap<i64, Sums> = HashMap::new();
-    for segment in horizons.of_all(conn, table, span)? {
-        let mut rows = conn.prepare_cached(&format!(
-            "SELECT key, {COLUMNS} FROM {} WHERE key >= ? AND key < ?",
-            table.name(segment.level)
-        ))?;
-        let mut rows = rows.query(segment.keys())?;
-        while let Some(row) = rows.next()? {
-            let (key, mut sums) = (row.get(0)?, Sums::read(row, 1)?);
-            sums.newest_period_ns = segment.level.period_of(key);
-            all.entry(subject_of(key)).or_default().merge(&sums);
-        }
-    }
+    each_row(conn, table, span, |level, key, mut sums: Sums| {
+        sums.newest_period_ns = level.period_of(key);
+        all.entry(subject_of(key)).or_default().merge(&sums);
+    })?;
     Ok(all)
 }
 
@@ -60,20 +67,16 @@ pub fn rows_of_one(
 
 /// Adds up the rows of each place of each path of a pair, by the path's subject and the place.
 pub fn sums_of_all_places(conn: &Connection, span: Span) -> rusqlite::Result<HashMap<i64, Sums>> {
-    let table = RollUpTable::Segment;
     let mut all: HashMap<i64, PathSums> = HashMap::new();
-    for segment in Horizons::read(conn, table)?.of_all(conn, table, span)? {
-        let mut rows = conn.prepare_cached(&format!(
-            "SELECT {} FROM {} WHERE key >= ? AND key < ?",
-            path_sums::columns(),
-            table.name(segment.level)
-        ))?;
-        let mut rows = rows.query(segment.keys())?;
-        while let Some(row) = rows.next()? {
-            let path = path_sums::row_of(subject_of(row.get(0)?));
-            all.entry(path).or_default().add_row(row)?;
-        }
-    }
+    each_row(
+        conn,
+        RollUpTable::Segment,
+        span,
+        |_, key, sums: PathSums| {
+            let path = PathSums::subject(subject_of(key));
+            all.entry(path).or_default().merge(&sums);
+        },
+    )?;
     let places = all.into_iter().flat_map(|(path, sums)| {
         let places = sums.into_places();
         places.map(move |(place, sums)| (path | place, sums))
@@ -91,18 +94,12 @@ pub fn places_of_one(
 ) -> rusqlite::Result<()> {
     for segment in segments {
         let level = segment.level;
-        let mut find = conn.prepare_cached(&format!(
-            "SELECT {} FROM {} WHERE key >= ? AND key < ?",
-            path_sums::columns(),
-            table.name(level)
-        ))?;
+        let mut find = conn.prepare_cached(&PathSums::range(table.name(level)))?;
         for begin in segment.periods() {
-            let first = level.key(begin, path_sums::row_of(subject));
-            let mut rows = find.query((first, path_sums::after(first)))?;
+            let first = level.key(begin, PathSums::subject(subject));
             let mut sums = PathSums::default();
-            while let Some(row) = rows.next()? {
-                sums.add_row(row)?;
-            }
+            let keys = (first, path_sums::after(first));
+            PathSums::each_of(&mut find, keys, |_, row| sums.merge(&row))?;
             if !sums.is_empty() {
                 each(begin, &sums);
             }

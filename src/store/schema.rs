@@ -206,8 +206,8 @@ fn create(conn: &mut Connection) -> rusqlite::Result<()> {
 }
 
 /// Migrates a file of an older schema. It is one transaction, so a writer that is killed leaves the old schema or the
-/// present one and nothing between. SQLite writes the new columns to the list of tables only and takes their values in old rows from
-/// there, so time and room do not depend on the size of the file.
+/// present one and nothing between. SQLite writes the new columns to the list of tables only and takes their values in
+/// old rows from there, so time and room do not depend on the size of the file.
 fn migrate(conn: &mut Connection, found: i64) -> rusqlite::Result<()> {
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if found == REPORTS_ONLY {
