@@ -50,16 +50,14 @@ impl HookPrograms {
     /// Returns the program of a hook, which is loaded now unless that was done before.
     pub fn get(&self, pins: &Pins, hook: SinkHook) -> io::Result<BorrowedFd<'_>> {
         let slot = self.slot(hook);
-        if slot.get().is_none() {
-            let mut object = MaybeUninit::uninit();
-            let open = open_on_pins(&mut object, self.features, pins, &[hook])?;
-            let skel = with_warnings(|| open.load())?;
-            let _ = slot.set(fd_of(&skel.progs, self.features, hook)?);
+        if let Some(program) = slot.get() {
+            return Ok(program.as_fd());
         }
-        let program = slot.get();
-        program
-            .map(AsFd::as_fd)
-            .ok_or_else(|| io::Error::other("the program was loaded and is gone"))
+        let mut object = MaybeUninit::uninit();
+        let open = open_on_pins(&mut object, self.features, pins, &[hook])?;
+        let skel = with_warnings(|| open.load())?;
+        let program = fd_of(&skel.progs, self.features, hook)?;
+        Ok(slot.get_or_init(|| program).as_fd())
     }
 }
 
