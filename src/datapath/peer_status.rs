@@ -11,15 +11,18 @@ use crate::os::clock::{self, ClockPair};
 /// A peer without a packet for this long is idle: of many peers, idle ones are asked every five seconds.
 const IDLE_NS: u64 = 10_000_000_000;
 
-/// The peers of the source; those that do not strip come first.
-pub fn read_peers(pins: &Pins) -> io::Result<Vec<PeerStatus>> {
+/// The peers of the source; those that do not strip come first. `without_queue`: the source asks transit hops for entries
+/// without a queue, which not all sinks read.
+pub fn read_peers(pins: &Pins, without_queue: bool) -> io::Result<Vec<PeerStatus>> {
     let mut found = Vec::new();
     let Some(leases) = Leases::open(pins)? else {
         return Ok(found);
     };
     let now_ns = clock::monotonic_ns();
     let clocks = clock::pair()?;
-    leases.for_each(|pair, entry| found.push(peer_status(pair, &entry, now_ns, clocks)))?;
+    leases.for_each(|pair, entry| {
+        found.push(peer_status(pair, &entry, (now_ns, clocks), without_queue));
+    })?;
     found.sort_by_key(|peer| {
         (
             peer.lease.state == LeaseState::Granted,
@@ -33,8 +36,8 @@ pub fn read_peers(pins: &Pins) -> io::Result<Vec<PeerStatus>> {
 fn peer_status(
     pair: AddressPair,
     entry: &LeaseEntry,
-    now_ns: u64,
-    clocks: ClockPair,
+    (now_ns, clocks): (u64, ClockPair),
+    without_queue: bool,
 ) -> PeerStatus {
     let mut lease = entry.lease;
     let left_ns = lease.until_ns.saturating_sub(now_ns);
@@ -74,7 +77,7 @@ fn peer_status(
         proved_length: Some(lease.proof.longest).filter(|len| *len != 0),
         distrusted: lease.proof.distrusted,
         untold: lease.proof.untold,
-        items_unread: false,
+        items_unread: without_queue && lease.proof.stack > 1 && !lease.proof.reads_items,
         unattended: lease.proof.unattended,
         fallen: entry.counts.fallen,
         version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),

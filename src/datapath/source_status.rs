@@ -32,15 +32,11 @@ pub fn read(pins: &Pins) -> io::Result<Option<SourceStatus>> {
     let mut dests: Vec<Dest> = rules.iter().flat_map(WatchRule::dests).collect();
     dests.sort();
     let attached = source_links::attachments(pins)?;
-    let mut peers = read_peers(pins)?;
-    let asks_for_no_queue = attached.iter().any(|attachment| {
+    let without_queue = attached.iter().any(|attachment| {
         let config = attachment.config();
         config.max_hops > 0 && !config.path_items.queue
     });
-    for peer in &mut peers {
-        let proof = &peer.lease.proof;
-        peer.items_unread = asks_for_no_queue && proof.stack > 1 && !proof.reads_items;
-    }
+    let peers = read_peers(pins, without_queue)?;
     let mut counters = read_counters(pins, SOURCE_COUNTERS, counters::SOURCE)?;
     counters.extend(read_counters(pins, PEER_COUNTERS, counters::PEER)?);
     Ok(Some(SourceStatus {
