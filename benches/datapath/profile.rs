@@ -15,20 +15,28 @@ const TIME: Duration = Duration::from_secs(4);
 const PACKET: u32 = 1400;
 const HERTZ: u32 = 4999;
 
-/// What perf saw while the traffic ran, below programs of this name.
-fn print_profile(name: &str, program: &str, traffic: impl FnOnce()) {
+/// Runs the traffic while perf takes samples of `what`. Returns perf's file, and what the traffic returned.
+fn record<T>(what: &str, traffic: impl FnOnce() -> T) -> (String, T) {
     let file = std::env::temp_dir().join(format!("hostint-{}.perf", std::process::id()));
-    let file = file.display();
+    let file = file.display().to_string();
     let seconds = TIME.as_secs();
     let mut perf = Command::new("sh")
         .args([
             "-c",
-            &format!("exec perf record -q -F {HERTZ} -e cpu-clock -a -g -o {file} sleep {seconds}"),
+            &format!(
+                "exec perf record -q -F {HERTZ} -e cpu-clock {what} -o {file} sleep {seconds}"
+            ),
         ])
         .spawn()
         .unwrap();
-    traffic();
+    let done = traffic();
     assert!(perf.wait().unwrap().success(), "perf records");
+    (file, done)
+}
+
+/// What perf saw while the traffic ran, below programs of this name.
+fn print_profile(name: &str, program: &str, traffic: impl FnOnce()) {
+    let (file, ()) = record("-a -g", traffic);
     println!("profile: {name}, below {program}: % of its samples");
     let report = sh(&format!(
         "perf report -i {file} -q --no-children -g none --sort parent,symbol --parent '_{program}$' \
@@ -52,20 +60,9 @@ fn functions_of_small(sink: SinkAt, watched: bool) -> (f64, BTreeMap<String, f64
         ..Setup::NOTHING
     });
     let datagrams = Datagrams::new(&pair.lab.a, &pair.lab.b, PAYLOAD);
-    let file = std::env::temp_dir().join(format!("hostint-{}.perf", std::process::id()));
-    let file = file.display();
-    let (thread, seconds) = (gettid(), TIME.as_secs());
-    let mut perf = Command::new("sh")
-        .args([
-            "-c",
-            &format!(
-                "exec perf record -q -F {HERTZ} -e cpu-clock -t {thread} -o {file} sleep {seconds}"
-            ),
-        ])
-        .spawn()
-        .unwrap();
-    let rate = datagrams.rate_to(Receiver::Polls, TIME);
-    assert!(perf.wait().unwrap().success(), "perf records");
+    let (file, rate) = record(&format!("-t {}", gettid()), || {
+        datagrams.rate_to(Receiver::Polls, TIME)
+    });
     let report = sh(&format!(
         "perf report -i {file} -q -n --sort symbol 2>/dev/null | grep '%'; rm {file}"
     ));
