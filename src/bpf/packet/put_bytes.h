@@ -6,9 +6,9 @@
 #include "kernel/kernel.h"
 
 /*
- * Some network cards tell the sum over the whole packet (CHECKSUM_COMPLETE). It must follow each change, else the kernel sums each
- * packet again and logs "hw csum failure". Not for a change that bpf_l4_csum_replace makes up for: together they leave the sum as
- * it is.
+ * Some network cards tell the sum over the whole packet (CHECKSUM_COMPLETE). It must follow each change, else the kernel
+ * sums each packet again and logs "hw csum failure". Not for a change that bpf_l4_csum_replace makes up for: together
+ * they leave the sum as it is.
  */
 static __always_inline long put_bytes(struct __sk_buff *ctx, __u32 at, const void *from, __u32 len)
 {

@@ -16,8 +16,9 @@
 #include "sink/tagged.h"
 
 /*
- * All headers are stored afterwards, so it does not matter which of them the kernel moves. Some CPUs are slow at copying bytes over a
- * short distance, so it moves few; but it moves IPv6, which is longer than that distance, in another way, which is quick.
+ * All headers are stored afterwards, so it does not matter which of them the kernel moves. Some CPUs are slow at copying
+ * bytes over a short distance, so it moves few; but it moves IPv6, which is longer than that distance, in another way,
+ * which is quick.
  */
 static __always_inline __u32 cheapest_room(const __u8 family)
 {
