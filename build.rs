@@ -7,7 +7,7 @@ use std::process::Command;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 18] = [
+const PROGRAMS: [&str; 17] = [
     "abi",
     "astray",
     "bound",
@@ -25,7 +25,6 @@ const PROGRAMS: [&str; 18] = [
     "tcp_walk",
     "transit",
     "transit_sent",
-    "walk",
 ];
 
 /// Every program is compiled with these flags; a test compiles each header with them, too.

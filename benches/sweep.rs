@@ -14,7 +14,7 @@ use hostint::model::NodeId;
 use hostint::os::clock;
 use hostint::report::{Builder, Destinations, Emitter};
 
-const SIZES: [u32; 2] = [65_536, 1_000_000];
+const SIZES: [u32; 3] = [1_024, 65_536, 1_000_000];
 
 fn fill(sink: &Sink, flows: u32, gap: bool) {
     for i in 0..flows {

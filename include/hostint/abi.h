@@ -167,35 +167,6 @@ struct flow_vouch {
 	__u64 until_ns; /* coarse monotonic clock */
 };
 
-/* Tells a walk over a flow table which flows to look for. */
-struct walk_request {
-	__u64 now_ns;
-	__u64 idle_ns;
-	__u64 open_idle_ns; /* the source's flows: idle_ns of TCP connections that are still open */
-	__u64 loss_timeout_ns;
-	__u64 summary_ns; /* flows with a packet since then are reported as WALK_SUMMARY; 0: none */
-	__u32 slice;      /* number of flows before a pause */
-	__u32 seen;       /* number of flows visited */
-};
-
-struct walk_record {
-	struct flow_key key;
-	__u32 finding;
-};
-
-enum walk_finding {
-	WALK_PAUSE = 0,   /* end of a slice */
-	WALK_IDLE = 1,    /* no packet for idle_ns */
-	WALK_LOSS = 2,    /* a loss period that no packet ended, or a loss not reported yet */
-	WALK_SUMMARY = 3, /* a packet since summary_ns */
-};
-
-enum walk {
-	WALK_SINK = 0,
-	WALK_SOURCE = 1,
-	WALKS = 2,
-};
-
 struct latency_event {
 	__u32 kind;
 	__u8 reasons;

@@ -36,12 +36,6 @@ pub mod peer_object {
     include!(concat!(env!("OUT_DIR"), "/peer.skel.rs"));
 }
 
-/// Generated: the programs that walk over flow tables.
-#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
-pub mod walk_object {
-    include!(concat!(env!("OUT_DIR"), "/walk.skel.rs"));
-}
-
 /// Generated: the program that renews leases.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod renew_object {
@@ -160,8 +154,6 @@ abi!(
     unmeasured_key,
     unmeasured_counts,
     token_buckets,
-    walk_request,
-    walk_record,
     counter,
     int_block,
     gpe_block,

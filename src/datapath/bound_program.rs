@@ -1,15 +1,15 @@
 //! The sink's program that is bound to one interface, whose driver tells it when packets arrived. It is loaded only
 //! where that is safe.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::bound_object::BoundSkelBuilder;
+use super::iterator;
 use super::links::program_id;
 use super::load::{program_fd, with_warnings};
 use super::pins::Pins;
@@ -66,26 +66,9 @@ fn survives_its_interface(program: BorrowedFd<'_>) -> io::Result<bool> {
         constants.program_id = program_id(program)?;
     }
     let skel = with_warnings(|| open.load())?;
-    // SAFETY: the program is valid during the call; no options.
-    let link = own(unsafe {
-        libbpf_sys::bpf_link_create(
-            skel.progs.look_at_bound.as_fd().as_raw_fd(),
-            0,
-            libbpf_sys::BPF_TRACE_ITER,
-            std::ptr::null(),
-        )
-    })?;
-    // SAFETY: no pointers.
-    let mut answer: File = own(unsafe { libbpf_sys::bpf_iter_create(link.as_raw_fd()) })?.into();
+    let link = iterator::link(&program_fd(&skel.progs.look_at_bound)?)?;
+    let mut answer = iterator::begin(&link)?;
     let mut bytes = Vec::new();
     answer.read_to_end(&mut bytes)?;
     Ok(bytes == [1])
-}
-
-fn own(fd: i32) -> io::Result<OwnedFd> {
-    if fd < 0 {
-        return Err(io::Error::from_raw_os_error(-fd));
-    }
-    // SAFETY: the descriptor is new, and nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

@@ -10,12 +10,11 @@ use std::sync::Mutex;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, libbpf_sys};
 
 use super::abi::{Abi, bytes_of, read_from};
+use super::batches::Batches;
 use crate::os::log;
 
 /// Entries of a hash map that one system call reads.
 const BATCH: usize = 1024;
-/// A hash bucket with more entries than this is not read.
-const LARGEST_BATCH: usize = 1 << 20;
 
 /// A kernel map from `K` to `V`.
 pub struct Map<K, V> {
@@ -191,13 +190,24 @@ impl<K: Abi, V: Abi> Map<K, V> {
     /// The same, with at least `batch` entries for each system call. An entry that another process adds or removes
     /// meanwhile may be visited or not.
     pub fn for_each_in_batches(&self, batch: usize, visit: impl FnMut(K, V)) -> io::Result<()> {
-        read_batches(self.handle.as_fd().as_raw_fd(), batch, 0, visit)
+        self.visit(Batches::of(batch), visit)
     }
 
     /// Calls `visit` for each of at most `most` entries, each read under its lock.
     pub fn for_each_locked(&self, most: usize, visit: impl FnMut(K, V)) -> io::Result<()> {
-        let locked = libbpf_sys::BPF_F_LOCK.into();
-        read_batches(self.handle.as_fd().as_raw_fd(), most, locked, visit)
+        self.visit(Batches::locked(most), visit)
+    }
+
+    fn visit(&self, mut batches: Batches<K, V>, mut visit: impl FnMut(K, V)) -> io::Result<()> {
+        loop {
+            let (entries, end) = batches.next(self.fd(), self.capacity())?;
+            for (key, value) in entries {
+                visit(*key, *value);
+            }
+            if end {
+                return Ok(());
+            }
+        }
     }
 
     /// Calls `is_idle` for each entry of a hash map, and removes those for which it returns true.
@@ -250,64 +260,5 @@ impl<V: Abi> Map<u32, V> {
             self.set(key, value)?;
         }
         Ok(())
-    }
-}
-
-/// Reads a whole map; the flags are those of a lookup.
-fn read_batches<K: Abi, V: Abi>(
-    fd: i32,
-    batch: usize,
-    flags: u64,
-    mut visit: impl FnMut(K, V),
-) -> io::Result<()> {
-    let options = libbpf_sys::bpf_map_batch_opts {
-        sz: size_of::<libbpf_sys::bpf_map_batch_opts>() as _,
-        elem_flags: flags,
-        flags: 0,
-    };
-    let mut keys = vec![K::default(); batch];
-    let mut values = vec![V::default(); batch];
-    // Where the next batch begins: opaque, never larger than a key or 8 bytes.
-    let mut place = [0u8; 64];
-    let mut first = true;
-    loop {
-        let mut count = keys.len() as u32;
-        let from = if first {
-            std::ptr::null_mut()
-        } else {
-            place.as_mut_ptr().cast()
-        };
-        // SAFETY: keys and values have room for `count` entries of the map's sizes (checked in `new`), the
-        // place is large enough for every map's; all outlive the call.
-        let result = unsafe {
-            libbpf_sys::bpf_map_lookup_batch(
-                fd,
-                from,
-                place.as_mut_ptr().cast(),
-                keys.as_mut_ptr().cast(),
-                values.as_mut_ptr().cast(),
-                &mut count,
-                &options,
-            )
-        };
-        let done = match -result {
-            0 => false,
-            nix::libc::ENOENT => true,
-            // The next hash bucket holds more entries than a batch. The kernel read none of them, so that a larger
-            // batch goes on from the same place.
-            nix::libc::ENOSPC if keys.len() < LARGEST_BATCH => {
-                keys.resize(keys.len() * 2, K::default());
-                values.resize(values.len() * 2, V::default());
-                continue;
-            }
-            code => return Err(io::Error::from_raw_os_error(code)),
-        };
-        for (key, value) in keys.iter().zip(&values).take(count as usize) {
-            visit(*key, *value);
-        }
-        if done {
-            return Ok(());
-        }
-        first = false;
     }
 }

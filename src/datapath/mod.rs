@@ -2,6 +2,7 @@
 
 pub mod abi;
 pub mod astray;
+mod batches;
 mod bound_program;
 pub mod clsact;
 pub mod collectors;

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use super::abi::{Abi, SWEEP_KEYS, flow_key, sink_flow, source_flow, walk};
+use super::abi::{Abi, SWEEP_KEYS, flow_key, sink_flow, source_flow};
 use super::fine_returns::FineReturns;
 use super::fine_slots::FineSlots;
 use super::flow_counts::counts_of;
@@ -17,7 +17,7 @@ use super::run::run_on;
 use super::sink::Sink;
 use super::summaries::Summaries;
 pub use super::summaries::SummaryPlan;
-use super::walker::{WalkPrograms, WalkQuery, Walker};
+use super::walker::{SinkTimes, Walker, is_idle};
 use crate::model::{FlowKey, SummaryBudget, SummaryEvent, Tally};
 use crate::os::clock;
 
@@ -30,7 +30,7 @@ pub struct Sweeper {
     loss_timeout: Duration,
     idle_ns: u64,
     due: VecDeque<(Instant, flow_key)>,
-    walker: Walker,
+    walker: Walker<sink_flow>,
     begins: bool,
     summaries: Summaries,
     seen: u64,
@@ -42,11 +42,6 @@ pub struct Sweeper {
 /// The most flows that are walked over when the process ends.
 const LAST_PASS_FLOWS: u64 = 65_536;
 
-/// True if `last_ns` is `timeout_ns` or more ago.
-fn is_over(last_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
-    now_ns.saturating_sub(last_ns) >= timeout_ns
-}
-
 impl Sweeper {
     pub fn new(sink: &Sink, loss_timeout: Duration, idle: Duration) -> io::Result<Self> {
         Ok(Self {
@@ -57,7 +52,7 @@ impl Sweeper {
             loss_timeout,
             idle_ns: u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX),
             due: VecDeque::new(),
-            walker: WalkPrograms::load()?.over(&sink.flows, walk::WALK_SINK)?,
+            walker: Walker::over(&sink.flows)?,
             begins: true,
             summaries: Summaries::new(clock::realtime_ns()),
             seen: 0,
@@ -117,10 +112,9 @@ impl Sweeper {
             let all = self.is_tally_new();
             self.summaries.begin_pass(now_ns, self.loss_timeout, all);
         }
-        let found = self.walker.slice(&WalkQuery {
+        let found = self.walker.slice(&SinkTimes {
             now_ns,
             idle_ns: self.idle_ns,
-            open_idle_ns: self.idle_ns,
             loss_timeout_ns: self.loss_timeout.as_nanos() as u64,
             summary_ns: self.summaries.since_ns(),
         })?;
@@ -135,7 +129,7 @@ impl Sweeper {
             ..SweepStep::default()
         };
         let idle_ns = self.idle_ns;
-        let is_idle = |flow: &sink_flow| is_over(flow.last_ns, now_ns, idle_ns);
+        let is_idle = |flow: &sink_flow| is_idle(flow.last_ns, now_ns, idle_ns);
         let mut tally = match self.tally.as_deref().map(Mutex::try_lock) {
             None => None,
             Some(Ok(tally)) => Some(tally),
@@ -147,23 +141,23 @@ impl Sweeper {
             }
         };
         let summaries = &mut self.summaries;
-        let mut look_at = |key: &flow_key, summaries: &mut Summaries| -> io::Result<()> {
-            let Some(flow) = self.flows.get(key)? else {
-                return Ok(());
-            };
-            let slots = self.slots.of_flow(&flow)?;
+        let mut look_at = |key: &flow_key, flow: &sink_flow, summaries: &mut Summaries| {
+            let slots = self.slots.of_flow(flow)?;
             let tally = tally.as_mut();
             let news =
-                tally.map(|tally| tally.look_between(key.into(), counts_of(&flow, slots.clone())));
-            summaries.offer(key, &flow, &slots, news.unwrap_or_default());
-            Ok(())
+                tally.map(|tally| tally.look_between(key.into(), counts_of(flow, slots.clone())));
+            summaries.offer(key, flow, &slots, news.unwrap_or_default());
+            io::Result::Ok(())
         };
-        for key in &found.summary {
-            look_at(key, summaries)?;
+        for (key, flow) in &found.summary {
+            look_at(key, flow, summaries)?;
         }
         if found.end {
-            for flow in summaries.take_judged() {
-                look_at(&(&flow).into(), summaries)?;
+            for judged in summaries.take_judged() {
+                let key = (&judged).into();
+                if let Some(flow) = self.flows.get(&key)? {
+                    look_at(&key, &flow, summaries)?;
+                }
             }
         }
         let removed = |key: &flow_key, flow: &sink_flow| {
@@ -277,9 +271,9 @@ fn remove_if<V: Abi>(
 }
 
 /// The sweeper of the source's flow table, while there is one.
+#[derive(Default)]
 pub struct SourceSweeper {
-    walks: WalkPrograms,
-    table: Option<(u32, Map<flow_key, source_flow>, Walker)>,
+    table: Option<(u32, Map<flow_key, source_flow>, Walker<source_flow>)>,
     seen: u32,
     /// The number of flows that the last complete pass saw.
     seen_in_pass: u32,
@@ -298,15 +292,6 @@ fn open_idle_ns(idle_ns: u64, flows: u32, capacity: u32) -> u64 {
 }
 
 impl SourceSweeper {
-    pub fn new() -> io::Result<Self> {
-        Ok(Self {
-            walks: WalkPrograms::load()?,
-            table: None,
-            seen: 0,
-            seen_in_pass: 0,
-        })
-    }
-
     /// Walks the next slice and removes flows that are idle for `idle_ns`. TCP connections in an encapsulation of their
     /// own are kept longer, until a FIN or RST is sent.
     pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<SweepStep> {
@@ -332,26 +317,20 @@ impl SourceSweeper {
         let (_, flows, walker) = match &mut self.table {
             Some(table) if table.0 == id => table,
             table => {
-                let walker = self.walks.over(&flows, walk::WALK_SOURCE)?;
+                let walker = Walker::over(&flows)?;
                 table.insert((id, flows, walker))
             }
         };
         let open_idle_ns = open_idle_ns(idle_ns, self.seen_in_pass, flows.capacity());
-        let found = walker.slice(&WalkQuery {
-            now_ns,
-            idle_ns,
-            open_idle_ns,
-            loss_timeout_ns: 0,
-            summary_ns: 0,
-        })?;
+        let is_idle = |flow: &source_flow| match flow.open {
+            0 => is_idle(flow.last_ns, now_ns, idle_ns),
+            _ => is_idle(flow.last_ns, now_ns, open_idle_ns),
+        };
+        let found = walker.slice(is_idle)?;
         self.seen += found.seen;
         if found.end {
             self.seen_in_pass = std::mem::take(&mut self.seen);
         }
-        let is_idle = |flow: &source_flow| match flow.open {
-            0 => is_over(flow.last_ns, now_ns, idle_ns),
-            _ => is_over(flow.last_ns, now_ns, open_idle_ns),
-        };
         Ok(SweepStep {
             removed: remove_if(flows, &found.idle, is_idle, |_, _| Ok(()))?,
             end: found.end,

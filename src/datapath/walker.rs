@@ -1,136 +1,144 @@
-//! Walks over a flow table inside the kernel, a slice at a time: only flows that need attention come out.
+//! Walks over a flow table, a slice at a time, and finds the flows that need attention.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-
-use super::abi::walk_object::WalkSkelBuilder;
-use super::abi::{Abi, flow_key, read_from, walk, walk_finding, walk_record, walk_request};
-use super::iterator;
-use super::load::{program_fd, with_warnings};
+use super::abi::{Abi, flow_key, sink_flow, source_flow};
+use super::batches::Batches;
 use super::maps::Map;
 
-/// Flows in one slice, which takes a fraction of a millisecond.
-const SLICE: u32 = 2048;
-/// The most findings of one slice.
-const FINDINGS: usize = 256;
+/// Flows in one slice, which takes about a millisecond.
+const SLICE: usize = 1024;
 
-/// The loaded programs.
-pub struct WalkPrograms {
-    sink: OwnedFd,
-    source: OwnedFd,
-    requests: Map<u32, walk_request>,
+/// A walk over one table.
+pub struct Walker<V> {
+    flows: Map<flow_key, V>,
+    batches: Batches<flow_key, V>,
 }
 
-/// The flows that a walk looks for.
-#[derive(Clone, Copy, Debug)]
-pub struct WalkQuery {
-    pub now_ns: u64,
-    /// Flows that are idle for this time.
-    pub idle_ns: u64,
-    /// The source's flows: the same for TCP connections that are still open.
-    pub open_idle_ns: u64,
-    /// Flows that have waited for a sequence number for twice this time.
-    pub loss_timeout_ns: u64,
-    /// Flows with a packet after this time; 0 for none.
-    pub summary_ns: u64,
-}
-
-/// The flows that a slice found.
-#[derive(Debug, Default)]
-pub struct WalkFindings {
+/// The sink's flows that a slice found.
+#[derive(Default)]
+pub struct SinkFindings {
+    /// Flows that are idle.
     pub idle: Vec<flow_key>,
+    /// Flows with a loss period that no packet ended, or a loss that was not reported yet.
     pub loss: Vec<flow_key>,
-    pub summary: Vec<flow_key>,
+    /// Flows that had a packet.
+    pub summary: Vec<(flow_key, sink_flow)>,
     /// The number of flows that were looked at.
     pub seen: u32,
     /// The table's end was reached.
     pub end: bool,
 }
 
-impl WalkPrograms {
-    pub fn load() -> io::Result<Self> {
-        let mut object = MaybeUninit::uninit();
-        let open = WalkSkelBuilder::default()
-            .open(&mut object)
-            .map_err(io::Error::other)?;
-        let skel = with_warnings(|| open.load())?;
-        Ok(Self {
-            sink: program_fd(&skel.progs.walk_sink_flows)?,
-            source: program_fd(&skel.progs.walk_source_flows)?,
-            requests: Map::of(&skel.maps.walk_requests)?,
-        })
-    }
-
-    /// Begins walks over this table, which is the sink's or the source's.
-    pub fn over<V: Abi>(&self, flows: &Map<flow_key, V>, which: walk) -> io::Result<Walker> {
-        let program = match which {
-            walk::WALK_SINK => &self.sink,
-            _ => &self.source,
-        };
-        Ok(Walker {
-            link: iterator::link_to_map(program, flows.fd().as_raw_fd())?,
-            requests: self.requests.share()?,
-            which: which.0,
-            place: None,
-        })
-    }
+/// The source's flows that a slice found.
+#[derive(Default)]
+pub struct SourceFindings {
+    pub idle: Vec<flow_key>,
+    pub seen: u32,
+    pub end: bool,
 }
 
-/// A walk over one table.
-pub struct Walker {
-    link: OwnedFd,
-    requests: Map<u32, walk_request>,
-    which: u32,
-    place: Option<File>,
+/// The times by which the sink's flows are judged.
+#[derive(Clone, Copy, Debug)]
+pub struct SinkTimes {
+    pub now_ns: u64,
+    /// Flows without a packet for this time are idle.
+    pub idle_ns: u64,
+    /// A loss period is over that began before twice this time.
+    pub loss_timeout_ns: u64,
+    /// Flows with a packet after this time are to be summarised; 0 for none.
+    pub summary_ns: u64,
 }
 
-impl Walker {
-    /// Goes on where the last slice ended, or begins at the table's beginning.
-    pub fn slice(&mut self, wanted: &WalkQuery) -> io::Result<WalkFindings> {
-        self.requests.set(
-            &self.which,
-            &walk_request {
-                now_ns: wanted.now_ns,
-                idle_ns: wanted.idle_ns,
-                open_idle_ns: wanted.open_idle_ns,
-                loss_timeout_ns: wanted.loss_timeout_ns,
-                summary_ns: wanted.summary_ns,
-                slice: SLICE,
-                seen: 0,
-            },
-        )?;
-        let place = match &mut self.place {
-            Some(place) => place,
-            None => self.place.insert(iterator::begin(&self.link)?),
-        };
-        let mut found = WalkFindings::default();
-        let mut bytes = [0; size_of::<walk_record>()];
-        while found.idle.len() + found.loss.len() + found.summary.len() < FINDINGS {
-            let len = match place.read(&mut bytes) {
-                // The kernel looked at a million flows without a finding: the next call goes on.
-                Err(err) if err.kind() == io::ErrorKind::WouldBlock => break,
-                Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
-                len => len?,
-            };
-            let record = bytes.get(..len).and_then(read_from::<walk_record>);
-            let Some(record) = record else {
-                found.end = true;
-                self.place = None;
-                break;
-            };
-            match walk_finding(record.finding) {
-                walk_finding::WALK_IDLE => found.idle.push(record.key),
-                walk_finding::WALK_LOSS => found.loss.push(record.key),
-                walk_finding::WALK_SUMMARY => found.summary.push(record.key),
-                _ => break,
-            }
+/// What is to be done about a flow.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SinkFinding {
+    Idle,
+    Summary,
+}
+
+impl SinkTimes {
+    /// True if the flow waits for a sequence number longer than it should, or has a loss that no report told.
+    pub fn has_loss(&self, flow: &sink_flow) -> bool {
+        let withheld = flow.gap_ns == 0 && flow.lost_count != 0;
+        withheld || self.waits(flow)
+    }
+
+    fn waits(&self, flow: &sink_flow) -> bool {
+        let is_over =
+            |since_ns| since_ns < self.now_ns && self.now_ns - since_ns >= 2 * self.loss_timeout_ns;
+        let waits_far = flow.far_packets != 0 && flow.far_waits != 0;
+        (flow.gap_ns != 0 && is_over(flow.gap_ns)) || (waits_far && is_over(flow.far_ns))
+    }
+
+    pub fn finding(&self, flow: &sink_flow) -> Option<SinkFinding> {
+        // A record without a packet is not a flow yet.
+        if flow.first_ns == 0 {
+            return None;
         }
-        let request = self.requests.get(&self.which)?;
-        found.seen = request.map_or(0, |request| request.seen);
-        Ok(found)
+        // A flow whose loss period is to end is kept until it ended.
+        if is_idle(flow.last_ns, self.now_ns, self.idle_ns) && !self.waits(flow) {
+            return Some(SinkFinding::Idle);
+        }
+        let is_due = self.summary_ns != 0 && flow.last_ns >= self.summary_ns;
+        is_due.then_some(SinkFinding::Summary)
+    }
+}
+
+/// True if `last_ns` is `timeout_ns` or more ago. The kernel half may have written it after the walk's clock was read.
+pub fn is_idle(last_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
+    now_ns.saturating_sub(last_ns) >= timeout_ns
+}
+
+impl<V: Abi> Walker<V> {
+    /// A walk that begins at the table's beginning.
+    pub fn over(flows: &Map<flow_key, V>) -> io::Result<Self> {
+        Ok(Self {
+            flows: flows.share()?,
+            batches: Batches::of(SLICE),
+        })
+    }
+
+    /// Goes on where the last slice ended, or begins at the table's beginning. Returns how many flows it visited, and
+    /// whether the table's end was reached.
+    fn visit(&mut self, mut visit: impl FnMut(&flow_key, &V)) -> io::Result<(u32, bool)> {
+        let capacity = self.flows.capacity();
+        let (entries, end) = self.batches.next(self.flows.fd(), capacity)?;
+        let mut seen = 0;
+        for (key, flow) in entries {
+            seen += 1;
+            visit(key, flow);
+        }
+        Ok((seen, end))
+    }
+}
+
+impl Walker<sink_flow> {
+    pub fn slice(&mut self, times: &SinkTimes) -> io::Result<SinkFindings> {
+        let mut found = SinkFindings::default();
+        let (seen, end) = self.visit(|key, flow| {
+            if times.has_loss(flow) {
+                found.loss.push(*key);
+            }
+            match times.finding(flow) {
+                Some(SinkFinding::Idle) => found.idle.push(*key),
+                Some(SinkFinding::Summary) => found.summary.push((*key, *flow)),
+                None => {}
+            }
+        })?;
+        Ok(SinkFindings { seen, end, ..found })
+    }
+}
+
+impl Walker<source_flow> {
+    /// Finds flows that `is_over` says are idle.
+    pub fn slice(&mut self, is_over: impl Fn(&source_flow) -> bool) -> io::Result<SourceFindings> {
+        let mut found = SourceFindings::default();
+        let (seen, end) = self.visit(|key, flow| {
+            if flow.last_ns != 0 && is_over(flow) {
+                found.idle.push(*key);
+            }
+        })?;
+        Ok(SourceFindings { seen, end, ..found })
     }
 }

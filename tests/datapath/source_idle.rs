@@ -90,7 +90,7 @@ mod root {
                 false,
             ),
         ];
-        let mut sweeper = SourceSweeper::new().expect("loads as root");
+        let mut sweeper = SourceSweeper::default();
         for (name, frames, stays) in cases {
             for frame in frames {
                 source.run(&frame.bytes());
@@ -114,7 +114,7 @@ mod root {
     #[test]
     fn a_table_that_fills_forgets_idle_connections_first() {
         let source = source(100);
-        let mut sweeper = SourceSweeper::new().expect("loads as root");
+        let mut sweeper = SourceSweeper::default();
         for port in 0..75 {
             source.run(&connection(port).segment(1, SYN).bytes());
         }

@@ -215,7 +215,7 @@ fn turn(
         .with(WalkSinkFlows::new())
         .with(TellSummaries)
         .with(TellPaths::new(daemon.sink.paths()?))
-        .with(WalkSourceFlows::new()?)
+        .with(WalkSourceFlows::new())
         .with(ReopenReportLog)
         .with(LookForLinks)
         .with(FollowClock::default())

@@ -50,7 +50,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
         .with(read_again(args))
         .with(FollowClock::default())
         .with(TellClocks::default())
-        .with(WalkSourceFlows::new()?)
+        .with(WalkSourceFlows::new())
         .with(SetFileRules::default());
     daemon.signs.notify.ready();
     while !signals::ending() {
