@@ -86,7 +86,7 @@ send(10, 100)
 read()
 PY
 sleep 3
-for pid in "${daemons[@]: -3}"; do kill "$pid"; wait "$pid" || true; done
+stop left-drops router-drops right-drops
 sleep 12
 
 say "hostint history pairs"
@@ -100,4 +100,4 @@ for pair in json.load(sys.stdin)["pairs"]:
         split = pair["loss_split"]
         print(split["lost"], split["source_host"], split["network"], split["sink_host"])')
 say "lost, source host, network, sink host: $split"
-[ "$split" = "150 100 50 0" ] || exit 1
+[ "$split" = "150 100 50 0" ] || fail "150 datagrams were lost, 100 in the source host, 50 in the network"

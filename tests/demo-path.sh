@@ -12,7 +12,7 @@ mx)
 	transit_flags=(--carriers int-md --int-dscp 0x17)
 	;;
 *)
-	echo "demo: $2 is no mode (md, mx)" >&2
+	echo "$0: $2 is no mode (md, mx)" >&2
 	exit 2
 	;;
 esac
@@ -116,8 +116,7 @@ for _ in $(seq 150); do
 	history path --from 1 --to 2 | grep -q "^read " && break
 	sleep 0.1
 done
-kill "${daemons[@]: -1}" "${daemons[1]}"
-wait "${daemons[@]: -1}" "${daemons[1]}" || true
+stop third-drops container
 # Drops and names are in the history after ten seconds.
 for _ in $(seq 150); do
 	history drops --by node | grep -q "^leaf2 " && break
@@ -154,4 +153,5 @@ import json, sys
 print(pair["measured"]["lost"])')
 say "the slowest segment: $slowest"
 say "the third router dropped $dropped datagrams; hostint says that $lost are lost, and where: $places"
-[ "$slowest" = "wire 12 13" ] && [ "$lost" = "$dropped" ] && [ "$places" = "hop 13 $dropped" ] || exit 1
+[ "$slowest" = "wire 12 13" ] && [ "$lost" = "$dropped" ] && [ "$places" = "hop 13 $dropped" ] ||
+	fail "the slowest segment is that between nodes 12 and 13, and $dropped datagrams were lost in node 13"

@@ -72,8 +72,7 @@ head -n 8 "$out/collect.out"
 say "all loss reports"
 grep LOSS "$out/collect.out" || true
 say "what the collector says of its exporters"
-kill "${daemons[0]}"
-wait "${daemons[0]}" || true
+stop collect
 tail -n 2 "$out/collect.err"
 say "hostint status on the right (the receiving host)"
 in_ns $right "$hostint" status
@@ -84,4 +83,4 @@ lost=$(in_ns $right "$hostint" status --json | python3 -c '
 import json, sys
 print(sum(flow["lost"] for flow in json.load(sys.stdin)["sink"]["flows"]))')
 say "the router dropped $dropped packets; hostint reports $lost lost"
-[ "$dropped" = "$lost" ] || exit 1
+[ "$dropped" = "$lost" ] || fail "hostint does not report what the router dropped"

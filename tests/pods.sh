@@ -16,11 +16,12 @@ engine() {
 		--runtime "$runtime" "$@"
 }
 remove_all() {
+	local code=$1
 	engine rm -a -f -t 0 >/dev/null 2>&1 || true
 	ip netns del $pod 2>/dev/null || true
-	clean_up
+	clean_up "$code"
 }
-trap remove_all EXIT
+trap 'remove_all $?' EXIT
 
 say "an image of busybox alone"
 mkdir -p "$out/image/bin"
@@ -32,7 +33,8 @@ ip -n $client route add default via 10.78.1.254
 in_ns $router sysctl -qw net.ipv4.ip_forward=1
 start $router postcards "drops and hops are told" postcards --drops --hops --netns all --dev 'm0,v*' --json --report-period 100ms
 told=$out/postcards.out
-before=$(ls "/proc/${daemons[0]}/fd" | wc -l)
+daemon=$(pgrep -P "${daemons[postcards]}")
+before=$(ls "/proc/$daemon/fd" | wc -l)
 
 # Waits for a line of this kind to this port in which a field has this value.
 await_line() {
@@ -90,7 +92,7 @@ for _ in $(seq 100); do
 	left=$(in_ns $router "$hostint" status --json | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["postcards"]["hops"]["interfaces"])')
-	after=$(ls "/proc/${daemons[0]}/fd" | wc -l)
+	after=$(ls "/proc/$daemon/fd" | wc -l)
 	[ "$left" = 1 ] && [ "$after" -le "$before" ] && { echo "pods: passed"; exit 0; }
 	sleep 0.1
 done

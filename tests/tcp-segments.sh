@@ -43,7 +43,6 @@ def serve(connection):
 listener = socket.create_server(("10.83.2.1", 5000))
 while True:
     threading.Thread(target=serve, args=[listener.accept()[0]], daemon=True).start()' &
-daemons+=($!)
 # Bulk, and writes of any length; the segment size that the client takes for the largest changes from time to time.
 in_ns $client timeout $((seconds + 60)) python3 -c '
 import random, socket, sys, threading, time
