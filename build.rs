@@ -4,6 +4,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use libbpf_cargo::SkeletonBuilder;
 
@@ -50,24 +52,9 @@ fn main() {
         Some(_) => "-DNEXT_ABI",
         None => "-UNEXT_ABI",
     };
+    build_programs(&out, &clang, &[next_abi, &relative]);
     for name in PROGRAMS {
-        let source = PathBuf::from(format!("src/bpf/{name}.bpf.c"));
-        let depfile = out.join(format!("{name}.d"));
-        SkeletonBuilder::new()
-            .source(&source)
-            // The compiler takes seconds to read the bytes of all programs as text.
-            .obj(out.join(format!("{name}.o")))
-            .reference_obj(true)
-            .clang(&clang)
-            .clang_args(FLAGS.map(str::to_owned).into_iter().chain([
-                "-MD".into(),
-                format!("-MF{}", depfile.display()),
-                next_abi.into(),
-                relative.clone(),
-            ]))
-            .build_and_generate(out.join(format!("{name}.skel.rs")))
-            .unwrap_or_else(|err| panic!("cannot build {}: {err:#}", source.display()));
-        watch_headers(&depfile);
+        watch_headers(&depfile(&out, name));
     }
     println!("cargo:rustc-env=HOSTINT_CLANG={}", clang.display());
     println!("cargo:rustc-env=HOSTINT_BPF_FLAGS={}", FLAGS.join(" "));
@@ -75,6 +62,54 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=packaging/libelf-search.c");
     complete_libelf(&out);
+}
+
+/// Builds all programs, as many at once as cargo runs jobs. If several fail, the first one is told.
+fn build_programs(out: &Path, clang: &Path, flags: &[&str]) {
+    let jobs = env::var("NUM_JOBS").map_or(1, |jobs| jobs.parse().expect("a number of jobs"));
+    let next = AtomicUsize::new(0);
+    let failed = thread::scope(|scope| {
+        let worker = || {
+            let index = || next.fetch_add(1, Ordering::Relaxed);
+            while let Some(name) = PROGRAMS.get(index()) {
+                build_program(out, clang, flags, name).map_err(|err| (*name, err))?;
+            }
+            Ok(())
+        };
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
+        let results = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("no panic"));
+        results
+            .filter_map(Result::err)
+            .min_by_key(|(name, _)| *name)
+    });
+    if let Some((name, err)) = failed {
+        panic!("cannot build {}: {err}", source(name).display());
+    }
+}
+
+/// Compiles a program and generates its skeleton.
+fn build_program(out: &Path, clang: &Path, flags: &[&str], name: &str) -> Result<(), String> {
+    let depfile = format!("-MF{}", depfile(out, name).display());
+    SkeletonBuilder::new()
+        .source(source(name))
+        // The compiler takes seconds to read the bytes of all programs as text.
+        .obj(out.join(format!("{name}.o")))
+        .reference_obj(true)
+        .clang(clang)
+        .clang_args(FLAGS.iter().chain(&["-MD", &depfile]).chain(flags))
+        .build_and_generate(out.join(format!("{name}.skel.rs")))
+        .map_err(|err| format!("{err:#}"))
+}
+
+fn source(name: &str) -> PathBuf {
+    format!("src/bpf/{name}.bpf.c").into()
+}
+
+/// Where the compiler writes which files a program is made of.
+fn depfile(out: &Path, name: &str) -> PathBuf {
+    out.join(format!("{name}.d"))
 }
 
 /// `$CLANG`, else plain clang, else the newest versioned one.
