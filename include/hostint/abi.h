@@ -47,6 +47,7 @@ struct host_settings {
 	__u16 clock_steering, reverse_probes; /* as in struct lease2_answer; 1: a daemon sends them */
 	__u32 node_origin;                    /* enum node_origin: where node_id comes from */
 	__u64 clock_error_ns;                 /* as the operator or the time daemon states it; 0: not stated */
+	__u64 parts_tried, parts_refused;     /* bits of the kernel's parts that daemons of this host asked for */
 };
 
 enum node_origin {

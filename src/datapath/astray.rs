@@ -12,7 +12,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use super::abi::astray_count;
 use super::abi::astray_object::AstraySkelBuilder;
 use super::links::{Hook, Link};
-use super::load::{pin_maps, program_fd, with_warnings};
+use super::load::{load_object, pin_maps, program_fd};
 use super::map_names::{SINK_ASTRAY_COUNTS, SINK_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
@@ -48,7 +48,7 @@ impl AstrayWatchers {
             constants.have_coarse_clock = features.coarse_clock;
         }
         pin_maps(open.open_object_mut(), pins, &SINK_MAPS)?;
-        let skel = with_warnings(|| open.load())?;
+        let skel = load_object(open)?;
         Ok(Self {
             program: program_fd(&skel.progs.sink_astray)?,
             counts: Map::of(&skel.maps.sink_astray_counts)?,

@@ -16,13 +16,13 @@ const ENOTSUPP: i32 = 524;
 pub struct Batches<K, V> {
     keys: Vec<K>,
     values: Vec<V>,
-    place: Place<K>,
+    place: Reached<K>,
     /// The flags of the lookup.
     flags: u64,
 }
 
 /// Where the next batch begins.
-enum Place<K> {
+enum Reached<K> {
     Begin,
     /// The kernel's word for it: opaque, never larger than a key or 8 bytes.
     At([u8; 64]),
@@ -36,7 +36,7 @@ impl<K: Abi, V: Abi> Batches<K, V> {
         Self {
             keys: vec![K::default(); batch],
             values: vec![V::default(); batch],
-            place: Place::Begin,
+            place: Reached::Begin,
             flags: 0,
         }
     }
@@ -58,17 +58,17 @@ impl<K: Abi, V: Abi> Batches<K, V> {
         capacity: u32,
     ) -> io::Result<(impl Iterator<Item = (&K, &V)>, bool)> {
         let (count, end) = match self.place {
-            Place::Behind(..) => self.step_by_keys(map, capacity)?,
+            Reached::Behind(..) => self.step_by_keys(map, capacity)?,
             _ => match self.look_up(map) {
                 Err(err) if self.is_without_batches(&err) => {
-                    self.place = Place::Behind(None, 0);
+                    self.place = Reached::Behind(None, 0);
                     self.step_by_keys(map, capacity)?
                 }
                 result => result?,
             },
         };
         if end {
-            self.place = Place::Begin;
+            self.place = Reached::Begin;
         }
         Ok((self.keys.iter().zip(&self.values).take(count), end))
     }
@@ -81,7 +81,7 @@ impl<K: Abi, V: Abi> Batches<K, V> {
             nix::libc::EOPNOTSUPP,
             ENOTSUPP,
         ];
-        matches!(self.place, Place::Begin)
+        matches!(self.place, Reached::Begin)
             && err
                 .raw_os_error()
                 .is_some_and(|code| refused.contains(&code))
@@ -96,7 +96,7 @@ impl<K: Abi, V: Abi> Batches<K, V> {
         loop {
             let mut count = self.keys.len() as u32;
             let (mut next, from) = match &mut self.place {
-                Place::At(place) => (*place, place.as_mut_ptr()),
+                Reached::At(place) => (*place, place.as_mut_ptr()),
                 _ => ([0; 64], std::ptr::null_mut()),
             };
             // SAFETY: keys and values have room for `count` entries of the map's sizes (checked by the map's type), the places
@@ -114,7 +114,7 @@ impl<K: Abi, V: Abi> Batches<K, V> {
             };
             match -result {
                 0 => {
-                    self.place = Place::At(next);
+                    self.place = Reached::At(next);
                     return Ok((count as usize, false));
                 }
                 nix::libc::ENOENT => return Ok((count as usize, true)),
@@ -133,7 +133,7 @@ impl<K: Abi, V: Abi> Batches<K, V> {
     /// Two system calls an entry. The kernel begins again where a key is gone behind which the next one is asked for, so that the
     /// number of visits is limited.
     fn step_by_keys(&mut self, map: BorrowedFd<'_>, capacity: u32) -> io::Result<(usize, bool)> {
-        let Place::Behind(mut behind, mut visited) = self.place else {
+        let Reached::Behind(mut behind, mut visited) = self.place else {
             return Ok((0, true));
         };
         let mut count = 0;
@@ -179,7 +179,12 @@ impl<K: Abi, V: Abi> Batches<K, V> {
                 code => return Err(io::Error::from_raw_os_error(code)),
             }
         }
-        self.place = Place::Behind(behind, visited);
+        self.place = Reached::Behind(behind, visited);
         Ok((count, false))
     }
+}
+
+/// Reads a batch of an empty map from `u32` to `u32`.
+pub(super) fn try_one(map: BorrowedFd<'_>) -> io::Result<()> {
+    Batches::<u32, u32>::of(1).look_up(map).map(drop)
 }

@@ -6,12 +6,12 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use libbpf_rs::libbpf_sys;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::SkelBuilder;
 
 use super::abi::bound_object::BoundSkelBuilder;
 use super::iterator;
 use super::links::program_id;
-use super::load::{program_fd, with_warnings};
+use super::load::{load_object, program_fd};
 use super::pins::Pins;
 use super::probe::Features;
 use super::sink_programs;
@@ -25,14 +25,7 @@ fn refused(why: &str) -> io::Error {
 /// # Errors
 /// The kernel has no such programs, the driver takes none, or the kernel would crash when the interface is removed.
 pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd> {
-    if !features.nic_stamps {
-        return Err(refused(
-            "the kernel cannot ask a driver for timestamps (6.3 or newer can)",
-        ));
-    }
-    if features.blinding {
-        return Err(refused("net.core.bpf_jit_harden is 2 (try 1)"));
-    }
+    may_load(features)?;
     let mut object = MaybeUninit::uninit();
     let mut open = sink_programs::open_on_pins(&mut object, features, pins, &[])?;
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
@@ -46,7 +39,7 @@ pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd
         flags |= libbpf_sys::BPF_F_XDP_HAS_FRAGS;
     }
     program.set_flags(flags);
-    let skel = with_warnings(|| open.load())?;
+    let skel = load_object(open)?;
     let program = program_fd(&skel.progs.sink_nic)?;
     if !survives_its_interface(program.as_fd())? {
         return Err(refused(
@@ -54,6 +47,28 @@ pub fn load(pins: &Pins, ifindex: u32, features: Features) -> io::Result<OwnedFd
         ));
     }
     Ok(program)
+}
+
+/// Finds out whether this kernel could take the program, without an interface.
+pub fn try_to_look(features: Features) -> io::Result<()> {
+    may_load(features)?;
+    let mut object = MaybeUninit::uninit();
+    let open = BoundSkelBuilder::default()
+        .open(&mut object)
+        .map_err(io::Error::other)?;
+    iterator::link(&load_object(open)?.progs.look_at_bound).map(drop)
+}
+
+fn may_load(features: Features) -> io::Result<()> {
+    if !features.nic_stamps {
+        return Err(refused(
+            "the kernel cannot ask a driver for timestamps (6.3 or newer can)",
+        ));
+    }
+    if features.blinding {
+        return Err(refused("net.core.bpf_jit_harden is 2 (try 1)"));
+    }
+    Ok(())
 }
 
 /// True if the kernel would find the program when its interface is removed.
@@ -65,8 +80,8 @@ fn survives_its_interface(program: BorrowedFd<'_>) -> io::Result<bool> {
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
         constants.program_id = program_id(program)?;
     }
-    let skel = with_warnings(|| open.load())?;
-    let link = iterator::link(&program_fd(&skel.progs.look_at_bound)?)?;
+    let skel = load_object(open)?;
+    let link = iterator::link(&skel.progs.look_at_bound)?;
     let mut answer = iterator::begin(&link)?;
     let mut bytes = Vec::new();
     answer.read_to_end(&mut bytes)?;

@@ -8,7 +8,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::SkelBuilder;
 use libbpf_rs::{Link, MapHandle, OpenObject, OpenProgramMut};
 
 use super::abi::drop_object::{DropSkel, DropSkelBuilder};
@@ -19,7 +19,7 @@ use super::abi::{
 use super::counters::packets;
 use super::drop_reasons::{DropReasonNames, number_of, slot_of, told_by_tracepoint};
 use super::event_ring::EventRing;
-use super::load::{program_fd, recursion_misses, with_warnings};
+use super::load::{attach, load_object, program_fd, recursion_misses};
 use super::maps::Map;
 use super::token_rate::token_rate_of;
 use super::tunnel;
@@ -97,7 +97,7 @@ impl DropProgram {
             flows: Map::of(&maps.drop_flows)?,
             events: MapHandle::try_from(&maps.drop_events).map_err(io::Error::other)?,
             program: program_fd(program)?,
-            _link: with_warnings(|| program.attach())?,
+            _link: attach(program)?,
         })
     }
 
@@ -227,7 +227,7 @@ fn load(object: &mut MaybeUninit<OpenObject>, max_flows: u32) -> io::Result<(Dro
         .drop_flows
         .set_max_entries(max_flows)
         .map_err(io::Error::other)?;
-    Ok((with_warnings(|| open.load())?, told))
+    Ok((load_object(open)?, told))
 }
 
 /// Reads an event of the ring. Returns `None` for bytes that are none.

@@ -3,10 +3,10 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::SkelBuilder;
 
 use super::abi::head_room_object::HeadRoomSkelBuilder;
-use super::load::{program_fd, with_warnings};
+use super::load::{load_object, program_fd};
 use super::probe::Features;
 use super::run::run_at;
 
@@ -25,7 +25,7 @@ pub fn of_udp(ifindex: u32) -> io::Result<Option<u32>> {
     if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
         rodata.have_kernel_ctx = Features::probe().kernel_ctx;
     }
-    let skel = with_warnings(|| open.load())?;
+    let skel = load_object(open)?;
     let program = program_fd(&skel.progs.head_room)?;
     let asked = run_at(&program, ifindex)?;
     Ok((asked > 0).then(|| left_of(asked)))

@@ -7,9 +7,12 @@
 
 use std::io;
 
+use libbpf_rs::libbpf_sys;
+
 use super::hooks::has_tcx;
 use super::links::{Link, xdp_features, xdp_occupant};
 use super::pins::Pins;
+use super::probe::has_program_type;
 use super::sink_links::{attached_devs, role};
 use crate::config::{HookChoice, SinkConfig, SinkHook};
 use crate::os::rtnetlink::{self, InterfaceState};
@@ -32,6 +35,8 @@ pub struct HookFacts {
     pub native_xdp: bool,
     /// Packets may leave the host again by another interface.
     pub forwards: bool,
+    /// The kernel takes no program of type XDP.
+    pub xdp_refused: bool,
     /// The program of another tool that holds the XDP hook.
     pub occupant: Option<String>,
 }
@@ -41,6 +46,7 @@ pub struct HookFacts {
 pub enum WhyHook {
     AsBefore,
     NoTcx,
+    NoXdp,
     Software,
     Occupied,
     NoNativeXdp,
@@ -95,6 +101,7 @@ impl HookFacts {
             has_tcx: has_tcx(ifindex),
             is_card: state.device.is_some(),
             kind: state.kind.clone(),
+            xdp_refused: !has_program_type(libbpf_sys::BPF_PROG_TYPE_XDP),
             native_xdp: xdp_features(ifindex) & XDP_BASIC != 0,
             forwards: forwards(dev, ifindex, &state)?,
             occupant: xdp_occupant(ifindex).map(|err| err.to_string()),
@@ -108,6 +115,9 @@ impl HookFacts {
         }
         if self.has_tcx != Some(true) {
             return (SinkHook::Xdp, WhyHook::NoTcx);
+        }
+        if self.xdp_refused {
+            return (SinkHook::Tc, WhyHook::NoXdp);
         }
         let native = self.is_card && self.native_xdp;
         match self {
@@ -130,6 +140,7 @@ impl HookFacts {
                 )
             }
             WhyHook::NoTcx => "the kernel has no tcx, which came with 6.6".to_owned(),
+            WhyHook::NoXdp => "the kernel refuses programs of type XDP".to_owned(),
             WhyHook::Software => format!("{dev} is {}", self.noun()),
             WhyHook::Occupied => self.occupant.clone().unwrap_or_default(),
             WhyHook::NoNativeXdp => "the driver has no native XDP".to_owned(),

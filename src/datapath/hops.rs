@@ -4,14 +4,13 @@
 //! programs (before 6.6), filters of a daemon that was killed stay until the next one; they stamp nothing by then.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::SkelBuilder;
 use libbpf_rs::{Link, MapHandle};
 
 use super::abi::hop_object::{HopSkel, HopSkelBuilder};
@@ -24,15 +23,17 @@ use super::counters::packets;
 use super::event_ring::EventRing;
 use super::hop_hooks::HopHooks;
 use super::hop_passages::Passages;
-use super::load::{program_fd, recursion_misses, with_warnings};
+use super::load::{
+    attach, attach_to_cgroup, load_object, program_fd, recursion_misses, without_refused,
+};
 use super::maps::Map;
 use super::probe::{Features, has_packet_stamps};
 use super::token_rate::token_rate_of;
 use super::tunnel;
 use super::watch::{Watchlist, watchlist_of};
 use crate::model::{
-    FlowKey, HopReason, HopStart, HopTotals, HostHop, PacketPods, SOCKETS_IFINDEX, TunnelKind,
-    WatchRule,
+    FlowKey, HopReason, HopStart, HopTotals, HostHop, KernelPart, KernelParts, PacketPods,
+    PartsFound, SOCKETS_IFINDEX, TunnelKind, WatchRule,
 };
 use crate::os::{clock, log};
 
@@ -80,6 +81,7 @@ pub struct HopPrograms {
     /// The program behind the queue.
     program: OwnedFd,
     hooks: HopHooks,
+    found: PartsFound,
     /// Packets that leave are timed for as long as this lives, and those that sockets take.
     _links: Vec<Link>,
 }
@@ -90,19 +92,32 @@ impl HopPrograms {
     /// # Errors
     /// If the kernel cannot let packets carry a stamp, or refuses a program.
     pub fn start(max_flows: u32, plan: &HopPlan) -> io::Result<Self> {
+        let sockets = plan.sockets.as_ref().map(|_| KernelPart::SocketPassages);
+        let tried: KernelParts = sockets.into_iter().collect();
+        let (programs, _) = without_refused(&OPTIONAL, |refused| {
+            Self::start_parts(max_flows, plan, PartsFound { tried, refused })
+        })?;
+        Ok(programs)
+    }
+
+    /// What the kernel gives besides.
+    pub fn found(&self) -> PartsFound {
+        self.found
+    }
+
+    fn start_parts(max_flows: u32, plan: &HopPlan, found: PartsFound) -> io::Result<Self> {
+        let times_local = found.gives(KernelPart::SocketPassages);
         let mut object = MaybeUninit::uninit();
-        let skel = load(&mut object, max_flows, plan.sockets.is_some())?;
+        let skel = load(&mut object, max_flows, times_local)?;
         let maps = &skel.maps;
         let [arrives, queued, sent] = [
             program_fd(&skel.progs.hop_in)?,
             program_fd(&skel.progs.hop_queue)?,
             program_fd(&skel.progs.hop_out)?,
         ];
-        let mut links = vec![with_warnings(|| skel.progs.hop_out.attach())?];
-        if let Some(folder) = &plan.sockets {
-            let cgroup = File::open(folder)?;
-            let takes = &skel.progs.hop_socket;
-            links.push(with_warnings(|| takes.attach_cgroup(cgroup.as_raw_fd()))?);
+        let mut links = vec![attach(&skel.progs.hop_out)?];
+        if let Some(folder) = plan.sockets.as_ref().filter(|_| times_local) {
+            links.push(attach_to_cgroup(&skel.progs.hop_socket, folder)?);
         }
         let mut programs = Self {
             settings: Map::of(&maps.hop_settings)?,
@@ -116,6 +131,7 @@ impl HopPrograms {
             set: hop_settings::default(),
             program: sent,
             hooks: HopHooks::new(arrives, queued),
+            found,
             _links: links,
         };
         programs.set(plan)?;
@@ -199,6 +215,10 @@ impl HopPrograms {
         self.list
             .replace(plan.rules.as_deref().unwrap_or_default())?;
         self.set = settings_of(plan)?;
+        // Nothing takes the times of packets for sockets then.
+        if self.found.refused.contains(KernelPart::SocketPassages) {
+            self.set.flags &= !hop_setting::HOP_LOCAL.0;
+        }
         self.live()
     }
 
@@ -255,9 +275,18 @@ fn is_here(hooks: &HopHooks, ifindex: u32) -> bool {
 }
 
 /// Loads the programs and releases them, to find out whether this kernel takes them.
-pub fn try_to_load() -> io::Result<()> {
-    load(&mut MaybeUninit::uninit(), 1, false).map(drop)
+pub fn try_to_load() -> io::Result<PartsFound> {
+    let tried = KernelParts::from_iter([KernelPart::SocketPassages]);
+    let ((), refused) = without_refused(&OPTIONAL, |refused| {
+        let found = PartsFound { tried, refused };
+        let times_local = found.gives(KernelPart::SocketPassages);
+        load(&mut MaybeUninit::uninit(), 1, times_local).map(drop)
+    })?;
+    Ok(PartsFound { tried, refused })
 }
+
+/// The program that can be left out.
+const OPTIONAL: [(&str, KernelPart); 1] = [("hop_socket", KernelPart::SocketPassages)];
 
 fn load(
     object: &mut MaybeUninit<libbpf_rs::OpenObject>,
@@ -286,7 +315,7 @@ fn load(
         let least = open.maps.hop_local.set_max_entries(LEAST_ENTRIES);
         least.map_err(io::Error::other)?;
     }
-    with_warnings(|| open.load())
+    load_object(open)
 }
 
 /// Reads an event of the ring. Returns `None` for bytes that are none.

@@ -12,14 +12,14 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use super::abi::host_times_object::{HostTimesSkelBuilder, OpenHostTimesSkel};
 use super::abi::{flow_key, sink_flow};
 use super::links::{Hook, Link};
-use super::load::{pin_maps, program_fd, with_warnings};
+use super::load::{attach, load_object, pin_maps, program_fd, without_refused};
 use super::map_names::{CROSSINGS, HOST_SETTINGS, SINK_FLOWS};
 use super::maps::Map;
 use super::pins::Pins;
-use super::probe::{Features, has_tracepoint};
+use super::probe::Features;
 use super::waits::WaitTable;
 use crate::config::SinkConfig;
-use crate::model::{NodeId, PathTotals};
+use crate::model::{KernelPart, KernelParts, NodeId, PartsFound, PathTotals};
 use crate::os::{netdev, netns};
 
 /// The programs, attached, and their counts.
@@ -30,33 +30,56 @@ pub struct HostTimes {
     interfaces: BTreeMap<u32, Link>,
     /// The other programs see packets for as long as these live.
     _links: Vec<TracepointLink>,
-    followed: Followed,
+    found: PartsFound,
 }
 
-/// What the kernel tells by tracepoints of its own.
-#[derive(Clone, Copy, Debug)]
-pub struct Followed {
-    /// What applications write, so that waits in send buffers are known.
-    pub writes: bool,
-    /// When sockets get and hand out datagrams.
-    pub datagrams: bool,
-}
+/// The programs that can be left out, and without whom.
+const OPTIONAL: [(&str, KernelPart); 3] = [
+    ("host_written", KernelPart::SendBufferWaits),
+    ("host_queued", KernelPart::DatagramWaits),
+    ("host_received", KernelPart::DatagramWaits),
+];
 
-/// Loads the programs for what the kernel tells, and no others.
-pub fn choose_programs(open: &mut OpenHostTimesSkel<'_>) -> Followed {
-    let followed = Followed {
-        writes: has_tracepoint(c"btf_trace_tcp_sendmsg_locked"),
-        datagrams: has_tracepoint(c"btf_trace_sk_data_ready")
-            && has_tracepoint(c"btf_trace_sock_recv_length"),
-    };
+/// Loads the programs of these parts, and no others.
+pub fn choose_programs(open: &mut OpenHostTimesSkel<'_>, parts: KernelParts) {
+    let writes = parts.contains(KernelPart::SendBufferWaits);
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
-        constants.follows_writes = followed.writes;
+        constants.follows_writes = writes;
     }
-    open.progs.host_written.set_autoload(followed.writes);
+    open.progs.host_written.set_autoload(writes);
     for of_datagrams in [&mut open.progs.host_queued, &mut open.progs.host_received] {
-        of_datagrams.set_autoload(followed.datagrams);
+        of_datagrams.set_autoload(parts.contains(KernelPart::DatagramWaits));
     }
-    followed
+}
+
+/// All that is asked of the kernel.
+pub fn parts() -> KernelParts {
+    let optional = OPTIONAL.iter().map(|(_, part)| *part);
+    optional.chain([KernelPart::HostWaits]).collect()
+}
+
+/// Loads the programs onto maps of their own and releases them, to find out what this kernel gives.
+///
+/// # Errors
+/// If it gives nothing of it.
+pub fn try_to_load() -> io::Result<PartsFound> {
+    let tried = parts();
+    let ((), refused) = without_refused(&OPTIONAL, |refused| {
+        let mut object = MaybeUninit::uninit();
+        let mut open = HostTimesSkelBuilder::default()
+            .open(&mut object)
+            .map_err(io::Error::other)?;
+        choose_programs(&mut open, tried.without(refused));
+        for map in [
+            &mut open.maps.sink_flows,
+            &mut open.maps.sink_fine_slots,
+            &mut open.maps.sink_fine_free,
+        ] {
+            map.set_max_entries(1).map_err(io::Error::other)?;
+        }
+        load_object(open).map(drop)
+    })?;
+    Ok(PartsFound { tried, refused })
 }
 
 impl HostTimes {
@@ -65,6 +88,17 @@ impl HostTimes {
     /// # Errors
     /// If the kernel has no such tracepoints, does not describe their types, or refuses a program.
     pub fn attach(pins: &Pins, config: &SinkConfig) -> io::Result<Self> {
+        let (mut times, refused) = without_refused(&OPTIONAL, |refused| {
+            Self::attach_parts(pins, config, parts().without(refused))
+        })?;
+        times.found = PartsFound {
+            tried: parts(),
+            refused,
+        };
+        Ok(times)
+    }
+
+    fn attach_parts(pins: &Pins, config: &SinkConfig, parts: KernelParts) -> io::Result<Self> {
         let flows = Map::<flow_key, sink_flow>::open(&pins.map(SINK_FLOWS))?
             .ok_or_else(|| io::Error::other("no sink is attached"))?;
         let mut object = MaybeUninit::uninit();
@@ -78,7 +112,7 @@ impl HostTimes {
             constants.extension_port = config.extension_port.to_be();
             constants.host_netns = netns::inode()?;
         }
-        let followed = choose_programs(&mut open);
+        choose_programs(&mut open, parts);
         open.maps
             .sink_flows
             .reuse_fd(flows.fd())
@@ -91,30 +125,30 @@ impl HostTimes {
             unused.set_max_entries(1).map_err(io::Error::other)?;
         }
         pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS, CROSSINGS])?;
-        let skel = with_warnings(|| open.load())?;
+        let skel = load_object(open)?;
         let mut programs = vec![&skel.progs.host_sent, &skel.progs.host_copied];
-        if followed.writes {
+        if parts.contains(KernelPart::SendBufferWaits) {
             programs.push(&skel.progs.host_written);
         }
-        if followed.datagrams {
+        if parts.contains(KernelPart::DatagramWaits) {
             programs.extend([&skel.progs.host_queued, &skel.progs.host_received]);
         }
         let links = programs
             .into_iter()
-            .map(|program| with_warnings(|| program.attach()))
+            .map(attach)
             .collect::<io::Result<_>>()?;
         Ok(Self {
             table: WaitTable::new(Map::of(&skel.maps.transit_waits)?),
             arrives: program_fd(&skel.progs.host_in)?,
             interfaces: BTreeMap::new(),
             _links: links,
-            followed,
+            found: PartsFound::default(),
         })
     }
 
-    /// What of all this is followed.
-    pub fn followed(&self) -> Followed {
-        self.followed
+    /// What the kernel gives of all this.
+    pub fn found(&self) -> PartsFound {
+        self.found
     }
 
     /// Sees the packets that come by these interfaces of the sink, and by no others.

@@ -2,21 +2,24 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
-use libbpf_rs::libbpf_sys;
+use libbpf_rs::{ProgramMut, libbpf_sys};
+
+use super::load::refused;
 
 /// Links a program that walks over all of its kind.
-pub fn link(program: &OwnedFd) -> io::Result<OwnedFd> {
+pub fn link(program: &ProgramMut<'_>) -> io::Result<OwnedFd> {
     // SAFETY: the program is valid during the call; no options.
-    own(unsafe {
+    let linked = own(unsafe {
         libbpf_sys::bpf_link_create(
-            program.as_raw_fd(),
+            program.as_fd().as_raw_fd(),
             0,
             libbpf_sys::BPF_TRACE_ITER,
             std::ptr::null(),
         )
-    })
+    });
+    linked.map_err(|err| refused(program, &err))
 }
 
 /// Begins a walk: reading the file runs the program.

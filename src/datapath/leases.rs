@@ -217,6 +217,11 @@ impl Leases {
         Self { table, serial }
     }
 
+    /// Returns second handles of the same maps.
+    pub(super) fn share(&self) -> io::Result<Self> {
+        Ok(Self::of(self.table.share()?, self.serial.share()?))
+    }
+
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.table.fd()
     }

@@ -1,40 +1,159 @@
 //! Loading of programs onto maps that may be pinned already, with libbpf's warnings in the error if it fails.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
 
+use libbpf_rs::skel::OpenSkel;
 use libbpf_rs::{
-    MapCore, MapHandle, OpenMapMut, OpenObject, OpenProgramMut, ProgramMut, libbpf_sys,
+    Link, MapCore, MapHandle, OpenMapMut, OpenObject, OpenProgramMut, ProgramMut, libbpf_sys,
 };
 
 use super::libbpf_log;
 use super::links::program_label;
 use super::pins::{Pins, remove};
 use super::probe::Features;
+use crate::model::{KernelPart, KernelParts};
 use crate::os::log;
 
-/// Runs `load`. If it fails, the error ends with libbpf's last warnings.
-pub fn with_warnings<T>(load: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Result<T> {
-    let (result, warnings) = libbpf_log::collect_warnings(load);
+/// What the kernel did not take, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub struct Refusal {
+    /// The program; `None` if it was a map, or something else that all programs of the object need.
+    program: Option<String>,
+    text: String,
+}
+
+/// Loads an object of programs.
+///
+/// # Errors
+/// A [`Refusal`] that names the program or the map, its type, and what the kernel or libbpf said.
+pub fn load_object<'o, O: OpenSkel<'o>>(open: O) -> io::Result<O::Output> {
+    let sections: BTreeMap<String, String> = open
+        .open_object()
+        .progs()
+        .map(|program| {
+            let text = |text: &OsStr| text.to_string_lossy().trim_start_matches('?').to_owned();
+            (text(program.name()), text(program.section()))
+        })
+        .collect();
+    refusal_of(&sections, || open.load())
+}
+
+/// Attaches a program where its type says, for as long as the link lives.
+pub fn attach(program: &ProgramMut<'_>) -> io::Result<Link> {
+    refusal_of(&section_of(program), || program.attach())
+}
+
+/// Attaches a program to the cgroup of this folder, for as long as the link lives.
+pub fn attach_to_cgroup(program: &ProgramMut<'_>, folder: &Path) -> io::Result<Link> {
+    let cgroup = File::open(folder)?;
+    refusal_of(&section_of(program), || {
+        program.attach_cgroup(cgroup.as_raw_fd())
+    })
+}
+
+fn section_of(program: &ProgramMut<'_>) -> BTreeMap<String, String> {
+    let text = |text: &OsStr| text.to_string_lossy().into_owned();
+    BTreeMap::from([(text(program.name()), text(program.section()))])
+}
+
+/// Runs `call`. If it fails, the error ends with libbpf's last warnings.
+pub fn with_warnings<T>(call: impl FnOnce() -> libbpf_rs::Result<T>) -> io::Result<T> {
+    refusal_of(&BTreeMap::new(), call)
+}
+
+fn refusal_of<T>(
+    sections: &BTreeMap<String, String>,
+    call: impl FnOnce() -> libbpf_rs::Result<T>,
+) -> io::Result<T> {
+    let (result, warnings) = libbpf_log::collect_warnings(call);
     result.map_err(|err| {
-        let last = warnings.len().saturating_sub(3);
-        let mut text = err.to_string();
         // A refusal by the verifier has the same kind, and comes with a log.
-        let refused = warnings.iter().any(|text| text.contains("PROG LOAD LOG"));
-        let denied = err.kind() == libbpf_rs::ErrorKind::PermissionDenied && !refused;
+        let by_verifier = warnings.iter().any(|text| text.contains("PROG LOAD LOG"));
+        let denied = err.kind() == libbpf_rs::ErrorKind::PermissionDenied && !by_verifier;
+        let named = warnings.iter().rev().find_map(|line| failed_part(line));
+        let program = match named {
+            Some(("prog", name)) => Some(name.to_owned()),
+            _ => None,
+        };
+        let mut text = match (named, program.as_ref().and_then(|name| sections.get(name))) {
+            (Some((_, name)), Some(section)) => {
+                format!("the kernel refuses the program {name} of type {section}: {err}")
+            }
+            (Some(("map", name)), _) => format!("the kernel refuses the map {name}: {err}"),
+            _ => err.to_string(),
+        };
+        let last = warnings.len().saturating_sub(3);
         for warning in warnings[last..].iter().filter(|_| !denied) {
             text.push_str("; ");
             text.push_str(warning.lines().last().unwrap_or_default());
         }
-        io::Error::new(
-            if denied {
-                io::ErrorKind::PermissionDenied
-            } else {
-                io::ErrorKind::Other
-            },
-            text,
-        )
+        let kind = match denied {
+            true => io::ErrorKind::PermissionDenied,
+            false => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, Refusal { program, text })
     })
+}
+
+/// The error of a program that the kernel took, and does not let run where it belongs.
+pub fn refused(program: &ProgramMut<'_>, err: &io::Error) -> io::Error {
+    let name = program.name().to_string_lossy().into_owned();
+    let section = program.section().to_string_lossy();
+    let text = format!("the kernel does not let the program {name} of type {section} run: {err}");
+    io::Error::new(
+        err.kind(),
+        Refusal {
+            program: Some(name),
+            text,
+        },
+    )
+}
+
+/// Reads the kind and the name out of one of libbpf's warnings: `libbpf: prog 'see_drop': failed to load: -EPERM`.
+fn failed_part(warning: &str) -> Option<(&str, &str)> {
+    let (kind, rest) = warning.trim_start_matches("libbpf: ").split_once(" '")?;
+    let (name, what) = rest.split_once("': ")?;
+    (["prog", "map"].contains(&kind) && what.starts_with("failed to")).then_some((kind, name))
+}
+
+/// True if the kernel refused something, or has no such thing: a role can do without it.
+pub fn is_refusal(err: &io::Error) -> bool {
+    err.kind() == io::ErrorKind::Unsupported || refusal(err).is_some()
+}
+
+fn refusal(err: &io::Error) -> Option<&Refusal> {
+    err.get_ref()?.downcast_ref()
+}
+
+/// Calls `load`, and calls it again without the optional programs that the kernel refused, which are told in the log.
+///
+/// # Errors
+/// The kernel refuses something that is not optional.
+pub fn without_refused<T>(
+    optional: &[(&str, KernelPart)],
+    mut load: impl FnMut(KernelParts) -> io::Result<T>,
+) -> io::Result<(T, KernelParts)> {
+    let mut refused = KernelParts::default();
+    loop {
+        let err = match load(refused) {
+            Ok(loaded) => return Ok((loaded, refused)),
+            Err(err) => err,
+        };
+        let program = refusal(&err).and_then(|refusal| refusal.program.as_deref());
+        let part = optional.iter().find(|(name, _)| Some(*name) == program);
+        match part {
+            Some((_, part)) if refused.insert(*part) => {
+                log::warning(format_args!("{}: {err}", part.facts().sentence()));
+            }
+            _ => return Err(err),
+        }
+    }
 }
 
 /// Makes each map of the object that is listed in `names` share the map pinned under its name. If none is pinned, the

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, libbpf_sys};
 
 use super::abi::{Abi, bytes_of, read_from};
-use super::batches::Batches;
+use super::batches::{self, Batches};
 use crate::os::log;
 
 /// Entries of a hash map that one system call reads.
@@ -261,4 +261,15 @@ impl<V: Abi> Map<u32, V> {
         }
         Ok(())
     }
+}
+
+/// Reads a map of one entry in batches, to find out whether this kernel lets maps be read so.
+pub fn try_batches() -> io::Result<()> {
+    let options = libbpf_sys::bpf_map_create_opts {
+        sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
+        ..Default::default()
+    };
+    let map = MapHandle::create(MapType::Hash, None::<&str>, 4, 4, 1, &options)
+        .map_err(io::Error::other)?;
+    batches::try_one(map.as_fd())
 }

@@ -33,6 +33,7 @@ pub mod host_times;
 mod ioam_devices;
 mod iterator;
 mod judged_flows;
+pub mod kernel_parts;
 pub mod leases;
 mod libbpf_log;
 pub mod links;

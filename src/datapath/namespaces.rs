@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::SkelBuilder;
 
 use super::abi::namespace_walk_object::NamespaceWalkSkelBuilder;
 use super::abi::{namespace_record, read_from};
 use super::iterator;
-use super::load::{program_fd, with_warnings};
+use super::load::load_object;
 
 const RECORD: usize = size_of::<namespace_record>();
 
@@ -22,8 +22,8 @@ pub fn living() -> io::Result<BTreeSet<u64>> {
     let open = NamespaceWalkSkelBuilder::default()
         .open(&mut object)
         .map_err(io::Error::other)?;
-    let skel = with_warnings(|| open.load())?;
-    let link = iterator::link(&program_fd(&skel.progs.walk_namespaces)?)?;
+    let skel = load_object(open)?;
+    let link = iterator::link(&skel.progs.walk_namespaces)?;
     let mut bytes = Vec::new();
     iterator::begin(&link)?.read_to_end(&mut bytes)?;
     let mut ids = BTreeSet::new();

@@ -11,7 +11,7 @@ use super::abi::peer_object::PeerSkelBuilder;
 use super::abi::{flow_key, source_flow, source_info, source_key};
 use super::clsact::ClsactFilter;
 use super::links::{AttachedBy, Hook, Link, remove_link};
-use super::load::{pin_maps, program_fd, with_warnings};
+use super::load::{load_object, pin_maps, program_fd};
 use super::map_names::{SOURCE_FLOWS, SOURCE_INFO, SOURCE_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
@@ -89,7 +89,7 @@ impl PeerProgram {
                 .map_err(io::Error::other)?;
         }
         pin_maps(open.open_object_mut(), pins, &SOURCE_MAPS)?;
-        let skel = with_warnings(|| open.load())?;
+        let skel = load_object(open)?;
         Ok(Self {
             program: program_fd(&skel.progs.source_peer)?,
         })

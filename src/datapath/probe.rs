@@ -43,13 +43,20 @@ fn has_helper(program: libbpf_sys::bpf_prog_type, helper: libbpf_sys::bpf_func_i
     unsafe { libbpf_sys::libbpf_probe_bpf_helper(program, helper, std::ptr::null()) == 1 }
 }
 
-fn has_kernel_function(name: &CStr) -> bool {
-    is_described(name, libbpf_sys::BTF_KIND_FUNC)
+/// True if programs of this type load.
+pub fn has_program_type(program: libbpf_sys::bpf_prog_type) -> bool {
+    // SAFETY: no options; the probe loads a program of its own and closes it.
+    unsafe { libbpf_sys::libbpf_probe_bpf_prog_type(program, std::ptr::null()) == 1 }
 }
 
-/// True if the kernel describes a tracepoint, whose type has this name: btf_trace_qdisc_enqueue.
-pub fn has_tracepoint(name: &CStr) -> bool {
-    is_described(name, libbpf_sys::BTF_KIND_TYPEDEF)
+/// True if maps of this type can be made.
+pub fn has_map_type(map: libbpf_sys::bpf_map_type) -> bool {
+    // SAFETY: no options; the probe makes a map of its own and closes it.
+    unsafe { libbpf_sys::libbpf_probe_bpf_map_type(map, std::ptr::null()) == 1 }
+}
+
+fn has_kernel_function(name: &CStr) -> bool {
+    is_described(name, libbpf_sys::BTF_KIND_FUNC)
 }
 
 /// True if the kernel describes a type of this name and kind.

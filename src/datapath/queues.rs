@@ -7,7 +7,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::SkelBuilder;
 use libbpf_rs::{Link, MapHandle, OpenObject};
 
 use super::abi::queue_object::{QueueSkel, QueueSkelBuilder};
@@ -17,12 +17,11 @@ use super::abi::{
 };
 use super::counters::packets;
 use super::event_ring::EventRing;
-use super::load::{program_fd, recursion_misses, with_warnings};
+use super::load::{attach, load_object, program_fd, recursion_misses, without_refused};
 use super::maps::Map;
-use super::probe::has_tracepoint;
 use crate::model::{
-    FlowKey, QueueEpisode, QueueFigures, QueueFlow, QueueLimits, QueueMeasure, QueuePacket,
-    QueueTotals,
+    FlowKey, KernelPart, KernelParts, PartsFound, QueueEpisode, QueueFigures, QueueFlow,
+    QueueLimits, QueueMeasure, QueuePacket, QueueTotals,
 };
 use crate::os::clock;
 
@@ -46,6 +45,7 @@ pub struct QueuePrograms {
     programs: Vec<OwnedFd>,
     /// Packets are seen for as long as these live.
     links: Vec<Link>,
+    found: PartsFound,
 }
 
 /// An event: what happened, with the packet's flow if it is told, and the episode as it was then.
@@ -63,6 +63,19 @@ impl QueuePrograms {
     /// # Errors
     /// If the kernel has no such tracepoint, or refuses a program.
     pub fn start(netns: u32, by_time: bool) -> io::Result<Self> {
+        let tried: KernelParts = by_time
+            .then_some(KernelPart::QueueEntries)
+            .into_iter()
+            .collect();
+        let (mut programs, refused) = without_refused(&OPTIONAL, |refused| {
+            Self::start_parts(netns, tried.without(refused))
+        })?;
+        programs.found = PartsFound { tried, refused };
+        Ok(programs)
+    }
+
+    fn start_parts(netns: u32, parts: KernelParts) -> io::Result<Self> {
+        let by_time = parts.contains(KernelPart::QueueEntries);
         let mut object = MaybeUninit::uninit();
         let skel = load(&mut object, by_time)?;
         let maps = &skel.maps;
@@ -75,16 +88,22 @@ impl QueuePrograms {
             ruled: QueueRules::new(),
             programs: Vec::new(),
             links: Vec::new(),
+            found: PartsFound::default(),
         };
         if by_time {
             let enters = &skel.progs.queue_in;
             programs.programs.push(program_fd(enters)?);
-            programs.links.push(with_warnings(|| enters.attach())?);
+            programs.links.push(attach(enters)?);
         }
         let leaves = &skel.progs.queue_out;
         programs.programs.push(program_fd(leaves)?);
-        programs.links.push(with_warnings(|| leaves.attach())?);
+        programs.links.push(attach(leaves)?);
         Ok(programs)
+    }
+
+    /// What the kernel gives besides.
+    pub fn found(&self) -> PartsFound {
+        self.found
     }
 
     /// True if packets are timed.
@@ -189,34 +208,25 @@ impl QueuePrograms {
 }
 
 /// Loads the programs and releases them, to find out whether this kernel takes them.
-pub fn try_to_load() -> io::Result<()> {
-    load(&mut MaybeUninit::uninit(), sees_entries()).map(drop)
+pub fn try_to_load() -> io::Result<PartsFound> {
+    let tried = KernelParts::from_iter([KernelPart::QueueEntries]);
+    let ((), refused) = without_refused(&OPTIONAL, |refused| {
+        let found = PartsFound { tried, refused };
+        let by_time = found.gives(KernelPart::QueueEntries);
+        load(&mut MaybeUninit::uninit(), by_time).map(drop)
+    })?;
+    Ok(PartsFound { tried, refused })
 }
 
-/// True if the kernel tells when a packet enters a queue.
-pub fn sees_entries() -> bool {
-    has_tracepoint(c"btf_trace_qdisc_enqueue")
-}
+/// The program that can be left out: rules by time are of no effect then.
+const OPTIONAL: [(&str, KernelPart); 1] = [("queue_in", KernelPart::QueueEntries)];
 
 fn load(object: &mut MaybeUninit<OpenObject>, by_time: bool) -> io::Result<QueueSkel<'_>> {
-    let lacks = |why: &str| Err(io::Error::new(io::ErrorKind::Unsupported, why));
-    if !has_tracepoint(c"btf_trace_qdisc_dequeue") {
-        return lacks(
-            "the kernel does not describe its tracepoint of queues: that takes Linux 5.5 with BTF \
-             (CONFIG_DEBUG_INFO_BTF)",
-        );
-    }
-    if by_time && !sees_entries() {
-        return lacks(
-            "the kernel does not tell when packets enter a queue: that takes Linux 5.15 (try a trigger in bytes, such \
-             as trigger:200k)",
-        );
-    }
     let mut open = QueueSkelBuilder::default()
         .open(object)
         .map_err(io::Error::other)?;
     open.progs.queue_in.set_autoload(by_time);
-    with_warnings(|| open.load())
+    load_object(open)
 }
 
 fn key_of(ifindex: u32, queue: Option<u32>) -> queue_key {

@@ -1,7 +1,7 @@
 //! One run of a program that is attached to no hook: what it works on is passed as its packet.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libbpf_rs::libbpf_sys;
 
@@ -37,4 +37,27 @@ fn run(program: &OwnedFd, data: &[u8], context: &[u8]) -> io::Result<u32> {
         return Err(io::Error::from_raw_os_error(-result));
     }
     Ok(options.retval)
+}
+
+/// Runs a program of two instructions, to find out whether this kernel lets programs run so.
+pub fn try_to_run() -> io::Result<()> {
+    // r0 = 0; exit
+    const PROGRAM: [u64; 2] = [u64::from_le(0xb7), u64::from_le(0x95)];
+    // SAFETY: two instructions and a terminated licence outlive the call; no options.
+    let fd = unsafe {
+        libbpf_sys::bpf_prog_load(
+            libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
+            std::ptr::null(),
+            c"GPL".as_ptr(),
+            PROGRAM.as_ptr().cast(),
+            PROGRAM.len() as _,
+            std::ptr::null_mut(),
+        )
+    };
+    if fd < 0 {
+        return Err(io::Error::from_raw_os_error(-fd));
+    }
+    // SAFETY: the descriptor is new, and nothing else owns it.
+    let program = unsafe { OwnedFd::from_raw_fd(fd) };
+    run(&program, &[0; 64], &[]).map(drop)
 }

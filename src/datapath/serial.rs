@@ -13,6 +13,10 @@ impl Serial {
         Self(map)
     }
 
+    pub(super) fn share(&self) -> io::Result<Self> {
+        self.0.share().map(Self)
+    }
+
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.0.fd()
     }

@@ -6,8 +6,10 @@ use std::num::NonZeroU32;
 use super::abi::{host_settings, sink_flag, sink_settings};
 use super::grants;
 use super::pins::Pins;
-use super::shared_settings::{SharedSettings, clock_state, host_node};
-use crate::model::{BucketEdge, ClockStatus, Encapsulation, HostNode, Prefix, SinkSettings};
+use super::shared_settings::{SharedSettings, clock_state, host_node, parts_found};
+use crate::model::{
+    BucketEdge, ClockStatus, Encapsulation, HostNode, KernelParts, Prefix, SinkSettings,
+};
 
 /// What a host's programs share.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct HostSettings {
     pub report_ports: Vec<u16>,
     pub clock_offset_ns: i64,
     pub has_lease_key: bool,
+    /// The parts of the kernel that daemons asked for in vain.
+    pub lacks: KernelParts,
 }
 
 /// The settings that are pinned on this host, if there are any.
@@ -45,6 +49,7 @@ fn host_status(host: &host_settings) -> HostSettings {
         report_ports: ports.iter().map(|port| u16::from_be(*port)).collect(),
         clock_offset_ns: host.clock_offset_ns,
         has_lease_key: host.has_lease_key != 0,
+        lacks: parts_found(host).refused,
     }
 }
 

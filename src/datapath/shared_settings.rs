@@ -8,7 +8,8 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::probe::Features;
 use crate::model::{
-    ClockSource, ClockState, ClockSteering, HostNode, LeaseKey, NodeId, NodeOrigin,
+    ClockSource, ClockState, ClockSteering, HostNode, KernelParts, LeaseKey, NodeId, NodeOrigin,
+    PartsFound,
 };
 use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::{log, netns};
@@ -46,6 +47,14 @@ pub fn clock_state(settings: &host_settings) -> ClockState {
             _ => ClockSource::Unknown,
         },
         synchronised: settings.clock_synchronised != 0,
+    }
+}
+
+/// Returns what daemons found out about the kernel.
+pub fn parts_found(settings: &host_settings) -> PartsFound {
+    PartsFound {
+        tried: KernelParts::from_bits(settings.parts_tried),
+        refused: KernelParts::from_bits(settings.parts_refused),
     }
 }
 
@@ -135,6 +144,16 @@ impl SharedSettings {
     /// Lets answers to lease questions tell this for a few seconds.
     pub fn tell(&self, told: ToldByDaemon) -> io::Result<()> {
         self.change(|settings| put_told(settings, told))
+    }
+
+    /// Keeps what a daemon found out about the kernel, for `hostint status`.
+    pub fn note_parts(&self, found: PartsFound) -> io::Result<()> {
+        self.change(|settings| {
+            let mut all = parts_found(settings);
+            all.add(found);
+            settings.parts_tried = all.tried.bits();
+            settings.parts_refused = all.refused.bits();
+        })
     }
 
     /// This host's node, whose id packets are stamped with.

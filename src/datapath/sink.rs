@@ -22,7 +22,7 @@ use super::hook_choice::{HookFacts, WhyHook};
 use super::links::{
     Hook, Link, LinkState, RunningXdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
 };
-use super::load::{pin_maps, program_fd, with_warnings};
+use super::load::{load_object, pin_maps, program_fd};
 use super::map_names::{
     DAEMON_COUNTERS, HOST_MAPS, SINK_FLOWS, SINK_GRANTS, SINK_MAPS, SINK_SETTINGS,
 };
@@ -88,7 +88,7 @@ impl Sink {
         pin_maps(open.open_object_mut(), pins, &SINK_MAPS)?;
         let new_slots = fine_slots::match_pins(pins)?;
         let new_flows = !pins.map(SINK_FLOWS).exists();
-        let skel = with_warnings(|| open.load())?;
+        let skel = load_object(open)?;
         let fine = FineSlots::of(&skel.maps.sink_fine_slots, &skel.maps.sink_fine_free)?;
         if new_slots {
             fine.free_first(max_fine_flows)?;

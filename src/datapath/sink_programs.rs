@@ -9,7 +9,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, libbpf_sys};
 
 use super::abi::sink_object::{OpenSinkSkel, SinkProgs, SinkSkelBuilder};
-use super::load::{choose, chosen_fd, with_warnings};
+use super::load::{choose, chosen_fd, load_object};
 use super::map_names::SINK_SETTINGS;
 use super::pins::Pins;
 use super::probe::Features;
@@ -55,7 +55,7 @@ impl HookPrograms {
         }
         let mut object = MaybeUninit::uninit();
         let open = open_on_pins(&mut object, self.features, pins, &[hook])?;
-        let skel = with_warnings(|| open.load())?;
+        let skel = load_object(open)?;
         let program = fd_of(&skel.progs, self.features, hook)?;
         Ok(slot.get_or_init(|| program).as_fd())
     }
@@ -135,7 +135,7 @@ pub fn try_to_load() -> io::Result<()> {
         .set_max_entries(1)
         .map_err(io::Error::other)?;
     size_fine_slots(&mut open, 1)?;
-    with_warnings(|| open.load())?;
+    load_object(open)?;
     Ok(())
 }
 

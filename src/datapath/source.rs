@@ -14,7 +14,7 @@ use super::gso_limit;
 use super::handover;
 use super::ioam_devices;
 use super::links::{AttachedBy, Hook, Link, remove_link};
-use super::load::{choose, chosen_fd, pin_maps, with_warnings};
+use super::load::{choose, chosen_fd, load_object, pin_maps};
 use super::map_names::{HOST_MAPS, SOURCE_FLOWS, SOURCE_INFO, SOURCE_LEASES, SOURCE_MAPS};
 use super::maps::Map;
 use super::missed;
@@ -137,7 +137,7 @@ impl Source {
             &mut programs.source_xdp,
             &mut programs.source_xdp_locked,
         );
-        let skel = with_warnings(|| open.load())?;
+        let skel = load_object(open)?;
         if fresh {
             handover::copy(pins, SOURCE_INFO)?;
             watch::adopt(pins)?;

@@ -5,12 +5,12 @@ use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::SkelBuilder;
 
 use super::abi::task_walk_object::TaskWalkSkelBuilder;
 use super::abi::{read_from, task_record};
 use super::iterator;
-use super::load::{program_fd, with_warnings};
+use super::load::load_object;
 
 /// The most processes that are told.
 const MOST: u64 = 1 << 20;
@@ -29,10 +29,9 @@ impl TaskWalk {
         let open = TaskWalkSkelBuilder::default()
             .open(&mut object)
             .map_err(io::Error::other)?;
-        let skel = with_warnings(|| open.load())?;
-        let program = program_fd(&skel.progs.walk_tasks)?;
+        let skel = load_object(open)?;
         Ok(Self {
-            link: iterator::link(&program)?,
+            link: iterator::link(&skel.progs.walk_tasks)?,
         })
     }
 

@@ -3,15 +3,14 @@
 //! Nothing of them is pinned: a daemon that ends leaves nothing behind. They change no packet and no socket, unless
 //! option 114 is asked for; then segments carry it for as long as the daemon runs.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapHandle, OpenObject};
+use libbpf_rs::skel::SkelBuilder;
+use libbpf_rs::{Link, MapHandle, OpenObject, ProgramMut};
 
 use super::abi::tcp_walk_object::{TcpWalkSkel, TcpWalkSkelBuilder};
 use super::abi::{
@@ -22,12 +21,14 @@ use super::counters::packets;
 use super::event_ring::EventRing;
 use super::iterator;
 use super::leases::key_of;
-use super::load::{program_fd, with_warnings};
+use super::load::{attach, attach_to_cgroup, load_object, without_refused};
 use super::maps::Map;
 use super::tcp_record::RecordUnits;
 use super::token_rate::token_rate_of;
 use super::watch::{Watchlist, watchlist_of};
-use crate::model::{AddressPair, OptionCounts, TcpSample, WatchRule};
+use crate::model::{
+    AddressPair, KernelPart, KernelParts, OptionCounts, PartsFound, TcpSample, WatchRule,
+};
 use crate::os::clock;
 
 /// Bytes of one read: the kernel gives no more at a time.
@@ -76,48 +77,79 @@ pub struct TcpPrograms {
     counters: Map<u32, counter>,
     list: Watchlist,
     endings: MapHandle,
-    walk: OwnedFd,
+    /// `None` if the kernel does not show the connections that are open.
+    walk: Option<OwnedFd>,
     tick_ns: u64,
     peers: Map<address_pair, u64>,
+    found: PartsFound,
     /// Endings are seen for as long as these live, and option 114 is sent.
     _links: Vec<Link>,
 }
 
 impl TcpPrograms {
-    /// Loads the programs, sets them, and attaches them.
+    /// Loads the programs, sets them, and attaches them. Those that the kernel refuses are left out.
     ///
     /// # Errors
-    /// If the kernel has no iterator over TCP sockets, or refuses the programs.
+    /// If the kernel shows neither connections that are open nor those that end.
     pub fn attach(max_connections: u32, plan: &TcpPlan) -> io::Result<Self> {
+        let wanted = wanted(plan.option.is_some());
+        let (mut programs, refused) = without_refused(&PROGRAMS, |refused| {
+            Self::attach_parts(max_connections, plan, wanted.without(refused))
+        })?;
+        if SEEING.iter().all(|part| refused.contains(*part)) {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "the kernel lacks or refuses iter/tcp and tp_btf/inet_sock_set_state, one of which it takes to see \
+                 connections",
+            ));
+        }
+        programs.found = PartsFound {
+            tried: wanted,
+            refused,
+        };
+        Ok(programs)
+    }
+
+    fn attach_parts(max_connections: u32, plan: &TcpPlan, parts: KernelParts) -> io::Result<Self> {
         let tick_ns = clock::tick_ns()?;
         let mut object = MaybeUninit::uninit();
-        let parts = LoadedPrograms::choose(plan.option.is_some());
         let skel = load(&mut object, max_connections, parts)?;
-        let mut links = vec![with_warnings(|| skel.progs.see_connection.attach())?];
-        let maps = &skel.maps;
-        let programs = Self {
+        let mut links = Vec::new();
+        let (maps, programs) = (&skel.maps, &skel.progs);
+        if parts.contains(KernelPart::Endings) {
+            links.push(attach(&programs.see_connection)?);
+        }
+        let mut walk = None;
+        if parts.contains(KernelPart::OpenConnections) {
+            walk = Some(iterator::link(&programs.walk_connections)?);
+        }
+        let mut attached = Self {
             settings: Map::of(&maps.tcp_settings)?,
             counters: Map::of(&maps.tcp_counters)?,
             list: watchlist_of!(maps),
             endings: MapHandle::try_from(&maps.tcp_endings).map_err(io::Error::other)?,
-            walk: iterator::link(&program_fd(&skel.progs.walk_connections)?)?,
+            walk,
             tick_ns,
             peers: Map::of(&maps.tcp_option_peers)?,
+            found: PartsFound::default(),
             _links: Vec::new(),
         };
-        programs.set(plan)?;
+        attached.set(plan)?;
         if let Some(option) = &plan.option {
-            let cgroup = File::open(&option.cgroup)?;
-            let minding = &skel.progs.mind_option;
-            links.push(with_warnings(|| minding.attach_cgroup(cgroup.as_raw_fd()))?);
-            if parts == LoadedPrograms::All {
-                adopt(&program_fd(&skel.progs.adopt_connections)?)?;
+            if parts.contains(KernelPart::Option114) {
+                links.push(attach_to_cgroup(&programs.mind_option, &option.cgroup)?);
+            }
+            if parts.contains(KernelPart::AdoptedConnections) {
+                adopt(&programs.adopt_connections)?;
             }
         }
-        Ok(Self {
-            _links: links,
-            ..programs
-        })
+        attached._links = links;
+        Ok(attached)
+    }
+
+    /// What the kernel gives of what was asked for.
+    pub fn found(&self) -> PartsFound {
+        self.found
     }
 
     /// Changes what the programs do.
@@ -146,7 +178,10 @@ impl TcpPrograms {
     pub fn walk(&self, mut visit: impl FnMut(TcpSample)) -> io::Result<()> {
         const RECORD: usize = size_of::<tcp_record>();
         let units = self.units();
-        let mut file = iterator::begin(&self.walk)?;
+        let Some(walk) = &self.walk else {
+            return Ok(());
+        };
+        let mut file = iterator::begin(walk)?;
         let mut bytes = vec![0; READ_BYTES];
         let mut kept = 0;
         loop {
@@ -214,48 +249,51 @@ impl TcpPrograms {
     }
 }
 
-/// Loads the programs and releases them, to find out whether this kernel takes them.
+/// Loads the programs and releases them, to find out what this kernel gives.
 ///
 /// # Errors
-/// If it does not.
-pub fn try_to_load() -> io::Result<()> {
-    load(&mut MaybeUninit::uninit(), 1, LoadedPrograms::Views).map(drop)
+/// If it takes none of them.
+pub fn try_to_load() -> io::Result<PartsFound> {
+    let wanted = wanted(true);
+    let ((), refused) = without_refused(&PROGRAMS, |refused| {
+        load(&mut MaybeUninit::uninit(), 1, wanted.without(refused)).map(drop)
+    })?;
+    Ok(PartsFound {
+        tried: wanted,
+        refused,
+    })
+}
+
+/// The programs, each of which can be left out.
+const PROGRAMS: [(&str, KernelPart); 4] = [
+    ("walk_connections", KernelPart::OpenConnections),
+    ("see_connection", KernelPart::Endings),
+    ("mind_option", KernelPart::Option114),
+    ("adopt_connections", KernelPart::AdoptedConnections),
+];
+
+/// Without both of these nothing is seen.
+const SEEING: [KernelPart; 2] = [KernelPart::OpenConnections, KernelPart::Endings];
+
+fn wanted(option: bool) -> KernelParts {
+    let parts = PROGRAMS.iter().map(|(_, part)| *part);
+    parts
+        .filter(|part| option || SEEING.contains(part))
+        .collect()
 }
 
 /// Connections that are there already send option 114, too, from now on.
-fn adopt(program: &OwnedFd) -> io::Result<()> {
+fn adopt(program: &ProgramMut<'_>) -> io::Result<()> {
     let mut file = iterator::begin(&iterator::link(program)?)?;
     file.read_to_end(&mut Vec::new()).map(drop)
-}
-
-/// The programs to load.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum LoadedPrograms {
-    /// Those that only look.
-    Views,
-    /// Those that send option 114 on new connections, too.
-    New,
-    /// And on those that are there already.
-    All,
-}
-
-impl LoadedPrograms {
-    /// As many as are wanted, and as the kernel takes: before Linux 6.0 an iterator cannot change sockets.
-    fn choose(wants_option: bool) -> Self {
-        match wants_option {
-            false => Self::Views,
-            true if load(&mut MaybeUninit::uninit(), 1, Self::All).is_ok() => Self::All,
-            true => Self::New,
-        }
-    }
 }
 
 fn load(
     object: &mut MaybeUninit<OpenObject>,
     max_connections: u32,
-    parts: LoadedPrograms,
+    parts: KernelParts,
 ) -> io::Result<TcpWalkSkel<'_>> {
-    let option = parts != LoadedPrograms::Views;
+    let option = parts.contains(KernelPart::Option114);
     let mut open = TcpWalkSkelBuilder::default()
         .open(object)
         .map_err(io::Error::other)?;
@@ -266,10 +304,18 @@ fn load(
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
         constants.reads_options = option;
     }
-    open.progs.mind_option.set_autoload(option);
-    open.progs
-        .adopt_connections
-        .set_autoload(parts == LoadedPrograms::All);
+    let programs = &mut open.progs;
+    for (program, part) in [
+        (&mut programs.walk_connections, KernelPart::OpenConnections),
+        (&mut programs.see_connection, KernelPart::Endings),
+        (&mut programs.mind_option, KernelPart::Option114),
+        (
+            &mut programs.adopt_connections,
+            KernelPart::AdoptedConnections,
+        ),
+    ] {
+        program.set_autoload(parts.contains(part));
+    }
     if !option {
         for map in [
             &mut open.maps.tcp_option_peers,
@@ -278,7 +324,7 @@ fn load(
             map.set_max_entries(1).map_err(io::Error::other)?;
         }
     }
-    with_warnings(|| open.load())
+    load_object(open)
 }
 
 fn settings_of(plan: &TcpPlan) -> io::Result<tcp_settings> {

@@ -12,7 +12,7 @@ use super::clsact::{self, ClsactFilter};
 use super::grants;
 use super::handover;
 use super::links::{AttachedBy, Hook, Link, remove_link};
-use super::load::{pin_maps, program_fd, with_warnings};
+use super::load::{load_object, pin_maps, program_fd};
 use super::map_names::{HOST_MAPS, TRANSIT_ALLOW, TRANSIT_ARRIVALS, TRANSIT_INFO, TRANSIT_MAPS};
 use super::maps::Map;
 use super::pins::Pins;
@@ -75,7 +75,7 @@ impl Transit {
         let fresh = !pins.map(TRANSIT_INFO).exists();
         pin_maps(open.open_object_mut(), pins, &HOST_MAPS)?;
         pin_maps(open.open_object_mut(), pins, &TRANSIT_MAPS)?;
-        let skel = with_warnings(|| open.load())?;
+        let skel = load_object(open)?;
         if fresh {
             handover::copy(pins, TRANSIT_INFO)?;
             handover::copy(pins, TRANSIT_ALLOW)?;

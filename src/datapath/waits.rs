@@ -9,7 +9,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::transit_sent_object::TransitSentSkelBuilder;
 use super::abi::{wait_key, wait_part, wait_times};
-use super::load::{pin_maps, with_warnings};
+use super::load::{attach, load_object, pin_maps};
 use super::map_names::{
     CROSSINGS, HOST_SETTINGS, TRANSIT_ARRIVALS, TRANSIT_DEPARTURES, TRANSIT_GAUGES,
 };
@@ -86,10 +86,10 @@ impl Waits {
             TRANSIT_GAUGES,
         ];
         pin_maps(open.open_object_mut(), pins, &shared)?;
-        let skel = with_warnings(|| open.load())?;
+        let skel = load_object(open)?;
         Ok(Self {
             table: WaitTable::new(Map::of(&skel.maps.transit_waits)?),
-            _link: with_warnings(|| skel.progs.transit_sent.attach())?,
+            _link: attach(&skel.progs.transit_sent)?,
         })
     }
 
@@ -98,6 +98,21 @@ impl Waits {
     pub fn news(&mut self, node: NodeId, now_ns: u64) -> io::Result<Vec<PathTotals>> {
         self.table.news(node, now_ns)
     }
+}
+
+/// Loads the program onto maps of its own and releases it, to find out whether this kernel takes it.
+pub fn try_to_load() -> io::Result<()> {
+    let mut object = MaybeUninit::uninit();
+    let mut open = TransitSentSkelBuilder::default()
+        .open(&mut object)
+        .map_err(io::Error::other)?;
+    for map in [
+        &mut open.maps.transit_departures,
+        &mut open.maps.transit_arrivals,
+    ] {
+        map.set_max_entries(1).map_err(io::Error::other)?;
+    }
+    load_object(open).map(drop)
 }
 
 fn id_of(key: &wait_key) -> (u32, u32, u32) {

@@ -5,7 +5,10 @@ use std::io;
 use anyhow::anyhow;
 
 use crate::config::ConfigError;
-use crate::os::privileges;
+use crate::datapath::load::is_refusal;
+use crate::model::preflight::version;
+use crate::model::{KernelPart, PartsFound};
+use crate::os::{kernel, log, privileges};
 
 /// A wrong command line that clap cannot see.
 #[derive(Debug, thiserror::Error)]
@@ -78,13 +81,59 @@ pub fn advise_for(err: io::Error, needed: &[privileges::Capability]) -> anyhow::
     }
 }
 
+/// What a part of a role begins with; `None`, and a line in the log, if the kernel lacks or refuses it.
+///
+/// # Errors
+/// The part does not begin for another reason, such as privileges that are missing.
+pub fn unless_refused<T>(
+    part: KernelPart,
+    needed: &[privileges::Capability],
+    begun: io::Result<T>,
+) -> anyhow::Result<(Option<T>, PartsFound)> {
+    let mut found = PartsFound::default();
+    found.tried.insert(part);
+    let err = match begun {
+        Ok(begun) => return Ok((Some(begun), found)),
+        Err(err) => err,
+    };
+    let missing = privileges::missing(needed).unwrap_or_default();
+    if !is_refusal(&err) || !missing.is_empty() {
+        return Err(advise_for(err, needed));
+    }
+    log::warning(format_args!("{}: {err}", part.facts().sentence()));
+    found.refused.insert(part);
+    Ok((None, found))
+}
+
 /// Names the privileges that are missing.
 fn denied(err: io::Error) -> anyhow::Error {
     match privileges::missing(&privileges::STEADY)
         .unwrap_or_default()
         .as_slice()
     {
+        // What files refuse is EACCES.
+        [] if is_refusal(&err) || err.raw_os_error() == Some(nix::libc::EPERM) => {
+            anyhow!("{err}; {}", why_refused())
+        }
         [] => advise_pins(err),
         missing => anyhow!("{err}; needs {} (try sudo)", missing.join(", ")),
+    }
+}
+
+/// Why the kernel may refuse something to a process with all capabilities.
+fn why_refused() -> String {
+    let release = kernel::release().unwrap_or_default();
+    let locked = kernel::lockdown().filter(|mode| mode != "none");
+    match (locked, version(&release)) {
+        (Some(mode), _) => format!(
+            "the kernel is locked down ({mode}) and refuses it to every user (try lockdown=integrity at boot)"
+        ),
+        // Until then maps and programs were charged to the process.
+        (None, Some(old)) if old < (5, 11) => {
+            "the limit of locked memory may be too low (try ulimit -l unlimited)".to_owned()
+        }
+        (None, _) => "this process has all capabilities for it, so the kernel or the container's seccomp profile refuses \
+                      it to every user (hostint status --preflight names all that is refused)"
+            .to_owned(),
     }
 }

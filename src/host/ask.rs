@@ -35,8 +35,14 @@ pub fn recent(control: Option<&Path>) -> Option<RecentCounts> {
 
 /// Asks the daemons of roles that pin nothing, and adds their states.
 pub fn add_unpinned(status: &mut HostStatus) {
-    status.postcards = of_role(UnpinnedRole::Postcards).and_then(|found| found.postcards);
-    status.tcp = of_role(UnpinnedRole::Tcp).and_then(|found| found.tcp);
+    for role in [UnpinnedRole::Postcards, UnpinnedRole::Tcp] {
+        let Some(found) = of_role(role) else {
+            continue;
+        };
+        status.postcards = status.postcards.take().or(found.postcards);
+        status.tcp = status.tcp.take().or(found.tcp);
+        status.lacks.extend(found.lacks);
+    }
 }
 
 /// Asks the daemon of a role for its state; `None` if none runs, or it does not answer.

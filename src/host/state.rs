@@ -123,6 +123,9 @@ pub fn read_and_visit(
         transit: transit_status::read(pins)?,
         postcards: None,
         tcp: None,
+        lacks: host
+            .as_ref()
+            .map_or_else(Vec::new, |host| host.lacks.lacks()),
         why: Vec::new(),
     };
     // The diagnosis needs all peers.

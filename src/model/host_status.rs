@@ -6,8 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::interned_name::{self, InternedName};
 use super::{
-    ClockStatus, FlowKey, HostName, Lease, NodeId, NodeOrigin, PathStatus, PostcardsStatus, Reason,
-    SinkSettings, SummaryBudget, TcpStatus, TransitStatus,
+    ClockStatus, FlowKey, HostName, KernelLack, Lease, NodeId, NodeOrigin, PathStatus,
+    PostcardsStatus, Reason, SinkSettings, SummaryBudget, TcpStatus, TransitStatus,
 };
 
 /// The schema of a `HostStatus` as JSON.
@@ -33,6 +33,9 @@ pub struct HostStatus {
     pub postcards: Option<PostcardsStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpStatus>,
+    /// The parts of the kernel that daemons asked for in vain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<KernelLack>,
     /// Why packets are not tagged, not stripped or not measured, as far as counters show.
     pub why: Vec<Reason>,
 }
@@ -51,6 +54,7 @@ impl HostStatus {
             transit: None,
             postcards: None,
             tcp: None,
+            lacks: Vec::new(),
             why: Vec::new(),
         }
     }

@@ -50,6 +50,8 @@ mod host_status;
 pub mod hosts;
 mod int_header;
 mod interned_name;
+mod kernel_part;
+mod kernel_parts;
 mod known_path;
 mod latency_code;
 mod latency_histogram;
@@ -185,6 +187,8 @@ pub use host_status::{
 };
 pub use hosts::{HostSeen, HostsReporting, SilentHost};
 pub use int_header::{IntDomain, IntHeader, IntType, IntVersion};
+pub use kernel_part::{KERNEL_PARTS, KernelPart, PartFacts, Without};
+pub use kernel_parts::{KernelLack, KernelParts, PartsFound};
 pub use known_path::{KnownPath, PathKey};
 pub use latency_code::BadHistogram;
 pub use latency_histogram::{LatencyHistogram, SlotRange};

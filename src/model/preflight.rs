@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
+use super::KernelPart;
+
 /// The schema of a `Preflight` as JSON.
 pub const PREFLIGHT_SCHEMA: &str = "hostint.preflight/1";
 
@@ -98,8 +100,8 @@ pub struct HostFacts {
     /// The kernel's release as uname prints it: 6.18.44-generic.
     pub release: String,
     pub btf: bool,
-    /// Optional kernel features, and whether the kernel has each; `None` if they could not be tried.
-    pub features: Option<Vec<(&'static str, bool)>>,
+    /// The parts that the kernel lacks or refuses, and what it said; `None` if they could not be tried.
+    pub missing_parts: Option<Vec<(KernelPart, Option<String>)>>,
     /// Why the sink's programs do not load; `None` if loading could not be tried.
     pub programs: Option<Result<(), String>>,
     pub jit: bool,
@@ -113,36 +115,13 @@ pub struct HostFacts {
     pub clock: ClockFacts,
 }
 
-/// The facts about what postcards need.
+/// The facts about drops that postcards tell.
 #[derive(Clone, Debug, Default)]
-pub struct PostcardsFacts {
-    /// The config file has settings for them.
-    pub wanted: bool,
-    /// The kernel describes its tracepoint of drops.
-    pub sees_drops: bool,
+pub struct DropsFacts {
     /// The number of reasons for drops that the kernel has.
     pub reasons: usize,
-    /// Why their program does not load; `None` if loading could not be tried.
-    pub program: Option<Result<(), String>>,
     /// The kernel shows the addresses of its functions to this process.
     pub names_places: bool,
-    /// Packets can carry the time of their arrival through the host.
-    pub carries_stamps: bool,
-    /// Why the programs that time packets do not load; `None` if loading could not be tried.
-    pub hops: Option<Result<(), String>>,
-    /// The kernel tells when packets enter queues.
-    pub times_queues: bool,
-    /// Why the programs that watch queues do not load; `None` if loading could not be tried.
-    pub queues: Option<Result<(), String>>,
-}
-
-/// The facts about what the view of TCP connections needs.
-#[derive(Clone, Debug, Default)]
-pub struct TcpFacts {
-    /// The config file has settings for it.
-    pub wanted: bool,
-    /// Why its programs do not load; `None` if loading could not be tried.
-    pub programs: Option<Result<(), String>>,
 }
 
 /// The file system for pins.

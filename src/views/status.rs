@@ -339,6 +339,11 @@ impl fmt::Display for StatusText<'_> {
         if let Some(status) = &self.status.tcp {
             status_tcp::write(f, status)?;
         }
+        for lack in &self.status.lacks {
+            if self.all || lack.missing.is_some() {
+                writeln!(f, "{lack}")?;
+            }
+        }
         diagnosis::write(f, &self.status.why, self.all)
     }
 }

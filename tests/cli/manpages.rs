@@ -8,6 +8,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use hostint::cli::Cli;
+use hostint::model::{KERNEL_PARTS, PartFacts, Without};
 
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -155,7 +156,22 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
             );
         }
     }
-    out + &rest
+    out + &rest.replace(".\\\" the parts of the kernel\n", &kernel_parts())
+}
+
+/// The table of what each role asks of the kernel.
+fn kernel_parts() -> String {
+    let row = |row: &PartFacts| {
+        let without = match row.without {
+            Without::Replaced(how) => format!("without it, {how}"),
+            Without::Missing(figures) => format!("without it, hostint does not know {figures}"),
+            Without::CannotRun => "without it, the role cannot run".to_owned(),
+        };
+        let (name, roles, since) = (row.name, row.roles, row.since);
+        let text = format!(".TP\n.BR \"{name}\" \" ({roles}; {since})\"\n{without}.\n");
+        text.replace('-', "\\-")
+    };
+    KERNEL_PARTS.iter().map(row).collect()
 }
 
 fn completion(shell: Shell) -> String {

@@ -17,6 +17,7 @@ mod root {
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::host_times;
     use hostint::datapath::probe::Features;
+    use hostint::model::KernelPart;
     use libbpf_rs::ProgramMut;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
@@ -127,15 +128,16 @@ mod root {
         let mut open = HostTimesSkelBuilder::default().open(&mut object).unwrap();
         let constants = open.maps.rodata_data.as_deref_mut().unwrap();
         constants.have_tai_clock = Features::probe().tai_clock;
-        let followed = host_times::choose_programs(&mut open);
+        let found = host_times::try_to_load().expect("loads as root");
+        host_times::choose_programs(&mut open, found.tried.without(found.refused));
         let skel = open.load().expect("loads as root");
         line(out, "host_sent", &skel.progs.host_sent);
         line(out, "host_in", &skel.progs.host_in);
         line(out, "host_copied", &skel.progs.host_copied);
-        if followed.writes {
+        if found.gives(KernelPart::SendBufferWaits) {
             line(out, "host_written", &skel.progs.host_written);
         }
-        if followed.datagrams {
+        if found.gives(KernelPart::DatagramWaits) {
             line(out, "host_queued", &skel.progs.host_queued);
             line(out, "host_received", &skel.progs.host_received);
         }

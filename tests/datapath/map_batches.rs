@@ -4,6 +4,7 @@ mod root {
     use std::collections::BTreeMap;
 
     use hostint::datapath::maps::Map;
+    use hostint_testing::refusing_kernel::{Refused, under};
     use libbpf_rs::{MapHandle, MapType, libbpf_sys};
 
     struct Case {
@@ -76,13 +77,41 @@ mod root {
             for key in 0..case.entries {
                 map.set(&key, &(u64::from(key) * 3)).unwrap();
             }
-            let mut visited: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-            map.for_each_in_batches(case.batch, |key, value| {
-                visited.entry(key).or_default().push(value);
-            })
-            .unwrap();
+            let visited = visited(&map, case.batch);
             let expected = (0..case.entries).map(|key| (key, vec![u64::from(key) * 3]));
             assert_eq!(visited, expected.collect(), "{}", case.name);
+            let no_batches = [Refused::Command(libbpf_sys::BPF_MAP_LOOKUP_BATCH)];
+            let by_keys = under(&no_batches, || self::visited(&map, case.batch));
+            assert_eq!(by_keys, visited, "{}, key by key", case.name);
         }
+    }
+
+    fn visited(map: &Map<u32, u64>, batch: usize) -> BTreeMap<u32, Vec<u64>> {
+        let mut visited: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        map.for_each_in_batches(batch, |key, value| {
+            visited.entry(key).or_default().push(value);
+        })
+        .unwrap();
+        visited
+    }
+
+    #[test]
+    fn a_map_that_changes_meanwhile_has_an_end() {
+        let map = map(1024);
+        for key in 0..1000 {
+            map.set(&key, &0).unwrap();
+        }
+        let no_batches = [Refused::Command(libbpf_sys::BPF_MAP_LOOKUP_BATCH)];
+        let mut visits = 0;
+        under(&no_batches, || {
+            // The kernel begins again behind each key that is gone.
+            map.for_each_in_batches(1, |key, _| {
+                visits += 1;
+                map.remove(&key).unwrap();
+                map.set(&(key + 1000), &0).unwrap();
+            })
+            .unwrap();
+        });
+        assert!((1..=2048).contains(&visits), "{visits}");
     }
 }

@@ -18,8 +18,10 @@ mod root {
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
-    use hostint::datapath::probe::{Features, has_packet_stamps, has_tracepoint};
+    use hostint::datapath::probe::{Features, has_packet_stamps};
+    use hostint::datapath::queues;
     use hostint::datapath::{head_room, hops, host_times, namespaces};
+    use hostint::model::KernelPart;
     use hostint::os::netns;
     use hostint_testing::program_info;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -184,17 +186,18 @@ mod root {
             let mut open = HostTimesSkelBuilder::default().open(&mut object).unwrap();
             let constants = open.maps.rodata_data.as_deref_mut().unwrap();
             constants.have_tai_clock = features.tai_clock;
-            let followed = host_times::choose_programs(&mut open);
+            let found = host_times::try_to_load().expect("loads as root");
+            host_times::choose_programs(&mut open, found.tried.without(found.refused));
             let skel = open
                 .load()
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));
             check("host_sent", &skel.progs.host_sent);
             check("host_in", &skel.progs.host_in);
             check("host_copied", &skel.progs.host_copied);
-            if followed.writes {
+            if found.gives(KernelPart::SendBufferWaits) {
                 check("host_written", &skel.progs.host_written);
             }
-            if followed.datagrams {
+            if found.gives(KernelPart::DatagramWaits) {
                 check("host_queued", &skel.progs.host_queued);
                 check("host_received", &skel.progs.host_received);
             }
@@ -250,10 +253,12 @@ mod root {
     /// By bytes it is one program, by time two.
     #[test]
     fn what_watches_queues_loads() {
+        let found = queues::try_to_load().expect("loads as root");
         for by_time in [false, true] {
             let mut object = MaybeUninit::uninit();
             let mut open = QueueSkelBuilder::default().open(&mut object).unwrap();
-            if by_time && !has_tracepoint(c"btf_trace_qdisc_enqueue") {
+            // Linux 5.15 brought its tracepoint.
+            if by_time && !found.gives(KernelPart::QueueEntries) {
                 return;
             }
             open.progs.queue_in.set_autoload(by_time);

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use hostint::model::preflight::*;
+use hostint::model::{KERNEL_PARTS, KernelPart, Without};
 use hostint::os::nftables;
 use hostint::views::preflight::{
-    PreflightText, judge_device, judge_host, judge_network, judge_postcards, judge_tcp,
+    PreflightText, judge_device, judge_drops, judge_host, judge_network,
 };
 
 fn host() -> HostFacts {
     HostFacts {
         release: "6.18.1-generic".to_owned(),
         btf: true,
-        features: Some(vec![("atomics", true), ("TAI clock", true)]),
+        missing_parts: Some(Vec::new()),
         programs: Some(Ok(())),
         jit: true,
         lockdown: Some("none".to_owned()),
@@ -105,8 +106,8 @@ fn hosts_are_judged_by_what_they_have() {
             "as old as can be",
             |it| it.release = "5.10.1".to_owned(),
             "kernel",
-            Note,
-            "flows are locked",
+            Ok,
+            "Linux 5.10.1 with BTF",
         ),
         (
             "a release without numbers is not called old",
@@ -189,16 +190,16 @@ fn hosts_are_judged_by_what_they_have() {
             "refuses the sink's programs: too complex",
         ),
         (
-            "an older feature set",
-            |it| it.features = Some(vec![("atomics", true), ("TAI clock", false)]),
-            "features",
-            Note,
-            "without TAI clock",
+            "all parts",
+            |_| {},
+            "kernel-part",
+            Ok,
+            "all 29 that hostint uses",
         ),
         (
-            "features not tried",
-            |it| it.features = None,
-            "features",
+            "parts not tried",
+            |it| it.missing_parts = None,
+            "kernel-part",
             Note,
             "not tried",
         ),
@@ -631,171 +632,76 @@ fn the_list_reads_line_by_line_and_ends_with_the_verdict() {
 }
 
 #[test]
-fn postcards_are_judged_by_what_the_kernel_tells() {
-    use Verdict::{Fail, Note, Ok};
-    let all = || PostcardsFacts {
-        wanted: false,
-        sees_drops: true,
+fn drops_are_judged_where_they_can_be_seen() {
+    use Verdict::{Note, Ok};
+    let all = || DropsFacts {
         reasons: 139,
-        program: Some(Result::Ok(())),
         names_places: true,
-        carries_stamps: true,
-        hops: Some(Result::Ok(())),
-        times_queues: true,
-        queues: Some(Result::Ok(())),
     };
-    type Case = (
-        &'static str,
-        fn(&mut PostcardsFacts),
-        &'static str,
-        Verdict,
-        &'static str,
-    );
-    let cases: [Case; 17] = [
-        ("all is there", |_| {}, "drops", Ok, "with 139 reasons"),
-        ("names", |_| {}, "drop-places", Ok, "have names"),
+    let cases: [(&str, DropsFacts, &str, Verdict, &str); 4] = [
+        ("all is there", all(), "drops", Ok, "with 139 reasons"),
+        ("names", all(), "drop-places", Ok, "have names"),
         (
             "no reasons",
-            |it| it.reasons = 0,
+            DropsFacts {
+                reasons: 0,
+                ..all()
+            },
             "drops",
             Note,
-            "Linux 5.10.1 gives no reasons",
-        ),
-        (
-            "no tracepoint, and nobody wants it",
-            |it| it.sees_drops = false,
-            "drops",
-            Note,
-            "kfree_skb",
-        ),
-        (
-            "no tracepoint, and it is wanted",
-            |it| (it.sees_drops, it.wanted) = (false, true),
-            "drops",
-            Fail,
-            "kfree_skb",
-        ),
-        (
-            "not tried",
-            |it| it.program = None,
-            "drops",
-            Note,
-            "CAP_PERFMON",
-        ),
-        (
-            "refused, and nobody wants it",
-            |it| it.program = Some(Err("too large".to_owned())),
-            "drops",
-            Note,
-            "refuses the program that sees drops: too large",
-        ),
-        (
-            "refused, and it is wanted",
-            |it| (it.program, it.wanted) = (Some(Err("too large".to_owned())), true),
-            "drops",
-            Fail,
-            "too large",
+            "Linux 6.18.1-generic gives no reasons",
         ),
         (
             "hidden addresses",
-            |it| it.names_places = false,
+            DropsFacts {
+                names_places: false,
+                ..all()
+            },
             "drop-places",
             Note,
             "hides the addresses",
         ),
-        ("hops", |_| {}, "hops", Ok, "can be timed"),
-        ("queues", |_| {}, "queues", Ok, "by time and by bytes"),
-        (
-            "packets enter queues unseen",
-            |it| it.times_queues = false,
-            "queues",
-            Note,
-            "by bytes; Linux 5.10.1 does not tell",
-        ),
-        (
-            "queues are not tried",
-            |it| it.queues = None,
-            "queues",
-            Note,
-            "takes CAP_BPF",
-        ),
-        (
-            "no tracepoint of queues",
-            |it| it.queues = Some(Err("no BTF".to_owned())),
-            "queues",
-            Note,
-            "do not load: no BTF",
-        ),
-        (
-            "no stamps",
-            |it| it.carries_stamps = false,
-            "hops",
-            Note,
-            "Linux 5.10.1 does not let packets carry",
-        ),
-        (
-            "hops not tried",
-            |it| it.hops = None,
-            "hops",
-            Note,
-            "CAP_PERFMON",
-        ),
-        (
-            "hops refused",
-            |it| it.hops = Some(Err("too large".to_owned())),
-            "hops",
-            Note,
-            "refuses the programs that time packets: too large",
-        ),
     ];
-    for (sentence, change, check, verdict, words) in cases {
-        let mut facts = all();
-        change(&mut facts);
-        let found = judge_postcards(&facts, "5.10.1");
+    for (sentence, facts, check, verdict, words) in cases {
+        let found = judge_drops(&facts, &host());
         assert_said(sentence, &found, check, verdict, words);
         for one in found {
             assert_eq!(one.verdict == Ok, one.advice.is_none(), "{sentence}");
         }
     }
+    let blind = HostFacts {
+        missing_parts: Some(vec![(KernelPart::Drops, None)]),
+        ..host()
+    };
+    assert!(judge_drops(&all(), &blind).is_empty(), "no drops are seen");
 }
 
 #[test]
-fn the_view_of_tcp_is_judged_by_what_the_kernel_takes() {
-    use Verdict::{Fail, Note, Ok};
-    type Case = (
-        &'static str,
-        bool,
-        Option<Result<(), String>>,
-        Verdict,
-        &'static str,
-    );
-    let refused = || Some(Err("too large".to_owned()));
-    let cases: [Case; 4] = [
-        (
-            "all is there",
-            false,
-            Some(Result::Ok(())),
-            Ok,
-            "can be read",
-        ),
-        ("not tried", true, None, Note, "CAP_PERFMON"),
-        (
-            "refused, and nobody wants it",
-            false,
-            refused(),
-            Note,
-            "sockets: too large",
-        ),
-        (
-            "refused, and it is wanted",
-            true,
-            refused(),
-            Fail,
-            "sockets: too large",
-        ),
-    ];
-    for (sentence, wanted, programs, verdict, words) in cases {
-        let found = [judge_tcp(&TcpFacts { wanted, programs })];
-        assert_said(sentence, &found, "tcp", verdict, words);
+fn each_part_that_is_missing_is_told_with_the_words_of_the_table() {
+    for row in KERNEL_PARTS {
+        let facts = HostFacts {
+            missing_parts: Some(vec![(row.part, Some("so and so".to_owned()))]),
+            ..host()
+        };
+        let verdict = match row.without {
+            Without::CannotRun => Verdict::Fail,
+            _ => Verdict::Note,
+        };
+        let found = judge_host(&facts);
+        let sentence = format!("{}: so and so", row.sentence());
+        assert_said(row.name, &found, "kernel-part", verdict, &sentence);
+        let advice = found.iter().find_map(|one| one.advice.as_deref());
+        let since = format!("Linux {} or newer has it", row.since);
+        assert!(
+            advice.is_some_and(|advice| advice.starts_with(&since)),
+            "{advice:?}"
+        );
+    }
+}
+
+#[test]
+fn the_rows_of_parts_have_the_order_of_their_bits() {
+    for (n, row) in KERNEL_PARTS.iter().enumerate() {
+        assert_eq!(row.part as usize, n, "{}", row.name);
     }
 }

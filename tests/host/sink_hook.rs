@@ -25,7 +25,7 @@ fn veth() -> HookFacts {
 fn software_interfaces_take_tc_and_network_cards_xdp() {
     type Case = (&'static str, HookFacts, SinkHook, WhyHook);
     let occupied = Some("another program holds this hook".to_owned());
-    let cases: [Case; 11] = [
+    let cases: [Case; 12] = [
         ("a network card", card(), Xdp, WhyHook::NetworkCard),
         (
             "a network card of a router",
@@ -91,6 +91,15 @@ fn software_interfaces_take_tc_and_network_cards_xdp() {
             },
             Xdp,
             WhyHook::NoTcx,
+        ),
+        (
+            "a card on a kernel that refuses XDP",
+            HookFacts {
+                xdp_refused: true,
+                ..card()
+            },
+            Tc,
+            WhyHook::NoXdp,
         ),
         (
             "a veth that has a sink at XDP",

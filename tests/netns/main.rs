@@ -62,6 +62,7 @@ mod root {
     mod preflight;
     mod privileges;
     mod queues;
+    mod refusing_kernels;
     mod reload;
     mod repairs;
     mod report_formats;

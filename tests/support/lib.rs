@@ -46,6 +46,7 @@ pub mod programs;
 pub mod pushing;
 pub mod random;
 pub mod random_reports;
+pub mod refusing_kernel;
 pub mod report_rules;
 pub mod report_samples;
 pub mod scratch;

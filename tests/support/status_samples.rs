@@ -48,6 +48,7 @@ pub fn all() -> [HostStatus; 3] {
         transit: Some(transit()),
         postcards: Some(postcards()),
         tcp: Some(tcp()),
+        lacks: KernelParts::from_iter([KernelPart::Batches, KernelPart::HostWaits]).lacks(),
         why: reasons(),
         ..nothing()
     };

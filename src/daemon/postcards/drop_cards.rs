@@ -11,8 +11,10 @@ use super::plan::PostcardsPlan;
 use super::told::ToldFlows;
 use crate::datapath::drops::{DropPlan, DropProgram, read_event};
 use crate::datapath::event_ring::EventRing;
-use crate::host::advice::advise_for;
-use crate::model::{DropId, DropTotals, DropsStatus, DropsWithoutPacket, HostDrop};
+use crate::host::advice::unless_refused;
+use crate::model::{
+    DropId, DropTotals, DropsStatus, DropsWithoutPacket, HostDrop, KernelPart, PartsFound,
+};
 use crate::os::kernel_counters::{self, KernelCounter};
 use crate::os::{log, privileges};
 
@@ -37,8 +39,12 @@ pub struct DueDrops {
 }
 
 impl DropCards {
-    /// Attaches the program.
-    pub fn begin(plan: &PostcardsPlan, names: &KernelNames) -> Result<Self> {
+    /// Attaches the program; `None` if the kernel lacks or refuses it.
+    pub fn begin(
+        plan: &PostcardsPlan,
+        names: &KernelNames,
+        found: &mut PartsFound,
+    ) -> Result<Option<Self>> {
         if !names.reasons.exist() {
             log::warning(
                 "this kernel gives no reasons for drops (Linux 5.17 does): packets are told by the place that freed \
@@ -49,17 +55,21 @@ impl DropCards {
         let counters_before =
             kernel_counters::read().context("cannot read the kernel's counters")?;
         let programmed = plan.for_drops(&names.reasons)?;
-        let program = DropProgram::attach(plan.config.max_flows, &programmed)
-            .map_err(|err| advise_for(err, &privileges::POSTCARDS))
+        let program = DropProgram::attach(plan.config.max_flows, &programmed);
+        let (program, here) = unless_refused(KernelPart::Drops, &privileges::POSTCARDS, program)
             .context("cannot see drops")?;
-        Ok(Self {
+        found.add(here);
+        let Some(program) = program else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
             events: program.events().context("cannot read drops")?,
             program,
             programmed,
             told: ToldFlows::new(plan.config.max_reports),
             counters_before,
             flows: 0,
-        })
+        }))
     }
 
     /// Goes on with a new plan.

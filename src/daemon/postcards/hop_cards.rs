@@ -12,8 +12,8 @@ use super::told::ToldFlows;
 use crate::config::HopsChoice;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::hops::{HopPrograms, read_event};
-use crate::host::advice::advise_for;
-use crate::model::{HopId, HopTotals, HopsStatus, HostHop};
+use crate::host::advice::unless_refused;
+use crate::model::{HopId, HopTotals, HopsStatus, HostHop, KernelPart, PartsFound};
 use crate::os::privileges;
 
 /// Hops that are watched.
@@ -27,21 +27,31 @@ pub struct HopCards {
 }
 
 impl HopCards {
-    /// Attaches the programs to the interfaces of the plan.
-    pub fn begin(plan: &PostcardsPlan, links: &HostLinks) -> Result<Self> {
+    /// Attaches the programs to the interfaces of the plan; `None` if the kernel lacks or refuses them.
+    pub fn begin(
+        plan: &PostcardsPlan,
+        links: &HostLinks,
+        found: &mut PartsFound,
+    ) -> Result<Option<Self>> {
         let config = &plan.config;
-        let mut programs = HopPrograms::start(config.max_flows, &plan.for_hops()?)
-            .map_err(|err| advise_for(err, &privileges::POSTCARDS_HOPS))
+        let started = HopPrograms::start(config.max_flows, &plan.for_hops()?);
+        let part = KernelPart::Passages;
+        let (programs, here) = unless_refused(part, &privileges::POSTCARDS_HOPS, started)
             .context("cannot time packets")?;
+        found.add(here);
+        let Some(mut programs) = programs else {
+            return Ok(None);
+        };
+        found.add(programs.found());
         let interfaces = HopInterfaces::begin(&config.devs, links, &mut programs)
             .with_context(|| format!("cannot time packets at {}", config.devs.join(", ")))?;
-        Ok(Self {
+        Ok(Some(Self {
             interfaces,
             events: programs.events().context("cannot read hops")?,
             programs,
             told: ToldFlows::new(config.max_reports),
             flows: 0,
-        })
+        }))
     }
 
     /// Goes on with a new plan.

@@ -37,7 +37,7 @@ pub mod told;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use self::collectors::TellSums;
 use self::drop_cards::DropCards;
@@ -66,6 +66,7 @@ use super::signs::{GiveSigns, Signs};
 use crate::cli::PostcardsArgs;
 use crate::config::{DropsChoice, HopsChoice, POSTCARDS_HTTP_PORT};
 use crate::control::UnpinnedRole;
+use crate::model::PartsFound;
 use crate::os::{clock, log, netns, privileges, signals};
 use crate::report::Emitter;
 use crate::web::HttpListener;
@@ -135,10 +136,22 @@ fn begin(
     let http = http::bind(config.http.as_deref(), POSTCARDS_HTTP_PORT)?;
     let names = KernelNames::read(config.places);
     let links = HostLinks::begin()?;
-    let drops = (config.drops == DropsChoice::All).then(|| DropCards::begin(&plan, &names));
-    let hops = (config.hops != HopsChoice::None).then(|| HopCards::begin(&plan, &links));
-    let queues = (!config.queues.is_empty()).then(|| QueueCards::begin(&plan, &links));
-    let (drops, hops, queues) = (drops.transpose()?, hops.transpose()?, queues.transpose()?);
+    let mut found = PartsFound::default();
+    let drops = match config.drops {
+        DropsChoice::All => DropCards::begin(&plan, &names, &mut found)?,
+        _ => None,
+    };
+    let hops = match config.hops {
+        HopsChoice::None => None,
+        _ => HopCards::begin(&plan, &links, &mut found)?,
+    };
+    let queues = match config.queues.is_empty() {
+        true => None,
+        false => QueueCards::begin(&plan, &links, &mut found)?,
+    };
+    if drops.is_none() && hops.is_none() && queues.is_none() {
+        bail!("the kernel lacks or refuses all that is asked for (see hostint status --preflight)");
+    }
     give_up_all_but(match &hops {
         Some(_) => &privileges::POSTCARDS_HOPS[..],
         None => &privileges::POSTCARDS[..],
@@ -160,6 +173,7 @@ fn begin(
         names,
         signs: Signs::from_env(),
         since_ns: clock::realtime_ns(),
+        refused: found.refused,
     };
     Ok((daemon, http))
 }

@@ -10,8 +10,10 @@ use super::plan::PostcardsPlan;
 use super::told::TellRate;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::queues::{MOST_RULES, QueuePrograms, QueueRules};
-use crate::host::advice::advise_for;
-use crate::model::{QueueEpisode, QueueMeasure, QueueRule, QueueTotals, QueuesStatus};
+use crate::host::advice::unless_refused;
+use crate::model::{
+    KernelPart, PartsFound, QueueEpisode, QueueMeasure, QueueRule, QueueTotals, QueuesStatus,
+};
 use crate::os::{clock, netns, privileges};
 
 /// Queues that are watched.
@@ -26,8 +28,12 @@ pub struct QueueCards {
 }
 
 impl QueueCards {
-    /// Attaches the programs, for the interfaces of the plan.
-    pub fn begin(plan: &PostcardsPlan, links: &HostLinks) -> Result<Self> {
+    /// Attaches the programs, for the interfaces of the plan; `None` if the kernel lacks or refuses them.
+    pub fn begin(
+        plan: &PostcardsPlan,
+        links: &HostLinks,
+        found: &mut PartsFound,
+    ) -> Result<Option<Self>> {
         let rules = plan.config.queues.clone();
         for rule in rules.iter().filter(|rule| rule.names_one()) {
             let name = &rule.dev;
@@ -39,9 +45,15 @@ impl QueueCards {
             }
         }
         let netns = netns::inode().context("cannot watch queues")?;
-        let programs = QueuePrograms::start(netns, has_times(&rules))
-            .map_err(|err| advise_for(err, &privileges::POSTCARDS))
-            .context("cannot watch queues")?;
+        let started = QueuePrograms::start(netns, has_times(&rules));
+        let part = KernelPart::QueueEpisodes;
+        let (programs, here) =
+            unless_refused(part, &privileges::POSTCARDS, started).context("cannot watch queues")?;
+        found.add(here);
+        let Some(programs) = programs else {
+            return Ok(None);
+        };
+        found.add(programs.found());
         let mut cards = Self {
             events: programs
                 .events()
@@ -53,7 +65,7 @@ impl QueueCards {
             packet_rate: TellRate::new(plan.config.max_reports),
         };
         cards.follow(links)?;
-        Ok(cards)
+        Ok(Some(cards))
     }
 
     /// True if rules by time are possible.

@@ -18,7 +18,8 @@ use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::model::{
-    DropTotals, HopTotals, HostDrop, HostHop, HostStatus, PostcardsStatus, QueueTotals, WatchRule,
+    DropTotals, HopTotals, HostDrop, HostHop, HostStatus, KernelParts, PostcardsStatus,
+    QueueTotals, WatchRule,
 };
 use crate::report::Emitter;
 use crate::views::drops::counted;
@@ -43,6 +44,8 @@ pub struct PostcardsDaemon {
     pub signs: Signs,
     /// The time at which counts began.
     pub since_ns: u64,
+    /// What the kernel does not give of what is asked for.
+    pub refused: KernelParts,
 }
 
 /// All counts since the programs were attached.
@@ -244,6 +247,7 @@ impl TellsStatus for PostcardsDaemon {
     fn host_status(&mut self) -> Result<HostStatus> {
         Ok(HostStatus {
             postcards: Some(self.status()?),
+            lacks: self.refused.lacks(),
             ..HostStatus::of_nothing()
         })
     }

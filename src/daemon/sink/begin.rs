@@ -15,6 +15,7 @@ use crate::daemon::privileges::give_up_all_but;
 use crate::daemon::{http, metrics_push};
 use crate::datapath::daemon_counters::DaemonCounters;
 use crate::datapath::hook_choice;
+use crate::datapath::kernel_parts;
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
@@ -125,6 +126,7 @@ fn prepare(sink: &Sink, pins: &Pins, plan: &SinkPlan) -> Result<DaemonCounters> 
 
 fn set(sink: &Sink, plan: &SinkPlan) -> Result<DaemonCounters> {
     sink.host.refresh_clock()?;
+    sink.host.note_parts(kernel_parts::of_every_role())?;
     plan.name_host(sink)?;
     sink.apply(&plan.config)?;
     let counters = DaemonCounters::of(sink)?;

@@ -10,8 +10,9 @@ use crate::daemon::duty::Duty;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::host_times::HostTimes;
 use crate::datapath::pins::Pins;
-use crate::host::advice::advise_for;
-use crate::model::PathTotalsReport;
+use crate::datapath::shared_settings::SharedSettings;
+use crate::host::advice::unless_refused;
+use crate::model::{KernelPart, PathTotalsReport};
 use crate::os::{clock, log, privileges};
 
 const PERIOD: Duration = Duration::from_secs(10);
@@ -20,8 +21,8 @@ const PERIOD: Duration = Duration::from_secs(10);
 pub struct TellHostTimes(HostTimes);
 
 impl TellHostTimes {
-    /// Begins to measure beside the sink, which is attached; `None` if that is not asked for.
-    pub fn begin(pins: &Pins, config: &SinkConfig) -> Result<Option<Self>> {
+    /// Begins to measure beside the sink, which is loaded; `None` if that is not asked for, or the kernel refuses it.
+    pub fn begin(pins: &Pins, config: &SinkConfig, host: &SharedSettings) -> Result<Option<Self>> {
         if !config.host_times {
             return Ok(None);
         }
@@ -30,16 +31,14 @@ impl TellHostTimes {
             times.follow(&config.devs)?;
             Ok(times)
         };
-        let times = begin()
-            .map_err(|err| advise_for(err, &privileges::STEADY))
+        let part = KernelPart::HostWaits;
+        let (times, found) = unless_refused(part, &privileges::STEADY, begin())
             .context("cannot measure how long packets wait in this host")?;
-        log::info(match times.followed().writes {
-            true => "waits in this host are told",
-            false => {
-                "waits in this host are told, but for those in send buffers (they need kernel 6.16)"
-            }
-        });
-        Ok(Some(Self(times)))
+        host.note_parts(times.as_ref().map_or(found, HostTimes::found))?;
+        Ok(times.map(|times| {
+            log::info("waits in this host are told");
+            Self(times)
+        }))
     }
 }
 

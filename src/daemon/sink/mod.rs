@@ -85,8 +85,10 @@ pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
         sends_reverse_probes: loaded.leases.is_some(),
         ..ToldByDaemon::default()
     })?;
+    let host_times = TellHostTimes::begin(&loaded.pins, &loaded.plan.config, &loaded.sink.host)
+        .inspect_err(|_| host::sink::leave_nothing(&loaded.pins))?;
     loaded.attach()?;
-    serve(loaded, args, Arc::new(Mutex::new(tally)))
+    serve(loaded, host_times, args, Arc::new(Mutex::new(tally)))
 }
 
 /// Attaches the sink and leaves it to itself: packets are stripped and counted, and nothing is reported until a
@@ -97,7 +99,12 @@ pub fn attach(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     Ok(loaded.counters.end_life()?)
 }
 
-fn serve(loaded: LoadedSink, args: &SinkServeArgs, tally: Arc<Mutex<Tally>>) -> Result<()> {
+fn serve(
+    loaded: LoadedSink,
+    host_times: Option<TellHostTimes>,
+    args: &SinkServeArgs,
+    tally: Arc<Mutex<Tally>>,
+) -> Result<()> {
     let LoadedSink {
         lock: _lock,
         pins,
@@ -138,7 +145,6 @@ fn serve(loaded: LoadedSink, args: &SinkServeArgs, tally: Arc<Mutex<Tally>>) -> 
         signs,
         is_detached: false,
     };
-    let host_times = TellHostTimes::begin(&pins, &daemon.plan.config)?;
     match turn(daemon, events, host_times, args).context("cannot go on as a sink")? {
         // What is pinned ends with this process: sources have to stop first.
         End::Asked if pins.check_visible().is_err() => host::sink::leave(&pins, &[])?,

@@ -11,6 +11,7 @@ use crate::daemon::leases::{LeaseKeeping, warn_without_key};
 use crate::daemon::on_host::HostSide;
 use crate::daemon::privileges::give_up_all_but;
 use crate::daemon::signs::Signs;
+use crate::datapath::kernel_parts;
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::datapath::source::Source;
 use crate::datapath::source_links;
@@ -73,6 +74,7 @@ impl AttachedSource {
                 "a hostint sink serves this host already, and looks after its source (try hostint source attach)"
             );
         };
+        source.host.note_parts(kernel_parts::of_every_role())?;
         source.host.set_lease_key(key)?;
         source.host.set_report_ports(&plan.report_ports())?;
         warn_without_key(key);

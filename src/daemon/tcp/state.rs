@@ -136,6 +136,7 @@ impl TellsStatus for TcpDaemon {
                 connections_max: config.max_connections,
                 totals: self.totals()?,
             }),
+            lacks: self.programs.found().refused.lacks(),
             ..HostStatus::of_nothing()
         })
     }

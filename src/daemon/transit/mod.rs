@@ -70,7 +70,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let _lock = lock(&pins)?;
     let transit = attach_all(&pins, &plan)?;
     let postcards = TellPostcards::begin(&pins)?;
-    let waits = TellWaits::begin(&pins, &plan.setup.transit)?;
+    let waits = TellWaits::begin(&pins, &plan.setup.transit, &transit.host)?;
     give_up_all_but(&privileges::STEADY)?;
     signals::install().context("cannot handle signals")?;
     if args.config.is_some() {

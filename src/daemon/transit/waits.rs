@@ -9,9 +9,10 @@ use crate::config::TransitConfig;
 use crate::daemon::duty::Duty;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::pins::Pins;
+use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::waits::Waits;
-use crate::host::advice::advise_for;
-use crate::model::PathTotalsReport;
+use crate::host::advice::unless_refused;
+use crate::model::{KernelPart, PathTotalsReport};
 use crate::os::{clock, log, privileges};
 
 const PERIOD: Duration = Duration::from_secs(10);
@@ -24,17 +25,24 @@ pub struct TellWaits {
 }
 
 impl TellWaits {
-    /// Begins to measure waits behind a hop with this configuration; `None` if it asks for none.
-    pub fn begin(pins: &Pins, config: &TransitConfig) -> Result<Option<Self>> {
+    /// Begins to measure waits behind a hop with this configuration; `None` if it asks for none, or the kernel refuses it.
+    pub fn begin(
+        pins: &Pins,
+        config: &TransitConfig,
+        host: &SharedSettings,
+    ) -> Result<Option<Self>> {
         if !config.waits {
             return Ok(None);
         }
-        let waits = Waits::attach(pins, config)
-            .map_err(|err| advise_for(err, &privileges::STEADY))
+        let attached = Waits::attach(pins, config);
+        let (waits, found) = unless_refused(KernelPart::QueueWaits, &privileges::STEADY, attached)
             .context("cannot measure how long packets wait in queues")?;
-        log::info("waits in queues are told");
+        host.note_parts(found)?;
         let config = config.clone();
-        Ok(Some(Self { waits, config }))
+        Ok(waits.map(|waits| {
+            log::info("waits in queues are told");
+            Self { waits, config }
+        }))
     }
 
     /// Recognises INT by other marks from now on, if the hop does.
@@ -50,7 +58,7 @@ impl TellWaits {
             )
         };
         if marks(now) != marks(&self.config)
-            && let Some(begun) = Self::begin(&daemon.side.pins, now)?
+            && let Some(begun) = Self::begin(&daemon.side.pins, now, &daemon.transit.host)?
         {
             *self = begun;
         }

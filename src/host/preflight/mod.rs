@@ -13,25 +13,22 @@ pub use subjects::PreflightQuery;
 use subjects::Subjects;
 
 use crate::config::EXTENSION_PORT;
-use crate::datapath::drop_reasons::{self, DropReasonNames};
+use crate::datapath::drop_reasons::DropReasonNames;
 use crate::datapath::pins::Pins;
-use crate::datapath::probe::{Features, has_packet_stamps};
 use crate::datapath::{
-    drops, head_room, hook_choice, hooks, hops, links, queues, settings_status, sink_programs, tcp,
+    head_room, hook_choice, hooks, kernel_parts, links, settings_status, sink_programs,
 };
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
-    BpffsFacts, ClockFacts, DeviceFacts, Finding, HostFacts, NetworkFacts, PacketFilter,
-    PostcardsFacts, Preflight, TcpFacts, version,
+    BpffsFacts, ClockFacts, DeviceFacts, DropsFacts, Finding, HostFacts, NetworkFacts,
+    PacketFilter, Preflight, version,
 };
 use crate::os::privileges::Capability;
 use crate::os::{
     clock, ethtool, icmp, kallsyms, kernel, netdev, netns, nftables, privileges, resolve,
     rtnetlink, udp_ports,
 };
-use crate::views::preflight::{
-    judge_device, judge_host, judge_network, judge_postcards, judge_tcp,
-};
+use crate::views::preflight::{judge_device, judge_drops, judge_host, judge_network};
 
 /// The capabilities that loading programs of tracepoints takes.
 const PROGRAMS: [Capability; 2] = [Capability::CAP_BPF, Capability::CAP_PERFMON];
@@ -47,9 +44,7 @@ pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Pref
     let pins = Pins::of_this_host(bpffs, false).ok().flatten();
     let facts = host_facts(bpffs)?;
     let mut findings = judge_host(&facts);
-    let postcards = postcards_facts(subjects.postcards)?;
-    findings.extend(judge_postcards(&postcards, &facts.release));
-    findings.push(judge_tcp(&tcp_facts(subjects.tcp)?));
+    findings.extend(judge_drops(&drops_facts(), &facts));
     findings.append(&mut subjects.findings);
     let network = network_facts(pins.as_ref(), &collectors, &subjects.extension_ports);
     findings.extend(judge_network(&network));
@@ -88,21 +83,11 @@ fn find_collectors(subjects: &mut Subjects) -> Vec<SocketAddr> {
 
 fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
     let may_load = privileges::missing(&privileges::STEADY)?.is_empty();
-    let features = may_load.then(Features::probe);
     let discipline = clock::discipline()?;
     Ok(HostFacts {
         release: kernel::release()?,
         btf: kernel::has_btf(),
-        features: features.map(|features| {
-            vec![
-                ("atomics", features.atomics),
-                ("TAI clock", features.tai_clock),
-                ("coarse clock", features.coarse_clock),
-                ("MTU check", features.check_mtu),
-                ("XDP in several buffers", features.xdp_frags),
-                ("checksum state", features.kernel_ctx),
-            ]
-        }),
+        missing_parts: may_load.then(kernel_parts::missing),
         programs: may_load.then(|| sink_programs::try_to_load().map_err(|err| err.to_string())),
         jit: kernel::setting("net.core.bpf_jit_enable").is_none_or(|value| value != 0),
         lockdown: kernel::lockdown(),
@@ -118,27 +103,11 @@ fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
     })
 }
 
-fn postcards_facts(wanted: bool) -> Result<PostcardsFacts> {
-    let may_load = privileges::missing(&PROGRAMS)?.is_empty();
-    Ok(PostcardsFacts {
-        wanted,
-        sees_drops: drop_reasons::told_by_tracepoint().is_some(),
+fn drops_facts() -> DropsFacts {
+    DropsFacts {
         reasons: DropReasonNames::read().count(),
-        program: may_load.then(|| drops::try_to_load().map_err(|err| err.to_string())),
         names_places: kallsyms::are_shown(),
-        carries_stamps: has_packet_stamps(),
-        hops: may_load.then(|| hops::try_to_load().map_err(|err| err.to_string())),
-        times_queues: queues::sees_entries(),
-        queues: may_load.then(|| queues::try_to_load().map_err(|err| err.to_string())),
-    })
-}
-
-fn tcp_facts(wanted: bool) -> Result<TcpFacts> {
-    let may_load = privileges::missing(&PROGRAMS)?.is_empty();
-    Ok(TcpFacts {
-        wanted,
-        programs: may_load.then(|| tcp::try_to_load().map_err(|err| err.to_string())),
-    })
+    }
 }
 
 fn bpffs_facts(given: Option<&Path>) -> Result<BpffsFacts> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{ConfigError, File, Mistake, POSTCARDS, TCP, USUAL_FILE, read_key};
+use crate::config::{ConfigError, File, Mistake, USUAL_FILE, read_key};
 use crate::model::preflight::Finding;
 
 /// What flags say of a preflight.
@@ -20,10 +20,6 @@ pub struct Subjects {
     pub collectors: Vec<String>,
     /// The ports of --encap extension-udp.
     pub extension_ports: Vec<u16>,
-    /// The file has settings for postcards.
-    pub postcards: bool,
-    /// The file has settings for TCP connections.
-    pub tcp: bool,
     pub findings: Vec<Finding>,
 }
 
@@ -53,8 +49,6 @@ impl Subjects {
             let found = format!("{}: {}", path.display(), file.summary());
             self.findings.push(Finding::ok("config", found));
         }
-        self.postcards = file.tables.contains(&POSTCARDS);
-        self.tcp = file.tables.contains(&TCP);
         let (sink, source) = (&file.sink.options, &file.source.options);
         let transit = &file.transit.options;
         for dev in sink.dev.iter().chain(&source.dev).chain(&transit.dev) {

@@ -1,12 +1,13 @@
 //! The kernel, this process's privileges, and the clock.
 
 use crate::model::preflight::{BpffsFacts, Finding, HostFacts, version};
+use crate::model::{KERNEL_PARTS, KernelPart, Without};
 
 /// One finding for each fact.
 pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
     let mut found = vec![kernel(facts), capabilities(facts), bpffs(&facts.bpffs)];
     found.extend(programs(facts));
-    found.extend(features(facts));
+    found.extend(parts(facts));
     if !facts.jit {
         found.push(
             Finding::note(
@@ -51,13 +52,6 @@ fn kernel(facts: &HostFacts) -> Finding {
             format!("Linux {release} without BTF (/sys/kernel/btf/vmlinux)"),
         )
         .advise("use a kernel with CONFIG_DEBUG_INFO_BTF=y");
-    }
-    if version(release).is_some_and(|version| version < (5, 12)) {
-        return Finding::note(
-            "kernel",
-            format!("Linux {release} with BTF, but without BPF atomics: flows are locked"),
-        )
-        .advise("5.12 or newer is faster");
     }
     Finding::ok("kernel", format!("Linux {release} with BTF"))
 }
@@ -129,27 +123,38 @@ fn programs(facts: &HostFacts) -> Option<Finding> {
     })
 }
 
-fn features(facts: &HostFacts) -> Option<Finding> {
-    let Some(features) = &facts.features else {
-        return Some(
-            Finding::note("features", "not tried, because that takes CAP_BPF")
-                .advise("run as root"),
-        );
+/// One finding for each part that is missing: a failure if a role cannot run without it.
+fn parts(facts: &HostFacts) -> Vec<Finding> {
+    const CHECK: &str = "kernel-part";
+    let Some(missing) = &facts.missing_parts else {
+        return vec![
+            Finding::note(
+                CHECK,
+                "not tried, because that takes CAP_BPF and CAP_PERFMON",
+            )
+            .advise("run as root"),
+        ];
     };
-    let names = |there: bool| {
-        let chosen = features.iter().filter(|(_, has)| *has == there);
-        chosen.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    if missing.is_empty() {
+        let all = KERNEL_PARTS.len();
+        return vec![Finding::ok(CHECK, format!("all {all} that hostint uses"))];
+    }
+    let finding = |(part, why): &(KernelPart, Option<String>)| {
+        let row = part.facts();
+        let mut found = row.sentence();
+        if let Some(why) = why {
+            found = format!("{found}: {why}");
+        }
+        let finding = match row.without {
+            Without::CannotRun => Finding::fail(CHECK, found),
+            _ => Finding::note(CHECK, found),
+        };
+        finding.advise(format!(
+            "Linux {} or newer has it, unless it is locked down",
+            row.since
+        ))
     };
-    let missing = names(false);
-    Some(if missing.is_empty() {
-        Finding::ok("features", names(true))
-    } else {
-        Finding::note(
-            "features",
-            format!("without {missing}; hostint works around it"),
-        )
-        .advise("nothing to do; newer kernels cost less")
-    })
+    missing.iter().map(finding).collect()
 }
 
 fn clock(facts: &HostFacts) -> Vec<Finding> {

@@ -1,20 +1,18 @@
 //! Preflight: the findings that follow from facts about a host, and their text.
 
 mod device;
+mod drops;
 mod host;
 mod network;
-mod postcards;
-mod tcp;
 
 use std::fmt;
 
 use crate::model::preflight::{Finding, Preflight, Verdict};
 
 pub use device::judge_device;
+pub use drops::judge_drops;
 pub use host::judge_host;
 pub use network::judge_network;
-pub use postcards::judge_postcards;
-pub use tcp::judge_tcp;
 
 /// Displays the findings, grouped by interface, and the verdict.
 #[derive(Clone, Copy, Debug)]

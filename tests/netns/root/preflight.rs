@@ -301,7 +301,7 @@ fn without_privileges_it_says_what_it_cannot_try() {
             "missing CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, CAP_NET_RAW",
         )],
     );
-    assert_found(&found, "features", None, &[("note", "not tried")]);
+    assert_found(&found, "kernel-part", None, &[("note", "not tried")]);
     assert_found(&found, "programs", None, &[]);
     assert_found(&found, "xdp", Some("b0"), &[("ok", "native")]);
 }
