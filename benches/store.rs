@@ -35,6 +35,7 @@ impl RuleHost {
             queue_bytes: 64 << 20,
             most_flows: 200_000,
             from_file: true,
+            clock: host_clock,
         };
         let warn = Box::new(|trouble: &str| panic!("{trouble}"));
         OpenedStore::open(settings).unwrap().start(warn).unwrap()

@@ -283,6 +283,7 @@ fn settings() -> StoreSettings {
         queue_bytes: 64 << 20,
         most_flows: 1 << 20,
         from_file: true,
+        clock: host_clock,
     }
 }
 

@@ -28,6 +28,7 @@ mod link;
 mod mesh;
 mod own_clock;
 mod stated_error;
+mod steady_wall;
 mod told_until;
 
 pub use answers::{Answers, Exchange, SinkAhead};
@@ -41,3 +42,4 @@ pub use link::{ClockLink, Minimum, RawMinimum, raw_minima};
 pub use mesh::{Bounds, FalseStamps, Mesh};
 pub use own_clock::{OwnClock, Reading};
 pub use stated_error::StatedErrors;
+pub use steady_wall::{SteadyTime, SteadyWall};

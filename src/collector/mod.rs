@@ -39,6 +39,7 @@ mod reverse_names;
 mod run_start;
 mod segments;
 mod socket;
+pub mod stamps;
 mod summary_counts;
 mod tagged_balance;
 mod undecodable;

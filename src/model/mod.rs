@@ -119,6 +119,7 @@ mod told_totals;
 mod transit_status;
 mod tunnel;
 mod volume;
+mod wall_time;
 mod watch;
 mod ways;
 mod wide_slots;
@@ -270,6 +271,7 @@ pub use told_totals::ToldTotals;
 pub use transit_status::{TransitInterface, TransitStatus};
 pub use tunnel::{Tunnel, TunnelId, TunnelKind};
 pub use volume::Volume;
+pub use wall_time::WallTime;
 pub use watch::{
     BadPortRange, DEFAULT_PRIORITY, PortRange, RuleHost, WatchAction, WatchPurpose, WatchRule,
 };

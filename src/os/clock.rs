@@ -28,6 +28,11 @@ pub fn monotonic_ns() -> u64 {
     read_ns(ClockId::CLOCK_MONOTONIC).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
 }
 
+/// Returns nanoseconds of a clock that is never set, and goes on while the host is suspended.
+pub fn since_boot_ns() -> u64 {
+    read_ns(ClockId::CLOCK_BOOTTIME).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
+}
+
 /// Returns the time since the Unix epoch, less that of the monotonic clock: the best of some samples, because this thread
 /// may be interrupted between two clocks.
 pub fn wall_offset() -> u64 {

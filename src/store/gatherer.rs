@@ -82,6 +82,11 @@ impl Gathered {
         }
     }
 
+    /// True if a report is not newer than this.
+    pub fn is_any_before(&self, time_ns: u64) -> bool {
+        self.all.iter().any(|row| row.begin_ns <= time_ns)
+    }
+
     /// Returns the approximate memory of the sums.
     pub fn bytes(&self) -> usize {
         self.flows.len() * (size_of::<GatheredRow<FlowSubject>>() + HEAP_BYTES)

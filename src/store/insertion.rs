@@ -21,7 +21,6 @@ pub fn add(
     gathered: &Gathered,
 ) -> rusqlite::Result<u64> {
     ids.make_room();
-    rollups.reaches(gathered.newest_ns);
     let mut add = |place: (RollUpTable, i64), begin_ns, sums| match place {
         (RollUpTable::Pair, NONE) => Ok(()),
         place => rollups.add(conn, begin_ns, place, sums),

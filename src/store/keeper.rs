@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::batch::{QueuedReport, ReportBatch};
-use super::clock;
+use super::clock::ReadClock;
 use super::counts::StoreCounts;
 use super::queue::StoreQueue;
 use crate::model::coverage::CoverageGrowth;
@@ -21,16 +21,23 @@ pub struct StoreKeeper {
     counts: Arc<StoreCounts>,
     /// Reports wait for the writer if they come from a file. Those from a socket are dropped.
     patient: bool,
+    clock: ReadClock,
     class: Option<Arc<str>>,
 }
 
 impl StoreKeeper {
-    pub(super) fn new(queue: Arc<StoreQueue>, counts: Arc<StoreCounts>, patient: bool) -> Self {
+    pub(super) fn new(
+        queue: Arc<StoreQueue>,
+        counts: Arc<StoreCounts>,
+        patient: bool,
+        clock: ReadClock,
+    ) -> Self {
         Self {
             batch: ReportBatch::default(),
             queue,
             counts,
             patient,
+            clock,
             class: None,
         }
     }
@@ -46,7 +53,7 @@ impl StoreKeeper {
         measured: Option<&Measured>,
         evidence: &[u8],
     ) {
-        let observed = ReportFacts::new(report, arrival, clock::now_ns);
+        let observed = ReportFacts::new(report, arrival, || (self.clock)().now_ns);
         self.take(observed, part, class, measured, evidence);
     }
 
@@ -168,7 +175,12 @@ impl StoreKeeper {
 impl Clone for StoreKeeper {
     /// Returns an empty keeper for another thread.
     fn clone(&self) -> Self {
-        Self::new(self.queue.clone(), self.counts.clone(), self.patient)
+        Self::new(
+            self.queue.clone(),
+            self.counts.clone(),
+            self.patient,
+            self.clock,
+        )
     }
 }
 

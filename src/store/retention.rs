@@ -36,17 +36,17 @@ impl StoreLimits {
         }
     }
 
-    /// Removes rows that are too old or too many, about as fast as new ones come. Returns true if flows were forgotten.
-    pub fn enforce(&self, conn: &Connection, now_ns: u64, written: u64) -> rusqlite::Result<bool> {
+    /// Removes rows that are too old or too many, about as fast as new ones come. Without a time that can be trusted, none
+    /// is too old. Returns true if flows were forgotten.
+    pub fn enforce(
+        &self,
+        conn: &Connection,
+        now_ns: Option<u64>,
+        written: u64,
+    ) -> rusqlite::Result<bool> {
         let slice = SLICE.max(written.saturating_mul(4));
-        let hour = RollUpLevel::Hour.floor(now_ns);
-        drop_reports(conn, now_ns.saturating_sub(self.raw_ns), slice)?;
-        for level in RollUpLevel::EACH {
-            let before_ns = level.floor(now_ns.saturating_sub(self.kept_ns(level)));
-            let before_ns = before_ns.min(droppable(conn, level)?);
-            for table in RollUpTable::EACH {
-                drop_rows(conn, table, level, level.key(before_ns, 0), slice)?;
-            }
+        if let Some(now_ns) = now_ns {
+            self.drop_old(conn, now_ns, slice)?;
         }
         let room = self.bytes - (self.bytes / 8).min(64 << 20);
         let mut left = slice;
@@ -63,6 +63,10 @@ impl StoreLimits {
             left = left.saturating_sub(gone);
         }
         give_back(conn, self.bytes)?;
+        let Some(now_ns) = now_ns else {
+            return Ok(false);
+        };
+        let hour = RollUpLevel::Hour.floor(now_ns);
         let before = hour.saturating_sub(self.hours_ns).min(i64::MAX as u64) as i64;
         // This scans all flows, so it is done once an hour.
         if before <= 0 || fact(conn, "forgot_ns")? >= before as u64 {
@@ -72,6 +76,18 @@ impl StoreLimits {
         let paths = paths::forget(conn, before)?;
         let gone = paths + conn.execute("DELETE FROM flow WHERE until_ns <= ?", [before])?;
         Ok(gone > 0)
+    }
+
+    fn drop_old(&self, conn: &Connection, now_ns: u64, slice: u64) -> rusqlite::Result<()> {
+        drop_reports(conn, now_ns.saturating_sub(self.raw_ns), slice)?;
+        for level in RollUpLevel::EACH {
+            let before_ns = level.floor(now_ns.saturating_sub(self.kept_ns(level)));
+            let before_ns = before_ns.min(droppable(conn, level)?);
+            for table in RollUpTable::EACH {
+                drop_rows(conn, table, level, level.key(before_ns, 0), slice)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -176,9 +176,16 @@ impl RollUps {
         Ok(())
     }
 
-    /// Records the time of the newest report.
-    pub fn reaches(&mut self, time_ns: u64) {
-        self.newest_ns = self.newest_ns.max(time_ns);
+    /// Records the time of the newest report. What is ahead of `until_ns` moves no mark if there are reports before that,
+    /// in this transaction or earlier: most clocks are right.
+    pub fn reach(&mut self, newest_ns: u64, is_any_before: bool, until_ns: u64) {
+        let is_known = self.newest_ns > 0 && self.newest_ns <= until_ns;
+        let most_ns = if is_known || is_any_before {
+            until_ns
+        } else {
+            u64::MAX
+        };
+        self.newest_ns = self.newest_ns.max(newest_ns.min(most_ns));
     }
 
     /// Adds the sums of reports in the same ten seconds.

@@ -1,26 +1,23 @@
 //! The writer: one thread that stores reports and their roll-ups in the same transactions.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode};
 
 use super::bases;
-use super::clock;
 use super::counts::StoreCounts;
 use super::coverage;
 use super::file::{self, FileId, StoreError, StoreLock};
+use super::handle::StoreSettings;
 use super::hosts;
 use super::ids::Ids;
 use super::insertion;
-use super::keeper::StoreKeeper;
 use super::queue::{NextWork, StoreQueue, Work};
-use super::retention::StoreLimits;
+use super::repair::{self, RepairClock};
 use super::rollups::{RollUps, fact, set_fact};
 use super::told::ToldWriter;
-use crate::model::{HostSeen, SummaryBases};
+use crate::model::WallTime;
 
 /// The time after a failure during which nothing is written.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -35,151 +32,18 @@ const HOSTS: Duration = Duration::from_secs(5);
 pub const ROLLED_UP_ONLY: &str = "rolled_up_only";
 pub const LAST_ROLLED_UP_ONLY: &str = "rolled_up_only_ns";
 
-/// The settings of a store.
-#[derive(Clone, Debug)]
-pub struct StoreSettings {
-    pub path: PathBuf,
-    pub limits: StoreLimits,
-    /// The most bytes of reports that wait to be written.
-    pub queue_bytes: usize,
-    /// The most flows that are tracked at a time.
-    pub most_flows: usize,
-    /// Reports come from a file: they wait for the store, and their own times decide which rows are old.
-    pub from_file: bool,
-}
-
-/// A store whose files are open and whose thread does not run yet.
-#[derive(Debug)]
-pub struct OpenedStore {
-    conn: Connection,
-    id: Option<FileId>,
-    lock: StoreLock,
-    settings: StoreSettings,
-    queue: Arc<StoreQueue>,
-    counts: Arc<StoreCounts>,
-}
-
-/// A store whose thread runs. Dropping it writes the reports that wait.
-pub struct Store {
-    queue: Arc<StoreQueue>,
-    counts: Arc<StoreCounts>,
-    path: PathBuf,
-    from_file: bool,
-    thread: Option<JoinHandle<()>>,
-}
-
 /// Reports troubles to the user.
 pub type Warn = Box<dyn FnMut(&str) + Send>;
 
-impl OpenedStore {
-    /// Opens the file, or makes it. This comes before privileges are given up.
-    pub fn open(settings: StoreSettings) -> Result<Self, StoreError> {
-        let (conn, lock) = file::open(&settings.path)?;
-        let queue = StoreQueue::new(settings.queue_bytes, settings.most_flows);
-        Ok(Self {
-            conn,
-            id: FileId::of(&settings.path),
-            lock,
-            settings,
-            queue: Arc::new(queue),
-            counts: Arc::default(),
-        })
-    }
-
-    /// Returns the hosts that an earlier run saw.
-    pub fn hosts(&self) -> Vec<HostSeen> {
-        // A damaged table is written anew by this run.
-        hosts::read(&self.conn).unwrap_or_default()
-    }
-
-    /// Takes what an earlier run that ended in order left for this one.
-    pub fn take_bases(&mut self) -> SummaryBases {
-        // Without them, this run counts from the first summaries on.
-        bases::take(&mut self.conn).unwrap_or_default()
-    }
-
-    /// Returns a keeper, as [`Store::keeper`] does. Reports that are handed on before the store starts wait for it.
-    pub fn keeper(&self) -> StoreKeeper {
-        StoreKeeper::new(
-            self.queue.clone(),
-            self.counts.clone(),
-            self.settings.from_file,
-        )
-    }
-
-    /// Starts the thread. This comes after privileges are given up, because each thread has its own.
-    pub fn start(self, warn: Warn) -> Result<Store, StoreError> {
-        let (queue, counts) = (self.queue, self.counts);
-        let path = self.settings.path.clone();
-        let from_file = self.settings.from_file;
-        let writer = StoreWriter {
-            ids: Ids::new(self.settings.most_flows),
-            conn: self.conn,
-            id: self.id,
-            lock: self.lock,
-            settings: self.settings,
-            queue: queue.clone(),
-            counts: counts.clone(),
-            rollups: None,
-            next_id: 0,
-            paused: None,
-            cleaned: Instant::now(),
-            told: ToldWriter::default(),
-            warn,
-        };
-        let thread = std::thread::Builder::new()
-            .name("store".to_owned())
-            .spawn(move || writer.run())
-            .map_err(|err| StoreError::Open {
-                path: path.clone(),
-                why: format!("cannot start its thread: {err}"),
-            })?;
-        Ok(Store {
-            queue,
-            counts,
-            path,
-            from_file,
-            thread: Some(thread),
-        })
-    }
+/// The open file of a store.
+pub struct StoreFile {
+    pub conn: Connection,
+    pub id: Option<FileId>,
+    pub lock: StoreLock,
 }
 
-impl Store {
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// True if reports come from a file and wait for the store.
-    pub fn from_file(&self) -> bool {
-        self.from_file
-    }
-
-    /// Returns a keeper, which hands reports to the store. Reports that are handed on after the store has ended are
-    /// dropped and counted.
-    pub fn keeper(&self) -> StoreKeeper {
-        StoreKeeper::new(self.queue.clone(), self.counts.clone(), self.from_file)
-    }
-
-    pub fn counts(&self) -> Arc<StoreCounts> {
-        self.counts.clone()
-    }
-
-    /// Leaves last totals for the next run. They are written after all reports, when the store ends.
-    pub fn leave_bases(&self, bases: SummaryBases) {
-        self.queue.put_bases(bases);
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        self.queue.close();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-struct StoreWriter {
+/// The state of the thread.
+pub struct StoreWriter {
     conn: Connection,
     id: Option<FileId>,
     lock: StoreLock,
@@ -194,11 +58,37 @@ struct StoreWriter {
     paused: Option<Instant>,
     cleaned: Instant,
     told: ToldWriter,
+    /// How many times the clock had been set back when the marks were last looked at.
+    set_back: u64,
     warn: Warn,
 }
 
 impl StoreWriter {
-    fn run(mut self) {
+    pub fn new(
+        StoreFile { conn, id, lock }: StoreFile,
+        settings: StoreSettings,
+        (queue, counts): (Arc<StoreQueue>, Arc<StoreCounts>),
+        warn: Warn,
+    ) -> Self {
+        Self {
+            ids: Ids::new(settings.most_flows),
+            conn,
+            id,
+            lock,
+            settings,
+            queue,
+            counts,
+            rollups: None,
+            next_id: 0,
+            paused: None,
+            cleaned: Instant::now(),
+            told: ToldWriter::default(),
+            set_back: 0,
+            warn,
+        }
+    }
+
+    pub fn run(mut self) {
         loop {
             match self.queue.take(HOSTS) {
                 NextWork::Work(work) => self.work(&work),
@@ -226,7 +116,8 @@ impl StoreWriter {
             return;
         };
         if self.paused.is_none() && FileId::of(&self.settings.path) == self.id {
-            let _ = hosts::write(&mut self.conn, &hosts, clock::now_ns());
+            let now_ns = self.age_ns(self.time()).unwrap_or(0);
+            let _ = hosts::write(&mut self.conn, &hosts, now_ns);
         }
     }
 
@@ -237,8 +128,12 @@ impl StoreWriter {
             return;
         }
         let writable = self.paused.is_none() && FileId::of(&self.settings.path) == self.id;
-        let keep_ns = self.settings.limits.minutes_ns;
-        if !writable || coverage::write(&mut self.conn, &grown, clock::now_ns(), keep_ns).is_err() {
+        let now_ns = self.time().now_ns;
+        let keep_ns = match self.age_ns(self.time()) {
+            Some(_) => self.settings.limits.minutes_ns,
+            None => u64::MAX,
+        };
+        if !writable || coverage::write(&mut self.conn, &grown, now_ns, keep_ns).is_err() {
             self.counts.dropped_told(grown.len() as u64);
         }
     }
@@ -264,12 +159,22 @@ impl StoreWriter {
         if self.paused.is_some() || FileId::of(&self.settings.path) != self.id {
             return;
         }
-        let before_ns = clock::now_ns().saturating_sub(self.settings.limits.minutes_ns);
+        let before_ns = self.age_ns(self.time()).unwrap_or(0);
+        let before_ns = before_ns.saturating_sub(self.settings.limits.minutes_ns);
         let told = self.queue.take_told();
         let left = self.told.write(&mut self.conn, told, before_ns);
         if !left.is_empty() {
             self.queue.put_told(|waiting| waiting.merge(left));
         }
+    }
+
+    fn time(&self) -> WallTime {
+        (self.settings.clock)()
+    }
+
+    /// Returns the time by which rows are too old, or `None` if the clock was set and may be wrong.
+    fn age_ns(&self, time: WallTime) -> Option<u64> {
+        time.is_settled.then_some(time.now_ns)
     }
 
     /// Writes all reports in one transaction, or counts them as dropped.
@@ -306,6 +211,14 @@ impl StoreWriter {
 
     fn write(&mut self, work: &Work, singles: u64) -> rusqlite::Result<()> {
         self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        let time = self.time();
+        if time.set_back != self.set_back {
+            // What was stored meanwhile is ahead of the clock.
+            repair::repair(&self.conn, RepairClock::now(time.now_ns))?;
+            self.set_back = time.set_back;
+            self.ids.clear();
+            self.rollups = None;
+        }
         let rollups = match &mut self.rollups {
             Some(rollups) => rollups,
             none => {
@@ -319,6 +232,12 @@ impl StoreWriter {
             }
         };
         let gathered = &work.gathered;
+        let until_ns = time.now_ns.saturating_add(repair::AHEAD_NS);
+        rollups.reach(
+            gathered.newest_ns,
+            gathered.is_any_before(until_ns),
+            until_ns,
+        );
         let unnamed = insertion::add(&self.conn, &mut self.ids, rollups, gathered)?;
         self.queue.written(gathered.bytes());
         for batch in &work.batches {
@@ -334,13 +253,15 @@ impl StoreWriter {
             set_fact(&self.conn, ROLLED_UP_ONLY, before + only)?;
             set_fact(&self.conn, LAST_ROLLED_UP_ONLY, gathered.newest_ns)?;
         }
-        let now_ns = if self.settings.from_file {
-            rollups.newest_ns()
-        } else {
-            clock::now_ns()
-        };
+        let newest_ns = rollups.newest_ns();
+        let age_ns = self
+            .age_ns(time)
+            .map(|now_ns| match self.settings.from_file {
+                true => now_ns.min(newest_ns),
+                false => now_ns,
+            });
         let limits = &self.settings.limits;
-        if limits.enforce(&self.conn, now_ns, gathered.reports)? {
+        if limits.enforce(&self.conn, age_ns, gathered.reports)? {
             self.ids.clear();
         }
         self.conn.execute_batch("COMMIT")?;

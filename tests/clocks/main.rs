@@ -7,5 +7,6 @@ mod own_clock;
 mod pairs;
 mod reports;
 mod stated;
+mod steady_wall;
 mod told;
 mod world;

@@ -23,5 +23,7 @@ mod paths;
 mod probes;
 mod read_reports;
 mod reverse_names;
+mod stamps;
 mod tagged_balance;
 mod waiting;
+mod wrong_captures;

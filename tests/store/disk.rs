@@ -59,6 +59,7 @@ pub fn settings(path: PathBuf) -> StoreSettings {
         queue_bytes: 64 << 20,
         most_flows: 200_000,
         from_file: true,
+        clock: host_clock,
     }
 }
 

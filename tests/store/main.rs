@@ -25,3 +25,4 @@ mod queues;
 mod rollups;
 mod schema_2;
 mod totals;
+mod wrong_clocks;

@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::wall;
 use crate::collector::ReceptionCounts;
 use crate::model::{COLLECT_SCHEMA, CollectStatus};
-use crate::os::clock;
 
 /// The status as it was published last, but for the counts of the receiving threads, which are those of now: the
 /// decoder may be held up.
@@ -19,7 +19,7 @@ impl Board {
             reception,
             published: Mutex::new(CollectStatus {
                 schema: COLLECT_SCHEMA,
-                started_ns: clock::realtime_ns(),
+                started_ns: wall::now_ns(),
                 ..CollectStatus::default()
             }),
         }

@@ -15,6 +15,7 @@ mod plan;
 mod publish;
 mod readiness;
 mod reload;
+mod report_file_lines;
 mod report_lines;
 mod reports_file;
 mod signals;
@@ -23,6 +24,7 @@ mod store;
 pub mod stored_reports;
 mod summary;
 mod takers;
+mod wall;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,7 +51,7 @@ use crate::collector::{Reception, ReportListener, ReverseNames};
 use crate::config::{COLLECT_HTTP_PORT, CollectConfig};
 use crate::engines::push::{Push, Pushers};
 use crate::engines::{Engine, Patience};
-use crate::os::{clock, dns, log, signals as os_signals};
+use crate::os::{dns, log, signals as os_signals};
 use crate::store::{OpenedStore, Store};
 use crate::web::{self, HttpServer};
 
@@ -116,7 +118,7 @@ impl Opening {
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
         let mut hub = takers::live_hub(&plan, output, store.as_ref(), &mut engines);
-        let now_ns = clock::realtime_ns();
+        let now_ns = wall::now_ns();
         hub.start_at(now_ns);
         hub.resume(bases);
         hub.exporters_mut().remember(&seen, now_ns);
@@ -127,7 +129,7 @@ impl Opening {
         collects_on.iter().for_each(say_address);
         let queue = usize::try_from(plan.config.queue.0).unwrap_or(usize::MAX);
         let listener = listener.with_run(engines.run().0);
-        let reception = listener.start(queue, clock::realtime_ns)?;
+        let reception = listener.start(queue, wall::now_ns)?;
         let board = Arc::new(Board::new(reception.observer()));
         let push = &plan.config.engines.push;
         let mut pushers = metrics_push::begin(self.receivers, push)?;
@@ -216,7 +218,7 @@ impl Serving {
         let Collector { hub, engines, .. } = self.collector;
         if let Some(store) = &self.store {
             let increments = hub.increments();
-            store.leave_bases(increments.bases(MOST_BASES, clock::realtime_ns()));
+            store.leave_bases(increments.bases(MOST_BASES, wall::now_ns()));
         }
         // The history and engines are finished once nothing can hand them reports.
         drop(hub);

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 
 use super::board::Board;
 use super::stored_reports::decoder;
+use super::wall;
 use crate::model::{DropReasons, History};
-use crate::os::clock;
 use crate::store::{HistoryReader, Store};
 use crate::web::{self, HttpListener, PageSources, Router};
 
@@ -35,7 +35,7 @@ pub fn routes(
     Ok(web::page(PageSources {
         histories: histories.context("cannot show the history")?,
         status: Box::new(move || board.status()),
-        now_ns: clock::realtime_ns,
+        now_ns: wall::now_ns,
         bound: listener.address().context("cannot serve the page")?,
         collects_on,
     }))

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
@@ -10,26 +11,17 @@ use super::engines;
 use super::output::{Output, written};
 use super::plan::CollectPlan;
 use super::takers::{self, Hub};
-use super::{store, summary};
+use super::{report_file_lines, store, summary};
 use crate::cli::CollectArgs;
-use crate::collector::LineReader;
 use crate::collector::capture::Capture;
 use crate::collector::captured_options::{CapturedCounts, CapturedOptions, MAX_CAPTURED};
 use crate::collector::datagram::{self, NoDatagram};
+use crate::collector::stamps::StampJudge;
 use crate::daemon::privileges::give_up_all_but;
 use crate::engines::{Engine, Patience};
-use crate::model::{Arrival, REPORT_PORT, Record};
-use crate::model::{coverage, drop_totals_report};
-use crate::views::tcp_json;
+use crate::model::{Arrival, REPORT_PORT};
+use crate::os::clock;
 use crate::wire::probe;
-
-/// The number of unreadable lines that are named; more are counted only.
-const NAMED_LINES: u64 = 5;
-
-/// True for a line that a collector writes beside those of reports.
-fn is_beside_reports(line: &[u8]) -> bool {
-    coverage::is_record(line) || drop_totals_report::is_record(line) || tcp_json::is_captured(line)
-}
 
 /// The packets of a capture, counted by kind.
 #[derive(Default)]
@@ -45,6 +37,7 @@ struct Packets {
     beyond: u64,
     unknown_link: u64,
     wrong_checksum: u64,
+    wrong_time: u64,
 }
 
 /// Hands all reports of the file to lines, history and engines.
@@ -106,7 +99,7 @@ impl ReportsFile {
             .with_context(|| format!("cannot read {name}"))?;
         let is_json = first.first() == Some(&b'{');
         if is_json {
-            read_lines(self.reader, name, args, self.is_live, hub)
+            report_file_lines::read(self.reader, name, args, self.is_live, hub)
         } else {
             read_capture(self.reader, name, args, self.is_live, hub)
         }
@@ -124,6 +117,7 @@ fn read_capture(
     let mut capture = Capture::new(reader);
     let mut packets = Packets::default();
     let mut options = CapturedOptions::default();
+    let mut judge = StampJudge::new(live, clock::realtime_ns);
     let end = loop {
         if args.count == Some(packets.datagrams) {
             break Ok(());
@@ -148,11 +142,8 @@ fn read_capture(
         }
         packets.datagrams += 1;
         packets.wrong_checksum += u64::from(found.wrong_checksum);
-        let arrival = Arrival {
-            exporter: found.from,
-            received_ns: captured.time_ns,
-        };
-        let mut result = hub.datagram(found.payload, arrival);
+        judge.push(captured.time_ns, (found.from, found.payload.to_vec()));
+        let mut result = take_datagrams(&mut judge, hub);
         if live {
             result = result.and_then(|()| hub.flush());
         }
@@ -160,18 +151,31 @@ fn read_capture(
             break Ok(());
         }
     };
+    judge.end();
+    written(take_datagrams(&mut judge, hub))?;
+    packets.wrong_time = judge.wrong();
     packets.count_options(options.counts());
     written(hub.taker_mut().lines.write_captured(&options.take()))?;
     summary::say_exporters(hub.exporters());
     let sums = summary::sums(hub.exporters());
     eprintln!("hostint: {name}: {packets}, {sums}");
     if packets.tell_nothing() && end.is_ok() {
-        eprintln!(
-            "hostint: no packet goes to UDP port {} (try --port)",
-            joined(ports)
-        );
+        eprintln!("hostint: {}", packets.why_nothing(ports));
     }
     end
+}
+
+/// Hands on the datagrams whose times were judged.
+fn take_datagrams(judge: &mut StampJudge<(SocketAddr, Vec<u8>)>, hub: &mut Hub) -> io::Result<()> {
+    while let Some(judged) = judge.next_judged() {
+        let (exporter, payload) = &judged.item;
+        let arrival = Arrival {
+            exporter: *exporter,
+            received_ns: judged.time_ns,
+        };
+        hub.datagram(payload, arrival)?;
+    }
+    Ok(())
 }
 
 fn ports_in(args: &CollectArgs) -> &[u16] {
@@ -189,7 +193,7 @@ fn joined(ports: &[u16]) -> String {
 impl Packets {
     fn count(&mut self, why: NoDatagram) {
         *match why {
-            NoDatagram::Other => &mut self.other,
+            NoDatagram::Other | NoDatagram::Unknown => &mut self.other,
             NoDatagram::Fragment => &mut self.fragments,
             NoDatagram::Cut => &mut self.cut,
             NoDatagram::Link => &mut self.unknown_link,
@@ -199,6 +203,24 @@ impl Packets {
     /// There are packets, but no reports and nothing of option 114.
     fn tell_nothing(&self) -> bool {
         self.seen > 0 && self.datagrams == 0 && self.with_option == 0
+    }
+
+    /// Says why there are no reports.
+    fn why_nothing(&self, ports: &[u16]) -> String {
+        let ports = joined(ports);
+        match (self.fragments, self.cut, self.unknown_link) {
+            (0, 0, 0) => format!("no packet goes to UDP port {ports} (try --port)"),
+            (0, 0, _) => {
+                "no packet can be read: capture Ethernet, IP or Linux's cooked packets".to_owned()
+            }
+            (0, _, _) => format!(
+                "no packet to UDP port {ports} is whole: the capture cut them (try tcpdump --snapshot-length 0)"
+            ),
+            _ => format!(
+                "no packet to UDP port {ports} is whole: there are fragments only, which are not put together (capture \
+                 where they are whole, or let reports be shorter than the MTU)"
+            ),
+        }
     }
 
     fn count_options(&mut self, counts: CapturedCounts) {
@@ -213,6 +235,7 @@ impl std::fmt::Display for Packets {
         write!(f, "{} packets, {} datagrams", self.seen, self.datagrams)?;
         for (count, what) in [
             (self.wrong_checksum, "with a wrong checksum"),
+            (self.wrong_time, summary::WRONG_TIME),
             (self.probes, "probes"),
             (self.with_option, "with TCP option 114"),
             (self.bad_options, "with damaged TCP options"),
@@ -233,52 +256,4 @@ impl std::fmt::Display for Packets {
             ),
         }
     }
-}
-
-fn read_lines(
-    reader: impl BufRead,
-    name: &str,
-    args: &CollectArgs,
-    live: bool,
-    hub: &mut Hub,
-) -> Result<()> {
-    let mut lines = LineReader::new(reader);
-    let (mut number, mut read, mut bad) = (0_u64, 0_u64, 0_u64);
-    let end = loop {
-        if args.count.is_some_and(|count| read >= count) {
-            break Ok(());
-        }
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
-            Ok(None) => break Ok(()),
-            Err(err) => break Err(err).with_context(|| format!("cannot read {name} to its end")),
-        };
-        number += 1;
-        if line.trim_ascii().is_empty() || is_beside_reports(line) {
-            continue;
-        }
-        let read_back = Record::read_line(line).and_then(|record| Ok((record.report()?, record)));
-        let mut result = match read_back {
-            Ok((report, record)) => {
-                read += 1;
-                hub.read_back(&record, report, line)
-            }
-            Err(err) => {
-                bad += 1;
-                if bad <= NAMED_LINES {
-                    eprintln!("hostint: {name} line {number}: {err}");
-                }
-                Ok(())
-            }
-        };
-        if live {
-            result = result.and_then(|()| hub.flush());
-        }
-        if !written(result)? {
-            break Ok(());
-        }
-    };
-    summary::say_exporters(hub.exporters());
-    eprintln!("hostint: {name}: {number} lines, {read} reports, {bad} unreadable lines");
-    end
 }

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::wall;
+
 use crate::config::{StoreConfig, StorePlace};
 use crate::host::history::default_place;
 use crate::os::log;
-use crate::store::{OpenedStore, Store, StoreError, StoreLimits, StoreSettings};
+use crate::store::{OpenedStore, Store, StoreError, StoreLimits, StoreSettings, host_clock};
 
 /// Opens the store, if there is to be one. If no file was named and the default one cannot be written to, the collector
 /// goes on without it; but not if another collector writes to it, for which this one is started by mistake.
@@ -105,5 +107,9 @@ fn settings(config: &StoreConfig, path: PathBuf, from_file: bool) -> StoreSettin
         queue_bytes: config.queue_bytes,
         most_flows: config.most_flows,
         from_file,
+        clock: match from_file {
+            true => host_clock,
+            false => wall::time,
+        },
     }
 }

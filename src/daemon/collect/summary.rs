@@ -3,6 +3,9 @@
 use crate::collector::Exporters;
 use crate::os::log;
 
+/// What is said of times that a wrong clock made.
+pub const WRONG_TIME: &str = "with a time far from the others' (theirs is taken)";
+
 /// Logs a line for each exporter.
 pub fn say_exporters(exporters: &Exporters) {
     for exporter in exporters.each() {
@@ -39,7 +42,7 @@ fn unnumbered(datagrams: u64) -> String {
 /// The sums, as a part of a sentence.
 pub fn sums(exporters: &Exporters) -> String {
     let sums = exporters.counts();
-    format!(
+    let mut text = format!(
         "{} reports from {} exporter{}, {} lost on the way, {} duplicate, {} undecodable",
         sums.reports,
         sums.exporters,
@@ -47,5 +50,14 @@ pub fn sums(exporters: &Exporters) -> String {
         sums.numbers.lost,
         sums.numbers.duplicates,
         sums.undecodable.total()
-    )
+    );
+    for (count, what) in [
+        (sums.quirks, "with a quirk"),
+        (sums.int_unread, "with INT that cannot be read"),
+    ] {
+        if count > 0 {
+            text += &format!(", {count} {what}");
+        }
+    }
+    text
 }
