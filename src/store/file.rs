@@ -169,10 +169,29 @@ fn lock(path: &Path) -> Result<StoreLock, StoreError> {
     }
 }
 
+/// Returns the time when a store was last written to, by the clock of its host; `None` if there is none.
+pub fn written_ns(path: &Path) -> Option<u64> {
+    let modified = |path: &Path| -> Option<u64> {
+        let time = std::fs::metadata(path).ok()?.modified().ok()?;
+        let since = time.duration_since(std::time::UNIX_EPOCH).ok()?;
+        u64::try_from(since.as_nanos()).ok()
+    };
+    let file_ns = modified(path)?;
+    Some(file_ns.max(modified(&beside(path, "-wal")).unwrap_or(0)))
+}
+
 /// Opens a store for writing, and makes it if there is none.
 pub fn open(path: &Path) -> Result<(Connection, StoreLock), StoreError> {
+    // What is refused is left as it is, and has no files beside it that it did not have.
+    let new = absent_beside(path);
     let lock = lock(path)?;
-    Ok((open_locked(path)?, lock))
+    match open_locked(path) {
+        Ok(conn) => Ok((conn, lock)),
+        Err(err) => {
+            remove_made(path, new);
+            Err(err)
+        }
+    }
 }
 
 /// Makes a store that was removed while it was open anew. `old` may still be read by others.
@@ -200,6 +219,24 @@ pub fn make_anew(
     })
 }
 
+/// The files that belong to a store and that there are not.
+fn absent_beside(path: &Path) -> Vec<PathBuf> {
+    let each = ["-wal", "-shm", ".lock"].map(|suffix| beside(path, suffix));
+    each.into_iter().filter(|file| !file.exists()).collect()
+}
+
+/// Removes the files that opening a store made, unless another program has begun to use them.
+fn remove_made(path: &Path, files: Vec<PathBuf>) {
+    let log = std::fs::metadata(beside(path, "-wal"));
+    let is_used = log.is_ok_and(|log| log.len() > 0);
+    let lock = beside(path, ".lock");
+    for file in files {
+        if file == lock || !is_used {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
 /// Removes the files that SQLite makes beside a database.
 fn remove_beside(path: &Path) {
     for suffix in ["-wal", "-shm"] {
@@ -215,16 +252,21 @@ fn open_locked(path: &Path) -> Result<Connection, StoreError> {
         .mode(0o640)
         .open(path);
     match made {
-        Err(err) if err.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(StoreError::of_file(path, &err));
-        }
-        _ => no_device(path)?,
+        // Its close would drop the locks of this process on the file, so it comes before SQLite locks it.
+        Ok(made) => drop(made),
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(err) => return Err(StoreError::of_file(path, &err)),
     }
+    no_device(path)?;
     let failed = |err: rusqlite::Error| StoreError::of(path, &err);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(PATIENCE).map_err(failed)?;
+    // A file that is refused may have a log that its program still needs.
+    let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    conn.set_db_config(keep_log, true).map_err(failed)?;
     schema::prepare_to_write(&mut conn, path)?;
+    conn.set_db_config(keep_log, false).map_err(failed)?;
     conn.set_prepared_statement_cache_capacity(128);
     tune(&conn).map_err(failed)?;
     Ok(conn)
@@ -262,7 +304,16 @@ pub fn open_to_read(path: &Path) -> Result<(Connection, i64), StoreError> {
         let version = schema::prepare_to_read(&conn, path)?;
         Ok((conn, version))
     };
+    let new = absent_beside(path);
     let asked = open(Connection::open_with_flags(path, flags));
+    // A collector may be making the store just now.
+    let is_refused = matches!(
+        asked,
+        Err(StoreError::Foreign(_) | StoreError::Damaged { .. } | StoreError::Newer { .. })
+    );
+    if is_refused && !beside(path, ".lock").exists() {
+        remove_made(path, new);
+    }
     if matches!(asked, Err(StoreError::Open { .. })) && !beside(path, "-wal").exists() {
         // No process writes to it, and this user may not make the files that a live database needs.
         let uri = format!("file:{}?immutable=1", escaped(path));

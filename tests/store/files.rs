@@ -36,6 +36,34 @@ fn one_process_writes_and_its_number_is_told() {
     drop(OpenedStore::open(disk.settings()).unwrap());
 }
 
+#[test]
+fn a_store_is_locked_against_other_programs_from_its_beginning() {
+    use std::os::unix::fs::MetadataExt;
+    let disk = Disk::new();
+    for begin in ["a new one", "one that was there"] {
+        let store = disk.open();
+        let mut keeper = store.keeper();
+        keep(&mut keeper, &Synthetic::new(1, 3, 5).report(0, DAY));
+        drop(keeper);
+        settle(&store, 1);
+        let inode = std::fs::metadata(disk.file()).unwrap().ino();
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        assert!(
+            locks
+                .lines()
+                .any(|line| line.contains(&format!(":{inode} "))),
+            "{begin}: {locks}"
+        );
+        // So another program does not remove the log under it.
+        integrity(&disk.file());
+        for suffix in ["-wal", "-shm"] {
+            let beside = disk.folder().join(format!("history.db{suffix}"));
+            assert!(beside.exists(), "{begin}: {suffix}");
+        }
+        drop(store);
+    }
+}
+
 /// Waits until the store has taken all reports that it was handed, by their count.
 fn settle(store: &Store, reports: u64) {
     let counts = store.counts();
@@ -214,14 +242,29 @@ fn what_is_no_store_stays_as_it_is() {
         let disk = Disk::new();
         make(&disk);
         let before = std::fs::read(disk.file()).unwrap();
+        let files = || -> Vec<_> {
+            let entries = std::fs::read_dir(disk.folder()).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        // Of another program there may be only this one.
+        let _ = std::fs::remove_file(disk.folder().join("history.db.lock"));
+        let files_before = files();
         let said = refusal(disk.settings());
         assert!(said.contains(says), "{name}: {said}");
+        assert_eq!(files(), files_before, "{name}: nothing is put beside it");
         assert!(
             said.contains(disk.file().to_str().unwrap()),
             "{name}: {said}"
         );
         let said = asked(&disk).err().expect(name).to_string();
         assert!(said.contains(says), "{name}, asked: {said}");
+        assert_eq!(
+            files(),
+            files_before,
+            "{name}, asked: nothing is put beside it"
+        );
         assert_eq!(std::fs::read(disk.file()).unwrap(), before, "{name}");
     }
     let disk = Disk::new();
