@@ -84,6 +84,34 @@ printf '%b' '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xf
 	printf '%b' '\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x01\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x02'
 	printf '%b' '\x05cubic\x03web'
 } | tee corpus/decode_report/connection >corpus/render_report/connection
+# INT v1.0 as GEANT's programs write it, with stamps of 64 bits and a number in the reserved word, and one that states
+# version 2, in a report of v1.0 of one word; v2.0 with a length of 0, with a wrong inner type, and with padding
+early_int() {
+	printf '%b' '\x02\0\0\0\0\x02\x02\0\0\0\0\x01\x08\0\x45\x5c\0\x58\0\0\x40\0\x40\x11\0\0\xc0\0\x02\x01\xc6\x33\x64\x02' \
+		'\x9c\x40\x13\x89\0\x44\0\0' "\x01\0\x0f\0$1\0\x06\x04\xcc\0$2\0"
+	head -c 48 /dev/zero
+}
+{
+	printf '%b' '\x11\0\0\x41\0\0\0\x07\0\0\0\x01\0\0\0\x09'
+	early_int '\x10' '\x05'
+} | tee corpus/decode_report/geant >corpus/render_report/geant
+{
+	printf '%b' '\x11\0\0\x41\0\0\0\x07\0\0\0\x01\0\0\0\x09'
+	early_int '\x20' '\0'
+} >corpus/decode_report/int_version_two
+{
+	printf '%b' '\x20\x40\0\0\0\0\0\x03\x03\0\0\x20'
+	early_int '\x10' '\0'
+} | tee corpus/decode_report/length_zero >corpus/render_report/length_zero
+{
+	printf '%b' '\x20\x40\0\0\0\0\0\x03\x14\0\0\x30\0\0\0\0\0\0\0\0'
+	early_int '\x10' '\0'
+} >corpus/decode_report/inner_type
+printf '%b' '\x20\x40\0\0\0\0\0\x03\x03\0\0\x20\0\0\0\0\0\0\0\0' >corpus/decode_report/padding
+# a packet that the capture cut, at a time in 2106, and one without a time
+printf '%b' '\xd4\xc3\xb2\xa1\x02\0\x04\0\0\0\0\0\0\0\0\0\0\0\x04\0\x01\0\0\0' \
+	'\xf0\xff\xff\xff\0\0\0\0\x14\0\0\0\x40\0\0\0\x02\0\0\0\0\x02\x02\0\0\0\0\x01\x08\0\x45\0\0\x32\0\0' \
+	'\0\0\0\0\0\0\0\0\x04\0\0\0\x04\0\0\0\0\0\0\0' >corpus/read_capture/cut
 printf '\x01\x01\x01\x03\xfe\x02\x01\x00' >corpus/exporter_track/reordered
 printf '\x7f\x80\x00\x00\x00\x01\x01\x01\x01' >corpus/exporter_track/restarted
 printf '\x80\xff\xff\xff\xff\x01\x01\x02\xff' >corpus/exporter_track/wrapped

@@ -12,7 +12,7 @@ use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
 use super::{DecodeError, ReportGroup};
-use crate::model::{Arrival, ExporterHealth, NameOrigin, NodeId};
+use crate::model::{Arrival, Body, ExporterHealth, NameOrigin, NodeId};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
 /// apart. Beyond that, datagrams count in the totals only.
@@ -50,11 +50,24 @@ pub struct ExportersCounts {
     pub reports: u64,
     /// Individual reports that could not be decoded, in datagrams with others that could.
     pub refused: u64,
+    /// Reports that depart from the standard, and could be read in one way only.
+    pub quirks: u64,
+    /// Reports whose packet seems to have INT that could not be read.
+    pub int_unread: u64,
     #[serde(flatten)]
     pub numbers: NumberingCounts,
     /// Datagrams of exporters for which the table had no room. Their numbering is not followed.
     pub untracked: u64,
     pub undecodable: UndecodableCounts,
+}
+
+fn quirks_in(group: &ReportGroup) -> u64 {
+    let bodies = group.reports.iter().map(|report| &report.observation.body);
+    let quirky = bodies.filter(|body| match body {
+        Body::Packet(packet) => packet.quirks().next().is_some(),
+        _ => false,
+    });
+    quirky.count() as u64
 }
 
 /// All senders of reports, in bounded memory.
@@ -99,9 +112,10 @@ impl Exporters {
     /// Counts a datagram of reports. Returns `None` if it has no number, or if its exporter is new and the table has no
     /// room for it.
     pub fn received(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<Continuity> {
-        for error in &group.refused {
+        for error in group.refused.iter().chain(&group.unread_int) {
             self.count_cause(arrival, error);
         }
+        self.sums.int_unread += group.unread_int.len() as u64;
         if let Some(identity) = &group.identity {
             self.identities
                 .learn(arrival.exporter.ip(), identity, arrival.received_ns);
@@ -122,6 +136,7 @@ impl Exporters {
         }
         let count = group.reports.len() as u64;
         self.sums.reports += count;
+        self.sums.quirks += quirks_in(group);
         if count > 0 {
             self.sums.decoded += 1;
             self.sums.refused += group.refused.len() as u64;

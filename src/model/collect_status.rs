@@ -49,6 +49,10 @@ pub struct CollectStatus {
     /// Individual reports that could not be read in a v2.0 group that had readable ones. A report with an impossible
     /// length counts once together with everything behind it in the group.
     pub reports_refused: u64,
+    /// Reports that depart from the standard, and could be read in one way only.
+    pub reports_with_quirk: u64,
+    /// Reports whose packet seems to have INT that could not be read; `undecodable_last` names the field.
+    pub int_unread: u64,
     /// Sequence numbers missing from exporters' reports: lost on the way, or dropped by this collector.
     pub reports_lost: u64,
     pub reports_duplicate: u64,

@@ -111,6 +111,16 @@ impl IntVersion {
 }
 
 impl IntHeader {
+    /// Number of bits in its timestamps.
+    pub fn timestamp_bits(&self) -> u32 {
+        let is_long = |hop: &Metadata| hop.ingress_ts.is_some_and(|ts| ts > u32::MAX.into());
+        match self.version {
+            // Those of some devices are as long as in v2.x.
+            IntVersion::V10 if self.hops.iter().any(is_long) => IntVersion::V2.timestamp_bits(),
+            version => version.timestamp_bits(),
+        }
+    }
+
     /// A header with nothing set except these.
     pub fn new(version: IntVersion, kind: IntType, instructions: u16) -> Self {
         Self {

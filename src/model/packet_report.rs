@@ -100,7 +100,7 @@ impl PacketReport {
         if header.truncated || header.kind != IntType::Md {
             return None;
         }
-        let bits = header.version.timestamp_bits();
+        let bits = header.timestamp_bits();
         let (newest, oldest) = (header.hops.first()?, header.hops.last()?);
         let begin = oldest.ingress_ts?;
         let (end, bits) = match self.metadata.ingress_ts {

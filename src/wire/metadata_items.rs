@@ -2,7 +2,7 @@
 
 use super::DecodeError;
 use super::cursor::Cursor;
-use crate::model::{IntVersion, Metadata, NodeId, ReservedWord};
+use crate::model::{IntVersion, Metadata, NodeId, Quirk, ReservedWord};
 
 /// One item of a node's metadata.
 #[derive(Clone, Copy)]
@@ -16,6 +16,8 @@ pub(super) enum Item {
     Egress32,
     Egress64,
     Level2Ports,
+    /// Two numbers of 16 bits.
+    ShortLevel2Ports,
     Congestion,
     TxUtilization,
     Buffer,
@@ -27,7 +29,7 @@ pub(super) enum Item {
 
 use Item::{
     Buffer, ChecksumComplement, Congestion, Drop, Egress32, Egress64, HopLatency, Ingress32,
-    Ingress64, Level2Ports, Node, Ports, Queue, Reserved, TxUtilization,
+    Ingress64, Level2Ports, Node, Ports, Queue, Reserved, ShortLevel2Ports, TxUtilization,
 };
 
 /// The item of each bit, most significant first.
@@ -89,6 +91,26 @@ const INT_V2: ItemLayout = [
     Reserved(14),
     ChecksumComplement,
 ];
+
+/// Layouts of INT v1.0 that some devices have instead: with the stamps of v2.x, with short level 2 ports, or both.
+pub(super) const OTHER_V10: [(Quirk, ItemLayout); 3] = [
+    (Quirk::IntLongStamps, with_long_stamps(INT_V10)),
+    (Quirk::IntShortPorts, with_short_ports(INT_V10)),
+    (
+        Quirk::IntLongStamps,
+        with_short_ports(with_long_stamps(INT_V10)),
+    ),
+];
+
+const fn with_long_stamps(mut layout: ItemLayout) -> ItemLayout {
+    (layout[4], layout[5]) = (Ingress64, Egress64);
+    layout
+}
+
+const fn with_short_ports(mut layout: ItemLayout) -> ItemLayout {
+    layout[6] = ShortLevel2Ports;
+    layout
+}
 
 /// Telemetry Report v2.0: like INT v2.x, except that the node stands in the group header and the last bit is the drop.
 pub(super) const REPORT_V20: ItemLayout = {
@@ -214,6 +236,12 @@ impl Item {
                     [m.ingress_port, m.egress_port].map(|port| port.unwrap_or(u16::MAX));
                 present.then_some(u64::from(high) << 16 | u64::from(low))
             }
+            ShortLevel2Ports => {
+                let present = m.level2_ingress_port.or(m.level2_egress_port).is_some();
+                let [high, low] = [m.level2_ingress_port, m.level2_egress_port]
+                    .map(|port| port.unwrap_or(u32::MAX) as u16);
+                present.then_some(u64::from(high) << 16 | u64::from(low))
+            }
             Level2Ports => {
                 let present = m.level2_ingress_port.or(m.level2_egress_port).is_some();
                 let [high, low] = [m.level2_ingress_port, m.level2_egress_port]
@@ -263,6 +291,10 @@ impl Item {
             Ports => {
                 metadata.ingress_port = Some(high);
                 metadata.egress_port = Some(low);
+            }
+            ShortLevel2Ports => {
+                metadata.level2_ingress_port = Some(high.into());
+                metadata.level2_egress_port = Some(low.into());
             }
             HopLatency => metadata.hop_latency_ns = Some(value),
             Queue => {

@@ -5,8 +5,9 @@ use std::net::IpAddr;
 use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket};
 
 use super::int_header::{self, FoundHeader};
-use super::tunnel::{self, Inside};
-use crate::model::{FirstHeader, FlowKey, IntHeader, IntType, Packet, Vlans};
+use super::tunnel::{self, FoundInt, Inside};
+use super::{DecodeError, int_refusal};
+use crate::model::{FirstHeader, FlowKey, IntType, Packet, Vlans};
 
 /// Most nested IP headers that are followed.
 const MAX_DEPTH: usize = 5;
@@ -15,25 +16,20 @@ pub(super) const MAX_INT_HEADERS: usize = 8;
 
 /// Reads the beginning of any packet; INT is looked for if `with_int`.
 pub fn read(first: FirstHeader, bytes: &[u8], with_int: bool) -> Packet {
-    let mut walk = Walk {
-        with_int,
-        depth: 0,
-        flow: None,
-        inner_flow: None,
-        int: Vec::new(),
-    };
-    match first {
-        FirstHeader::Ethernet => walk.ethernet(bytes),
-        FirstHeader::Ipv4 | FirstHeader::Ipv6 => walk.ip(bytes),
-    }
+    let walk = Walk::through(first, bytes, with_int);
     Packet {
         first,
         length: bytes.len(),
         bytes: bytes.to_vec(),
         flow: walk.flow,
         inner_flow: walk.inner_flow,
-        int: walk.int,
+        int: walk.int.headers,
     }
+}
+
+/// Why INT that the packet seems to have is not among its headers.
+pub(super) fn unread_int(first: FirstHeader, bytes: &[u8]) -> Option<DecodeError> {
+    Walk::through(first, bytes, true).int.unread
 }
 
 struct Walk {
@@ -42,10 +38,25 @@ struct Walk {
     depth: usize,
     flow: Option<FlowKey>,
     inner_flow: Option<FlowKey>,
-    int: Vec<IntHeader>,
+    int: FoundInt,
 }
 
 impl Walk {
+    fn through(first: FirstHeader, bytes: &[u8], with_int: bool) -> Self {
+        let mut walk = Self {
+            with_int,
+            depth: 0,
+            flow: None,
+            inner_flow: None,
+            int: FoundInt::default(),
+        };
+        match first {
+            FirstHeader::Ethernet => walk.ethernet(bytes),
+            FirstHeader::Ipv4 | FirstHeader::Ipv6 => walk.ip(bytes),
+        }
+        walk
+    }
+
     fn ethernet(&mut self, bytes: &[u8]) {
         if let Ok(packet) = LaxSlicedPacket::from_ethernet(bytes) {
             self.sliced(&packet);
@@ -162,7 +173,7 @@ impl Walk {
             return;
         }
         // INT for the tunnel's own packets stands before the tunnel's header.
-        let int = self.with_int.then(|| int_header::behind_l4(payload));
+        let int = self.with_int.then(|| int_header::behind_l4(payload).ok());
         match int.flatten() {
             Some(found) => self.behind_int(flow, found, payload),
             None => self.tunnel(flow.dport, payload),
@@ -189,13 +200,17 @@ impl Walk {
         // INT v1.0 and later may stand after a probe marker, whose 8 bytes each domain chooses.
         let marked = || {
             let bytes = bytes.get(8..)?;
-            let found = int_header::behind_l4(bytes)?;
+            let found = int_header::behind_l4(bytes).ok()?;
             (found.header.kind != IntType::HostInt).then_some((found, bytes))
         };
-        let Some((found, bytes)) = int_header::behind_l4(bytes)
-            .map(|found| (found, bytes))
-            .or_else(marked)
-        else {
+        let first = int_header::behind_l4(bytes);
+        let refused = first.as_ref().err().copied();
+        let found = first.ok().map(|found| (found, bytes)).or_else(marked);
+        let Some((found, bytes)) = found else {
+            let resembles = int_refusal::resembles_int(bytes);
+            if let Some(why) = refused.filter(|_| resembles) {
+                self.int.unread.get_or_insert(why);
+            }
             return false;
         };
         self.behind_int(flow, found, bytes);
@@ -205,17 +220,17 @@ impl Walk {
     fn behind_int(&mut self, mut flow: FlowKey, found: FoundHeader, bytes: &[u8]) {
         let mut rest = bytes.get(found.bytes..).unwrap_or_default();
         let (dport, protocol) = (found.header.original_dport, found.next);
-        self.int.push(found.header);
-        while self.int.len() < MAX_INT_HEADERS
-            && let Some(next) = int_header::behind_l4(rest)
+        self.int.headers.push(found.header);
+        while self.int.has_room()
+            && let Ok(next) = int_header::behind_l4(rest)
             && next.header.kind == IntType::Destination
         {
             rest = rest.get(next.bytes..).unwrap_or_default();
-            self.int.push(next.header);
+            self.int.headers.push(next.header);
         }
         if let Some(protocol) = protocol.and_then(|protocol| u8::try_from(protocol).ok()) {
             // The UDP header belongs to INT, and the original one follows.
-            if self.int.len() < MAX_INT_HEADERS {
+            if self.int.has_room() {
                 flow.protocol = protocol;
                 (flow.sport, flow.dport) = (0, 0);
                 self.transport(flow, rest);

@@ -1,7 +1,7 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
 use super::{
-    DecodeError, report_clock, report_coverage, report_crossings, report_drop_totals,
+    DecodeError, packet, report_clock, report_coverage, report_crossings, report_drop_totals,
     report_identity, report_option_hops, report_path, report_v05, report_v10, report_v20,
 };
 use crate::model::coverage::CoverageReport;
@@ -28,6 +28,8 @@ pub struct ReportGroup {
     pub reports: Vec<Report>,
     /// Individual reports that could not be read.
     pub refused: Vec<DecodeError>,
+    /// Why INT that packets of the reports seem to have could not be read.
+    pub unread_int: Vec<DecodeError>,
     /// What the node tells of itself.
     pub identity: Option<NodeIdentity>,
     /// The packets that a source did not tag.
@@ -63,6 +65,34 @@ impl ReportGroup {
 
 /// Reads one datagram of untrusted content.
 pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
+    // With fewer bytes than a header of v0.5, which is version 0, it is cut short.
+    if datagram.len() >= report_v05::HEADER_BYTES && datagram.iter().all(|byte| *byte == 0) {
+        return Err(DecodeError::Length {
+            what: "datagram of zeros",
+            found: datagram.len(),
+            expected: "a report",
+        });
+    }
+    let mut group = read(datagram)?;
+    group.unread_int = group.reports.iter().filter_map(unread_int).collect();
+    Ok(group)
+}
+
+/// The INT of a reported packet that could not be read.
+fn unread_int(report: &Report) -> Option<DecodeError> {
+    let Body::Packet(reported) = &report.observation.body else {
+        return None;
+    };
+    // In v0.5, there is no INT without the flag.
+    let has_int = reported.version != ReportVersion::V05 || report.observation.flags.tracked_flow;
+    let packet = reported
+        .packet
+        .as_ref()
+        .filter(|packet| packet.int.is_empty() && has_int)?;
+    packet::unread_int(packet.first, &packet.bytes)
+}
+
+fn read(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     match datagram.first().map_or(0, |first| first >> 4) {
         0 if report_identity::is_one(datagram) => report_identity::decode(datagram).map(Into::into),
         0 if report_coverage::is_one(datagram) => report_coverage::decode(datagram).map(Into::into),
@@ -107,6 +137,7 @@ impl From<Report> for ReportGroup {
             path: None,
             crossings: None,
             option_hops: None,
+            unread_int: Vec::new(),
         }
     }
 }
@@ -128,6 +159,7 @@ impl ReportGroup {
             path: None,
             crossings: None,
             option_hops: None,
+            unread_int: Vec::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::metadata_items::{self, REPORT_V20, bits_of, words_of};
 use super::report::ReportGroup;
+use super::report_v20_parts::{INNER_ONLY, INT, INT_WORDS, Part, TO_THE_END, parts};
 use super::{DecodeError, packet, report_standard};
 use crate::model::{
     Body, ClockState, Extension, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, Packet,
@@ -20,28 +21,10 @@ pub const GROUP_BYTES: usize = 8;
 
 const VERSION: u32 = 2;
 
-/// RepType.
-const INNER_ONLY: u8 = 0;
-const INT: u8 = 1;
-
-/// Fixed words after the first word of a report of type INT.
-const INT_WORDS: usize = 2;
-/// A Report Length of this many words or more extends to the datagram's end.
-const TO_THE_END: u8 = 0xff;
-
-/// The first word of an individual report.
-#[derive(Clone, Copy)]
-struct Head {
-    report_type: u8,
-    inner_type: u8,
-    metadata_words: usize,
-    flags: Flags,
-}
-
 /// Reads one datagram of version 2. Reserved bits are ignored.
 ///
 /// An individual report that cannot be read is refused alone, or together with everything after it if its length cannot
-/// be right either.
+/// be right either. Zeros at the end are padding.
 pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     let mut cursor = Cursor::new(datagram);
     let word = cursor.u32("group header")?;
@@ -60,41 +43,28 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         path: None,
         crossings: None,
         option_hops: None,
+        unread_int: Vec::new(),
     };
-    loop {
-        if group.reports.len() + group.refused.len() == MAX_REPORTS {
-            group
-                .refused
-                .push(DecodeError::TooMany { limit: MAX_REPORTS });
-            return Ok(group);
-        }
-        let individual = match next(&mut cursor) {
-            Ok((head, bytes)) => {
-                let offset = cursor.offset() - bytes.len();
-                let report = decode_individual(datagram, offset, cursor.offset(), head, node);
-                report.map(|report| (head.flags, meant(report)))
+    let (parts, stopped) = parts(datagram);
+    for part in parts {
+        match decode_individual(datagram, &part, node) {
+            Ok(report) => {
+                let (clock, body) = meant(report);
+                group.reports.push(Report {
+                    sequence: group.sequence,
+                    observation: Observation {
+                        hw_id: group.hw_id,
+                        flags: part.head.flags,
+                        clock,
+                        body,
+                    },
+                });
             }
-            Err(error) => {
-                group.refused.push(error);
-                return Ok(group);
-            }
-        };
-        match individual {
-            Ok((flags, (clock, body))) => group.reports.push(Report {
-                sequence: group.sequence,
-                observation: Observation {
-                    hw_id: group.hw_id,
-                    flags,
-                    clock,
-                    body,
-                },
-            }),
             Err(error) => group.refused.push(error),
         }
-        if cursor.rest().is_empty() {
-            return Ok(group);
-        }
     }
+    group.refused.extend(stopped);
+    Ok(group)
 }
 
 /// Appends the header of a group, with sequence number 0.
@@ -180,39 +150,18 @@ fn meant(report: PacketReport) -> (Option<ClockState>, Body) {
     report_standard::observed(&report).unwrap_or_else(|| (None, Body::Packet(Box::new(report))))
 }
 
-/// An individual report's first word, and the bytes that belong to it after that.
-fn next<'a>(cursor: &mut Cursor<'a>) -> Result<(Head, &'a [u8]), DecodeError> {
-    let [types, length, metadata_words, flags] = cursor.array("individual report header")?;
-    let bytes = match length {
-        TO_THE_END => cursor.rest().len(),
-        words => 4 * usize::from(words),
-    };
-    let head = Head {
-        report_type: types >> 4,
-        inner_type: types & 0x0f,
-        metadata_words: metadata_words.into(),
-        flags: Flags {
-            dropped: flags & 0x80 != 0,
-            congested_queue: flags & 0x40 != 0,
-            tracked_flow: flags & 0x20 != 0,
-            intermediate: flags & 0x10 != 0,
-        },
-    };
-    Ok((head, cursor.take("individual report", bytes)?))
-}
-
-/// Reads from `begin` to `end` of the datagram, so that offsets in errors count from the datagram's start.
+/// Reads a part of the datagram, so that offsets in errors count from the datagram's start.
 fn decode_individual(
     datagram: &[u8],
-    begin: usize,
-    end: usize,
-    head: Head,
+    part: &Part,
     node: NodeId,
 ) -> Result<PacketReport, DecodeError> {
-    let mut cursor = Cursor::behind(datagram.get(..end).unwrap_or_default(), begin);
+    let head = part.head;
+    let mut cursor = Cursor::behind(datagram.get(..part.end).unwrap_or_default(), part.begin);
     let mut report = PacketReport {
         version: ReportVersion::V20,
         node: Some(node),
+        quirk: part.quirk,
         ..PacketReport::default()
     };
     match head.report_type {

@@ -1,6 +1,7 @@
 //! The contents of tunnels: VXLAN, VXLAN-GPE, Geneve, GTP-U and GRE, with INT in between.
 
-use super::int_header;
+use super::DecodeError;
+use super::int_header::{self, FoundHeader};
 use super::packet::MAX_INT_HEADERS;
 use crate::model::IntHeader;
 
@@ -22,6 +23,36 @@ const GENEVE_INT: [u16; 2] = [0x0103, 0x00ab];
 const GTP_VERSION: u8 = 0x30;
 const GTP_USER_DATA: u8 = 255;
 
+/// The INT headers of a packet, and why the first one that is none could not be read.
+#[derive(Default)]
+pub(super) struct FoundInt {
+    pub(super) headers: Vec<IntHeader>,
+    pub(super) unread: Option<DecodeError>,
+}
+
+impl FoundInt {
+    pub(super) fn has_room(&self) -> bool {
+        self.headers.len() < MAX_INT_HEADERS
+    }
+
+    /// Adds a header, or the reason why it is none. Returns the bytes that it takes, and what it names as next.
+    pub(super) fn take(
+        &mut self,
+        found: Result<FoundHeader, DecodeError>,
+    ) -> Option<(usize, Option<u16>)> {
+        match found {
+            Ok(found) => {
+                self.headers.push(found.header);
+                Some((found.bytes, found.next))
+            }
+            Err(why) => {
+                self.unread.get_or_insert(why);
+                None
+            }
+        }
+    }
+}
+
 /// The packet in a tunnel.
 pub(super) enum Inside<'a> {
     Ethernet(&'a [u8]),
@@ -34,12 +65,12 @@ pub(super) fn is_port(port: u16) -> bool {
     [VXLAN, VXLAN_OF_OLD, VXLAN_GPE, GENEVE, GTP_U].contains(&port)
 }
 
-/// The contents of a tunnel over UDP; INT headers in between are appended to `int`.
+/// The contents of a tunnel over UDP; INT headers in between are added to `int`.
 pub(super) fn in_udp<'a>(
     port: u16,
     payload: &'a [u8],
     with_int: bool,
-    int: &mut Vec<IntHeader>,
+    int: &mut FoundInt,
 ) -> Option<Inside<'a>> {
     match port {
         VXLAN | VXLAN_OF_OLD => Some(Inside::Ethernet(payload.get(8..)?)),
@@ -50,11 +81,7 @@ pub(super) fn in_udp<'a>(
     }
 }
 
-fn in_vxlan_gpe<'a>(
-    payload: &'a [u8],
-    with_int: bool,
-    int: &mut Vec<IntHeader>,
-) -> Option<Inside<'a>> {
+fn in_vxlan_gpe<'a>(payload: &'a [u8], with_int: bool, int: &mut FoundInt) -> Option<Inside<'a>> {
     let [flags, _, _, mut next, ..] = *payload.first_chunk::<8>()?;
     let mut rest = payload.get(8..)?;
     if flags & 0x04 == 0 {
@@ -64,22 +91,17 @@ fn in_vxlan_gpe<'a>(
         match next {
             1 | 2 => return Some(Inside::Ip(rest)),
             3 => return Some(Inside::Ethernet(rest)),
-            0x05 | 0x08 | 0x80 | 0x82 if with_int && int.len() < MAX_INT_HEADERS => {
-                let found = int_header::in_vxlan_gpe(rest)?;
-                int.push(found.header);
-                rest = rest.get(found.bytes..)?;
-                next = u8::try_from(found.next?).ok()?;
+            0x05 | 0x08 | 0x80 | 0x82 if with_int && int.has_room() => {
+                let (bytes, named) = int.take(int_header::in_vxlan_gpe(rest))?;
+                rest = rest.get(bytes..)?;
+                next = u8::try_from(named?).ok()?;
             }
             _ => return None,
         }
     }
 }
 
-fn in_geneve<'a>(
-    payload: &'a [u8],
-    with_int: bool,
-    int: &mut Vec<IntHeader>,
-) -> Option<Inside<'a>> {
+fn in_geneve<'a>(payload: &'a [u8], with_int: bool, int: &mut FoundInt) -> Option<Inside<'a>> {
     let [first, _, high, low, ..] = *payload.first_chunk::<8>()?;
     let options_end = 8 + 4 * usize::from(first & 0x3f);
     let options = payload.get(8..options_end.min(payload.len()))?;
@@ -89,12 +111,9 @@ fn in_geneve<'a>(
         let words = usize::from(words & 0x1f);
         let data = &rest[4..];
         let data = data.get(..4 * words).unwrap_or(data);
-        if with_int
-            && int.len() < MAX_INT_HEADERS
-            && GENEVE_INT.contains(&class)
-            && let Some(header) = int_header::in_geneve(*kind, data, words)
-        {
-            int.push(header);
+        if with_int && int.has_room() && GENEVE_INT.contains(&class) {
+            let found = int_header::in_geneve(*kind, data, words);
+            int.take(found.map(|header| FoundHeader::new(header, 0, None)));
         }
         rest = rest.get(4 + 4 * words..).unwrap_or_default();
     }
@@ -121,12 +140,8 @@ fn in_gtp_u(payload: &[u8]) -> Option<Inside<'_>> {
     Some(Inside::Ip(payload.get(at..)?))
 }
 
-/// The contents of GRE; INT headers in between are appended to `int`.
-pub(super) fn in_gre<'a>(
-    l4: &'a [u8],
-    with_int: bool,
-    int: &mut Vec<IntHeader>,
-) -> Option<Inside<'a>> {
+/// The contents of GRE; INT headers in between are added to `int`.
+pub(super) fn in_gre<'a>(l4: &'a [u8], with_int: bool, int: &mut FoundInt) -> Option<Inside<'a>> {
     let [flags, version, high, low] = *l4.first_chunk()?;
     // Routing information (RFC 1701) is not followed.
     if flags & 0x40 != 0 || version & 7 != 0 {
@@ -141,13 +156,14 @@ pub(super) fn in_gre<'a>(
             return Some(inside);
         }
         // INT's protocol type was never assigned.
-        if !with_int || int.len() >= MAX_INT_HEADERS {
+        if !with_int || !int.has_room() {
             return None;
         }
-        let found = int_header::in_gre(rest)?;
-        int.push(found.header);
-        rest = rest.get(found.bytes..)?;
-        next = found.next?;
+        // Its bytes may be of any other protocol.
+        let found = int_header::in_gre(rest).ok()?;
+        let (bytes, named) = int.take(Ok(found))?;
+        rest = rest.get(bytes..)?;
+        next = named?;
     }
 }
 

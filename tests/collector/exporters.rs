@@ -264,7 +264,7 @@ fn a_group_counts_once_whatever_it_holds() {
         ]
         .concat()
     };
-    const GOOD: [u8; 4] = [0x00, 0, 0, 0];
+    const GOOD: [u8; 4] = [0x00, 0, 0, 0x20];
     const BAD: [u8; 4] = [0x20, 0, 0, 0];
     let mut exporters = Exporters::default();
     for datagram in [

@@ -298,7 +298,7 @@ fn a_bad_individual_report_costs_itself_only() {
 
 #[test]
 fn a_group_is_read_up_to_a_limit() {
-    let smallest = (0x00_u8, 0, 0, &[][..]);
+    let smallest = (0x00_u8, 0, 0x20, &[][..]);
     let most = report_v20::MAX_REPORTS;
     for (count, refused) in [(most, 0), (most + 1, 1), (10 * most, 1)] {
         let group = collector::decode(&group(&vec![smallest; count])).unwrap();

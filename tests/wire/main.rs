@@ -5,6 +5,7 @@ mod collector_probes;
 mod connections;
 mod coverage;
 mod crossings;
+mod devices;
 mod dissector;
 mod drops;
 mod formats;

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::collector::Collector;
+use super::wall;
 use crate::collector::{ClockCounts, HostDrops, HostQueues};
 use crate::daemon::duty::Duty;
 use crate::model::{
     CollectStatus, ExporterHealth, HostSeen, NameOrigin, NodeId, NodeNames, port_names,
 };
-use crate::os::{clock, log};
+use crate::os::log;
 use crate::store::StoreCounts;
 
 /// The number of exporters whose health is shown.
@@ -37,7 +38,7 @@ const MOST_MX_PAIRS: usize = 256;
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell, or else those of DNS.
     fn exporters(&mut self, most: usize) -> Vec<ExporterHealth> {
-        let mut health = self.hub.exporters().health(most, clock::realtime_ns());
+        let mut health = self.hub.exporters().health(most, wall::now_ns());
         for one in &mut health {
             let chosen = one.node.and_then(|node| self.plan.config.names.get(&node));
             if let Some(name) = chosen {
@@ -65,7 +66,7 @@ impl Collector {
 
     /// Shows what the decoder knows.
     pub fn publish(&mut self) {
-        let now_ns = clock::realtime_ns();
+        let now_ns = wall::now_ns();
         self.hub.exporters_mut().forget_old_identities(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
         let names = self.names_of(&health);
@@ -83,9 +84,9 @@ impl Collector {
         let mut status = self.board.lock();
         status.undecodable = sums.not_decoded;
         status.undecodable_last = exporters.last_undecodable();
-        status.decoded = sums.decoded;
-        status.reports = sums.reports;
+        (status.decoded, status.reports) = (sums.decoded, sums.reports);
         status.reports_refused = sums.refused;
+        (status.reports_with_quirk, status.int_unread) = (sums.quirks, sums.int_unread);
         status.reports_lost = sums.numbers.lost;
         status.reports_duplicate = sums.numbers.duplicates;
         status.reports_unnumbered = sums.numbers.unnumbered;

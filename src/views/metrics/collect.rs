@@ -13,7 +13,7 @@ use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
 /// A counter's name, its help, and its value.
 pub(super) type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const COUNTED: [CountedField<CollectStatus>; 30] = [
+const COUNTED: [CountedField<CollectStatus>; 32] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),
     ("bytes", "bytes of those datagrams", |s| s.bytes),
     (
@@ -49,6 +49,16 @@ const COUNTED: [CountedField<CollectStatus>; 30] = [
         "reports_refused",
         "individual reports of a group that could not be read",
         |s| s.reports_refused,
+    ),
+    (
+        "reports_with_quirk",
+        "reports that depart from the standard, and could be read in one way only",
+        |s| s.reports_with_quirk,
+    ),
+    (
+        "int_unread",
+        "reports whose packet seems to have INT that could not be read",
+        |s| s.int_unread,
     ),
     (
         "reports_lost",
