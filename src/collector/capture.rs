@@ -46,6 +46,8 @@ pub struct Captured<'a> {
     pub time_ns: u64,
     pub link: LinkType,
     pub bytes: &'a [u8],
+    /// The capture holds only the packet's beginning.
+    pub is_cut: bool,
 }
 
 /// The header that a captured packet begins with.
@@ -89,8 +91,8 @@ struct Interface {
     offset_s: i64,
 }
 
-/// A packet's time and link type, and its place in the block.
-type PacketPlace = (u64, LinkType, std::ops::Range<usize>);
+/// A packet's time and link type, its place in the block, and its length on the wire.
+type PacketPlace = (u64, LinkType, std::ops::Range<usize>, u32);
 
 /// One block of the file: its length, and the packet in it if it has one.
 struct BlockStep {
@@ -118,11 +120,12 @@ impl<R: Read> Capture<R> {
             };
             let begin = self.done;
             self.done += step.bytes;
-            if let Some((time_ns, link, place)) = step.packet {
+            if let Some((time_ns, link, place, length)) = step.packet {
                 let place = begin + place.start..begin + place.end;
                 return Ok(Some(Captured {
                     time_ns,
                     link,
+                    is_cut: place.len() < length as usize,
                     bytes: self.buffer.get(place).unwrap_or_default(),
                 }));
             }
@@ -239,6 +242,7 @@ fn pcap_step(bytes: &[u8], header: &PcapHeader) -> Result<BlockStep, Failure> {
             ts_sec,
             ts_usec,
             data,
+            origlen,
             ..
         },
     ) = parsed(bytes, frame(bytes))?;
@@ -255,6 +259,7 @@ fn pcap_step(bytes: &[u8], header: &PcapHeader) -> Result<BlockStep, Failure> {
             // The upper bits tell whether frames end with a checksum.
             link_type(Linktype(header.network.0 & 0xffff)),
             place,
+            origlen,
         )),
     })
 }
@@ -328,6 +333,7 @@ fn packet_of(
                 interface.map_or(LinkType::Other, |interface| interface.link),
                 // Block type, length, interface, time and two lengths come first.
                 28..28 + packet.packet_data().len(),
+                packet.origlen,
             )))
         }
         SPB_MAGIC => {
@@ -339,7 +345,8 @@ fn packet_of(
             let link = interfaces
                 .first()
                 .map_or(LinkType::Other, |first| first.link);
-            Ok(Some((0, link, 12..12 + packet.packet_data().len())))
+            let place = 12..12 + packet.packet_data().len();
+            Ok(Some((0, link, place, packet.origlen)))
         }
         _ => Ok(None),
     }

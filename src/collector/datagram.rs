@@ -23,7 +23,9 @@ pub struct Datagram<'a> {
 pub enum NoDatagram {
     /// It has another protocol or port.
     Other,
-    /// It is a fragment of a UDP datagram. Only the first fragment names the port.
+    /// Its protocol and port cannot be read.
+    Unknown,
+    /// It is a fragment of a UDP datagram to one of the ports, or one that does not name its port: only the first does.
     Fragment,
     /// The capture holds only its beginning.
     Cut,
@@ -33,7 +35,13 @@ pub enum NoDatagram {
 
 /// Finds the datagram to one of the ports in a captured packet.
 pub fn find<'a>(captured: &Captured<'a>, ports: &[u16]) -> Result<Datagram<'a>, NoDatagram> {
-    in_packet(&packet(captured)?, ports)
+    let cut = |why| match why {
+        NoDatagram::Unknown if captured.is_cut => NoDatagram::Cut,
+        NoDatagram::Unknown => NoDatagram::Other,
+        why => why,
+    };
+    let found = packet(captured).and_then(|packet| in_packet(&packet, ports));
+    found.map_err(cut)
 }
 
 /// The headers of a captured packet.
@@ -43,7 +51,9 @@ pub fn find<'a>(captured: &Captured<'a>, ports: &[u16]) -> Result<Datagram<'a>, 
 pub fn packet<'a>(captured: &Captured<'a>) -> Result<LaxSlicedPacket<'a>, NoDatagram> {
     let bytes = captured.bytes;
     match captured.link {
-        LinkType::Ethernet => LaxSlicedPacket::from_ethernet(bytes).map_err(|_| NoDatagram::Other),
+        LinkType::Ethernet => {
+            LaxSlicedPacket::from_ethernet(bytes).map_err(|_| NoDatagram::Unknown)
+        }
         LinkType::Raw => raw(bytes),
         LinkType::LinuxV1 => cooked(bytes, 14, 16),
         LinkType::LinuxV2 => cooked(bytes, 0, 20),
@@ -53,7 +63,7 @@ pub fn packet<'a>(captured: &Captured<'a>) -> Result<LaxSlicedPacket<'a>, NoData
 }
 
 fn raw(bytes: &[u8]) -> Result<LaxSlicedPacket<'_>, NoDatagram> {
-    LaxSlicedPacket::from_ip(bytes).map_err(|_| NoDatagram::Other)
+    LaxSlicedPacket::from_ip(bytes).map_err(|_| NoDatagram::Unknown)
 }
 
 /// Parses a packet behind a cooked header of `size` bytes, whose EtherType is at `at`.
@@ -64,21 +74,33 @@ fn cooked(bytes: &[u8], at: usize, size: usize) -> Result<LaxSlicedPacket<'_>, N
             let code = EtherType(u16::from_be_bytes(*code));
             Ok(LaxSlicedPacket::from_ether_type(code, rest))
         }
-        _ => Err(NoDatagram::Other),
+        _ => Err(NoDatagram::Unknown),
     }
 }
 
 fn in_packet<'a>(packet: &LaxSlicedPacket<'a>, ports: &[u16]) -> Result<Datagram<'a>, NoDatagram> {
-    let payload = packet.ip_payload().ok_or(NoDatagram::Other)?;
+    let payload = packet.ip_payload().ok_or(match packet.net {
+        Some(LaxNetSlice::Arp(_)) => NoDatagram::Other,
+        _ => NoDatagram::Unknown,
+    })?;
     if payload.ip_number.0 != UDP {
         return Err(NoDatagram::Other);
     }
-    if payload.fragmented {
-        return Err(NoDatagram::Fragment);
-    }
     let l4 = payload.payload;
+    if payload.fragmented {
+        let is_first = match packet.net.as_ref() {
+            Some(LaxNetSlice::Ipv4(ip)) => ip.header().fragments_offset().value() == 0,
+            _ => false,
+        };
+        let port = l4.get(2..).and_then(<[u8]>::first_chunk).copied();
+        let port = port.filter(|_| is_first).map(u16::from_be_bytes);
+        return Err(match port {
+            Some(port) if !ports.contains(&port) => NoDatagram::Other,
+            _ => NoDatagram::Fragment,
+        });
+    }
     let header = UdpHeaderSlice::from_slice(l4)
-        .map_err(|_| NoDatagram::Other)?
+        .map_err(|_| NoDatagram::Unknown)?
         .to_header();
     if !ports.contains(&header.destination_port) {
         return Err(NoDatagram::Other);

@@ -167,6 +167,20 @@ impl WatchOptions {
                 ));
             }
         }
+        let is_of_int = self.purposes.is_empty() || self.purposes.contains(&WatchPurpose::Int);
+        if is_of_int && action == WatchAction::Watch {
+            for (key, given) in [("to", &to), ("either", &either)] {
+                let is_group = |place: &RuleHost| place.prefixes.iter().any(|one| one.is_group());
+                if let Some(i) = given.iter().position(is_group) {
+                    let why = "it is a group or broadcast address, whose packets are not tagged";
+                    faults.push(item_fault(
+                        key,
+                        i,
+                        format!("cannot use {}: {why}", given[i].text),
+                    ));
+                }
+            }
+        }
         if !faults.is_empty() {
             return Err(faults);
         }

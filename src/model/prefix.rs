@@ -116,6 +116,29 @@ impl Prefix {
         differing.leading_zeros() >= u32::from(self.len)
     }
 
+    /// True if all of its addresses are of groups or broadcasts.
+    pub fn is_group(self) -> bool {
+        match self.addr {
+            IpAddr::V4(v4) => v4.is_multicast() && self.len >= 4 || v4.is_broadcast(),
+            IpAddr::V6(v6) => v6.is_multicast() && self.len >= 8,
+        }
+    }
+
+    /// The prefix of IPv4 addresses that is written in IPv6, as in `::ffff:192.0.2.1`: packets have the address itself.
+    fn without_mapping(self) -> Self {
+        let mapped = match self.addr {
+            IpAddr::V6(v6) => v6.to_ipv4_mapped(),
+            IpAddr::V4(_) => None,
+        };
+        match (mapped, self.len.checked_sub(96)) {
+            (Some(v4), Some(len)) => Self {
+                addr: v4.into(),
+                len,
+            },
+            _ => self,
+        }
+    }
+
     /// True for the prefix of all addresses of a family.
     pub fn is_empty(self) -> bool {
         self.len == 0
@@ -127,12 +150,13 @@ impl FromStr for Prefix {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let address = |text: &str| text.parse::<IpAddr>().map_err(|_| BadPrefix::Syntax);
-        match text.split_once('/') {
+        let prefix = match text.split_once('/') {
             Some((addr, len)) => {
-                Self::new(address(addr)?, len.parse().map_err(|_| BadPrefix::Syntax)?)
+                Self::new(address(addr)?, len.parse().map_err(|_| BadPrefix::Syntax)?)?
             }
-            None => address(text).map(Self::host),
-        }
+            None => Self::host(address(text)?),
+        };
+        Ok(prefix.without_mapping())
     }
 }
 

@@ -386,6 +386,7 @@ fn damaged_segments_are_read_to_their_end() {
             frame.truncate(random.below(2 * frame.len()));
             let captured = Captured {
                 time_ns: packets,
+                is_cut: false,
                 link: LinkType::Ethernet,
                 bytes: &frame,
             };

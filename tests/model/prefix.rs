@@ -16,6 +16,10 @@ fn prefixes_are_read_and_written_in_both_families() {
         ("2001:db8::/127", "2001:db8::/127", 127),
         ("8000::/1", "8000::/1", 1),
         ("::/0", "::/0", 0),
+        ("::ffff:192.0.2.1", "192.0.2.1", 32),
+        ("::ffff:c000:0201/128", "192.0.2.1", 32),
+        ("::ffff:192.0.2.0/120", "192.0.2.0/24", 24),
+        ("::ffff:0.0.0.0/96", "0.0.0.0/0", 0),
     ] {
         let prefix: Prefix = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
         assert_eq!(prefix.to_string(), written, "{text}");
@@ -67,5 +71,26 @@ fn refusals_name_both_families() {
         ),
     ] {
         assert_eq!(error.to_string(), sentence);
+    }
+}
+
+#[test]
+fn groups_and_broadcasts_are_told_apart() {
+    for (text, is_group) in [
+        ("224.0.0.1", true),
+        ("239.1.2.0/24", true),
+        ("224.0.0.0/4", true),
+        ("::ffff:224.0.0.1", true),
+        ("255.255.255.255", true),
+        ("ff02::1", true),
+        ("ff00::/8", true),
+        ("192.0.2.255", false),
+        ("0.0.0.0/0", false),
+        ("224.0.0.0/3", false),
+        ("::/0", false),
+        ("2001:db8::1", false),
+    ] {
+        let prefix: Prefix = text.parse().unwrap();
+        assert_eq!(prefix.is_group(), is_group, "{text}");
     }
 }
