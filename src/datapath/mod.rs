@@ -77,6 +77,7 @@ pub mod tasks;
 pub mod tcp;
 mod tcp_record;
 mod token_rate;
+mod told_losses;
 pub mod transit;
 pub mod transit_gauges;
 pub mod transit_links;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::abi::{flow_key, sink_flow};
 use super::events::low16;
 use super::judged_flows::JudgedFlows;
+use super::told_losses::ToldLosses;
 use crate::model::{
     FlowKey, FlowSlots, LatencyHistogram, LatencyResolution, NodeId, SlotRange, SubjectTotals,
     SummaryBudget, SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
@@ -59,6 +60,7 @@ pub(super) struct Summaries {
     last_period_ns: u64,
     /// The counts of flows with enough packets to make those of the kernel wrap around.
     wide: HashMap<FlowKey, (u64, WideSlots)>,
+    told_losses: ToldLosses,
     /// Summaries of flows that were due, and had no room in the budget.
     pub(super) left_out: u64,
 }
@@ -108,6 +110,7 @@ impl Summaries {
             refilled: now,
             last_period_ns: 0,
             wide: HashMap::new(),
+            told_losses: ToldLosses::default(),
             left_out: 0,
         }
     }
@@ -222,12 +225,15 @@ impl Summaries {
         news: TallyNews,
     ) {
         self.judged_before.remove(&key.into());
-        let summary = self.of(key, flow, slots, 0).filter(|_| !self.only_tallies);
-        let Some(summary) = summary else {
+        if self.only_tallies {
+            return;
+        }
+        let Some(summary) = self.of(key, flow, slots, 0) else {
             return;
         };
+        let lost = news.lost.max(self.told_losses.untold(key, flow));
         self.chosen.push(Reverse(ChosenFlow {
-            rank: (news.lost, news.bytes),
+            rank: (lost, news.bytes),
             summary: Box::new(summary),
         }));
         if self.chosen.len() as f64 > self.budget.max(0.0) {
@@ -245,6 +251,7 @@ impl Summaries {
     ) -> Option<SummaryEvent> {
         let summary = self.of(key, flow, slots, 1);
         self.wide.remove(&FlowKey::from(key));
+        self.told_losses.forget(&key.into());
         let summary = summary?;
         self.refill(Instant::now());
         if self.budget < 1.0 {
@@ -291,12 +298,16 @@ impl Summaries {
         }
         self.budget -= self.chosen.len() as f64;
         let flows = std::mem::take(&mut self.chosen).into_sorted_vec();
-        told.extend(flows.into_iter().map(|Reverse(chosen)| *chosen.summary));
+        let flows = flows.into_iter().map(|Reverse(chosen)| *chosen.summary);
+        for summary in flows {
+            self.told_losses.note(&summary);
+            told.push(summary);
+        }
         told
     }
 
-    /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far.
-    /// `more` is the number of its summaries beyond one for each period.
+    /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far and it has
+    /// no losses that are still to be told. `more` is the number of its summaries beyond one for each period.
     fn of(
         &mut self,
         key: &flow_key,
@@ -314,7 +325,8 @@ impl Summaries {
         let each = (SUMMARY_BYTES + SLOT_BYTES * slots).saturating_mul(self.plan.copies);
         let price = summaries.saturating_mul(each);
         let paid = price.saturating_add(reports) <= flow.all_earned_bytes();
-        (paid && flow.first_ns != 0).then(|| SummaryEvent {
+        let is_told = paid || self.told_losses.untold(key, flow) > 0;
+        (is_told && flow.first_ns != 0).then(|| SummaryEvent {
             subject: SummarySubject::Flow {
                 flow: key.into(),
                 source_port: flow.source_port,

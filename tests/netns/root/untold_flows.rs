@@ -24,12 +24,16 @@ fn key() -> flow_key {
 
 /// Sets the flow that the tests are about.
 fn set_flow(sink: &Sink, last_ns: u64, lost: u64) {
+    set_flow_that_earned(sink, (last_ns, lost), 1 << 40);
+}
+
+fn set_flow_that_earned(sink: &Sink, (last_ns, lost): (u64, u64), earned_bytes: u64) {
     let flow = sink_flow {
         first_ns: last_ns - 1,
         last_ns,
         packets: 1000,
         lost,
-        earned_bytes: 1 << 40,
+        earned_bytes,
         source_node: 5,
         ..sink_flow::default()
     };
@@ -116,4 +120,44 @@ fn a_flow_is_told_though_the_table_was_read_when_it_was_due() {
     await_quiet(&mut sweeper, 3);
     drop(reader);
     await_told(&mut sweeper, 1);
+}
+
+#[test]
+fn a_loss_is_told_though_the_flow_does_not_pay_for_it_and_whoever_read_it_before() {
+    let own = OwnPins::new("poor-loss");
+    let sink = own.load(64, 16);
+    let tally = Arc::default();
+    let mut sweeper = sweeper(&sink, &tally);
+    let last_ns = clock::realtime_ns();
+    set_flow_that_earned(&sink, (last_ns, 0), 0);
+    await_quiet(&mut sweeper, 3);
+    assert_eq!(
+        sweeper.summaries_left_out(),
+        0,
+        "a poor flow is none that was left out"
+    );
+    sweeper.expect_loss(&FlowKey::from(&key()), Instant::now() - LOSS_TIMEOUT);
+    set_flow_that_earned(&sink, (last_ns, 2), 0);
+    // Metrics are read meanwhile.
+    let counts = hostint::model::FlowCounts {
+        packets: 1000,
+        lost: 2,
+        first_ns: last_ns - 1,
+        last_ns,
+        node: hostint::model::NodeId(5),
+        ..hostint::model::FlowCounts::default()
+    };
+    tally
+        .lock()
+        .unwrap()
+        .look_between(FlowKey::from(&key()), counts);
+    sweeper.end_loss_periods(Instant::now()).unwrap();
+    await_told(&mut sweeper, 2);
+    await_quiet(&mut sweeper, 3);
+    // One more counts, and no more than that.
+    sweeper.expect_loss(&FlowKey::from(&key()), Instant::now() - LOSS_TIMEOUT);
+    set_flow_that_earned(&sink, (last_ns, 3), 0);
+    sweeper.end_loss_periods(Instant::now()).unwrap();
+    await_told(&mut sweeper, 3);
+    await_quiet(&mut sweeper, 3);
 }

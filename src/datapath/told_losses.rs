@@ -1,0 +1,36 @@
+//! The losses of flows that their summaries told.
+//!
+//! A loss is declared some time after the flow's last packet, and is told although the flow's traffic may not pay for it.
+
+use std::collections::HashMap;
+
+use super::abi::{flow_key, sink_flow};
+use crate::model::{FlowKey, SummaryEvent, SummarySubject};
+
+/// The losses that were told last, and the time when the flow began.
+#[derive(Debug, Default)]
+pub(super) struct ToldLosses(HashMap<FlowKey, (u64, u64)>);
+
+impl ToldLosses {
+    /// The losses of a flow that no summary has told.
+    pub(super) fn untold(&self, key: &flow_key, flow: &sink_flow) -> u64 {
+        match self.0.get(&key.into()) {
+            Some((epoch_ns, lost)) if *epoch_ns == flow.epoch_ns() => flow.lost.abs_diff(*lost),
+            _ => flow.lost,
+        }
+    }
+
+    /// Notes what this summary tells.
+    pub(super) fn note(&mut self, summary: &SummaryEvent) {
+        let totals = &summary.totals;
+        if let SummarySubject::Flow { flow, .. } = &summary.subject
+            && totals.lost > 0
+        {
+            self.0.insert(*flow, (totals.epoch_ns, totals.lost));
+        }
+    }
+
+    pub(super) fn forget(&mut self, flow: &FlowKey) {
+        self.0.remove(flow);
+    }
+}
