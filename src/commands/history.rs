@@ -14,6 +14,7 @@ use crate::cli::{
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
+use crate::model::coverage::covered;
 use crate::model::{
     ConnectionQuery, DropQuery, DropReasons, EpisodeQuery, FlowOrder, FlowQuery, History, HopQuery,
     HostSeen, HostsReporting, NodeId, PairFigures, PathQuery, Record, ReportQuery, Span, Subject,
@@ -168,7 +169,7 @@ fn ask(
             }
         }
         HistoryCommand::Classes { .. } => View::Classes(history.classes(span)?),
-        HistoryCommand::Coverage { .. } => View::Coverage(history.coverage(span)?),
+        HistoryCommand::Coverage { .. } => coverage(history, span)?,
         HistoryCommand::Flow { id, points, .. } => {
             let Some(flow) = history.flow(*id, span)? else {
                 return Ok(None);
@@ -203,6 +204,12 @@ fn ask(
         HistoryCommand::Tcp(args) => return connections(history, args, span, seen),
         HistoryCommand::Info { .. } => View::Info(history.extent()?),
     }))
+}
+
+/// Asks for coverage, which is kept for longer periods than a span may have.
+fn coverage(history: &mut HistoryReader, span: Span) -> Result<View> {
+    let covered = covered(span, clock::realtime_ns());
+    Ok(View::Coverage(history.coverage(span)?, covered))
 }
 
 fn cell_of(figure: MatrixFigure) -> Cell {
@@ -319,7 +326,18 @@ fn paths(history: &mut HistoryReader, query: PathQuery, span: Span) -> Result<Op
         return Ok(None);
     }
     let paths = history.paths(query, span)?;
-    Ok(Some(View::Paths(query, paths, history.loss(query, span)?)))
+    // One screen has one span: that of the paths.
+    let since_ns = paths.iter().map(|path| path.first_ns).min();
+    let until_ns = paths.iter().map(|path| path.until_ns).max();
+    let span = Span {
+        since_ns: span.since_ns.max(since_ns.unwrap_or(0)),
+        until_ns: span.until_ns.min(until_ns.unwrap_or(u64::MAX)),
+    };
+    let loss = match span.since_ns < span.until_ns {
+        true => history.loss(query, span)?,
+        false => None,
+    };
+    Ok(Some(View::Paths(query, paths, loss)))
 }
 
 fn paths_asked(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{NodeId, Volume};
+use super::{NodeId, Span, Volume};
 
 /// The name of a line about coverage.
 pub const COVERAGE_SCHEMA: &str = "hostint.coverage/1";
@@ -15,6 +15,18 @@ pub const TAGGED: &str = "tagged";
 /// Why tagged packets were not measured: no sink told of them in time. They were lost, and nothing behind them showed it;
 /// or the sink does not report.
 pub const NO_SINK_TOLD: &str = "no_sink_told";
+
+/// The time that a history keeps one sum of coverage for.
+pub const PERIOD_NS: u64 = 600_000_000_000;
+
+/// The span that the sums of a question about `span` have: all of the periods that it touches, as far as they are over.
+pub fn covered(span: Span, now_ns: u64) -> Span {
+    let end_ns = span.until_ns.div_ceil(PERIOD_NS).saturating_mul(PERIOD_NS);
+    Span {
+        since_ns: span.since_ns / PERIOD_NS * PERIOD_NS,
+        until_ns: end_ns.min(now_ns.max(span.until_ns)),
+    }
+}
 
 /// Why a packet was not measured. The number is that of a counter, which never changes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

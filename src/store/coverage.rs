@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::model::coverage::{CoverageGrowth, CoverageRow, TAGGED};
+use crate::model::coverage::{CoverageGrowth, CoverageRow, PERIOD_NS, TAGGED};
 use crate::model::{NodeId, Span};
-
-/// The time that a row covers.
-const PERIOD_NS: u64 = 600_000_000_000;
 
 /// A sink that is not known has this number in the place of the node's.
 const NO_NODE: i64 = -1;

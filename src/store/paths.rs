@@ -1,6 +1,6 @@
 //! The paths in the store: their names, their rows in the roll-ups, and answers about them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -299,10 +299,23 @@ pub fn find(
     };
     unseen_hops::join(conn, &mut paths, &of_pair)?;
     let segments = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
+    let counted = |id: i64| (RollUpTable::Segment, all_packets_of(id));
+    // Hosts begin to count at different times: parts are shown of the periods of which the whole is known, if it is of any.
+    let mut known = HashSet::new();
+    for (id, _) in &of_pair {
+        places_of_one(conn, counted(*id), &segments, |begin_ns, row| {
+            if row.of(0).and_then(path_losses::of).is_some() {
+                known.insert(begin_ns);
+            }
+        })?;
+    }
     path_losses::join(&mut paths, &of_pair, |id| {
         let mut sums = PathSums::default();
-        let row = (RollUpTable::Segment, all_packets_of(id));
-        places_of_one(conn, row, &segments, |_, row| sums.merge(row))?;
+        places_of_one(conn, counted(id), &segments, |begin_ns, row| {
+            if known.is_empty() || known.contains(&begin_ns) {
+                sums.merge(row);
+            }
+        })?;
         Ok(sums)
     })?;
     Ok(paths)

@@ -41,7 +41,8 @@ pub enum View {
         limit: usize,
     },
     Classes(Vec<ClassFigures>),
-    Coverage(Vec<CoverageRow>),
+    /// With the span that the sums are of.
+    Coverage(Vec<CoverageRow>, Span),
     Flow {
         flow: Box<FlowFigures>,
         series: Series,
@@ -240,8 +241,8 @@ impl View {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
                 classes_text(classes, width, &mut out);
             }
-            Self::Coverage(rows) => {
-                head("coverage", span, &mut out);
+            Self::Coverage(rows, covered) => {
+                head("coverage", *covered, &mut out);
                 coverage::write(rows, hosts, width, &mut out);
             }
             Self::Flow { flow, series } => {
@@ -320,7 +321,7 @@ impl View {
                 Box::new([&flow.figures].into_iter().chain(points(series)))
             }
             Self::Series(series) => Box::new(points(series)),
-            Self::Coverage(_)
+            Self::Coverage(..)
             | Self::Reports { .. }
             | Self::Paths(..)
             | Self::Segments(_)
@@ -341,7 +342,7 @@ impl View {
             Self::Flows(flows) => json!({ "flows": flows }),
             Self::Pairs { pairs, .. } => json!({ "pairs": pairs }),
             Self::Classes(classes) => json!({ "classes": classes }),
-            Self::Coverage(rows) => json!({ "coverage": rows }),
+            Self::Coverage(rows, covered) => json!({ "coverage": rows, "covered": covered }),
             Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
             Self::Series(series) => json!({ "series": series }),
             Self::Reports { records, .. } => json!({ "reports": records }),

@@ -45,7 +45,7 @@ impl View {
                 hosts,
             ),
             Self::Classes(classes) => csv_table(&format!("class {FIGURES}"), classes),
-            Self::Coverage(rows) => csv_with_names(
+            Self::Coverage(rows, _) => csv_with_names(
                 "source sink class reason packets bytes",
                 &coverage::csv_rows(rows),
                 hosts,

@@ -50,7 +50,7 @@ pub fn write(
     writeln!(
         f,
         "  {:<width$} {:>node_width$} {:>10} {:>8} {:>7} {:>7} {:>5} {:>10} {:>10} {:>10}",
-        "flow", "node", "packets", "lost", "lost %", "reord", "dup", "min", "mean", "max"
+        "flow", "node", "received", "lost", "lost %", "reord", "dup", "min", "mean", "max"
     )?;
     for flow in &sink.flows {
         flow_line(f, flow, clocks, (width, node_width, &node_of(flow)))?;

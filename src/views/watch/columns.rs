@@ -120,7 +120,7 @@ impl FlowColumn {
             Self::Max => "max",
             Self::Bucket => "bucket",
             Self::Idle => "idle",
-            Self::Packets => "packets",
+            Self::Packets => "received",
             Self::Lost => "lost",
             Self::Reordered => "reord",
             Self::Duplicates => "dup",

@@ -136,7 +136,7 @@ fn facts(
         ),
         ("p50 now <", lately(|rates| rates.p50_ns)),
         ("p99 now <", lately(|rates| rates.p99_ns)),
-        ("packets", Grouped(flow.packets).to_string()),
+        ("received", Grouped(flow.packets).to_string()),
         ("lost", Grouped(flow.lost).to_string()),
         ("loss in all", maybe_percent(row.loss())),
         ("mean", ns(flow.latency_mean_ns)),
