@@ -436,6 +436,16 @@ return function(fields, tools, headers, quotes)
         return names, place, tunnel
     end
 
+    -- The kinds of names in a host's report, with those of pods behind them.
+    local function with_pods(has_pods, kinds)
+        if has_pods then
+            for _, kind in ipairs({ "Pod behind the input interface", "Pod behind the output interface", "Pod" }) do
+                kinds[#kinds + 1] = kind
+            end
+        end
+        return kinds
+    end
+
     local function host_drop(tvb, _, top)
         local LEAST = 108 + FLOW_BYTES
         if too_short(tvb, top, LEAST, "a report of a host's drops") then
@@ -448,7 +458,7 @@ return function(fields, tools, headers, quotes)
         put(top, h.total_bytes, tvb(64, 8))
         local flow = show_flow(top, tvb, 108, false)
         local names, place, tunnel = show_rest(tvb, top, LEAST, band(flags, 4) ~= 0, band(flags, 16) ~= 0,
-            { "Reason", "Function", "Input interface", "Output interface" })
+            with_pods(band(flags, 8) ~= 0, { "Reason", "Function", "Input interface", "Output interface" }))
         if not names then
             return "Drops of a host, cut short"
         end
@@ -469,7 +479,7 @@ return function(fields, tools, headers, quotes)
         put(top, h.total_bytes, tvb(52, 8))
         local flow = show_flow(top, tvb, 72, false)
         local names, place, tunnel = show_rest(tvb, top, LEAST, band(flags, 2) ~= 0, band(flags, 8) ~= 0,
-            { "Input interface", "Output interface" })
+            with_pods(band(flags, 4) ~= 0, { "Input interface", "Output interface" }))
         if not names then
             return "Hops through a host, cut short"
         end

@@ -147,7 +147,7 @@ pub const TRANSIT: &[CounterMeaning] = meanings! { transit_counter:
     COUNT_TRANSIT_PADDED "padded" "entries with words of a domain that hostint does not know, all ones",
     COUNT_TRANSIT_OPTION_FILLED "option_filled" "segments whose request of TCP option 114 was filled in",
     COUNT_TRANSIT_OPTION_NO_ARRIVAL "option_no_arrival" "of these, segments whose time in this host is not known (--max-arrivals)",
-    COUNT_TRANSIT_OPTION_NO_GAUGE "option_no_gauge" "of these, segments to which neither queue nor free bandwidth could be told",
+    COUNT_TRANSIT_OPTION_NO_GAUGE "option_untold" "of these, segments to which neither queue nor free bandwidth could be told",
     COUNT_TRANSIT_OPTION_SKIPPED "option_skipped" "requests whose key leaves them to others: passed untouched",
     COUNT_TRANSIT_OPTION_NO_DATA "option_no_data" "TCP option 114 in segments without data, as echoes have it: passed untouched",
     COUNT_TRANSIT_OPTION_MALFORMED "option_malformed" "TCP options that do not fit: passed untouched",

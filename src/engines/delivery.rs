@@ -12,7 +12,7 @@ use super::{Accepted, Trouble};
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// The least time between two log lines about refusals. All refusals are counted.
+/// The least time between two log lines about refusals for different reasons. All refusals are counted.
 const LOG_PERIOD: Duration = Duration::from_secs(10);
 
 pub(super) struct EngineDelivery {
@@ -24,6 +24,8 @@ pub(super) struct EngineDelivery {
     tell: fn(&str),
     /// The time when a refusal may be logged again.
     next_refusal: Option<Instant>,
+    /// The reason that was logged last. It is said once.
+    said: Option<String>,
 }
 
 impl EngineDelivery {
@@ -38,6 +40,7 @@ impl EngineDelivery {
             give_up: None,
             tell,
             next_refusal: None,
+            said: None,
         }
     }
 
@@ -109,10 +112,14 @@ impl EngineDelivery {
 
     fn refused(&mut self, reports: usize, why: &str) {
         let now = Instant::now();
-        if self.next_refusal.is_none_or(|next| now >= next) {
+        let is_said = self.said.as_deref() == Some(why);
+        if !is_said && self.next_refusal.is_none_or(|next| now >= next) {
+            self.said = Some(why.to_owned());
             self.next_refusal = Some(now + LOG_PERIOD);
             let unit = self.counts.unit().name();
-            self.say(format_args!("{reports} {unit} refused: {why}"));
+            self.say(format_args!(
+                "{reports} {unit} refused: {why} (further ones are counted)"
+            ));
         }
     }
 

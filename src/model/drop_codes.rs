@@ -64,6 +64,18 @@ const CODES: [(&str, u8); 41] = [
 /// The code of a packet whose TTL ended.
 const TTL_ZERO: u8 = 26;
 
+/// The code of a packet to which no route leads.
+const NO_ROUTE: u8 = 29;
+
+/// The functions to which routes lead that lead nowhere.
+const NO_ROUTES: [&str; 5] = [
+    "ip_error",
+    "ip_pkt_drop",
+    "ip6_pkt_drop",
+    "dst_discard",
+    "dst_discard_out",
+];
+
 /// The functions that forward packets drop them for their headers only if the TTL ended.
 const FORWARDS: [&str; 2] = ["ip_forward", "ip6_forward"];
 
@@ -72,6 +84,10 @@ pub fn code_of(name: Option<&str>, place: Option<&str>) -> u8 {
     let Some(name) = name else {
         return UNKNOWN;
     };
+    // The routes "unreachable", "prohibit" and "blackhole": the kernel gives no reason for them.
+    if name == "NOT_SPECIFIED" && place.is_some_and(|place| NO_ROUTES.contains(&place)) {
+        return NO_ROUTE;
+    }
     if name == "IP_INHDR" && place.is_some_and(|place| FORWARDS.contains(&place)) {
         return TTL_ZERO;
     }

@@ -60,6 +60,14 @@ const INT_HOST_REPORTER: [(u8, &str); 11] = [
     (184, "unauthorised source"),
 ];
 
+/// Codes that hosts have and SD-Fabric's switches do not.
+const BESIDE_SD_FABRIC: [(u8, &str); 4] = [
+    (180, "encapsulation failed"),
+    (181, "decapsulation failed"),
+    (182, "checksum failed"),
+    (184, "unauthorised source"),
+];
+
 /// The codes of SD-Fabric's switches.
 const SD_FABRIC: [(u8, &str); 19] = [
     (26, "ip ttl zero"),
@@ -89,13 +97,17 @@ impl DropReasons {
 
     /// The built-in list with this name.
     pub fn profile(name: &str) -> Option<Self> {
+        let beside: &[(u8, &str)] = match name {
+            "sd-fabric" => &BESIDE_SD_FABRIC,
+            _ => &[],
+        };
         let own: &[(u8, &str)] = match name {
             "int-host-reporter" => &INT_HOST_REPORTER,
             "p4lang-switch" => &P4LANG_SWITCH,
             "sd-fabric" => &SD_FABRIC,
             _ => return None,
         };
-        let names = COMMON.iter().chain(own).chain(&OF_HOSTS);
+        let names = COMMON.iter().chain(own).chain(beside).chain(&OF_HOSTS);
         Some(Self::from_iter(
             names.map(|(code, name)| (*code, (*name).to_owned())),
         ))

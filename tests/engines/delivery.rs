@@ -174,6 +174,34 @@ fn every_report_is_delivered_or_counted_for_what_became_of_it() {
     }
 }
 
+/// What the engine of one test said.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+#[test]
+fn a_reason_for_refusals_is_said_once() {
+    let tell = |what: &str| SAID.lock().unwrap().push(what.to_owned());
+    let mut all = Engines::new(RunId(7), 1 << 20, Patience::Wait, tell);
+    let (engine, answer, log) = told(1);
+    for _ in 0..5 {
+        answer.send(some_refused(1)).unwrap();
+    }
+    all.add(engine).unwrap();
+    let mut feed = all.feed();
+    for report in &reports(5) {
+        take(&mut feed, report);
+        feed.flush();
+        log.recv_timeout(LATE).unwrap();
+    }
+    drop(feed);
+    let [status] = all.finish().try_into().unwrap();
+    assert_eq!(status.refused, 5, "all are counted");
+    let said = SAID.lock().unwrap();
+    assert_eq!(
+        *said,
+        ["told: 1 report refused: too long (further ones are counted)"]
+    );
+}
+
 #[test]
 fn an_engine_that_hangs_holds_up_neither_the_decoder_nor_another_engine() {
     let mut all = engines(1, Patience::Drop);

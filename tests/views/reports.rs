@@ -333,7 +333,8 @@ fn drop_reasons_have_the_names_of_their_list() {
         ("p4lang-switch", 60, Some("acl deny")),
         ("p4lang-switch", 80, None),
         ("sd-fabric", 71, Some("traffic manager")),
-        ("sd-fabric", 180, None),
+        ("sd-fabric", 180, Some("encapsulation failed")),
+        ("sd-fabric", 183, None),
         ("sd-fabric", 200, Some("no socket")),
         ("int-host-reporter", 207, Some("tcp refused")),
     ] {

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hostint::model::*;
+use hostint::wire::report_v05;
 use hostint_testing::random::Random;
+use hostint_testing::report_samples::*;
 
 /// What is left of a packet in a capture, and the size that it had.
 struct Captured {
@@ -358,6 +361,63 @@ mod tools {
             said.matches("In-band Network Telemetry, Host-INT").count(),
             3
         );
+    }
+
+    /// With each optional field of the encoder, and without it.
+    #[test]
+    fn reports_of_hosts_are_read_to_their_last_byte() {
+        let mut reports = Vec::new();
+        for number in 0..16 {
+            for report in host_drops() {
+                let Body::HostDrop(mut one) = report.observation.body.clone() else {
+                    panic!("another kind");
+                };
+                let has = |bit: usize| number >> bit & 1 != 0;
+                one.drop.flow_before_nat = one.drop.flow_before_nat.filter(|_| has(0));
+                one.drop.tunnel = one.drop.tunnel.filter(|_| has(1));
+                one.drop.int = one.drop.int.filter(|_| has(3));
+                if !has(2) {
+                    one.drop.pods = PacketPods::default();
+                }
+                reports.push(of_body(Body::HostDrop(one)));
+            }
+            for report in host_hops() {
+                let Body::HostHop(mut one) = report.observation.body.clone() else {
+                    panic!("another kind");
+                };
+                let has = |bit: usize| number >> bit & 1 != 0;
+                one.hop.flow_before_nat = one.hop.flow_before_nat.filter(|_| has(0));
+                one.hop.tunnel = one.hop.tunnel.filter(|_| has(1));
+                if !has(2) {
+                    one.hop.pods = PacketPods::default();
+                }
+                reports.push(of_body(Body::HostHop(one)));
+            }
+        }
+        reports.extend(queue_episodes());
+        reports.extend(connections());
+        reports.extend(summaries());
+        let packets: Vec<Captured> = reports.iter().map(in_a_frame).collect();
+        let said = tshark(&capture("hosts", &packets), &["-V"]);
+        assert_no_errors(&said);
+        for word in ["cut short", "this one", "Malformed"] {
+            let line = said.lines().find(|line| line.contains(word));
+            assert_eq!(line, None, "{word}");
+        }
+        assert!(said.contains("Pod behind the input interface: podman/4f2a91c07be3"));
+        assert!(said.contains("Pod: netns/blue"));
+    }
+
+    /// The report as a datagram to the usual port.
+    fn in_a_frame(report: &Report) -> Captured {
+        let mut frame = frame("tr05_drop");
+        frame.truncate(42);
+        report_v05::emit(report, &mut frame);
+        let length = (frame.len() - 14) as u16;
+        frame[16..18].copy_from_slice(&length.to_be_bytes());
+        frame[38..40].copy_from_slice(&(length - 20).to_be_bytes());
+        (frame[40], frame[41]) = (0, 0);
+        Captured::whole(frame)
     }
 
     #[test]

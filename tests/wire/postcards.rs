@@ -214,7 +214,7 @@ fn any_flow_has_a_packet() {
 fn reasons_have_codes() {
     use hostint::model::drop_codes::code_of;
     // The kernel's reason, its place, the code, and what SD-Fabric calls it.
-    let cases: [(Option<&str>, Option<&str>, u8, &str); 14] = [
+    let cases: [(Option<&str>, Option<&str>, u8, &str); 18] = [
         (Some("NETFILTER_DROP"), None, 80, "acl deny"),
         (Some("QDISC_DROP"), None, 71, "traffic manager"),
         (Some("QDISC_OVERLIMIT"), None, 71, "traffic manager"),
@@ -227,7 +227,21 @@ fn reasons_have_codes() {
             25,
             "outer ip version invalid",
         ),
-        (Some("TCP_CSUM"), None, 182, ""),
+        (Some("TCP_CSUM"), None, 182, "checksum failed"),
+        (Some("IP_RPFILTER"), None, 184, "unauthorised source"),
+        (
+            Some("NOT_SPECIFIED"),
+            Some("ip_error"),
+            29,
+            "ip routing miss",
+        ),
+        (
+            Some("NOT_SPECIFIED"),
+            Some("ip6_pkt_drop"),
+            29,
+            "ip routing miss",
+        ),
+        (Some("NOT_SPECIFIED"), Some("tcp_v4_rcv"), 0, "unknown"),
         (Some("TCP_RESET"), None, 207, "tcp refused"),
         (Some("TC_EGRESS"), None, 80, "acl deny"),
         (Some("SOCKET_RCVBUFF"), None, 201, "socket buffer full"),

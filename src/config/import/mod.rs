@@ -6,11 +6,12 @@ mod reporter;
 
 use std::fmt::Write;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use self::document::Document;
 use super::mistake::ConfigError;
-use crate::model::PlainError;
+use crate::model::{PlainError, REPORT_PORT};
 
 /// More bytes than any such file has.
 const MOST_BYTES: u64 = 4 << 20;
@@ -77,6 +78,19 @@ pub fn convert(text: &str, name: &str) -> Result<String, String> {
 }
 
 impl Imported {
+    /// Reports of packets with reports would tell of themselves, if a rule matches them.
+    fn exclude_reports(&self, out: &mut String) {
+        let collector: Option<SocketAddr> = self.collector.as_ref().and_then(|at| at.parse().ok());
+        let port = collector.map_or(REPORT_PORT, |collector| collector.port());
+        let _ = writeln!(out, "\n# The reports themselves");
+        let _ = writeln!(out, "[[watch]]\nfor = [\"postcards\"]");
+        let _ = writeln!(out, "action = \"exclude\"\npriority = 200");
+        if let Some(collector) = collector {
+            let _ = writeln!(out, "to = [\"{}\"]", collector.ip());
+        }
+        let _ = writeln!(out, "protocol = [\"udp\"]\nto-port = [\"{port}\"]");
+    }
+
     /// The config file.
     fn toml(&self, name: &str) -> String {
         let mut out = String::new();
@@ -104,6 +118,9 @@ impl Imported {
             let _ = writeln!(out, "queue = {}", queue.queue);
             let _ = writeln!(out, "trigger = \"{}ns\"", queue.trigger_ns);
             let _ = writeln!(out, "reset = \"{}ns\"", queue.reset_ns);
+        }
+        if !self.rules.is_empty() {
+            self.exclude_reports(&mut out);
         }
         for rule in &self.rules {
             let _ = writeln!(out, "\n[[watch]]\nfor = [\"postcards\"]");

@@ -79,7 +79,7 @@ pub const TRANSIT: &[CounterReason] = rows! {
     "ip_options" Pushing Note "packet" "behind IP options or extension headers that hops do not read" "nothing to do",
     "option_refused" Pushing Missed "segment" "whose TCP option 114 the kernel did not let hostint change" "check whether memory is short (dmesg)",
     "option_no_arrival" Pushing Note "segment" "with TCP option 114 whose time in this host is not known" "attach to the interface by which they arrive, or with a larger --max-arrivals",
-    "option_no_gauge" Pushing Note "segment" "with TCP option 114 to which neither queue nor free bandwidth could be told" "attach to the interface that has the queue, with a qdisc that counts its bytes (fq_codel, tbf, htb), or say --link-speed",
+    "option_untold" Pushing Note "segment" "with TCP option 114 to which neither queue nor free bandwidth could be told" "attach to the interface that has the queue, with a qdisc that counts its bytes (fq_codel, tbf, htb), or say --link-speed",
     "postcard_lost" Pushing Note "packet" "in INT-MX that no collector is told of" "let hostint transit run, and tell of fewer packets (--mx-sample at the source)",
     "postcard_unread" Pushing Note "packet" "in INT-MX of which programs of another version tell" "start hostint transit run anew, so that programs and daemon are of one version",
     "option_malformed" Pushing Note "segment" "with TCP options that do not fit" "find the sender (tcpdump)",
