@@ -80,7 +80,7 @@ pub fn repair(conn: &Connection, clock: RepairClock) -> rusqlite::Result<bool> {
         });
         let first: Vec<_> = first.collect::<rusqlite::Result<_>>()?;
         let first_ns = first.into_iter().flatten().min();
-        let gone_ns = first_ns.map_or(level.ceil(newest_ns), |key| level.begin_of(key));
+        let gone_ns = first_ns.map_or(level.floor(newest_ns), |key| level.begin_of(key));
         if fact(conn, level.gone())? > limit_ns {
             set_fact(conn, level.gone(), gone_ns)?;
         }

@@ -173,6 +173,43 @@ fn a_store_whose_marks_are_ahead_is_repaired_when_it_is_opened() {
 }
 
 #[test]
+fn a_store_of_which_only_the_wrong_report_is_left_shows_what_comes_then() {
+    let disk = Disk::new();
+    let unaware = StoreSettings {
+        clock: || WallTime {
+            now_ns: IN_2106 + DAY,
+            is_settled: true,
+            set_back: 0,
+        },
+        ..settings(&disk)
+    };
+    let mut times = minutes(100);
+    times.push(IN_2106);
+    store(unaware, &times);
+    for level in ["gone_10s_ns", "gone_1m_ns", "gone_1h_ns"] {
+        set_fact(&disk, level, IN_2106 - HOUR);
+    }
+    let conn = rusqlite::Connection::open(disk.file()).unwrap();
+    for (level, period_ns) in [("10s", 10 * SECOND), ("1m", MINUTE), ("1h", HOUR)] {
+        for subject in ["class", "pair", "flow"] {
+            let sql = format!("DELETE FROM {subject}_{level} WHERE key < ?");
+            let before = ((IN_2106 / period_ns) as i64 - 10) << 33;
+            conn.execute(&sql, [before]).unwrap();
+        }
+    }
+    drop(conn);
+    let live: Vec<u64> = (0..40).map(|n| NOW + n * 10 * SECOND).collect();
+    store(settings(&disk), &live);
+    let span = Span {
+        since_ns: NOW - HOUR,
+        until_ns: NOW + HOUR,
+    };
+    let series = disk.reader().series(&Subject::All, span, 1000).unwrap();
+    let points = series.points.iter().map(|point| point.figures.reports);
+    assert_eq!((series.period_ns, points.sum()), (10 * SECOND, 40_u64));
+}
+
+#[test]
 fn a_store_is_left_as_it_is_by_a_clock_that_is_behind() {
     let disk = Disk::new();
     store(settings(&disk), &minutes(100));
