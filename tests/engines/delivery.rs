@@ -196,9 +196,12 @@ fn a_reason_for_refusals_is_said_once() {
     let [status] = all.finish().try_into().unwrap();
     assert_eq!(status.refused, 5, "all are counted");
     let said = SAID.lock().unwrap();
-    assert_eq!(
-        *said,
-        ["told: 1 report refused: too long (further ones are counted)"]
+    let [line] = &said[..] else {
+        panic!("{said:?}");
+    };
+    assert!(
+        line.ends_with("refused: too long (further ones are counted)"),
+        "{line}"
     );
 }
 

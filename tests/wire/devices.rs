@@ -380,7 +380,7 @@ fn a_report_length_of_0_is_read_if_nothing_but_its_packet_can_follow() {
 #[test]
 fn behind_a_wrong_length_only_the_reports_before_it_count() {
     let frame = udp_frame(b"some data of a packet");
-    let good = [&[0x04, 5, 0, 0x20][..], &frame[14..34]].concat();
+    let good = [&[0x04, 7, 0, 0x20][..], &frame[14..42]].concat();
     let padded = [
         &frame[..],
         &vec![0; frame.len().next_multiple_of(4) - frame.len()],
