@@ -1,4 +1,4 @@
-//! The time since the Unix epoch for those who must not follow a clock that is wrong for a moment.
+//! The time since the Unix epoch by a clock that may be wrong for a moment.
 
 /// A clock that is set by less than this is followed at once.
 const SLACK_NS: u64 = 60 * NS_PER_S;
@@ -16,7 +16,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 pub struct SteadyTime {
     /// Nanoseconds since the Unix epoch.
     pub now_ns: u64,
-    /// The clock has not been set for so long that what is old by it may be removed.
+    /// The clock was set long enough ago that what is old by it may be removed.
     pub is_settled: bool,
     /// How many times the clock was found to have been too far ahead.
     pub set_back: u64,

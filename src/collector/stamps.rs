@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-/// So many readings are judged together, and so many of them have been read before.
+/// The number of readings that are judged together, and that of earlier ones which they are compared with.
 const READINGS: usize = 512;
 const BEFORE: usize = READINGS / 2;
 
-/// A live stream waits for so many readings if one is far from those before it.
+/// The number of readings that a live stream waits for if one is far from those before it.
 const LIVE_READINGS: usize = 8;
 
 /// A reading that is off by less is taken as it is: packets come out of order, and clocks are set by seconds.

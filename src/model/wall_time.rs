@@ -5,7 +5,7 @@
 pub struct WallTime {
     /// Nanoseconds since the Unix epoch.
     pub now_ns: u64,
-    /// The clock has not been set for so long that what is old by it may be removed.
+    /// The clock was set long enough ago that what is old by it may be removed.
     pub is_settled: bool,
     /// How many times the clock was found to have been too far ahead.
     pub set_back: u64,

@@ -68,8 +68,8 @@ pub(super) fn asks(bits: u16) -> Result<(), DecodeError> {
     }
 }
 
-/// True for bytes behind TCP or UDP that are a shim and a header in so many of their fields that they are hardly anything
-/// else: the type, reserved bits, a length that holds the header, a version and a bitmap.
+/// True for bytes behind TCP or UDP that are a shim and a header and hardly anything else, by these fields: the
+/// type, reserved bits, a length that holds the header, a version and a bitmap.
 pub(super) fn resembles_int(bytes: &[u8]) -> bool {
     let Some(shim) = bytes.first_chunk::<SHIM_BYTES>() else {
         return false;

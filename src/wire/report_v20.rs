@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::metadata_items::{self, REPORT_V20, bits_of, words_of};
 use super::report::ReportGroup;
-use super::report_v20_parts::{INNER_ONLY, INT, INT_WORDS, Part, TO_THE_END, parts};
+use super::report_v20_parts::{INNER_ONLY, INT, INT_WORDS, ReportPart, TO_THE_END, parts};
 use super::{DecodeError, packet, report_standard};
 use crate::model::{
     Body, ClockState, Extension, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, Packet,
@@ -153,7 +153,7 @@ fn meant(report: PacketReport) -> (Option<ClockState>, Body) {
 /// Reads a part of the datagram, so that offsets in errors count from the datagram's start.
 fn decode_individual(
     datagram: &[u8],
-    part: &Part,
+    part: &ReportPart,
     node: NodeId,
 ) -> Result<PacketReport, DecodeError> {
     let head = part.head;

@@ -54,7 +54,7 @@ pub(super) struct Head {
 
 /// An individual report: what its first word says, and the place of the rest in the datagram.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct ReportPart {
     pub(super) head: Head,
     pub(super) begin: usize,
     pub(super) end: usize,
@@ -62,7 +62,7 @@ pub(super) struct Part {
 }
 
 /// Returns the individual reports, and why what is behind them is none.
-pub(super) fn parts(datagram: &[u8]) -> (Vec<Part>, Option<DecodeError>) {
+pub(super) fn parts(datagram: &[u8]) -> (Vec<ReportPart>, Option<DecodeError>) {
     let mut parts = Vec::new();
     let mut offset = report_v20::GROUP_BYTES;
     let stopped = loop {
@@ -94,7 +94,7 @@ fn is_padding(bytes: &[u8]) -> bool {
 }
 
 /// The individual report at an offset, whose length is right or can be nothing else.
-fn next(datagram: &[u8], offset: usize) -> Result<Part, DecodeError> {
+fn next(datagram: &[u8], offset: usize) -> Result<ReportPart, DecodeError> {
     let mut cursor = Cursor::behind(datagram, offset);
     let head = Head::read(&mut cursor)?;
     let begin = cursor.offset();
@@ -120,7 +120,7 @@ fn next(datagram: &[u8], offset: usize) -> Result<Part, DecodeError> {
         words => 4 * usize::from(words),
     };
     cursor.take("individual report", bytes)?;
-    Ok(Part {
+    Ok(ReportPart {
         head,
         begin,
         end: cursor.offset(),
@@ -129,10 +129,14 @@ fn next(datagram: &[u8], offset: usize) -> Result<Part, DecodeError> {
 }
 
 /// A report that has contents and states a length of 0.
-fn without_length(datagram: &[u8], mut head: Head, begin: usize) -> Result<Part, DecodeError> {
+fn without_length(
+    datagram: &[u8],
+    mut head: Head,
+    begin: usize,
+) -> Result<ReportPart, DecodeError> {
     let rest = datagram.get(begin..).unwrap_or_default();
     let main_bytes = 4 * head.main_words();
-    let mut part = Part {
+    let mut part = ReportPart {
         head,
         begin,
         end: begin + main_bytes,
@@ -199,7 +203,7 @@ fn are_reports(datagram: &[u8], mut offset: usize) -> bool {
 }
 
 /// True if the contents of a report are of the types that it states.
-fn is_certain(datagram: &[u8], part: &Part) -> bool {
+fn is_certain(datagram: &[u8], part: &ReportPart) -> bool {
     let Some(bytes) = datagram.get(part.begin..part.end) else {
         return false;
     };
