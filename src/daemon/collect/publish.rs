@@ -164,6 +164,20 @@ fn say_contradiction(nodes: &[NodeId]) {
     ));
 }
 
+/// What the store keeps of these exporters.
+pub fn hosts_of(exporters: Vec<ExporterHealth>) -> Vec<HostSeen> {
+    let hosts = exporters.into_iter().map(|one| HostSeen {
+        node: one.node,
+        address: one.exporter,
+        name: one.name,
+        name_contested: one.name_contested,
+        interfaces: one.interfaces,
+        last_ns: one.last_seen_ns,
+        silent_after_ns: one.silent_after_ns,
+    });
+    hosts.collect()
+}
+
 /// The duty to hand what is known of hosts, and of coverage, to the store.
 pub struct KeepHosts;
 
@@ -177,19 +191,7 @@ impl Duty<Collector> for KeepHosts {
     }
 
     fn turn(&mut self, collector: &mut Collector, _now: Instant) -> Result<()> {
-        let hosts = collector
-            .exporters(usize::MAX)
-            .into_iter()
-            .map(|one| HostSeen {
-                node: one.node,
-                address: one.exporter,
-                name: one.name,
-                name_contested: one.name_contested,
-                interfaces: one.interfaces,
-                last_ns: one.last_seen_ns,
-                silent_after_ns: one.silent_after_ns,
-            });
-        let hosts = hosts.collect();
+        let hosts = hosts_of(collector.exporters(usize::MAX));
         let grown = collector.hub.coverage_mut().take_growth(MOST_KEPT);
         if let Some(history) = &collector.hub.taker().history {
             history.see_hosts(hosts);

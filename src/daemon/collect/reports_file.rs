@@ -10,6 +10,7 @@ use anyhow::{Context, Result, anyhow};
 use super::engines;
 use super::output::{Output, written};
 use super::plan::CollectPlan;
+use super::publish::hosts_of;
 use super::takers::{self, Hub};
 use super::{report_file_lines, store, summary};
 use crate::cli::CollectArgs;
@@ -58,6 +59,7 @@ pub fn run(
     let mut hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
     let result = source.read(args, &mut hub);
     let flushed = hub.finish();
+    keep_hosts(&mut hub);
     // The history and engines are finished once nothing can hand them reports.
     drop(hub);
     let delivered = engines::finish(engines, true);
@@ -65,6 +67,14 @@ pub fn run(
     delivered?;
     written(flushed)?;
     result
+}
+
+/// Hands the names of hosts, and when each reported last, to the history.
+fn keep_hosts(hub: &mut Hub) {
+    let exporters = hub.exporters().health(usize::MAX, clock::realtime_ns());
+    if let Some(history) = &hub.taker_mut().history {
+        history.see_hosts(hosts_of(exporters));
+    }
 }
 
 /// A file, or standard input, which may be a live stream.
