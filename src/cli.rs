@@ -4,13 +4,12 @@ mod history;
 mod history_hops;
 mod history_queues;
 mod history_tcp;
+mod interval;
 mod tcp;
 mod transit;
 mod wrong;
 
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -21,6 +20,7 @@ pub use history::{
 pub use history_hops::HopsArgs;
 pub use history_queues::QueuesArgs;
 pub use history_tcp::{ConnectionsArgs, ConnectionsBy};
+pub use interval::Interval;
 pub use tcp::TcpArgs;
 pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
 
@@ -314,25 +314,6 @@ impl From<StatusOrder> for FlowSort {
             StatusOrder::Latency => Self::Latency,
             StatusOrder::Packets => Self::Packets,
         }
-    }
-}
-
-/// A refresh interval: in seconds, or with a unit.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Interval(pub Duration);
-
-impl FromStr for Interval {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let span = match text.parse::<f64>() {
-            Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
-            Err(_) => text.parse::<TimeSpan>()?.0,
-        };
-        if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&span) {
-            return Err("out of range (expected 0.1 seconds to an hour)".to_owned());
-        }
-        Ok(Self(span))
     }
 }
 
