@@ -9,10 +9,11 @@ use std::thread;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 17] = [
+const PROGRAMS: [&str; 18] = [
     "abi",
     "astray",
     "bound",
+    "demo",
     "drop",
     "head_room",
     "hop",

@@ -1,5 +1,6 @@
 //! The command line, from which help, man pages and completions are generated.
 
+mod demo;
 mod history;
 mod history_hops;
 mod history_queues;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use demo::DemoArgs;
 pub use history::{
     DropsBy, FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg,
     SubjectArgs, When,
@@ -123,6 +125,8 @@ pub enum Command {
     History(HistoryCommand),
     /// Show what hostint does on this host, with counters and flows
     Status(StatusArgs),
+    /// See hostint at work on this machine, in a small network of its own
+    Demo(DemoArgs),
 }
 
 /// `hostint sink`

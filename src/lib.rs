@@ -61,6 +61,8 @@ pub mod control;
 pub mod daemon;
 /// The kernel half from outside: programs loaded and attached, maps read and written. Only this room knows libbpf.
 pub mod datapath;
+/// A look at hostint on one machine: a small network of its own, or a recorded one.
+pub mod demo;
 /// The engines that a collector hands reports on to: Kafka, ClickHouse, IPFIX, OTLP; and pushed metrics.
 pub mod engines;
 /// The sink and the source of this host, read or asked for, changed, and explained.

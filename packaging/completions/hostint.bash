@@ -19,6 +19,9 @@ _hostint() {
             hostint,collect)
                 cmd="hostint__subcmd__collect"
                 ;;
+            hostint,demo)
+                cmd="hostint__subcmd__demo"
+                ;;
             hostint,help)
                 cmd="hostint__subcmd__help"
                 ;;
@@ -45,6 +48,9 @@ _hostint() {
                 ;;
             hostint__subcmd__help,collect)
                 cmd="hostint__subcmd__help__subcmd__collect"
+                ;;
+            hostint__subcmd__help,demo)
+                cmd="hostint__subcmd__help__subcmd__demo"
                 ;;
             hostint__subcmd__help,help)
                 cmd="hostint__subcmd__help__subcmd__help"
@@ -317,7 +323,7 @@ _hostint() {
 
     case "${cmd}" in
         hostint)
-            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source transit postcards tcp collect history status help"
+            opts="-v -h -V --bpffs --log-level --verbose --help --version sink source transit postcards tcp collect history status demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -548,8 +554,34 @@ _hostint() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        hostint__subcmd__demo)
+            opts="-v -h -V --recorded --seconds --bpffs --log-level --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --seconds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bpffs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
+                    COMPREPLY=($(compgen -W "error warning info debug" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         hostint__subcmd__help)
-            opts="sink source transit postcards tcp collect history status help"
+            opts="sink source transit postcards tcp collect history status demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -563,6 +595,20 @@ _hostint() {
             return 0
             ;;
         hostint__subcmd__help__subcmd__collect)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hostint__subcmd__help__subcmd__demo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

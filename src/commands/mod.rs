@@ -2,6 +2,7 @@
 
 mod check_config;
 mod collect;
+mod demo;
 mod history;
 mod output;
 mod postcards;
@@ -29,5 +30,6 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
         Command::History(args) => history::run(args),
+        Command::Demo(args) => demo::run(args),
     }
 }

@@ -24,6 +24,12 @@ pub mod bound_object {
     include!(concat!(env!("OUT_DIR"), "/bound.skel.rs"));
 }
 
+/// Generated: the program that loses packets of a demo.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod demo_object {
+    include!(concat!(env!("OUT_DIR"), "/demo.skel.rs"));
+}
+
 /// Generated: the source's programs and maps.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod source_object {

@@ -9,6 +9,7 @@ pub mod collectors;
 pub mod counters;
 pub mod crossings;
 pub mod daemon_counters;
+pub mod demo_loss;
 pub mod doubts;
 pub mod drop_reasons;
 pub mod drops;

@@ -1,5 +1,6 @@
 //! The operating system: clocks, sockets, interfaces, signals, privileges, the log and the service manager.
 
+pub mod cables;
 pub mod cgroup;
 pub mod clock;
 pub mod clock_alarm;
@@ -22,6 +23,7 @@ mod netlink_notices;
 pub mod netns;
 pub mod nftables;
 pub mod notify;
+pub mod private_netns;
 pub mod privileges;
 pub mod probe_sockets;
 pub mod resolve;

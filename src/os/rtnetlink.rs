@@ -287,7 +287,7 @@ fn link_at(index: u32) -> LinkMessage {
 }
 
 /// Sends one message. Returns the interface in the kernel's answer, if there is one.
-fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<LinkMessage>> {
+pub(super) fn request(message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<LinkMessage>> {
     let mut answer = None;
     exchange(message, NLM_F_ACK | flags, |part| {
         if let RouteNetlinkMessage::NewLink(link) = part {

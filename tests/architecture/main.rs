@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A room under src/, and the rooms it may import from.
-const ROOMS: [(&str, &[&str]); 18] = [
+const ROOMS: [(&str, &[&str]); 19] = [
     ("model", &[]),
     ("os", &[]),
     ("clocks", &[]),
@@ -49,10 +49,12 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "wire",
         ],
     ),
+    ("demo", &["cli", "datapath", "os"]),
     (
         "commands",
         &[
-            "cli", "clocks", "config", "control", "daemon", "host", "model", "os", "store", "views",
+            "cli", "clocks", "config", "control", "daemon", "demo", "host", "model", "os", "store",
+            "views",
         ],
     ),
 ];

@@ -17,6 +17,7 @@ mod root {
     use hostint::datapath::abi::tcp_walk_object::TcpWalkSkelBuilder;
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
+    use hostint::datapath::demo_loss::DemoLoss;
     use hostint::datapath::drop_reasons::told_by_tracepoint;
     use hostint::datapath::probe::{Features, has_packet_stamps};
     use hostint::datapath::queues;
@@ -307,6 +308,12 @@ mod root {
         let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
         check("renew_leases", &skel.progs.renew_leases);
         assert_no_xdp("renew_leases", &skel.progs.renew_leases);
+    }
+
+    #[test]
+    fn what_loses_packets_of_a_demo_loads() {
+        let loss = DemoLoss::load([5000, 7000], 100).unwrap_or_else(|err| panic!("{err}"));
+        assert_eq!(loss.dropped().unwrap(), 0);
     }
 
     #[test]

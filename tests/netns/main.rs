@@ -16,6 +16,7 @@ mod root {
     mod control;
     mod coverage;
     mod dashboards;
+    mod demo;
     mod drops;
     mod drops_ignored;
     mod drops_told;

@@ -16,6 +16,7 @@ pub mod conversation;
 pub mod cpus;
 pub mod dashboards;
 pub mod datagrams;
+pub mod demo;
 pub mod exporting;
 pub mod fed_reports;
 pub mod frame;

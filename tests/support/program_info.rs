@@ -15,6 +15,12 @@ pub fn of(program: &impl AsFd) -> libbpf_sys::bpf_prog_info {
     info
 }
 
+/// How many programs of this name the kernel has.
+pub fn loaded(name: &str) -> usize {
+    let all = libbpf_rs::query::ProgInfoIter::default();
+    all.filter(|info| info.name == name).count()
+}
+
 /// The program's instructions as the verifier left them, with all functions that it calls, eight bytes each.
 pub fn instructions(program: &impl AsFd) -> Vec<[u8; 8]> {
     let size = of(program).xlated_prog_len;
