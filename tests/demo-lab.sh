@@ -1,5 +1,6 @@
-# Hosts of a demo as network namespaces, and daemons in them. demo.sh, demo-drops.sh, demo-path.sh and demo-tcp.sh read this file, whose
-# first argument is the path of hostint. A daemon that ends by itself ends the demo at once: what came later would be about nothing.
+# Hosts of a demo as network namespaces, and daemons in them. demo-drops.sh, demo-path.sh, demo-tcp.sh and others read this file,
+# whose first argument is the path of hostint. A daemon that ends by itself ends the demo at once: what came later would be
+# about nothing.
 
 hostint=${1:-hostint}
 out=$(mktemp -d)
