@@ -26,9 +26,7 @@ enum flow_doubt {
 	DOUBT_NONE = 0,
 	DOUBT_TOLD = 1,  /* a doubt_event was sent, and no vouch has answered it yet */
 	DOUBT_TRIAL = 2, /* packets go tagged again, but not repetitions of data that was sent before */
-	/* In these packets go untagged until a vouch comes; if none does, the flow stays untagged. */
-	DOUBT_HELD = 3,
-	DOUBT_SYN_HELD = 4, /* its SYN was repeated: without a vouch there is no trial */
+	DOUBT_HELD = 3,  /* packets go untagged until a vouch comes; if none does, the flow stays untagged */
 };
 
 enum {

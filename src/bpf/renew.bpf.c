@@ -60,7 +60,7 @@ int renew_leases(struct __sk_buff *ctx)
 
 /*
  * Vouches for the flow, unless it was removed: held packets go tagged again. A vouch that has ended lets a held flow be
- * tried, unless its SYN is what was repeated. A flow that was given up stays untagged.
+ * tried. A flow that was given up stays untagged.
  */
 static __always_inline bool vouch(const struct flow_vouch *vouch)
 {

@@ -99,6 +99,11 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		count_formless(host, p, f);
 		return TCX_NEXT;
 	}
+	if (!f && is_repeated_syn(ctx, p)) {
+		stay_plain(p);
+		count_formless(host, p, f);
+		return TCX_NEXT;
+	}
 	if (needs_checksum_state(p) && !read_checksum_state(ctx, p)) {
 		count_missed(COUNT_SOURCE_NO_CHECKSUM_STATE, whole_segments(ctx, p), p->frame_len);
 		return TCX_NEXT;
@@ -106,8 +111,11 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 	if (superpackets == SUPER_ENCAP_ALL)
 		p->sink_gets_segments = ctx->gso_size && gets_segments(p);
 	planned = plan(ctx, p, f);
-	if (planned == PLAN_LEAVE)
+	if (planned == PLAN_LEAVE) {
+		if (f && is_tcp(p) && p->l4.tcp.flags & TCP_SYN && is_own_form(f->form))
+			give_up(f, NULL, false);
 		return TCX_NEXT;
+	}
 	if (planned == PLAN_TAG && f && !passes_guard(ctx, p, f)) {
 		count_missed(COUNT_SOURCE_GUARDED, whole_segments(ctx, p), p->frame_len);
 		return TCX_NEXT;

@@ -233,15 +233,17 @@ mod root {
             assert!(!c.send(1, ACK, 100), "held");
             c.vouch();
             assert!(c.send(101, ACK, 100), "tagged again");
-            for _ in 0..10 {
+            for _ in 0..5 {
                 c.wait_ms(70);
                 assert!(c.send(101, ACK, 100), "real loss is measured");
             }
-            c.wait_ms(500);
-            assert!(!c.send(101, ACK, 100), "the vouch has ended");
+            c.wait_ms(900);
+            assert!(c.send(201, ACK, 100), "new data");
+            c.wait_ms(200);
+            assert!(!c.send(201, ACK, 100), "the vouch has ended");
             assert_eq!(c.left(), None);
             c.vouch();
-            assert!(c.send(201, ACK, 100), "vouched for again");
+            assert!(c.send(301, ACK, 100), "vouched for again");
             assert_eq!((c.guarded(), c.fallen()), (2, 0));
         }
     }
@@ -325,8 +327,8 @@ mod root {
                 assert!(c.send(0, flags, 0), "{name}: the first");
                 c.wait_ms(1_000);
                 assert!(!c.send(0, flags, 0), "{name}: the second");
-                let given_up = (!pair_arrives).then_some(flow_left::LEFT_GUARD.0);
-                assert_eq!(c.left(), given_up, "{name}: the sink may know of the first");
+                let given_up = Some(flow_left::LEFT_GUARD.0);
+                assert_eq!(c.left(), given_up, "{name}: for good");
                 c.try_again();
                 assert!(!c.send(1, ACK, 100), "{name}: a trial is no vouch");
                 for _ in 0..4 {
@@ -342,7 +344,7 @@ mod root {
     }
 
     #[test]
-    fn a_connection_whose_repeated_syn_had_arrived_is_tagged_again() {
+    fn a_connection_whose_syn_had_to_go_untagged_stays_so_although_the_first_had_arrived() {
         for flags in [SYN, SYN | ACK] {
             for c in every_connection() {
                 vouch_for_the_pair(&c);
@@ -350,9 +352,36 @@ mod root {
                 c.wait_ms(1_000);
                 assert!(!c.send(0, flags, 0), "the second");
                 c.vouch();
-                assert!(c.send(1, ACK, 100), "the sink has seen the first");
-                assert_eq!((c.left(), c.fallen(), c.guarded()), (None, 0, 1));
+                for n in 0..5 {
+                    let seq = 1 + 100 * n;
+                    assert!(!c.send(seq, ACK, 100), "firewalls saw it begin");
+                }
+                let left = Some(flow_left::LEFT_GUARD.0);
+                assert_eq!((c.left(), c.fallen(), c.guarded()), (left, 0, 6));
             }
+        }
+    }
+
+    #[test]
+    fn no_vouch_helps_a_connection_without_progress_since_its_second_timeout() {
+        for c in every_connection() {
+            vouch_for_the_pair(&c);
+            c.begin();
+            assert!(c.send(1, ACK, 100), "new data");
+            for ms in [200, 300] {
+                c.vouch();
+                c.wait_ms(ms);
+                assert!(c.send(1, ACK, 100), "{ms} ms later: the sink sees it");
+            }
+            c.vouch();
+            c.wait_ms(100);
+            assert!(!c.send(1, ACK, 100), "the second timeout");
+            for n in 1..5 {
+                c.vouch();
+                assert!(!c.send(1 + 100 * n, ACK, 100), "for good");
+            }
+            let left = Some(flow_left::LEFT_GUARD.0);
+            assert_eq!((c.left(), c.fallen(), c.guarded()), (left, 0, 5));
         }
     }
 

@@ -13,10 +13,10 @@
  * acknowledgement: data that is sent for the second time goes untagged, because the connection waits for it. If none of
  * this ends the hold, the flow stays untagged.
  *
- * A repeated SYN goes untagged at once. That others of the pair arrive says nothing of this flow: it may take another one
- * of several paths, and a second SYN lost in the tunnel would cost the connection a second timeout. Only the flow's own
- * count shows that its SYN arrived and the answer was lost. So the hold of a SYN ends with a vouch alone, and without one
- * the flow stays untagged. That is no sign against the path, unless nothing of the pair arrives.
+ * A repeated SYN goes untagged at once, and its connection stays so for life: firewalls that follow connections have seen
+ * it begin then, and would drop acknowledgements of data that they did not see. For the same reason no vouch helps a
+ * connection without progress since its second retransmission timeout: the answers may be what the network drops.
+ * Neither is a sign against the path, unless nothing of the pair arrives.
  *
  * Flows of mixed form have no guard, because no sink of theirs could vouch for them.
  */
@@ -39,8 +39,10 @@ enum {
 	DOUBT_TIME = 200000000 >> GUARD_SHIFT,     /* least time between two events of a flow */
 	HOLD_TIME = 70000000000ULL >> GUARD_SHIFT, /* a hold ends within this time of doubts without a pause */
 	HOLD_PAUSE = 1000000000 >> GUARD_SHIFT,
-	SYN_HOLD_TIME = 2000000000 >> GUARD_SHIFT, /* the same for a SYN */
 	MOST_REPEATS = 255,
+	NO_SOCKET = -1, /* its timeouts are not known */
+	HOPELESS_TIMEOUTS = 2,
+	HOPELESS_TIME = 600000000 >> GUARD_SHIFT, /* since the newest data: the second timeout ends after it */
 };
 
 /* The daemon reads doubt_event from it. */
@@ -90,7 +92,15 @@ static __always_inline bool is_stuck(const struct outgoing_packet *p, struct sou
 	f->repeated = seq;
 	if (f->repeats < MOST_REPEATS)
 		f->repeats++;
-	return p->timed_out || f->repeats >= STUCK_REPEATS || now - f->tcp_end_at >= STUCK_TIME;
+	return p->timeouts > 0 || f->repeats >= STUCK_REPEATS || now - f->tcp_end_at >= STUCK_TIME;
+}
+
+/* Says whether the network must see the rest of a stuck connection as it is. */
+static __always_inline bool is_hopeless(const struct outgoing_packet *p, const struct source_flow *f, __u32 now)
+{
+	if (p->l4.tcp.flags & TCP_SYN)
+		return true;
+	return p->timeouts == NO_SOCKET ? now - f->tcp_end_at >= HOPELESS_TIME : p->timeouts >= HOPELESS_TIMEOUTS;
 }
 
 /*
@@ -102,7 +112,7 @@ __noinline int judge_flow(void)
 	struct outgoing_packet *p = outgoing();
 	struct source_lease *lease;
 	struct source_flow *f;
-	bool syn, stuck;
+	bool stuck;
 	__u32 now;
 
 	if (!p)
@@ -111,9 +121,13 @@ __noinline int judge_flow(void)
 	if (!f)
 		return 0;
 	now = p->now_ns >> GUARD_SHIFT;
-	syn = p->l4.tcp.flags & TCP_SYN;
 	stuck = p->repeats && is_stuck(p, f, now);
 	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	if (stuck && is_hopeless(p, f, now)) {
+		/* Does nothing of the pair arrive? */
+		give_up(f, lease, !lease || p->now_ns >= lease->vouched_ns);
+		return 0;
+	}
 	if (f->doubt == DOUBT_TRIAL && p->repeats)
 		return 0;
 	/* The daemon does not ask about a connection that is silent, so the time does not pass for it. */
@@ -121,19 +135,13 @@ __noinline int judge_flow(void)
 		f->held_at = now;
 	tell_doubt(p, f, now);
 	if (f->doubt >= DOUBT_HELD) {
-		syn = f->doubt == DOUBT_SYN_HELD;
-		if (now - f->held_at >= (syn ? SYN_HOLD_TIME : HOLD_TIME))
-			give_up(f, lease, !syn);
+		if (now - f->held_at >= HOLD_TIME)
+			give_up(f, lease, true);
 		return 0;
 	}
 	if (!stuck || p->now_ns < f->vouched_ns)
 		return 1;
-	/* Does nothing of the pair arrive? */
-	if (syn && (!lease || p->now_ns >= lease->vouched_ns)) {
-		give_up(f, lease, true);
-		return 0;
-	}
-	f->doubt = syn ? DOUBT_SYN_HELD : DOUBT_HELD;
+	f->doubt = DOUBT_HELD;
 	f->held_at = now;
 	return 0;
 }
@@ -144,19 +152,35 @@ static __always_inline bool looks_like_probe(const struct outgoing_packet *p, __
 	return len == 1 && !(p->l4.tcp.flags & (TCP_SYN | TCP_FIN));
 }
 
-/* Says whether the packet's socket is on this host, and its retransmission timer fired since the last progress. */
-static __always_inline bool has_timed_out(struct __sk_buff *ctx)
+/* Returns how often the packet's retransmission timer fired since the last progress, or NO_SOCKET. ctx may be NULL. */
+static __always_inline __s32 timeouts_of(struct __sk_buff *ctx)
 {
-	struct bpf_sock *sk = (void *)ctx->sk;
+	struct bpf_sock *sk = ctx ? (void *)ctx->sk : NULL;
 	struct bpf_tcp_sock *tcp;
 
 	if (!sk)
-		return false;
+		return NO_SOCKET;
 	sk = bpf_sk_fullsock(sk);
 	if (!sk)
-		return false;
+		return NO_SOCKET;
 	tcp = bpf_tcp_sock(sk);
-	return tcp && tcp->icsk_retransmits;
+	return tcp ? tcp->icsk_retransmits : NO_SOCKET;
+}
+
+/* The connection of the packet in the scratch stays untagged for life. */
+static __always_inline void stay_plain(struct outgoing_packet *p)
+{
+	p->form = FLOW_UNTAGGED;
+	p->left = LEFT_GUARD;
+}
+
+/*
+ * Says whether a packet without a record is a SYN that was sent before: untagged, because nothing else leaves no record.
+ * The SYNs of guests are not known so.
+ */
+static __always_inline bool is_repeated_syn(struct __sk_buff *ctx, const struct outgoing_packet *p)
+{
+	return is_tcp(p) && is_own_form(p->form) && p->l4.tcp.flags & TCP_SYN && timeouts_of(ctx) > 0;
 }
 
 /* Returns false if the packet of this known flow goes untagged. ctx is NULL at XDP, which sees no sockets. */
@@ -169,7 +193,7 @@ static __always_inline bool passes_guard(struct __sk_buff *ctx, struct outgoing_
 	len = tcp_len(p);
 	end = bpf_ntohl(p->l4.tcp.seq) + len;
 	p->repeats = false;
-	p->timed_out = false;
+	p->timeouts = 0;
 	if (p->l4.tcp.flags & (TCP_FIN | TCP_RST))
 		f->open = 0;
 	if (len && !(p->l4.tcp.flags & TCP_RST)) {
@@ -181,8 +205,8 @@ static __always_inline bool passes_guard(struct __sk_buff *ctx, struct outgoing_
 				f->doubt = DOUBT_NONE;
 		} else {
 			/* What a flow begins with was noted already; a SYN is new all the same, unless its timer fired. */
-			p->timed_out = ctx && has_timed_out(ctx);
-			p->repeats = p->timed_out || !(p->begins || looks_like_probe(p, len));
+			p->timeouts = timeouts_of(ctx);
+			p->repeats = p->timeouts > 0 || !(p->begins || looks_like_probe(p, len));
 		}
 	}
 	return (!p->repeats && f->doubt < DOUBT_HELD) || judge_flow();

@@ -45,7 +45,7 @@ struct outgoing_packet {
 	bool at_xdp;         /* only extension-udp is possible */
 	bool begins;         /* the flow begins with this packet, whether the table had a record of its key or not */
 	bool repeats;        /* the segment has no new data */
-	bool timed_out;      /* TCP repeats it because its timer fired */
+	__s16 timeouts;      /* what timeouts_of() says of a segment that may be repeated */
 	struct watching watching;
 	__u32 queue_packets;
 	__u32 queue_bytes;
