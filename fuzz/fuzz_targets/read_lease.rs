@@ -75,7 +75,7 @@ fuzz_target!(|input: &[u8]| {
     if let Err(error) = v2::decode_echo(input, key) {
         let _ = error.to_string();
     }
-    if let Err(error) = probe::decode(input, addr, addr, key) {
+    if let Err(error) = probe::decode(input, probe::MAGIC, (addr, addr), key) {
         let _ = error.to_string();
     }
     if let Err(error) = name::decode(input, addr, addr, key) {

@@ -124,17 +124,12 @@ struct lease_probe {
 };
 
 /*
- * The daemon of the sink's host sends this in a ping of its own when the sink answered a full question with a round, and
- * noted a probe of that round since the last such ping: from the question's destination to its source. If it arrives
- * from another address, a router translates what that host sends, and would so with packets outside of a tunnel whose
- * conversation began in it. A probe has no fewer bytes, so strangers gain nothing by it.
+ * Strays go in the reverse direction, too: the daemon of the sink's host sends one for each probe of a round that the sink
+ * noted, from the address that the question went to, to that which it came from. They are packets of FORM_STRAY, of which
+ * numbers below LEASE_STRAYS_BACK repeat, whose payload is a struct lease_probe with LEASE_REVERSE_MAGIC, tagged with the
+ * addresses that they are sent with. Those that do not arrive, or from another address, show that a firewall drops, or a
+ * router translates, what that host answers outside of a tunnel. No probe has fewer bytes, so strangers gain nothing by it.
  */
-struct lease_reverse_probe {
-	__be32 magic;   /* LEASE_REVERSE_MAGIC */
-	__be32 version; /* 2 */
-	__be64 round;
-	__be64 tag; /* SipHash-2-4 of the 16 bytes before it and of the IP header's addresses as they were sent */
-};
 
 enum clock_source {
 	CLOCK_UNKNOWN = 0,
@@ -148,7 +143,8 @@ enum lease_form {
 	FORM_GPE = 2,       /* INT in VXLAN-GPE, with an inner UDP packet */
 	/*
 	 * Plain packet of no conversation: would packets outside of a tunnel pass whose conversation began in it?
-	 * Below LEASE_STRAY_DATAGRAMS a TCP segment (ACK), from there on a UDP datagram.
+	 * Below LEASE_STRAY_DATAGRAMS a TCP segment, with ACK if the number is even, with SYN and ACK if it is odd; from
+	 * there on a UDP datagram, which is as long.
 	 */
 	FORM_STRAY = 3,
 	FORM_INT_MD = 4, /* INT-MD over UDP, with the mark of INT-MD */
@@ -167,7 +163,7 @@ enum lease_capability {
 	CAPABLE_IOAM = 128,
 	CAPABLE_OPTION_114 = 256,       /* a daemon on the sink's host reads and echoes TCP option 114 */
 	CAPABLE_UDP_SUPERPACKETS = 512, /* superpackets of UDP in vxlan-gpe reach it segment by segment */
-	CAPABLE_REVERSE_PROBES = 1024,  /* a daemon runs on the sink's host, and sends reverse probes */
+	CAPABLE_STRAYS = 1024,          /* a daemon runs on the sink's host, and sends strays back */
 	CAPABLE_PATH_ITEMS = 2048,      /* reads stacks whose entries have no queue */
 };
 
@@ -184,6 +180,7 @@ enum lease_constant {
 	LEASE_VERSION_2 = 2,
 	LEASE_PROBES = 72, /* of a form in a round: they meet all of 8 paths with a probability of 99.9 % */
 	LEASE_STRAY_DATAGRAMS = 8,
+	LEASE_STRAYS_BACK = 12,
 	LEASE_MD_PROBES = 32,
 	LEASE_STRAY_PORT = 64511, /* destination port of stray packets, which no firewall permits for its own sake */
 	LEASE_PROBE_PORT = 64512, /* first source port of probes; the data of vxlan-gpe uses ports of the same range */

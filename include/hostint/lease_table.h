@@ -74,12 +74,22 @@ struct source_lease {
 	__u64 clock_more_ns;
 	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
-	__u8 unattended; /* 1: no daemon at the sink's host, and nothing showed yet whether what it sends is translated */
+	__u8 obstacle;   /* enum tunnel_obstacle */
 	__u8 option_114; /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
 	/* The kernel half adds to these. */
 	__u16 unseen_turns;                 /* see enum lease_look */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */
+};
+
+/* What keeps packets to a sink out of tunnels: nothing shows that packets of both directions pass outside of them. */
+enum tunnel_obstacle {
+	OBSTACLE_NONE = 0,
+	OBSTACLE_UNATTENDED = 1, /* no daemon at the sink's host sends strays, and none arrived yet */
+	OBSTACLE_DROPS_TO = 2,   /* strays to the sink's host do not arrive */
+	OBSTACLE_DROPS_FROM = 3, /* strays from the sink's host do not arrive */
+	OBSTACLE_DROPS_BOTH = 4,
+	OBSTACLE_TRANSLATES = 5, /* strays from the sink's host arrive from another address */
 };
 
 /* A flow takes its form with its first packet, by its protocol and by what the interface is configured to do. */

@@ -11,7 +11,7 @@ use super::pins::Pins;
 use super::serial::Serial;
 use crate::model::{
     AddressPair, ClockState, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseCounts,
-    LeaseState, Marks, NodeId, PathProof, ProbeForms, SinkClock, Ways,
+    LeaseState, Marks, NodeId, PathProof, ProbeForms, SinkClock, TunnelObstacle, Ways,
 };
 use crate::os::clock;
 
@@ -128,7 +128,7 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         option_114: proof.option_114.into(),
         distrusted: proof.distrusted.into(),
         untold: proof.untold.into(),
-        unattended: proof.unattended.into(),
+        obstacle: proof.obstacle.number(),
         tagged: entry.counts.tagged,
         fallen: entry.counts.fallen,
         unseen_turns: entry.counts.unseen_turns,
@@ -200,7 +200,7 @@ fn proof_of(value: &source_lease) -> PathProof {
         proved_ns: value.proved_ns,
         distrusted: value.distrusted != 0,
         untold: value.untold != 0,
-        unattended: value.unattended != 0,
+        obstacle: TunnelObstacle::from_number(value.obstacle),
     }
 }
 

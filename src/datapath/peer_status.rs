@@ -5,7 +5,7 @@ use std::io;
 use super::leases::{LeaseEntry, Leases};
 use super::peer_clock::PeerClock;
 use super::pins::Pins;
-use crate::model::{AddressPair, LeaseState, PeerStatus};
+use crate::model::{AddressPair, LeaseState, PeerStatus, TunnelObstacle};
 use crate::os::clock::{self, ClockPair};
 
 /// A peer without a packet for this long is idle: of many peers, idle ones are asked every five seconds.
@@ -78,7 +78,8 @@ fn peer_status(
         distrusted: lease.proof.distrusted,
         untold: lease.proof.untold,
         items_unread: without_queue && lease.proof.stack > 1 && !lease.proof.reads_items,
-        unattended: lease.proof.unattended,
+        unattended: lease.proof.obstacle == TunnelObstacle::Unattended,
+        tunnel_obstacle: lease.proof.obstacle.name(),
         fallen: entry.counts.fallen,
         version: answer.map(|answer| format!("{}.{}", answer.software.0, answer.software.1)),
         lease,

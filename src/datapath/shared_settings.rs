@@ -24,7 +24,7 @@ const TOLD_NS: u64 = 3_000_000_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ToldByDaemon {
     pub steering: ClockSteering,
-    pub sends_reverse_probes: bool,
+    pub sends_strays: bool,
 }
 
 /// The map of each role that shares the settings, which is there while the role is set up.
@@ -214,7 +214,7 @@ fn check_ports(ports: &[u16]) -> io::Result<()> {
 
 fn put_told(settings: &mut host_settings, told: ToldByDaemon) {
     settings.clock_steering = told.steering.bits().into();
-    settings.reverse_probes = told.sends_reverse_probes.into();
+    settings.sends_strays = told.sends_strays.into();
     settings.told_until_ns = clock::monotonic_ns() + TOLD_NS;
 }
 

@@ -12,7 +12,7 @@ use super::peer::{ASK_NS, LEASE_NS, LeasePeer, RENEW_MANY_NS};
 use super::probing::{OutgoingProbe, Probing};
 use super::questions::{Asked, AskingTime, QuestionKind};
 use super::replies::{LeaseUpdate, together};
-use super::reverse::AnnouncedRounds;
+use super::reverse::{AnnouncedRounds, STRAYS_NS};
 use super::verdict::OwnTagging;
 use crate::model::{AddressPair, FlowAsked, Lease, LeaseCounts, LeaseKey, LeaseState, PathProof};
 
@@ -44,6 +44,8 @@ pub struct LeaseKeeper {
     pub(super) nodes: NodeHolders,
     pub(super) probing: Probing,
     pub(super) announced: AnnouncedRounds,
+    /// Strays from sinks' hosts are awaited until then, and while a round is open.
+    pub(super) strays_until_ns: u64,
     /// The question that goes with the last one, in the other version.
     pub(super) twin: Option<(usize, QuestionKind)>,
     pub(super) random: Box<dyn FnMut() -> u64>,
@@ -64,6 +66,7 @@ impl LeaseKeeper {
             nodes: NodeHolders::default(),
             probing: Probing::default(),
             announced: AnnouncedRounds::default(),
+            strays_until_ns: 0,
             twin: None,
             random: Box::new(random),
         }
@@ -299,6 +302,9 @@ impl LeaseKeeper {
         } = self;
         let begin = || probing.begin(peers, ours, random, now_ns);
         let begun: Vec<usize> = std::iter::from_fn(begin).collect();
+        if !begun.is_empty() {
+            self.strays_until_ns = now_ns + STRAYS_NS;
+        }
         for place in begun {
             self.ask_at(place, now_ns);
         }

@@ -233,5 +233,5 @@ fn read_answer(payload: &[u8], key: LeaseKey) -> Option<(NameReceipt, bool)> {
         nonce: echo.nonce,
         answered_ns: answer.witness.answered_ns,
     };
-    Some((receipt, answer.capabilities.reverse_probes()))
+    Some((receipt, answer.capabilities.strays()))
 }

@@ -7,6 +7,17 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Questions per second that take 1 Mbit/s. A thousand leases that all have a few packets leave 50 of them.
 const MOST_QUESTIONS: u64 = 1_300;
 
+/// While packets are tagged, stray packets are sent again after this time: a firewall may begin at any time to drop what it
+/// did not see begin, and a flow of datagrams has no guard.
+const STRAYS_NS: u64 = 10_000_000_000;
+/// With many leases, those of all together are sent this far apart.
+const STRAYS_APART_NS: u64 = 200_000_000;
+
+/// The time between stray packets of one of these pairs.
+pub(super) fn strays_every_ns(pairs: usize) -> u64 {
+    STRAYS_NS.max(pairs as u64 * STRAYS_APART_NS)
+}
+
 /// The pace of renewals of all leases.
 #[derive(Clone, Copy)]
 pub(super) struct RenewalPace {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use slab::Slab;
 
 use super::budget::Budget;
+use super::pace::strays_every_ns;
 use super::peer::LeasePeer;
 use super::verdict::{OwnTagging, Tagging};
 use crate::model::{
@@ -77,6 +78,11 @@ impl Probing {
         !self.waiting.is_empty() || !self.sending.is_empty()
     }
 
+    /// True while the rounds of some pairs have not ended.
+    pub(super) fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Begins the next round that may begin now. Returns its place: its sink is to be told of it.
     pub(super) fn begin(
         &mut self,
@@ -86,12 +92,13 @@ impl Probing {
         now_ns: u64,
     ) -> Option<usize> {
         self.end_rounds(peers);
+        let every_ns = strays_every_ns(peers.len());
         let mut at = 0;
         while at < LOOKED_AT {
             let place = *self.waiting.get(at)?;
             let forms = match peers.get(place) {
                 Some(peer) if peer.lease.state == LeaseState::Granted => {
-                    peer.proof.due(ours, now_ns)
+                    peer.proof.due(ours, every_ns, now_ns)
                 }
                 _ => ProbeForms::NONE,
             };
@@ -178,6 +185,7 @@ impl Probing {
                     dest: peer.pair.dest,
                     node: ours.node,
                     entries: entries(ours),
+                    is_back: false,
                 },
                 extension_port: sent.marks.extension_port,
                 longest: next.longest,

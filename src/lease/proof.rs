@@ -1,18 +1,19 @@
 //! The proof of a pair's path: the results of probes, what the witness says of them, and when the path is proved again.
 
 mod counts;
+mod strays;
 
 use super::doubts::PathSigns;
 use super::falls::Falls;
 use super::form_verdicts::{FormVerdict, FormVerdicts};
-use super::reverse_direction::ReverseDirection;
 use super::round::{FormResult, NextProbe, Round};
+use super::strays_back::StraysBack;
 use super::verdict::OwnTagging;
 use super::ways;
 use super::witness::Witness;
 use crate::model::{
     AddressPair, Capabilities, Encapsulation, FullAnswer, Marks, PathProof, ProbeForm, ProbeForms,
-    Transport, Ways,
+    Transport, TunnelObstacle, Ways,
 };
 
 /// The least time between the beginnings of two proofs of the same form.
@@ -50,7 +51,12 @@ pub(super) struct Proof {
     arrived_since_ns: u64,
     /// The form that was given up because flows in it came to nothing.
     distrusted: Option<ProbeForm>,
-    pub(super) reverse: ReverseDirection,
+    pub(super) back: StraysBack,
+    obstacle: TunnelObstacle,
+    /// The end of the last round with stray packets.
+    strays_ns: u64,
+    /// The time of the last answer that told of a daemon that sends strays, or of the first answer.
+    attended_ns: u64,
     witness: Witness,
     falls: Falls,
     /// The last full answer, by which forms are chosen.
@@ -86,14 +92,16 @@ impl Proof {
                 self.verdicts.set(form, FormVerdict::Failed);
             }
         }
-        let tcp = [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe]
-            .into_iter()
-            .any(|one| known.ways.contains(Ways::of(Transport::Tcp, one)));
-        if tcp {
+        let tunnels = [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe];
+        let opens = |one: &Encapsulation| known.ways.has(*one);
+        let tcp = |one: &Encapsulation| known.ways.contains(Ways::of(Transport::Tcp, *one));
+        if tunnels.iter().any(opens) {
             self.verdicts.set(ProbeForm::Stray, FormVerdict::Passed);
-        } else if known.longest != 0 {
+        }
+        if !tunnels.iter().any(tcp) && known.longest != 0 {
             self.narrow = ProbeForm::ALL.into_iter().collect();
         }
+        self.obstacle = known.obstacle;
         self.began_ns = known.proved_ns;
         self.proved_ns = known.proved_ns;
         self.tos_changed = known.tos_changed;
@@ -139,8 +147,9 @@ impl Proof {
         self.round.as_ref()?.ask_ns(now_ns)
     }
 
-    /// Returns the forms to be probed now.
-    pub(super) fn due(&self, ours: &OwnTagging, now_ns: u64) -> ProbeForms {
+    /// Returns the forms to be probed now. `strays_every_ns`: while packets are tagged, stray packets are sent again after this
+    /// time, because a firewall's rule may come at any time.
+    pub(super) fn due(&self, ours: &OwnTagging, strays_every_ns: u64, now_ns: u64) -> ProbeForms {
         let Some(answer) = self.answer.as_ref().filter(|_| self.round.is_none()) else {
             return ProbeForms::NONE;
         };
@@ -151,11 +160,13 @@ impl Proof {
         if self.is_again(now_ns) {
             return wanted;
         }
+        let again = self.verdicts.of(ProbeForm::Stray) == FormVerdict::Passed
+            && self.is_used(now_ns)
+            && now_ns >= self.strays_ns + strays_every_ns;
         let unasked = self.verdicts.with(FormVerdict::Unasked);
-        wanted
-            .iter()
-            .filter(|form| unasked.contains(*form))
-            .collect()
+        let is_due =
+            |form: &ProbeForm| unasked.contains(*form) || again && *form == ProbeForm::Stray;
+        wanted.iter().filter(is_due).collect()
     }
 
     fn is_again(&self, now_ns: u64) -> bool {
@@ -164,7 +175,10 @@ impl Proof {
 
     pub(super) fn begin(&mut self, id: u64, forms: ProbeForms, now_ns: u64) {
         self.round = Some(Round::new(id, forms));
-        self.reverse.begin(id);
+        if forms.contains(ProbeForm::Stray) {
+            let passed = self.verdicts.of(ProbeForm::Stray) == FormVerdict::Passed;
+            self.back.begin(id, passed);
+        }
         self.ready_ns = now_ns + BROKEN_NS;
         // Forms that were not probed yet do not put off those that are to be probed again.
         if self.is_again(now_ns) || self.began_ns == 0 {
@@ -257,67 +271,53 @@ impl Proof {
             self.break_off();
         }
         let rtt_ns = now_ns.saturating_sub(asked_ns);
+        let patience_ns = self.back.patience_ns();
         let results = self
             .round
             .as_mut()
             .filter(|open| open.id() == round)
-            .and_then(|open| open.note(answer, asked_ns, rtt_ns));
+            .and_then(|open| open.note(answer, patience_ns, asked_ns, rtt_ns));
         if let Some(results) = results {
             self.end_round(&results, now_ns);
         }
         self.note_counts(&answer.witness, asked_ns, now_ns);
     }
 
-    /// Takes what a reverse probe of the last round showed. What the sink's host sends outside of a tunnel, in a
-    /// conversation that began in it, would be translated, too.
-    pub(super) fn note_reverse(&mut self, translated: bool) {
-        self.reverse.note(translated);
-        match self.verdicts.of(ProbeForm::Stray) {
-            FormVerdict::Passed if translated => {
-                self.verdicts.set(ProbeForm::Stray, FormVerdict::Failed);
-                self.fail(self.began_ns);
-            }
-            FormVerdict::Failed if self.reverse.alone_is_in_the_way() => {
-                self.verdicts.set(ProbeForm::Stray, FormVerdict::Passed);
-            }
-            _ => {}
-        }
-    }
-
     fn end_round(&mut self, results: &[FormResult], now_ns: u64) {
         self.round = None;
         self.ready_ns = now_ns;
-        self.proved_ns = now_ns;
+        let mut failed = false;
         for result in results {
             if self.distrusted == Some(result.form) {
                 self.distrusted = None;
             }
-            let verdict = match self.is_failed(result) {
-                false => FormVerdict::Passed,
-                true => FormVerdict::Failed,
+            let verdict = match (result.form, result.missing) {
+                (ProbeForm::Stray, missing) => self.end_strays(missing, now_ns),
+                (_, 0) => FormVerdict::Passed,
+                _ => FormVerdict::Failed,
             };
+            failed |= verdict == FormVerdict::Failed;
             self.verdicts.set(result.form, verdict);
             self.longest[usize::from(result.form.number())] = result.longest;
             self.narrow = match result.narrow {
                 true => self.narrow.with(result.form),
                 false => self.narrow.without(result.form),
             };
-            match result.form {
-                ProbeForm::OverUdp => self.tos_changed = result.tos_changed,
-                ProbeForm::Stray => self.reverse.note_stray(result.missing),
-                _ => {}
+            if result.form == ProbeForm::OverUdp {
+                self.tos_changed = result.tos_changed;
             }
         }
-        if results.iter().any(|result| self.is_failed(result)) {
+        if failed {
             self.fail(self.began_ns);
         } else if self.verdicts.with(FormVerdict::Failed).is_empty() {
             self.failures = 0;
         }
-        self.witness.begin_anew();
-    }
-
-    fn is_failed(&self, result: &FormResult) -> bool {
-        result.missing > 0 || result.form == ProbeForm::Stray && self.reverse.is_translated()
+        // Stray packets alone prove nothing of tagged ones.
+        let are_strays = |result: &FormResult| result.form == ProbeForm::Stray;
+        if self.proved_ns == 0 || !results.iter().all(are_strays) {
+            self.proved_ns = now_ns;
+            self.witness.begin_anew();
+        }
     }
 
     /// A form failed: it is tried again, ever less often.
@@ -363,7 +363,10 @@ impl Proof {
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),
             untold: self.answer.is_some_and(|answer| answer.witness.untold),
-            unattended: ways::is_unattended(self.answer.as_ref(), &self.verdicts),
+            obstacle: match ways::is_unattended(self.answer.as_ref(), &self.verdicts) {
+                true => TunnelObstacle::Unattended,
+                false => self.obstacle,
+            },
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::answers::{Judge, Meaning, NewLease};
 use super::doubts::Vouch;
 use super::keeper::LeaseKeeper;
-use super::pace::RenewalPace;
+use super::pace::{RenewalPace, strays_every_ns};
 use super::peer::{IDLE_NS, Times};
 use super::questions::{Asked, QuestionKind, Reply};
 use crate::model::{AddressPair, FlowAsked, Lease, LeaseExchange, LeaseState};
@@ -111,6 +111,7 @@ impl LeaseKeeper {
             }
         }
         self.schedule(place, asked, new.state, now_ns);
+        let every_ns = strays_every_ns(self.peers.len());
         let Some(peer) = self.peers.get_mut(place) else {
             return;
         };
@@ -124,7 +125,7 @@ impl LeaseKeeper {
         }
         if peer.proof.next_probe().is_some() {
             self.probing.send(place);
-        } else if !peer.proof.due(&self.ours, now_ns).is_empty() {
+        } else if !peer.proof.due(&self.ours, every_ns, now_ns).is_empty() {
             self.probing.want(place);
         }
     }

@@ -1,44 +1,42 @@
-//! Reverse probes: the host of a sink shows which address its packets arrive from, and a source looks.
+//! Strays in the reverse direction: the host of a sink shows a source whether what it answers outside of a tunnel arrives.
 //!
-//! A router that translates addresses in one direction does so to packets that begin a conversation. It sees no beginning
-//! of one in a tunnel, so it would translate what its other end sends outside of the tunnel. Probes from the source's side
-//! do not show that.
+//! A firewall that saw a question only inside of a tunnel takes the answer for one that no host asked for, and may drop it. A
+//! router that translates addresses in one direction would translate it. Probes from the source's side do not show that. So
+//! the sink's host sends packets of no conversation: segments in the middle of a connection, answers to SYNs, datagrams.
 //!
-//! A question has its answer already, of the same length, and its source address may be another host's. So each reverse
-//! probe is paid for by a probe of the round that arrived since the last one: it is as long at least, and nothing else
-//! answers it. A round that is forgotten and announced again is paid for anew, so a table that strangers fill costs only
-//! reverse probes that are not sent.
+//! A question has its answer already, of the same length, and its source address may be another host's. So each stray is
+//! paid for by a probe of the round that arrived: it is as long at least, and nothing else answers it. A round that is
+//! forgotten and announced again is paid for anew, so a table that strangers fill costs only strays that are not sent.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use super::keeper::LeaseKeeper;
+use super::probing::OutgoingProbe;
 use super::replies::LeaseUpdate;
-use crate::wire::lease::reverse::{self, AnsweredRound, REVERSE_LEN};
+use crate::model::{LeaseProbe, NodeId, ProbeForm};
+use crate::wire::lease::probe::{self, BACK_MAGIC};
+use crate::wire::lease::probe_packet::ProbePacket;
+use crate::wire::lease::reverse::{self, AnsweredRound};
 
 /// Most rounds that are watched at once.
 const MOST_ROUNDS: usize = 256;
 /// A round is watched for this time.
-const WATCHED_NS: u64 = 2_000_000_000;
-/// Most reverse probes in a round: any of them tells all.
-const MOST_PROBES: u8 = 3;
+const WATCHED_NS: u64 = 5_000_000_000;
+/// Most strays in a round: each number goes six times, so that random loss hardly takes all of one.
+const MOST_STRAYS: u32 = 6 * ProbeForm::STRAYS_BACK as u32;
 
-/// A reverse probe to be sent.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct OutgoingReverseProbe {
-    pub from: IpAddr,
-    pub to: IpAddr,
-    pub message: [u8; REVERSE_LEN],
-}
+/// Strays from a sink's host may arrive for this time after a round began, even if it has ended.
+pub(super) const STRAYS_NS: u64 = 5_000_000_000;
 
 struct AnnouncedRound {
     round: u64,
     prober: IpAddr,
     from: IpAddr,
     to: IpAddr,
-    /// The number of probes that had arrived when the round was announced, or when a reverse probe was paid for.
+    /// The number of probes that had arrived when the round was announced, or that have paid for a stray.
     counted: u32,
-    sent: u8,
+    sent: u32,
     until_ns: u64,
 }
 
@@ -68,23 +66,43 @@ impl AnnouncedRounds {
         });
     }
 
-    /// Returns the rounds of which further probes arrived, with the addresses of their reverse probes.
+    /// Returns the strays that are paid for now, at most this many.
     fn take_paid(
         &mut self,
         now_ns: u64,
+        most: usize,
         mut arrived: impl FnMut(IpAddr, u64) -> u32,
-    ) -> Vec<(u64, IpAddr, IpAddr)> {
+    ) -> Vec<ProbePacket> {
         self.0.retain(|one| now_ns < one.until_ns);
         let mut paid = Vec::new();
-        for one in self.0.iter_mut().filter(|one| one.sent < MOST_PROBES) {
+        for one in self.0.iter_mut().filter(|one| one.sent < MOST_STRAYS) {
             let now = arrived(one.prober, one.round);
-            if now > one.counted {
-                one.counted = now;
+            while one.counted < now && one.sent < MOST_STRAYS && paid.len() < most {
+                paid.push(one.stray());
+                one.counted += 1;
                 one.sent += 1;
-                paid.push((one.round, one.from, one.to));
             }
         }
         paid
+    }
+}
+
+impl AnnouncedRound {
+    /// The next stray.
+    fn stray(&self) -> ProbePacket {
+        ProbePacket {
+            probe: LeaseProbe {
+                form: ProbeForm::Stray,
+                number: (self.sent % u32::from(ProbeForm::STRAYS_BACK)) as u8,
+                tos: 0,
+                round: self.round,
+            },
+            source: self.from,
+            dest: self.to,
+            node: NodeId::default(),
+            entries: 0,
+            is_back: true,
+        }
     }
 }
 
@@ -96,39 +114,43 @@ impl LeaseKeeper {
         }
     }
 
-    /// True while rounds are watched that may pay for reverse probes.
+    /// True while rounds are watched that may pay for strays.
     pub fn watches_rounds(&self) -> bool {
         !self.announced.0.is_empty()
     }
 
-    /// Returns the reverse probes that are paid for now. `arrived` tells how many probes of a round from an address this
-    /// host's sink has noted.
-    pub fn reverse_probes(
+    /// Returns the strays that are paid for now, at most this many. `arrived` tells how many probes of a round from an address
+    /// this host's sink has noted.
+    pub fn strays_back(
         &mut self,
         now_ns: u64,
+        most: usize,
         arrived: impl FnMut(IpAddr, u64) -> u32,
-    ) -> Vec<OutgoingReverseProbe> {
+    ) -> Vec<OutgoingProbe> {
         let key = self.key;
-        let paid = self.announced.take_paid(now_ns, arrived);
-        let probe = |(round, from, to)| OutgoingReverseProbe {
-            from,
-            to,
-            message: reverse::encode(round, from, to, key),
+        let paid = self.announced.take_paid(now_ns, most, arrived).into_iter();
+        let outgoing = |packet| OutgoingProbe {
+            packet,
+            extension_port: 0,
+            longest: 0,
+            key,
         };
-        paid.into_iter().map(probe).collect()
+        paid.map(outgoing).collect()
     }
 
-    /// Takes a reverse probe that arrived from this address. Returns an update if it opens or closes forms. A probe that
-    /// does not arrive proves nothing: not every sink is on the host that it is in front of.
-    pub fn take_reverse_probe(&mut self, payload: &[u8], from: IpAddr) -> Option<LeaseUpdate> {
-        let round = reverse::decode_round(payload).ok()?;
+    /// True while strays from sinks' hosts may arrive.
+    pub fn awaits_strays(&self, now_ns: u64) -> bool {
+        self.probing.has_open() || now_ns < self.strays_until_ns
+    }
+
+    /// Takes a stray that a sink's host sent back, and that arrived from this address. Returns an update if it opens tunnels.
+    pub fn take_stray(&mut self, payload: &[u8], from: IpAddr) -> Option<LeaseUpdate> {
+        let round = probe::round_of_stray(payload)?;
         let mut peers = self.peers.iter_mut().map(|(_, peer)| peer);
-        let peer = peers.find(|peer| peer.proof.reverse.is_last_round(round))?;
+        let peer = peers.find(|peer| peer.proof.back.is_last_round(round))?;
         let dest = peer.pair.dest;
-        if !reverse::was_sent_with(payload, dest, peer.origin, self.key) {
-            return None;
-        }
-        peer.proof.note_reverse(from != dest);
+        let stray = probe::decode(payload, BACK_MAGIC, (dest, peer.origin), self.key).ok()?;
+        peer.proof.note_back(stray.number, from != dest);
         let before = peer.lease.proof.ways;
         peer.lease.proof = peer.proof.known(&self.ours);
         let update = LeaseUpdate {

@@ -18,6 +18,8 @@ const AGAIN_NS: u64 = 60_000_000;
 const IDLE_SENDS: u32 = 6;
 /// The same for a form, or a length, of which no probe has ever arrived.
 const HOPELESS_SENDS: u32 = 3;
+/// While a round waits for strays from the sink's host, it is asked about its daemon after this time.
+const STRAYS_AGAIN_NS: u64 = 200_000_000;
 /// Each probe is sent at most this often.
 const SENDS: u32 = 30;
 
@@ -135,10 +137,12 @@ impl Round {
         self.longest[usize::from(form.number())] = len;
     }
 
-    /// Takes an answer to a question of this round. Returns the results at the end of the round.
+    /// Takes an answer to a question of this round. `patience_ns`: strays from the sink's host are awaited for this time. Returns
+    /// the results at the end of the round.
     pub(super) fn note(
         &mut self,
         answer: &FullAnswer,
+        patience_ns: u64,
         asked_ns: u64,
         rtt_ns: u64,
     ) -> Option<Vec<FormResult>> {
@@ -157,12 +161,21 @@ impl Round {
                 None
             }
             Phase::Sending => None,
-            Phase::Waiting { ask_ns } => self.go_on(asked_ns, ask_ns, rtt_ns),
+            Phase::Waiting { ask_ns } => {
+                let waits =
+                    answer.capabilities.strays() && self.awaits_strays(patience_ns, asked_ns);
+                self.go_on(waits, (asked_ns, ask_ns), rtt_ns)
+            }
         }
     }
 
-    fn go_on(&mut self, asked_ns: u64, ask_ns: u64, rtt_ns: u64) -> Option<Vec<FormResult>> {
-        if self.forms.iter().all(|form| self.missing(form) == 0) {
+    fn go_on(
+        &mut self,
+        waits: bool,
+        (asked_ns, ask_ns): (u64, u64),
+        rtt_ns: u64,
+    ) -> Option<Vec<FormResult>> {
+        if !waits && self.forms.iter().all(|form| self.missing(form) == 0) {
             return Some(self.results());
         }
         let again_ns = self.sent_ns + AGAIN_NS + rtt_ns;
@@ -173,7 +186,20 @@ impl Round {
             return None;
         }
         self.send_missing();
+        if waits && self.queue.is_empty() {
+            self.phase = Phase::Waiting {
+                ask_ns: asked_ns + STRAYS_AGAIN_NS,
+            };
+            return None;
+        }
         self.queue.is_empty().then(|| self.results())
+    }
+
+    /// True while strays from the sink's host may still come, and decide.
+    fn awaits_strays(&self, patience_ns: u64, now_ns: u64) -> bool {
+        let stray = ProbeForm::Stray;
+        let went = self.forms.contains(stray) && self.missing(stray) == 0;
+        went && now_ns < self.sent_ns + patience_ns
     }
 
     fn results(&self) -> Vec<FormResult> {

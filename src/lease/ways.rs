@@ -10,8 +10,6 @@ pub(super) struct Wishes {
     over: bool,
     int_md: bool,
     extension: bool,
-    /// The user chose vxlan-gpe: connections are tunnelled although they might not survive leaving the tunnel.
-    gpe: bool,
     /// The user chose ioam.
     ioam: bool,
 }
@@ -27,7 +25,6 @@ impl Wishes {
             over: wants(Encapsulation::OverTcpUdp),
             int_md: wants(Encapsulation::IntMd),
             extension: wants(Encapsulation::ExtensionUdp),
-            gpe: wants(Encapsulation::VxlanGpe),
             ioam: wants(Encapsulation::Ioam),
         }
     }
@@ -78,15 +75,15 @@ fn int_tos_value(ours: &OwnTagging) -> Option<u8> {
     chosen.map(|tagging| tagging.int_tos_value)
 }
 
-/// True while nothing can show whether a router translates what the sink's host sends, and nothing has: no daemon runs
-/// there.
+/// True while nothing can show whether the answers of the sink's host pass outside of a tunnel, and nothing has: no daemon
+/// runs there.
 pub(super) fn is_unattended(answer: Option<&FullAnswer>, verdicts: &FormVerdicts) -> bool {
     verdicts.of(ProbeForm::Stray) == FormVerdict::Unasked
-        && answer.is_some_and(|answer| !answer.capabilities.reverse_probes())
+        && answer.is_some_and(|answer| !answer.capabilities.strays())
 }
 
 /// Returns the forms to be probed. extension-udp is only for paths that vxlan-gpe does not pass, unless the user chose
-/// it. Stray packets wait until a daemon of the sink's host can send reverse probes: tunnels wait with them.
+/// it. Stray packets wait until a daemon of the sink's host can send some back: tunnels wait with them.
 pub(super) fn wanted(
     ours: &OwnTagging,
     answer: &FullAnswer,
@@ -113,16 +110,15 @@ pub(super) fn wanted(
             wishes.int_md && reads(Encapsulation::IntMd),
         ),
         (ProbeForm::Ioam, ioam),
-        (ProbeForm::Stray, !is_unattended(Some(answer), verdicts)),
+        (ProbeForm::Stray, answer.capabilities.strays()),
     ];
     let wanted = forms.into_iter().filter(|(_, wanted)| *wanted);
     wanted.map(|(form, _)| form).collect()
 }
 
 /// Returns the ways that are open if probes of these forms pass the path. Packets of a tunnel have to survive outside of
-/// it, too, unless the user chose the tunnel: a firewall that did not see a conversation begin would drop those that go
-/// untagged because they are too long, and all of them once the tunnel is left. TCP in over-tcp-udp and int-md cannot
-/// be probed without harm. On paths that are narrower than this host knows, a tunnel would hide the MSS in a SYN from the router that
+/// it, too, in both directions: a firewall that did not see a conversation begin would drop answers that go untagged, packets
+/// that are too long, and all of them once the tunnel is left. TCP in over-tcp-udp and int-md cannot be probed without harm. On paths that are narrower than this host knows, a tunnel would hide the MSS in a SYN from the router that
 /// lowers it.
 pub(super) fn open(
     ours: &OwnTagging,
@@ -130,7 +126,6 @@ pub(super) fn open(
     (passed, narrow): (ProbeForms, ProbeForms),
     ipv6: bool,
 ) -> Ways {
-    let wishes = Wishes::of(ours);
     let passes = |one| passed.contains(ProbeForm::of(one)) && is_read(ours, answer, one);
     let leaves = passed.contains(ProbeForm::Stray);
     let mut ways = Ways::NONE;
@@ -144,11 +139,8 @@ pub(super) fn open(
     if passes(Encapsulation::IntMd) {
         ways = ways.with(Ways::of(Transport::Udp, Encapsulation::IntMd));
     }
-    for (tunnel, chosen) in [
-        (Encapsulation::ExtensionUdp, wishes.extension),
-        (Encapsulation::VxlanGpe, wishes.gpe),
-    ] {
-        if passes(tunnel) && (leaves || chosen) {
+    for tunnel in [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe] {
+        if passes(tunnel) && leaves {
             ways = ways.with(Ways::of(Transport::Udp, tunnel));
             if !narrow.contains(ProbeForm::of(tunnel)) {
                 ways = ways.with(Ways::of(Transport::Tcp, tunnel));

@@ -10,8 +10,8 @@ const STACKS: u32 = 64;
 const OPTION_114: u32 = 256;
 /// Superpackets of UDP in vxlan-gpe reach the sink segment by segment.
 const UDP_SUPERPACKETS: u32 = 512;
-/// A daemon runs on the sink's host, and sends reverse probes.
-const REVERSE_PROBES: u32 = 1024;
+/// A daemon runs on the sink's host, and sends strays back.
+const STRAYS: u32 = 1024;
 /// The sink reads entries of transit hops without a queue.
 const PATH_ITEMS: u32 = 2048;
 /// The most transit hops whose entries a sink reads.
@@ -69,9 +69,9 @@ impl Capabilities {
         self.0 & OPTION_114 != 0
     }
 
-    /// True if a daemon on the sink's host sends reverse probes.
-    pub fn reverse_probes(self) -> bool {
-        self.0 & REVERSE_PROBES != 0
+    /// True if a daemon on the sink's host sends strays back.
+    pub fn strays(self) -> bool {
+        self.0 & STRAYS != 0
     }
 
     /// The encapsulations of this set.

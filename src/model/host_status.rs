@@ -380,10 +380,13 @@ pub struct PeerStatus {
     /// The sink reads no entries of the items that a source of this host asks transit hops for, so none may push.
     #[serde(default)]
     pub items_unread: bool,
-    /// No daemon runs on the sink's host, and nothing showed yet whether a router translates what that host sends: nothing is
-    /// tagged in a tunnel.
+    /// No daemon runs on the sink's host, and nothing showed yet that what that host answers outside of a tunnel arrives:
+    /// nothing is tagged in a tunnel.
     #[serde(default)]
     pub unattended: bool,
+    /// What keeps packets out of tunnels.
+    #[serde(default, deserialize_with = "interned_name::maybe")]
+    pub tunnel_obstacle: Option<InternedName>,
     /// Flows that went untagged because their tagged packets came to nothing.
     #[serde(default)]
     pub fallen: u64,

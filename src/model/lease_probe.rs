@@ -11,7 +11,7 @@ pub enum ProbeForm {
     Extension,
     /// INT in VXLAN-GPE, with an inner UDP packet.
     Gpe,
-    /// A plain TCP segment of no connection: it passes where a connection survives leaving its tunnel.
+    /// A plain packet of no conversation: it passes where conversations survive that go in a tunnel in part.
     Stray,
     /// INT-MD over UDP, with the mark of INT-MD.
     IntMd,
@@ -23,7 +23,10 @@ impl ProbeForm {
     /// Probes of one form in a round: their ports meet all of 8 paths with a probability of 99.9 %.
     pub const PROBES: u8 = 72;
     /// Probes of [`Self::Stray`] in a round: whether a firewall drops them does not depend on their ports.
-    const STRAYS: u8 = 16;
+    const STRAYS: u8 = 24;
+    /// Strays that a sink's host sends back have the first of these numbers: of each kind, one with ACK, one with SYN and
+    /// ACK, and a datagram, there are as many.
+    pub const STRAYS_BACK: u8 = 12;
 
     /// All forms, each at the place of its number in messages.
     pub const ALL: [Self; 6] = [

@@ -118,6 +118,7 @@ mod time_words;
 mod told_totals;
 mod transit_status;
 mod tunnel;
+mod tunnel_obstacle;
 mod volume;
 mod wall_time;
 mod watch;
@@ -270,6 +271,7 @@ pub use time_words::TimeWords;
 pub use told_totals::ToldTotals;
 pub use transit_status::{TransitInterface, TransitStatus};
 pub use tunnel::{Tunnel, TunnelId, TunnelKind};
+pub use tunnel_obstacle::TunnelObstacle;
 pub use volume::Volume;
 pub use wall_time::WallTime;
 pub use watch::{

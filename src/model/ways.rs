@@ -1,7 +1,7 @@
 //! The ways of a pair of addresses: forms that flows may have, because probes of them passed the path.
 
 use super::interned_name::InternedName;
-use super::{Encapsulation, ProbeForm, Transport};
+use super::{Encapsulation, ProbeForm, Transport, TunnelObstacle};
 
 /// A set of forms by protocol.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -178,8 +178,8 @@ pub struct PathProof {
     pub distrusted: bool,
     /// Without a key, the sink tells this host nothing about packets of the pair's address, so nothing can be proved.
     pub untold: bool,
-    /// No daemon runs on the sink's host, and nothing showed yet whether a router translates what that host sends.
-    pub unattended: bool,
+    /// What keeps packets out of tunnels.
+    pub obstacle: TunnelObstacle,
 }
 
 impl PathProof {

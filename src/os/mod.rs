@@ -31,4 +31,5 @@ pub mod route_events;
 pub mod rtnetlink;
 pub mod screen_signals;
 pub mod signals;
+pub mod stray_packets;
 pub mod udp_ports;

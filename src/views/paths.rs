@@ -1,9 +1,9 @@
 //! The path to a peer as a sentence: which forms of tagged packets it passes.
 
-use crate::model::{Encapsulation, Lease, ProbeForm, Transport, Ways};
+use crate::model::{Encapsulation, Lease, ProbeForm, Transport, TunnelObstacle, Ways};
 
 const UNATTENDED: &str =
-    "no daemon runs on its host, so nothing shows whether a router translates what that sends";
+    "no daemon runs on its host, so nothing shows whether its answers pass outside of a tunnel";
 
 /// What is known of a granted lease's path, in a few words, or in a few clauses if a form does not pass.
 pub fn sentence(lease: &Lease) -> String {
@@ -19,7 +19,7 @@ pub fn sentence(lease: &Lease) -> String {
                 stay untagged (give both sides the same --lease-key)"
             .to_owned();
     }
-    if proof.unattended && proof.ways.is_empty() {
+    if proof.obstacle == TunnelObstacle::Unattended && proof.ways.is_empty() {
         return format!("{UNATTENDED}: packets stay untagged (start hostint sink there)");
     }
     if proof.proved_ns == 0 {
@@ -34,19 +34,35 @@ pub fn sentence(lease: &Lease) -> String {
             "the path changes DSCP (ToS byte 0x{sent:02x} -> 0x{arrives:02x})"
         ));
     }
-    if proof.eaten.contains(ProbeForm::Stray) {
-        let text = "a firewall drops, or a router translates, packets of connections that it did not see begin";
-        clauses.push(text.to_owned());
-    }
-    if proof.unattended {
-        clauses.push(format!(
-            "{UNATTENDED}: no tunnel is used (start hostint sink there)"
-        ));
-    }
+    clauses.extend(obstacle(proof.obstacle));
     if proof.distrusted {
         clauses.push("several flows came to nothing, so it is proved again later".to_owned());
     }
     clauses.join("; ")
+}
+
+/// A clause about what keeps packets out of tunnels.
+fn obstacle(obstacle: TunnelObstacle) -> Option<String> {
+    let drops = |direction| {
+        format!(
+            "a stateful firewall on the path drops packets {direction} whose conversation it did not see begin: no tunnel is used"
+        )
+    };
+    match obstacle {
+        TunnelObstacle::None => None,
+        TunnelObstacle::Unattended => Some(format!(
+            "{UNATTENDED}: no tunnel is used (start hostint sink there)"
+        )),
+        TunnelObstacle::DropsTo => Some(drops("to it")),
+        TunnelObstacle::DropsFrom => {
+            Some(drops("from it") + " (a sink on another host in front of it looks the same)")
+        }
+        TunnelObstacle::DropsBoth => Some(drops("to it and from it")),
+        TunnelObstacle::Translates => Some(
+            "a router translates packets from it whose conversation it did not see begin: no tunnel is used"
+                .to_owned(),
+        ),
+    }
 }
 
 /// The length of the longest packets that pass, if it is less than the sink's host takes.

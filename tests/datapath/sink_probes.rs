@@ -35,6 +35,7 @@ fn packet(form: ProbeForm, v6: bool) -> ProbePacket {
         dest,
         node: NodeId(2),
         entries: 3,
+        is_back: false,
     }
 }
 
@@ -349,7 +350,7 @@ mod root {
 
                 // A datagram with the number of a segment is no probe.
                 let mut other = frame.clone();
-                let at = other.len() - 24 + 6;
+                let at = other.len() - 36 + 6;
                 other[at] = 5;
                 let ran = (hook.run)(&sink, &other);
                 assert_ne!(ran.verdict, hook.drop, "{name}: with number 5");

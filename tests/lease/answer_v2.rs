@@ -482,7 +482,7 @@ mod root {
                 host.clock_steering += 1;
                 host.told_until_ns = u64::MAX;
             }),
-            ("its daemon", |host| host.reverse_probes = 1),
+            ("its daemon", |host| host.sends_strays = 1),
         ];
         let mut digests = vec![usual];
         for (name, change) in changes {
@@ -534,7 +534,7 @@ mod root {
     }
 
     #[test]
-    fn a_daemon_that_sends_reverse_probes_is_told_of_while_it_lives() {
+    fn a_daemon_that_sends_strays_is_told_of_while_it_lives() {
         for (name, until_ns, sends, told) in [
             ("it lives", u64::MAX, 1, true),
             ("it keeps no leases", u64::MAX, 0, false),
@@ -544,10 +544,10 @@ mod root {
             let sink = sink();
             sink.set_host(|host| {
                 host.told_until_ns = until_ns;
-                host.reverse_probes = sends;
+                host.sends_strays = sends;
             });
             let answer = ask_full(&sink, &full_question(false));
-            assert_eq!(answer.capabilities.reverse_probes(), told, "{name}");
+            assert_eq!(answer.capabilities.strays(), told, "{name}");
         }
     }
 

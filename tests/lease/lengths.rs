@@ -10,7 +10,6 @@ use hostint::model::{
     ShortQuestion,
 };
 use hostint::wire::lease::probe_packet::ProbePacket;
-use hostint::wire::lease::reverse::REVERSE_LEN;
 use hostint::wire::lease::v2::{encode_full_answer, encode_full_question, encode_short_question};
 use hostint_testing::frame::Frame;
 use hostint_testing::lease_cases::{KEY, addresses};
@@ -21,7 +20,6 @@ use super::answer::{ASKING, NONCE, echo, every_way, question};
 
 const MS: u64 = 1_000_000;
 const UDP_LEN: usize = 8;
-const ICMP_LEN: usize = 8;
 const NO_KEY: LeaseKey = LeaseKey([0; 16]);
 
 fn full_question(flow_source: IpAddr, origin: IpAddr, round: u64) -> FullQuestion {
@@ -38,7 +36,7 @@ fn full_question(flow_source: IpAddr, origin: IpAddr, round: u64) -> FullQuestio
 }
 
 /// One message of each kind and version.
-fn messages(v6: bool) -> [(&'static str, Frame); 5] {
+fn messages(v6: bool) -> [(&'static str, Frame); 4] {
     let (source, dest) = addresses(v6);
     let short = ShortQuestion {
         nonce: NONCE,
@@ -50,7 +48,6 @@ fn messages(v6: bool) -> [(&'static str, Frame); 5] {
         ("short", echo(v6, &encode_short_question(&short, dest, KEY))),
         ("full", echo(v6, &full(0))),
         ("full with a round", echo(v6, &full(7))),
-        ("a reverse probe", echo(v6, &[0x68; REVERSE_LEN])),
     ]
 }
 
@@ -64,7 +61,7 @@ struct Strangers {
     paid: usize,
     /// Bytes of the shortest probe.
     least: usize,
-    /// Bytes of reverse probes.
+    /// Bytes of strays.
     sent: usize,
 }
 
@@ -81,7 +78,7 @@ impl Strangers {
             grants: HashMap::new(),
             now: MS,
             paid: 0,
-            least: least_probe(HERE),
+            least: packet_len(&stray(HERE, 8, false)),
             sent: 0,
         }
     }
@@ -117,7 +114,7 @@ impl Strangers {
         }
     }
 
-    /// Lets a turn of the daemon pass. Returns the number of reverse probes.
+    /// Lets a turn of the daemon pass. Returns the number of strays.
     fn turn(&mut self) -> usize {
         self.now += 5 * MS;
         let grants = &self.grants;
@@ -125,54 +122,60 @@ impl Strangers {
             Some((of, bits)) if *of == round => bits.count_ones(),
             _ => 0,
         };
-        let probes = self.keeper.reverse_probes(self.now, arrived);
-        self.sent += probes.len() * (20 + ICMP_LEN + REVERSE_LEN);
-        probes.len()
+        let strays = self.keeper.strays_back(self.now, usize::MAX, arrived);
+        let lengths = strays.iter().map(|stray| packet_len(&stray.packet));
+        self.sent += lengths.sum::<usize>();
+        strays.len()
     }
 }
 
-/// Bytes of the shortest probe from this address, from its IP header on.
-fn least_probe(source: IpAddr) -> usize {
-    let forms = ProbeForm::ALL.into_iter();
-    let numbered = forms.flat_map(|form| (0..form.probes()).map(move |number| (form, number)));
-    let lengths = numbered.map(|(form, number)| {
-        let packet = ProbePacket {
-            probe: LeaseProbe {
-                form,
-                number,
-                tos: 0,
-                round: 7,
-            },
-            source,
-            dest: source,
-            node: NodeId(1),
-            entries: 0,
-        };
-        let udp_len = if packet.raw_protocol().is_some() {
-            0
-        } else {
-            UDP_LEN
-        };
-        let ip_len = if source.is_ipv6() { 40 } else { 20 };
-        ip_len + udp_len + packet.payload(KEY, 0).len()
-    });
-    lengths.min().expect("there are forms")
+/// A stray from this address, back from a sink's host or not.
+fn stray(source: IpAddr, number: u8, is_back: bool) -> ProbePacket {
+    ProbePacket {
+        probe: LeaseProbe {
+            form: ProbeForm::Stray,
+            number,
+            tos: 0,
+            round: 7,
+        },
+        source,
+        dest: source,
+        node: NodeId(1),
+        entries: 0,
+        is_back,
+    }
+}
+
+/// Bytes of a short probe's packet, from its IP header on.
+fn packet_len(packet: &ProbePacket) -> usize {
+    let udp_len = match packet.raw_protocol() {
+        Some(_) => 0,
+        None => UDP_LEN,
+    };
+    let ip_len = if packet.source.is_ipv6() { 40 } else { 20 };
+    ip_len + udp_len + packet.payload(KEY, 0).len()
 }
 
 #[test]
-fn a_probe_is_no_shorter_than_the_reverse_probe_that_it_pays_for() {
+fn no_probe_is_shorter_than_the_stray_that_it_pays_for() {
     for v6 in [false, true] {
-        let ip_len = if v6 { 40 } else { 20 };
-        assert_eq!(
-            least_probe(addresses(v6).0),
-            ip_len + ICMP_LEN + REVERSE_LEN,
-            "IPv6: {v6}"
-        );
+        let (source, _) = addresses(v6);
+        let packet = |form, number| {
+            let mut packet = stray(source, number, false);
+            packet.probe.form = form;
+            packet
+        };
+        let numbered = |form: ProbeForm| (0..form.probes()).map(move |number| (form, number));
+        let probes = ProbeForm::ALL.into_iter().flat_map(numbered);
+        let least = probes.map(|(form, number)| packet_len(&packet(form, number)));
+        let strays = 0..ProbeForm::STRAYS_BACK;
+        let most = strays.map(|number| packet_len(&stray(source, number, true)));
+        assert_eq!(least.min(), most.max(), "IPv6: {v6}");
     }
 }
 
 #[test]
-fn each_reverse_probe_is_paid_for_by_a_probe_that_arrived() {
+fn each_stray_is_paid_for_by_a_probe_that_arrived() {
     let mut here = Strangers::new();
     let (one, other) = (stranger(1), stranger(2));
     here.ask(one, one, 7);
@@ -202,12 +205,12 @@ fn each_reverse_probe_is_paid_for_by_a_probe_that_arrived() {
     here.ask(one, other, 7);
     assert_eq!(here.turn(), 0, "withheld counts say nothing");
     here.ask(one, one, 7);
-    for number in 1..20 {
+    for number in 1..90 {
         here.probe(one, 7, number);
-        assert_eq!(here.turn(), usize::from(number < 4), "three in a round");
+        assert_eq!(here.turn(), usize::from(number <= 72), "six of each number");
     }
     here.ask(one, one, 9);
-    here.now += 3_000 * MS;
+    here.now += 6_000 * MS;
     here.probe(one, 9, 0);
     assert_eq!(here.turn(), 0, "nobody watches the round any more");
 }

@@ -36,6 +36,8 @@ pub const PAIR: AddressPair = AddressPair {
 const ETHERNET: usize = 18;
 /// Bytes of the header of UDP, and of ICMP.
 const UDP: usize = 8;
+/// Bytes of the header of TCP.
+const TCP: usize = 20;
 
 /// The faults of a path.
 #[derive(Clone, Debug)]
@@ -52,8 +54,10 @@ pub struct Path {
     pub nat: bool,
     /// Packets that the sink's host sends arrive from this address, if it is not their own.
     pub reverse_from: Option<IpAddr>,
-    /// Reverse probes arrive this time later than other packets.
+    /// Strays that the sink's host sends arrive this time later than other packets.
     pub reverse_late_ms: u64,
+    /// A firewall drops those of these numbers.
+    pub eaten_back: Vec<u8>,
     /// Longer packets are dropped without a word.
     pub mtu: usize,
     /// The MTU of the source's route.
@@ -71,6 +75,7 @@ impl Default for Path {
             nat: false,
             reverse_from: None,
             reverse_late_ms: 0,
+            eaten_back: Vec::new(),
             mtu: 1500,
             route_mtu: 1500,
             rtt_ms: 2,
@@ -94,8 +99,10 @@ pub struct Sink {
     pub path_items: bool,
     /// It takes packets in INT-MX.
     pub int_mx: bool,
-    /// A daemon runs on its host, and sends reverse probes.
+    /// A daemon runs on its host, and says that it sends strays back.
     pub daemon: bool,
+    /// The daemon stands still.
+    pub stands_still: bool,
     pub marks: Marks,
     pub stripped: [u32; 3],
     pub lost: u32,
@@ -120,6 +127,7 @@ impl Default for Sink {
             path_items: true,
             int_mx: true,
             daemon: true,
+            stands_still: false,
             marks: MARKS,
             stripped: [0; 3],
             lost: 0,
@@ -238,6 +246,8 @@ pub struct Network {
     pub keeper: LeaseKeeper,
     pub path: Path,
     pub sink: Sink,
+    /// The address that questions come from.
+    pub asks_from: IpAddr,
     pub now: u64,
     pub updates: Vec<LeaseUpdate>,
     /// The number of all probes.
@@ -249,8 +259,8 @@ pub struct Network {
     random: Random,
     /// What is to arrive, by its time: replies at the source.
     replies: BTreeMap<(u64, u64), Vec<u8>>,
-    /// The same for reverse probes, each with the address that it comes from.
-    reverse_probes: BTreeMap<(u64, u64), (IpAddr, Vec<u8>)>,
+    /// The same for strays, each with the address that it comes from.
+    strays: BTreeMap<(u64, u64), (IpAddr, Vec<u8>)>,
     number: u64,
     bias: u32,
 }
@@ -268,6 +278,7 @@ impl Network {
             keeper,
             path,
             sink,
+            asks_from: PAIR.source,
             now: T,
             updates: Vec::new(),
             probes: 0,
@@ -275,7 +286,7 @@ impl Network {
             asked: Vec::new(),
             random,
             replies: BTreeMap::new(),
-            reverse_probes: BTreeMap::new(),
+            strays: BTreeMap::new(),
             number: 0,
             bias,
         };
@@ -308,7 +319,7 @@ impl Network {
         let at = self.now + self.path.rtt_ms * MS;
         // The sink's host has the same key.
         self.keeper
-            .note_question(&reply, PAIR.source, asked.to, self.now);
+            .note_question(&reply, self.asks_from, asked.to, self.now);
         self.replies.insert((at, self.number), reply);
     }
 
@@ -332,21 +343,30 @@ impl Network {
     }
 
     /// The daemon of the sink's host looks at the sink's grant.
-    fn carry_reverse_probes(&mut self) {
+    fn carry_strays(&mut self) {
         let noted = (self.sink.round, self.sink.arrived.map(u128::count_ones));
         let arrived = |_, round| match noted {
             (of, arrived) if of == round => arrived.into_iter().sum(),
             _ => 0,
         };
-        for probe in self.keeper.reverse_probes(self.now, arrived) {
-            if !self.sink.daemon {
+        for stray in self.keeper.strays_back(self.now, usize::MAX, arrived) {
+            let number = stray.packet.probe.number;
+            let header = match stray.packet.raw_protocol() {
+                Some(_) => TCP,
+                None => 0,
+            };
+            let payload = stray.packet.payload(KEY, 0).split_off(header);
+            if !self.sink.daemon
+                || self.sink.stands_still
+                || self.path.eaten_back.contains(&number)
+                || self.random.chance(self.path.loss)
+            {
                 continue;
             }
             let late = self.now + (self.path.rtt_ms / 2 + self.path.reverse_late_ms) * MS;
-            let from = self.path.reverse_from.unwrap_or(probe.from);
+            let from = self.path.reverse_from.unwrap_or(stray.packet.source);
             self.number += 1;
-            self.reverse_probes
-                .insert((late, self.number), (from, probe.message.to_vec()));
+            self.strays.insert((late, self.number), (from, payload));
         }
     }
 
@@ -368,12 +388,12 @@ impl Network {
                 };
                 self.updates.extend(self.keeper.take(&reply, received));
             }
-            self.carry_reverse_probes();
-            while let Some(first) = self.reverse_probes.first_entry()
+            self.carry_strays();
+            while let Some(first) = self.strays.first_entry()
                 && first.key().0 <= self.now
             {
-                let (from, probe) = first.remove();
-                let update = self.keeper.take_reverse_probe(&probe, from);
+                let (from, stray) = first.remove();
+                let update = self.keeper.take_stray(&stray, from);
                 self.updates.extend(update);
             }
             while let Some((_, asked)) = self.keeper.next_due(self.now, asking(self.now)) {

@@ -4,12 +4,13 @@ use std::hash::Hasher;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hostint::datapath::abi::{lease_constant, lease_form, lease_probe};
-use hostint::model::{Encapsulation, LeaseKey, LeaseProbe, NodeId, ProbeForm};
+use hostint::model::{Encapsulation, LeaseKey, LeaseProbe, NodeId, ProbeForm, TunnelObstacle};
 use hostint::wire::DecodeError;
 use hostint::wire::lease::LeaseError;
-use hostint::wire::lease::probe::{FIRST_PORT, MAGIC, PROBE_LEN, PROBES, decode, encode};
+use hostint::wire::lease::probe::{
+    BACK_MAGIC, FIRST_PORT, MAGIC, PROBE_LEN, PROBES, decode, encode, round_of_stray,
+};
 use hostint::wire::lease::probe_packet::{GPE_PORT, ProbePacket, STRAY_PORT};
-use hostint::wire::lease::reverse;
 use hostint_testing::checksum::{pseudo_header, sum, verify_packet};
 use hostint_testing::int_block::Block;
 use hostint_testing::model::gpe;
@@ -42,22 +43,29 @@ fn packet(form: ProbeForm, [source, dest]: [IpAddr; 2]) -> ProbePacket {
         dest,
         node: NodeId(2),
         entries: 3,
+        is_back: false,
     }
 }
 
 #[test]
-fn a_reverse_probe_names_its_round_and_its_addresses() {
+fn a_stray_of_a_sinks_host_names_its_round_and_its_addresses() {
     for [from, to] in [V4, V6] {
-        let bytes = reverse::encode(ROUND, from, to, KEY);
-        assert_eq!(reverse::decode_round(&bytes), Ok(ROUND));
-        assert!(reverse::was_sent_with(&bytes, from, to, KEY));
-        assert!(!reverse::was_sent_with(&bytes, to, from, KEY), "turned");
-        let other = LeaseKey([0; 16]);
-        assert!(!reverse::was_sent_with(&bytes, from, to, other), "a key");
+        let stray = ProbePacket {
+            is_back: true,
+            ..packet(ProbeForm::Stray, [from, to])
+        };
+        let bytes = stray.payload(KEY, 0).split_off(20);
+        let read = |pair, key| decode(&bytes, BACK_MAGIC, pair, key).is_ok();
+        assert_eq!(round_of_stray(&bytes), Some(ROUND));
+        assert!(read((from, to), KEY));
+        assert!(!read((to, from), KEY), "turned");
+        assert!(!read((from, to), LeaseKey([0; 16])), "another key");
+        let taken = decode(&bytes, MAGIC, (from, to), KEY);
+        assert!(taken.is_err(), "no sink takes it for a probe");
         for len in 0..bytes.len() {
             let short = &bytes[..len];
-            assert!(!reverse::was_sent_with(short, from, to, KEY), "{len} bytes");
-            assert_eq!(reverse::decode_round(short).is_ok(), len >= 16, "{len}");
+            assert!(decode(short, BACK_MAGIC, (from, to), KEY).is_err(), "{len}");
+            assert_eq!(round_of_stray(short).is_some(), len >= 16, "{len}");
         }
     }
 }
@@ -96,11 +104,11 @@ fn a_probe_stands_byte_by_byte_as_the_header_draws_it() {
         let mut hasher = SipHasher24::new_with_key(&KEY.0);
         hasher.write(&[&bytes[..], &mapped(source), &mapped(dest)].concat());
         bytes.extend(hasher.finish().to_be_bytes());
-        let written = encode(&probe(form), source, dest, KEY);
+        let written = encode(&probe(form), MAGIC, (source, dest), KEY);
         assert_eq!(written.to_vec(), bytes, "{form:?} from {source}");
         let padded = [&bytes[..], &[0; 9]].concat();
         for bytes in [bytes, padded] {
-            assert_eq!(decode(&bytes, source, dest, KEY), Ok(probe(form)));
+            assert_eq!(decode(&bytes, MAGIC, (source, dest), KEY), Ok(probe(form)));
         }
     }
 }
@@ -108,9 +116,9 @@ fn a_probe_stands_byte_by_byte_as_the_header_draws_it() {
 #[test]
 fn bytes_that_are_no_probe_are_refused() {
     let [source, dest] = V4;
-    let written = encode(&probe(ProbeForm::Gpe), source, dest, KEY);
+    let written = encode(&probe(ProbeForm::Gpe), MAGIC, (source, dest), KEY);
     for len in 0..PROBE_LEN {
-        let decoded = decode(&written[..len], source, dest, KEY);
+        let decoded = decode(&written[..len], MAGIC, (source, dest), KEY);
         let truncated = matches!(
             decoded,
             Err(LeaseError::Format(DecodeError::Truncated { .. }))
@@ -120,7 +128,7 @@ fn bytes_that_are_no_probe_are_refused() {
     for (at, bit) in (0..PROBE_LEN).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
         let mut changed = written;
         changed[at] ^= 1 << bit;
-        let decoded = decode(&changed, source, dest, KEY);
+        let decoded = decode(&changed, MAGIC, (source, dest), KEY);
         let noticed = match at {
             0..4 => matches!(decoded, Err(LeaseError::Format(_))),
             4 => matches!(decoded, Err(LeaseError::Version(_))),
@@ -131,14 +139,22 @@ fn bytes_that_are_no_probe_are_refused() {
     }
     let forged = Err(LeaseError::Forged { nonce: ROUND });
     let other_key = LeaseKey::default();
-    assert_eq!(decode(&written, source, dest, other_key), forged, "a key");
-    assert_eq!(decode(&written, dest, source, KEY), forged, "a reflection");
+    assert_eq!(
+        decode(&written, MAGIC, (source, dest), other_key),
+        forged,
+        "a key"
+    );
+    assert_eq!(
+        decode(&written, MAGIC, (dest, source), KEY),
+        forged,
+        "a reflection"
+    );
     let many = LeaseProbe {
         number: PROBES,
         ..probe(ProbeForm::Gpe)
     };
-    let written = encode(&many, source, dest, KEY);
-    let decoded = decode(&written, source, dest, KEY);
+    let written = encode(&many, MAGIC, (source, dest), KEY);
+    let decoded = decode(&written, MAGIC, (source, dest), KEY);
     assert!(
         matches!(decoded, Err(LeaseError::Format(_))),
         "number 72: {decoded:?}"
@@ -151,7 +167,7 @@ fn a_probe_over_udp_has_an_int_block_before_it() {
         let packet = packet(ProbeForm::OverUdp, pair);
         let expected = [
             &Block::host_int().flags(0x80).port(0).sequence(5).0[..],
-            &encode(&packet.probe, source, dest, KEY),
+            &encode(&packet.probe, MAGIC, (source, dest), KEY),
         ]
         .concat();
         assert_eq!(packet.payload(KEY, 0), expected, "{source}");
@@ -169,7 +185,7 @@ fn a_probe_of_an_extension_has_an_inner_udp_header() {
         let udp = &payload[36..];
         assert_eq!(udp[..6], [0xfc, 0x05, 0x12, 0xb6, 0, 32], "{source}: ports");
         assert_eq!(transport_sum(pair, 17, udp), 0xffff, "{source}: checksum");
-        assert_eq!(udp[8..], encode(&packet.probe, source, dest, KEY));
+        assert_eq!(udp[8..], encode(&packet.probe, MAGIC, (source, dest), KEY));
         assert_eq!((packet.sport(), packet.dport(7)), (64517, 7));
     }
 }
@@ -201,7 +217,7 @@ fn a_probe_of_a_tunnel_has_a_block_and_an_inner_packet() {
         assert_eq!(inner[..ip_len], expected_ip, "{source}: IP");
         let udp = &inner[ip_len..];
         assert_eq!(udp[..6], [0xfc, 0x05, 0x12, 0xb6, 0, 32], "{source}: ports");
-        assert_eq!(udp[8..], encode(&packet.probe, source, dest, KEY));
+        assert_eq!(udp[8..], encode(&packet.probe, MAGIC, (source, dest), KEY));
     }
 }
 
@@ -210,20 +226,26 @@ fn a_stray_probe_is_a_segment_or_a_datagram_of_no_conversation() {
     for pair @ [source, dest] in [V4, V6] {
         let packet = packet(ProbeForm::Stray, pair);
         let segment = packet.payload(KEY, 0);
-        let probe = encode(&packet.probe, source, dest, KEY);
+        let probe = encode(&packet.probe, MAGIC, (source, dest), KEY);
         assert_eq!(segment[..4], [0xfc, 0x05, 0xfb, 0xff], "{source}: ports");
         assert_eq!(segment[4..12], probe[16..], "{source}: numbers");
-        assert_eq!(segment[12..16], [0x50, 0x10, 0xff, 0xff], "{source}: ACK");
+        assert_eq!(segment[12..16], [0x50, 0x12, 0xff, 0xff], "{source}: flags");
         assert_eq!(transport_sum(pair, 6, &segment), 0xffff, "{source}");
         assert_eq!(segment[20..], probe, "{source}: the probe");
+        let mut even = packet;
+        even.probe.number = 4;
+        let flags = [segment[13], even.payload(KEY, 0)[13]];
+        assert_eq!(flags, [0x12, 0x10], "{source}: SYN and ACK, ACK");
         assert_eq!(packet.raw_protocol(), Some(6), "{source}");
 
         let mut datagram = packet;
         datagram.probe.number = 8;
         assert_eq!(datagram.raw_protocol(), None, "{source}: from number 8 on");
         assert_eq!((datagram.sport(), datagram.dport(7)), (64520, 64511));
-        let probe = encode(&datagram.probe, source, dest, KEY);
-        assert_eq!(datagram.payload(KEY, 0), probe, "{source}: nothing else");
+        let probe = encode(&datagram.probe, MAGIC, (source, dest), KEY);
+        let payload = datagram.payload(KEY, 0);
+        assert_eq!(payload[..24], probe, "{source}: the probe");
+        assert_eq!(payload[24..], [0; 12], "{source}: as long as a segment");
     }
 }
 
@@ -253,9 +275,14 @@ fn zeros_fill_a_probe_up_to_a_length() {
 fn both_halves_agree_on_every_constant() {
     use lease_constant as c;
     assert_eq!(c::LEASE_PROBE_MAGIC.0, MAGIC, "magic");
-    assert_eq!(c::LEASE_REVERSE_MAGIC.0, reverse::MAGIC, "magic in reverse");
+    assert_eq!(c::LEASE_REVERSE_MAGIC.0, BACK_MAGIC, "magic in reverse");
     assert_eq!(c::LEASE_PROBES.0, u32::from(PROBES), "number of probes");
     assert_eq!(c::LEASE_PROBE_PORT.0, u32::from(FIRST_PORT), "ports");
+    let back = ProbeForm::STRAYS_BACK;
+    assert_eq!(c::LEASE_STRAYS_BACK.0, u32::from(back), "number of strays");
+    for (at, one) in TunnelObstacle::ALL.into_iter().enumerate() {
+        assert_eq!(usize::from(one.number()), at, "{one:?}");
+    }
     assert_eq!(size_of::<lease_probe>(), PROBE_LEN, "length");
     assert_eq!(GPE_PORT, gpe::PORT, "destination");
     assert_eq!(c::LEASE_STRAY_PORT.0, u32::from(STRAY_PORT), "of strays");

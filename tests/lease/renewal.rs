@@ -12,7 +12,7 @@ mod root {
     use hostint::datapath::serial::Serial;
     use hostint::model::{
         AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseState,
-        Marks, NodeId, PathProof, ProbeForms, SinkClock, Ways,
+        Marks, NodeId, PathProof, ProbeForms, SinkClock, TunnelObstacle, Ways,
     };
     use libbpf_rs::{MapHandle, MapType, libbpf_sys};
 
@@ -112,7 +112,7 @@ mod root {
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),
                 untold: random.chance(0.5),
-                unattended: random.chance(0.5),
+                obstacle: TunnelObstacle::from_number(random.below(6) as u8),
             },
         }
     }

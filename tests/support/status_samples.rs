@@ -495,6 +495,7 @@ pub fn silent_peer() -> PeerStatus {
         untold: false,
         items_unread: false,
         unattended: false,
+        tunnel_obstacle: None,
         fallen: 0,
         lease: Lease::default(),
     }
@@ -516,6 +517,7 @@ fn known_peer() -> PeerStatus {
         lease_version: 2,
         ways: vec!["udp vxlan-gpe"],
         eaten: vec!["stray packets"],
+        tunnel_obstacle: Some("drops_from"),
         proved_ago_ns: Some(0),
         proved_length: Some(1500),
         ..silent_peer()

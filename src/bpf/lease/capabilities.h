@@ -26,7 +26,7 @@ static __always_inline bool takes_option_114(void)
 	return until_ns && coarse_ns() < *until_ns;
 }
 
-/* A daemon that has ended neither sees how the clock is steered nor sends reverse probes. */
+/* A daemon that has ended neither sees how the clock is steered nor sends strays. */
 static __always_inline bool has_daemon(const struct host_settings *host)
 {
 	return coarse_ns() < host->told_until_ns;
@@ -44,7 +44,7 @@ static __always_inline __u32 capabilities(const struct sink_settings *set, const
 	       (takes_option_114() ? CAPABLE_OPTION_114 : 0) |
 	       (set->flags & SINK_INT_MD ? CAPABLE_INT_MD | CAPABLE_INT_MX : 0) |
 	       (set->flags & SINK_SEGMENTS ? CAPABLE_UDP_SUPERPACKETS : 0) |
-	       (host->reverse_probes && has_daemon(host) ? CAPABLE_REVERSE_PROBES : 0);
+	       (host->sends_strays && has_daemon(host) ? CAPABLE_STRAYS : 0);
 }
 
 #endif

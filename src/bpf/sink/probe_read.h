@@ -14,6 +14,7 @@
 
 enum {
 	TCP_ACK = 0x10,
+	TCP_SYN_ACK = 0x12,
 	TCP_NO_OPTIONS = TCP_BASE_LEN / 4 << 4, /* data offset in struct tcphdr */
 };
 
@@ -58,8 +59,8 @@ static __always_inline bool take_stray_segment(void *data, void *end, struct tag
 	struct tcphdr *tcp = at_offset(data, p->at.l4);
 	__be32 *numbers;
 
-	if ((void *)(tcp + 1) > end || tcp->doff != TCP_NO_OPTIONS || tcp->flags != TCP_ACK ||
-	    !take_probe(tcp + 1, end, FORM_STRAY, p))
+	if ((void *)(tcp + 1) > end || tcp->doff != TCP_NO_OPTIONS || !take_probe(tcp + 1, end, FORM_STRAY, p) ||
+	    tcp->flags != (p->probe.number & 1 ? TCP_SYN_ACK : TCP_ACK))
 		return false;
 	numbers = (__be32 *)&p->probe.tag;
 	return tcp->seq == numbers[0] && tcp->ack_seq == numbers[1] && is_probe_port(tcp->source, &p->probe) &&

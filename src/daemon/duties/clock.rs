@@ -30,7 +30,7 @@ impl<D: OnHost> Duty<D> for FollowClock {
         let discipline = daemon.note_clock()?;
         let told = ToldByDaemon {
             steering: ClockSteering::of_ppb(daemon.side().own_clock.most_steered_ppb()),
-            sends_reverse_probes: daemon.side().leases.is_some(),
+            sends_strays: daemon.side().leases.is_some(),
         };
         let stated_ns = daemon.side().stated_errors.greatest_ns();
         let state = daemon

@@ -18,7 +18,7 @@ use self::exchanges::Exchanges;
 use self::nonces::Nonces;
 use self::path_changes::PathChanges;
 use self::probes::Probes;
-use self::reverse::ReverseProbes;
+use self::reverse::Strays;
 use self::said::{Said, say};
 use crate::config::DscpMark;
 use crate::datapath::leases::Leases;
@@ -57,7 +57,7 @@ pub struct LeaseKeeping {
     keeper: LeaseKeeper,
     echo: icmp::Echo,
     probes: Probes,
-    reverse: ReverseProbes,
+    reverse: Strays,
     pub names: NameExchange,
     doubts: DoubtReader,
     path_changes: PathChanges,
@@ -103,7 +103,7 @@ impl LeaseKeeping {
             keeper: keeper(key, nonces),
             echo,
             probes: Probes::open()?,
-            reverse: ReverseProbes::open()?,
+            reverse: Strays::open()?,
             names: NameExchange::default(),
             doubts: DoubtReader::default(),
             path_changes: PathChanges::default(),
@@ -334,8 +334,8 @@ impl LeaseKeeping {
     }
 
     fn reverse(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
-        let (keeper, names, sockets) = (&mut self.keeper, &mut self.names, &self.probes.0);
-        let updates = self.reverse.turn(keeper, names, sockets, pins, now_ns)?;
+        let hosts = (&mut self.keeper, &mut self.names);
+        let updates = self.reverse.turn(hosts, &mut self.probes, pins, now_ns)?;
         self.tell_changed(&updates)
     }
 

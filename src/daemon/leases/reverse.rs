@@ -1,72 +1,76 @@
-//! Sends reverse probes to sources whose probes this host's sink consumes, and receives those of other hosts, and their
-//! names.
+//! Sends strays back to sources whose probes this host's sink consumes, and receives those of other hosts, and their names.
 
 use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 
+use super::probes::Probes;
 use crate::datapath::grants::RoundGrants;
 use crate::datapath::pins::Pins;
 use crate::lease::{LeaseKeeper, LeaseUpdate, NameExchange};
 use crate::os::echo_requests::{self, EchoRequest, EchoRequests, Payload};
 use crate::os::probe_sockets::{Envelope, ProbeSockets};
-use crate::wire::lease::{self, name, reverse, v2};
+use crate::os::stray_packets::StrayPackets;
+use crate::wire::lease::probe::BACK_MAGIC;
+use crate::wire::lease::probe_packet::STRAY_PORT;
+use crate::wire::lease::{self, name, v2};
 
-/// At most one reverse probe in this time, but for a burst of [`BURST`]: strangers may ask for them, too.
-const EACH_NS: u64 = 5_000_000;
-const BURST: u64 = 40;
+/// At most one stray in this time, which is 1 Mbit/s, but for a burst of [`BURST`]: strangers may ask for them, too.
+const EACH_NS: u64 = 500_000;
+const BURST: u64 = 1_000;
+/// The most strays in one turn: a burst of more could overflow a queue on the path.
+const MOST: u64 = 64;
 
-/// The sender and receiver of reverse probes.
-pub(super) struct ReverseProbes {
+/// The sender and receiver of strays.
+pub(super) struct Strays {
     requests: EchoRequests,
-    /// The budget for probes is used up until then.
+    received: StrayPackets,
+    /// The budget for strays is used up until then.
     used_until_ns: u64,
 }
 
-impl ReverseProbes {
+impl Strays {
     /// # Errors
     /// Without CAP_NET_RAW.
     pub(super) fn open() -> Result<Self> {
         let payload = |magic, len| Payload { magic, len };
         let requests = EchoRequests::open(&[
             payload(lease::MAGIC, v2::FULL_LEN),
-            payload(reverse::MAGIC, reverse::REVERSE_LEN),
             payload(name::MAGIC, name::NAME_LEN),
         ]);
         Ok(Self {
             requests: requests
-                .context("cannot open sockets for reverse probes (needs CAP_NET_RAW)")?,
+                .context("cannot open sockets for questions to this host (needs CAP_NET_RAW)")?,
+            received: StrayPackets::open(STRAY_PORT, BACK_MAGIC).context(
+                "cannot open sockets for stray packets (needs CAP_NET_RAW, and the address family AF_PACKET)",
+            )?,
             used_until_ns: 0,
         })
     }
 
-    /// Sends reverse probes in the rounds that questions announced, and returns what those of other hosts show. Answers the
-    /// names of sources.
+    /// Sends strays in the rounds that questions announced, and returns what those of other hosts show. Answers the names of
+    /// sources.
     pub(super) fn turn(
         &mut self,
-        keeper: &mut LeaseKeeper,
-        names: &mut NameExchange,
-        sockets: &ProbeSockets,
+        (keeper, names): (&mut LeaseKeeper, &mut NameExchange),
+        probes: &mut Probes,
         pins: &Pins,
         now_ns: u64,
     ) -> Result<Vec<LeaseUpdate>> {
-        let mut updates = Vec::new();
         let received = self.requests.receive(|request| {
             let EchoRequest { from, to, payload } = request;
-            match payload.len() {
-                reverse::REVERSE_LEN => updates.extend(keeper.take_reverse_probe(payload, from)),
-                name::NAME_LEN => {
-                    if let Some(answer) = names.take(keeper, payload, (from, to), now_ns) {
-                        send(sockets, (answer.from, answer.to), &answer.message);
-                    }
+            if payload.len() == name::NAME_LEN {
+                if let Some(answer) = names.take(keeper, payload, (from, to), now_ns) {
+                    send(&probes.0, (answer.from, answer.to), &answer.message);
                 }
-                _ => {
-                    keeper.note_question(payload, from, to, now_ns);
-                    names.note_question(keeper, payload, from, now_ns);
-                }
+                return;
             }
+            keeper.note_question(payload, from, to, now_ns);
+            names.note_question(keeper, payload, from, now_ns);
         });
-        received.context("cannot receive reverse probes")?;
+        received.context("cannot receive questions to this host")?;
+        let updates = self.receive(keeper, now_ns);
+        let updates = updates.context("cannot receive stray packets")?;
         if !keeper.watches_rounds() {
             return Ok(updates);
         }
@@ -76,23 +80,30 @@ impl ReverseProbes {
             // A grant that cannot be read pays for nothing.
             grants.map_or(0, |grants| grants.arrived(prober, round).unwrap_or(0))
         };
-        for probe in keeper.reverse_probes(now_ns, arrived) {
-            if take_budget(&mut self.used_until_ns, now_ns) {
-                // If it is lost, further probes of the round pay for another one.
-                send(sockets, (probe.from, probe.to), &probe.message);
-            }
+        for stray in keeper.strays_back(now_ns, self.left(now_ns), arrived) {
+            probes.send(&stray);
+            self.used_until_ns = self.used_until_ns.max(now_ns) + EACH_NS;
         }
         Ok(updates)
     }
-}
 
-fn take_budget(used_until_ns: &mut u64, now_ns: u64) -> bool {
-    let from_ns = (*used_until_ns).max(now_ns);
-    if from_ns - now_ns >= BURST * EACH_NS {
-        return false;
+    fn receive(
+        &mut self,
+        keeper: &mut LeaseKeeper,
+        now_ns: u64,
+    ) -> std::io::Result<Vec<LeaseUpdate>> {
+        let mut updates = Vec::new();
+        self.received.listen(keeper.awaits_strays(now_ns))?;
+        self.received
+            .receive(|stray| updates.extend(keeper.take_stray(stray.payload, stray.from)))?;
+        Ok(updates)
     }
-    *used_until_ns = from_ns + EACH_NS;
-    true
+
+    /// Strays that may be sent now.
+    fn left(&self, now_ns: u64) -> usize {
+        let used = self.used_until_ns.saturating_sub(now_ns) / EACH_NS;
+        BURST.saturating_sub(used).min(MOST) as usize
+    }
 }
 
 /// Sends a ping with this payload. One that cannot be sent is lost.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use crate::model::{Lease, LeaseState, ProbeForms, Ways};
+use crate::model::{Lease, LeaseState, ProbeForms, TunnelObstacle, Ways};
 use crate::os::log::{self, Event, Level};
 use crate::views;
 
@@ -13,7 +13,7 @@ pub(super) type Said = (LeaseState, Ways, ProbeForms);
 /// Says once what a destination's sink answers, and what passes the path to it.
 pub(super) fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
     let now = (lease.state, lease.proof.ways, lease.proof.eaten);
-    // The proof takes less than a second, and then there is more to say.
+    // The proof takes a few seconds at most, and then there is more to say.
     if lease.state == LeaseState::Granted && lease.proof.is_open() {
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease)
                 LeaseState::Granted
                     if lease.proof.eaten.is_empty()
                         && !lease.proof.untold
-                        && !lease.proof.unattended =>
+                        && lease.proof.obstacle != TunnelObstacle::Unattended =>
                 {
                     Level::Info
                 }

@@ -82,7 +82,7 @@ pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     tally.set_classes(loaded.plan.destinations.classes.clone());
     // Sources that ask as soon as the sink is there are to wait for nothing.
     loaded.sink.host.tell(ToldByDaemon {
-        sends_reverse_probes: loaded.leases.is_some(),
+        sends_strays: loaded.leases.is_some(),
         ..ToldByDaemon::default()
     })?;
     let host_times = TellHostTimes::begin(&loaded.pins, &loaded.plan.config, &loaded.sink.host)

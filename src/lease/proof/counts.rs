@@ -46,6 +46,7 @@ impl Proof {
         now_ns: u64,
     ) {
         let before_ns = std::mem::replace(&mut self.granted_ns, now_ns);
+        self.note_attendance(now_ns);
         if counts.untold {
             return;
         }

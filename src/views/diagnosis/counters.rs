@@ -37,7 +37,7 @@ pub const SOURCE: &[CounterReason] = rows! {
     "began_before_lease" Tagging Note "packet" "of flows that began before their lease" "nothing to do: new flows are tagged",
     "unproved" Tagging Missed "packet" "for which no encapsulation is proved to pass the path" "see the state of the peers; permit UDP to port 4790 between the hosts",
     "left" Tagging Missed "packet" "of flows whose encapsulation, or lease, ended while they lasted" "see the state of the peers; new flows are tagged again",
-    "guarded" Tagging Missed "packet" "of TCP connections whose tagged packets came to nothing" "find the device on the path that drops UDP to port 4790, or leave the host out of the destinations",
+    "guarded" Tagging Missed "packet" "of TCP connections whose tagged packets came to nothing" "find the device on the path that drops UDP to port 4790, or answers outside of it, or leave the host out of the destinations",
     "table_full" Tagging Missed "packet" "for whose flow the flow table had no room" "attach with a larger --max-flows, or a shorter --idle-flow-timeout",
     "no_checksum_state" Tagging Missed "packet" "whose checksum may be unfinished, which this kernel cannot tell" "attach with --encap extension-udp, or use Linux 6.2 or newer",
     "cannot_resize" Tagging Missed "packet" "that the kernel refused to enlarge" "check whether memory is short (dmesg)",

@@ -226,7 +226,7 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus, origin: Option<NodeO
         ),
         (
             "unattended",
-            "on whose host no daemon runs, so that nothing shows whether a router translates what it sends",
+            "on whose host no daemon runs, so that nothing shows whether its answers pass outside of a tunnel",
             "start hostint sink there",
         ),
     ] {

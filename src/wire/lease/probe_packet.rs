@@ -9,7 +9,7 @@ use crate::wire::ioam::IoamHeader;
 
 /// Destination port of probes and of VXLAN-GPE.
 pub const GPE_PORT: u16 = 4790;
-/// Stray packets of lower numbers are TCP segments, the others UDP datagrams.
+/// Stray packets of lower numbers are TCP segments, which answer a SYN if the number is odd; the others are UDP datagrams.
 pub const STRAY_DATAGRAMS: u8 = 8;
 /// Destination port of stray packets. No firewall permits it for its own sake, so only one that lets packets of
 /// unknown conversations pass anyway lets them pass.
@@ -23,6 +23,8 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const HOP_BY_HOP: u8 = 0;
 const TTL: u8 = 64;
+const SYN: u8 = 0x02;
+const ACK: u8 = 0x10;
 /// With the headers before it, a longer payload would not fit into an IP packet.
 const MOST_LEN: usize = 65_000;
 
@@ -36,6 +38,8 @@ pub struct ProbePacket {
     pub node: NodeId,
     /// Entries for which data in ioam has room.
     pub entries: u8,
+    /// It is a stray that a sink's host sends back.
+    pub is_back: bool,
 }
 
 impl ProbePacket {
@@ -74,7 +78,8 @@ impl ProbePacket {
             ProbeForm::Extension => BLOCK_BYTES + UDP_LEN,
             ProbeForm::Gpe => GPE_BLOCK_LEN + ip_len(self.dest) + UDP_LEN,
             ProbeForm::Stray if self.is_segment() => TCP_LEN,
-            ProbeForm::Stray => 0,
+            // It pays for a segment.
+            ProbeForm::Stray => TCP_LEN - UDP_LEN,
             ProbeForm::Ioam => IoamHeader::len(self.entries) + UDP_LEN,
         };
         header + probe::PROBE_LEN
@@ -83,9 +88,20 @@ impl ProbePacket {
     /// The bytes behind the UDP header, or behind the IP header if that is another protocol's. Zeros fill them up to `len`.
     pub fn payload(&self, key: LeaseKey, len: usize) -> Vec<u8> {
         let len = len.clamp(self.least_len(), MOST_LEN);
-        let encoded = probe::encode(&self.probe, self.source, self.dest, key);
+        let magic = match self.is_back {
+            true => probe::BACK_MAGIC,
+            false => probe::MAGIC,
+        };
+        let encoded = probe::encode(&self.probe, magic, (self.source, self.dest), key);
         let mut probe = encoded.to_vec();
-        probe.resize(len - (self.least_len() - probe::PROBE_LEN), 0);
+        let is_bare = self.probe.form == ProbeForm::Stray && !self.is_segment();
+        probe.resize(
+            match is_bare {
+                true => len,
+                false => len - (self.least_len() - probe::PROBE_LEN),
+            },
+            0,
+        );
         match self.probe.form {
             ProbeForm::OverUdp => [self.int_block(0), probe].concat(),
             ProbeForm::IntMd => [self.int_md_block(), probe].concat(),
@@ -199,13 +215,18 @@ impl ProbePacket {
         datagram
     }
 
-    /// A segment of no connection. Its numbers are the probe's tag, which cannot be predicted.
+    /// A segment of no connection, or the answer to a SYN that no host sent. Its numbers are the probe's tag, which cannot be
+    /// predicted.
     fn tcp(&self, payload: &[u8], encoded: &[u8]) -> Vec<u8> {
         let mut segment = Vec::with_capacity(TCP_LEN + payload.len());
         segment.extend(self.sport().to_be_bytes());
         segment.extend(STRAY_PORT.to_be_bytes());
         segment.extend(encoded.iter().skip(probe::PROBE_LEN - 8)); // sequence and acknowledgement number
-        segment.extend([0x50, 0x10]); // header of 5 words, ACK
+        let flags = match self.probe.number % 2 {
+            0 => ACK,
+            _ => SYN | ACK,
+        };
+        segment.extend([0x50, flags]); // header of 5 words
         segment.extend([0xff, 0xff, 0, 0, 0, 0]);
         segment.extend(payload);
         let check = self.checksum(TCP, &segment);
