@@ -23,6 +23,7 @@ mod root {
     mod field;
     mod figures;
     mod fine_slots;
+    mod firewalls;
     mod gro;
     mod guard;
     mod guest;
