@@ -814,7 +814,7 @@ fn a_path_is_proved_again_only_for_what_changes_the_results() {
             false,
         ),
         (
-            "its daemon begins to send reverse probes",
+            "its daemon begins to send strays",
             |sink| sink.daemon = true,
             false,
         ),
