@@ -104,6 +104,7 @@ mod report_facts;
 mod sample_log;
 mod sink_event;
 mod sink_settings;
+mod subsystem;
 mod summary;
 mod summary_base;
 mod summary_budget;
@@ -245,13 +246,14 @@ pub use recent_counts::RecentCounts;
 pub use record::{EndRecord, FlagsRecord, GapRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;
 pub use report::{
-    Body, DropSummary, Flags, HwId, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,
+    Body, DropSummary, Flags, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,
     ReportedPacket,
 };
 pub use report_facts::{ReportFacts, SequenceEvidence};
 pub use sample_log::{LoggedSample, SampleLog};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use sink_settings::{BucketEdge, SinkSettings};
+pub use subsystem::{HwId, Subsystem};
 pub use summary::{
     DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
     SummarySubject,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, HostDropSum,
-    HostHopReport, NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders,
+    HostHopReport, HwId, NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders,
     ReportVersion, Summary, SummarySubject,
 };
 
@@ -29,21 +29,6 @@ pub struct Observation {
     /// The reporter's clock, if it is known.
     pub clock: Option<ClockState>,
     pub body: Body,
-}
-
-/// The reporting subsystem of a node: 6 bits.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct HwId(u8);
-
-impl HwId {
-    /// `None` above 63.
-    pub fn new(value: u8) -> Option<Self> {
-        (value <= 0x3f).then_some(Self(value))
-    }
-
-    pub fn get(self) -> u8 {
-        self.0
-    }
 }
 
 /// The D, Q, F and I flags of the report header.

@@ -1,9 +1,9 @@
 //! The builder: it makes a report's content from a sink event.
 
 use crate::model::{
-    Body, ClockSource, ClockState, DropSummary, Encapsulation, Flags, Hop, HopStack, HwId,
-    LatencyEvent, LatencyReport, LossEvent, NodeId, Observation, ReportVersion, ReportedPacket,
-    SinkEvent, Summary, SummaryEvent, Vlans,
+    Body, ClockSource, ClockState, DropSummary, Encapsulation, Flags, Hop, HopStack, LatencyEvent,
+    LatencyReport, LossEvent, NodeId, Observation, ReportVersion, ReportedPacket, SinkEvent,
+    Subsystem, Summary, SummaryEvent, Vlans,
 };
 use crate::wire::summary_totals;
 
@@ -64,7 +64,7 @@ impl Builder {
 
     fn observation(&self, body: Body, dropped: bool) -> Observation {
         Observation {
-            hw_id: HwId::default(),
+            hw_id: Subsystem::Int.into(),
             flags: Flags {
                 dropped,
                 congested_queue: false,

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 
 use super::form::Reporter;
+use super::numbers::ReportNumbers;
 use super::prober::{CollectorNews, Prober};
 use super::socket::{Sockets, path_mtu};
 use super::{CollectorStanding, DatagramCounts, DestinationCounts, LostCounts};
-use crate::model::NodeId;
+use crate::model::{HwId, NodeId, ReportVersion};
 use crate::wire::{report_v05, report_v10, report_v20};
 
 /// The largest datagram, even if the path takes larger ones: all reports of a group are lost with its datagram.
@@ -22,20 +23,12 @@ const USUAL_MTU: usize = 1500;
 /// The time after which the path MTU is looked up again.
 const MTU_AGE: Duration = Duration::from_secs(1);
 
-/// The next number in each version of reports. Each version has a numbering of its own, from 1.
-#[derive(Debug)]
-struct VersionNumbers {
-    v05: u32,
-    v10: u32,
-    v20: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct Destination {
     pub(super) address: SocketAddr,
     since: Instant,
     prober: Option<Prober>,
-    next: VersionNumbers,
+    numbers: ReportNumbers,
     group: WaitingGroup,
     /// The bytes that a datagram has room for, and the time when that was looked up.
     room: Option<(usize, Instant)>,
@@ -59,11 +52,7 @@ impl Destination {
             address,
             since: Instant::now(),
             prober: None,
-            next: VersionNumbers {
-                v05: 1,
-                v10: 1,
-                v20: 1,
-            },
+            numbers: ReportNumbers::default(),
             group: WaitingGroup::default(),
             room: None,
             sent: 0,
@@ -72,8 +61,8 @@ impl Destination {
         }
     }
 
-    pub(super) fn send_v05(&mut self, sockets: &Sockets, datagram: &mut [u8]) {
-        report_v05::renumber(datagram, number(&mut self.next.v05));
+    pub(super) fn send_v05(&mut self, sockets: &Sockets, from: HwId, datagram: &mut [u8]) {
+        report_v05::renumber(datagram, self.numbers.take(ReportVersion::V05, from));
         let sent = sockets.send(datagram, self.address);
         self.count(sent, 1);
     }
@@ -83,8 +72,8 @@ impl Destination {
         let _ = sockets.send(identity, self.address);
     }
 
-    pub(super) fn send_v10(&mut self, sockets: &Sockets, datagram: &mut [u8]) {
-        report_v10::renumber(datagram, number(&mut self.next.v10));
+    pub(super) fn send_v10(&mut self, sockets: &Sockets, from: HwId, datagram: &mut [u8]) {
+        report_v10::renumber(datagram, self.numbers.take(ReportVersion::V10, from));
         let sent = sockets.send(datagram, self.address);
         self.count(sent, 1);
     }
@@ -112,7 +101,8 @@ impl Destination {
         self.room = self.room.filter(|_| !too_big);
         if too_big && group.reports > 1 && self.room() < group.bytes.len() {
             // The path MTU shrank. The datagram did not leave, so its number is used again.
-            self.next.v20 = self.next.v20.wrapping_sub(1);
+            self.numbers
+                .give_back(ReportVersion::V20, group.subsystem());
             self.send_in_parts(sockets, &group);
         } else {
             self.count(sent, group.reports);
@@ -123,7 +113,8 @@ impl Destination {
     }
 
     fn send_group(&mut self, sockets: &Sockets, group: &mut WaitingGroup) -> io::Result<()> {
-        report_v20::renumber(&mut group.bytes, number(&mut self.next.v20));
+        let number = self.numbers.take(ReportVersion::V20, group.subsystem());
+        report_v20::renumber(&mut group.bytes, number);
         sockets.send(&group.bytes, self.address)
     }
 
@@ -234,15 +225,13 @@ impl WaitingGroup {
         self.reports += 1;
     }
 
+    fn subsystem(&self) -> HwId {
+        self.reporter.map(|(from, _)| from).unwrap_or_default()
+    }
+
     fn clear(&mut self) {
         self.bytes.clear();
         self.reporter = None;
         self.reports = 0;
     }
-}
-
-fn number(next: &mut u32) -> u32 {
-    let number = *next;
-    *next = number.wrapping_add(1);
-    number
 }

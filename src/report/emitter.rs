@@ -49,8 +49,8 @@ pub enum EmitterError {
     Log(#[from] LogError),
 }
 
-/// Sends each report to every destination, or to one of the collectors. Each destination has a numbering of its own,
-/// from 1.
+/// Sends each report to every destination, or to one of the collectors. Each destination has a numbering of its own for
+/// each subsystem that reports, from 1.
 ///
 /// No call blocks. Reports of v2.0 wait for [`Emitter::flush`]. A report that could not be sent is counted by cause,
 /// and keeps its number, so that the receiver sees the gap.
@@ -160,6 +160,7 @@ impl Emitter {
         if matches!(written, WrittenAs::No) || self.packet_senders.is_some() {
             write_v05(&report, &mut self.datagram);
         }
+        let from = report.observation.hw_id;
         let chosen = self
             .spread
             .as_ref()
@@ -169,8 +170,8 @@ impl Emitter {
                 continue;
             }
             match written {
-                WrittenAs::No => collector.send_v05(&self.sockets, &mut self.datagram),
-                WrittenAs::V10 => collector.send_v10(&self.sockets, &mut self.formed),
+                WrittenAs::No => collector.send_v05(&self.sockets, from, &mut self.datagram),
+                WrittenAs::V10 => collector.send_v10(&self.sockets, from, &mut self.formed),
                 WrittenAs::V20(reporter) => {
                     collector.add_v20(&self.sockets, reporter, &self.formed)
                 }

@@ -9,6 +9,7 @@ mod form;
 pub mod liveness;
 mod log;
 mod log_line;
+mod numbers;
 pub mod packet_senders;
 mod prober;
 pub mod rendezvous;

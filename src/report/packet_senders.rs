@@ -1,4 +1,4 @@
-//! Reports back to the senders of the reported packets. Each sender has a numbering of its own.
+//! Reports back to the senders of the reported packets. Each sender has a numbering of its own: all of them are a sink's.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

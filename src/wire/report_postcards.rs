@@ -9,19 +9,13 @@ use super::{fragment, packet};
 use crate::model::drop_codes::code_of;
 use crate::model::{
     Flags, FlowKey, HostDropReport, HostHopReport, HwId, Metadata, MxPostcard, NodeId,
-    PacketReport, QueuePacket, ReportDomain, ReportVersion,
+    PacketReport, QueuePacket, ReportDomain, ReportVersion, Subsystem,
 };
 
 /// Domain-specific metadata (DSMdBits): the counts of a flow's drops, of its packets, and of an episode.
 const DROPS: u16 = 0x2000;
 const HOPS: u16 = 0x1000;
 const QUEUE: u16 = 0x0800;
-
-/// The subsystems of a host that report, which are numbered apart.
-pub const HOPS_HW_ID: u8 = 1;
-pub const DROPS_HW_ID: u8 = 2;
-pub const QUEUES_HW_ID: u8 = 3;
-pub const MX_HW_ID: u8 = 4;
 
 /// A subsystem, the flags of its reports, and a report.
 pub type StandardReport = (HwId, Flags, PacketReport);
@@ -69,7 +63,7 @@ pub fn drop(report: &HostDropReport, version: ReportVersion) -> StandardReport {
         ..Flags::default()
     };
     let packet = about(version, report.node, metadata, DROPS, &one.flow);
-    (HwId::new(DROPS_HW_ID).unwrap_or_default(), flags, packet)
+    (Subsystem::Drops.into(), flags, packet)
 }
 
 /// The report of the newest packet of a flow that passed.
@@ -94,7 +88,7 @@ pub fn hop(report: &HostHopReport, version: ReportVersion) -> StandardReport {
         ..Flags::default()
     };
     let packet = about(version, report.node, metadata, HOPS, &one.flow);
-    (HwId::new(HOPS_HW_ID).unwrap_or_default(), flags, packet)
+    (Subsystem::Hops.into(), flags, packet)
 }
 
 /// The report of a packet that was over the trigger of its queue.
@@ -123,7 +117,7 @@ pub fn queue(node: NodeId, packet: &QueuePacket, version: ReportVersion) -> Stan
         ..Flags::default()
     };
     let report = about(version, node, metadata, QUEUE, &packet.flow);
-    (HwId::new(QUEUES_HW_ID).unwrap_or_default(), flags, report)
+    (Subsystem::Queues.into(), flags, report)
 }
 
 /// The report of a packet in INT-MX that passed a transit hop. Its headers are those of the packet, up to its INT.
@@ -148,7 +142,7 @@ pub fn mx(node: NodeId, card: &MxPostcard) -> StandardReport {
         packet: Some(packet::read(card.first, &card.quote, true)),
         ..PacketReport::default()
     };
-    (HwId::new(MX_HW_ID).unwrap_or_default(), flags, report)
+    (Subsystem::MxPackets.into(), flags, report)
 }
 
 /// The fields of a queue are there in each v0.5 report about a packet that passed.

@@ -9,6 +9,7 @@ mod stamped;
 
 mod root {
     mod agreement;
+    mod all_roles;
     mod astray;
     mod bpf_file_system;
     mod clocks;

@@ -5,6 +5,7 @@ mod clock_news;
 mod emitter;
 mod groups;
 mod liveness;
+mod numbers;
 mod packet_senders;
 mod pipeline;
 mod rendezvous;

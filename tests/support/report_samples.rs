@@ -306,11 +306,11 @@ pub fn summaries() -> Vec<Report> {
 }
 
 /// A report about its own host.
-fn postcard(hw_id: u8, body: Body) -> Report {
+fn postcard(subsystem: Subsystem, body: Body) -> Report {
     Report {
         sequence: 9,
         observation: Observation {
-            hw_id: HwId::new(hw_id).unwrap(),
+            hw_id: subsystem.into(),
             flags: flags(false),
             clock: None,
             body,
@@ -399,7 +399,7 @@ pub fn host_drops() -> [Report; 2] {
             node: NodeId(2),
             drop,
         }));
-        postcard(2, body)
+        postcard(Subsystem::Drops, body)
     })
 }
 
@@ -500,7 +500,7 @@ pub fn host_hops() -> [Report; 2] {
             node: NodeId(2),
             hop,
         }));
-        postcard(1, body)
+        postcard(Subsystem::Hops, body)
     })
 }
 
@@ -620,7 +620,7 @@ pub fn queue_episodes() -> [Report; 2] {
             node: NodeId(2),
             episode,
         }));
-        postcard(3, body)
+        postcard(Subsystem::Queues, body)
     })
 }
 
@@ -702,7 +702,7 @@ pub fn connections() -> [Report; 2] {
             node: NodeId(2),
             connection,
         }));
-        postcard(3, body)
+        postcard(Subsystem::Connections, body)
     })
 }
 

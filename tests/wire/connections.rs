@@ -29,7 +29,7 @@ fn the_bytes_of_a_connection_are_those_of_the_manual() {
     let longs = |longs: &[u64]| -> Vec<u8> { longs.iter().flat_map(|n| n.to_be_bytes()).collect() };
     let words: Vec<u8> = (201..=223_u32).flat_map(u32::to_be_bytes).collect();
     let frame = [
-        &[13, 0, 0, 3, 0, 0, 0, 9][..],
+        &[13, 0, 0, 5, 0, 0, 0, 9][..],
         &1_700_000_002_u32.to_be_bytes(),
         &[0, 0, 0, 2, 3, 1, 7, 3],
         // all flags, and all fields

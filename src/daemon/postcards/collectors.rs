@@ -11,12 +11,12 @@ use crate::daemon::duty::Duty;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{
-    Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport, HwId,
-    NodeId, Observation, QueueEpisode, QueuePacket, QueueReport,
+    Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport, NodeId,
+    Observation, QueueEpisode, QueuePacket, QueueReport, Subsystem,
 };
 use crate::os::clock;
 use crate::report::Emitter;
-use crate::wire::report_postcards::{self, DROPS_HW_ID, HOPS_HW_ID, QUEUES_HW_ID, StandardReport};
+use crate::wire::report_postcards::{self, StandardReport};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -45,7 +45,7 @@ impl PostcardsDaemon {
                 continue;
             }
             self.emitter.emit(Observation {
-                hw_id: HwId::new(DROPS_HW_ID).unwrap_or_default(),
+                hw_id: Subsystem::Drops.into(),
                 flags: Flags {
                     dropped: true,
                     tracked_flow: true,
@@ -82,7 +82,7 @@ impl PostcardsDaemon {
                 continue;
             }
             self.emitter.emit(Observation {
-                hw_id: HwId::new(HOPS_HW_ID).unwrap_or_default(),
+                hw_id: Subsystem::Hops.into(),
                 flags: Flags {
                     tracked_flow: true,
                     ..Flags::default()
@@ -103,7 +103,7 @@ impl PostcardsDaemon {
         for episode in episodes {
             let episode = episode.clone();
             self.emitter.emit(Observation {
-                hw_id: HwId::new(QUEUES_HW_ID).unwrap_or_default(),
+                hw_id: Subsystem::Queues.into(),
                 flags: Flags {
                     congested_queue: true,
                     ..Flags::default()

@@ -9,12 +9,9 @@ use crate::config::IdentitySettings;
 use crate::daemon::duty::Duty;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::tells_collectors::TellsCollectors;
-use crate::model::{Body, ConnectionReport, Flags, HwId, NodeId, Observation};
+use crate::model::{Body, ConnectionReport, Flags, NodeId, Observation, Subsystem};
 use crate::os::clock;
 use crate::report::Emitter;
-
-/// The subsystem that reports connections.
-const HW_ID: u8 = 3;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -27,7 +24,7 @@ impl TcpDaemon {
         let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
         for connection in self.queue.take(&mut self.connections, now) {
             self.emitter.emit(Observation {
-                hw_id: HwId::new(HW_ID).unwrap_or_default(),
+                hw_id: Subsystem::Connections.into(),
                 flags: Flags {
                     tracked_flow: true,
                     ..Flags::default()

@@ -61,7 +61,7 @@ fn a_collector_gets_a_connection_at_its_beginning_in_each_period_and_at_its_end(
     let id = all[0]["connection"]["id"].as_u64().unwrap();
     for one in &all {
         assert_eq!(one["reporter_node"], 7, "{one}");
-        assert_eq!(one["hw_id"], 3, "{one}");
+        assert_eq!(one["hw_id"], 5, "{one}");
         assert_eq!(one["connection"]["id"], id, "{one}");
     }
     let last = &all.last().unwrap()["connection"];
