@@ -6,10 +6,16 @@ use hostint::cli::{Cli, LogLevel, exit};
 use hostint::commands;
 use hostint::os::log::{self, Level};
 use hostint::os::resolve;
+use hostint::os::signals;
 
 fn main() -> ExitCode {
+    // If it cannot be held back, a signal that comes before its handler ends the process, as without handlers.
+    let _ = signals::hold();
     resolve::pin_name_services();
     let cli = Cli::of_process();
+    if !commands::is_daemon(&cli) {
+        let _ = signals::release();
+    }
     log::set_level(match cli.log_level() {
         LogLevel::Error => Level::Error,
         LogLevel::Warning => Level::Warning,

@@ -13,13 +13,44 @@ mod tcp;
 mod transit;
 mod watch;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, SinkCommand, SourceCommand, TransitCommand};
 pub use crate::host::advice::{hint, is_usage};
+use crate::os::open_files;
+
+/// True for a command that runs until a signal ends it, and has handlers for signals then.
+pub fn is_daemon(cli: &Cli) -> bool {
+    match &cli.command {
+        Command::Sink(args) => args.command.is_none() && !args.detach,
+        Command::Source(args) => match &args.command {
+            Some(SourceCommand::Attach(args)) => args.foreground,
+            Some(_) => false,
+            None => true,
+        },
+        Command::Transit(args) => args.command.is_none(),
+        Command::Postcards(args) => args.import.is_none(),
+        Command::Tcp(_) => true,
+        Command::Collect(args) => args.read.is_none(),
+        Command::Status(_) | Command::History(_) | Command::Demo(_) => false,
+    }
+}
+
+/// True for a command that leaves programs attached.
+fn is_attach(cli: &Cli) -> bool {
+    match &cli.command {
+        Command::Sink(args) => matches!(args.command, Some(SinkCommand::Attach(_))),
+        Command::Source(args) => matches!(args.command, Some(SourceCommand::Attach(_))),
+        Command::Transit(args) => matches!(args.command, Some(TransitCommand::Attach(_))),
+        _ => false,
+    }
+}
 
 /// Runs a command line and returns the exit code.
 pub fn run(cli: &Cli) -> Result<u8> {
+    if is_daemon(cli) || is_attach(cli) {
+        open_files::require().context("cannot start")?;
+    }
     let bpffs = cli.bpffs.as_deref();
     match &cli.command {
         Command::Sink(args) => sink::run(bpffs, args),

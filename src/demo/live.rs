@@ -52,7 +52,7 @@ pub fn run(args: &DemoArgs) -> Result<u8> {
     };
     // Threads that are started later have the demo's own /run, too.
     private_netns::take_own_run().context("cannot mount a file system for the demo")?;
-    signals::install().context("cannot handle signals")?;
+    signals::install(signals::Hangup::Ends).context("cannot handle signals")?;
     Demo::begin(loss)?.show(stays(args))
 }
 

@@ -33,7 +33,7 @@ const QUESTIONS: [(&str, &str); 5] = [
 
 /// Shows the recorded network, and returns the exit code.
 pub fn run(args: &DemoArgs) -> Result<u8> {
-    signals::install().context("cannot handle signals")?;
+    signals::install(signals::Hangup::Ends).context("cannot handle signals")?;
     let folder = DemoFolder::make()?;
     let capture =
         recording::moved_to(SystemTime::now()).context("cannot read the recorded reports")?;

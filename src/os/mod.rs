@@ -23,6 +23,7 @@ mod netlink_notices;
 pub mod netns;
 pub mod nftables;
 pub mod notify;
+pub mod open_files;
 pub mod private_netns;
 pub mod privileges;
 pub mod probe_sockets;

@@ -21,30 +21,63 @@ extern "C" fn reload(_: nix::libc::c_int) {
     RELOAD.store(true, Ordering::Relaxed);
 }
 
-/// Installs the handlers: SIGINT, SIGTERM and SIGHUP end the daemon, SIGUSR1 asks for counters or reopened logs.
-pub fn install() -> io::Result<()> {
+/// The signals that ask a daemon for something. Without a handler they end the process.
+fn requests() -> SigSet {
+    SigSet::from_iter([Signal::SIGHUP, Signal::SIGUSR1])
+}
+
+/// Keeps the signals that ask a daemon for something until it has handlers for them. To be called before anything else:
+/// a supervisor may send them as soon as it has started the daemon.
+pub fn hold() -> io::Result<()> {
+    Ok(requests().thread_block()?)
+}
+
+/// Lets those signals come.
+pub fn release() -> io::Result<()> {
+    Ok(requests().thread_unblock()?)
+}
+
+/// What SIGHUP makes a daemon do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Hangup {
+    Ends,
+    /// It reads its config file again, unless the signal is sent because the terminal is gone.
+    Reloads,
+}
+
+impl Hangup {
+    /// A daemon that has a config file reads it again.
+    pub fn of_config<T>(file: Option<&T>) -> Self {
+        match file {
+            Some(_) => Self::Reloads,
+            None => Self::Ends,
+        }
+    }
+}
+
+/// Installs the handlers, and takes the signals that came before: SIGINT and SIGTERM end the daemon, SIGUSR1 asks for counters
+/// or reopened logs.
+pub fn install(hangup: Hangup) -> io::Result<()> {
     ctrlc::set_handler(|| ENDING.store(true, Ordering::Relaxed)).map_err(io::Error::other)?;
-    let action = SigAction::new(SigHandler::Handler(ask), SaFlags::empty(), SigSet::empty());
-    // SAFETY: the handler only stores to an atomic.
-    unsafe { sigaction(Signal::SIGUSR1, &action) }?;
-    Ok(())
+    let on = |signal, handler| {
+        let action = SigAction::new(
+            SigHandler::Handler(handler),
+            SaFlags::empty(),
+            SigSet::empty(),
+        );
+        // SAFETY: the handlers only store to an atomic.
+        unsafe { sigaction(signal, &action) }
+    };
+    on(Signal::SIGUSR1, ask)?;
+    if hangup == Hangup::Reloads {
+        on(Signal::SIGHUP, reload)?;
+    }
+    release()
 }
 
 /// Asks for a reload, as SIGHUP does.
 pub fn ask_to_reload() {
     RELOAD.store(true, Ordering::Relaxed);
-}
-
-/// Makes SIGHUP ask for a reload, unless it is sent because the terminal is gone.
-pub fn reload_on_hangup() -> io::Result<()> {
-    let action = SigAction::new(
-        SigHandler::Handler(reload),
-        SaFlags::empty(),
-        SigSet::empty(),
-    );
-    // SAFETY: the handler only stores to an atomic.
-    unsafe { sigaction(Signal::SIGHUP, &action) }?;
-    Ok(())
 }
 
 /// True once the process was asked to end.

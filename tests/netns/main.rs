@@ -21,6 +21,7 @@ mod root {
     mod drops;
     mod drops_ignored;
     mod drops_told;
+    mod early_signals;
     mod field;
     mod figures;
     mod fine_slots;

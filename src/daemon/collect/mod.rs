@@ -51,7 +51,10 @@ use crate::collector::{Reception, ReportListener, ReverseNames};
 use crate::config::{COLLECT_HTTP_PORT, CollectConfig};
 use crate::engines::push::{Push, Pushers};
 use crate::engines::{Engine, Patience};
-use crate::os::{dns, log, signals as os_signals};
+use crate::os::{
+    dns, log,
+    signals::{self as os_signals, Hangup},
+};
 use crate::store::{OpenedStore, Store};
 use crate::web::{self, HttpServer};
 
@@ -122,9 +125,7 @@ impl Opening {
         hub.start_at(now_ns);
         hub.resume(bases);
         hub.exporters_mut().remember(&seen, now_ns);
-        os_signals::install()
-            .and_then(|()| os_signals::reload_on_hangup())
-            .context("cannot handle signals")?;
+        os_signals::install(Hangup::Reloads).context("cannot handle signals")?;
         let collects_on = listener.local_addresses();
         collects_on.iter().for_each(say_address);
         let queue = usize::try_from(plan.config.queue.0).unwrap_or(usize::MAX);

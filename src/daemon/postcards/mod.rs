@@ -67,7 +67,10 @@ use crate::cli::PostcardsArgs;
 use crate::config::{DropsChoice, HopsChoice, POSTCARDS_HTTP_PORT};
 use crate::control::UnpinnedRole;
 use crate::model::PartsFound;
-use crate::os::{clock, log, netns, privileges, signals};
+use crate::os::{
+    clock, log, netns, privileges,
+    signals::{self, Hangup},
+};
 use crate::report::Emitter;
 use crate::web::HttpListener;
 
@@ -156,10 +159,7 @@ fn begin(
         Some(_) => &privileges::POSTCARDS_HOPS[..],
         None => &privileges::POSTCARDS[..],
     })?;
-    signals::install().context("cannot handle signals")?;
-    if args.config.is_some() {
-        signals::reload_on_hangup().context("cannot handle signals")?;
-    }
+    signals::install(Hangup::of_config(args.config.as_ref())).context("cannot handle signals")?;
     let daemon = PostcardsDaemon {
         drops,
         hops,

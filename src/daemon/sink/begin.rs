@@ -23,7 +23,10 @@ use crate::engines::push::Push;
 use crate::host::advice::advise;
 use crate::host::sink::{adopt, attach, leave_nothing};
 use crate::host::{pins, source};
-use crate::os::{log, privileges, signals};
+use crate::os::{
+    log, privileges,
+    signals::{self, Hangup},
+};
 use crate::report::Emitter;
 use crate::web;
 
@@ -75,10 +78,8 @@ impl LoadedSink {
             .ok();
         // Threads keep the privileges that they begin with: from here on there are threads.
         give_up_all_but(&privileges::STEADY)?;
-        signals::install().context("cannot handle signals")?;
-        if args.config.is_some() {
-            signals::reload_on_hangup().context("cannot handle signals")?;
-        }
+        signals::install(Hangup::of_config(args.config.as_ref()))
+            .context("cannot handle signals")?;
         Ok(Self {
             control,
             http,

@@ -19,7 +19,10 @@ use crate::host::pins;
 use crate::host::source::attach::attach_dev;
 use crate::host::source::rules::set_file_rules;
 use crate::host::source::{choose_node, leave_nothing};
-use crate::os::{privileges, signals};
+use crate::os::{
+    privileges,
+    signals::{self, Hangup},
+};
 use crate::report::{Destinations, Emitter};
 
 /// A source that is attached to the plan's interfaces.
@@ -65,10 +68,8 @@ impl AttachedSource {
         let emitter = Emitter::new(destinations).context("cannot prepare to tell collectors")?;
         let leases = LeaseKeeping::start(key)?;
         give_up_all_but(&privileges::STEADY)?;
-        signals::install().context("cannot handle signals")?;
-        if args.config.is_some() {
-            signals::reload_on_hangup().context("cannot handle signals")?;
-        }
+        signals::install(Hangup::of_config(args.config.as_ref()))
+            .context("cannot handle signals")?;
         let Some(lock) = pins.lock().context("cannot lock this host's pins")? else {
             bail!(
                 "a hostint sink serves this host already, and looks after its source (try hostint source attach)"

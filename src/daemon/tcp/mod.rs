@@ -45,7 +45,10 @@ use crate::control::UnpinnedRole;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::tcp::TcpPrograms;
 use crate::host::advice::advise_for;
-use crate::os::{cgroup, clock, log, netns, privileges, signals};
+use crate::os::{
+    cgroup, clock, log, netns, privileges,
+    signals::{self, Hangup},
+};
 use crate::report::{Destinations, Emitter};
 use crate::web::HttpListener;
 
@@ -112,10 +115,7 @@ fn begin(
         .context("cannot read TCP connections (that takes Linux 5.9 with BTF)")?;
     let endings = programs.endings().context("cannot read endings")?;
     give_up_all_but(&privileges::TCP)?;
-    signals::install().context("cannot handle signals")?;
-    if args.config.is_some() {
-        signals::reload_on_hangup().context("cannot handle signals")?;
-    }
+    signals::install(Hangup::of_config(args.config.as_ref())).context("cannot handle signals")?;
     let most = config.max_connections as usize;
     // Numbers of a later run are higher than those of this one.
     let mut connections = Connections::new(most, clock::realtime_ns() / 1000);

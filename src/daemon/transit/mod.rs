@@ -39,7 +39,10 @@ use crate::datapath::pins::{Pins, PinsLock};
 use crate::datapath::transit::Transit;
 use crate::host::{self, pins, state as host_state};
 use crate::model::ReportVersion;
-use crate::os::{log, privileges, signals};
+use crate::os::{
+    log, privileges,
+    signals::{self, Hangup},
+};
 use crate::report::{Destinations, Emitter, ReportForm};
 use crate::views;
 use crate::web::{self, CachedText, HttpListener, HttpServer};
@@ -72,10 +75,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let postcards = TellPostcards::begin(&pins)?;
     let waits = TellWaits::begin(&pins, &plan.setup.transit, &transit.host)?;
     give_up_all_but(&privileges::STEADY)?;
-    signals::install().context("cannot handle signals")?;
-    if args.config.is_some() {
-        signals::reload_on_hangup().context("cannot handle signals")?;
-    }
+    signals::install(Hangup::of_config(args.config.as_ref())).context("cannot handle signals")?;
     let destinations = Destinations {
         collectors: plan.collectors.clone(),
         // Reports about packets need it.
