@@ -11,5 +11,5 @@ pub use deadline::DeadlineStream;
 pub use message::{
     BadRequest, CONTROL_SCHEMA, ControlAnswer, Form, LONGEST_REQUEST, Query, Request,
 };
-pub use place::{UnpinnedRole, role_socket_path, socket_path};
+pub use place::{FOLDERS, UnpinnedRole, role_socket_path, socket_path};
 pub use rights::{Caller, NotAllowed, Rights};

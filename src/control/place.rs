@@ -7,6 +7,8 @@ use crate::os::netns;
 
 /// The folder of the sockets of all network namespaces.
 const FOLDER: &str = "/run/hostint";
+const POSTCARDS_FOLDER: &str = "/run/hostint-postcards";
+const TCP_FOLDER: &str = "/run/hostint-tcp";
 
 /// A role of which nothing is pinned, so that only its daemon knows its state.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -27,11 +29,14 @@ impl UnpinnedRole {
     /// The folder of its sockets. Its daemon may be a user without privileges, so it has a folder of its own.
     fn folder(self) -> &'static str {
         match self {
-            Self::Postcards => "/run/hostint-postcards",
-            Self::Tcp => "/run/hostint-tcp",
+            Self::Postcards => POSTCARDS_FOLDER,
+            Self::Tcp => TCP_FOLDER,
         }
     }
 }
+
+/// The folders in which daemons have their sockets, unless other paths are given.
+pub const FOLDERS: [&str; 3] = [FOLDER, POSTCARDS_FOLDER, TCP_FOLDER];
 
 /// The path that was given, else that of this network namespace.
 ///

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::control::{
-    Caller, ClientPlace, ClientPlaces, ControlAnswer, DeadlineStream, LONGEST_REQUEST, Query,
-    Request, Rights,
+    Caller, ClientPlace, ClientPlaces, ControlAnswer, DeadlineStream, FOLDERS, LONGEST_REQUEST,
+    Query, Request, Rights,
 };
 use crate::model::RecentCounts;
 use crate::os::{clock, local_socket, log};
@@ -69,8 +69,11 @@ impl Drop for Control {
 
 impl Control {
     /// Makes the socket; to be called by the only daemon that answers there, while it may still give the file to the
-    /// group.
+    /// group. The sockets of daemons that were killed go, whatever host of this machine they were on.
     pub fn bind(path: &Path, door: Door) -> Result<Self> {
+        for folder in FOLDERS {
+            local_socket::remove_dead(Path::new(folder));
+        }
         let group = match door {
             Door::Group => local_socket::group(GROUP),
             Door::Open => None,

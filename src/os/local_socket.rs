@@ -6,14 +6,20 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::libc;
-use nix::sys::socket::{getsockopt, sockopt};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, UnixAddr, connect, getsockopt, socket, sockopt,
+};
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::Group;
 
 /// The most groups of a process that are read.
 const MOST_GROUPS: usize = 65_536;
+
+/// From the making of a socket to the time when it is listened at.
+const LISTENS_WITHIN: Duration = Duration::from_secs(5);
 
 /// A socket that clients connect to.
 pub struct LocalListener {
@@ -69,6 +75,36 @@ impl LocalListener {
     pub fn hide(&self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Removes the sockets in a folder whose processes have ended without doing so. Those that cannot be removed, or looked at,
+/// stay. Nothing else that is there is touched.
+pub fn remove_dead(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_socket = entry.file_type().is_ok_and(|kind| kind.is_socket());
+        if is_socket && is_old(&entry) && is_refused(&entry.path()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A new socket may not be listened at yet.
+fn is_old(entry: &fs::DirEntry) -> bool {
+    let made = entry.metadata().and_then(|found| found.modified());
+    let age = made.ok().and_then(|made| made.elapsed().ok());
+    age.is_some_and(|age| age > LISTENS_WITHIN)
+}
+
+/// True if no process listens there. One that is busy has a queue of clients, or no room for this one.
+fn is_refused(path: &Path) -> bool {
+    let Ok(address) = UnixAddr::new(path) else {
+        return false;
+    };
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None);
+    socket.is_ok_and(|socket| {
+        connect(socket.as_raw_fd(), &address) == Err(nix::errno::Errno::ECONNREFUSED)
+    })
 }
 
 /// Returns the process, the user and the groups of the other end at the time when it connected.

@@ -8,6 +8,7 @@ mod duties;
 mod host_token;
 mod interfaces;
 mod kernel_files;
+mod local_sockets;
 mod log;
 mod preflight;
 mod queue_episodes;
