@@ -17,8 +17,16 @@ pub struct Usage(pub String);
 
 /// True if the user's input was wrong and nothing was done.
 pub fn is_usage(err: &anyhow::Error) -> bool {
-    err.chain()
-        .any(|cause| cause.is::<ConfigError>() || cause.is::<Usage>())
+    err.chain().any(|cause| {
+        cause.is::<ConfigError>()
+            || cause.is::<Usage>()
+            || cause.downcast_ref().is_some_and(names_no_bpffs)
+    })
+}
+
+/// True for the error about a folder that the user names as a BPF file system.
+fn names_no_bpffs(err: &io::Error) -> bool {
+    err.kind() == io::ErrorKind::NotADirectory && err.raw_os_error().is_none()
 }
 
 /// Why even root was refused, which surprises root.
@@ -33,9 +41,6 @@ pub fn hint(err: &anyhow::Error) -> Option<&'static str> {
 pub fn advise(err: io::Error) -> anyhow::Error {
     let advice = match err.kind() {
         io::ErrorKind::PermissionDenied => return denied(err),
-        io::ErrorKind::NotADirectory if err.raw_os_error().is_none() => {
-            return Usage(err.to_string()).into();
-        }
         io::ErrorKind::ResourceBusy if err.raw_os_error().is_none() => {
             "remove it, or use another --hook (see ip link show, bpftool net)"
         }
