@@ -93,38 +93,68 @@ pub fn is_read_only(path: &Path) -> bool {
 }
 
 /// Finds a mounted BPF file system: `/sys/fs/bpf` of this process, else that of process 1 or of the processes that
-/// started this one, because `ip netns exec` covers /sys. With `create` it is mounted if none is found. The path stays
-/// valid for this process when it gives up capabilities.
+/// started this one, because `ip netns exec` covers /sys. With `create` it is mounted if none is found. Where process 1 may
+/// not be looked at and the others have ended, other processes are asked. The path stays valid for this process when it gives
+/// up capabilities.
 pub fn bpffs(create: bool) -> io::Result<Option<PathBuf>> {
     let here = PathBuf::from(BPFFS);
     if is_bpffs(&here) {
         return Ok(Some(here));
     }
-    let processes = outer_processes();
+    let mut failure = None;
+    for processes in [outer_processes, other_processes] {
+        let processes = processes();
+        let mut found = find_among(&processes);
+        if create && !matches!(found, Ok(Some(_))) {
+            found = mount_among(&processes);
+        }
+        match found {
+            Ok(Some(path)) => return hold(&path).map(Some),
+            Ok(None) => {}
+            Err(err) => failure = failure.or(Some(err)),
+        }
+    }
+    match failure {
+        Some(err) => Err(err),
+        None if create => Err(io::ErrorKind::NotFound.into()),
+        None => Ok(None),
+    }
+}
+
+fn seen_from(pid: u32) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/root{BPFFS}"))
+}
+
+/// The BPF file system of the first of these processes that has one.
+///
+/// # Errors
+/// If there is none, and not all of the processes may be looked at.
+fn find_among(processes: &[u32]) -> io::Result<Option<PathBuf>> {
     let mut refused = None;
-    let seen_from = |pid: u32| PathBuf::from(format!("/proc/{pid}/root{BPFFS}"));
-    for pid in &processes {
-        let path = seen_from(*pid);
+    for path in processes.iter().copied().map(seen_from) {
         match statfs(&path) {
-            Ok(found) if found.filesystem_type() == BPF_FS_MAGIC => return hold(&path).map(Some),
+            Ok(found) if found.filesystem_type() == BPF_FS_MAGIC => return Ok(Some(path)),
             Err(Errno::EACCES) => refused = Some(named(&path, Errno::EACCES.into())),
             _ => {}
         }
     }
-    if !create {
-        return refused.map_or(Ok(None), Err);
-    }
-    let mut failure = io::Error::from(io::ErrorKind::NotFound);
-    for pid in processes {
+    refused.map_or(Ok(None), Err)
+}
+
+/// Mounts one for the first of these processes for which that can be done.
+fn mount_among(processes: &[u32]) -> io::Result<Option<PathBuf>> {
+    let mut failure = None;
+    for pid in processes.iter().copied() {
+        let path = seen_from(pid);
         match mount_for(pid) {
             Ok(()) => {
                 log::debug(|| format!("mounted a BPF file system at {BPFFS} of process {pid}"));
-                return hold(&seen_from(pid)).map(Some);
+                return Ok(Some(path));
             }
-            Err(err) => failure = named(&seen_from(pid), err),
+            Err(err) => failure = Some(named(&path, err)),
         }
     }
-    Err(failure)
+    failure.map_or(Ok(None), Err)
 }
 
 /// Names the path that was tried.
@@ -170,6 +200,25 @@ pub(super) fn outer_processes() -> Vec<u32> {
     ancestors.push(1);
     ancestors.reverse();
     ancestors
+}
+
+/// Returns the processes that have this one's root folder but other mounts, the oldest first: `ip netns exec` was begun among
+/// their mounts.
+fn other_processes() -> Vec<u32> {
+    let root = |pid: &str| {
+        let found = std::fs::metadata(format!("/proc/{pid}/root/")).ok()?;
+        Some((found.dev(), found.ino()))
+    };
+    let mounts = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
+    let (ours, our_mounts) = (root("self"), mounts("self"));
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut found: Vec<u32> = names
+        .filter(|name| ours.is_some() && root(name) == ours && mounts(name) != our_mounts)
+        .filter_map(|name| name.parse().ok())
+        .collect();
+    found.sort_unstable();
+    found
 }
 
 fn parent_of(pid: u32) -> Option<u32> {
