@@ -8,6 +8,7 @@
  *   look()                 source/look.h            reads the headers         OTHER_PROTOCOL MALFORMED IP_OPTIONS VLAN
  *                                                                             GROUP_ADDRESS FRAGMENT REPORT HAS_INT
  *     decide()             source/watch_rules.h     follows the rules         UNWATCHED EXCLUDED NOT_SAMPLED
+ *   leave_signed_skb()     source/signed.h          TCP-AO, or MD5?         SIGNED
  *   find_form()            lease/form.h            does its form pass?     NO_LEASE (LEASE_FULL) LEFT UNPROVED
  *                                                                             BEGAN_BEFORE_LEASE (FLOW_BEGAN_BEFORE_LEASE)
  *   read_checksum_state()  source/checksum.h        is the sum finished?      NO_CHECKSUM_STATE
@@ -33,6 +34,7 @@
 #include "source/checksum.h"
 #include "source/look.h"
 #include "source/plan.h"
+#include "source/signed.h"
 #include "lease/form.h"
 #include "lease/guard.h"
 #include "source/straight.h"
@@ -95,6 +97,8 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		return TCX_NEXT;
 	p->at_xdp = false;
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	if (leave_signed_skb(ctx, p, f, whole_segments(ctx, p)))
+		return TCX_NEXT;
 	if (!find_form(host, p, f, locked)) {
 		count_formless(host, p, f);
 		return TCX_NEXT;
@@ -142,12 +146,6 @@ __noinline int tag_watched(struct __sk_buff *ctx)
 __noinline int tag_watched_locked(struct __sk_buff *ctx)
 {
 	return tag_packet(ctx, true);
-}
-
-/* Says whether the packet came back from the staging interface. */
-static __always_inline bool is_staged(struct __sk_buff *ctx)
-{
-	return stage_peer && ctx->ingress_ifindex == stage_peer;
 }
 
 /* The straight way of nearly all packets. Their watching is in the scratch. Returns a verdict, or NOT_STRAIGHT. */
@@ -255,11 +253,13 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 
 	if (!host || !p || look_xdp(ctx) != SOURCE_WATCHED)
 		return XDP_PASS;
+	f = bpf_map_lookup_elem(&source_flows, &p->key);
+	if (leave_signed_frame(ctx, p, f))
+		return XDP_PASS;
 	mtu = device_mtu(ctx, 0);
 	if (check_size(p, EXTENSION_LEN, mtu) != SOURCE_WATCHED)
 		return XDP_PASS;
 	p->at_xdp = true;
-	f = bpf_map_lookup_elem(&source_flows, &p->key);
 	if (!find_form(host, p, f, locked)) {
 		count_formless(host, p, f);
 		return XDP_PASS;

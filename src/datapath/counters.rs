@@ -110,11 +110,13 @@ pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_UNPROVED "unproved" "of flows for which no encapsulation is proved to pass the path",
     COUNT_SOURCE_LEFT "left" "of flows whose encapsulation, or lease, ended while they lasted",
     COUNT_SOURCE_GUARDED "guarded" "of TCP connections whose tagged packets came to nothing",
+    COUNT_SOURCE_SIGNED "signed" "of TCP connections that are signed (TCP-AO, MD5): never tagged",
 };
 
 /// The counters of the source's peer program.
 pub const PEER: &[CounterMeaning] = meanings! { peer_counter:
     COUNT_PEER_MSS_CLAMPED "mss_clamped" "TCP connections whose MSS was lowered to leave room for INT",
+    COUNT_PEER_MSS_SIGNED "mss_signed" "SYNs that are signed (TCP-AO, MD5), whose MSS stays as it is",
     COUNT_PEER_ICMP_TRANSLATED "icmp_translated" "ICMP errors about tagged packets, rewritten for the original packet",
     COUNT_PEER_ICMP_TOO_SHORT "icmp_too_short" "ICMP errors that quote too little of a tagged packet: passed untouched",
     COUNT_PEER_ICMP_MTU_TOO_SMALL "icmp_mtu_too_small" "ICMP errors whose MTU has no room for INT: passed untouched",

@@ -176,6 +176,41 @@ mod root {
     }
 
     #[test]
+    fn the_mss_of_a_signed_syn_stays_as_it_is() {
+        let peer = Peer::load(&Options::default());
+        let ao = [29, 16, 100, 100, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+        let short_ao = [29, 4, 1, 1];
+        let md5 = [&[19, 18][..], &[7; 16]].concat();
+        let mss = option(1460);
+        let cases: [(&str, Vec<u8>); 6] = [
+            ("TCP-AO as Linux sends it", [&ao[..], &mss].concat()),
+            ("TCP-AO behind the MSS", [&mss[..], &ao].concat()),
+            (
+                "TCP-AO behind the MSS and others",
+                [&mss[..], &[1, 3, 3, 7, 4, 2], &ao, &[1, 1]].concat(),
+            ),
+            ("TCP-AO without a code", [&mss[..], &short_ao].concat()),
+            ("MD5 as Linux sends it", [&[1, 1][..], &md5, &mss].concat()),
+            ("MD5 behind the MSS", [&mss[..], &md5, &[1, 1]].concat()),
+        ];
+        for family in FAMILIES {
+            for flags in [SYN, SYN_ACK] {
+                for (sentence, options) in &cases {
+                    let sentence = format!("{sentence}, {family:?}, {flags}");
+                    let reason = Some(count::COUNT_PEER_MSS_SIGNED);
+                    assert_left(&peer, &syn(family, flags, options), reason, &sentence);
+                }
+            }
+        }
+        // These bytes are another option's, or lie behind the end.
+        for behind in [&[254, 4, 29, 16][..], &[0, 29, 4, 1]] {
+            let frame = |mss| syn(Family::V4, SYN, &[&option(mss)[..], behind].concat());
+            let done = Some(count::COUNT_PEER_MSS_CLAMPED);
+            assert_becomes(&peer, &frame(1460), &frame(1424), done, "not signed");
+        }
+    }
+
+    #[test]
     fn tags_options_and_extension_headers_are_looked_behind() {
         let peer = Peer::load(&Options::default());
         for (sentence, family, tags, options, extensions) in [

@@ -253,6 +253,58 @@ mod root {
         }
     }
 
+    /// Options that sign a segment.
+    fn signatures() -> [(&'static str, Vec<u8>); 3] {
+        let ao = [&[29, 16][..], &[7; 14]].concat();
+        let md5 = [&[1, 1, 19, 18][..], &[7; 16]].concat();
+        let timed = [&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2][..], &ao].concat();
+        [
+            ("TCP-AO", ao),
+            ("MD5", md5),
+            ("TCP-AO behind timestamps", timed),
+        ]
+    }
+
+    #[test]
+    fn a_signed_connection_goes_untagged_from_its_syn_to_its_end() {
+        const SYN: u8 = 2;
+        const ACK: u8 = 16;
+        let signed = count::COUNT_SOURCE_SIGNED;
+        for (source, hook) in every_way() {
+            for (name, options) in signatures() {
+                let syn = tcp6().payload(0).segment(1, SYN).tcp_option_bytes(options);
+                assert_left(&source, hook, &syn, signed, name);
+            }
+        }
+        for (name, options) in signatures() {
+            for frame in [tcp(), tcp6()] {
+                for begun_before in [false, true] {
+                    let mut source = Source::load(&Options::default());
+                    if begun_before {
+                        // Another connection with these ports was tagged.
+                        for flags in [SYN, ACK] {
+                            let frame = frame.clone().segment(100, flags);
+                            assert_tagged(&mut source, Hook::Tc, &frame, name);
+                        }
+                    }
+                    for flags in [SYN, ACK, ACK | 8, ACK | 1] {
+                        let frame = frame
+                            .clone()
+                            .segment(200, flags)
+                            .tcp_option_bytes(options.clone());
+                        let sentence = format!("{name}, flags {flags}, {begun_before}");
+                        assert_left(&source, Hook::Tc, &frame, signed, &sentence);
+                    }
+                    // The ports belong to a connection without signatures then.
+                    for flags in [SYN, ACK] {
+                        let frame = frame.clone().segment(300, flags);
+                        assert_tagged(&mut source, Hook::Tc, &frame, name);
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_frame_too_short_for_an_ip_header_passes() {
         // An skb like this can't be made for BPF_PROG_RUN.

@@ -279,6 +279,16 @@ mod root {
                 options(&[&[0, 0, 0, 0][..], &REQUEST].concat()).bytes(),
                 None,
             ),
+            (
+                "behind a signature by TCP-AO",
+                options(&[&[29, 16][..], &[7; 14], &REQUEST].concat()).bytes(),
+                None,
+            ),
+            (
+                "behind a signature by MD5",
+                options(&[&[1, 1, 19, 18][..], &[7; 16], &REQUEST].concat()).bytes(),
+                None,
+            ),
             ("a SYN", with(REQUEST).segment(7, 0x02).bytes(), None),
             ("a reset", with(REQUEST).segment(7, 0x14).bytes(), None),
             (

@@ -191,6 +191,8 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->begins = false;
 	if (p->watching.watched == WATCHED_STATIC) {
 		p->form = FLOW_MIXED;
+		if (f && !f->form)
+			f->form = FLOW_MIXED;
 		/* Whoever takes INT-MD out reads stacks, but perhaps not of the items that the user wants. */
 		if (encapsulation == ENCAP_INT_MD && !without_queue)
 			p->stack = max_hops + 1;

@@ -9,11 +9,13 @@
 #include "kernel/device_mtu.h"
 #include "packet/headers.h"
 #include "packet/ip_headers.h"
+#include "packet/tcp_signature.h"
 #include "peer/counters.h"
 #include "peer/syns.h"
 #include "peer/tagging.h"
 
 enum {
+	MSS_SIGNED = 0xffffffff,
 	TCP_OPTION_END = 0,
 	TCP_OPTION_NOP = 1,
 	TCP_OPTION_MSS = 2,
@@ -23,7 +25,7 @@ enum {
 };
 
 /*
- * Returns the offset of the MSS value, or 0 if there is none. It is not static, so that the verifier walks it once for
+ * Returns the offset of the MSS value, 0 if there is none, or MSS_SIGNED if the SYN is signed. It is not static, so that the verifier walks it once for
  * any offset, instead of once for each way that leads here.
  */
 __noinline __u32 find_mss(struct __sk_buff *ctx, __u32 at, __u32 end)
@@ -32,21 +34,28 @@ __noinline __u32 find_mss(struct __sk_buff *ctx, __u32 at, __u32 end)
 		__u8 kind;
 		__u8 len;
 	} option;
+	__u32 mss_at = 0;
 
 	for (int i = 0; i < MAX_TCP_OPTIONS; i++) {
-		if (bpf_skb_load_bytes(ctx, at, &option, sizeof(option)) || option.kind == TCP_OPTION_END)
-			return 0;
+		if (at + sizeof(option) > end || bpf_skb_load_bytes(ctx, at, &option, sizeof(option)) ||
+		    option.kind == TCP_OPTION_END)
+			break;
 		if (option.kind == TCP_OPTION_NOP) {
 			at++;
 			continue;
 		}
-		if (option.kind == TCP_OPTION_MSS)
-			return option.len == 4 && at + 4 <= end ? at + 2 : 0;
+		if (signs_segment(option.kind))
+			return MSS_SIGNED;
+		if (option.kind == TCP_OPTION_MSS && !mss_at) {
+			if (option.len != 4 || at + 4 > end)
+				break;
+			mss_at = at + 2;
+		}
 		if (option.len < 2)
-			return 0;
+			break;
 		at += option.len;
 	}
-	return 0;
+	return mss_at;
 }
 
 /* Returns the greatest MSS that leaves room for INT here and on the path that the announced one was fit for. */
@@ -87,7 +96,7 @@ static __always_inline void store_mss(struct __sk_buff *ctx, const struct ip_hea
 /*
  * Takes the room for INT off the MSS, even if the interface has room: a narrower link on the path may have lowered the
  * MSS, and the sender may never learn that packets with INT do not fit there. A SYN without an MSS stands for 536 bytes,
- * or 1220 in IPv6, from which nothing is taken either.
+ * or 1220 in IPv6, from which nothing is taken either. Nor is anything from a SYN that is signed, which would be thrown away.
  */
 static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_headers *ip)
 {
@@ -104,6 +113,10 @@ static __always_inline void clamp_mss(struct __sk_buff *ctx, const struct ip_hea
 	if (!room)
 		return;
 	mss_at = find_mss(ctx, ip->l4 + TCP_BASE_LEN, options_end);
+	if (mss_at == MSS_SIGNED) {
+		count_peer(COUNT_PEER_MSS_SIGNED, ctx->len);
+		return;
+	}
 	if (!mss_at || bpf_skb_load_bytes(ctx, mss_at, &mss, sizeof(mss)))
 		return;
 	fill_syn_key(ip, &tcp, &key);

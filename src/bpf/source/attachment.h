@@ -22,4 +22,10 @@ struct {
 	__type(value, struct source_info);
 } source_info SEC(".maps");
 
+/* Says whether the packet came back from the staging interface. */
+static __always_inline bool is_staged(struct __sk_buff *ctx)
+{
+	return stage_peer && ctx->ingress_ifindex == stage_peer;
+}
+
 #endif

@@ -223,7 +223,15 @@ static __always_inline void time_out(const struct bpf_sock_ops *ctx, struct tcp_
 	s->flags &= ~TCP_OPTION_PROVEN;
 }
 
-/* Returns the socket's state. A watched socket gets one when its connection begins. */
+/* The kernel signs a segment (TCP-AO, MD5) before the option is written into it, so the signature would be wrong. */
+static __always_inline bool is_signed(const struct tcp_sock *tp)
+{
+	if (bpf_core_field_exists(tp->md5sig_info) && tp->md5sig_info)
+		return true;
+	return bpf_core_field_exists(tp->ao_info) && tp->ao_info;
+}
+
+/* Returns the socket's state. A watched socket gets one when its connection begins, unless its segments are signed. */
 static __always_inline struct tcp_option_state *option_state(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = (struct bpf_sock *)(long)ctx->sk;
@@ -236,7 +244,7 @@ static __always_inline struct tcp_option_state *option_state(struct bpf_sock_ops
 	if (ctx->op != SOCK_OP_CONNECTED && ctx->op != SOCK_OP_ACCEPTED)
 		return bpf_sk_storage_get(&tcp_options, sk, NULL, 0);
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp || !is_watched(&tp->inet_conn.icsk_inet, &key, &class))
+	if (!tp || is_signed(tp) || !is_watched(&tp->inet_conn.icsk_inet, &key, &class))
 		return NULL;
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | OPTION_CALLS);
 	return bpf_sk_storage_get(&tcp_options, sk, NULL, SK_STORAGE_CREATE);

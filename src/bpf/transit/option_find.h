@@ -10,6 +10,7 @@
 #include "int/mark.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
+#include "packet/tcp_signature.h"
 #include "transit/attachment.h"
 #include "transit/passing.h"
 #include "transit/remembered.h"
@@ -80,7 +81,8 @@ static __always_inline int walk_options(struct passing_packet *p, __u32 len)
 		__u32 at = *(volatile __u16 *)&p->option_at;
 		__u8 kind = p->front[at & 63], size = p->front[(at + 1) & 63];
 
-		if (at >= len || kind == TCP_END_OF_OPTIONS)
+		/* Of a segment that is signed, nothing may change. Kernels sign in front of other options. */
+		if (at >= len || kind == TCP_END_OF_OPTIONS || signs_segment(kind))
 			return OPTION_NONE;
 		if (kind == TCP_NO_OPERATION) {
 			p->option_at = at + 1;

@@ -35,6 +35,24 @@ pub struct Source {
     pub report_ports: Vec<u16>,
 }
 
+/// The flag of TCP.
+const SYN: u8 = 2;
+
+/// Do the options of the first segment of a connection sign it (MD5, TCP-AO)?
+fn is_signed(frame: &[u8], at: &Layout) -> bool {
+    let header_len = usize::from(frame[at.l4 + 12] >> 4) * 4;
+    let mut options = &frame[at.l4 + 20..at.l4 + header_len];
+    while let [kind, rest @ ..] = options {
+        options = match (kind, rest) {
+            (19 | 29, _) => return true,
+            (1, rest) => rest,
+            (2.., [len, ..]) if *len >= 2 => options.get(usize::from(*len)..).unwrap_or_default(),
+            _ => return false,
+        };
+    }
+    false
+}
+
 /// What varies from packet to packet of a flow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Stamp {
@@ -48,6 +66,15 @@ pub struct Stamp {
 impl Source {
     /// The flow to tag the packet for, or why it is left alone.
     pub fn look(&self, frame: &[u8]) -> Result<Key, source_counter> {
+        self.look_as(frame, false)
+    }
+
+    /// The same of a packet whose flow is tagged, if it has one: that it is not signed was seen at its beginning.
+    pub fn look_at_known(&self, frame: &[u8]) -> Result<Key, source_counter> {
+        self.look_as(frame, true)
+    }
+
+    fn look_as(&self, frame: &[u8], is_known: bool) -> Result<Key, source_counter> {
         let (at, found) = match layout::find(frame) {
             Ok(at) => (at, Ok(())),
             Err(NotFound::NotIp | NotFound::OtherProtocol) => {
@@ -83,6 +110,10 @@ impl Source {
         }
         if self.has_int(frame, &at) {
             return Err(source_counter::COUNT_SOURCE_HAS_INT);
+        }
+        let begins = !is_known || frame.get(at.l4 + 13).is_none_or(|flags| flags & SYN != 0);
+        if at.protocol == TCP && begins && is_signed(frame, &at) {
+            return Err(source_counter::COUNT_SOURCE_SIGNED);
         }
         if self.encapsulation == Encapsulation::VxlanGpe && at.header_len() != at.base_len() {
             return Err(source_counter::COUNT_SOURCE_IP_OPTIONS);

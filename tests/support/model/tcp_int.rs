@@ -35,7 +35,8 @@ fn place(options: &[u8]) -> Result<Option<usize>, ()> {
     let mut at = 0;
     while let Some(kind) = options.get(at) {
         match kind {
-            0 => return Ok(None),
+            // MD5 and TCP-AO sign what follows, too.
+            0 | 19 | 29 => return Ok(None),
             1 => at += 1,
             kind => {
                 let len = usize::from(*options.get(at + 1).ok_or(())?);
