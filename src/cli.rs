@@ -208,7 +208,7 @@ pub enum SourceCommand {
         #[arg(long, value_name = "FILE")]
         dest_file: Option<PathBuf>,
 
-        /// Tag packets even if no sink answers: for sinks of Host-INT. Hosts without a sink receive INT in their data
+        /// Tag packets even if no sink answers; takes --compat or --encap of attach. Hosts without a sink receive INT
         #[arg(long = "static")]
         fixed: bool,
     },

@@ -1,6 +1,6 @@
 //! A pair of hosts for each case, set up once; rounds go from one to the next.
 
-use hostint_testing::netns::{Daemon, Lab, await_that};
+use hostint_testing::netns::{Daemon, Lab, await_that, with_form};
 use hostint_testing::watched_pair::is_settled;
 
 /// Where the sinks are.
@@ -103,6 +103,10 @@ impl Pair {
         }
         if let Some(flags) = setup.source {
             let flows = setup.source_flows;
+            let flags = match setup.leased_ipv6 {
+                true => flags.to_owned(),
+                false => with_form(flags),
+            };
             lab.a.hostint(&format!(
                 "source attach --dev a0 --force --node-id 1 --max-flows {flows} {flags}"
             ));

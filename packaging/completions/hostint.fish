@@ -225,7 +225,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_s
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l path-items -d 'What entries of transit hops tell in vxlan-gpe and int-md besides node, ports and arrival: latency, or latency,queue. Without queue, entries have 4 bytes less, and hops push only where the sink\'s lease says that it reads that [default: latency,queue]' -r -f -a "latency\t'How long the hop had the packet'
 queue\t'Packets in the queue of the interface by which it left'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l dest-file -d 'File of destinations to watch: one name, address or prefix per line; # begins a comment' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers; takes --compat or --encap' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and not __fish_seen_subcommand_from attach detach add-dest del-dest rules dests help" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
@@ -281,7 +281,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l path-items -d 'What entries of transit hops tell in vxlan-gpe and int-md besides node, ports and arrival: latency, or latency,queue. Without queue, entries have 4 bytes less, and hops push only where the sink\'s lease says that it reads that [default: latency,queue]' -r -f -a "latency\t'How long the hop had the packet'
 queue\t'Packets in the queue of the interface by which it left'"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l dest-file -d 'File of destinations to watch: one name, address or prefix per line; # begins a comment' -r -F
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT' -r -f -a "true\t''
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l static -d 'Tag packets to the destinations of --dest-file even if no sink answers; takes --compat or --encap' -r -f -a "true\t''
 false\t''"
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l idle-flow-timeout -d 'Forget flows that have been idle for this time [default: 2m]' -r
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from attach" -l max-flows -d 'Number of flows that the flow table holds [default: 65536, or unchanged]' -r
@@ -321,7 +321,7 @@ complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_
 warning\t''
 info\t''
 debug\t''"
-complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l static -d 'Tag packets even if no sink answers: for sinks of Host-INT. Hosts without a sink receive INT in their data'
+complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -l static -d 'Tag packets even if no sink answers; takes --compat or --encap of attach. Hosts without a sink receive INT'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s v -l verbose -d 'Log each request to the kernel, as --log-level debug does'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s h -l help -d 'Print help'
 complete -c hostint -n "__fish_hostint_using_subcommand source; and __fish_seen_subcommand_from add-dest" -s V -l version -d 'Print version'

@@ -10,6 +10,7 @@ use crate::config::Origin;
 use crate::daemon;
 use crate::host::advice::Usage;
 use crate::host::source::dests::{unwatch, watch};
+use crate::host::source::forms::require_form;
 use crate::host::source::leases::await_leases;
 use crate::host::source::places::{find_places, read_dest_file};
 use crate::host::source::{detach, open_list};
@@ -99,6 +100,9 @@ fn add_dests(
     }
     let (pins, list) = open_list(bpffs)?;
     let changing = pins.change().context("cannot change the watchlist")?;
+    if fixed {
+        require_form(&pins)?;
+    }
     watch(&list, &places, fixed)?;
     drop(changing);
     if !fixed {

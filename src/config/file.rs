@@ -14,7 +14,6 @@ use super::definition::command_of;
 use super::lines::LineIndex;
 use super::mistake::{ConfigError, Fault, Mistake, in_order};
 use super::names_table;
-use super::one_node;
 use super::sink::SinkConfig;
 use super::source::SourceSetup;
 use super::syntax;
@@ -27,6 +26,7 @@ use super::{
     CollectConfig, CollectOptions, FileRules, PostcardsConfig, PostcardsOptions, SinkOptions,
     SourceOptions, TcpConfig, TcpOptions, TransitOptions, TransitSetup,
 };
+use super::{one_node, static_form};
 use crate::model::{NodeId, PlainError, QueueRule, WatchPurpose, WatchRule};
 
 /// The longest file that is read, far longer than any real one: a device might never end.
@@ -329,6 +329,7 @@ impl File {
     pub fn check(path: &Path) -> Result<Self, ConfigError> {
         let (file, mut mistakes) = Self::read(path)?;
         file.check_tables(&mut mistakes);
+        mistakes.extend(static_form::check(&file));
         if mistakes.is_empty() {
             Ok(file)
         } else {

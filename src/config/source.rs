@@ -15,7 +15,7 @@ use super::node_name::{IdentityOptions, IdentitySettings};
 use super::path_items::{PathItemOptions, PathItems};
 use super::receivers::check_receivers;
 use super::source_room::{encapsulates, hops_room, room};
-use super::{Compat, DscpMark, SourceEncapsulation, Superpackets, TimeSpan};
+use super::{Compat, DscpMark, FORM_UNKNOWN, SourceEncapsulation, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
 /// The hook at which the source sees packets.
@@ -95,7 +95,7 @@ pub struct SourceOptions {
     #[arg(long, help_heading = ESSENTIALS, value_name = "FILE")]
     pub dest_file: Option<PathBuf>,
 
-    /// Tag packets to the destinations of --dest-file even if no sink answers: for sinks of Host-INT
+    /// Tag packets to the destinations of --dest-file even if no sink answers; takes --compat or --encap
     #[arg(long = "static", help_heading = TAGGING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub fixed: Option<bool>,
 
@@ -341,6 +341,9 @@ impl SourceOptions {
                 "it needs dest-file, whose destinations it applies to \
                  (try --dest-file FILE)",
             ));
+        }
+        if fixed && encapsulation == SourceEncapsulation::Auto {
+            faults.push(fault(&["static", "encap"], FORM_UNKNOWN));
         }
         let lease_key = check_key(self.lease_key.as_deref(), &mut faults);
         check_receivers(&self.collector, None, &mut faults);

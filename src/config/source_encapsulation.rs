@@ -15,6 +15,10 @@ pub enum SourceEncapsulation {
     Preferred(Encapsulation),
 }
 
+/// Why destinations without leases do not go with `--encap auto`.
+pub const FORM_UNKNOWN: &str = "no lease tells which form of packets their sinks read (try to attach the source with --compat \
+     host-int for sinks of Host-INT, or with --encap over-tcp-udp for those of hostint)";
+
 /// The word for `Auto`.
 const AUTO: &str = "auto";
 

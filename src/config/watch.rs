@@ -72,7 +72,7 @@ pub struct WatchOptions {
     #[arg(long, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 
-    /// Tag packets even if no sink answers
+    /// Tag packets even if no sink answers; takes compat or encap in [source]
     #[arg(long = "static", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub fixed: Option<bool>,
 

@@ -241,6 +241,14 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
     assert_eq!(host.code(&["status"]), Some(3));
 }
 
+const NO_FORM: &str = "
+destinations without leases, and a source that leaves the form to leases
+$ source add-dest --static 10.3.0.1
+cannot tag packets on v0 without leases
+--compat host-int
+--encap over-tcp-udp
+";
+
 const REFUSED_DESTS: &str = "
 one unknown name: nothing is added
 $ source add-dest 10.3.0.1 nosuch.invalid
@@ -253,13 +261,25 @@ hostint source dests
 ";
 
 #[test]
+fn destinations_without_leases_need_a_source_that_is_told_the_form() {
+    let host = Host::new("");
+    host.source(&[]);
+    host.check_all(2, NO_FORM);
+    assert_eq!(host.ok(&["source", "dests"]), "");
+    host.source(&["--compat", "host-int"]);
+    host.ok(&["source", "add-dest", "--static", "10.3.0.1"]);
+    let output = host.run(&["source", "attach", "--dev", "v0", "--encap", "auto"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
 fn destinations_change_while_the_source_runs() {
     let host = Host::new(
         "printf '10.1.2.3 peer\\n2001:db8::1 six\\n' >/mnt/hosts
          mount --bind /mnt/hosts /etc/hosts",
     );
     let file = TempFile::new("dests", "# comment\n\n10.2.0.0/16  # rack 2\npeer\n");
-    host.source(&["--dest-file", file.path()]);
+    host.source(&["--encap", "vxlan-gpe", "--dest-file", file.path()]);
     let dests = || host.ok(&["source", "dests"]);
     assert_eq!(dests(), "10.1.2.3           peer\n10.2.0.0/16\n");
     host.check_all(1, REFUSED_DESTS);

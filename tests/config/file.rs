@@ -248,7 +248,7 @@ fn flags_win_over_the_environment_that_wins_over_the_file() {
         },
         Case {
             name: "booleans of the environment",
-            command: "source attach --dev lo",
+            command: "source attach --dev lo --encap vxlan-gpe",
             variables: &[("HOSTINT_STATIC", "true")],
             file: "",
             says: "hostint: HOSTINT_STATIC: it needs dest-file, whose destinations it applies to (try --dest-file \

@@ -305,7 +305,8 @@ mod root {
         lab.b.sh("ip route add unreachable 192.0.2.9");
         let flags = "--node-id 2 --allow 10.9.1.0/24 --collector 192.0.2.9 --report-period 20ms";
         let sink = lab.b.sink(&format!("--dev b0 {flags}"));
-        lab.a.hostint("source attach --dev a0 --node-id 1 --force");
+        lab.a
+            .hostint("source attach --dev a0 --encap over-tcp-udp --node-id 1 --force");
         lab.a.hostint("source add-dest --static 10.9.2.1");
         let from = lab.a.udp("10.9.1.1:5000");
         let send_until = |what: &str| {

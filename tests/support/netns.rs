@@ -47,6 +47,17 @@ pub fn await_that_or(mut holds: impl FnMut() -> bool, failure: impl Fn() -> Stri
     }
 }
 
+/// The flags of a source whose destinations give no leases: it has to be told the form of its packets.
+pub fn with_form(flags: &str) -> String {
+    let names_one = ["--encap", "--compat", "--hook xdp"]
+        .iter()
+        .any(|flag| flags.contains(flag));
+    match names_one {
+        true => flags.to_owned(),
+        false => format!("{flags} --encap over-tcp-udp"),
+    }
+}
+
 /// Runs a command to its end; it must succeed.
 pub fn sh(line: &str) -> String {
     let output = Command::new("sh").args(["-ec", line]).output().unwrap();
@@ -445,8 +456,8 @@ impl Lab {
             self.a.sink("--dev a0 --node-id 1"),
             self.b.sink("--dev b0 --node-id 2"),
         ];
-        self.a
-            .hostint(&format!("source attach --dev a0 {source_flags}"));
+        let flags = with_form(source_flags);
+        self.a.hostint(&format!("source attach --dev a0 {flags}"));
         self.a.hostint("source add-dest --static 10.9.2.1");
         sinks
     }

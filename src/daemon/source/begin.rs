@@ -17,6 +17,7 @@ use crate::datapath::source::Source;
 use crate::datapath::source_links;
 use crate::host::pins;
 use crate::host::source::attach::attach_dev;
+use crate::host::source::forms::require_form_of;
 use crate::host::source::rules::set_file_rules;
 use crate::host::source::{choose_node, leave_nothing};
 use crate::os::{
@@ -38,6 +39,7 @@ impl AttachedSource {
         let plan = SourcePlan::make(args)?;
         let config = &plan.setup.source;
         let pins = pins::make(bpffs)?;
+        require_form_of(&pins, config)?;
         let node = choose_node(&pins, config, plan.setup.force)?;
         let changing = pins.change()?;
         let mut last = None;

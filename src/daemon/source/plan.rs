@@ -8,6 +8,7 @@ use crate::cli::SourceServeArgs;
 use crate::config::{File, Settled, SourceSetup, report_ports, settle};
 use crate::daemon::collectors::Collectors;
 use crate::host::advice::advise;
+use crate::host::source::forms::check_rules;
 use crate::host::source::places::{find_names, find_places, read_dest_file};
 use crate::model::{RuleHost, WatchPurpose, WatchRule};
 use crate::os::netdev;
@@ -47,6 +48,7 @@ impl SourcePlan {
         }
         let rules = File::rules_for(file.as_ref(), WatchPurpose::Int);
         let rules = find_names(rules)?;
+        check_rules(&setup.source, &rules)?;
         let collectors = Collectors::find(&setup.collectors, false)?.addresses();
         Ok(Self {
             setup,

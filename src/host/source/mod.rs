@@ -2,6 +2,7 @@
 
 pub mod attach;
 pub mod dests;
+pub mod forms;
 pub mod leases;
 pub mod places;
 pub mod reconfigure;

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use super::forms::require_form;
 use super::leases::{leased_prefixes, name_leases, unname_leases};
 use crate::datapath::pins::Pins;
 use crate::datapath::source_links;
@@ -28,6 +29,9 @@ fn replace_file_rules(pins: &Pins, rules: Vec<WatchRule>) -> Result<()> {
     all.extend(old.iter().filter(|rule| !rule.from_file).cloned());
     if all == old {
         return Ok(());
+    }
+    if all.iter().any(|rule| rule.fixed) {
+        require_form(pins)?;
     }
     apply(pins, &list, &all)
 }

@@ -32,7 +32,7 @@ macro_rules! rows {
 pub const SOURCE: &[CounterReason] = rows! {
     "too_long" Tagging Missed "packet" "too long" "clamp the MSS, lower the route's MTU, or raise the interface's MTU",
     "superpacket" Tagging Missed "segment" "in superpackets that were left untagged" "attach with --superpackets encap (TCP), encap-all (UDP to sinks in XDP, too) or stage (UDP too)",
-    "no_lease" Tagging Missed "packet" "to a host without a lease" "see the state of the peers; start hostint sink there, or use add-dest --static for a sink of Host-INT",
+    "no_lease" Tagging Missed "packet" "to a host without a lease" "see the state of the peers; start hostint sink there; for a sink of Host-INT attach with --compat host-int and use add-dest --static",
     "lease_full" Tagging Missed "packet" "for which the lease table had no room" "watch fewer hosts",
     "began_before_lease" Tagging Note "packet" "of flows that began before their lease" "nothing to do: new flows are tagged",
     "unproved" Tagging Missed "packet" "for which no encapsulation is proved to pass the path" "see the state of the peers; permit UDP to port 4790 between the hosts",

@@ -123,7 +123,8 @@ fn page_and_grafana_agree_and_a_silent_host_is_alerted() {
         &format!("sink --config {}", config.display()),
         "serving http://127.0.0.1:13276",
     );
-    lab.a.hostint("source attach --dev a0 --force --node-id 1");
+    lab.a
+        .hostint("source attach --dev a0 --encap over-tcp-udp --force --node-id 1");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let rules = folder.file("rules.yml");
     std::fs::write(&rules, hurried_rules()).unwrap();

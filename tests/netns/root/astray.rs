@@ -77,7 +77,8 @@ fn packets_that_the_sink_strips_or_others_get_are_not_astray() {
             .sh("ip link add x0 type veth peer name x1; ip link set x0 up; ip link set x1 up");
         let _m = lab.m.sink("--dev x0 --node-id 3");
         let _b = lab.b.sink(&format!("--dev {dev} --node-id 2"));
-        lab.a.hostint("source attach --dev a0 --force --node-id 1");
+        lab.a
+            .hostint("source attach --dev a0 --encap over-tcp-udp --force --node-id 1");
         lab.a.hostint("source add-dest --static 10.9.2.1");
         let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
         exchange_udp(&from, &to, 200, 1000);

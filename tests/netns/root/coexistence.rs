@@ -1,7 +1,7 @@
 //! BPF programs of others on the same interfaces keep working before, under and after ours.
 
 use hostint::datapath::links::Hook;
-use hostint_testing::netns::{Host, Lab, await_that};
+use hostint_testing::netns::{Host, Lab, await_that, with_form};
 
 use crate::exchange::exchange_udp;
 use crate::foreign::{Foreign, TC_NEXT, TC_OK, tcx_programs};
@@ -122,7 +122,8 @@ fn tc_programs_of_others_go_on_before_under_and_after_ours() {
         {
             let _a = lab.a.sink(&format!("--dev a0 --node-id 1 --hook {sink}"));
             let _b = lab.b.sink(&format!("--dev b0 --node-id 2 --hook {sink}"));
-            lab.a.hostint(&format!("source attach --dev a0 {source}"));
+            let flags = with_form(source);
+            lab.a.hostint(&format!("source attach --dev a0 {flags}"));
             lab.a.hostint("source add-dest --static 10.9.2.1");
             see("under ours");
             assert_eq!(lab.a.count("source", "tagged"), 60, "{what}");

@@ -242,7 +242,8 @@ fn slow_clients_hold_up_nobody() {
             false
         }
     });
-    lab.a.hostint("source attach --dev a0 --force --node-id 1");
+    lab.a
+        .hostint("source attach --dev a0 --encap over-tcp-udp --force --node-id 1");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 50, 400);

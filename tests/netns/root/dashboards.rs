@@ -201,7 +201,7 @@ fn every_query_of_dashboards_and_rules_is_answered_and_true() {
     // all of them, for no lease can end.
     let watched = files.write(
         "a.toml",
-        "[sink]\ndev = \"a0\"\nnode-id = 1\nhttp = \"10.9.1.1\"\n[source]\ndev = \"a0\"\n\
+        "[sink]\ndev = \"a0\"\nnode-id = 1\nhttp = \"10.9.1.1\"\n[source]\ndev = \"a0\"\nencap = \"over-tcp-udp\"\n\
          [[watch]]\nto = \"10.9.2.1\"\nto-port = 6000\nprotocol = \"udp\"\nstatic = true\n",
     );
     let _a = lab.a.start(

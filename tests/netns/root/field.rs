@@ -325,7 +325,7 @@ fn groups_and_other_protocols_pass_as_they_are() {
     let lab = Lab::new();
     lab.add_ipv6();
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 0.0.0.0/0 ::/0");
     let everyone = "239.9.9.9".parse::<Ipv4Addr>().unwrap();
     let everyone6 = "ff05::99".parse::<Ipv6Addr>().unwrap();

@@ -234,7 +234,7 @@ fn flows_pairs_and_classes_have_the_figures_that_the_sink_shows() {
         .b
         .start(&format!("sink --config {config}"), "sink attached");
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     install(&lab);
     let from = lab.a.udp("10.9.1.1:5000");

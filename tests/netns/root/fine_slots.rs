@@ -182,7 +182,7 @@ fn flows_beyond_the_fine_ones_are_counted_and_shown_until_slots_are_back() {
         "--dev b0 --node-id 2 --allow 10.9.1.0/24 --max-fine-flows 2 --loss-timeout 100ms \
          --idle-flow-timeout 1s",
     );
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let to = lab.b.udp("10.9.2.1:6000");
     let shown = || lab.b.status()["sink"].clone();

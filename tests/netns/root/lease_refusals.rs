@@ -312,7 +312,7 @@ fn a_key_that_is_none_or_that_others_may_read_is_refused() {
 fn a_destination_without_a_sink_is_added_and_named() {
     let lab = Lab::new();
     let a = lab.a.leasing_sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     for (name, dest, says, then) in [
         (
             "a host that only answers pings",

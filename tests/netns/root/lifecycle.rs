@@ -182,7 +182,7 @@ fn idle_flows_are_forgotten_at_source_and_sink_and_come_back_without_false_loss(
     let _a = lab.a.sink("--dev a0 --node-id 1");
     let _b = lab.b.sink("--dev b0 --node-id 2 --idle-flow-timeout 1s");
     lab.a
-        .hostint("source attach --dev a0 --idle-flow-timeout 1s");
+        .hostint("source attach --dev a0 --encap over-tcp-udp --idle-flow-timeout 1s");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 20, 100);
@@ -213,7 +213,8 @@ fn several_interfaces_share_one_sink_and_a_private_bpffs_separates_hosts() {
     b_host.bpffs = Some(dir.clone());
     let _a = lab.a.sink("--dev a0 --dev a1 --node-id 1");
     let mut b_sink = b_host.sink("--dev b0 --dev b1 --node-id 2");
-    lab.a.hostint("source attach --dev a0 --dev a1");
+    lab.a
+        .hostint("source attach --dev a0 --dev a1 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1 10.9.3.2");
     exchange_udp(
         &lab.a.udp("10.9.1.1:5000"),

@@ -63,7 +63,7 @@ fn start(lab: &Lab, line: &str) -> Daemon {
 
 fn tag(lab: &Lab) -> Daemon {
     let sink = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     sink
 }

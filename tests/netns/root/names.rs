@@ -18,7 +18,7 @@ fn a_name_that_moves_is_followed_and_one_that_is_lost_stays() {
     let names = NameServer::start(&lab.a, &[[10, 9, 2, 1]]);
     let a = lab.a.sink("--dev a0 --node-id 1");
     let _b = lab.b.sink("--dev b0 --node-id 2");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a
         .hostint("source add-dest --static host-r.example.org.");
     let from = lab.a.udp("10.9.1.1:5000");
@@ -73,7 +73,8 @@ fn dns_names_exporters_that_tell_no_name_if_it_is_to_be_asked() {
     let report = |port: u16| {
         let line = "--dev a0 --node-id 1 --no-identity --collector 10.9.2.1";
         let mut sink = lab.a.sink(&format!("{line}:{port}"));
-        lab.b.hostint("source attach --dev b0 --node-id 2 --force");
+        lab.b
+            .hostint("source attach --dev b0 --encap over-tcp-udp --node-id 2 --force");
         lab.b.hostint("source add-dest --static 10.9.1.1");
         let (from, to) = (lab.b.udp("10.9.2.1:5000"), lab.a.udp("10.9.1.1:6000"));
         exchange_udp(&from, &to, 5, 100);

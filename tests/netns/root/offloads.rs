@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use hostint_testing::netns::{Daemon, Host, Lab, await_that_or, sh};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that_or, sh, with_form};
 
 use crate::exchange::{exchange_tcp_with, exchange_udp, exchange_udp_superpackets};
 
@@ -138,7 +138,8 @@ fn check(case: &Case) {
         (&lab.a, "a0", "10.9.2.0/23 fd09:2::/31"),
         (&lab.b, "b0", "10.9.1.1 fd09:1::1"),
     ] {
-        host.hostint(&format!("source attach --dev {dev} {}", case.source));
+        let flags = with_form(case.source);
+        host.hostint(&format!("source attach --dev {dev} {flags}"));
         host.hostint(&format!("source add-dest --static {watched}"));
     }
     let receiver = behind.as_ref().unwrap_or(&lab.b);

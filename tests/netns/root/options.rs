@@ -52,7 +52,7 @@ fn destinations_change_live_by_name_address_and_prefix() {
 fn test_options_do_what_they_say() {
     let lab = Lab::new();
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let from = lab.a.udp("10.9.1.1:5000");
     let other = lab.a.udp("10.9.1.1:5001");

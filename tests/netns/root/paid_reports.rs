@@ -39,7 +39,7 @@ fn a_flow_is_told_of_in_no_more_bytes_than_it_has() {
          --report-period 100ms --max-summaries 1000 --idle-flow-timeout 1s --loss-timeout 100ms",
     );
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let from = lab.a.udp("10.9.1.1:5000");
     let to: Vec<_> = PORTS

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
 
-use hostint_testing::netns::{Lab, await_that};
+use hostint_testing::netns::{Lab, await_that, with_form};
 use hostint_testing::watched_pair;
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 
@@ -30,7 +30,8 @@ fn tcp_leaves_room_for_int_by_itself() {
         let _a = sink_at_a.then(|| lab.a.sink("--dev a0 --node-id 1"));
         let _b = lab.b.sink("--dev b0 --node-id 2");
         lab.a.hostint(&format!(
-            "source attach --dev a0 --force --node-id 1 {flags}"
+            "source attach --dev a0 --force --node-id 1 {}",
+            with_form(flags)
         ));
         lab.a.hostint("source add-dest --static 10.9.2.1");
         exchange_tcp(&lab.a, &lab.b, 7000, 400_000);
@@ -154,7 +155,6 @@ fn the_mss_is_clamped_while_a_source_is_attached_that_wants_it() {
         assert_eq!(segment_len(&lab), 1448, "{flags}: before");
         for (more, len) in [
             ("", 1448 - 88),
-            ("--superpackets skip", 1448 - 88),
             ("--superpackets skip --encap over-tcp-udp", 1448 - 36),
             ("--superpackets skip --encap extension-udp", 1448 - 44),
             ("--encap vxlan-gpe --superpackets stage", 1448 - 88),
@@ -167,16 +167,20 @@ fn the_mss_is_clamped_while_a_source_is_attached_that_wants_it() {
                 1348 - 36,
             ),
         ] {
-            lab.a
-                .hostint(&format!("source attach --dev a0 {flags} {more}"));
+            lab.a.hostint(&format!(
+                "source attach --dev a0 {flags} {}",
+                with_form(more)
+            ));
             lab.a.hostint("source add-dest --static 10.9.2.1");
             assert_eq!(segment_len(&lab), len, "{flags} {more}");
         }
         lab.a.hostint("source detach");
         assert_eq!(segment_len(&lab), 1448, "{flags}: detached");
         assert!(lab.a.status()["source"].is_null(), "{flags}: nothing stays");
-        lab.a
-            .hostint(&format!("source attach --dev a0 {flags} --hook tc-ingress"));
+        lab.a.hostint(&format!(
+            "source attach --dev a0 {} --hook tc-ingress",
+            with_form(flags)
+        ));
         lab.a.hostint("source add-dest --static 10.9.2.1");
         assert_eq!(segment_len(&lab), 1448, "{flags}: on a guest's veth");
     }

@@ -146,7 +146,8 @@ fn a_collector_keeps_nothing() {
     let _sink = lab
         .a
         .sink("--dev a0 --node-id 1 --collector 10.9.2.1 --report-period 100ms");
-    lab.b.hostint("source attach --dev b0 --force --node-id 2");
+    lab.b
+        .hostint("source attach --dev b0 --encap over-tcp-udp --force --node-id 2");
     lab.b.hostint("source add-dest --static 10.9.1.1");
     let (from, to) = (lab.b.udp("10.9.2.1:5000"), lab.a.udp("10.9.1.1:6000"));
     for _ in 0..20 {

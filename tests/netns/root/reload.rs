@@ -90,6 +90,7 @@ dev = \"a0\"
 node-id = 1
 [source]
 dev = \"a0\"
+encap = \"over-tcp-udp\"
 ";
 const WATCH: &str = "[[watch]]
 class = \"storage\"
@@ -233,7 +234,7 @@ fn the_format_of_reports_changes_with_the_file() {
     let _a = lab.a.sink("--dev a0 --node-id 1");
     let config = Config::new(&lab.b, B);
     let daemon = sink(&lab.b, &config);
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let collector = lab.b.udp("127.0.0.1:7001");
     collector
@@ -443,11 +444,12 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
     let (on_a, on_b) = (Config::new(&lab.a, &text), Config::new(&lab.b, B));
     let (a, _b) = (sink(&lab.a, &on_a), sink(&lab.b, &on_b));
     // Without --config: the daemon sees that a source came, and gives it the rules.
-    lab.a.hostint("source attach --dev a0");
+    let attach = "source attach --dev a0 --encap over-tcp-udp";
+    lab.a.hostint(attach);
     let traffic = Stamped::start(&lab, 6000);
     await_more(&lab.b, "sink", "stripped", "rules of the daemon's file");
     lab.a.hostint("source detach");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint(attach);
     await_more(
         &lab.b,
         "sink",
@@ -455,10 +457,10 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
         "rules of the daemon's file, once more",
     );
     let encapsulation = || lab.a.status()["source"]["attachments"][0]["encapsulation"].clone();
-    assert_eq!(encapsulation(), "auto");
+    assert_eq!(encapsulation(), "over-tcp-udp dscp 0x01/0x01");
     let other = text.replace(
-        "[source]",
-        "[source]\nencap = \"extension-udp\"\nextension-port = 33122",
+        "\"over-tcp-udp\"",
+        "\"extension-udp\"\nextension-port = 33122",
     );
     let said = on_a.applies(&a, &other);
     assert!(
@@ -490,7 +492,7 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
         assert_eq!(encapsulation(), "extension-udp port 33122", "{change}");
     }
     on_a.applies(&a, &text);
-    assert_eq!(encapsulation(), "auto");
+    assert_eq!(encapsulation(), "over-tcp-udp dscp 0x01/0x01");
     await_more(&lab.b, "sink", "stripped", "and back");
     traffic.assert_untouched("another encapsulation");
     assert_eq!(lab.b.status()["sink"]["flows"][0]["lost"], 0);
@@ -510,7 +512,7 @@ fn a_source_in_the_foreground_reloads_by_itself() {
     await_more(&lab.b, "sink", "stripped", "rules of the file");
     let other = text
         .replace("node-id = 1", "node-id = 11")
-        .replace("force = true", "force = true\nencap = \"extension-udp\"");
+        .replace("\"over-tcp-udp\"", "\"extension-udp\"");
     let said = on_a.applies(&source, &other);
     assert!(
         said.contains("applied: [source] encap, node-id\n"),

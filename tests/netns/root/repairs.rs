@@ -1,6 +1,6 @@
 //! A program that others take off is put back, and interfaces that vanish, return or are renamed are followed.
 
-use hostint_testing::netns::{Daemon, Lab, await_that, await_that_or, pins_below, sh};
+use hostint_testing::netns::{Daemon, Lab, await_that, await_that_or, pins_below, sh, with_form};
 
 use crate::exchange::exchange_udp;
 use crate::foreign::take_off;
@@ -44,7 +44,8 @@ fn measure(lab: &Lab, source: &str, sink: &str) -> [Daemon; 2] {
         lab.a.sink(&format!("--dev a0 --node-id 1 {sink}")),
         lab.b.sink(&format!("--dev b0 --node-id 2 {sink}")),
     ];
-    lab.a.hostint(&format!("source attach --dev a0 {source}"));
+    lab.a
+        .hostint(&format!("source attach --dev a0 {}", with_form(source)));
     lab.a.hostint("source add-dest --static 10.9.2.1");
     daemons
 }

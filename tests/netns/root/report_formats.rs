@@ -100,7 +100,7 @@ fn every_format_tells_real_traffic_to_our_collector_and_to_wireshark() {
              --report-period 20ms --allow 10.9.1.0/24,fd09:1::/64"
         ));
         let _a = lab.a.sink("--dev a0 --node-id 1");
-        lab.a.hostint("source attach --dev a0");
+        lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
         lab.a.hostint("source add-dest --static 10.9.2.1 fd09:2::1");
         let four = [lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000")];
         let six = [lab.a.udp("[fd09:1::1]:5000"), lab.b.udp("[fd09:2::1]:6000")];
@@ -225,7 +225,7 @@ fn groups_stay_below_the_path_mtu_also_when_it_shrinks() {
          --allow 10.9.1.0/24",
     );
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let to = lab.b.udp("10.9.2.1:6000");
     let senders: Vec<UdpSocket> = (0..200).map(|_| lab.a.udp("10.9.1.1:0")).collect();

@@ -13,7 +13,7 @@ fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
     let _a = lab
         .a
         .sink("--dev a0 --node-id 1 --collector 10.9.2.1 --report-period 50ms");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let mut sender_side = lab
         .a
@@ -26,7 +26,7 @@ fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
         log.display()
     ));
     // Tagged both ways: b's answers are measured by a's sink, whose reports travel to b.
-    lab.b.hostint("source attach --dev b0");
+    lab.b.hostint("source attach --dev b0 --encap over-tcp-udp");
     lab.b.hostint("source add-dest --static 10.9.1.1");
     let (x, y) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     lab.drop_packets("udp dport 6000 numgen random mod 10 < 1");
@@ -115,7 +115,7 @@ fn report_log_is_reopened_on_sigusr1_and_written_in_both_forms() {
             "--dev b0 --node-id 2 --report-log {} --log-format {format} --report-period 10ms",
             log.display()
         ));
-        lab.a.hostint("source attach --dev a0");
+        lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
         lab.a.hostint("source add-dest --static 10.9.2.1");
         let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
         let read = || std::fs::read_to_string(&log).unwrap_or_default();

@@ -27,7 +27,7 @@ fn the_history_has_the_packets_of_a_pause_of_its_collector_once() {
         "--dev b0 --node-id 2 --collector 127.0.0.1 --allow 10.9.1.0/24 --summary-period 1s --loss-timeout 100ms",
     );
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let (from, _to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     let send = |packets: u64, in_all: u64| {

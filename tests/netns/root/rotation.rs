@@ -97,7 +97,7 @@ fn rotate(what: &Rotation) {
     await_that_or(|| read("said").contains(what.ready), || read("said"));
     let _b = what.sink.map(|flags| lab.b.sink(flags));
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let traffic = Stamped::start(&lab, 6000);
     for rotation in 1..=2 {

@@ -64,7 +64,7 @@ fn nodes(lab: &Lab) -> Vec<Node> {
             "--dev {dev} --node-id {number} --collector 10.9.2.1 --summary-period 1s --loss-timeout 100ms \
              --max-summaries 1000"
         ));
-        host.hostint(&format!("source attach --dev {dev}"));
+        host.hostint(&format!("source attach --dev {dev} --encap over-tcp-udp"));
         let others = (1..=NODES).filter(|other| *other != number);
         let others: Vec<_> = others.map(address).collect();
         host.hostint(&format!("source add-dest --static {}", others.join(" ")));

@@ -81,7 +81,7 @@ struct Traffic {
 impl Traffic {
     fn new(lab: &Lab) -> Self {
         let source = lab.a.sink("--dev a0 --node-id 1");
-        lab.a.hostint("source attach --dev a0");
+        lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
         lab.a.hostint("source add-dest --static 10.9.2.1");
         let from = (0..FLOWS).map(|n| lab.a.udp(&format!("10.9.1.1:{}", 5000 + n)));
         Self {

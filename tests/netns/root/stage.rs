@@ -162,7 +162,8 @@ fn another_attach_uses_the_pair_again_and_another_way_removes_it() {
     assert!(tagged > 690, "{tagged}");
     assert_eq!(lab.b.count("sink", "stripped"), tagged);
 
-    lab.a.hostint("source attach --dev a0 --superpackets skip");
+    lab.a
+        .hostint("source attach --dev a0 --encap over-tcp-udp --superpackets skip");
     assert_eq!(staging(&lab.a), []);
     let stages = |host| own_pins(host).iter().any(|pin| pin.contains("stage"));
     assert!(!stages(&lab.a));
@@ -240,20 +241,20 @@ fn no_gso_lowers_the_limit_and_gives_it_back() {
 
     let output = lab
         .a
-        .try_hostint("source attach --dev a0 --superpackets no-gso");
+        .try_hostint("source attach --dev a0 --encap over-tcp-udp --superpackets no-gso");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("a0 is sent no superpackets"), "{said}");
     assert_eq!(limit(), 1);
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     assert_eq!(limit(), 40, "another way gives it back");
 
     lab.a
-        .hostint("source attach --dev a0 --superpackets no-gso");
+        .hostint("source attach --dev a0 --encap over-tcp-udp --superpackets no-gso");
     lab.a.hostint("source detach");
     assert_eq!(limit(), 40, "detach gives it back");
 
     lab.a
-        .hostint("source attach --dev a0 --superpackets no-gso");
+        .hostint("source attach --dev a0 --encap over-tcp-udp --superpackets no-gso");
     lab.a.sh("ip link set a0 gso_max_segs 7");
     lab.a.hostint("source detach");
     assert_eq!(limit(), 7, "what somebody else set stays");

@@ -54,7 +54,7 @@ fn a_summary_tells_what_status_tells() {
              --report-format {format}"
         ));
         let _a = lab.a.sink("--dev a0 --node-id 1");
-        lab.a.hostint("source attach --dev a0");
+        lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
         lab.a.hostint("source add-dest --static 10.9.2.1");
         disturb(&lab);
         let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
@@ -129,7 +129,7 @@ fn a_flow_that_is_forgotten_is_summarised_a_last_time() {
          --idle-flow-timeout 1s",
     );
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     for _ in 0..100 {
@@ -159,7 +159,7 @@ fn summaries_begin_and_end_with_the_file() {
         "sink attached",
     );
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     let send = || {
@@ -226,7 +226,7 @@ fn the_totals_of_classes_have_each_packet_of_their_flows_once() {
         "sink attached",
     );
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     // The daemon does not know these flows when it starts, so all of their packets count.
     let to: Vec<_> = (6000..6003)
@@ -318,7 +318,7 @@ fn the_budget_goes_to_groups_and_then_to_flows_with_losses() {
          --max-summaries 1",
     );
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     hostint_testing::line::install(&lab, |n, packet| {
         let dport = u16::from_be_bytes([packet[22], packet[23]]);
@@ -383,7 +383,7 @@ fn more_classes_than_a_period_has_room_for_make_it_longer_and_say_so() {
         file.display()
     ));
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     let from = lab.a.udp("10.9.1.1:5000");
     let to: Vec<_> = CLASSES

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use hostint_testing::netns::{Host, Lab, await_that, await_that_or, sh};
+use hostint_testing::netns::{Host, Lab, await_that, await_that_or, sh, with_form};
 use hostint_testing::watched_pair::is_settled;
 use nix::libc;
 
@@ -298,7 +298,8 @@ fn a_guests_superpackets_are_tagged_on_the_hosts_end_of_its_veth() {
              ip -n {g} route add default via 10.9.1.2"
         ));
         lab.a.hostint(&format!(
-            "source attach --dev v0 --hook tc-ingress {flags} --force --node-id 9"
+            "source attach --dev v0 --hook tc-ingress {} --force --node-id 9",
+            with_form(flags)
         ));
         lab.a.hostint("source add-dest --static 10.9.2.1");
         let _b = lab.b.sink(&format!("--dev b0 --node-id 2 {sink}"));

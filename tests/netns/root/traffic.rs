@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-use hostint_testing::netns::{Lab, await_that, sh};
+use hostint_testing::netns::{Lab, await_that, sh, with_form};
 
 use crate::exchange::{exchange_tcp, exchange_udp, flow, noise};
 
@@ -74,7 +74,7 @@ fn tagged_traffic_arrives_as_it_was_sent_with_valid_checksums_on_the_wire() {
         let _a = lab.a.sink("--dev a0 --node-id 1");
         let _b = lab.b.sink(&format!("--dev b0 --node-id 2 {mark} {port}"));
         lab.a
-            .hostint(&format!("source attach --dev a0 {}", case.flags));
+            .hostint(&format!("source attach --dev a0 {}", with_form(case.flags)));
         lab.a.hostint("source add-dest --static 10.9.2.0/24");
 
         let capture = std::env::temp_dir().join(format!("{}.pcap", lab.m.ns));
@@ -200,7 +200,8 @@ fn guest_traffic_is_tagged_on_the_hosts_end_of_its_veth() {
              ip -n {g} route add default via 10.9.1.2 mtu 1440 advmss 1400"
         ));
         lab.a.hostint(&format!(
-            "source attach --dev v0 {flags} --force --node-id 9"
+            "source attach --dev v0 {} --force --node-id 9",
+            with_form(flags)
         ));
         lab.a.hostint("source add-dest --static 10.9.2.1");
         let _b = lab.b.sink("--dev b0 --node-id 2");
@@ -272,7 +273,7 @@ fn the_mark_alone_changes_nothing_and_dscp_and_ecn_come_back() {
     assert_eq!(lab.b.count("sink", "foreign_mark"), 4 * 50);
 
     let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
     lab.a.hostint("source add-dest --static 10.9.2.1");
     for tos in [0x00, 0x04, 0x06, 0xb8, 0xbd, 0x03, 0xff] {
         setsockopt(&from, sockopt::Ipv4Tos, &tos).unwrap();

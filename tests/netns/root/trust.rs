@@ -10,7 +10,8 @@ use crate::exchange::exchange_udp;
 
 /// A source on a that tags whether it has a lease or not, without a daemon.
 fn tag_anyway(lab: &Lab) {
-    lab.a.hostint("source attach --dev a0 --force --node-id 1");
+    lab.a
+        .hostint("source attach --dev a0 --encap over-tcp-udp --force --node-id 1");
     lab.a.hostint("source add-dest --static 10.9.2.1");
 }
 
@@ -159,7 +160,7 @@ fn reports_are_never_more_than_the_traffic_they_are_about() {
             .b
             .sink(&format!("--dev b0 --node-id 2 {limits} {to_whom}"));
         for (host, dev, dest) in [(&lab.a, "a0", "10.9.2.1"), (&lab.b, "b0", "10.9.1.1")] {
-            host.hostint(&format!("source attach --dev {dev}"));
+            host.hostint(&format!("source attach --dev {dev} --encap over-tcp-udp"));
             host.hostint(&format!("source add-dest --static {dest}"));
         }
         let reports = lab.a.udp("10.9.1.1:32766");

@@ -8,6 +8,7 @@ use crate::exchange::{exchange_tcp, exchange_udp, set_option};
 const RULES: &str = r#"
 [source]
 dev = "a0"
+encap = "over-tcp-udp"
 
 [[watch]]
 class = "web"
@@ -88,7 +89,7 @@ fn both_hosts_sample_the_same_flows() {
     let _b = lab.b.sink("--dev b0 --node-id 2");
     for (host, dev) in [(&lab.a, "a0"), (&lab.b, "b0")] {
         host.hostint(&format!(
-            "source attach --dev {dev} --config {}",
+            "source attach --dev {dev} --encap over-tcp-udp --config {}",
             config.display()
         ));
     }
