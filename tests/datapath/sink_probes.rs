@@ -315,6 +315,57 @@ mod root {
         }
     }
 
+    /// What switches do that know v0.5: the hops' entries stand in front of the source's.
+    fn pushed_onto(packet: &ProbePacket, hops: u8, exceeded: bool) -> Vec<u8> {
+        let mut payload = packet.payload(KEY, 0);
+        payload[2] += 4 * hops; // words
+        payload[4] |= u8::from(exceeded);
+        payload[6] = payload[6].max(hops + 1); // max hops
+        payload[7] += hops; // total hops
+        for hop in 0..hops {
+            payload.splice(
+                12..12,
+                [0, 0, 0, 70 + hop, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4],
+            );
+        }
+        payload
+    }
+
+    #[test]
+    fn entries_that_switches_pushed_onto_a_probe_are_passed_over() {
+        let sink = sink();
+        for (hook, v6) in HOOKS.iter().flat_map(|hook| [(hook, false), (hook, true)]) {
+            for (hops, exceeded) in [(1, false), (1, true), (2, false), (8, true)] {
+                for marked in [true, false] {
+                    let name = format!("{}: {hops} hops, {exceeded}, IPv6: {v6}", hook.name);
+                    let packet = packet(ProbeForm::OverUdp, v6);
+                    let payload = pushed_onto(&packet, hops, exceeded);
+                    let tos = if marked { packet.probe.tos } else { 0 };
+                    let frame = bytes_by(&packet, KEY, |frame| {
+                        frame.payload_bytes(payload.clone()).wire_tos(tos)
+                    });
+                    grant(&sink, &granted());
+                    sink.zero_counters();
+                    let ran = (hook.run)(&sink, &frame);
+                    assert_eq!(ran.verdict, hook.drop, "{name}: verdict");
+                    let counted = (count::COUNT_SINK_PROBE, 1, frame.len() as u64);
+                    assert_counted(&sink, &[counted], &name);
+                    let noted = sink.grant(addresses(v6).0).expect("the grant");
+                    let (at, word, bit) = place(ProbeForm::OverUdp, 5);
+                    // Without the mark, data would not be recognised.
+                    let expected = if marked { bit } else { 0 };
+                    assert_eq!(noted.arrived[at][word], expected, "{name}");
+                }
+            }
+            let packet = packet(ProbeForm::OverUdp, v6);
+            let payload = pushed_onto(&packet, 9, false);
+            let frame = bytes_by(&packet, KEY, |frame| frame.payload_bytes(payload.clone()));
+            let ran = (hook.run)(&sink, &frame);
+            let name = format!("{}: more hops than a sink reads, IPv6: {v6}", hook.name);
+            assert_ne!(ran.verdict, hook.drop, "{name}");
+        }
+    }
+
     #[test]
     fn every_damaged_bit_of_a_probe_is_noticed() {
         let sink = sink();

@@ -95,6 +95,7 @@ mod root {
     mod translation;
     mod trust;
     mod untold_flows;
+    mod v05_switch;
     mod watch;
     mod watchlist;
 }

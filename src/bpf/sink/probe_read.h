@@ -30,19 +30,30 @@ static __always_inline bool take_probe(const void *at, void *end, enum lease_for
 	return true;
 }
 
-/* A probe over UDP is recognised without the mark, too: the path may have changed it. */
-static __always_inline bool take_probe_over_udp(void *data, void *end, struct tagged_packet *p)
+/*
+ * A probe over UDP is recognised without the mark, too: the path may have changed it. Switches that know v0.5 push their
+ * entries onto it as onto data, because they do not know hostint's sign of a budget. `room` is what the packet has behind
+ * its IP header, less the probe.
+ */
+static __always_inline bool take_probe_over_udp(void *data, void *end, __u32 room, struct tagged_packet *p)
 {
 	struct {
 		struct udphdr udp;
 		struct int_block block;
 	} *head = at_offset(data, p->at.l4);
+	__u32 pushed;
+	void *probe;
 
 	if ((void *)(head + 1) > end)
 		return false;
 	if (begins_own_md((void *)&head->block))
 		return take_probe((void *)&head->block + INT_MD_BLOCK_LEN, end, FORM_INT_MD, p);
-	return check_int_block(&head->block) == INT_VALID && take_probe(head + 1, end, FORM_OVER_UDP, p);
+	if (check_int_block(&head->block) != INT_VALID)
+		return false;
+	pushed = int_pushed(&head->block) * INT_HOP_LEN & 0xff;
+	probe = (void *)(head + 1) + pushed;
+	barrier_var(probe);
+	return room >= UDP_LEN + INT_BLOCK_LEN + pushed && take_probe(probe, end, FORM_OVER_UDP, p);
 }
 
 static __always_inline bool is_probe_port(__be16 port, const struct lease_probe *probe)
@@ -88,7 +99,7 @@ static __always_inline bool take_bare_probe(void *data, void *end, struct tagged
 	else if (stray)
 		taken = room >= UDP_LEN && take_stray_datagram(data, end, p);
 	else
-		taken = room >= UDP_LEN + INT_BLOCK_LEN && take_probe_over_udp(data, end, p);
+		taken = room >= UDP_LEN + INT_BLOCK_LEN && take_probe_over_udp(data, end, room, p);
 	return taken && fill_key(data, end, &p->at, &p->facts.key);
 }
 
