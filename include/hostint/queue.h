@@ -43,7 +43,7 @@ struct queue_episode {
 	__u64 bytes;
 	__u64 told;
 	__u64 suppressed; /* beyond the quota */
-	__u64 drops;      /* of the queue in this time */
+	__u64 drops;      /* of the queue in this time, and while the packet waited that began the episode */
 	__u32 max_bytes;
 	__u32 max_packets;
 	__u32 max_time_ns;
@@ -70,10 +70,14 @@ struct queue_state {
 	__u32 requeues; /* of the kernel's count, as it was last */
 	__u32 requeued; /* packets that come again, because the driver did not take them */
 	__u32 quota_left;
-	__u32 drops_before; /* of the kernel's count, when the episode began */
+	__u32 drops_before; /* the kernel's count, from which on drops are of the episode */
+	__u32 first_drops;  /* the kernel's count, when the packet entered the empty queue */
+	__u32 left_drops;   /* the same, when the last packet left */
+	__u32 entry_drops;  /* the same, when the packet that leaves entered */
 	__u32 max_time_ns;  /* of all episodes */
 	__u32 max_bytes;
 	__u32 handle;
+	__u32 zero;
 	/* The queue as its packets leave now, and the rule for it. */
 	struct queue_rule rule;
 	__u64 now_ns;
@@ -88,8 +92,8 @@ struct queue_state {
 /* When a packet entered a queue that was not empty. */
 struct queue_stamp {
 	__u64 ns;
-	__u32 busy; /* as in the state of its queue: a stamp of another time is not the packet's */
-	__u32 zero;
+	__u32 busy;  /* as in the state of its queue: a stamp of another time is not the packet's */
+	__u32 drops; /* the kernel's count then */
 };
 
 enum queue_event_kind {

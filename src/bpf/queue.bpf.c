@@ -57,6 +57,7 @@ static __always_inline void follow_qdisc(const struct queue_key *key, struct que
 	if (state->qdisc == (__u64)sch)
 		return;
 	state->drops_before = state->now_drops - state->episode.drops;
+	state->left_drops = state->now_drops;
 	if (is_over_trigger(state))
 		end_episode(key, state, state->left_ns);
 	state->qdisc = (__u64)sch;
@@ -151,6 +152,7 @@ int queue_out(__u64 *ctx)
 	if (packets > QUEUE_BULK)
 		count_queue(COUNT_QUEUE_BEYOND, packets - QUEUE_BULK, 0);
 	state->left_ns = state->now_ns;
+	state->left_drops = state->now_drops;
 	if (state->is_by_cpu || sch->q.qlen)
 		return 0;
 	state->busy++;

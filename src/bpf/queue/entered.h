@@ -27,15 +27,17 @@ static __always_inline void note_entry(struct queue_state *state, struct Qdisc *
 		state->busy++;
 		state->first = skb;
 		state->first_ns = now;
+		state->first_drops = sch->qstats.drops;
 		return;
 	}
 	if (state->first == skb)
 		state->first = 0;
 	stamp.busy = state->busy;
+	stamp.drops = sch->qstats.drops;
 	bpf_map_update_elem(&queue_stamps, &skb, &stamp, BPF_ANY);
 }
 
-/* Returns when a packet that leaves entered, or 0 if that is not known. */
+/* Returns when a packet that leaves entered, or 0 if that is not known. What the queue had dropped until then is noted. */
 static __always_inline __u64 entered_at(struct queue_state *state, __u64 skb)
 {
 	const struct queue_stamp *stamp;
@@ -43,14 +45,17 @@ static __always_inline __u64 entered_at(struct queue_state *state, __u64 skb)
 
 	if (state->first == skb) {
 		state->first = 0;
+		state->entry_drops = state->first_drops;
 		return state->first_ns;
 	}
 	stamp = bpf_map_lookup_elem(&queue_stamps, &skb);
 	if (!stamp)
 		return 0;
 	/* An older one is of a packet that the queue threw away, whose memory is another packet's now. */
-	if (stamp->busy == state->busy)
+	if (stamp->busy == state->busy) {
 		ns = stamp->ns;
+		state->entry_drops = stamp->drops;
+	}
 	bpf_map_delete_elem(&queue_stamps, &skb);
 	return ns;
 }

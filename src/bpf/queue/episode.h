@@ -81,6 +81,10 @@ __noinline int send_queue(__u32 ifindex, __u32 queue, __u32 what, __u64 packet)
 	return 0;
 }
 
+/*
+ * A full queue drops while the packets wait that were there before. So what it dropped while the packet that begins the
+ * episode waited is of the episode; where packets are not timed, what it dropped since the packet before left.
+ */
 static __always_inline void begin_episode(struct queue_state *state)
 {
 	struct queue_episode *e = &state->episode;
@@ -90,7 +94,7 @@ static __always_inline void begin_episode(struct queue_state *state)
 	e->begin_ns = state->now_ns;
 	e->handle = state->handle;
 	state->quota_left = state->rule.quota;
-	state->drops_before = state->now_drops;
+	state->drops_before = state->rule.measure == QUEUE_BY_TIME ? state->entry_drops : state->left_drops;
 	state->low_ns = 0;
 }
 
