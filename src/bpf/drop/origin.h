@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/socket.h"
+#include "kernel/tasks.h"
 
 enum sock_state {
 	SOCK_TIME_WAIT = 6,    /* such records of TCP connections */
@@ -18,7 +19,8 @@ enum packet_type {
 };
 
 enum {
-	DST_NOREF = 1, /* the bit of _skb_refdst that is no part of the address */
+	DST_NOREF = 1,             /* the bit of _skb_refdst that is no part of the address */
+	TASK_OF_KERNEL = 0x200000, /* PF_KTHREAD */
 };
 
 struct drop_origin {
@@ -34,8 +36,22 @@ static __always_inline __u32 inode_of(struct net *net)
 }
 
 /*
+ * The network namespace of the process that runs, or 0 if that is a task of the kernel. Of a datagram that waited in a UDP
+ * socket nothing else is left: its reader sums it, and drops it if the sum is wrong.
+ */
+static __always_inline __u32 reader_netns(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	if (!(bpf_get_current_pid_tgid() >> 32) || BPF_CORE_READ(task, flags) & TASK_OF_KERNEL)
+		return 0;
+	return inode_of(BPF_CORE_READ(task, nsproxy, net_ns));
+}
+
+/*
  * UDP keeps other things in skb->dev, and the reassembly of fragments in skb->sk. So nothing behind these pointers is
- * read but by probe reads, which give zeros for any address that is none. The route then tells the namespace.
+ * read but by probe reads, which give zeros for any address that is none. The route then tells the namespace, or else the
+ * reader of the packet.
  */
 static __always_inline void find_origin(struct sk_buff *skb, struct sock *rx_sk, struct drop_origin *from)
 {
@@ -57,6 +73,8 @@ static __always_inline void find_origin(struct sk_buff *skb, struct sock *rx_sk,
 		return;
 	dst = (struct dst_entry *)(skb->_skb_refdst & ~(unsigned long)DST_NOREF);
 	from->netns = inode_of(BPF_CORE_READ(dst, dev, nd_net.net));
+	if (!from->netns)
+		from->netns = reader_netns();
 }
 
 /*

@@ -17,6 +17,7 @@ struct nsproxy {
 struct task_struct {
 	int pid;
 	int tgid;
+	unsigned int flags;
 	struct nsproxy *nsproxy;
 	struct css_set *cgroups;
 };

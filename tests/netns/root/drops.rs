@@ -103,6 +103,8 @@ struct Cause {
     places: &'static [&'static str],
     /// The destination port of the flow.
     port: u16,
+    /// The kernel's own counter of such packets, as nstat names it; empty: there is none.
+    counter: &'static str,
 }
 
 fn udp_from_a(lab: &Lab, to: &str, count: u64) {
@@ -122,6 +124,7 @@ def ip(proto, payload, options=b\"\"):
     return struct.pack(\"!BBHHHBBH4s4s\", first, 0, 20 + len(options) + len(payload), 7, 0, 64, proto, 0, a, b) + options + payload
 packets = {{
     \"udp checksum\": ip(17, struct.pack(\"!HHHH\", 5000, 7003, 8 + 20, 0x1234) + b\"x\" * 20),
+    \"long udp checksum\": ip(17, struct.pack(\"!HHHH\", 5000, 7003, 8 + 200, 0x1234) + b\"x\" * 200),
     \"tcp checksum\": ip(6, struct.pack(\"!HHIIBBHHH\", 5000, 7004, 1, 1, 0x50, 0x10, 1000, 0x1234, 0)),
     \"protocol\": ip(253, b\"x\" * 20),
     \"options\": ip(17, struct.pack(\"!HHHH\", 5000, 7006, 8 + 20, 0) + b\"x\" * 20, b\"\\1\" * 8),
@@ -142,6 +145,7 @@ const CAUSES: &[Cause] = &[
         reason: "NO_SOCKET",
         places: &["__udp4_lib_rcv"],
         port: 7001,
+        counter: "UdpNoPorts",
     },
     Cause {
         sentence: "a rule of the firewall, where packets are forwarded",
@@ -154,6 +158,7 @@ const CAUSES: &[Cause] = &[
         reason: "NETFILTER_DROP",
         places: &["nft_do_chain", "nf_hook_slow"],
         port: 7002,
+        counter: "",
     },
     Cause {
         sentence: "a rule of the sender's own firewall",
@@ -171,6 +176,7 @@ const CAUSES: &[Cause] = &[
         reason: "NETFILTER_DROP",
         places: &["nft_do_chain", "nf_hook_slow"],
         port: 7002,
+        counter: "",
     },
     Cause {
         sentence: "a wrong UDP checksum",
@@ -181,6 +187,7 @@ const CAUSES: &[Cause] = &[
         reason: "UDP_CSUM",
         places: &["__udp4_lib_rcv", "udp4_csum_init"],
         port: 7003,
+        counter: "UdpInCsumErrors",
     },
     Cause {
         sentence: "a wrong TCP checksum",
@@ -191,6 +198,7 @@ const CAUSES: &[Cause] = &[
         reason: "TCP_CSUM",
         places: &["tcp_v4_rcv"],
         port: 7004,
+        counter: "TcpInCsumErrors",
     },
     Cause {
         sentence: "a TTL that ends at the router",
@@ -205,6 +213,7 @@ const CAUSES: &[Cause] = &[
         reason: "IP_INHDR",
         places: &["ip_forward"],
         port: 7005,
+        counter: "IpInHdrErrors",
     },
     Cause {
         sentence: "IP options, to a closed port",
@@ -215,6 +224,7 @@ const CAUSES: &[Cause] = &[
         reason: "NO_SOCKET",
         places: &["__udp4_lib_rcv"],
         port: 7006,
+        counter: "UdpNoPorts",
     },
     Cause {
         sentence: "a protocol without a receiver",
@@ -225,6 +235,7 @@ const CAUSES: &[Cause] = &[
         reason: "IP_NOPROTO",
         places: &["ip_protocol_deliver_rcu", "ip_local_deliver_finish"],
         port: 0,
+        counter: "IpInUnknownProtos",
     },
     Cause {
         sentence: "no route from the router",
@@ -235,6 +246,7 @@ const CAUSES: &[Cause] = &[
         reason: "IP_INNOROUTES",
         places: &["ip_error", "ip_rcv_finish_core"],
         port: 7007,
+        counter: "IpExtInNoRoutes",
     },
     Cause {
         sentence: "a path filter that packets come from the wrong side of",
@@ -246,6 +258,7 @@ const CAUSES: &[Cause] = &[
         reason: "IP_RPFILTER",
         places: &["ip_rcv_finish_core"],
         port: 7008,
+        counter: "TcpExtIPReversePathFilter",
     },
     Cause {
         sentence: "a neighbour that does not answer",
@@ -261,6 +274,7 @@ const CAUSES: &[Cause] = &[
             "__neigh_event_send",
         ],
         port: 7009,
+        counter: "",
     },
     Cause {
         sentence: "a queue with no room",
@@ -275,6 +289,7 @@ const CAUSES: &[Cause] = &[
         reason: "QDISC_DROP",
         places: &["__dev_queue_xmit", "__dev_xmit_skb"],
         port: 7010,
+        counter: "",
     },
     Cause {
         sentence: "a packet longer than the router's next link",
@@ -288,6 +303,7 @@ const CAUSES: &[Cause] = &[
         reason: "PKT_TOO_BIG",
         places: &["ip_forward"],
         port: 7011,
+        counter: "IpFragFails",
     },
     Cause {
         sentence: "a datagram in fragments, to a closed port",
@@ -301,8 +317,22 @@ const CAUSES: &[Cause] = &[
         reason: "NO_SOCKET",
         places: &["__udp4_lib_rcv"],
         port: 7013,
+        counter: "UdpNoPorts",
     },
 ];
+
+/// The value of one of the kernel's counters; 0 for none.
+fn counter(host: &Host, name: &str) -> u64 {
+    if name.is_empty() {
+        return 0;
+    }
+    let text = host.sh(&format!("nstat -asz {name}"));
+    let mut words = text.split_whitespace().skip_while(|word| *word != name);
+    words
+        .nth(1)
+        .and_then(|word| word.parse().ok())
+        .unwrap_or_else(|| panic!("{name}: {text}"))
+}
 
 /// Returns what is wrong.
 fn check(cause: &Cause) -> Option<String> {
@@ -322,7 +352,9 @@ fn check(cause: &Cause) -> Option<String> {
     if !cause.setup.is_empty() {
         host.sh(cause.setup);
     }
-    let daemon = postcards(host, "");
+    let counted = || counter(host, cause.counter);
+    let before = counted();
+    let daemon = postcards(host, "--netns own");
     (cause.make)(&lab, cause.count);
     // The counts of the kernel are complete before the daemon ends, but for neighbours, which take seconds.
     let flow = |daemon: &Daemon| -> Option<Value> {
@@ -352,14 +384,56 @@ fn check(cause: &Cause) -> Option<String> {
     let right = cause.places.contains(&found["place"].as_str()?)
         && (!router || found["in_interface"] == "m0")
         && packets_at(&sums, &found) == cause.count
-        && sums["missed"] == 0;
-    (!right).then(|| format!("{said}{sums}"))
+        && sums["missed"] == 0
+        && (cause.counter.is_empty() || counted() - before == cause.count);
+    (!right).then(|| format!("{said}{sums}, {}: {}", cause.counter, counted() - before))
 }
 
 #[test]
 fn every_cause_is_told_with_its_reason_place_and_count() {
     let wrong: Vec<String> = CAUSES.iter().filter_map(check).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A datagram that waits in a socket's buffer has lost its interface and its route; its reader finds the wrong sum.
+#[test]
+fn a_wrong_sum_that_the_reader_finds_is_of_this_host() {
+    let ways: [(&str, fn(&UdpSocket)); 2] = [
+        ("read", read_once),
+        ("asked for its length", ask_for_length),
+    ];
+    for (sentence, read) in ways {
+        let lab = Lab::new();
+        let reader = lab.b.udp("10.9.2.1:7003");
+        reader
+            .set_read_timeout(Some(Duration::from_millis(100)))
+            .unwrap();
+        let daemon = postcards(&lab.b, "--netns own");
+        // Sums of short datagrams are looked at before.
+        const COUNT: u64 = 7;
+        raw_from_a(&lab, "long udp checksum", COUNT);
+        let errors = || counter(&lab.b, "UdpInCsumErrors");
+        await_that_or(
+            || {
+                lab.b.enter(|| read(&reader));
+                errors() == COUNT
+            },
+            || format!("{sentence}: {}", errors()),
+        );
+        let sums = totals(daemon);
+        assert_eq!(packets(&sums, "UDP_CSUM"), COUNT, "{sentence}: {sums}");
+    }
+}
+
+fn read_once(reader: &UdpSocket) {
+    let _ = reader.recv(&mut [0; 2000]);
+}
+
+fn ask_for_length(reader: &UdpSocket) {
+    use std::os::fd::AsRawFd;
+    let mut len = 0;
+    // SAFETY: the call writes an int.
+    unsafe { nix::libc::ioctl(reader.as_raw_fd(), nix::libc::FIONREAD, &raw mut len) };
 }
 
 #[test]
@@ -381,6 +455,7 @@ fn a_full_socket_buffer_is_told_with_the_socket() {
         taken += 1;
     }
     assert_eq!(packets(&sums, "SOCKET_RCVBUFF"), 100 - taken, "{sums}");
+    assert_eq!(counter(&lab.b, "UdpRcvbufErrors"), 100 - taken);
     let places = ["udp_queue_rcv_one_skb", "__udp_enqueue_schedule_skb"];
     assert!(places.contains(&place.as_str().unwrap()), "{place}");
 }
