@@ -42,6 +42,7 @@ for kernel in "$@"; do
 		done
 		tests/vm/vlan.sh "$2" || code=1
 		tests/vm/postcards.sh "$2" || code=1
+		tests/vm/signed.sh "$2" || code=1
 		tests/vm/nic.sh "$2" || code=1
 		tests/vm/virtio.sh "$2" || code=1
 		exit $code' all.sh "$(echo $runs)" "$hostint" || code=1
