@@ -26,14 +26,11 @@ pub fn living() -> io::Result<BTreeSet<u64>> {
     let link = iterator::link(&skel.progs.walk_namespaces)?;
     let mut bytes = Vec::new();
     iterator::begin(&link)?.read_to_end(&mut bytes)?;
-    let mut ids = BTreeSet::new();
-    for record in bytes.chunks_exact(RECORD) {
-        match read_from::<namespace_record>(record) {
-            Some(record) if (record.cookie, record.inode) != (0, 0) => {
-                ids.extend([record.cookie, record.inode]);
-            }
-            _ => return Ok(ids),
-        }
+    let records: Vec<namespace_record> = bytes.chunks_exact(RECORD).filter_map(read_from).collect();
+    let ids = |one: &namespace_record| [one.cookie, one.inode];
+    match records.split_last() {
+        // Where the list's head lies among zeros, a record of zeros stands between others, too.
+        Some((end, all)) if ids(end) == [0, 0] => Ok(all.iter().flat_map(ids).collect()),
+        _ => Err(io::Error::other("there are too many network namespaces")),
     }
-    Err(io::Error::other("there are too many network namespaces"))
 }
