@@ -174,6 +174,7 @@ impl Exporter {
             version: None,
             labels: BTreeMap::new(),
             interfaces: BTreeMap::new(),
+            lacks: Vec::new(),
         }
     }
 }

@@ -329,6 +329,7 @@ impl Exporters {
             health.version = Some(told.version.clone()).filter(|version| !version.is_empty());
             health.labels.clone_from(&told.labels);
             health.interfaces.clone_from(&told.interfaces);
+            health.lacks = told.lacks.lacks();
         }
         health
     }

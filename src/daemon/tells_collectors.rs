@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::config::IdentitySettings;
-use crate::model::NodeId;
+use crate::model::{KernelParts, NodeId};
 use crate::report::Emitter;
 
 /// A daemon that has collectors.
@@ -22,4 +22,7 @@ pub trait TellsCollectors {
 
     /// What it tells of its host; `None`: nothing.
     fn identity(&self) -> Option<&IdentitySettings>;
+
+    /// The parts of the kernel that this daemon asked for in vain, and those whose findings it shares.
+    fn lacks(&self) -> Result<KernelParts>;
 }

@@ -146,6 +146,11 @@ impl SharedSettings {
         self.change(|settings| put_told(settings, told))
     }
 
+    /// What daemons of this host found out about the kernel.
+    pub fn parts(&self) -> io::Result<PartsFound> {
+        Ok(parts_found(&self.map.get(&0)?.unwrap_or_default()))
+    }
+
     /// Keeps what a daemon found out about the kernel, for `hostint status`.
     pub fn note_parts(&self, found: PartsFound) -> io::Result<()> {
         self.change(|settings| {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coverage::CoverageRow;
 use super::{
-    EngineStatus, HopPassage, HostDropRow, HostQueueRow, HostTcpRow, MxPairRow, NodeId,
+    EngineStatus, HopPassage, HostDropRow, HostQueueRow, HostTcpRow, KernelLack, MxPairRow, NodeId,
     PairTraffic, SegmentTally,
 };
 
@@ -173,6 +173,8 @@ pub struct ExporterHealth {
     pub labels: BTreeMap<String, String>,
     /// The names of its interfaces, by port.
     pub interfaces: BTreeMap<u16, String>,
+    /// What its kernel lacks or refuses of what its daemons ask for.
+    pub lacks: Vec<KernelLack>,
 }
 
 /// Where the name of a node comes from.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::NodeId;
+use super::{KernelParts, NodeId};
 
 /// The longest text of each kind, in bytes, and the most labels. Longer ones are cut where they are told, and refused
 /// where they are read.
@@ -27,6 +27,8 @@ pub struct NodeIdentity {
     pub labels: BTreeMap<String, String>,
     /// The names of its interfaces, by the low 16 bits of their indices, which are the ports of its packets.
     pub interfaces: BTreeMap<u16, String>,
+    /// The parts of the kernel that its daemons asked for in vain.
+    pub lacks: KernelParts,
 }
 
 /// The text without what could move a cursor, change a direction of writing or pretend to be another line.

@@ -10,7 +10,7 @@ use crate::model::node_identity::{
     MOST_INTERFACE_BYTES, MOST_INTERFACES, MOST_LABEL_BYTES, MOST_LABEL_KEY_BYTES, MOST_LABELS,
     MOST_NAME_BYTES, MOST_VERSION_BYTES, is_plain, printable,
 };
-use crate::model::{NodeId, NodeIdentity};
+use crate::model::{KernelParts, NodeId, NodeIdentity};
 
 const SUB_KIND: u8 = 1;
 
@@ -19,7 +19,7 @@ pub(super) fn is_one(datagram: &[u8]) -> bool {
     report_framed::announces(datagram, SUB_KIND)
 }
 
-/// Reads a whole datagram. What follows the interfaces is left for later versions; those that tell none end before them.
+/// Reads a whole datagram. What follows the parts of the kernel is left for later versions.
 pub(super) fn decode(datagram: &[u8]) -> Result<NodeIdentity, DecodeError> {
     let (_, mut cursor) = report_framed::open(datagram)?;
     let node = NodeId(cursor.u32("node ID")?);
@@ -42,10 +42,8 @@ pub(super) fn decode(datagram: &[u8]) -> Result<NodeIdentity, DecodeError> {
             text(&mut cursor, "value of a label", MOST_LABEL_BYTES)?,
         );
     }
-    let interfaces = match cursor.rest().is_empty() {
-        true => BTreeMap::new(),
-        false => interfaces(&mut cursor)?,
-    };
+    let interfaces = interfaces(&mut cursor)?;
+    let lacks = KernelParts::from_bits(cursor.u64("parts of the kernel")?);
     Ok(NodeIdentity {
         node,
         period_s,
@@ -53,6 +51,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<NodeIdentity, DecodeError> {
         version,
         labels,
         interfaces,
+        lacks,
     })
 }
 
@@ -109,6 +108,7 @@ pub fn emit(identity: &NodeIdentity, time_s: u32, out: &mut Vec<u8>) {
         content.extend(port.to_be_bytes());
         put(name, MOST_INTERFACE_BYTES, &mut content);
     }
+    content.extend(identity.lacks.bits().to_be_bytes());
     report_framed::emit_unnumbered(SUB_KIND, time_s, &content, out);
 }
 

@@ -737,6 +737,7 @@ fn health_shows_the_most_troubled_first() {
             version: None,
             labels: [].into(),
             interfaces: [].into(),
+            lacks: Vec::new(),
         }
     );
     assert_eq!(exporters.health(100, 6 * SECOND).len(), 6);

@@ -18,6 +18,7 @@ fn identity(node: u32, name: &str) -> NodeIdentity {
         version: "0.2.0".to_owned(),
         labels: [("rack".to_owned(), "r7".to_owned())].into(),
         interfaces: [(2, "eth0".to_owned())].into(),
+        ..NodeIdentity::default()
     }
 }
 

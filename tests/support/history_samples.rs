@@ -331,6 +331,7 @@ impl Synthetic {
                 version: None,
                 labels: [].into(),
                 interfaces: [].into(),
+                lacks: Vec::new(),
             })
             .collect();
         let reports = if self.nodes == 0 {

@@ -152,6 +152,7 @@ fn collect_status() -> CollectStatus {
         version: Some("0.2.0".to_owned()),
         labels: [("rack".to_owned(), "r7".to_owned())].into(),
         interfaces: [(2, "eth0".to_owned())].into(),
+        lacks: Vec::new(),
     };
     CollectStatus {
         schema: COLLECT_SCHEMA,

@@ -922,7 +922,10 @@ fn every_schema_in_the_source_is_tested() {
                 walk(&entry.path(), found);
                 continue;
             }
-            let text = std::fs::read_to_string(entry.path()).unwrap();
+            let Ok(text) = std::fs::read_to_string(entry.path()) else {
+                // A capture names no schema.
+                continue;
+            };
             for part in text.split("\"hostint.").skip(1) {
                 let name = part.split(['"', '\\']).next().unwrap();
                 if name.contains('/') {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hostint::collector::decode;
-use hostint::model::{NodeId, NodeIdentity};
+use hostint::model::{KernelPart, KernelParts, NodeId, NodeIdentity};
 use hostint::wire::report_identity::emit;
 
 fn identity(name: &str, labels: &[(&str, &str)]) -> NodeIdentity {
@@ -17,6 +17,7 @@ fn identity(name: &str, labels: &[(&str, &str)]) -> NodeIdentity {
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
             .collect(),
         interfaces: interfaces(2),
+        lacks: KernelParts::default(),
     }
 }
 
@@ -74,6 +75,17 @@ fn what_is_told_is_what_is_read() {
             },
         },
         Case {
+            name: "what its kernel refuses",
+            told: NodeIdentity {
+                lacks: KernelParts::from_iter([KernelPart::Drops, KernelPart::TestRun]),
+                ..identity("a", &[])
+            },
+            read: NodeIdentity {
+                lacks: KernelParts::from_iter([KernelPart::Drops, KernelPart::TestRun]),
+                ..identity("a", &[])
+            },
+        },
+        Case {
             name: "what would not show is not told",
             told: identity("web\u{1b}[2J\n\u{202e}-3", &[]),
             read: identity("web[2J-3", &[]),
@@ -88,19 +100,6 @@ fn what_is_told_is_what_is_read() {
             "{name}"
         );
     }
-}
-
-#[test]
-fn a_host_that_tells_no_interfaces_ends_before_them() {
-    let told = NodeIdentity {
-        interfaces: BTreeMap::new(),
-        ..identity("a", &[("rack", "r7")])
-    };
-    let mut datagram = written(&told);
-    assert_eq!(datagram.pop(), Some(0), "their number");
-    let length = u16::from_be_bytes([datagram[14], datagram[15]]) - 1;
-    datagram[14..16].copy_from_slice(&length.to_be_bytes());
-    assert_eq!(decode(&datagram).unwrap().identity, Some(told));
 }
 
 #[test]

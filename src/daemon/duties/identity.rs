@@ -63,6 +63,7 @@ impl<D: TellsCollectors> Duty<D> for TellIdentity {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             labels: settings.labels.clone(),
             interfaces: interfaces()?,
+            lacks: daemon.lacks()?,
         };
         let time_s = (clock::realtime_ns() / 1_000_000_000) as u32;
         daemon.emitter().identify(&identity, time_s);

@@ -11,8 +11,8 @@ use crate::daemon::duty::Duty;
 use crate::daemon::tells_collectors::TellsCollectors;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{
-    Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport, NodeId,
-    Observation, QueueEpisode, QueuePacket, QueueReport, Subsystem,
+    Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport,
+    KernelParts, NodeId, Observation, QueueEpisode, QueuePacket, QueueReport, Subsystem,
 };
 use crate::os::clock;
 use crate::report::Emitter;
@@ -207,6 +207,10 @@ impl TellsCollectors for PostcardsDaemon {
     fn identity(&self) -> Option<&IdentitySettings> {
         let settings = self.plan.config.identity.as_ref()?;
         (self.tells_extended() && !self.host.is_served()).then_some(settings)
+    }
+
+    fn lacks(&self) -> Result<KernelParts> {
+        Ok(self.refused)
     }
 }
 

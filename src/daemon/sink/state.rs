@@ -23,7 +23,7 @@ use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::sink_links;
 use crate::datapath::sweeper::{SummaryPlan, Sweeper};
-use crate::model::{ClockSource, NodeId, Tally, WatchRule};
+use crate::model::{ClockSource, KernelParts, NodeId, Tally, WatchRule};
 use crate::os::signals;
 use crate::report::Emitter;
 
@@ -165,6 +165,10 @@ impl TellsCollectors for SinkDaemon {
 
     fn identity(&self) -> Option<&IdentitySettings> {
         self.plan.config.identity.as_ref()
+    }
+
+    fn lacks(&self) -> Result<KernelParts> {
+        Ok(self.sink.host.parts()?.refused)
     }
 }
 

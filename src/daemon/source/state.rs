@@ -16,7 +16,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::source::Source;
-use crate::model::{NodeId, WatchRule};
+use crate::model::{KernelParts, NodeId, WatchRule};
 use crate::report::Emitter;
 
 /// A source that is looked after.
@@ -78,6 +78,10 @@ impl TellsCollectors for SourceDaemon {
 
     fn identity(&self) -> Option<&IdentitySettings> {
         self.plan.setup.identity.as_ref()
+    }
+
+    fn lacks(&self) -> Result<KernelParts> {
+        Ok(self.source.host.parts()?.refused)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::config::IdentitySettings;
 use crate::daemon::duty::Duty;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::tells_collectors::TellsCollectors;
-use crate::model::{Body, ConnectionReport, Flags, NodeId, Observation, Subsystem};
+use crate::model::{Body, ConnectionReport, Flags, KernelParts, NodeId, Observation, Subsystem};
 use crate::os::clock;
 use crate::report::Emitter;
 
@@ -57,6 +57,10 @@ impl TellsCollectors for TcpDaemon {
     fn identity(&self) -> Option<&IdentitySettings> {
         let settings = self.plan.config.identity.as_ref()?;
         (self.tells_extended() && !self.host.is_served()).then_some(settings)
+    }
+
+    fn lacks(&self) -> Result<KernelParts> {
+        Ok(self.programs.found().refused)
     }
 }
 

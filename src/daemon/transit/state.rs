@@ -17,7 +17,7 @@ use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
 use crate::datapath::transit::Transit;
 use crate::datapath::transit_links;
-use crate::model::NodeId;
+use crate::model::{KernelParts, NodeId};
 use crate::report::Emitter;
 
 /// A transit hop that is looked after.
@@ -86,6 +86,10 @@ impl TellsCollectors for TransitDaemon {
     fn identity(&self) -> Option<&IdentitySettings> {
         let settings = self.plan.setup.identity.as_ref()?;
         (self.tells_extended() && !self.is_served()).then_some(settings)
+    }
+
+    fn lacks(&self) -> Result<KernelParts> {
+        Ok(self.transit.host.parts()?.refused)
     }
 }
 

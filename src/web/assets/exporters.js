@@ -16,6 +16,9 @@ export function troubles(exporter) {
   if (exporter.unnumbered > 0) found.push("does not number its reports, so losses are unknown");
   if (exporter.lost > 0) found.push("reports lost");
   if (exporter.clock_synchronised === false) found.push("clock not synchronised");
+  for (const { part, missing } of exporter.lacks ?? []) {
+    if (missing) found.push(`does not know ${missing}: its kernel lacks or refuses ${part}`);
+  }
   return found;
 }
 
