@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
+#include "hostint/lease.h"
 #include "kernel/single_value.h"
 #include "packet/headers.h"
 
@@ -249,6 +250,18 @@ static __always_inline bool is_multicast(const struct flow_key *key)
 	bool is_ipv4 = !key->daddr[0] && !key->daddr[1] && key->daddr[2] == bpf_htonl(0xffff);
 
 	return is_ipv4 ? mapped >> 4 == 0xe || key->daddr[3] == 0xffffffff : first == 0xff;
+}
+
+static __always_inline bool is_port_of_probes(__be16 port)
+{
+	return (__u16)(bpf_ntohs(port) - LEASE_PROBE_PORT) < LEASE_PROBES;
+}
+
+/* True for a packet by which hostint finds out what passes, and for its answer: no application waits for it. */
+static __always_inline bool tries_a_path(const struct flow_key *key)
+{
+	return (key->dport == bpf_htons(LEASE_STRAY_PORT) && is_port_of_probes(key->sport)) ||
+	       (key->sport == bpf_htons(LEASE_STRAY_PORT) && is_port_of_probes(key->dport));
 }
 
 static __always_inline bool is_icmp(const struct flow_key *key)

@@ -188,3 +188,36 @@ fn replies_to_pings_of_bare_sockets_are_no_drops() {
         .sum();
     assert!((1..=PINGS).contains(&ignored), "{totals:#}");
 }
+
+#[test]
+fn packets_that_try_the_path_look_like_no_drops() {
+    const TRIED: u64 = 9;
+    let lab = Lab::new();
+    let daemon = lab.b.start("postcards --drops --json", "drops are told");
+    // Nobody listens at these ports: they are dropped alike.
+    let stray = lab.a.udp("10.9.1.1:64520");
+    let plain = lab.a.udp("10.9.1.1:5000");
+    let no_socket = |totals: &Value, ignored: bool| -> u64 {
+        let all = totals["reasons"].as_array().into_iter().flatten();
+        all.filter(|one| one["kernel_reason_name"] == "NO_SOCKET" && one["ignored"] == ignored)
+            .map(|one| one["packets"].as_u64().unwrap())
+            .sum()
+    };
+    for _ in 0..TRIED {
+        // Each is refused by ICMP, which the next one would return.
+        let _ = stray.send_to(b"stray", "10.9.2.1:64511");
+        let _ = plain.send_to(b"plain", "10.9.2.1:6001");
+    }
+    await_that_or(
+        || {
+            let totals = drops(&lab);
+            (no_socket(&totals, true), no_socket(&totals, false)) == (TRIED, TRIED)
+        },
+        || format!("{:#}", drops(&lab)),
+    );
+    let to = |port: u64| move |line: &Value| line["flow"]["dport"] == port;
+    await_that_or(|| lines(&daemon).iter().any(to(6001)), || daemon.stdout());
+    for line in lines(&daemon) {
+        assert!(!to(64511)(&line), "{line}");
+    }
+}
