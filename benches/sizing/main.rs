@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hostint::collector::ReportHub;
 use hostint::model::*;
-use hostint::store::{OpenedStore, StoreLimits, StoreSettings};
+use hostint::store::{OpenedStore, StoreLimits, StoreSettings, host_clock};
 use hostint::wire::report_v05;
 use hostint_testing::collector::Collector;
 use hostint_testing::random::Random;

@@ -9,7 +9,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::mkdtemp;
 
 use super::roles::DemoRoles;
-use super::{page, print, recording, say, stay, stays};
+use super::{print, recording, say, stay, stays};
 use crate::cli::{DemoArgs, exit};
 use crate::os::signals;
 
@@ -66,11 +66,9 @@ fn start_page(roles: &mut DemoRoles, stays: Duration) -> Result<Option<String>> 
     if stays.is_zero() {
         return Ok(None);
     }
-    let port = page::bind()?.local_addr()?.port();
-    let collect = format!(
-        "collect --listen 127.0.0.1:0 --store history.db --http 127.0.0.1:{port} --output /dev/null"
-    );
-    roles.start("the collector", None, (&collect, "serving http://"), drop)?;
+    let collect =
+        "collect --listen 127.0.0.1:0 --store history.db --http 127.0.0.1:0 --output /dev/null";
+    roles.start("the collector", None, (collect, "serving http://"), drop)?;
     roles.await_ready()?;
     let address = roles.said_behind("serving http://");
     Ok(address.map(|address| format!("http://{address}/")))
