@@ -11,7 +11,6 @@ use super::clsact::ClsactFilter;
 use super::links::{Hook, Link};
 use super::load::{program_fd, with_warnings};
 use super::maps::Map;
-use crate::os::log;
 
 /// The handle of the filter, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 5;
@@ -22,7 +21,8 @@ pub struct DemoLoss {
     dropped: Map<u32, u64>,
 }
 
-/// Packets are lost while this lives.
+/// Packets are lost until this ends.
+#[must_use]
 pub struct PacketLoss<'a> {
     held: LossHook,
     loss: &'a DemoLoss,
@@ -55,7 +55,7 @@ impl DemoLoss {
         })
     }
 
-    /// Loses packets that leave by an interface of the caller's network namespace, until the result is dropped.
+    /// Loses packets that leave by an interface of the caller's network namespace, until the result ends.
     pub fn begin(&self, ifindex: u32) -> io::Result<PacketLoss<'_>> {
         let program = self.program.as_fd();
         let held = match Link::create(program, ifindex, Hook::TcxEgress) {
@@ -81,14 +81,12 @@ impl DemoLoss {
     }
 }
 
-impl Drop for PacketLoss<'_> {
-    fn drop(&mut self) {
-        let ended = match &self.held {
+impl PacketLoss<'_> {
+    /// Loses no more packets. The caller is in the network namespace in which that began.
+    pub fn end(self) -> io::Result<()> {
+        match self.held {
             LossHook::Link(link) => link.detach(),
             LossHook::Filter(filter) => filter.remove(self.loss.program.as_fd()),
-        };
-        if let Err(err) = ended {
-            log::debug(|| format!("the demo's packets are lost until it ends: {err}"));
         }
     }
 }

@@ -212,7 +212,11 @@ impl Demo {
             .enter(|| self.loss.begin(netdev::index_of(ROUTER_DEV)?))
             .context("cannot lose packets at the router")?;
         let loses = stay(LOSES_FOR, || self.roles.check());
-        drop(losing);
+        // A filter is taken off in the namespace that it is in.
+        self.network
+            .router
+            .enter(|| losing.end())
+            .context("cannot end the loss of packets at the router")?;
         loses?;
         self.stay(AROUND)?;
         ensure!(!signals::ending(), INTERRUPTED);
