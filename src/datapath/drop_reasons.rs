@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use libbpf_rs::libbpf_sys;
 
 use super::abi::drop_limit;
+use super::libbpf_log::collect_warnings;
 use crate::model::KernelReason;
 
 /// The folder of the types of the kernel and of each module.
@@ -46,7 +47,7 @@ impl Drop for Types {
 impl Types {
     fn of_kernel() -> Option<Self> {
         // SAFETY: no arguments.
-        let btf = unsafe { libbpf_sys::btf__load_vmlinux_btf() };
+        let (btf, _) = collect_warnings(|| unsafe { libbpf_sys::btf__load_vmlinux_btf() });
         NonNull::new(btf).map(|btf| Self { btf })
     }
 

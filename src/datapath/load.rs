@@ -81,15 +81,22 @@ fn refusal_of<T>(
             Some(("prog", name)) => Some(name.to_owned()),
             _ => None,
         };
+        let known = known_reason(&warnings);
+        let why = known.map_or_else(|| err.to_string(), str::to_owned);
         let mut text = match (named, program.as_ref().and_then(|name| sections.get(name))) {
             (Some((_, name)), Some(section)) => {
-                format!("the kernel refuses the program {name} of type {section}: {err}")
+                format!("the kernel refuses the program {name} of type {section}: {why}")
             }
-            (Some(("map", name)), _) => format!("the kernel refuses the map {name}: {err}"),
-            _ => err.to_string(),
+            (Some(("map", name)), _) => format!("the kernel refuses the map {name}: {why}"),
+            _ => why,
         };
+        if let Some(said) = said_by_verifier(&warnings).filter(|_| known.is_none()) {
+            text.push_str("; the verifier says: ");
+            text.push_str(said);
+        }
+        let is_clear = denied || by_verifier || known.is_some();
         let last = warnings.len().saturating_sub(3);
-        for warning in warnings[last..].iter().filter(|_| !denied) {
+        for warning in warnings[last..].iter().filter(|_| !is_clear) {
             text.push_str("; ");
             text.push_str(warning.lines().last().unwrap_or_default());
         }
@@ -99,6 +106,38 @@ fn refusal_of<T>(
         };
         io::Error::new(kind, Refusal { program, text })
     })
+}
+
+/// What a kernel means that does not give bpf_probe_read_kernel.
+pub const NO_KERNEL_READS: &str = "programs may not read the kernel's memory, which takes CAP_PERFMON and another lockdown \
+                                   than confidentiality (try lockdown=integrity at boot)";
+
+/// Says in other words what these warnings mean, where they have a cause that a host's operator can change.
+fn known_reason(warnings: &[String]) -> Option<&'static str> {
+    let says = |words: &str| warnings.iter().any(|text| text.contains(words));
+    if says("failed to find valid kernel BTF") {
+        return Some(
+            "the kernel does not describe its types in /sys/kernel/btf/vmlinux, by which programs find what they read (try \
+             a kernel with CONFIG_DEBUG_INFO_BTF=y)",
+        );
+    }
+    if says("failed to find kernel BTF type ID") {
+        return Some("the kernel has no such place");
+    }
+    let reads = ["unknown func ", "cannot use helper "];
+    let may_not_read = reads
+        .iter()
+        .any(|words| says(&format!("{words}bpf_probe_read")));
+    may_not_read.then_some(NO_KERNEL_READS)
+}
+
+/// The last line of the verifier's log that tells why it refuses a program.
+fn said_by_verifier(warnings: &[String]) -> Option<&str> {
+    let log = warnings
+        .iter()
+        .find(|text| text.contains("PROG LOAD LOG"))?;
+    let is_reason = |line: &&str| !line.starts_with("processed ") && !line.starts_with("-- ");
+    log.lines().map(str::trim).rfind(is_reason)
 }
 
 /// The error of a program that the kernel took, and does not let run where it belongs.
