@@ -12,7 +12,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 SEC("tc")
 int head_room(struct __sk_buff *ctx)
 {
-	struct net_device *dev = device_of(ctx);
+	struct net_device *dev = have_kernel_reads ? device_of(ctx) : NULL;
 
 	return dev ? BPF_CORE_READ(dev, hard_header_len) + BPF_CORE_READ(dev, needed_headroom) : 0;
 }

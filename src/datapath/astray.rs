@@ -45,6 +45,7 @@ impl AstrayWatchers {
             .map_err(io::Error::other)?;
         if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
             constants.have_kernel_ctx = features.kernel_ctx;
+            constants.have_kernel_reads = features.kernel_reads;
             constants.have_coarse_clock = features.coarse_clock;
         }
         pin_maps(open.open_object_mut(), pins, &SINK_MAPS)?;

@@ -23,7 +23,9 @@ pub fn of_udp(ifindex: u32) -> io::Result<Option<u32>> {
         .open(&mut object)
         .map_err(io::Error::other)?;
     if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
-        rodata.have_kernel_ctx = Features::probe().kernel_ctx;
+        let features = Features::probe();
+        rodata.have_kernel_ctx = features.kernel_ctx;
+        rodata.have_kernel_reads = features.kernel_reads;
     }
     let skel = load_object(open)?;
     let program = program_fd(&skel.progs.head_room)?;

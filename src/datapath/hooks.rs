@@ -96,6 +96,9 @@ fn our_programs(pins: Option<&Pins>) -> io::Result<Vec<u32>> {
     Ok(found)
 }
 
+/// The index of the loopback interface, in each network namespace.
+pub(super) const LOOPBACK: u32 = 1;
+
 /// Says whether the kernel has tcx; `None` without the privilege to ask.
 pub(super) fn has_tcx(ifindex: u32) -> Option<bool> {
     match tcx_programs(ifindex, libbpf_sys::BPF_TCX_INGRESS) {

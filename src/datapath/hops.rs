@@ -305,6 +305,7 @@ fn load(
         .map_err(io::Error::other)?;
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
         constants.have_kernel_ctx = features.kernel_ctx;
+        constants.have_kernel_reads = features.kernel_reads;
     }
     open.maps
         .hop_flows

@@ -5,7 +5,8 @@ use std::io;
 use libbpf_rs::libbpf_sys;
 
 use super::bound_program;
-use super::hooks::has_tcx;
+use super::hooks::{LOOPBACK, has_tcx};
+use super::load::NO_KERNEL_READS;
 use super::maps;
 use super::probe::{Features, has_map_type, has_program_type};
 use super::run;
@@ -14,18 +15,31 @@ use super::{drops, hops, host_times, libbpf_log, namespaces, queues, tcp, waits}
 use crate::model::{KERNEL_PARTS, KernelPart, PartsFound};
 use crate::os::{kernel, log};
 
-/// The index of the loopback interface, in each network namespace.
-const LOOPBACK: u32 = 1;
-
 /// Tries the parts that no single program needs, and which are replaced or left out where they are used. Those that are
 /// refused are told in the log.
 pub fn of_every_role() -> PartsFound {
-    let mut found = PartsFound::default();
-    let tried = [
+    told([
         (KernelPart::Batches, maps::try_batches()),
         (KernelPart::TestRun, run::try_to_run()),
-    ];
-    for (part, tried) in tried {
+    ])
+}
+
+/// Tries what a hop needs besides. What is refused is told in the log.
+pub fn of_hop() -> PartsFound {
+    told([(KernelPart::KernelReads, try_reads())])
+}
+
+/// Tries what a source needs besides. What is refused is told in the log.
+pub fn of_source() -> PartsFound {
+    if Features::probe().kernel_ctx {
+        return PartsFound::default();
+    }
+    of_hop()
+}
+
+fn told<const N: usize>(parts: [(KernelPart, io::Result<()>); N]) -> PartsFound {
+    let mut found = PartsFound::default();
+    for (part, tried) in parts {
         found.tried.insert(part);
         if let Err(err) = tried {
             log::warning(format_args!("{}: {err}", part.facts().sentence()));
@@ -33,6 +47,13 @@ pub fn of_every_role() -> PartsFound {
         }
     }
     found
+}
+
+fn try_reads() -> io::Result<()> {
+    match Features::probe().kernel_reads {
+        true => Ok(()),
+        false => Err(io::Error::other(NO_KERNEL_READS)),
+    }
 }
 
 /// The parts that this kernel lacks or refuses, and what it said, as far as it says something.
@@ -65,6 +86,10 @@ pub fn missing() -> Vec<(KernelPart, Option<String>)> {
     }
     missing.sort();
     missing.dedup_by_key(|(part, _)| *part);
+    if missing.iter().any(|(part, _)| *part == P::KernelTypes) {
+        // All others say the same.
+        missing.iter_mut().for_each(|(_, why)| *why = None);
+    }
     missing
 }
 
@@ -92,6 +117,7 @@ fn try_one(part: KernelPart, features: Features) -> Option<Option<String>> {
         P::MtuCheck => unless(features.check_mtu),
         P::XdpBuffers => unless(features.xdp_frags),
         P::ChecksumState => unless(features.kernel_ctx),
+        P::KernelReads => refused(try_reads()),
         P::HostWaits
         | P::SendBufferWaits
         | P::DatagramWaits

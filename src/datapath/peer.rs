@@ -69,6 +69,7 @@ impl PeerProgram {
         if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
             constants.have_check_mtu = features.check_mtu;
             constants.have_kernel_ctx = features.kernel_ctx;
+            constants.have_kernel_reads = features.kernel_reads;
             constants.room_ipv4 = settings.room_ipv4;
             constants.room_ipv6 = settings.room_ipv6;
             constants.max_hops = settings.max_hops.into();

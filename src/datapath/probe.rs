@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use libbpf_rs::libbpf_sys;
 
-use super::libbpf_log;
+use super::libbpf_log::{self, collect_warnings};
 use crate::os::{kernel, log};
 
 /// Kernel features that hostint uses where they exist.
@@ -23,8 +23,12 @@ pub struct Features {
     pub xdp_frags: bool,
     /// bpf_ktime_get_coarse_ns (5.11): the time to a few ms, cheap.
     pub coarse_clock: bool,
+    /// bpf_probe_read_kernel, which lockdown=confidentiality refuses: the kernel's description of an interface or a packet.
+    pub kernel_reads: bool,
     /// bpf_xdp_metadata_rx_timestamp (6.3): the time at which a packet reached the network card.
     pub nic_stamps: bool,
+    /// bpf_sk_storage_get in programs that see connections (5.11): what was noted of option 114.
+    pub socket_storage: bool,
     /// net.core.bpf_jit_harden is 2, as far as this process may read it: the kernel moves programs after it verified
     /// them.
     pub blinding: bool,
@@ -63,7 +67,8 @@ fn has_kernel_function(name: &CStr) -> bool {
 fn is_described(name: &CStr, kind: u32) -> bool {
     // SAFETY: the BTF object is freed below; the name is NUL-terminated.
     unsafe {
-        let btf = libbpf_sys::btf__load_vmlinux_btf();
+        // Kernels without types have no such type; that they have none is said where it matters.
+        let (btf, _) = collect_warnings(|| libbpf_sys::btf__load_vmlinux_btf());
         if btf.is_null() {
             return false;
         }
@@ -119,7 +124,9 @@ impl fmt::Display for Features {
             ("kernel_ctx", self.kernel_ctx),
             ("xdp_frags", self.xdp_frags),
             ("coarse_clock", self.coarse_clock),
+            ("kernel_reads", self.kernel_reads),
             ("nic_stamps", self.nic_stamps),
+            ("socket_storage", self.socket_storage),
             ("blinding", self.blinding),
             ("atomics", self.atomics),
             ("home_cpus", self.home_cpus),
@@ -153,7 +160,9 @@ impl Features {
             kernel_ctx: has_kernel_function(c"bpf_cast_to_kern_ctx"),
             xdp_frags: has_helper(XDP, libbpf_sys::BPF_FUNC_xdp_get_buff_len),
             coarse_clock: has_helper(XDP, libbpf_sys::BPF_FUNC_ktime_get_coarse_ns),
+            kernel_reads: has_helper(TC, libbpf_sys::BPF_FUNC_probe_read_kernel),
             nic_stamps: has_kernel_function(c"bpf_xdp_metadata_rx_timestamp"),
+            socket_storage: has_kernel_function(c"bpf_sk_storage_get_tracing"),
             blinding: is_blinding(),
             atomics: has_atomics(),
             home_cpus: !kernel::is_real_time(),

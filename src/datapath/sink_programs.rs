@@ -81,6 +81,7 @@ pub(super) fn open<'a>(
         constants.have_tai_clock = features.tai_clock;
         constants.have_check_mtu = features.check_mtu;
         constants.have_kernel_ctx = features.kernel_ctx;
+        constants.have_kernel_reads = features.kernel_reads;
         constants.have_xdp_frags = features.xdp_frags;
         constants.have_coarse_clock = features.coarse_clock;
         constants.have_home_cpus = features.atomics && features.home_cpus;

@@ -163,6 +163,7 @@ fn set_constants(
     constants.have_tai_clock = features.tai_clock;
     constants.have_check_mtu = features.check_mtu;
     constants.have_kernel_ctx = features.kernel_ctx;
+    constants.have_kernel_reads = features.kernel_reads;
     constants.tos_value = config.mark.tos_value();
     constants.tos_mask = config.mark.tos_mask();
     constants.extension_port = config.extension_port.to_be();

@@ -37,6 +37,7 @@ pub enum KernelPart {
     MtuCheck,
     XdpBuffers,
     ChecksumState,
+    KernelReads,
 }
 
 /// What becomes of a role without a part.
@@ -82,7 +83,7 @@ use KernelPart as P;
 use Without::{CannotRun, Missing, Replaced};
 
 /// The whole table, in the order of the parts' numbers.
-pub const KERNEL_PARTS: [PartFacts; 29] = [
+pub const KERNEL_PARTS: [PartFacts; 30] = [
     row(
         P::KernelTypes,
         "types of the kernel (BTF)",
@@ -134,9 +135,9 @@ pub const KERNEL_PARTS: [PartFacts; 29] = [
     ),
     row(
         P::HostWaits,
-        "tp_btf/net_dev_start_xmit and skb_copy_datagram_iovec",
+        "tp_btf/net_dev_start_xmit and skb_copy_datagram_iovec, and tcx",
         "sink --host-times",
-        "5.5",
+        "6.6",
         Missing("how long packets wait in this host"),
     ),
     row(
@@ -236,7 +237,7 @@ pub const KERNEL_PARTS: [PartFacts; 29] = [
         P::Option114,
         "sockops of a cgroup",
         "tcp --option",
-        "5.10",
+        "5.11",
         Missing("what hops stamp into TCP option 114"),
     ),
     row(
@@ -286,7 +287,17 @@ pub const KERNEL_PARTS: [PartFacts; 29] = [
         "bpf_cast_to_kern_ctx",
         "sink, source",
         "6.2",
-        Replaced("bpf_probe_read_kernel, which lockdown=confidentiality refuses"),
+        Replaced("bpf_probe_read_kernel finds out whether the checksum of a packet is finished"),
+    ),
+    row(
+        P::KernelReads,
+        "bpf_probe_read_kernel",
+        "transit; source before 6.2",
+        "5.8",
+        Missing(
+            "the queues that TCP option 114 asks for, and before Linux 6.2 the checksums of packets outside tunnels, which \
+             stay untagged",
+        ),
     ),
 ];
 

@@ -10,6 +10,7 @@ const volatile bool have_check_mtu = false;    /* bpf_check_mtu, 5.12 */
 const volatile bool have_kernel_ctx = false;   /* bpf_cast_to_kern_ctx, 6.2 */
 const volatile bool have_xdp_frags = false;    /* packets in several buffers, 5.18 */
 const volatile bool have_coarse_clock = false; /* bpf_ktime_get_coarse_ns, 5.11 */
+const volatile bool have_kernel_reads = false; /* bpf_probe_read_kernel, which lockdown=confidentiality refuses */
 
 /* Only tests set this to false: nearly all packets take a straight way, which must do what the general way does. */
 const volatile bool have_straight_way = true;

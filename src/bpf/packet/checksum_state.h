@@ -35,6 +35,8 @@ static __always_inline enum checksum_state checksum_state(struct __sk_buff *ctx,
 		return checksum_at(at, BPF_CORE_READ_BITFIELD(skb, ip_summed) == CHECKSUM_PARTIAL,
 				   skb->csum_start - (__u32)(skb->data - skb->head), skb->csum_offset);
 	}
+	if (!have_kernel_reads)
+		return CHECKSUM_UNREADABLE;
 	/* Before 6.2 the context pointer is the skb's own address, so fields are read through it. */
 	struct sk_buff *skb = (void *)ctx;
 	unsigned char *head, *data;

@@ -44,10 +44,14 @@ static __always_inline __s64 longest_of_queues(struct net_device *dev)
  */
 __noinline int queue_bytes(struct __sk_buff *ctx, int reads_all)
 {
-	struct net_device *dev = device_of(ctx);
-	struct Qdisc *qdisc = BPF_CORE_READ(dev, qdisc);
+	struct net_device *dev;
+	struct Qdisc *qdisc;
 	__s64 bytes;
 
+	if (!have_kernel_reads)
+		return QUEUE_UNKNOWN;
+	dev = device_of(ctx);
+	qdisc = BPF_CORE_READ(dev, qdisc);
 	if (!qdisc)
 		return QUEUE_UNKNOWN;
 	if (!(BPF_CORE_READ(qdisc, flags) & QDISC_OF_QUEUES))

@@ -78,6 +78,7 @@ impl AttachedSource {
             );
         };
         source.host.note_parts(kernel_parts::of_every_role())?;
+        source.host.note_parts(kernel_parts::of_source())?;
         source.host.set_lease_key(key)?;
         source.host.set_report_ports(&plan.report_ports())?;
         warn_without_key(key);

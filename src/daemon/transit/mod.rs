@@ -35,6 +35,7 @@ use super::privileges::give_up_all_but;
 use super::signs::{GiveSigns, Signs};
 use crate::cli::TransitServeArgs;
 use crate::config::TRANSIT_HTTP_PORT;
+use crate::datapath::kernel_parts;
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::datapath::transit::Transit;
 use crate::host::{self, pins, state as host_state};
@@ -72,6 +73,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let pins = pins::make(bpffs)?;
     let _lock = lock(&pins)?;
     let transit = attach_all(&pins, &plan)?;
+    transit.host.note_parts(kernel_parts::of_hop())?;
     let postcards = TellPostcards::begin(&pins)?;
     let waits = TellWaits::begin(&pins, &plan.setup.transit, &transit.host)?;
     give_up_all_but(&privileges::STEADY)?;

@@ -398,6 +398,7 @@ fn the_preflight_names_each_part_that_is_refused() {
     let lab = Lab::new();
     let mut refused = ALL.to_vec();
     refused.extend([
+        Helper(sys::BPF_FUNC_probe_read_kernel),
         // Atomics are tried with one. libbpf tries with them, too, what else it needs.
         Type(sys::BPF_PROG_TYPE_SOCKET_FILTER),
         Type(sys::BPF_PROG_TYPE_XDP),

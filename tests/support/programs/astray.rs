@@ -28,6 +28,7 @@ impl Watcher {
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
         let features = Features::probe();
         rodata.have_kernel_ctx = features.kernel_ctx;
+        rodata.have_kernel_reads = features.kernel_reads;
         rodata.have_coarse_clock = features.coarse_clock;
         let skel = open.load().expect("loads as root");
         let settings = sink_settings {

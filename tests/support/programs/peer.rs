@@ -90,6 +90,7 @@ impl Peer {
         let features = Features::probe();
         rodata.have_check_mtu = features.check_mtu;
         rodata.have_kernel_ctx = features.kernel_ctx;
+        rodata.have_kernel_reads = features.kernel_reads;
         rodata.room_ipv4 = options.room;
         rodata.room_ipv6 = options.room;
         rodata.max_hops = options.max_hops;

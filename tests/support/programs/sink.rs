@@ -159,6 +159,7 @@ impl Sink {
         rodata.have_tai_clock = features.tai_clock;
         rodata.have_check_mtu = features.check_mtu;
         rodata.have_kernel_ctx = features.kernel_ctx;
+        rodata.have_kernel_reads = features.kernel_reads;
         rodata.have_xdp_frags = features.xdp_frags;
         rodata.have_coarse_clock = features.coarse_clock;
         let atomics = features.atomics && sizes.atomics;

@@ -133,6 +133,7 @@ impl Source {
         rodata.have_check_mtu = features.check_mtu;
         rodata.have_coarse_clock = features.coarse_clock;
         rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
+        rodata.have_kernel_reads = features.kernel_reads;
         rodata.superpackets = options.superpackets.0;
         rodata.max_hops = options.max_hops;
         rodata.without_queue = options.without_queue;

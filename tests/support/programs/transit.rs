@@ -115,6 +115,7 @@ impl Hop {
         rodata.have_tai_clock = features.tai_clock;
         rodata.have_check_mtu = features.check_mtu;
         rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
+        rodata.have_kernel_reads = features.kernel_reads;
         rodata.tos_value = MARK;
         rodata.tos_mask = MARK;
         rodata.extension_port = EXTENSION_PORT.to_be();
