@@ -23,13 +23,14 @@ use super::iterator;
 use super::leases::key_of;
 use super::load::{attach, attach_to_cgroup, load_object, without_refused};
 use super::maps::Map;
+use super::probe::Features;
 use super::tcp_record::RecordUnits;
 use super::token_rate::token_rate_of;
 use super::watch::{Watchlist, watchlist_of};
 use crate::model::{
     AddressPair, KernelPart, KernelParts, OptionCounts, PartsFound, TcpSample, WatchRule,
 };
-use crate::os::clock;
+use crate::os::{clock, log};
 
 /// Bytes of one read: the kernel gives no more at a time.
 const READ_BYTES: usize = 64 * 1024;
@@ -93,14 +94,22 @@ impl TcpPrograms {
     /// If the kernel shows neither connections that are open nor those that end.
     pub fn attach(max_connections: u32, plan: &TcpPlan) -> io::Result<Self> {
         let wanted = wanted(plan.option.is_some());
+        let given = wanted.without(lacking());
+        for row in wanted.without(given).iter() {
+            log::warning(format_args!(
+                "{}: programs that see connections have no storage of sockets, which came with Linux 5.11",
+                row.sentence()
+            ));
+        }
         let (mut programs, refused) = without_refused(&PROGRAMS, |refused| {
-            Self::attach_parts(max_connections, plan, wanted.without(refused))
+            Self::attach_parts(max_connections, plan, given.without(refused))
         })?;
+        let refused = refused.and(wanted.without(given));
         if SEEING.iter().all(|part| refused.contains(*part)) {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "the kernel lacks or refuses iter/tcp and tp_btf/inet_sock_set_state, one of which it takes to see \
-                 connections",
+                 connections (see hostint status --preflight)",
             ));
         }
         programs.found = PartsFound {
@@ -254,13 +263,14 @@ impl TcpPrograms {
 /// # Errors
 /// If it takes none of them.
 pub fn try_to_load() -> io::Result<PartsFound> {
-    let wanted = wanted(true);
+    let tried = wanted(true);
+    let given = tried.without(lacking());
     let ((), refused) = without_refused(&PROGRAMS, |refused| {
-        load(&mut MaybeUninit::uninit(), 1, wanted.without(refused)).map(drop)
+        load(&mut MaybeUninit::uninit(), 1, given.without(refused)).map(drop)
     })?;
     Ok(PartsFound {
-        tried: wanted,
-        refused,
+        tried,
+        refused: refused.and(tried.without(given)),
     })
 }
 
@@ -280,6 +290,13 @@ fn wanted(option: bool) -> KernelParts {
     parts
         .filter(|part| option || SEEING.contains(part))
         .collect()
+}
+
+/// The parts that the kernel lacks as its programs that see connections could not read what the others note.
+fn lacking() -> KernelParts {
+    let parts = [KernelPart::Option114, KernelPart::AdoptedConnections];
+    let has_storage = Features::probe().socket_storage;
+    parts.into_iter().filter(|_| !has_storage).collect()
 }
 
 /// Connections that are there already send option 114, too, from now on.
