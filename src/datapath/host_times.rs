@@ -11,6 +11,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::abi::host_times_object::{HostTimesSkelBuilder, OpenHostTimesSkel};
 use super::abi::{flow_key, sink_flow};
+use super::hooks::{LOOPBACK, has_tcx};
 use super::links::{Hook, Link};
 use super::load::{attach, load_object, pin_maps, program_fd, without_refused};
 use super::map_names::{CROSSINGS, HOST_SETTINGS, SINK_FLOWS};
@@ -63,6 +64,9 @@ pub fn parts() -> KernelParts {
 /// # Errors
 /// If it gives nothing of it.
 pub fn try_to_load() -> io::Result<PartsFound> {
+    if has_tcx(LOOPBACK) == Some(false) {
+        return Err(without_tcx(io::Error::from_raw_os_error(nix::libc::EINVAL)));
+    }
     let tried = parts();
     let ((), refused) = without_refused(&OPTIONAL, |refused| {
         let mut object = MaybeUninit::uninit();
@@ -80,6 +84,17 @@ pub fn try_to_load() -> io::Result<PartsFound> {
         load_object(open).map(drop)
     })?;
     Ok(PartsFound { tried, refused })
+}
+
+/// Says what an error at the interfaces means where the kernel has no tcx, or refuses it.
+fn without_tcx(err: io::Error) -> io::Error {
+    match err.raw_os_error() {
+        Some(nix::libc::EINVAL | nix::libc::EPERM) => io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("packets that arrive are seen by tcx, which came with Linux 6.6: {err}"),
+        ),
+        _ => err,
+    }
 }
 
 impl HostTimes {
@@ -164,7 +179,8 @@ impl HostTimes {
         });
         for ifindex in wanted {
             if !self.interfaces.contains_key(&ifindex) {
-                let link = Link::create(self.arrives.as_fd(), ifindex, Hook::TcxIngress)?;
+                let link = Link::create(self.arrives.as_fd(), ifindex, Hook::TcxIngress)
+                    .map_err(without_tcx)?;
                 self.interfaces.insert(ifindex, link);
             }
         }
