@@ -1,6 +1,7 @@
 #!/bin/bash
 # The programs' own tests, VLAN devices, virtio-net cards and programs bound to an interface under other kernels:
-# all.sh DIR KERNEL...   (kernels by kernels.sh DIR)
+# all.sh DIR GUEST...   GUEST: a kernel by kernels.sh DIR; or KERNEL-locked, which has lockdown=confidentiality, or KERNEL-typeless,
+# which does not describe its types: there the roles alone are tried
 # TESTS names files of tests as ROOM/MODULE, all that need nothing but the kernel by default.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -28,8 +29,18 @@ done)
 [ -n "$runs" ] || { echo "all.sh: the tests do not compile" >&2; exit 1; }
 export VM_TIMEOUT=${VM_TIMEOUT:-5400}
 code=0
-for kernel in "$@"; do
-	echo "== kernel $kernel"
+for guest in "$@"; do
+	echo "== kernel $guest"
+	kernel=${guest%-locked} kernel=${kernel%-typeless}
+	case $guest in
+	*-locked) append=lockdown=confidentiality ;;
+	*-typeless) append=initcall_blacklist=btf_vmlinux_init ;;
+	*) append= ;;
+	esac
+	if [ -n "$append" ]; then
+		VM_APPEND=$append "$here/run.sh" "$dir/$kernel" tests/vm/roles.sh "$hostint" || code=1
+		continue
+	fi
 	# shellcheck disable=SC2016
 	"$here/run.sh" "$dir/$kernel" bash -c '
 		code=0
@@ -40,6 +51,7 @@ for kernel in "$@"; do
 				{ code=1; tail -40 /tmp/out; }
 			grep -E "^test result" /tmp/out
 		done
+		tests/vm/roles.sh "$2" || code=1
 		tests/vm/vlan.sh "$2" || code=1
 		tests/vm/postcards.sh "$2" || code=1
 		tests/vm/signed.sh "$2" || code=1
