@@ -64,9 +64,7 @@ pub fn parts() -> KernelParts {
 /// # Errors
 /// If it gives nothing of it.
 pub fn try_to_load() -> io::Result<PartsFound> {
-    if has_tcx(LOOPBACK) == Some(false) {
-        return Err(without_tcx(io::Error::from_raw_os_error(nix::libc::EINVAL)));
-    }
+    require_tcx()?;
     let tried = parts();
     let ((), refused) = without_refused(&OPTIONAL, |refused| {
         let mut object = MaybeUninit::uninit();
@@ -86,6 +84,14 @@ pub fn try_to_load() -> io::Result<PartsFound> {
     Ok(PartsFound { tried, refused })
 }
 
+/// All is left alone where packets that arrive could not be seen.
+fn require_tcx() -> io::Result<()> {
+    match has_tcx(LOOPBACK) {
+        Some(false) => Err(without_tcx(io::Error::from_raw_os_error(nix::libc::EINVAL))),
+        _ => Ok(()),
+    }
+}
+
 /// Says what an error at the interfaces means where the kernel has no tcx, or refuses it.
 fn without_tcx(err: io::Error) -> io::Error {
     match err.raw_os_error() {
@@ -103,6 +109,7 @@ impl HostTimes {
     /// # Errors
     /// If the kernel has no such tracepoints, does not describe their types, or refuses a program.
     pub fn attach(pins: &Pins, config: &SinkConfig) -> io::Result<Self> {
+        require_tcx()?;
         let (mut times, refused) = without_refused(&OPTIONAL, |refused| {
             Self::attach_parts(pins, config, parts().without(refused))
         })?;

@@ -40,7 +40,7 @@ role() { # runs or ends, name, words at which it runs, then hostint's arguments
 	if [ $state = runs ]; then
 		lacks=$(sed -n 's/^hostint: \(without .* lacks or refuses,[^:]*\).*/\1/p' "$work/err")
 		while read -r lack; do
-			for _ in $(seq 100); do
+			for _ in $(seq 20); do
 				"$hostint" status >"$work/status" 2>&1 || true
 				if grep -qF "$lack" "$work/status"; then break; fi
 				sleep 0.1
@@ -93,7 +93,8 @@ if [ $kernel = typeless ]; then
 	[ $code = 1 ] && grep -q CONFIG_DEBUG_INFO_BTF "$work/err" || fail "demo: exit code $code"
 else
 	lost=$(sed -n 's/^== the router dropped \([0-9]*\) packets*; hostint reports \([0-9]*\) lost$/\1 \2/p' "$work/out")
-	[ $code = 0 ] && [ "${lost% *}" = "${lost#* }" ] && [ "${lost% *}" -gt 0 ] || fail "demo: exit code $code, lost and told: $lost"
+	[ $code = 0 ] && [ "${lost% *}" = "${lost#* }" ] && [ "${lost% *}" -gt 0 ] ||
+		{ cat "$work/out" >&2; fail "demo: exit code $code, lost and told: $lost"; }
 fi
 is_nothing_left "demo"
 echo "ok: demo, $((SECONDS - begun)) s"
