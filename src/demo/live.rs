@@ -204,6 +204,11 @@ impl Demo {
         say(
             "traffic: UDP every 2 ms and a TCP stream; the router drops every 100th packet for a second",
         );
+        // Before Linux 6.6 that makes a qdisc, which may cost an interface packets at its first moment.
+        self.network
+            .router
+            .enter(|| self.loss.begin(netdev::index_of(ROUTER_DEV)?)?.end())
+            .context("cannot prepare the loss of packets at the router")?;
         traffic::start(&self.network).context("cannot send the demo's packets")?;
         self.stay(AROUND)?;
         let losing = self
