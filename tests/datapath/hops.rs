@@ -39,6 +39,7 @@ mod root {
         let mut open = HopSkelBuilder::default().open(object).unwrap();
         let constants = open.maps.rodata_data.as_deref_mut().unwrap();
         constants.have_kernel_ctx = Features::probe().kernel_ctx;
+        constants.have_kernel_reads = Features::probe().kernel_reads;
         let skel = open.load().unwrap();
         let settings = hop_settings {
             until_ns: u64::MAX,

@@ -76,6 +76,7 @@ mod root {
         constants.have_coarse_clock = features.coarse_clock;
         constants.have_check_mtu = features.check_mtu;
         constants.have_kernel_ctx = features.kernel_ctx;
+        constants.have_kernel_reads = features.kernel_reads;
         constants.encapsulation = encapsulation;
         constants.superpackets = superpackets;
         let skel = open.load().expect("loads as root");
@@ -109,6 +110,7 @@ mod root {
         constants.have_tai_clock = features.tai_clock;
         constants.have_check_mtu = features.check_mtu;
         constants.have_kernel_ctx = features.kernel_ctx;
+        constants.have_kernel_reads = features.kernel_reads;
         let skel = open.load().expect("loads as root");
         line(out, "transit_in", &skel.progs.transit_in);
         line(out, "transit_out", &skel.progs.transit_out);

@@ -71,18 +71,21 @@ mod root {
             kernel_ctx: false,
             xdp_frags: false,
             coarse_clock: false,
+            kernel_reads: false,
             nic_stamps: false,
+            socket_storage: false,
             blinding: false,
             atomics: false,
             home_cpus: false,
         };
         let mut all = vec![have, none];
-        let without: [fn(&mut Features); 7] = [
+        let without: [fn(&mut Features); 8] = [
             |features| features.tai_clock = false,
             |features| features.check_mtu = false,
             |features| features.kernel_ctx = false,
             |features| features.xdp_frags = false,
             |features| features.coarse_clock = false,
+            |features| features.kernel_reads = false,
             |features| features.atomics = false,
             |features| features.home_cpus = false,
         ];
@@ -150,6 +153,7 @@ mod root {
                 constants.have_tai_clock = features.tai_clock;
                 constants.have_check_mtu = features.check_mtu;
                 constants.have_kernel_ctx = features.kernel_ctx;
+                constants.have_kernel_reads = features.kernel_reads;
                 constants.only_allowed = only_allowed;
                 constants.notes_departures = only_allowed;
                 constants.carriers = if only_allowed { 47 } else { 3 };
@@ -241,6 +245,7 @@ mod root {
             let mut open = HopSkelBuilder::default().open(&mut object).unwrap();
             let constants = open.maps.rodata_data.as_deref_mut().unwrap();
             constants.have_kernel_ctx = features.kernel_ctx;
+            constants.have_kernel_reads = features.kernel_reads;
             let skel = open
                 .load()
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));
@@ -337,6 +342,7 @@ mod root {
         constants.have_coarse_clock = features.coarse_clock;
         constants.have_check_mtu = features.check_mtu;
         constants.have_kernel_ctx = features.kernel_ctx;
+        constants.have_kernel_reads = features.kernel_reads;
         set(constants);
         open.progs.source_tc.set_autoload(features.atomics);
         open.progs.source_xdp.set_autoload(features.atomics);
