@@ -215,7 +215,6 @@ impl HopPrograms {
         self.list
             .replace(plan.rules.as_deref().unwrap_or_default())?;
         self.set = settings_of(plan)?;
-        // Nothing takes the times of packets for sockets then.
         if self.found.refused.contains(KernelPart::SocketPassages) {
             self.set.flags &= !hop_setting::HOP_LOCAL.0;
         }
