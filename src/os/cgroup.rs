@@ -3,6 +3,7 @@
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
 
@@ -24,8 +25,14 @@ pub fn id(folder: &Path) -> io::Result<u64> {
 }
 
 /// Finds the cgroup that all others are below: where this process has it mounted, else process 1 or those that started
-/// this one, because `ip netns exec` covers /sys. The path stays valid for this process when it gives up capabilities.
+/// this one, because `ip netns exec` covers /sys. The path stays valid for this process when it gives up capabilities, and is
+/// looked for once, as seeing the mounts of others takes some.
 pub fn root() -> Option<PathBuf> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOUND.get_or_init(find_root).clone()
+}
+
+fn find_root() -> Option<PathBuf> {
     let outer = || {
         netns::outer_processes().into_iter().find_map(|pid| {
             let folder = mounted_for(&pid.to_string())?;

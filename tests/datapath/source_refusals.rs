@@ -284,7 +284,7 @@ mod root {
                         // Another connection with these ports was tagged.
                         for flags in [SYN, ACK] {
                             let frame = frame.clone().segment(100, flags);
-                            assert_tagged(&mut source, Hook::Tc, &frame, name);
+                            assert_tagged(&source, Hook::Tc, &frame, name);
                         }
                     }
                     for flags in [SYN, ACK, ACK | 8, ACK | 1] {
@@ -298,7 +298,7 @@ mod root {
                     // The ports belong to a connection without signatures then.
                     for flags in [SYN, ACK] {
                         let frame = frame.clone().segment(300, flags);
-                        assert_tagged(&mut source, Hook::Tc, &frame, name);
+                        assert_tagged(&source, Hook::Tc, &frame, name);
                     }
                 }
             }

@@ -83,6 +83,8 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     let found = bpffs
         .map(Path::to_owned)
         .or_else(|| netns::bpffs(false).ok().flatten());
+    // So does that of the cgroups that all others are below, which --local needs.
+    let _ = crate::os::cgroup::root();
     give_up_all_but(&privileges::POSTCARDS_BEGIN)?;
     let (mut daemon, http) = begin(found.as_deref(), args)?;
     let mut duties = Duties::default()
