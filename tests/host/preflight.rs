@@ -194,7 +194,7 @@ fn hosts_are_judged_by_what_they_have() {
             |_| {},
             "kernel-part",
             Ok,
-            "all 29 that hostint uses",
+            "all 30 that hostint uses",
         ),
         (
             "parts not tried",
