@@ -279,7 +279,7 @@ mod root {
         for (name, options) in signatures() {
             for frame in [tcp(), tcp6()] {
                 for begun_before in [false, true] {
-                    let mut source = Source::load(&Options::default());
+                    let source = Source::load(&Options::default());
                     if begun_before {
                         // Another connection with these ports was tagged.
                         for flags in [SYN, ACK] {
