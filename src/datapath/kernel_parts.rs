@@ -18,15 +18,12 @@ use crate::os::{kernel, log};
 /// Tries the parts that no single program needs, and which are replaced or left out where they are used. Those that are
 /// refused are told in the log.
 pub fn of_every_role() -> PartsFound {
-    told([
-        (KernelPart::Batches, maps::try_batches()),
-        (KernelPart::TestRun, run::try_to_run()),
-    ])
+    told(&[KernelPart::Batches, KernelPart::TestRun])
 }
 
 /// Tries what a hop needs besides. What is refused is told in the log.
 pub fn of_hop() -> PartsFound {
-    told([(KernelPart::KernelReads, try_reads())])
+    told(&[KernelPart::KernelReads])
 }
 
 /// Tries what a source needs besides. What is refused is told in the log.
@@ -37,13 +34,15 @@ pub fn of_source() -> PartsFound {
     of_hop()
 }
 
-fn told<const N: usize>(parts: [(KernelPart, io::Result<()>); N]) -> PartsFound {
+fn told(parts: &[KernelPart]) -> PartsFound {
+    let features = Features::probe();
     let mut found = PartsFound::default();
-    for (part, tried) in parts {
-        found.tried.insert(part);
-        if let Err(err) = tried {
-            log::warning(format_args!("{}: {err}", part.facts().sentence()));
-            found.refused.insert(part);
+    for part in parts {
+        found.tried.insert(*part);
+        if let Some(why) = try_one(*part, features) {
+            let why = why.unwrap_or_default();
+            log::warning(format_args!("{}: {why}", part.facts().sentence()));
+            found.refused.insert(*part);
         }
     }
     found
