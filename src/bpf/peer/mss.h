@@ -9,24 +9,20 @@
 #include "kernel/device_mtu.h"
 #include "packet/headers.h"
 #include "packet/ip_headers.h"
-#include "packet/tcp_signature.h"
+#include "packet/tcp_options.h"
 #include "peer/counters.h"
 #include "peer/syns.h"
 #include "peer/tagging.h"
 
 enum {
 	MSS_SIGNED = 0xffffffff,
-	TCP_OPTION_END = 0,
-	TCP_OPTION_NOP = 1,
-	TCP_OPTION_MSS = 2,
-	MAX_TCP_OPTIONS = 40, /* options of one byte each */
 	LEAST_MSS_IPV4 = 536, /* what every host takes (RFC 9293) */
 	LEAST_MSS_IPV6 = 1220,
 };
 
 /*
- * Returns the offset of the MSS value, 0 if there is none, or MSS_SIGNED if the SYN is signed. It is not static, so that the verifier walks it once for
- * any offset, instead of once for each way that leads here.
+ * Returns the offset of the MSS value, 0 if there is none, or MSS_SIGNED if the SYN is signed. It is not static, so that the
+ * verifier walks it once for any offset, instead of once for each way that leads here.
  */
 __noinline __u32 find_mss(struct __sk_buff *ctx, __u32 at, __u32 end)
 {
@@ -36,7 +32,7 @@ __noinline __u32 find_mss(struct __sk_buff *ctx, __u32 at, __u32 end)
 	} option;
 	__u32 mss_at = 0;
 
-	for (int i = 0; i < MAX_TCP_OPTIONS; i++) {
+	for (int i = 0; i < MOST_TCP_OPTIONS; i++) {
 		if (at + sizeof(option) > end || bpf_skb_load_bytes(ctx, at, &option, sizeof(option)) ||
 		    option.kind == TCP_OPTION_END)
 			break;

@@ -10,15 +10,9 @@
 #include "hostint/count.h"
 #include "hostint/source_flow.h"
 #include "packet/headers.h"
-#include "packet/tcp_signature.h"
+#include "packet/tcp_options.h"
 #include "source/missed.h"
 #include "source/outgoing.h"
-
-enum {
-	SIGNED_END_OF_OPTIONS = 0,
-	SIGNED_NO_OPERATION = 1,
-	SIGNED_MOST_OPTIONS = 40, /* bytes */
-};
 
 /* Looks for the option among those in the scratch. Not static, so that the verifier walks it once. */
 __noinline int has_signature(__u32 at, __u32 len)
@@ -27,14 +21,14 @@ __noinline int has_signature(__u32 at, __u32 len)
 
 	if (!p)
 		return 0;
-	for (int i = 0; i < SIGNED_MOST_OPTIONS; i++) {
+	for (int i = 0; i < MOST_TCP_OPTIONS; i++) {
 		__u8 kind = p->chunk[at & 63], size = p->chunk[(at + 1) & 63];
 
-		if (at >= len || kind == SIGNED_END_OF_OPTIONS)
+		if (at >= len || kind == TCP_OPTION_END)
 			return 0;
 		if (signs_segment(kind))
 			return 1;
-		if (kind == SIGNED_NO_OPERATION) {
+		if (kind == TCP_OPTION_NOP) {
 			at++;
 			continue;
 		}
@@ -50,7 +44,7 @@ static __always_inline __u32 signed_options_len(const struct outgoing_packet *p)
 {
 	__u32 len = p->l4_header_len - TCP_BASE_LEN;
 
-	if (len > SIGNED_MOST_OPTIONS)
+	if (len > MOST_TCP_OPTIONS)
 		len = 0;
 	barrier_var(len);
 	return len;
@@ -97,7 +91,7 @@ static __always_inline bool leave_signed_frame(struct xdp_md *ctx, struct outgoi
 		return false;
 	len = signed_options_len(p);
 	from = at_offset(data, p->at.l4 + TCP_BASE_LEN);
-	for (__u32 i = 0; i < SIGNED_MOST_OPTIONS / 4; i++) {
+	for (__u32 i = 0; i < MOST_TCP_OPTIONS / 4; i++) {
 		if ((void *)(from + i + 1) > end)
 			break;
 		to[i] = from[i];

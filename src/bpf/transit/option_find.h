@@ -10,16 +10,13 @@
 #include "int/mark.h"
 #include "packet/headers.h"
 #include "packet/layout.h"
-#include "packet/tcp_signature.h"
+#include "packet/tcp_options.h"
 #include "transit/attachment.h"
 #include "transit/passing.h"
 #include "transit/remembered.h"
 #include "transit/verdicts.h"
 
 enum {
-	TCP_END_OF_OPTIONS = 0,
-	TCP_NO_OPERATION = 1,
-	TCP_MOST_OPTIONS = 40, /* bytes */
 	TIMESTAMPS_LEN = 12,
 	TIMESTAMPS = 0x0101080a, /* their first bytes: two fillers, kind and length */
 };
@@ -77,14 +74,14 @@ static __always_inline bool has_no_option(void *data, void *end)
 static __always_inline int walk_options(struct passing_packet *p, __u32 len)
 {
 	p->option_at = 0;
-	for (int i = 0; i < TCP_MOST_OPTIONS; i++) {
+	for (int i = 0; i < MOST_TCP_OPTIONS; i++) {
 		__u32 at = *(volatile __u16 *)&p->option_at;
 		__u8 kind = p->front[at & 63], size = p->front[(at + 1) & 63];
 
 		/* Of a segment that is signed, nothing may change. Kernels sign in front of other options. */
-		if (at >= len || kind == TCP_END_OF_OPTIONS || signs_segment(kind))
+		if (at >= len || kind == TCP_OPTION_END || signs_segment(kind))
 			return OPTION_NONE;
-		if (kind == TCP_NO_OPERATION) {
+		if (kind == TCP_OPTION_NOP) {
 			p->option_at = at + 1;
 			continue;
 		}
@@ -115,7 +112,7 @@ static __always_inline __u32 tcp_options_len(const struct tcphdr *tcp)
 {
 	__u32 len = (tcp->doff >> 4) * 4 - TCP_BASE_LEN;
 
-	if (len > TCP_MOST_OPTIONS)
+	if (len > MOST_TCP_OPTIONS)
 		len = 0;
 	barrier_var(len);
 	return len;
