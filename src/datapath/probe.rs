@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 use std::fmt;
+use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 
@@ -84,36 +85,48 @@ fn is_blinding() -> bool {
         .is_ok_and(|level| level.trim() == "2")
 }
 
-/// Loads a program that uses one, four instructions long.
-fn has_atomics() -> bool {
-    const fn instruction(code: u8, registers: u8, off: i16, imm: i32) -> [u8; 8] {
-        let (off, imm) = (off.to_ne_bytes(), imm.to_ne_bytes());
-        [
-            code, registers, off[0], off[1], imm[0], imm[1], imm[2], imm[3],
-        ]
+/// An instruction of a BPF program.
+pub(super) type Instruction = [u8; 8];
+
+pub(super) const fn instruction(code: u8, registers: u8, off: i16, imm: i32) -> Instruction {
+    let (off, imm) = (off.to_ne_bytes(), imm.to_ne_bytes());
+    [
+        code, registers, off[0], off[1], imm[0], imm[1], imm[2], imm[3],
+    ]
+}
+
+/// Loads a program of a few instructions.
+pub(super) fn load_instructions(
+    program: libbpf_sys::bpf_prog_type,
+    instructions: &[Instruction],
+) -> io::Result<OwnedFd> {
+    // SAFETY: the instructions and a terminated licence outlive the call; no options.
+    let fd = unsafe {
+        libbpf_sys::bpf_prog_load(
+            program,
+            std::ptr::null(),
+            c"GPL".as_ptr(),
+            instructions.as_ptr().cast(),
+            instructions.len() as _,
+            std::ptr::null_mut(),
+        )
+    };
+    if fd < 0 {
+        return Err(io::Error::from_raw_os_error(-fd));
     }
-    const PROGRAM: [[u8; 8]; 4] = [
+    // SAFETY: the descriptor is new, and nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Loads a program that uses one.
+fn has_atomics() -> bool {
+    const PROGRAM: [Instruction; 4] = [
         instruction(0xb7, 0x00, 0, 0),     // r0 = 0
         instruction(0x7b, 0x0a, -8, 0),    // *(u64 *)(r10 - 8) = r0
         instruction(0xdb, 0x0a, -8, 0x01), // r0 = atomic_fetch_add((u64 *)(r10 - 8), r0)
         instruction(0x95, 0x00, 0, 0),     // exit
     ];
-    // SAFETY: four instructions and a terminated licence outlive the call; no options.
-    let fd = unsafe {
-        libbpf_sys::bpf_prog_load(
-            libbpf_sys::BPF_PROG_TYPE_SOCKET_FILTER,
-            std::ptr::null(),
-            c"GPL".as_ptr(),
-            PROGRAM.as_ptr().cast(),
-            PROGRAM.len() as _,
-            std::ptr::null_mut(),
-        )
-    };
-    if fd >= 0 {
-        // SAFETY: the descriptor is new, and nothing else owns it.
-        drop(unsafe { OwnedFd::from_raw_fd(fd) });
-    }
-    fd >= 0
+    load_instructions(libbpf_sys::BPF_PROG_TYPE_SOCKET_FILTER, &PROGRAM).is_ok()
 }
 
 impl fmt::Display for Features {

@@ -1,11 +1,12 @@
 //! One run of a program that is attached to no hook: what it works on is passed as its packet.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use libbpf_rs::libbpf_sys;
 
 use super::abi::{Abi, bytes_of_all};
+use super::probe::{Instruction, instruction, load_instructions};
 
 /// Runs the program and returns its result. There may be no more items than the program looks at.
 pub fn run_on<T: Abi>(program: &OwnedFd, items: &[T]) -> io::Result<u32> {
@@ -41,23 +42,10 @@ fn run(program: &OwnedFd, data: &[u8], context: &[u8]) -> io::Result<u32> {
 
 /// Runs a program of two instructions, to find out whether this kernel lets programs run so.
 pub fn try_to_run() -> io::Result<()> {
-    // r0 = 0; exit
-    const PROGRAM: [u64; 2] = [u64::from_le(0xb7), u64::from_le(0x95)];
-    // SAFETY: two instructions and a terminated licence outlive the call; no options.
-    let fd = unsafe {
-        libbpf_sys::bpf_prog_load(
-            libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
-            std::ptr::null(),
-            c"GPL".as_ptr(),
-            PROGRAM.as_ptr().cast(),
-            PROGRAM.len() as _,
-            std::ptr::null_mut(),
-        )
-    };
-    if fd < 0 {
-        return Err(io::Error::from_raw_os_error(-fd));
-    }
-    // SAFETY: the descriptor is new, and nothing else owns it.
-    let program = unsafe { OwnedFd::from_raw_fd(fd) };
+    const PROGRAM: [Instruction; 2] = [
+        instruction(0xb7, 0x00, 0, 0), // r0 = 0
+        instruction(0x95, 0x00, 0, 0), // exit
+    ];
+    let program = load_instructions(libbpf_sys::BPF_PROG_TYPE_SCHED_CLS, &PROGRAM)?;
     run(&program, &[0; 64], &[]).map(drop)
 }
