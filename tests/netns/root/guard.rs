@@ -117,22 +117,36 @@ fn connect(lab: &Lab) -> TcpStream {
     stream
 }
 
-/// Vouches for each doubted flow as the daemon does after an answer of the sink, until `ended`.
-fn vouch_until(pins: &Pins, ended: &AtomicBool) {
+/// Runs while all flows are vouched for: those that are there before it begins, and each that is doubted, as the daemon does
+/// after an answer of the sink.
+fn while_vouched(pins: &Pins, run: impl FnOnce()) {
     let leases = Leases::open(pins).expect("as built").expect("is attached");
     let renewal = Renewal::load(&leases, Some(&flows(pins))).expect("loads as root");
     let mut ring = DoubtRing::open(pins)
         .expect("as built")
         .expect("is attached");
-    while !ended.load(Ordering::Relaxed) {
-        let mut vouches = Vec::new();
-        let until_ns = clock::monotonic_ns() + 1_000_000_000;
-        let drained = ring.drain(Duration::from_millis(50), |flow| {
-            vouches.push((flow, until_ns))
-        });
-        drained.expect("can be read");
+    let vouch = |flows: Vec<FlowKey>| {
+        let until_ns = clock::monotonic_ns() + 60_000_000_000;
+        let vouches: Vec<_> = flows.into_iter().map(|flow| (flow, until_ns)).collect();
         renewal.vouch(&vouches).expect("runs as root");
-    }
+    };
+    let mut there = Vec::new();
+    let read = flows(pins).for_each(|key, _| there.push(FlowKey::from(&key)));
+    read.expect("can be read");
+    vouch(there);
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                let mut doubted = Vec::new();
+                let drained = ring.drain(Duration::from_millis(50), |flow| doubted.push(flow));
+                drained.expect("can be read");
+                vouch(doubted);
+            }
+        });
+        run();
+        ended.store(true, Ordering::Relaxed);
+    });
 }
 
 fn flows(pins: &Pins) -> Map<flow_key, source_flow> {
@@ -280,10 +294,7 @@ fn real_loss_is_measured_and_ends_no_flow() {
     let proved = Proved::new();
     let mut stream = connect(&proved.lab);
     echo(&mut stream, 10_000);
-    let ended = AtomicBool::new(false);
-    let pins = &proved.pins;
-    thread::scope(|scope| {
-        scope.spawn(|| vouch_until(pins, &ended));
+    while_vouched(&proved.pins, || {
         // No packet is lost twice in a row.
         let loss = format!("{TUNNEL} numgen inc mod 10 == 0");
         proved.lab.drop_packets(&loss);
@@ -291,7 +302,6 @@ fn real_loss_is_measured_and_ends_no_flow() {
             echo(&mut stream, 700);
         }
         echo(&mut stream, 200_000);
-        ended.store(true, Ordering::Relaxed);
     });
     let dropped = proved.lab.dropped();
     assert!(dropped > 3, "{dropped} were lost");
@@ -304,15 +314,11 @@ fn a_connection_goes_on_after_two_timeouts_whatever_the_sink_says_of_it() {
     let proved = Proved::new();
     let mut stream = connect(&proved.lab);
     echo(&mut stream, 10_000);
-    let ended = AtomicBool::new(false);
-    let pins = &proved.pins;
-    thread::scope(|scope| {
-        scope.spawn(|| vouch_until(pins, &ended));
+    while_vouched(&proved.pins, || {
         proved.lab.drop_packets(TUNNEL);
         for _ in 0..3 {
             echo(&mut stream, 300);
         }
-        ended.store(true, Ordering::Relaxed);
     });
     assert_eq!(proved.forms(), [flow_form::FLOW_UNTAGGED.0], "for good");
 }
