@@ -122,9 +122,6 @@ fn connect(lab: &Lab) -> TcpStream {
 fn while_vouched(pins: &Pins, run: impl FnOnce()) {
     let leases = Leases::open(pins).expect("as built").expect("is attached");
     let renewal = Renewal::load(&leases, Some(&flows(pins))).expect("loads as root");
-    let mut ring = DoubtRing::open(pins)
-        .expect("as built")
-        .expect("is attached");
     let vouch = |flows: Vec<FlowKey>| {
         let until_ns = clock::monotonic_ns() + 60_000_000_000;
         let vouches: Vec<_> = flows.into_iter().map(|flow| (flow, until_ns)).collect();
@@ -137,6 +134,8 @@ fn while_vouched(pins: &Pins, run: impl FnOnce()) {
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
+            let ring = DoubtRing::open(pins).expect("as built");
+            let mut ring = ring.expect("is attached");
             while !ended.load(Ordering::Relaxed) {
                 let mut doubted = Vec::new();
                 let drained = ring.drain(Duration::from_millis(50), |flow| doubted.push(flow));
