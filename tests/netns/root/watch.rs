@@ -147,7 +147,7 @@ fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
         &["last interval", "loss in all 25.0%", "pkt/s"],
     );
     tmux.run(&["resize-window", "-t", "w", "-x", "60", "-y", "15"]);
-    tmux.await_words("a small terminal", &["last interval", "packets 750"]);
+    tmux.await_words("a small terminal", &["last interval", "received 750"]);
     tmux.keys(&["Escape"]);
     tmux.keys(&["2"]);
     tmux.await_words("counters", &["stripped", "lost", "250"]);
@@ -182,7 +182,7 @@ fn a_daemon_that_is_killed_and_starts_anew_is_seen_and_flows_go_on() {
     let second = format!("daemon {}", sink.pid());
     tmux.await_words("the next one", &[&second, flow]);
     tmux.keys(&["Enter"]);
-    tmux.await_words("no packet was missed", &["packets 100", "loss in all 0"]);
+    tmux.await_words("no packet was missed", &["received 100", "loss in all 0"]);
     tmux.keys(&["q"]);
     tmux.await_restored("q");
 }
