@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Finds the kernel's own description of the interface that a packet is at, for those who have_kernel_reads. */
+/* Finds the kernel's own description of the interface that a packet is at, where the kernel lets programs read it. */
 #ifndef HOSTINT_KERNEL_DEVICE_OF_H
 #define HOSTINT_KERNEL_DEVICE_OF_H
 

@@ -398,7 +398,8 @@ fn every_cause_is_told_with_its_reason_place_and_count() {
 /// A datagram that waits in a socket's buffer has lost its interface and its route; its reader finds the wrong sum.
 #[test]
 fn a_wrong_sum_that_the_reader_finds_is_of_this_host() {
-    let ways: [(&str, fn(&UdpSocket)); 2] = [
+    type Reading = fn(&UdpSocket);
+    let ways: [(&str, Reading); 2] = [
         ("read", read_once),
         ("asked for its length", ask_for_length),
     ];
