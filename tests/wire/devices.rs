@@ -52,7 +52,7 @@ fn decode(bytes: &[u8]) -> ReportGroup {
 fn packets(group: &ReportGroup) -> Vec<&PacketReport> {
     let bodies = group.reports.iter().map(|report| &report.observation.body);
     let packet = |body| match body {
-        &Body::Packet(ref packet) => &**packet,
+        Body::Packet(packet) => packet,
         other => panic!("{other:?}"),
     };
     bodies.map(packet).collect()
