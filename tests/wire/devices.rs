@@ -49,13 +49,15 @@ fn decode(bytes: &[u8]) -> ReportGroup {
     collector::decode(bytes).unwrap()
 }
 
-fn packets(group: &ReportGroup) -> Vec<&PacketReport> {
-    let bodies = group.reports.iter().map(|report| &report.observation.body);
-    let packet = |body| match body {
+fn packet_of(report: &Report) -> &PacketReport {
+    match &report.observation.body {
         Body::Packet(packet) => packet,
         other => panic!("{other:?}"),
-    };
-    bodies.map(packet).collect()
+    }
+}
+
+fn packets(group: &ReportGroup) -> Vec<&PacketReport> {
+    group.reports.iter().map(packet_of).collect()
 }
 
 #[test]
