@@ -74,8 +74,8 @@ struct source_lease {
 	__u64 clock_more_ns;
 	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
-	__u8 obstacle;   /* enum tunnel_obstacle */
-	__u8 option_114; /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
+	__u8 obstacle;      /* enum tunnel_obstacle */
+	__u8 option_114;    /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
 	/* The kernel half adds to these. */
 	__u16 unseen_turns;                 /* see enum lease_look */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
