@@ -132,7 +132,7 @@ audit:
 	cargo deny check licenses bans sources $(ADVISORIES)
 	sha256sum $(AUDITED) >.ci/audited
 
-# Writes man pages and completions from the command line's definition.
+# Writes man pages from the command line's definition.
 man:
 	HOSTINT_BLESS=1 cargo test --locked --test cli manpages::
 
@@ -202,9 +202,12 @@ install:
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/hostint
 	for page in man/*.[1-9]; do \
 		install -D -m 644 $$page $(SHARE)/man/man$${page##*.}/$${page##*/} || exit 1; done
-	install -D -m 644 packaging/completions/hostint.bash $(SHARE)/bash-completion/completions/hostint
-	install -D -m 644 packaging/completions/_hostint $(SHARE)/zsh/site-functions/_hostint
-	install -D -m 644 packaging/completions/hostint.fish $(SHARE)/fish/vendor_completions.d/hostint.fish
+	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	$(BINARY) completions bash >$(SHARE)/bash-completion/completions/hostint
+	$(BINARY) completions zsh >$(SHARE)/zsh/site-functions/_hostint
+	$(BINARY) completions fish >$(SHARE)/fish/vendor_completions.d/hostint.fish
+	chmod 644 $(SHARE)/bash-completion/completions/hostint $(SHARE)/zsh/site-functions/_hostint \
+		$(SHARE)/fish/vendor_completions.d/hostint.fish
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/systemd/system
 	for unit in $(UNITS); do \
 		sed 's,/usr/bin/hostint,$(PREFIX)/bin/hostint,' packaging/systemd/$$unit \

@@ -127,6 +127,12 @@ pub enum Command {
     Status(StatusArgs),
     /// See hostint at work on this machine, in a small network of its own
     Demo(DemoArgs),
+    /// Print what a shell needs to complete hostint's command lines
+    #[command(hide = true)]
+    Completions {
+        /// Shell that completes: bash, zsh, fish or another that clap knows
+        shell: clap_complete::Shell,
+    },
 }
 
 /// `hostint sink`

@@ -2,6 +2,7 @@
 
 mod check_config;
 mod collect;
+mod completions;
 mod demo;
 mod history;
 mod output;
@@ -32,7 +33,10 @@ pub fn is_daemon(cli: &Cli) -> bool {
         Command::Postcards(args) => args.import.is_none(),
         Command::Tcp(_) => true,
         Command::Collect(args) => args.read.is_none(),
-        Command::Status(_) | Command::History(_) | Command::Demo(_) => false,
+        Command::Status(_)
+        | Command::History(_)
+        | Command::Demo(_)
+        | Command::Completions { .. } => false,
     }
 }
 
@@ -62,5 +66,6 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Status(args) => status::run(bpffs, args),
         Command::History(args) => history::run(args),
         Command::Demo(args) => demo::run(args),
+        Command::Completions { shell } => completions::run(*shell),
     }
 }

@@ -1,11 +1,10 @@
-//! Manual pages and completions match the definition of the command line.
+//! Manual pages match the definition of the command line.
 //!
 //! `HOSTINT_BLESS=1 cargo test --test cli manpages` (or `make man`) writes them anew.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Command, CommandFactory};
-use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use hostint::cli::Cli;
 use hostint::model::{KERNEL_PARTS, PartFacts, Without};
@@ -174,13 +173,7 @@ fn kernel_parts() -> String {
     KERNEL_PARTS.iter().map(row).collect()
 }
 
-fn completion(shell: Shell) -> String {
-    let mut out = Vec::new();
-    generate(shell, &mut Cli::command(), "hostint", &mut out);
-    String::from_utf8(out).unwrap()
-}
-
-/// Every generated file: where it is and what it has to say.
+/// Every generated page: where it is and what it has to say.
 fn generated() -> Vec<(PathBuf, String)> {
     let mut root = Cli::command();
     root.build();
@@ -190,27 +183,17 @@ fn generated() -> Vec<(PathBuf, String)> {
     )];
     for sub in root
         .get_subcommands()
-        .filter(|sub| sub.get_name() != "help")
+        .filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())
     {
         let name = format!("hostint-{}", sub.get_name());
         let inline = sub.has_subcommands();
         files.push((format!("man/{name}.8").into(), page(sub, &name, inline)));
     }
-    for (shell, name) in [
-        (Shell::Bash, "hostint.bash"),
-        (Shell::Zsh, "_hostint"),
-        (Shell::Fish, "hostint.fish"),
-    ] {
-        files.push((
-            Path::new("packaging/completions").join(name),
-            completion(shell),
-        ));
-    }
     files
 }
 
 #[test]
-fn man_pages_and_completions_are_up_to_date() {
+fn man_pages_are_up_to_date() {
     let bless = std::env::var_os("HOSTINT_BLESS").is_some();
     let mut stale = Vec::new();
     for (path, wanted) in generated() {

@@ -48,7 +48,7 @@ fn help_names_and_explains_every_flag() {
     root.build();
     let mut all = Vec::new();
     commands(&root, Vec::new(), &mut all);
-    assert_eq!(all.len(), 34);
+    assert_eq!(all.len(), 35);
     for (path, command) in all {
         let mut args: Vec<&str> = path.iter().map(String::as_str).collect();
         args.push("--help");
@@ -75,13 +75,25 @@ fn help_names_and_explains_every_flag() {
         }
         for sub in command
             .get_subcommands()
-            .filter(|sub| sub.get_name() != "help")
+            .filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())
         {
             assert!(
                 help.contains(&format!("\n  {}", sub.get_name())),
                 "{args:?}: {}",
                 sub.get_name()
             );
+        }
+    }
+}
+
+#[test]
+fn completions_know_every_command_in_each_shell() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = hostint(&["completions", shell]);
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        let script = text(&output.stdout);
+        for command in ["sink", "source", "transit", "history", "drops", "preflight"] {
+            assert!(script.contains(command), "{shell}: {command}");
         }
     }
 }
