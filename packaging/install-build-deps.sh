@@ -22,7 +22,7 @@ for argument; do
 	--test)
 		packages+=("${demo[@]}" chromium fonts-dejavu-core nodejs npm prometheus tmux)
 		packages+=(kcat librdkafka-dev nfdump openssl pmacct protobuf-compiler python3-venv)
-		if_there_is+=(clickhouse-server victoria-metrics)
+		if_there_is+=(clickhouse-server)
 		from_pypi+=(rotel==0.0.1a15)
 		with_browser=1
 		;;

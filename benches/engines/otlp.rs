@@ -1,4 +1,4 @@
-//! A report as an OTLP log, and a snapshot of a sink's metrics with 1,000 nodes as OTLP and as remote write.
+//! A report as an OTLP log, and a snapshot of a sink's metrics with 1,000 nodes as OTLP and as text.
 
 use std::io::Write;
 
@@ -6,7 +6,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hostint::engines::otlp::{OtlpLogs, OtlpMetrics};
 use hostint::engines::push::Push;
-use hostint::engines::remote_write::RemoteWrite;
 use hostint::engines::{FedBatch, FedReport, Parcel, RunId};
 use hostint::model::metrics::{Identity, Snapshot};
 use hostint::model::*;
@@ -136,8 +135,6 @@ pub fn run() {
     };
     let metrics = OtlpMetrics::new(url, Vec::new(), &identity()).unwrap();
     shown("otlp-metrics", "points", &metrics);
-    let samples = RemoteWrite::new(url, Vec::new(), &identity()).unwrap();
-    shown("remote-write", "samples", &samples);
     let page = text(&snapshot.families);
     println!(
         "text: {:.1} ms, {} bytes",

@@ -41,7 +41,6 @@ mod push;
 mod push_headers;
 mod queue;
 mod receivers;
-mod remote_write;
 mod secret;
 
 mod sink;

@@ -10,7 +10,6 @@ use super::heading::STATUS;
 use super::mistake::{Fault, fault, secret_fault};
 use super::otlp::OtlpOptions;
 use super::push_headers::{PushHeaders, read_headers};
-use super::remote_write::RemoteWriteOptions;
 use super::url::{Purpose, check_url};
 
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(15);
@@ -22,11 +21,6 @@ const OTLP: Purpose = Purpose {
     example: "http://192.0.2.9:4318",
     login: "push-headers-file",
 };
-const REMOTE_WRITE: Purpose = Purpose {
-    key: "remote-write",
-    example: "http://192.0.2.9:9090/api/v1/write",
-    login: "push-headers-file",
-};
 
 /// Options for pushing metrics.
 #[derive(Args, Clone, Debug, Default)]
@@ -35,15 +29,11 @@ pub struct PushOptions {
     #[command(flatten)]
     pub otlp: OtlpOptions,
 
-    #[command(flatten)]
-    pub remote_write: RemoteWriteOptions,
-
     /// Interval between pushes, 1s to 1h [default: 15s]
     #[arg(long, value_name = "TIME")]
     pub push_interval: Option<TimeSpan>,
 
-    /// File with HTTP headers for --otlp and --remote-write, one line such as "Name: value" for each; readable by its
-    /// owner only
+    /// File with HTTP headers for --otlp, one line such as "Name: value" for each; readable by its owner only
     #[arg(long, value_name = "PATH")]
     pub push_headers_file: Option<PathBuf>,
 
@@ -57,7 +47,6 @@ pub struct PushOptions {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PushConfig {
     pub otlp: Option<String>,
-    pub remote_write: Option<String>,
     pub interval: TimeSpan,
     pub headers: PushHeaders,
     pub instance: Option<String>,
@@ -66,16 +55,15 @@ pub struct PushConfig {
 impl PushOptions {
     /// Checks everything and fills in defaults.
     pub(super) fn check(self, faults: &mut Vec<Fault>) -> PushConfig {
-        let (otlp, remote_write) = (self.otlp.otlp, self.remote_write.remote_write);
+        let otlp = self.otlp.otlp;
         check_url(&OTLP, otlp.as_deref(), faults);
-        check_url(&REMOTE_WRITE, remote_write.as_deref(), faults);
         let given = [
             ("push-headers-file", self.push_headers_file.is_some()),
             ("push-instance", self.push_instance.is_some()),
         ];
         for (key, _) in given.iter().filter(|(_, given)| *given) {
-            if otlp.is_none() && remote_write.is_none() {
-                let why = "it needs otlp or remote-write, without which nothing is pushed (try one of them too)";
+            if otlp.is_none() {
+                let why = "it needs otlp, without which nothing is pushed (try otlp too)";
                 faults.push(fault(&[key], why));
             }
         }
@@ -95,7 +83,6 @@ impl PushOptions {
         });
         PushConfig {
             otlp,
-            remote_write,
             interval,
             headers: headers.unwrap_or_default(),
             instance: self.push_instance,
@@ -108,7 +95,6 @@ impl PushConfig {
     pub fn differs(&self, other: &Self) -> impl Iterator<Item = &'static str> {
         [
             ("otlp", self.otlp == other.otlp),
-            ("remote-write", self.remote_write == other.remote_write),
             ("push-interval", self.interval == other.interval),
             ("push-headers-file", self.headers == other.headers),
             ("push-instance", self.instance == other.instance),

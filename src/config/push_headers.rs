@@ -17,7 +17,7 @@ impl fmt::Debug for PushHeaders {
 }
 
 /// Headers that hostint sets itself.
-const OURS: [&str; 9] = [
+const OURS: [&str; 8] = [
     "connection",
     "content-encoding",
     "content-length",
@@ -26,7 +26,6 @@ const OURS: [&str; 9] = [
     "host",
     "transfer-encoding",
     "user-agent",
-    "x-prometheus-remote-write-version",
 ];
 
 /// Parses lines of a name, a colon and a value, and ignores empty lines and those that begin with `#`.

@@ -28,19 +28,12 @@ pub fn identity(config: &PushConfig, node: Option<u32>) -> Result<Identity> {
 
 /// Makes the receivers, while the daemon still has the privileges to read their secrets.
 pub fn prepare(config: &PushConfig, node: Option<u32>) -> Result<Vec<Arc<dyn Push>>> {
-    let mut ready = Vec::new();
-    if config.otlp.is_none() && config.remote_write.is_none() {
-        return Ok(ready);
-    }
+    let Some(url) = &config.otlp else {
+        return Ok(Vec::new());
+    };
     let identity = identity(config, node)?;
-    if let Some(url) = &config.otlp {
-        ready.push(otlp(url, config, &identity).map_err(|why| anyhow!("otlp: {why}"))?);
-    }
-    if let Some(url) = &config.remote_write {
-        let made = remote_write(url, config, &identity);
-        ready.push(made.map_err(|why| anyhow!("remote-write: {why}"))?);
-    }
-    Ok(ready)
+    let receiver = otlp(url, config, &identity).map_err(|why| anyhow!("otlp: {why}"))?;
+    Ok(vec![receiver])
 }
 
 #[cfg(feature = "otlp")]
@@ -52,22 +45,6 @@ fn otlp(url: &str, config: &PushConfig, identity: &Identity) -> Result<Arc<dyn P
 
 #[cfg(not(feature = "otlp"))]
 fn otlp(_: &str, _: &PushConfig, _: &Identity) -> Result<Arc<dyn Push>, String> {
-    Err("this hostint was built without it".to_owned())
-}
-
-#[cfg(feature = "remote-write")]
-fn remote_write(
-    url: &str,
-    config: &PushConfig,
-    identity: &Identity,
-) -> Result<Arc<dyn Push>, String> {
-    let headers = config.headers.0.clone();
-    let made = crate::engines::remote_write::RemoteWrite::new(url, headers, identity)?;
-    Ok(Arc::new(made))
-}
-
-#[cfg(not(feature = "remote-write"))]
-fn remote_write(_: &str, _: &PushConfig, _: &Identity) -> Result<Arc<dyn Push>, String> {
     Err("this hostint was built without it".to_owned())
 }
 

@@ -20,8 +20,6 @@ pub mod otlp;
 mod outlet;
 mod parcel;
 pub mod push;
-#[cfg(feature = "remote-write")]
-pub mod remote_write;
 mod runner;
 
 pub use engine_set::Engines;

@@ -10,8 +10,6 @@ pub enum EngineUnit {
     Reports,
     /// OTLP data points: a metric's value, or a histogram.
     Points,
-    /// Prometheus samples: a series' value. A histogram consists of many.
-    Samples,
 }
 
 impl EngineUnit {
@@ -19,7 +17,6 @@ impl EngineUnit {
         match self {
             Self::Reports => "reports",
             Self::Points => "points",
-            Self::Samples => "samples",
         }
     }
 }

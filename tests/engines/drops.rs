@@ -4,7 +4,6 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 
 use hostint::engines::otlp::messages::*;
-use hostint::engines::remote_write::WriteRequest;
 use hostint_testing::clickhouse::{PLAIN, Ports, Server};
 use hostint_testing::http_server::{HttpServer, Reply, Request};
 use hostint_testing::netns::{Lab, await_that_or};
@@ -62,23 +61,6 @@ fn pushed_by_otlp(requests: &[Request], name: &str) -> Vec<Point> {
     let of_metrics = requests.iter().rev();
     let mut of_metrics = of_metrics.filter(|request| request.target.ends_with("/v1/metrics"));
     of_metrics.next().map(metrics).unwrap_or_default()
-}
-
-/// The same of remote write, for one series name.
-fn pushed_by_remote_write(requests: &[Request], name: &str) -> Vec<Point> {
-    let last = requests
-        .iter()
-        .rev()
-        .find(|request| request.target.ends_with("/write"));
-    let request = last.map(|request| WriteRequest::decode(&request.unpacked()[..]).unwrap());
-    let series = request.into_iter().flat_map(|request| request.series);
-    let points = series.filter_map(|series| {
-        let labels = series.labels.into_iter();
-        let labels: Vec<_> = labels.map(|one| (one.name, one.value)).collect();
-        let is_ours = labels.contains(&("__name__".to_owned(), name.to_owned()));
-        is_ours.then(|| (labels, series.samples[0].value))
-    });
-    points.collect()
 }
 
 /// Events of a kind, each with its attributes.
@@ -141,7 +123,7 @@ mod root {
         let mut collect = lab.b.start(
             &format!(
                 "collect --json --listen 10.9.2.1 --clickhouse {clickhouse} --otlp {url} --otlp-reports \
-                 --remote-write {url}write --push-interval 1s"
+                 --push-interval 1s"
             ),
             "collecting",
         );
@@ -195,35 +177,19 @@ mod root {
             ("position", "apart"),
             ("ignored", "0"),
         ];
-        let hops = "hostint_hop_latency_seconds";
-        let of_series = format!("{hops}_count");
-        for (name, pushed, hop_counts) in [
-            (
-                "OTLP",
-                pushed_by_otlp as fn(&[Request], &str) -> Vec<Point>,
-                hops,
-            ),
-            ("remote write", pushed_by_remote_write, of_series.as_str()),
-        ] {
-            let drops = pushed(&requests, "hostint_host_drops_total");
-            assert_eq!(
-                value(&drops, &dropped),
-                Some(DROPPED as f64),
-                "{name}: {drops:?}"
-            );
-            let names = pushed(&requests, "hostint_node_info");
-            let named = value(&names, &[node, ("name", "router")]);
-            assert_eq!(named, Some(1.0), "{name}: {names:?}");
-            // Those that the firewall dropped never came to a queue.
-            let hops = pushed(&requests, hop_counts);
-            let hops = hops.iter();
-            let ours = hops.filter(|(labels, _)| has(labels, &[node, ("in", "m0"), ("out", "m1")]));
-            let counts: Vec<_> = ours.map(|(_, count)| *count).collect();
-            assert_eq!(
-                counts, [FORWARDED as f64; 2],
-                "{name}: to the queue, and to the driver"
-            );
-        }
+        let drops = pushed_by_otlp(&requests, "hostint_host_drops_total");
+        let count = value(&drops, &dropped);
+        assert_eq!(count, Some(DROPPED as f64), "{drops:?}");
+        let names = pushed_by_otlp(&requests, "hostint_node_info");
+        let named = value(&names, &[node, ("name", "router")]);
+        assert_eq!(named, Some(1.0), "{names:?}");
+        // Those that the firewall dropped never came to a queue.
+        let hops = pushed_by_otlp(&requests, "hostint_hop_latency_seconds");
+        let ours = |labels: &[_]| has(labels, &[node, ("in", "m0"), ("out", "m1")]);
+        let counts = hops.iter().filter(|(labels, _)| ours(labels));
+        let counts: Vec<_> = counts.map(|(_, count)| *count).collect();
+        let expected = [FORWARDED as f64; 2];
+        assert_eq!(counts, expected, "to the queue, and to the driver");
         let reason = ("hostint.host_drop_sum.kernel_reason_name", "NETFILTER_DROP");
         let router = ("hostint.reporter_name", "router");
         let sums = events(&requests, "host-drop-sum");

@@ -9,4 +9,4 @@ mod host_reports;
 mod ipfix;
 mod kafka;
 mod otlp;
-mod remote_write;
+mod push;

@@ -51,7 +51,6 @@ impl Request {
                 decoder.read_to_end(&mut unpacked).unwrap();
                 unpacked
             }
-            Some("snappy") => snap::raw::Decoder::new().decompress_vec(body).unwrap(),
             None => body.to_vec(),
             other => panic!("{other:?}"),
         }

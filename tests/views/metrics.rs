@@ -184,8 +184,8 @@ fn collect_status() -> CollectStatus {
                 ..EngineStatus::default()
             },
             EngineStatus {
-                engine: "remote-write",
-                unit: EngineUnit::Samples,
+                engine: "otlp-metrics",
+                unit: EngineUnit::Points,
                 delivered: 1234,
                 ..EngineStatus::default()
             },
@@ -469,10 +469,10 @@ fn sums_are_those_of_the_flows_in_base_units() {
         ("hostint_collect_hosts{state=\"silent\"}", 1.0),
         ("hostint_engine_delivered_total{engine=\"kafka\"}", 20.0),
         (
-            "hostint_push_delivered_total{engine=\"remote-write\"}",
+            "hostint_push_delivered_total{engine=\"otlp-metrics\"}",
             1234.0,
         ),
-        ("hostint_push_up{engine=\"remote-write\"}", 1.0),
+        ("hostint_push_up{engine=\"otlp-metrics\"}", 1.0),
         ("hostint_exporter_reports_total{node=\"1\"}", 20.0),
         ("hostint_exporter_reports_lost_total{node=\"unknown\"}", 2.0),
         ("hostint_exporter_last_seen_time_seconds{node=\"1\"}", 3.5),

@@ -89,7 +89,7 @@ http = "127.0.0.1"
 
 [collect]
 http = "127.0.0.1"
-remote-write = "http://127.0.0.1:9/"
+otlp = "http://127.0.0.1:9"
 push-headers-file = "/run/credentials/hostint-collect.service/push-headers"
 CONF
 # As hostint-collect(8) says: a secret of root, which the service's own user cannot read.
