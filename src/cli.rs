@@ -278,9 +278,6 @@ pub struct PostcardsArgs {
     /// Count for this time, print all counts, and exit [default: 1s]
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1s")]
     pub once: Option<TimeSpan>,
-    /// Print this file of SD-Fabric (ONOS' netcfg) or int-host-reporter (watchlist) as a config file, and exit
-    #[arg(long, value_name = "FILE")]
-    pub import: Option<PathBuf>,
 }
 
 /// `hostint collect`

@@ -30,8 +30,7 @@ pub fn is_daemon(cli: &Cli) -> bool {
             None => true,
         },
         Command::Transit(args) => args.command.is_none(),
-        Command::Postcards(args) => args.import.is_none(),
-        Command::Tcp(_) => true,
+        Command::Postcards(_) | Command::Tcp(_) => true,
         Command::Collect(args) => args.read.is_none(),
         Command::Status(_)
         | Command::History(_)

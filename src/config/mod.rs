@@ -16,7 +16,6 @@ mod file_lists;
 
 mod heading;
 mod http;
-pub mod import;
 mod int_mode;
 mod ipfix;
 mod kafka;

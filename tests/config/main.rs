@@ -3,7 +3,6 @@
 mod engines;
 mod environment;
 mod file;
-mod import;
 mod mutated;
 mod push_headers;
 mod queues;

@@ -93,6 +93,16 @@ fn with_all_comments_of_keys_removed_it_is_right_too() {
 }
 
 #[test]
+fn what_stands_for_settings_of_sd_fabric_is_right() {
+    let (_, section) = PAGE.split_once(".SH FROM SD").unwrap();
+    let (_, example) = section.split_once(".EX\n").unwrap();
+    let (example, _) = example.split_once(".EE").unwrap();
+    let (file, found) = mistakes(example.replace("\\-", "-").as_bytes());
+    assert_eq!(found, Vec::<String>::new());
+    assert_eq!(file.rules.len(), 2);
+}
+
+#[test]
 fn every_key_is_in_the_shipped_file_once() {
     let (_, keys) = put_to_use();
     for (table, known) in &all_keys() {
