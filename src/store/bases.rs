@@ -105,8 +105,7 @@ pub fn take(conn: &mut Connection) -> rusqlite::Result<SummaryBases> {
 fn base(row: &Row<'_>) -> rusqlite::Result<SummaryBase> {
     let exporter: Option<String> = row.get("exporter")?;
     let flow: Option<Vec<u8>> = row.get("flow")?;
-    // An earlier build wrote none.
-    let way: Option<Vec<u8>> = row.get("way").unwrap_or_default();
+    let way: Option<Vec<u8>> = row.get("way")?;
     let count = |name| row.get::<_, i64>(name).map(i64::cast_unsigned);
     let unreadable = |name: &str| rusqlite::Error::InvalidColumnName(name.to_owned());
     Ok(SummaryBase {

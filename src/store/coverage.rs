@@ -34,9 +34,6 @@ pub fn write(
              PRIMARY KEY (period, source, sink, class, reason)
          ) WITHOUT ROWID;",
     )?;
-    if !has_bytes(&transaction)? {
-        transaction.execute_batch("ALTER TABLE coverage ADD COLUMN bytes INTEGER;")?;
-    }
     {
         let mut add = transaction.prepare_cached(
             "INSERT INTO coverage VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -59,13 +56,6 @@ pub fn write(
     transaction.commit()
 }
 
-/// False for the table of a version that counted no bytes, where a reader finds it.
-fn has_bytes(conn: &Connection) -> rusqlite::Result<bool> {
-    let column = "SELECT 1 FROM pragma_table_info('coverage') WHERE name = 'bytes'";
-    let found: Option<i64> = conn.query_row(column, [], |row| row.get(0)).optional()?;
-    Ok(found.is_some())
-}
-
 /// Returns the sums of each pair and class over all periods that the span touches, most missed packets first. A store
 /// without the table has none.
 pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>> {
@@ -75,14 +65,10 @@ pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>>
         return Ok(Vec::new());
     }
     // A sum of bytes is known if all of its parts are.
-    let bytes = match has_bytes(conn)? {
-        true => "CASE WHEN count(bytes) = count(*) THEN sum(bytes) END",
-        false => "NULL",
-    };
-    let mut ask = conn.prepare(&format!(
-        "SELECT source, sink, class, reason, sum(packets), {bytes} FROM coverage
-         WHERE period >= ? AND period < ? GROUP BY source, sink, class, reason"
-    ))?;
+    let mut ask = conn.prepare(
+        "SELECT source, sink, class, reason, sum(packets), CASE WHEN count(bytes) = count(*) THEN sum(bytes) END
+         FROM coverage WHERE period >= ? AND period < ? GROUP BY source, sink, class, reason",
+    )?;
     let from = (span.since_ns / PERIOD_NS).cast_signed();
     let until = span.until_ns.div_ceil(PERIOD_NS).cast_signed();
     let sums = ask.query_map([from, until], |row| {

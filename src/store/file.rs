@@ -42,21 +42,12 @@ pub enum StoreError {
     )]
     Foreign(PathBuf),
     #[error(
-        "cannot use store {}: a newer hostint wrote it (schema {found}, this one knows {SCHEMA_VERSION}; use that \
-         version, or another --store)",
-        path.display()
+        "cannot use store {}: {} hostint wrote it (schema {found}, this one knows {SCHEMA_VERSION} only; it is left as it \
+         is: use that version, move the file away, or try another --store)",
+        path.display(),
+        if *found > SCHEMA_VERSION { "a newer" } else { "an older" }
     )]
-    Newer { path: PathBuf, found: i64 },
-    #[error(
-        "cannot migrate store {} from schema {found} to {SCHEMA_VERSION}: {why} (it is left as it is; try again, or \
-         another --store)",
-        path.display()
-    )]
-    Migration {
-        path: PathBuf,
-        found: i64,
-        why: String,
-    },
+    OtherSchema { path: PathBuf, found: i64 },
     #[error(
         "cannot use store {}: {why} (it is left as it is; move it away, or try another --store)",
         path.display()
@@ -285,8 +276,8 @@ fn no_device(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Opens a store for reading. Another process may be writing to it. Returns the version of its schema too.
-pub fn open_to_read(path: &Path) -> Result<(Connection, i64), StoreError> {
+/// Opens a store for reading. Another process may be writing to it.
+pub fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     match std::fs::metadata(path) {
         Ok(_) => no_device(path)?,
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
@@ -301,15 +292,15 @@ pub fn open_to_read(path: &Path) -> Result<(Connection, i64), StoreError> {
     let open = |conn: rusqlite::Result<Connection>| {
         let conn = conn.map_err(failed)?;
         conn.busy_timeout(PATIENCE).map_err(failed)?;
-        let version = schema::prepare_to_read(&conn, path)?;
-        Ok((conn, version))
+        schema::prepare_to_read(&conn, path)?;
+        Ok(conn)
     };
     let new = absent_beside(path);
     let asked = open(Connection::open_with_flags(path, flags));
     // A collector may be making the store just now.
     let is_refused = matches!(
         asked,
-        Err(StoreError::Foreign(_) | StoreError::Damaged { .. } | StoreError::Newer { .. })
+        Err(StoreError::Foreign(_) | StoreError::Damaged { .. } | StoreError::OtherSchema { .. })
     );
     if is_refused && !beside(path, ".lock").exists() {
         remove_made(path, new);

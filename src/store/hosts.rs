@@ -77,12 +77,9 @@ fn has_table(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(there.is_some())
 }
 
-/// Reads the interfaces of each node and address. A store of an earlier version has none.
+/// Reads the interfaces of each node and address.
 fn read_interfaces(conn: &Connection) -> rusqlite::Result<HashMap<(i64, String), Interfaces>> {
     let mut all = HashMap::<_, Interfaces>::new();
-    if !has_table(conn, "interface")? {
-        return Ok(all);
-    }
     let mut ask = conn.prepare("SELECT node, address, port, name FROM interface")?;
     let rows = ask.query_map([], |row| {
         Ok(((row.get(0)?, row.get(1)?), row.get(2)?, row.get(3)?))

@@ -4,15 +4,14 @@
 use rusqlite::Row;
 
 use super::paths::ALL_PACKETS;
-use super::sums::{COLUMNS, Sums};
+use super::sums::Sums;
 use crate::model::number_code::{put, put_signed, take, take_signed};
 use crate::model::{ClockSums, LatencyHistogram};
 
-/// The column with the sums of all places. Before schema 3 each place had a row of its own, with its sums in the columns of
-/// other roll-ups; such rows are still read, and are added up with the others of their path.
-pub const COLUMN: &str = "places";
+/// The columns of a roll-up of paths: the sums of all places are one value.
+pub const COLUMNS: &str = "key INTEGER PRIMARY KEY, places BLOB NOT NULL";
 
-/// The bits of a row's key that name the place, if it has a row of its own.
+/// The bits of a subject that name the place, which are 0 in the key of a row.
 const PLACE_MASK: i64 = ALL_PACKETS - 1;
 
 /// What a place has beside its times.
@@ -33,17 +32,9 @@ pub fn after(subject: i64) -> i64 {
     row_of(subject) + ALL_PACKETS
 }
 
-/// The columns that [`PathSums::add_row`] reads.
-pub fn columns() -> String {
-    format!("key, {COLUMNS}, {COLUMN}")
-}
-
-/// Writes a row of which the key and [`COLUMN`] are given.
+/// Writes a row of which both columns are given.
 pub fn put_row(table: &str) -> String {
-    format!(
-        "INSERT OR REPLACE INTO {table} (key, reports, packets, lost, reordered, summaries, first_id, last_id, latency,
-             {COLUMN}) VALUES (?, 0, 0, 0, 0, 0, 0, 0, x'', ?)"
-    )
+    format!("INSERT OR REPLACE INTO {table} VALUES (?, ?)")
 }
 
 impl PathSums {
@@ -79,16 +70,11 @@ impl PathSums {
         }
     }
 
-    /// Adds a row of any schema, with [`columns`].
-    pub fn add_row(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
-        let key: i64 = row.get(0)?;
-        let own = Sums::read(row, 1)?;
-        if own != Sums::default() {
-            self.at((key & PLACE_MASK) as u8).merge(&own);
-        }
-        let places = row.get_ref(COLUMN)?.as_blob_or_null()?;
-        self.add_encoded(places.unwrap_or_default());
-        Ok(())
+    /// Reads a row with all columns.
+    pub fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let mut sums = Self::default();
+        sums.add_encoded(row.get_ref(1)?.as_blob()?);
+        Ok(sums)
     }
 
     /// Appends the sums of all places.

@@ -49,7 +49,7 @@ const OF_PAIR: &str = "flow = 0 AND source = ? AND sink = ?";
 /// The flow of a path of all flows of a pair.
 const ALL_FLOWS: i64 = 0;
 
-/// The table of paths. A store of an earlier build gets it when it is opened for writing.
+/// The table of paths.
 pub const TABLE: &str = "path (
      id INTEGER PRIMARY KEY,
      -- 0: all flows of the pair

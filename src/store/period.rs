@@ -94,10 +94,10 @@ impl RollUpTable {
         Self::FlowSegment,
     ];
 
-    /// Those of the first schema.
+    /// Those of reports.
     pub const OF_REPORTS: [Self; 3] = [Self::Flow, Self::Pair, Self::Class];
 
-    /// Those that a store of an earlier build gets when it is opened for writing.
+    /// Those of paths, whose rows have all places of a path.
     pub const OF_PATHS: [Self; 2] = [Self::Segment, Self::FlowSegment];
 
     /// Returns the table's name in the file.

@@ -37,8 +37,6 @@ use crate::model::{
 pub struct HistoryReader {
     conn: Connection,
     id: Option<FileId>,
-    /// The version of the schema when the store was opened.
-    version: i64,
     path: PathBuf,
     decode: Decode,
 }
@@ -46,11 +44,10 @@ pub struct HistoryReader {
 impl HistoryReader {
     pub fn open(path: &Path, decode: Decode) -> Result<Self, StoreError> {
         let id = FileId::of(path);
-        let (conn, version) = file::open_to_read(path)?;
+        let conn = file::open_to_read(path)?;
         Ok(Self {
             id,
             conn,
-            version,
             path: path.to_owned(),
             decode,
         })
@@ -85,23 +82,15 @@ impl HistoryReader {
 }
 
 impl HistoryReader {
-    /// Opens the store again if another file has taken its place, or if a writer has migrated it.
+    /// Opens the store again if another file has taken its place.
     fn follow(&mut self) -> Result<(), HistoryError> {
         let id = FileId::of(&self.path);
         let failed = |err: StoreError| HistoryError(err.to_string());
-        if id != self.id || self.is_migrated() {
-            (self.conn, self.version) = file::open_to_read(&self.path).map_err(failed)?;
+        if id != self.id {
+            self.conn = file::open_to_read(&self.path).map_err(failed)?;
             self.id = id;
         }
         Ok(())
-    }
-
-    /// An error here is told by the query that follows.
-    fn is_migrated(&self) -> bool {
-        let version = self
-            .conn
-            .query_row("PRAGMA user_version", [], |row| row.get(0));
-        version.is_ok_and(|version: i64| version != self.version)
     }
 }
 

@@ -130,7 +130,7 @@ impl RollUpRow for PathSums {
     }
 
     fn columns() -> String {
-        path_sums::columns()
+        "key, places".to_owned()
     }
 
     fn subject(of_row: i64) -> i64 {
@@ -138,9 +138,7 @@ impl RollUpRow for PathSums {
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let mut sums = Self::default();
-        sums.add_row(row)?;
-        Ok(sums)
+        Self::read(row)
     }
 
     fn merge(&mut self, other: &Self) {

@@ -1,27 +1,23 @@
-//! The schema of the file: its tables, its versions, and how an older version becomes the present one.
+//! The schema of the file: its version, and its tables.
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::Connection;
 
 use super::file::StoreError;
+use super::path_sums;
 use super::period::{RollUpLevel, RollUpTable};
-use super::{path_sums, paths, unseen_hops};
+use super::{paths, unseen_hops};
 
-/// The schema that this version writes, and the newest that it reads.
-pub const SCHEMA_VERSION: i64 = 3;
-
-/// The schema of hostint 0.1.0, whose roll-ups know reports only.
-const REPORTS_ONLY: i64 = 1;
-
-/// The column that schema 3 adds to roll-ups of paths, and its value in rows that were written before.
-const PLACES: (&str, &str) = (path_sums::COLUMN, "x''");
+/// The schema that this version reads and writes. Builds before the first release had those before it; a later schema
+/// comes with a migration.
+pub const SCHEMA_VERSION: i64 = 4;
 
 /// "HInt", which tells the file from other databases.
 const APPLICATION: i64 = 0x4849_6e74;
 
-/// The columns of a roll-up since its first schema.
-const FIRST_COLUMNS: &str = "key INTEGER PRIMARY KEY,
+/// The columns of a roll-up of reports.
+const COLUMNS: &str = "key INTEGER PRIMARY KEY,
      reports INTEGER NOT NULL,
      packets INTEGER NOT NULL,
      lost INTEGER NOT NULL,
@@ -29,24 +25,20 @@ const FIRST_COLUMNS: &str = "key INTEGER PRIMARY KEY,
      summaries INTEGER NOT NULL,
      first_id INTEGER NOT NULL,
      last_id INTEGER NOT NULL,
-     latency BLOB NOT NULL";
-
-/// The columns that schema 2 adds, and the value of each in rows that were written before: no packets were counted.
-const ADDED_COLUMNS: [(&str, &str); 13] = [
-    ("measured", "0"),
-    ("measured_packets", "0"),
-    ("measured_bytes", "0"),
-    ("measured_lost", "0"),
-    ("measured_recovered", "0"),
-    ("measured_reordered", "0"),
-    ("measured_duplicates", "0"),
-    ("measured_latency", "x''"),
-    ("corrected_packets", "0"),
-    ("corrected_latency", "0"),
-    ("corrected_error", "0"),
-    ("corrected_less", "0"),
-    ("corrected_more", "0"),
-];
+     latency BLOB NOT NULL,
+     measured INTEGER NOT NULL,
+     measured_packets INTEGER NOT NULL,
+     measured_bytes INTEGER NOT NULL,
+     measured_lost INTEGER NOT NULL,
+     measured_recovered INTEGER NOT NULL,
+     measured_reordered INTEGER NOT NULL,
+     measured_duplicates INTEGER NOT NULL,
+     measured_latency BLOB NOT NULL,
+     corrected_packets INTEGER NOT NULL,
+     corrected_latency INTEGER NOT NULL,
+     corrected_error INTEGER NOT NULL,
+     corrected_less INTEGER NOT NULL,
+     corrected_more INTEGER NOT NULL";
 
 /// Returns the version of the schema, or `None` if the file is empty.
 pub fn version(conn: &Connection, path: &Path) -> Result<Option<i64>, StoreError> {
@@ -62,98 +54,40 @@ pub fn version(conn: &Connection, path: &Path) -> Result<Option<i64>, StoreError
     }
 }
 
-/// Refuses a version that this one can neither read nor migrate.
+/// Refuses any other version.
 fn known(found: i64, path: &Path) -> Result<(), StoreError> {
-    let path = path.to_owned();
     match found {
-        REPORTS_ONLY..=SCHEMA_VERSION => Ok(()),
-        newer if newer > SCHEMA_VERSION => Err(StoreError::Newer { path, found }),
-        _ => Err(StoreError::Damaged {
-            path,
-            why: format!("it has schema {found}, which never was"),
+        SCHEMA_VERSION => Ok(()),
+        _ => Err(StoreError::OtherSchema {
+            path: path.to_owned(),
+            found,
         }),
     }
 }
 
-/// Makes a file ready for a writer: an empty one gets its tables, and one of an older version is migrated.
+/// Makes a file ready for a writer: an empty one gets its tables.
 pub fn prepare_to_write(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let failed = |err: rusqlite::Error| StoreError::of(path, &err);
     match version(conn, path)? {
-        None => create(conn).map_err(failed)?,
-        Some(SCHEMA_VERSION) => {}
-        Some(found) => {
-            known(found, path)?;
-            migrate(conn, found).map_err(|err| StoreError::Migration {
-                path: path.to_owned(),
-                found,
-                why: err.to_string(),
-            })?;
-        }
+        None => create(conn).map_err(|err| StoreError::of(path, &err)),
+        Some(found) => known(found, path),
     }
-    add_paths(conn, "TABLE").map_err(failed)
 }
 
-/// Makes a connection ready for a reader: rows of an older version look like those of the present one. Returns the
-/// version of the file.
-pub fn prepare_to_read(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
+/// Says whether a reader can use the file.
+pub fn prepare_to_read(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let found = version(conn, path)?.ok_or_else(|| StoreError::Absent(path.to_owned()))?;
-    known(found, path)?;
-    let failed = |err: rusqlite::Error| StoreError::of(path, &err);
-    if found == REPORTS_ONLY {
-        show_added(conn).map_err(failed)?;
-    }
-    if found < SCHEMA_VERSION {
-        show_places(conn).map_err(failed)?;
-    }
-    if !has_table(conn, "path").map_err(failed)?
-        || !has_table(conn, "path_unseen").map_err(failed)?
-    {
-        conn.execute_batch("PRAGMA temp_store = MEMORY;")
-            .and_then(|()| add_paths(conn, "TEMP TABLE"))
-            .map_err(failed)?;
-    }
-    Ok(found)
+    known(found, path)
 }
 
-/// True if the store has a table of this name. Reports without transit hops need none of paths.
-fn has_table(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = ? AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [name], |row| row.get(0)).optional()?;
-    Ok(there.is_some())
-}
-
-/// Adds the tables of paths, if there are none: to the file, or for this connection alone.
-fn add_paths(conn: &Connection, kind: &str) -> rusqlite::Result<()> {
-    let added: String = (ADDED_COLUMNS.iter().chain([&PLACES]))
-        .map(|(column, value)| format!(", {column} {} NOT NULL DEFAULT {value}", kind_of(value)))
-        .collect();
-    // A temporary table would hide that of the file.
-    let create = |table: &str, name: &str| match has_table(conn, name)? {
-        true => Ok(()),
-        false => conn.execute_batch(&format!("CREATE {kind} IF NOT EXISTS {table};")),
-    };
-    for table in RollUpTable::OF_PATHS {
+/// Makes the roll-ups of each level.
+fn create_roll_ups(
+    conn: &Connection,
+    tables: impl IntoIterator<Item = RollUpTable>,
+    columns: &str,
+) -> rusqlite::Result<()> {
+    for table in tables {
         for level in RollUpLevel::EACH {
-            let name = table.name(level);
-            create(&format!("{name} ({FIRST_COLUMNS}{added})"), name)?;
-        }
-    }
-    create(paths::TABLE, "path")?;
-    create(unseen_hops::TABLE, "path_unseen")
-}
-
-/// The type of a column whose value in old rows is this one.
-fn kind_of(value: &str) -> &'static str {
-    match value {
-        "0" => "INTEGER",
-        _ => "BLOB",
-    }
-}
-
-fn each_table(mut each: impl FnMut(&str) -> rusqlite::Result<()>) -> rusqlite::Result<()> {
-    for table in RollUpTable::OF_REPORTS {
-        for level in RollUpLevel::EACH {
-            each(table.name(level))?;
+            conn.execute_batch(&format!("CREATE TABLE {} ({columns});", table.name(level)))?;
         }
     }
     Ok(())
@@ -196,85 +130,12 @@ fn create(conn: &mut Connection) -> rusqlite::Result<()> {
          CREATE TABLE class (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
          CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
     )?;
-    each_table(|table| {
-        transaction.execute_batch(&format!("CREATE TABLE {table} ({FIRST_COLUMNS});"))
-    })?;
-    add_columns(&transaction)?;
+    create_roll_ups(&transaction, RollUpTable::OF_REPORTS, COLUMNS)?;
+    create_roll_ups(&transaction, RollUpTable::OF_PATHS, path_sums::COLUMNS)?;
+    for table in [paths::TABLE, unseen_hops::TABLE] {
+        transaction.execute_batch(&format!("CREATE TABLE {table};"))?;
+    }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.commit()
-}
-
-/// Migrates a file of an older schema. It is one transaction, so a writer that is killed leaves the old schema or the
-/// present one and nothing between. SQLite writes the new columns to the list of tables only and takes their values in
-/// old rows from there, so time and room do not depend on the size of the file.
-fn migrate(conn: &mut Connection, found: i64) -> rusqlite::Result<()> {
-    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if found == REPORTS_ONLY {
-        add_columns(&transaction)?;
-    }
-    each_table_of_paths(&transaction, |table| {
-        add_column(&transaction, table, PLACES)
-    })?;
-    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    transaction.commit()
-}
-
-fn add_columns(conn: &Connection) -> rusqlite::Result<()> {
-    each_table(|table| {
-        for column in ADDED_COLUMNS {
-            add_column(conn, table, column)?;
-        }
-        Ok(())
-    })
-}
-
-fn add_column(conn: &Connection, table: &str, column: (&str, &str)) -> rusqlite::Result<()> {
-    let ((column, value), kind) = (column, kind_of(column.1));
-    conn.execute_batch(&format!(
-        "ALTER TABLE {table} ADD COLUMN {column} {kind} NOT NULL DEFAULT {value};"
-    ))
-}
-
-/// The roll-ups of paths, if the file has them.
-fn each_table_of_paths(
-    conn: &Connection,
-    mut each: impl FnMut(&str) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
-    for table in RollUpTable::OF_PATHS {
-        for level in RollUpLevel::EACH {
-            let name = table.name(level);
-            if has_table(conn, name)? {
-                each(name)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Adds the column of schema 3 for this connection alone, as [`show_added`] does.
-fn show_places(conn: &Connection) -> rusqlite::Result<()> {
-    let (column, value) = PLACES;
-    conn.execute_batch("PRAGMA temp_store = MEMORY;")?;
-    each_table_of_paths(conn, |table| {
-        conn.execute_batch(&format!(
-            "CREATE TEMP VIEW {table} AS SELECT *, {value} AS {column} FROM main.{table};"
-        ))
-    })
-}
-
-/// Adds the columns of schema 2 for this connection alone, by views that hide the tables. The file may be read-only, and
-/// only its writer may migrate it.
-fn show_added(conn: &Connection) -> rusqlite::Result<()> {
-    let added: String = ADDED_COLUMNS
-        .iter()
-        .map(|(column, value)| format!(", {value} AS {column}"))
-        .collect();
-    conn.execute_batch("PRAGMA temp_store = MEMORY;")?;
-    each_table(|table| {
-        conn.execute_batch(&format!(
-            "CREATE TEMP VIEW {table} AS SELECT key, reports, packets, lost, reordered, summaries, first_id, last_id,
-                 latency{added} FROM main.{table};"
-        ))
-    })
 }

@@ -187,7 +187,7 @@ fn a_file_that_takes_the_place_of_a_store_is_left_as_it_is() {
 #[test]
 fn what_is_no_store_stays_as_it_is() {
     type Make = fn(&Disk);
-    let cases: [(&str, Make, &str); 5] = [
+    let cases: [(&str, Make, &str); 6] = [
         (
             "text",
             |disk| {
@@ -215,7 +215,18 @@ fn what_is_no_store_stays_as_it_is() {
                 conn.pragma_update(None, "user_version", SCHEMA_VERSION + 1)
                     .unwrap();
             },
-            "a newer hostint wrote it (schema 4, this one knows 3; use that version, or another --store)",
+            "a newer hostint wrote it (schema 5, this one knows 4 only; it is left as it is: use that version, move the file \
+             away, or try another --store)",
+        ),
+        (
+            "a store of a build before the first release",
+            |disk| {
+                drop(OpenedStore::open(disk.settings()).unwrap());
+                let conn = rusqlite::Connection::open(disk.file()).unwrap();
+                conn.pragma_update(None, "user_version", 3).unwrap();
+            },
+            "an older hostint wrote it (schema 3, this one knows 4 only; it is left as it is: use that version, move the file \
+             away, or try another --store)",
         ),
         (
             "a store that is cut",
