@@ -144,14 +144,6 @@ pub struct SinkArgs {
 
     #[command(flatten)]
     pub serve: SinkServeArgs,
-
-    /// The older spelling of `sink detach`
-    #[arg(long, hide = true)]
-    pub detach: bool,
-
-    /// The older spelling of `sink detach --now`
-    #[arg(long, hide = true, requires = "detach")]
-    pub now: bool,
 }
 
 /// `hostint sink …`

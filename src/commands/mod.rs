@@ -23,7 +23,7 @@ use crate::os::open_files;
 /// True for a command that runs until a signal ends it, and has handlers for signals then.
 pub fn is_daemon(cli: &Cli) -> bool {
     match &cli.command {
-        Command::Sink(args) => args.command.is_none() && !args.detach,
+        Command::Sink(args) => args.command.is_none(),
         Command::Source(args) => match &args.command {
             Some(SourceCommand::Attach(args)) => args.foreground,
             Some(_) => false,

@@ -16,7 +16,6 @@ pub fn run(bpffs: Option<&Path>, args: &SinkArgs) -> Result<u8> {
             return Ok(exit::OK);
         }
         Some(SinkCommand::Detach { dev, now }) => (dev, *now),
-        None if args.detach => (&args.serve.settings.options.dev, args.now),
         None => {
             daemon::sink::run(bpffs, &args.serve)?;
             return Ok(exit::OK);

@@ -135,10 +135,6 @@ no sink to detach
 $ sink detach
 hostint: no sink
 
-the older spelling of it
-$ sink --detach
-hostint: no sink
-
 no sink on that interface
 $ sink detach --dev v0
 hostint: no sink

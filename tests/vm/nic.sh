@@ -183,7 +183,7 @@ if [ -n "$before" ]; then
 	end TERM
 	step "and the way back"
 	sink "$nic" "$hostint"
-	ip netns exec vb "$before" sink --detach || true
+	ip netns exec vb "$before" sink detach || true
 	kill $pid 2>/dev/null; wait $pid || true
 	[ -z "$(ip -n vb link show e0 | grep xdp)" ] || fail "a program is left"
 	step "the earlier version detaches it"
