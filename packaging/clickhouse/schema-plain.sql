@@ -7,8 +7,6 @@
 -- The engine inserts all columns of hostint.reports but time; rows that tell of no host go without those from in_interface on.
 -- Values that a report does not have are NULL, or 0 and '' in columns that cannot be NULL, which must stay the defaults of the
 -- columns: kind determines the values of a report. Times and latencies are integers in nanoseconds.
--- A table that an earlier version made lacks the columns of later ones, and takes rows without their values, which the engine
--- says once. To add them: clickhouse-client --multiquery --ignore-error <schema-plain.sql
 --
 -- Duplicates: a report may come twice if an acknowledgement was lost; run and number identify it. The table
 -- drops such rows when it merges, and queries with FINAL do not see them.
@@ -111,8 +109,158 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     flow_latency_min_ns Int64,
     flow_latency_max_ns Int64,
     flow_latency_sum_ns Int64,
-    -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less
+    -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less; empty in the parts of a summary
     flow_histogram Array(UInt32),
+    -- packets that a summary adds to those that earlier ones told of; their sum over a time is all packets of that time, of
+    -- pairs and classes (kind group-summary), of flows (kind flow-summary), or of parts of paths (kinds path-times and path-losses);
+    -- 0 in other kinds, and in parts but the last
+    added_packets UInt64,
+    added_bytes UInt64,
+    added_lost UInt64,
+    added_recovered UInt64,
+    added_reordered UInt64,
+    added_duplicates UInt64,
+    added_latency_sum_ns Int64,
+    added_latency_min_ns Nullable(Int64),
+    added_latency_max_ns Nullable(Int64),
+    -- slots for each power of two: 32, 8 or 1; quantiles are off by a slot at most
+    added_latency_steps UInt8,
+    -- the greatest latency of a slot, and its packets
+    `added_slots.bound_ns` Array(Int64),
+    `added_slots.packets` Array(UInt64),
+    -- latency_ns without the difference of the two clocks, the error of most such estimates, and the least and the greatest that
+    -- the true latency can be; NULL: the clocks are unknown
+    latency_corrected_ns Nullable(Int64),
+    latency_error_ns Nullable(Int64),
+    latency_low_ns Nullable(Int64),
+    latency_high_ns Nullable(Int64),
+    -- of added_packets those whose clocks were known: the sums of their corrected latencies and of the errors; the sum of the true
+    -- ones is less by less_ns at most, or more by more_ns
+    added_corrected_packets UInt64,
+    added_corrected_sum_ns Int64,
+    added_corrected_error_ns UInt64,
+    added_corrected_less_ns UInt64,
+    added_corrected_more_ns UInt64,
+    -- the interfaces of the hops in hops.node, as the hops number them
+    `hops.ingress_port` Array(UInt32),
+    `hops.egress_port` Array(UInt32),
+    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, guest, hop or queue;
+    -- path_nodes has the nodes in the order of the way, source first; empty and NULL in other kinds
+    path_hash String,
+    path_part String,
+    path_nodes Array(UInt32),
+    path_from_node Nullable(UInt32),
+    path_from_port Nullable(UInt16),
+    path_to_node Nullable(UInt32),
+    path_to_port Nullable(UInt16),
+    -- the names of the nodes, as they told them or the collector was told; empty: none
+    reporter_name String,
+    source_name String,
+    sink_name String,
+    `hops.name` Array(String),
+    path_names Array(String),
+    -- the names of the interfaces that ports of hops and of parts of paths stand for, as their hosts told them; empty: none
+    `hops.ingress_interface` Array(String),
+    `hops.egress_interface` Array(String),
+    path_from_interface String,
+    path_to_interface String,
+    -- host-drop and host-hop: the way of the packets through the host: interfaces, the pods or containers behind them, the one that
+    -- the packets were in
+    in_interface String,
+    out_interface String,
+    in_ifindex UInt32,
+    out_ifindex UInt32,
+    in_pod String,
+    out_pod String,
+    pod String,
+    -- the flow as the end that began the connection knows it, if NAT changed it, else :: and 0
+    before_nat_src FixedString(16),
+    before_nat_dst FixedString(16),
+    before_nat_sport UInt16,
+    before_nat_dport UInt16,
+    -- the tunnel that the packets were in (vxlan, geneve or gtp-u), its VNI or TEID, and its own flow; src and the others are the flow inside
+    tunnel_kind String,
+    tunnel_id Nullable(UInt32),
+    tunnel_src FixedString(16),
+    tunnel_dst FixedString(16),
+    tunnel_sport UInt16,
+    tunnel_dport UInt16,
+    -- host-drop and host-drop-sum: the number that the host's kernel has for the reason, its name, the kernel's function; of sums the
+    -- interface, of flows its index and those above
+    host_drop_reason Nullable(UInt32),
+    host_drop_reason_name String,
+    host_drop_place String,
+    host_drop_interface String,
+    host_drop_ifindex UInt32,
+    host_drop_netns UInt32,
+    -- apart, before-tag, behind-tag, between, before-strip or behind-strip; the node that tagged the packets, and the first's number
+    host_drop_position String,
+    host_drop_tagged_by Nullable(UInt32),
+    host_drop_tagged_by_name String,
+    host_drop_seq Nullable(UInt32),
+    -- of sums: 1: the packets are no loss; 1: only a counter of the kernel (host_drop_place) tells these drops
+    host_drop_ignored UInt8,
+    host_drop_without_packet UInt8,
+    -- of flows: all since the first drop; a superpacket is one packet of several segments
+    host_drop_packets UInt64,
+    host_drop_segments UInt64,
+    host_drop_bytes UInt64,
+    host_drop_first_ns UInt64,
+    host_drop_last_ns UInt64,
+    -- from the packet's departure to the drop; the queue at the first drop; 1: one of the packets had several segments; the socket's cgroup
+    host_drop_age_ns Nullable(UInt32),
+    host_drop_queue_packets UInt32,
+    host_drop_queue_bytes UInt32,
+    host_drop_superpacket UInt8,
+    host_drop_cgroup Nullable(UInt64),
+    -- packets that the row adds to those of earlier ones; their sum over a time is all packets that hosts dropped (kind host-drop-sum),
+    -- or those of flows that were told (kind host-drop): the limit of told flows leaves none out of the sums
+    added_drop_packets UInt64,
+    added_drop_segments UInt64,
+    added_drop_bytes UInt64,
+    -- host-hop: new, ports, latency, period; 1: times begin at the sender on the same machine; all packets since the first, and the
+    -- times of the last one, their mean and their greatest
+    host_hop_reasons Array(String),
+    host_hop_from_sender UInt8,
+    host_hop_packets UInt64,
+    host_hop_bytes UInt64,
+    host_hop_first_ns UInt64,
+    host_hop_last_ns UInt64,
+    host_hop_ns Nullable(UInt32),
+    host_hop_mean_ns Nullable(UInt32),
+    host_hop_max_ns Nullable(UInt32),
+    -- queue: an episode of the queue: time (ns) or bytes are measured, from trigger to reset; each row has all that is known so far
+    episode_interface String,
+    episode_ifindex UInt32,
+    episode_queue UInt32,
+    episode_handle UInt32,
+    episode_measure String,
+    episode_trigger UInt64,
+    episode_reset UInt64,
+    episode_quota UInt32,
+    episode_number UInt64,
+    episode_begin_ns UInt64,
+    episode_last_ns UInt64,
+    -- NULL: it goes on
+    episode_end_ns Nullable(UInt64),
+    -- packets over the trigger, those of them whose flow was told, and those beyond the quota; what the queue dropped meanwhile; the most
+    -- in the queue, 0: not known
+    episode_packets UInt64,
+    episode_bytes UInt64,
+    episode_told UInt64,
+    episode_suppressed UInt64,
+    episode_drops UInt64,
+    episode_max_bytes UInt32,
+    episode_max_packets UInt32,
+    episode_max_time_ns Nullable(UInt32),
+    -- whose packets were told, most bytes first
+    `episode_flows.src` Array(FixedString(16)),
+    `episode_flows.dst` Array(FixedString(16)),
+    `episode_flows.sport` Array(UInt16),
+    `episode_flows.dport` Array(UInt16),
+    `episode_flows.protocol` Array(UInt8),
+    `episode_flows.packets` Array(UInt64),
+    `episode_flows.bytes` Array(UInt64),
     -- seconds of time_ns: what partitions and the key are made of; filter by it
     time DateTime DEFAULT toDateTime(intDiv(time_ns, 1000000000))
 )
@@ -120,159 +268,6 @@ ENGINE = ReplacingMergeTree()
 PARTITION BY toDate(time)
 PRIMARY KEY (toStartOfHour(time), flow_hash)
 ORDER BY (toStartOfHour(time), flow_hash, time_ns, run, number);
-
--- Columns of versions after 0.1.0. Run again with --ignore-error, this adds to an older table those that it lacks; the errors say
--- that a column is there already.
--- packets that a summary adds to those that earlier ones told of; their sum over a time is all packets of that time, of
--- pairs and classes (kind group-summary), of flows (kind flow-summary), or of parts of paths (kinds path-times and path-losses);
--- 0 in other kinds, and in parts but the last
-ALTER TABLE hostint.reports ADD COLUMN added_packets UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_bytes UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_lost UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_recovered UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_reordered UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_duplicates UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_latency_sum_ns Int64;
-ALTER TABLE hostint.reports ADD COLUMN added_latency_min_ns Nullable(Int64);
-ALTER TABLE hostint.reports ADD COLUMN added_latency_max_ns Nullable(Int64);
--- slots for each power of two: 32, 8 or 1; quantiles are off by a slot at most
-ALTER TABLE hostint.reports ADD COLUMN added_latency_steps UInt8;
--- the greatest latency of a slot, and its packets
-ALTER TABLE hostint.reports ADD COLUMN `added_slots.bound_ns` Array(Int64);
-ALTER TABLE hostint.reports ADD COLUMN `added_slots.packets` Array(UInt64);
--- latency_ns without the difference of the two clocks, the error of most such estimates, and the least and the greatest that
--- the true latency can be; NULL: the clocks are unknown
-ALTER TABLE hostint.reports ADD COLUMN latency_corrected_ns Nullable(Int64);
-ALTER TABLE hostint.reports ADD COLUMN latency_error_ns Nullable(Int64);
-ALTER TABLE hostint.reports ADD COLUMN latency_low_ns Nullable(Int64);
-ALTER TABLE hostint.reports ADD COLUMN latency_high_ns Nullable(Int64);
--- of added_packets those whose clocks were known: the sums of their corrected latencies and of the errors; the sum of the true
--- ones is less by less_ns at most, or more by more_ns
-ALTER TABLE hostint.reports ADD COLUMN added_corrected_packets UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_corrected_sum_ns Int64;
-ALTER TABLE hostint.reports ADD COLUMN added_corrected_error_ns UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_corrected_less_ns UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_corrected_more_ns UInt64;
--- the interfaces of the hops in hops.node, as the hops number them
-ALTER TABLE hostint.reports ADD COLUMN `hops.ingress_port` Array(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN `hops.egress_port` Array(UInt32);
--- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, guest, hop or queue;
--- path_nodes has the nodes in the order of the way, source first; empty and NULL in other kinds
-ALTER TABLE hostint.reports ADD COLUMN path_hash String;
-ALTER TABLE hostint.reports ADD COLUMN path_part String;
-ALTER TABLE hostint.reports ADD COLUMN path_nodes Array(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN path_from_node Nullable(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN path_from_port Nullable(UInt16);
-ALTER TABLE hostint.reports ADD COLUMN path_to_node Nullable(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN path_to_port Nullable(UInt16);
--- the names of the nodes, as they told them or the collector was told; empty: none
-ALTER TABLE hostint.reports ADD COLUMN reporter_name String;
-ALTER TABLE hostint.reports ADD COLUMN source_name String;
-ALTER TABLE hostint.reports ADD COLUMN sink_name String;
-ALTER TABLE hostint.reports ADD COLUMN `hops.name` Array(String);
-ALTER TABLE hostint.reports ADD COLUMN path_names Array(String);
--- the names of the interfaces that ports of hops and of parts of paths stand for, as their hosts told them; empty: none
-ALTER TABLE hostint.reports ADD COLUMN `hops.ingress_interface` Array(String);
-ALTER TABLE hostint.reports ADD COLUMN `hops.egress_interface` Array(String);
-ALTER TABLE hostint.reports ADD COLUMN path_from_interface String;
-ALTER TABLE hostint.reports ADD COLUMN path_to_interface String;
--- host-drop and host-hop: the way of the packets through the host: interfaces, the pods or containers behind them, the one that
--- the packets were in
-ALTER TABLE hostint.reports ADD COLUMN in_interface String;
-ALTER TABLE hostint.reports ADD COLUMN out_interface String;
-ALTER TABLE hostint.reports ADD COLUMN in_ifindex UInt32;
-ALTER TABLE hostint.reports ADD COLUMN out_ifindex UInt32;
-ALTER TABLE hostint.reports ADD COLUMN in_pod String;
-ALTER TABLE hostint.reports ADD COLUMN out_pod String;
-ALTER TABLE hostint.reports ADD COLUMN pod String;
--- the flow as the end that began the connection knows it, if NAT changed it, else :: and 0
-ALTER TABLE hostint.reports ADD COLUMN before_nat_src FixedString(16);
-ALTER TABLE hostint.reports ADD COLUMN before_nat_dst FixedString(16);
-ALTER TABLE hostint.reports ADD COLUMN before_nat_sport UInt16;
-ALTER TABLE hostint.reports ADD COLUMN before_nat_dport UInt16;
--- the tunnel that the packets were in (vxlan, geneve or gtp-u), its VNI or TEID, and its own flow; src and the others are the flow inside
-ALTER TABLE hostint.reports ADD COLUMN tunnel_kind String;
-ALTER TABLE hostint.reports ADD COLUMN tunnel_id Nullable(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN tunnel_src FixedString(16);
-ALTER TABLE hostint.reports ADD COLUMN tunnel_dst FixedString(16);
-ALTER TABLE hostint.reports ADD COLUMN tunnel_sport UInt16;
-ALTER TABLE hostint.reports ADD COLUMN tunnel_dport UInt16;
--- host-drop and host-drop-sum: the number that the host's kernel has for the reason, its name, the kernel's function; of sums the
--- interface, of flows its index and those above
-ALTER TABLE hostint.reports ADD COLUMN host_drop_reason Nullable(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN host_drop_reason_name String;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_place String;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_interface String;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_ifindex UInt32;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_netns UInt32;
--- apart, before-tag, behind-tag, between, before-strip or behind-strip; the node that tagged the packets, and the first's number
-ALTER TABLE hostint.reports ADD COLUMN host_drop_position String;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_tagged_by Nullable(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN host_drop_tagged_by_name String;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_seq Nullable(UInt32);
--- of sums: 1: the packets are no loss; 1: only a counter of the kernel (host_drop_place) tells these drops
-ALTER TABLE hostint.reports ADD COLUMN host_drop_ignored UInt8;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_without_packet UInt8;
--- of flows: all since the first drop; a superpacket is one packet of several segments
-ALTER TABLE hostint.reports ADD COLUMN host_drop_packets UInt64;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_segments UInt64;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_bytes UInt64;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_first_ns UInt64;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_last_ns UInt64;
--- from the packet's departure to the drop; the queue at the first drop; 1: one of the packets had several segments; the socket's cgroup
-ALTER TABLE hostint.reports ADD COLUMN host_drop_age_ns Nullable(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN host_drop_queue_packets UInt32;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_queue_bytes UInt32;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_superpacket UInt8;
-ALTER TABLE hostint.reports ADD COLUMN host_drop_cgroup Nullable(UInt64);
--- packets that the row adds to those of earlier ones; their sum over a time is all packets that hosts dropped (kind host-drop-sum),
--- or those of flows that were told (kind host-drop): the limit of told flows leaves none out of the sums
-ALTER TABLE hostint.reports ADD COLUMN added_drop_packets UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_drop_segments UInt64;
-ALTER TABLE hostint.reports ADD COLUMN added_drop_bytes UInt64;
--- host-hop: new, ports, latency, period; 1: times begin at the sender on the same machine; all packets since the first, and the
--- times of the last one, their mean and their greatest
-ALTER TABLE hostint.reports ADD COLUMN host_hop_reasons Array(String);
-ALTER TABLE hostint.reports ADD COLUMN host_hop_from_sender UInt8;
-ALTER TABLE hostint.reports ADD COLUMN host_hop_packets UInt64;
-ALTER TABLE hostint.reports ADD COLUMN host_hop_bytes UInt64;
-ALTER TABLE hostint.reports ADD COLUMN host_hop_first_ns UInt64;
-ALTER TABLE hostint.reports ADD COLUMN host_hop_last_ns UInt64;
-ALTER TABLE hostint.reports ADD COLUMN host_hop_ns Nullable(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN host_hop_mean_ns Nullable(UInt32);
-ALTER TABLE hostint.reports ADD COLUMN host_hop_max_ns Nullable(UInt32);
--- queue: an episode of the queue: time (ns) or bytes are measured, from trigger to reset; each row has all that is known so far
-ALTER TABLE hostint.reports ADD COLUMN episode_interface String;
-ALTER TABLE hostint.reports ADD COLUMN episode_ifindex UInt32;
-ALTER TABLE hostint.reports ADD COLUMN episode_queue UInt32;
-ALTER TABLE hostint.reports ADD COLUMN episode_handle UInt32;
-ALTER TABLE hostint.reports ADD COLUMN episode_measure String;
-ALTER TABLE hostint.reports ADD COLUMN episode_trigger UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_reset UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_quota UInt32;
-ALTER TABLE hostint.reports ADD COLUMN episode_number UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_begin_ns UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_last_ns UInt64;
--- NULL: it goes on
-ALTER TABLE hostint.reports ADD COLUMN episode_end_ns Nullable(UInt64);
--- packets over the trigger, those of them whose flow was told, and those beyond the quota; what the queue dropped meanwhile; the most
--- in the queue, 0: not known
-ALTER TABLE hostint.reports ADD COLUMN episode_packets UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_bytes UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_told UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_suppressed UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_drops UInt64;
-ALTER TABLE hostint.reports ADD COLUMN episode_max_bytes UInt32;
-ALTER TABLE hostint.reports ADD COLUMN episode_max_packets UInt32;
-ALTER TABLE hostint.reports ADD COLUMN episode_max_time_ns Nullable(UInt32);
--- whose packets were told, most bytes first
-ALTER TABLE hostint.reports ADD COLUMN `episode_flows.src` Array(FixedString(16));
-ALTER TABLE hostint.reports ADD COLUMN `episode_flows.dst` Array(FixedString(16));
-ALTER TABLE hostint.reports ADD COLUMN `episode_flows.sport` Array(UInt16);
-ALTER TABLE hostint.reports ADD COLUMN `episode_flows.dport` Array(UInt16);
-ALTER TABLE hostint.reports ADD COLUMN `episode_flows.protocol` Array(UInt8);
-ALTER TABLE hostint.reports ADD COLUMN `episode_flows.packets` Array(UInt64);
-ALTER TABLE hostint.reports ADD COLUMN `episode_flows.bytes` Array(UInt64);
 
 -- Roll-ups of ten seconds, without addresses; begin is the start of the period.
 CREATE TABLE IF NOT EXISTS hostint.rollup_10s

@@ -2,14 +2,12 @@
 --
 --     clickhouse-client --multiquery <schema.sql
 --
--- This file may be run again. Choose the lifetime of rows (TTL) yourself. If you change the names of database and tables
+-- Choose the lifetime of rows (TTL) yourself. If you change the names of database and tables
 -- here, give them to --clickhouse-database and --clickhouse-table.
 --
 -- The engine inserts all columns of hostint.reports but time and exact_time; rows that tell of no host go without those from in_interface on.
 -- Values that a report does not have are NULL, or 0 and '' in columns that cannot be NULL, which must stay the defaults of the
 -- columns: kind determines the values of a report. Times and latencies are integers in nanoseconds.
--- A table that an earlier version made lacks the columns of later ones, and takes rows without their values, which the engine
--- says once. Run this file again to add them.
 --
 -- Duplicates: a report may come twice if an acknowledgement was lost; run and number identify it. The table
 -- drops such rows when it merges, and queries with FINAL do not see them.
@@ -117,6 +115,156 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     flow_latency_sum_ns Int64 CODEC(ZSTD),
     -- slot n: packets with a latency in [2^(n-1), 2^n) ns, slot 0: 0 or less; empty in the parts of a summary
     flow_histogram Array(UInt32) CODEC(ZSTD),
+    -- packets that a summary adds to those that earlier ones told of; their sum over a time is all packets of that time, of
+    -- pairs and classes (kind group-summary), of flows (kind flow-summary), or of parts of paths (kinds path-times and path-losses);
+    -- 0 in other kinds, and in parts but the last
+    added_packets UInt64 CODEC(ZSTD),
+    added_bytes UInt64 CODEC(ZSTD),
+    added_lost UInt64 CODEC(ZSTD),
+    added_recovered UInt64 CODEC(ZSTD),
+    added_reordered UInt64 CODEC(ZSTD),
+    added_duplicates UInt64 CODEC(ZSTD),
+    added_latency_sum_ns Int64 CODEC(ZSTD),
+    added_latency_min_ns Nullable(Int64) CODEC(ZSTD),
+    added_latency_max_ns Nullable(Int64) CODEC(ZSTD),
+    -- slots for each power of two: 32, 8 or 1; quantiles are off by a slot at most
+    added_latency_steps UInt8 CODEC(ZSTD),
+    -- the greatest latency of a slot, and its packets
+    `added_slots.bound_ns` Array(Int64) CODEC(ZSTD),
+    `added_slots.packets` Array(UInt64) CODEC(ZSTD),
+    -- latency_ns without the difference of the two clocks, the error of most such estimates, and the least and the greatest that
+    -- the true latency can be; NULL: the clocks are unknown
+    latency_corrected_ns Nullable(Int64) CODEC(ZSTD),
+    latency_error_ns Nullable(Int64) CODEC(ZSTD),
+    latency_low_ns Nullable(Int64) CODEC(ZSTD),
+    latency_high_ns Nullable(Int64) CODEC(ZSTD),
+    -- of added_packets those whose clocks were known: the sums of their corrected latencies and of the errors; the sum of the true
+    -- ones is less by less_ns at most, or more by more_ns
+    added_corrected_packets UInt64 CODEC(ZSTD),
+    added_corrected_sum_ns Int64 CODEC(ZSTD),
+    added_corrected_error_ns UInt64 CODEC(ZSTD),
+    added_corrected_less_ns UInt64 CODEC(ZSTD),
+    added_corrected_more_ns UInt64 CODEC(ZSTD),
+    -- the interfaces of the hops in hops.node, as the hops number them
+    `hops.ingress_port` Array(UInt32) CODEC(ZSTD),
+    `hops.egress_port` Array(UInt32) CODEC(ZSTD),
+    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, guest, hop or queue;
+    -- path_nodes has the nodes in the order of the way, source first; empty and NULL in other kinds
+    path_hash LowCardinality(String) CODEC(ZSTD),
+    path_part LowCardinality(String) CODEC(ZSTD),
+    path_nodes Array(UInt32) CODEC(ZSTD),
+    path_from_node Nullable(UInt32) CODEC(ZSTD),
+    path_from_port Nullable(UInt16) CODEC(ZSTD),
+    path_to_node Nullable(UInt32) CODEC(ZSTD),
+    path_to_port Nullable(UInt16) CODEC(ZSTD),
+    -- the names of the nodes, as they told them or the collector was told; empty: none
+    reporter_name LowCardinality(String) CODEC(ZSTD),
+    source_name LowCardinality(String) CODEC(ZSTD),
+    sink_name LowCardinality(String) CODEC(ZSTD),
+    `hops.name` Array(LowCardinality(String)) CODEC(ZSTD),
+    path_names Array(LowCardinality(String)) CODEC(ZSTD),
+    -- the names of the interfaces that ports of hops and of parts of paths stand for, as their hosts told them; empty: none
+    `hops.ingress_interface` Array(LowCardinality(String)) CODEC(ZSTD),
+    `hops.egress_interface` Array(LowCardinality(String)) CODEC(ZSTD),
+    path_from_interface LowCardinality(String) CODEC(ZSTD),
+    path_to_interface LowCardinality(String) CODEC(ZSTD),
+    -- host-drop and host-hop: the way of the packets through the host: interfaces, the pods or containers behind them, the one that
+    -- the packets were in
+    in_interface LowCardinality(String) CODEC(ZSTD),
+    out_interface LowCardinality(String) CODEC(ZSTD),
+    in_ifindex UInt32 CODEC(ZSTD),
+    out_ifindex UInt32 CODEC(ZSTD),
+    in_pod LowCardinality(String) CODEC(ZSTD),
+    out_pod LowCardinality(String) CODEC(ZSTD),
+    pod LowCardinality(String) CODEC(ZSTD),
+    -- the flow as the end that began the connection knows it, if NAT changed it, else :: and 0
+    before_nat_src IPv6 CODEC(ZSTD),
+    before_nat_dst IPv6 CODEC(ZSTD),
+    before_nat_sport UInt16 CODEC(ZSTD),
+    before_nat_dport UInt16 CODEC(ZSTD),
+    -- the tunnel that the packets were in (vxlan, geneve or gtp-u), its VNI or TEID, and its own flow; src and the others are the flow inside
+    tunnel_kind LowCardinality(String) CODEC(ZSTD),
+    tunnel_id Nullable(UInt32) CODEC(ZSTD),
+    tunnel_src IPv6 CODEC(ZSTD),
+    tunnel_dst IPv6 CODEC(ZSTD),
+    tunnel_sport UInt16 CODEC(ZSTD),
+    tunnel_dport UInt16 CODEC(ZSTD),
+    -- host-drop and host-drop-sum: the number that the host's kernel has for the reason, its name, the kernel's function; of sums the
+    -- interface, of flows its index and those above
+    host_drop_reason Nullable(UInt32) CODEC(ZSTD),
+    host_drop_reason_name LowCardinality(String) CODEC(ZSTD),
+    host_drop_place LowCardinality(String) CODEC(ZSTD),
+    host_drop_interface LowCardinality(String) CODEC(ZSTD),
+    host_drop_ifindex UInt32 CODEC(ZSTD),
+    host_drop_netns UInt32 CODEC(ZSTD),
+    -- apart, before-tag, behind-tag, between, before-strip or behind-strip; the node that tagged the packets, and the first's number
+    host_drop_position LowCardinality(String) CODEC(ZSTD),
+    host_drop_tagged_by Nullable(UInt32) CODEC(ZSTD),
+    host_drop_tagged_by_name LowCardinality(String) CODEC(ZSTD),
+    host_drop_seq Nullable(UInt32) CODEC(ZSTD),
+    -- of sums: 1: the packets are no loss; 1: only a counter of the kernel (host_drop_place) tells these drops
+    host_drop_ignored UInt8 CODEC(ZSTD),
+    host_drop_without_packet UInt8 CODEC(ZSTD),
+    -- of flows: all since the first drop; a superpacket is one packet of several segments
+    host_drop_packets UInt64 CODEC(ZSTD),
+    host_drop_segments UInt64 CODEC(ZSTD),
+    host_drop_bytes UInt64 CODEC(ZSTD),
+    host_drop_first_ns UInt64 CODEC(ZSTD),
+    host_drop_last_ns UInt64 CODEC(ZSTD),
+    -- from the packet's departure to the drop; the queue at the first drop; 1: one of the packets had several segments; the socket's cgroup
+    host_drop_age_ns Nullable(UInt32) CODEC(ZSTD),
+    host_drop_queue_packets UInt32 CODEC(ZSTD),
+    host_drop_queue_bytes UInt32 CODEC(ZSTD),
+    host_drop_superpacket UInt8 CODEC(ZSTD),
+    host_drop_cgroup Nullable(UInt64) CODEC(ZSTD),
+    -- packets that the row adds to those of earlier ones; their sum over a time is all packets that hosts dropped (kind host-drop-sum),
+    -- or those of flows that were told (kind host-drop): the limit of told flows leaves none out of the sums
+    added_drop_packets UInt64 CODEC(ZSTD),
+    added_drop_segments UInt64 CODEC(ZSTD),
+    added_drop_bytes UInt64 CODEC(ZSTD),
+    -- host-hop: new, ports, latency, period; 1: times begin at the sender on the same machine; all packets since the first, and the
+    -- times of the last one, their mean and their greatest
+    host_hop_reasons Array(LowCardinality(String)) CODEC(ZSTD),
+    host_hop_from_sender UInt8 CODEC(ZSTD),
+    host_hop_packets UInt64 CODEC(ZSTD),
+    host_hop_bytes UInt64 CODEC(ZSTD),
+    host_hop_first_ns UInt64 CODEC(ZSTD),
+    host_hop_last_ns UInt64 CODEC(ZSTD),
+    host_hop_ns Nullable(UInt32) CODEC(ZSTD),
+    host_hop_mean_ns Nullable(UInt32) CODEC(ZSTD),
+    host_hop_max_ns Nullable(UInt32) CODEC(ZSTD),
+    -- queue: an episode of the queue: time (ns) or bytes are measured, from trigger to reset; each row has all that is known so far
+    episode_interface LowCardinality(String) CODEC(ZSTD),
+    episode_ifindex UInt32 CODEC(ZSTD),
+    episode_queue UInt32 CODEC(ZSTD),
+    episode_handle UInt32 CODEC(ZSTD),
+    episode_measure LowCardinality(String) CODEC(ZSTD),
+    episode_trigger UInt64 CODEC(ZSTD),
+    episode_reset UInt64 CODEC(ZSTD),
+    episode_quota UInt32 CODEC(ZSTD),
+    episode_number UInt64 CODEC(ZSTD),
+    episode_begin_ns UInt64 CODEC(ZSTD),
+    episode_last_ns UInt64 CODEC(ZSTD),
+    -- NULL: it goes on
+    episode_end_ns Nullable(UInt64) CODEC(ZSTD),
+    -- packets over the trigger, those of them whose flow was told, and those beyond the quota; what the queue dropped meanwhile; the most
+    -- in the queue, 0: not known
+    episode_packets UInt64 CODEC(ZSTD),
+    episode_bytes UInt64 CODEC(ZSTD),
+    episode_told UInt64 CODEC(ZSTD),
+    episode_suppressed UInt64 CODEC(ZSTD),
+    episode_drops UInt64 CODEC(ZSTD),
+    episode_max_bytes UInt32 CODEC(ZSTD),
+    episode_max_packets UInt32 CODEC(ZSTD),
+    episode_max_time_ns Nullable(UInt32) CODEC(ZSTD),
+    -- whose packets were told, most bytes first
+    `episode_flows.src` Array(IPv6) CODEC(ZSTD),
+    `episode_flows.dst` Array(IPv6) CODEC(ZSTD),
+    `episode_flows.sport` Array(UInt16) CODEC(ZSTD),
+    `episode_flows.dport` Array(UInt16) CODEC(ZSTD),
+    `episode_flows.protocol` Array(UInt8) CODEC(ZSTD),
+    `episode_flows.packets` Array(UInt64) CODEC(ZSTD),
+    `episode_flows.bytes` Array(UInt64) CODEC(ZSTD),
     -- seconds of time_ns: what partitions, TTL and the key are made of; filter by it
     time DateTime('UTC') DEFAULT toDateTime(intDiv(time_ns, 1000000000), 'UTC') CODEC(DoubleDelta, ZSTD),
     -- time_ns in readable form
@@ -128,159 +276,6 @@ PRIMARY KEY (toStartOfHour(time), flow_hash)
 ORDER BY (toStartOfHour(time), flow_hash, time_ns, run, number)
 TTL time + INTERVAL 7 DAY
 SETTINGS ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000;
-
--- Columns of versions after 0.1.0. Run again, this adds to an older table those that it lacks.
-ALTER TABLE hostint.reports
-    -- packets that a summary adds to those that earlier ones told of; their sum over a time is all packets of that time, of
-    -- pairs and classes (kind group-summary), of flows (kind flow-summary), or of parts of paths (kinds path-times and path-losses);
-    -- 0 in other kinds, and in parts but the last
-    ADD COLUMN IF NOT EXISTS added_packets UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_bytes UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_lost UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_recovered UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_reordered UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_duplicates UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_latency_sum_ns Int64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_latency_min_ns Nullable(Int64) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_latency_max_ns Nullable(Int64) CODEC(ZSTD),
-    -- slots for each power of two: 32, 8 or 1; quantiles are off by a slot at most
-    ADD COLUMN IF NOT EXISTS added_latency_steps UInt8 CODEC(ZSTD),
-    -- the greatest latency of a slot, and its packets
-    ADD COLUMN IF NOT EXISTS `added_slots.bound_ns` Array(Int64) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `added_slots.packets` Array(UInt64) CODEC(ZSTD),
-    -- latency_ns without the difference of the two clocks, the error of most such estimates, and the least and the greatest that
-    -- the true latency can be; NULL: the clocks are unknown
-    ADD COLUMN IF NOT EXISTS latency_corrected_ns Nullable(Int64) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS latency_error_ns Nullable(Int64) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS latency_low_ns Nullable(Int64) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS latency_high_ns Nullable(Int64) CODEC(ZSTD),
-    -- of added_packets those whose clocks were known: the sums of their corrected latencies and of the errors; the sum of the true
-    -- ones is less by less_ns at most, or more by more_ns
-    ADD COLUMN IF NOT EXISTS added_corrected_packets UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_corrected_sum_ns Int64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_corrected_error_ns UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_corrected_less_ns UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_corrected_more_ns UInt64 CODEC(ZSTD),
-    -- the interfaces of the hops in hops.node, as the hops number them
-    ADD COLUMN IF NOT EXISTS `hops.ingress_port` Array(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `hops.egress_port` Array(UInt32) CODEC(ZSTD),
-    -- path-times and path-losses: the part of a path over transit hops that added_ is about: path (the whole), wire, guest, hop or queue;
-    -- path_nodes has the nodes in the order of the way, source first; empty and NULL in other kinds
-    ADD COLUMN IF NOT EXISTS path_hash LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_part LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_nodes Array(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_from_node Nullable(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_from_port Nullable(UInt16) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_to_node Nullable(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_to_port Nullable(UInt16) CODEC(ZSTD),
-    -- the names of the nodes, as they told them or the collector was told; empty: none
-    ADD COLUMN IF NOT EXISTS reporter_name LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS source_name LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS sink_name LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `hops.name` Array(LowCardinality(String)) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_names Array(LowCardinality(String)) CODEC(ZSTD),
-    -- the names of the interfaces that ports of hops and of parts of paths stand for, as their hosts told them; empty: none
-    ADD COLUMN IF NOT EXISTS `hops.ingress_interface` Array(LowCardinality(String)) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `hops.egress_interface` Array(LowCardinality(String)) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_from_interface LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS path_to_interface LowCardinality(String) CODEC(ZSTD),
-    -- host-drop and host-hop: the way of the packets through the host: interfaces, the pods or containers behind them, the one that
-    -- the packets were in
-    ADD COLUMN IF NOT EXISTS in_interface LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS out_interface LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS in_ifindex UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS out_ifindex UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS in_pod LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS out_pod LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS pod LowCardinality(String) CODEC(ZSTD),
-    -- the flow as the end that began the connection knows it, if NAT changed it, else :: and 0
-    ADD COLUMN IF NOT EXISTS before_nat_src IPv6 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS before_nat_dst IPv6 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS before_nat_sport UInt16 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS before_nat_dport UInt16 CODEC(ZSTD),
-    -- the tunnel that the packets were in (vxlan, geneve or gtp-u), its VNI or TEID, and its own flow; src and the others are the flow inside
-    ADD COLUMN IF NOT EXISTS tunnel_kind LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS tunnel_id Nullable(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS tunnel_src IPv6 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS tunnel_dst IPv6 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS tunnel_sport UInt16 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS tunnel_dport UInt16 CODEC(ZSTD),
-    -- host-drop and host-drop-sum: the number that the host's kernel has for the reason, its name, the kernel's function; of sums the
-    -- interface, of flows its index and those above
-    ADD COLUMN IF NOT EXISTS host_drop_reason Nullable(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_reason_name LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_place LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_interface LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_ifindex UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_netns UInt32 CODEC(ZSTD),
-    -- apart, before-tag, behind-tag, between, before-strip or behind-strip; the node that tagged the packets, and the first's number
-    ADD COLUMN IF NOT EXISTS host_drop_position LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_tagged_by Nullable(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_tagged_by_name LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_seq Nullable(UInt32) CODEC(ZSTD),
-    -- of sums: 1: the packets are no loss; 1: only a counter of the kernel (host_drop_place) tells these drops
-    ADD COLUMN IF NOT EXISTS host_drop_ignored UInt8 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_without_packet UInt8 CODEC(ZSTD),
-    -- of flows: all since the first drop; a superpacket is one packet of several segments
-    ADD COLUMN IF NOT EXISTS host_drop_packets UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_segments UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_bytes UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_first_ns UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_last_ns UInt64 CODEC(ZSTD),
-    -- from the packet's departure to the drop; the queue at the first drop; 1: one of the packets had several segments; the socket's cgroup
-    ADD COLUMN IF NOT EXISTS host_drop_age_ns Nullable(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_queue_packets UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_queue_bytes UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_superpacket UInt8 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_drop_cgroup Nullable(UInt64) CODEC(ZSTD),
-    -- packets that the row adds to those of earlier ones; their sum over a time is all packets that hosts dropped (kind host-drop-sum),
-    -- or those of flows that were told (kind host-drop): the limit of told flows leaves none out of the sums
-    ADD COLUMN IF NOT EXISTS added_drop_packets UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_drop_segments UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS added_drop_bytes UInt64 CODEC(ZSTD),
-    -- host-hop: new, ports, latency, period; 1: times begin at the sender on the same machine; all packets since the first, and the
-    -- times of the last one, their mean and their greatest
-    ADD COLUMN IF NOT EXISTS host_hop_reasons Array(LowCardinality(String)) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_hop_from_sender UInt8 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_hop_packets UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_hop_bytes UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_hop_first_ns UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_hop_last_ns UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_hop_ns Nullable(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_hop_mean_ns Nullable(UInt32) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS host_hop_max_ns Nullable(UInt32) CODEC(ZSTD),
-    -- queue: an episode of the queue: time (ns) or bytes are measured, from trigger to reset; each row has all that is known so far
-    ADD COLUMN IF NOT EXISTS episode_interface LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_ifindex UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_queue UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_handle UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_measure LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_trigger UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_reset UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_quota UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_number UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_begin_ns UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_last_ns UInt64 CODEC(ZSTD),
-    -- NULL: it goes on
-    ADD COLUMN IF NOT EXISTS episode_end_ns Nullable(UInt64) CODEC(ZSTD),
-    -- packets over the trigger, those of them whose flow was told, and those beyond the quota; what the queue dropped meanwhile; the most
-    -- in the queue, 0: not known
-    ADD COLUMN IF NOT EXISTS episode_packets UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_bytes UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_told UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_suppressed UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_drops UInt64 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_max_bytes UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_max_packets UInt32 CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS episode_max_time_ns Nullable(UInt32) CODEC(ZSTD),
-    -- whose packets were told, most bytes first
-    ADD COLUMN IF NOT EXISTS `episode_flows.src` Array(IPv6) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `episode_flows.dst` Array(IPv6) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `episode_flows.sport` Array(UInt16) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `episode_flows.dport` Array(UInt16) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `episode_flows.protocol` Array(UInt8) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `episode_flows.packets` Array(UInt64) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS `episode_flows.bytes` Array(UInt64) CODEC(ZSTD);
 
 -- Roll-ups of ten seconds, without addresses; begin is the start of the period.
 CREATE TABLE IF NOT EXISTS hostint.rollup_10s

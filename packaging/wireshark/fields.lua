@@ -39,7 +39,7 @@ return function()
     local NPROTO = {
         [0] = "Ethernet", [1] = "drop header, Ethernet", [2] = "switch-local header, Ethernet", [3] = "Host-INT drop summary",
         [4] = "Host-INT latency", [5] = "hostint extended latency", [6] = "hostint extended drop summary",
-        [7] = "hostint flow summary", [8] = "hostint path summary", [10] = "hostint drops of a host", [11] = "hostint hops through a host", [12] = "hostint queue of a host", [13] = "hostint TCP connection", [14] = "hostint group summary", [15] = "hostint framed report",
+        [8] = "hostint path summary", [10] = "hostint drops of a host", [11] = "hostint hops through a host", [12] = "hostint queue of a host", [13] = "hostint TCP connection", [14] = "hostint group summary", [15] = "hostint framed report",
     }
     local NPROT = { [0] = "Ethernet", [1] = "IPv4", [2] = "IPv6" }
     local REP_TYPES = { [0] = "inner only", [1] = "INT", [2] = "IOAM" }
@@ -193,11 +193,9 @@ return function()
         last = u64("hostint.totals.last_ns", "Last packet (ns since the Unix epoch)"),
         total_packets = u64("hostint.totals.packets", "Packets"),
         total_bytes = u64("hostint.totals.bytes", "Bytes"),
-        total_lost = u64("hostint.totals.lost", "Lost for good"),
         reordered = u64("hostint.totals.reordered", "Reordered"),
         duplicates = u64("hostint.totals.duplicates", "Duplicates"),
         late = u64("hostint.totals.late", "Too late to be told from duplicates"),
-        restarts = u32("hostint.totals.restarts", "Restarts of the numbering"),
         restarts64 = u64("hostint.totals.all_restarts", "Restarts of the numbering"),
         recovered = u64("hostint.totals.recovered", "Lost packets that arrived later"),
         all_lost = u64("hostint.totals.declared_lost", "Packets declared lost"),
@@ -214,11 +212,6 @@ return function()
         sum_low = u64("hostint.latency.sum_low", "Sum (ns), low 64 bits"),
         least = ProtoField.int64("hostint.latency.least", "Least (ns)", base.DEC),
         greatest = ProtoField.int64("hostint.latency.greatest", "Greatest (ns)", base.DEC),
-        latency_min = ProtoField.int32("hostint.totals.latency_min_ns", "Least latency (ns)", DEC),
-        latency_max = ProtoField.int32("hostint.totals.latency_max_ns", "Greatest latency (ns)", DEC),
-        latency_sum = ProtoField.int64("hostint.totals.latency_sum_ns", "Sum of latencies (ns)", DEC),
-        slots = u32("hostint.totals.slots", "Slots of the histogram in use", HEX),
-        slot = u32("hostint.totals.slot", "Packets in a slot of the histogram"),
         path_layout = u8("hostint.path.layout", "Layout"),
         path_hops = u8("hostint.path.hops", "Transit hops"),
         path_segments = u16("hostint.path.segments", "Segments told"),

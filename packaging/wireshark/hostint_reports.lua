@@ -190,56 +190,6 @@ return function(fields, tools, headers, quotes)
         return sentence:format((show_flow(top, tvb, 36, false)))
     end
 
-    local LEAST_SUMMARY = 156
-
-    local function show_slots(tree, tvb, at, used)
-        for slot = 0, 31 do
-            if math.floor(used / 2 ^ slot) % 2 == 1 then
-                if at + 4 > tvb:len() then
-                    return
-                end
-                local item = put(tree, h.slot, tvb(at, 4))
-                item:set_text(string.format("%s: %s", slot == 0 and "0 ns or less" or string.format("%s to %s",
-                    tools.duration(2 ^ (slot - 1)), tools.duration(2 ^ slot)), tools.count(tvb(at, 4):uint(), "packet")))
-                at = at + 4
-            end
-        end
-    end
-
-    local function bits_set(word)
-        local count = 0
-        while word > 0 do
-            count, word = count + word % 2, math.floor(word / 2)
-        end
-        return count
-    end
-
-    local function flow_summary(tvb, _, top)
-        if too_short(tvb, top, LEAST_SUMMARY, "a flow summary") then
-            return "Flow summary, cut short"
-        end
-        local used = tvb(152, 4):uint()
-        odd_length(tvb, top, LEAST_SUMMARY + 4 * bits_set(used), "a flow summary with these slots")
-        put(top, h.source_node, tvb(12, 4))
-        put(top, h.sink_node, tvb(16, 4))
-        put(top, h.source_port, tvb(20, 2))
-        put(top, h.sink_port, tvb(22, 2))
-        local totals = top:add(tvb(24, 84), "Since the flow began")
-        for place, field in ipairs({ h.first, h.last, h.total_packets, h.total_bytes, h.total_lost, h.reordered, h.duplicates, h.late }) do
-            put(totals, field, tvb(16 + 8 * place, 8))
-        end
-        put(totals, h.restarts, tvb(88, 4))
-        put(totals, h.latency_min, tvb(92, 4))
-        put(totals, h.latency_max, tvb(96, 4))
-        put(totals, h.latency_sum, tvb(100, 8))
-        local name = show_flow(top, tvb, 108, false)
-        local histogram = top:add(tvb(152), "Histogram of latency")
-        put(histogram, h.slots, tvb(152, 4))
-        show_slots(histogram, tvb, 156, used)
-        return string.format("Flow summary from node %d to %d: %s, %s packets, %s lost", tvb(12, 4):uint(),
-            tvb(16, 4):uint(), name, tostring(tvb(40, 8):uint64()), tostring(tvb(56, 8):uint64()))
-    end
-
     local TOTALS_BYTES, DISTRIBUTION_BYTES = 88, 48
 
     -- A number in groups of seven bits, lowest first; returns it and the place behind it, or nil if it does not end.
@@ -699,6 +649,6 @@ return function(fields, tools, headers, quotes)
         return at, sentence
     end
 
-    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [7] = flow_summary, [8] = path_summary, [10] = host_drop, [11] = host_hop, [12] = queue_episode, [13] = connection, [14] = group_summary, [15] = framed }
+    M.KINDS = { [3] = drop_summary, [4] = latency, [5] = extended_latency, [6] = extended_drop_summary, [8] = path_summary, [10] = host_drop, [11] = host_hop, [12] = queue_episode, [13] = connection, [14] = group_summary, [15] = framed }
     return M
 end

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use super::flow_summary;
 use super::run_start::{SLACK_NS, begins_in_run};
 use super::summary_counts::Counts;
 use crate::model::{
@@ -139,7 +138,6 @@ impl Increments {
     pub fn of(&mut self, report: &Report, arrival: Option<Arrival>) -> Option<Measured> {
         let part = match &report.observation.body {
             Body::Summary(part) => Cow::Borrowed(&**part),
-            Body::FlowSummary(summary) => Cow::Owned(flow_summary::as_summary(summary)),
             Body::Packet(_)
             | Body::DropSummary(_)
             | Body::Latency(_)
@@ -157,12 +155,7 @@ impl Increments {
         };
         self.see(key.sender, now_ns);
         let whole = self.assemble(&key, part)?;
-        let mut now = Counts::from(&whole.totals);
-        if let (Body::FlowSummary(_), Some(last)) =
-            (&report.observation.body, self.subjects.get(&key))
-        {
-            now.follow(&last.counts, last.epoch_ns == whole.totals.epoch_ns);
-        }
+        let now = Counts::from(&whole.totals);
         self.add(key, (&whole.totals, whole.period_ns), now, now_ns)
     }
 
@@ -170,7 +163,7 @@ impl Increments {
     /// it forgets them, in case that a report was lost.
     pub fn is_repetition(&mut self, report: &Report, measured: Option<&Measured>) -> bool {
         let body = &report.observation.body;
-        let is_summary = matches!(body, Body::Summary(_) | Body::FlowSummary(_));
+        let is_summary = matches!(body, Body::Summary(_));
         let repeats = is_summary && measured.is_some_and(Measured::is_nothing);
         self.counts.repeated += u64::from(repeats);
         repeats

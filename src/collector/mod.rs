@@ -10,7 +10,6 @@ mod crossings;
 pub mod datagram;
 mod exporter;
 mod exporters;
-mod flow_summary;
 mod freshness;
 mod held_reports;
 mod host_connections;

@@ -44,16 +44,6 @@ impl Counts {
         ]
     }
 
-    /// A summary of 0.1.0 takes a packet that was recovered from those that were lost. Counts both as the others do.
-    pub(super) fn follow(&mut self, last: &Self, is_same_epoch: bool) {
-        if !is_same_epoch {
-            return;
-        }
-        let (missing, before) = (self.lost, last.lost - last.recovered);
-        self.lost = last.lost + missing.saturating_sub(before);
-        self.recovered = last.recovered + before.saturating_sub(missing);
-    }
-
     /// The packets that were counted after `before`, and their latencies.
     pub(super) fn since(&self, before: &Self, latency: Option<LatencyHistogram>) -> Measured {
         Measured {

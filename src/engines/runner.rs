@@ -33,11 +33,6 @@ pub trait Engine: Send {
         Duration::ZERO
     }
 
-    /// Returns what the user should know although it holds nothing up. It is asked after each parcel, and logged.
-    fn notice(&mut self) -> Option<String> {
-        None
-    }
-
     /// Does work that no parcel causes. It is called about once a second, and at the end.
     fn tick(&mut self) {}
 }
@@ -87,9 +82,6 @@ impl Runner {
                         let answer = engine.deliver(&parcel);
                         (answer, engine.rest())
                     });
-                    if let Some(notice) = self.engine.notice() {
-                        self.delivery.say(format_args!("{notice}"));
-                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,

@@ -28,7 +28,6 @@ mod flow;
 mod flow_growth;
 mod flow_hash;
 mod flow_slots;
-mod flow_summary;
 mod group_totals;
 mod headers;
 mod hex;
@@ -149,7 +148,6 @@ pub use flow::{FlowKey, Transport, Vlans};
 pub use flow_growth::FlowCounts;
 pub use flow_hash::FlowHash;
 pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of};
-pub use flow_summary::{FlowSummary, FlowTotals};
 pub use group_totals::{GroupTotals, TOTALS_TOLD};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{

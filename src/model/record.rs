@@ -9,9 +9,9 @@ use super::int_header::is_false;
 use super::node_identity::is_plain;
 use super::{
     Arrival, Body, ClockState, CorrectedLatency, DropReasons, DropSubject, Extension, FlowKey,
-    FlowTotals, HopRecord, HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId,
-    PathPartRecord, QueueDepth, QueueEpisode, Quirk, RecordName, RecordPort, Report, ReportDomain,
-    ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
+    HopRecord, HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId, PathPartRecord,
+    QueueDepth, QueueEpisode, Quirk, RecordName, RecordPort, Report, ReportDomain, ReportVersion,
+    Summary, SummaryRecord, SummarySubject, TcpReport,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -90,9 +90,6 @@ pub struct Record {
     pub seq: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<GapRecord>,
-    /// The flow's totals since it began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub totals: Option<FlowTotals>,
     /// All totals of a summary, since its epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Box<SummaryRecord>>,
@@ -315,17 +312,6 @@ impl Record {
                     time_s: summary.gap_time_s,
                 });
             }
-            Body::FlowSummary(summary) => {
-                self.source = Some(EndRecord::Port {
-                    node: summary.source_node,
-                    port: summary.source_port,
-                });
-                self.sink = Some(EndRecord::Port {
-                    node: summary.sink_node,
-                    port: summary.sink_port,
-                });
-                self.totals = Some(summary.totals);
-            }
             Body::Summary(summary) => self.tell_summary(summary),
             Body::HostDrop(report) => self.host_drop = Some(Box::new(report.drop.clone())),
             Body::HostDropSum(sum) => self.host_drop_sum = Some(Box::new(sum.subject.clone())),
@@ -349,7 +335,6 @@ impl Record {
         }
     }
 
-    /// A flow has its totals as in reports of 0.1.0 too.
     fn tell_summary(&mut self, summary: &Summary) {
         let (source_port, sink_port) = match summary.subject {
             SummarySubject::Flow {
@@ -367,7 +352,6 @@ impl Record {
             node: summary.sink_node,
             port: sink_port,
         });
-        self.totals = summary.as_flow_summary().map(|flow| flow.totals);
         self.summary = Some(Box::new(summary.into()));
     }
 

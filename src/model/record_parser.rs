@@ -6,10 +6,9 @@ use super::node_identity::printable;
 use super::record::{EndRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, ConnectionReport, DropReasons, DropSummary,
-    FirstHeader, Flags, FlowKey, FlowSummary, Hop, HopStack, HostDropReport, HostHopReport, HwId,
-    LatencyReport, MOST_QUEUE_FLOWS, NodeId, Observation, Packet, PacketReport, QueueReport,
-    QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Summary, SummarySubject,
-    Transport, Vlans,
+    FirstHeader, Flags, FlowKey, Hop, HopStack, HostDropReport, HostHopReport, HwId, LatencyReport,
+    MOST_QUEUE_FLOWS, NodeId, Observation, Packet, PacketReport, QueueReport, QuotedHeaders,
+    Record, Report, ReportVersion, ReportedPacket, Summary, SummarySubject, Transport, Vlans,
 };
 
 /// Why a line is not a report.
@@ -89,11 +88,8 @@ impl Record {
         match self.kind.as_ref() {
             "latency" => self.latency().map(Body::Latency),
             "drop-summary" => self.drop_summary().map(Body::DropSummary),
-            "flow-summary" | "group-summary" if self.summary.is_some() => {
+            "flow-summary" | "group-summary" => {
                 (self.summary()).map(|summary| Body::Summary(Box::new(summary)))
-            }
-            "flow-summary" => {
-                (self.flow_summary()).map(|summary| Body::FlowSummary(Box::new(summary)))
             }
             "host-drop" => self
                 .host_drop()
@@ -155,20 +151,6 @@ impl Record {
             before_seq: gap.first_seq.wrapping_sub(1),
             count: gap.count,
             flow: self.needed(self.flow, "flow")?,
-        })
-    }
-
-    fn flow_summary(&self) -> Result<FlowSummary, BadRecord> {
-        let (source_node, source_port) = self.port(self.source)?;
-        let (sink_node, sink_port) = self.port(self.sink)?;
-        Ok(FlowSummary {
-            time_s: self.needed(self.report_time_s, "report_time_s")?,
-            source_node,
-            sink_node,
-            source_port,
-            sink_port,
-            flow: self.needed(self.flow, "flow")?,
-            totals: self.needed(self.totals, "totals")?,
         })
     }
 

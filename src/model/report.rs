@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClockState, ConnectionReport, FlowKey, FlowSummary, HopStack, HostDropReport, HostDropSum,
-    HostHopReport, HwId, NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders,
-    ReportVersion, Summary, SummarySubject,
+    ClockState, ConnectionReport, FlowKey, HopStack, HostDropReport, HostDropSum, HostHopReport,
+    HwId, NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders, ReportVersion,
+    Summary, SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -55,8 +55,6 @@ pub enum Body {
     DropSummary(DropSummary),
     /// NProto 4, Host-INT's latency report, or 5, the extended one, or hostint's form in v2.0: a packet's hops.
     Latency(LatencyReport),
-    /// NProto 7, hostint's own: a flow's totals since it began, as sinks of 0.1.0 tell them.
-    FlowSummary(Box<FlowSummary>),
     /// NProto 14 and 15, hostint's own: totals of a flow, or of a class from a source node.
     Summary(Box<Summary>),
     /// NProto 10, hostint's own: packets of a flow that a host dropped.
@@ -168,7 +166,6 @@ impl Body {
             Self::Packet(_) => return None,
             Self::Latency(report) => report.time_s,
             Self::DropSummary(summary) => summary.time_s,
-            Self::FlowSummary(summary) => summary.time_s,
             Self::Summary(summary) => summary.time_s,
             Self::HostDrop(report) => report.time_s,
             Self::HostHop(report) => report.time_s,
@@ -187,7 +184,6 @@ impl Observation {
             Body::Packet(report) => report.kind(self.flags),
             Body::DropSummary(_) => "drop-summary",
             Body::Latency(_) => "latency",
-            Body::FlowSummary(_) => "flow-summary",
             Body::Summary(summary) => match summary.subject {
                 SummarySubject::Flow { .. } => "flow-summary",
                 SummarySubject::Group { .. } => "group-summary",
@@ -210,7 +206,6 @@ impl Observation {
             Body::Packet(report) => report.flow(),
             Body::DropSummary(summary) => Some(summary.flow),
             Body::Latency(report) => Some(report.flow()),
-            Body::FlowSummary(summary) => Some(summary.flow),
             Body::Summary(summary) => match &summary.subject {
                 SummarySubject::Flow { flow, .. } => Some(*flow),
                 SummarySubject::Group { .. } => None,
@@ -237,7 +232,6 @@ impl Observation {
             Body::Packet(report) => report.node,
             Body::DropSummary(summary) => Some(summary.sink_node),
             Body::Latency(report) => Some(report.reporter()),
-            Body::FlowSummary(summary) => Some(summary.sink_node),
             Body::Summary(summary) => Some(summary.sink_node),
             Body::HostDrop(report) => Some(report.node),
             Body::HostHop(report) => Some(report.node),
@@ -255,7 +249,6 @@ impl Observation {
             Body::Latency(report) => report.hops.latency_ns(),
             Body::Packet(report) => report.latency_ns(),
             Body::DropSummary(_)
-            | Body::FlowSummary(_)
             | Body::Summary(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
@@ -280,8 +273,7 @@ impl Observation {
             Body::Packet(report) => report.version,
             Body::Latency(report) => report.version,
             Body::DropSummary(summary) => summary.version,
-            Body::FlowSummary(_)
-            | Body::Summary(_)
+            Body::Summary(_)
             | Body::HostDrop(_)
             | Body::HostHop(_)
             | Body::Queue(_)

@@ -73,14 +73,6 @@ impl ReportFacts {
                     count: summary.count,
                 };
             }
-            Body::FlowSummary(summary) => {
-                observed.source = Some(summary.source_node);
-                observed.sink = Some(summary.sink_node);
-                observed.shown = SequenceEvidence::Total {
-                    since_ns: summary.totals.first_ns,
-                    reordered: summary.totals.reordered,
-                };
-            }
             Body::Summary(summary) => {
                 observed.source = Some(summary.source_node);
                 observed.sink = Some(summary.sink_node);

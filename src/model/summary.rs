@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    BadHistogram, FlowKey, FlowSummary, FlowTotals, LATENCY_SLOTS, LatencyHistogram, NodeId,
-    SlotRange,
-};
+use super::{BadHistogram, FlowKey, LatencyHistogram, NodeId, SlotRange};
 
 /// The longest name of a class in a report, in bytes.
 pub const MOST_CLASS_BYTES: usize = 255;
@@ -85,28 +82,6 @@ impl SubjectTotals {
     }
 }
 
-impl SubjectTotals {
-    /// The same as 0.1.0 tells totals. The histogram of a part lacks the counts of the other parts.
-    pub fn as_flow_totals(&self) -> FlowTotals {
-        let (min, max) = self.latency.ends().unwrap_or_default();
-        FlowTotals {
-            first_ns: self.epoch_ns,
-            last_ns: self.last_ns,
-            packets: self.packets,
-            bytes: self.bytes,
-            lost: self.lost.saturating_sub(self.recovered),
-            reordered: self.reordered,
-            duplicates: self.duplicates,
-            late: self.late,
-            restarts: u32::try_from(self.restarts).unwrap_or(u32::MAX),
-            latency_min_ns: in_32_bits(min),
-            latency_max_ns: in_32_bits(max),
-            latency_sum_ns: self.latency.sum_ns(),
-            histogram: powers_of_two(&self.latency),
-        }
-    }
-}
-
 impl Summary {
     /// The class of a group.
     pub fn class(&self) -> Option<&str> {
@@ -143,44 +118,6 @@ impl Summary {
             false => Ok(true),
         }
     }
-
-    /// The same as a report of 0.1.0, if it is about a flow and whole.
-    pub fn as_flow_summary(&self) -> Option<FlowSummary> {
-        let SummarySubject::Flow {
-            flow,
-            source_port,
-            sink_port,
-        } = self.subject
-        else {
-            return None;
-        };
-        let whole = FlowSummary {
-            time_s: self.time_s,
-            source_node: self.source_node,
-            sink_node: self.sink_node,
-            source_port,
-            sink_port,
-            flow,
-            totals: self.totals.as_flow_totals(),
-        };
-        self.is_whole().then_some(whole)
-    }
-}
-
-fn in_32_bits(ns: i64) -> i32 {
-    ns.clamp(i32::MIN.into(), i32::MAX.into()) as i32
-}
-
-/// The counts in the slots of [`FlowTotals::histogram`], which wrap around.
-fn powers_of_two(latency: &LatencyHistogram) -> [u32; LATENCY_SLOTS] {
-    let mut slots = [0_u32; LATENCY_SLOTS];
-    for (bound_ns, count) in latency.counts() {
-        let size = u64::try_from(bound_ns).ok().and_then(u64::checked_ilog2);
-        let slot = size.map_or(0, |power| power as usize + 1);
-        let slot = &mut slots[slot.min(LATENCY_SLOTS - 1)];
-        *slot = slot.wrapping_add(count as u32);
-    }
-    slots
 }
 
 /// The JSON of a summary's totals.

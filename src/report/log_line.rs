@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::model::{
-    Body, ConnectionReport, FlowSummary, Hop, HostDropReport, HostHopReport, PacketReport,
-    QueueReport, Report, Summary, SummarySubject, TcpReport,
+    Body, ConnectionReport, Hop, HostDropReport, HostHopReport, PacketReport, QueueReport, Report,
+    Summary, SummarySubject, TcpReport,
 };
 
 /// Displays a report as Host-INT logs it, without the line feed.
@@ -64,7 +64,6 @@ impl fmt::Display for LogLine<'_> {
                     summary.count
                 )
             }
-            Body::FlowSummary(summary) => summary_line(summary, f),
             Body::Summary(summary) => totals_line(summary, f),
             Body::HostDrop(report) => drop_line(report, f),
             Body::HostHop(report) => hop_line(report, f),
@@ -183,39 +182,6 @@ fn connection_line(report: &ConnectionReport, f: &mut fmt::Formatter<'_>) -> fmt
         tcp.total_retrans,
         tcp.bytes_acked,
         tcp.bytes_received
-    )
-}
-
-fn summary_line(summary: &FlowSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let FlowSummary { flow, totals, .. } = summary;
-    write!(
-        f,
-        "Time: {} s Type: Flow Source NodeID: {} Port: {} Sink NodeID: {} Port: {} \
-         SrcIP: {} DstIP: {} Protocol: {} SrcPort: {} DstPort: {} \
-         First: {} ns Last: {} ns Packets: {} Bytes: {} Lost: {} Reordered: {} Duplicates: {} \
-         Late: {} Restarts: {} LatencyMin: {} ns LatencyMax: {} ns LatencySum: {} ns",
-        summary.time_s,
-        summary.source_node,
-        summary.source_port,
-        summary.sink_node,
-        summary.sink_port,
-        flow.src,
-        flow.dst,
-        flow.protocol,
-        flow.sport,
-        flow.dport,
-        totals.first_ns,
-        totals.last_ns,
-        totals.packets,
-        totals.bytes,
-        totals.lost,
-        totals.reordered,
-        totals.duplicates,
-        totals.late,
-        totals.restarts,
-        totals.latency_min_ns,
-        totals.latency_max_ns,
-        totals.latency_sum_ns
     )
 }
 

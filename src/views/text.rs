@@ -8,8 +8,8 @@ use super::known_digits::KnownDigits;
 use super::queues::QueueDetails;
 use super::tcp::TcpDetails;
 use crate::model::{
-    Arrival, Body, DropReasons, Flags, FlowSummary, LatencyClocks, NodeId, NodeNames, PacketReport,
-    Report, Summary,
+    Arrival, Body, DropReasons, Flags, LatencyClocks, NodeId, NodeNames, PacketReport, Report,
+    Summary,
 };
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`. The time is UTC; it
@@ -140,7 +140,6 @@ impl fmt::Display for TextLine<'_> {
                 self.names.text(summary.source_node),
                 self.names.text(summary.sink_node)
             )?,
-            Body::FlowSummary(summary) => flow_summary(summary, self.names, f)?,
             Body::Summary(summary) => totals(summary, self.names, f)?,
             Body::HostDrop(report) => {
                 let node = self.names.text(report.node);
@@ -174,36 +173,6 @@ impl fmt::Display for TextLine<'_> {
             None => Ok(()),
         }
     }
-}
-
-fn flow_summary(
-    summary: &FlowSummary,
-    names: &NodeNames,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    let totals = &summary.totals;
-    write!(f, "{} packets {} bytes", totals.packets, totals.bytes)?;
-    for (count, what) in [
-        (totals.lost, "lost"),
-        (totals.reordered, "reordered"),
-        (totals.duplicates, "duplicates"),
-        (totals.late, "late"),
-        (totals.restarts.into(), "restarts"),
-    ] {
-        if count != 0 {
-            write!(f, " {count} {what}")?;
-        }
-    }
-    let mean = totals.latency_mean_ns().unwrap_or_default();
-    write!(
-        f,
-        "  latency {} to {}, mean {}  node {} -> {}",
-        Nanoseconds(totals.latency_min_ns.into()),
-        Nanoseconds(totals.latency_max_ns.into()),
-        Nanoseconds(mean),
-        names.text(summary.source_node),
-        names.text(summary.sink_node)
-    )
 }
 
 fn totals(summary: &Summary, names: &NodeNames, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -34,7 +34,6 @@ pub mod report_path;
 pub mod report_postcards;
 mod report_queue;
 pub mod report_standard;
-mod report_summary;
 mod report_tunnel;
 pub mod report_v05;
 pub mod report_v10;

@@ -38,15 +38,11 @@ pub(super) fn decode(datagram: &[u8]) -> Result<CrossingReport, DecodeError> {
     let mut counts = (0..places)
         .map(|_| decode_place(&mut cursor, blocks))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut covered = None;
-    // Earlier builds told no more.
-    if !cursor.rest().is_empty() {
-        for one in &mut counts {
-            one.ttl = decode_ttl(&mut cursor, first_block)?;
-        }
-        let [from, to] = [decode_flow(&mut cursor)?, decode_flow(&mut cursor)?];
-        covered = (from <= to).then_some(CoveredFlows { from, to });
+    for one in &mut counts {
+        one.ttl = decode_ttl(&mut cursor, first_block)?;
     }
+    let [from, to] = [decode_flow(&mut cursor)?, decode_flow(&mut cursor)?];
+    let covered = (from <= to).then_some(CoveredFlows { from, to });
     Ok(CrossingReport {
         node,
         told_ns,

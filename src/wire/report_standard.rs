@@ -91,7 +91,6 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
             return Some(PacketReport::clone(report));
         }
         Body::Packet(_)
-        | Body::FlowSummary(_)
         | Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::{
     DecodeError, packet, report_connection, report_extended, report_framed, report_group,
-    report_host_drop, report_host_hop, report_hostint, report_queue, report_summary,
+    report_host_drop, report_host_hop, report_hostint, report_queue,
 };
 use crate::model::{
     Body, ClockSource, ClockState, FirstHeader, Flags, HwId, Metadata, NodeId, Observation,
@@ -21,7 +21,6 @@ const KIND_DROP_SUMMARY: u8 = 3;
 const KIND_LATENCY: u8 = 4;
 const KIND_EXTENDED_LATENCY: u8 = 5;
 const KIND_EXTENDED_DROP_SUMMARY: u8 = 6;
-const KIND_FLOW_SUMMARY: u8 = 7;
 const KIND_HOST_DROP: u8 = 10;
 const KIND_HOST_HOP: u8 = 11;
 const KIND_QUEUE: u8 = 12;
@@ -85,10 +84,6 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
         KIND_EXTENDED_DROP_SUMMARY => {
             Body::DropSummary(report_extended::decode_drop_summary(datagram, timestamp)?)
         }
-        KIND_FLOW_SUMMARY => {
-            let summary = report_summary::decode(datagram, timestamp)?;
-            Body::FlowSummary(Box::new(summary))
-        }
         KIND_HOST_DROP => Body::HostDrop(Box::new(report_host_drop::decode(datagram, timestamp)?)),
         KIND_HOST_HOP => Body::HostHop(Box::new(report_host_hop::decode(datagram, timestamp)?)),
         KIND_QUEUE => Body::Queue(Box::new(report_queue::decode(datagram, timestamp)?)),
@@ -145,10 +140,6 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
                 report_extended::emit_latency(flow, *queue, latency, out);
             }
         },
-        Body::FlowSummary(summary) => {
-            emit_header(KIND_FLOW_SUMMARY, report, out);
-            report_summary::emit(summary, out);
-        }
         Body::HostDrop(drop) => {
             emit_header(KIND_HOST_DROP, report, out);
             report_host_drop::emit(drop, out);

@@ -292,41 +292,6 @@ fn parts_are_joined_before_they_count() {
 }
 
 #[test]
-fn summaries_of_0_1_0_take_recovered_packets_from_the_lost_ones() {
-    let mut increments = running();
-    let mut sum = Measured::default();
-    for (at_s, packets, missing) in [(1010, 10, 4), (1020, 20, 1), (1030, 30, 6), (1040, 30, 5)] {
-        let mut histogram = [0; LATENCY_SLOTS];
-        histogram[13] = packets as u32;
-        let body = FlowSummary {
-            time_s: at_s as u32,
-            source_node: NodeId(1),
-            sink_node: NodeId(2),
-            source_port: 0,
-            sink_port: 0,
-            flow: flow(1),
-            totals: FlowTotals {
-                first_ns: EPOCH * SECOND,
-                packets,
-                lost: missing,
-                latency_min_ns: 5_000,
-                latency_max_ns: 7_000,
-                latency_sum_ns: 6_000 * packets as i64,
-                histogram,
-                ..FlowTotals::default()
-            },
-        };
-        let report = report(Body::FlowSummary(Box::new(body)));
-        sum.merge(&increments.of(&report, arrival(at_s, 2)).unwrap());
-        assert_eq!(sum.missing(), missing, "at {at_s}");
-    }
-    assert_eq!((sum.packets, sum.lost, sum.recovered), (30, 9, 4));
-    let latency = sum.latency.figures().unwrap();
-    assert_eq!((latency.samples, latency.mean_ns), (30, 6_000));
-    assert_eq!(sum.latency.resolution(), LatencyResolution::Coarse);
-}
-
-#[test]
 fn a_pair_is_fine_again_when_its_coarse_flow_is_gone() {
     let mut increments = running();
     // Packets in fine slots, and in powers of two, by second.
@@ -612,37 +577,20 @@ fn a_flow_that_is_forgotten_is_news_only_if_a_summary_was_lost() {
         sink_port: 3,
     };
     let of_flow = |told| Body::Summary(Box::new(summary(subject.clone(), told)));
-    let as_of_0_1_0 = |told: Told| {
-        let totals = totals(told);
-        Body::FlowSummary(Box::new(FlowSummary {
-            time_s: told.at_s as u32,
-            source_node: NodeId(1),
-            sink_node: NodeId(2),
-            source_port: 2,
-            sink_port: 3,
-            flow: flow(1),
-            totals: totals.as_flow_totals(),
-        }))
-    };
-    let forms: [(&str, &dyn Fn(Told) -> Body); 2] =
-        [("a flow", &of_flow), ("a flow of 0.1.0", &as_of_0_1_0)];
     let cases = [
         ("all were told", told(1020, EPOCH, 20), true),
         ("a summary was lost", told(1010, EPOCH, 10), false),
     ];
-    for (form, body) in forms {
-        for (name, last_heard, repeats) in cases {
-            let mut increments = running();
-            let mut give = |told: Told| {
-                let report = report(body(told));
-                let measured = increments.of(&report, arrival(told.at_s, 2));
-                increments.is_repetition(&report, measured.as_ref())
-            };
-            assert!(!give(told(1005, EPOCH, 5)), "{form}: {name}");
-            assert!(!give(last_heard), "{form}: {name}");
-            // The flow had no packets since, and its sink forgets it.
-            let forgotten = told(1140, EPOCH, 20);
-            assert_eq!(give(forgotten), repeats, "{form}: {name}");
-        }
+    for (name, last_heard, repeats) in cases {
+        let mut increments = running();
+        let mut give = |told: Told| {
+            let report = report(of_flow(told));
+            let measured = increments.of(&report, arrival(told.at_s, 2));
+            increments.is_repetition(&report, measured.as_ref())
+        };
+        assert!(!give(told(1005, EPOCH, 5)), "{name}");
+        assert!(!give(last_heard), "{name}");
+        // The flow had no packets since, and its sink forgets it.
+        assert_eq!(give(told(1140, EPOCH, 20)), repeats, "{name}");
     }
 }

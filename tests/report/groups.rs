@@ -118,8 +118,7 @@ fn as_v20(mut observation: Observation) -> Observation {
     match &mut observation.body {
         Body::Latency(report) => report.version = ReportVersion::V20,
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::FlowSummary(_)
-        | Body::Summary(_)
+        Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
         | Body::Queue(_)

@@ -365,16 +365,10 @@ fn keep_int(disk: &Disk, sport: u16, sinks: &[u32], time_ns: u64) {
     let flow = TOLD.report(time_ns).connection.sample.flow;
     for sink in sinks {
         for _ in 0..5 {
-            let summary = FlowSummary {
-                time_s: (time_ns / SECOND) as u32,
-                source_node: NodeId(7),
-                sink_node: NodeId(*sink),
-                source_port: 0,
-                sink_port: 0,
-                flow: FlowKey { sport, ..flow },
-                totals: FlowTotals::default(),
-            };
-            let report = report_samples::of_body(Body::FlowSummary(Box::new(summary)));
+            let flow = FlowKey { sport, ..flow };
+            let totals = SubjectTotals::default();
+            let body = report_samples::flow_summary(time_ns / SECOND, [7, *sink], flow, totals);
+            let report = report_samples::of_body(body);
             let arrival = Arrival {
                 exporter: "198.51.100.2:32766".parse().unwrap(),
                 received_ns: time_ns,

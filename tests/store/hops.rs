@@ -124,16 +124,9 @@ fn a_question_chooses_and_sorts() {
 
 /// What INT counts of a flow.
 fn keep_int(disk: &Disk, flow: FlowKey, time_ns: u64) {
-    let summary = FlowSummary {
-        time_s: (time_ns / SECOND) as u32,
-        source_node: NodeId(1),
-        sink_node: NodeId(2),
-        source_port: 0,
-        sink_port: 0,
-        flow,
-        totals: FlowTotals::default(),
-    };
-    let report = report_samples::of_body(Body::FlowSummary(Box::new(summary)));
+    let body =
+        report_samples::flow_summary(time_ns / SECOND, [1, 2], flow, SubjectTotals::default());
+    let report = report_samples::of_body(body);
     let arrival = Arrival {
         exporter: "198.51.100.2:32766".parse().unwrap(),
         received_ns: time_ns,

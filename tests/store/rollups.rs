@@ -47,8 +47,7 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
     match &sample.report.observation.body {
         Body::Latency(report) => (report.hops.source().node, report.hops.sink().node),
         Body::DropSummary(summary) => (summary.source_node, summary.sink_node),
-        Body::FlowSummary(_)
-        | Body::Summary(_)
+        Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
         | Body::Queue(_)

@@ -1,6 +1,7 @@
 //! Flow summaries tell how many packets came out of order.
 
 use hostint::model::*;
+use hostint_testing::report_samples;
 
 use crate::disk::*;
 
@@ -8,31 +9,24 @@ use crate::disk::*;
 type Told = (u64, u64, u64);
 
 fn summary(flow: u16, (time_s, since_s, reordered): Told) -> (Report, Arrival) {
-    let summary = FlowSummary {
-        time_s: time_s as u32,
-        source_node: NodeId(1),
-        sink_node: NodeId(2),
-        source_port: 0,
-        sink_port: 0,
-        flow: FlowKey {
-            src: "192.0.2.1".parse().unwrap(),
-            dst: "192.0.2.2".parse().unwrap(),
-            sport: flow,
-            dport: 5001,
-            protocol: 6,
-            vlans: Vlans::NONE,
-        },
-        totals: FlowTotals {
-            first_ns: since_s * SECOND,
-            reordered,
-            ..FlowTotals::default()
-        },
+    let flow = FlowKey {
+        src: "192.0.2.1".parse().unwrap(),
+        dst: "192.0.2.2".parse().unwrap(),
+        sport: flow,
+        dport: 5001,
+        protocol: 6,
+        vlans: Vlans::NONE,
+    };
+    let totals = SubjectTotals {
+        epoch_ns: since_s * SECOND,
+        reordered,
+        ..SubjectTotals::default()
     };
     let observation = Observation {
         hw_id: HwId::default(),
         flags: Flags::default(),
         clock: None,
-        body: Body::FlowSummary(Box::new(summary)),
+        body: report_samples::flow_summary(time_s, [1, 2], flow, totals),
     };
     let arrival = Arrival {
         exporter: "192.0.2.2:32766".parse().unwrap(),

@@ -72,7 +72,6 @@ pub fn check(engine: &mut ClickHouse, ask: &dyn Fn(&str) -> String) {
             (None, transit) => transit + 2,
         };
         let (packets, slots) = match &report.observation.body {
-            Body::FlowSummary(summary) => (summary.totals.packets, LATENCY_SLOTS),
             Body::Summary(part) if part.is_whole() => (part.totals.packets, LATENCY_SLOTS),
             Body::Summary(part) => (part.totals.packets, 0),
             _ => (0, 0),

@@ -190,37 +190,6 @@ impl Random {
         }
     }
 
-    /// The histogram has any of its slots in use, or none.
-    pub fn flow_summary(&mut self) -> FlowSummary {
-        let used = self.u32() & self.u32();
-        FlowSummary {
-            time_s: self.u32(),
-            source_node: NodeId(self.u32()),
-            sink_node: NodeId(self.u32()),
-            source_port: self.u16(),
-            sink_port: self.u16(),
-            flow: self.flow(),
-            totals: FlowTotals {
-                first_ns: self.next(),
-                last_ns: self.next(),
-                packets: self.next(),
-                bytes: self.next(),
-                lost: self.next(),
-                reordered: self.next(),
-                duplicates: self.next(),
-                late: self.next(),
-                restarts: self.u32(),
-                latency_min_ns: self.u32().cast_signed(),
-                latency_max_ns: self.u32().cast_signed(),
-                latency_sum_ns: self.next().cast_signed(),
-                histogram: std::array::from_fn(|slot| match used >> slot & 1 {
-                    0 => 0,
-                    _ => self.u32(),
-                }),
-            },
-        }
-    }
-
     /// Any number of values of any resolution.
     pub fn latencies(&mut self) -> LatencyHistogram {
         let resolution = LatencyResolution::ALL[usize::from(self.u8() % 3)];
@@ -520,8 +489,7 @@ impl Random {
         let body = match self.u8() % 11 {
             nproto @ 0..3 => Body::Packet(Box::new(self.packet_report(nproto, tracked_flow))),
             3 => Body::DropSummary(self.drop_summary()),
-            4 => Body::FlowSummary(Box::new(self.flow_summary())),
-            5 => Body::Summary(Box::new(self.summary())),
+            4 | 5 => Body::Summary(Box::new(self.summary())),
             6 => Body::HostDrop(Box::new(self.host_drop())),
             8 => Body::HostHop(Box::new(self.host_hop())),
             9 => Body::Queue(Box::new(self.queue_report())),

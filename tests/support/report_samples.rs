@@ -95,7 +95,6 @@ fn variants(report: Report) -> [Report; 5] {
             });
             latency.hops = HopStack::over(sink, &hops, sink);
         }
-        Body::FlowSummary(summary) => summary.flow.vlans = vlans,
         Body::Summary(summary) => {
             if let SummarySubject::Flow { flow, .. } = &mut summary.subject {
                 flow.vlans = vlans;
@@ -303,6 +302,22 @@ pub fn summaries() -> Vec<Report> {
             },
         })
         .collect()
+}
+
+/// The totals of a flow between two nodes.
+pub fn flow_summary(time_s: u64, nodes: [u32; 2], flow: FlowKey, totals: SubjectTotals) -> Body {
+    Body::Summary(Box::new(Summary {
+        time_s: time_s as u32,
+        period_ns: 10_000_000_000,
+        source_node: NodeId(nodes[0]),
+        sink_node: NodeId(nodes[1]),
+        subject: SummarySubject::Flow {
+            flow,
+            source_port: 0,
+            sink_port: 0,
+        },
+        totals,
+    }))
 }
 
 /// A report about its own host.

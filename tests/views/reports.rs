@@ -137,14 +137,6 @@ fn log_lines_of_other_kinds_follow_that_style() {
              IngressPort: 12 EgressPort: 12 IngressTS: 1032433286 ns EgressTS: 1032433286 ns",
         ),
         (
-            "hostint_flow_summary_tcp",
-            "Seq: 3 Time: 1700000060 s Type: Flow Source NodeID: 2 Port: 13 Sink NodeID: 3 \
-             Port: 12 SrcIP: 192.0.2.1 DstIP: 198.51.100.2 Protocol: 6 SrcPort: 49152 DstPort: 80 \
-             First: 1700000000123456789 ns Last: 1700000059123456789 ns Packets: 10000 \
-             Bytes: 15000000 Lost: 5 Reordered: 12 Duplicates: 3 Late: 1 Restarts: 2 \
-             LatencyMin: -120 ns LatencyMax: 9876543 ns LatencySum: 3000000000 ns",
-        ),
-        (
             "tr05_drop",
             "Seq: 8 Time: 1032178965 ns Type: PacketDrop NodeID: 103 IngressPort: 31 \
              EgressPort: 32 QueueID: 3 Reason: 80",
@@ -176,12 +168,6 @@ fn text_lines_are_for_people() {
             "hostint_drop_summary_udp",
             "22:13:20.123Z LOSS     udp 192.0.2.1:40000 > 198.51.100.2:5001  \
              5 packets after seq 41  node 2 -> 3  report 2 from 203.0.113.3",
-        ),
-        (
-            "hostint_flow_summary_tcp",
-            "22:13:20.123Z summary  tcp 192.0.2.1:49152 > 198.51.100.2:80 vlan 7  \
-             10000 packets 15000000 bytes 5 lost 12 reordered 3 duplicates 1 late 2 restarts  \
-             latency -120 ns to 9.9 ms, mean 300.0 us  node 2 -> 3  report 3 from 203.0.113.3",
         ),
         (
             "hostint_report_extended_udp6",
@@ -260,11 +246,6 @@ fn nodes_have_their_names_beside_their_ids() {
         ),
         (
             "hostint_drop_summary_udp",
-            "node web-3 (2) -> 3",
-            json!([{"node": 2, "name": "web-3"}]),
-        ),
-        (
-            "hostint_flow_summary_tcp",
             "node web-3 (2) -> 3",
             json!([{"node": 2, "name": "web-3"}]),
         ),

@@ -113,19 +113,6 @@ fn parts_cover_all_flows_but_those_between_two_of_them() {
 }
 
 #[test]
-fn a_report_without_ttls_is_of_an_earlier_build() {
-    let told = report(vec![counts(1, 2, CrossingPlace::Sent, 2)]);
-    let mut bytes = datagram(&told);
-    let added = 2 + 16;
-    bytes.truncate(bytes.len() - added);
-    let content = (bytes.len() - 16) as u16;
-    bytes[14..16].copy_from_slice(&content.to_be_bytes());
-    let read = decode(&bytes).unwrap().crossings.unwrap();
-    assert_eq!((read.counts[0].ttl, read.covered), (None, None));
-    assert_eq!(read.counts[0].packets, told.counts[0].packets);
-}
-
-#[test]
 fn a_flow_with_more_places_than_a_datagram_has_is_not_told() {
     let many = |port| counts(1, 2, CrossingPlace::Arrived, port);
     let told = report(

@@ -15,9 +15,6 @@ const HOST_INT_REPORTS: [&str; 4] = [
     "hostint_drop_summary_udp",
 ];
 
-/// About whole flows.
-const SUMMARY: &str = "hostint_flow_summary_tcp";
-
 /// With a queue of a transit hop, in bytes.
 const HOP_QUEUES: &str = "../wire/dissector/hostint_report_hop_queues_udp6";
 
@@ -101,7 +98,6 @@ fn all_reports() -> Vec<(String, Vec<u8>)> {
     let mut all: Vec<_> = HOST_INT_REPORTS
         .iter()
         .chain(&EXTENDED_REPORTS)
-        .chain(&[SUMMARY])
         .chain(&STANDARD_REPORTS)
         .map(|name| (name.to_string(), udp_payload(name)))
         .collect();
@@ -216,15 +212,6 @@ fn golden_reports_say_what_they_are_about() {
             flow: in_vlans(tcp(), 0, 7),
         },
         Case {
-            name: SUMMARY,
-            kind: "flow-summary",
-            sequence: 3,
-            timestamp: 1_700_000_060,
-            reporter: Some(3),
-            latency_ns: None,
-            flow: in_vlans(tcp(), 0, 7),
-        },
-        Case {
             name: "tr05_flow_int05",
             kind: "ethernet",
             sequence: 7,
@@ -261,7 +248,6 @@ fn golden_reports_say_what_they_are_about() {
             Body::Packet(packet) => packet.metadata.ingress_ts.unwrap(),
             Body::DropSummary(summary) => summary.time_s.into(),
             Body::Latency(latency) => latency.time_s.into(),
-            Body::FlowSummary(summary) => summary.time_s.into(),
             Body::Summary(summary) => summary.time_s.into(),
             Body::HostDrop(report) => report.time_s.into(),
             Body::HostHop(report) => report.time_s.into(),
@@ -438,7 +424,6 @@ fn refusals_name_what_is_wrong() {
 #[test]
 fn refusals_of_extended_reports_name_what_is_wrong() {
     let [latency, _, loss] = EXTENDED_REPORTS.map(udp_payload);
-    let summary = udp_payload(SUMMARY);
     let with = |report: &[u8], at: usize, byte: u8| {
         let mut bytes = report.to_vec();
         bytes[at] = byte;
@@ -512,22 +497,6 @@ fn refusals_of_extended_reports_name_what_is_wrong() {
         (
             with(&latency, 71, 1),
             "total hop count at offset 71 is 0x1, expected 0x2",
-        ),
-        (
-            summary[..171].to_vec(),
-            "flow-summary report of 171 bytes, expected 156 and 4 for each slot of the histogram",
-        ),
-        (
-            with(&summary, 152, 3),
-            "flow-summary report of 172 bytes, expected 156 and 4 for each slot of the histogram",
-        ),
-        (
-            with(&summary, 108, 2),
-            "flow layout at offset 108 is 0x2, expected 0x1",
-        ),
-        (
-            with(&summary, 109, 0x40),
-            "unknown flow flags at offset 109 is 0x40, expected 0x0",
         ),
     ];
     for (bytes, sentence) in cases {

@@ -86,8 +86,7 @@ fn as_v20(mut observation: Observation) -> Observation {
             };
         }
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::FlowSummary(_)
-        | Body::Summary(_)
+        Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
         | Body::Queue(_)
@@ -185,8 +184,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
             }
         }
         Body::DropSummary(summary) => summary.sink_node = node,
-        Body::FlowSummary(_)
-        | Body::Summary(_)
+        Body::Summary(_)
         | Body::HostDrop(_)
         | Body::HostHop(_)
         | Body::Queue(_)

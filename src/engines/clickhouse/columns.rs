@@ -2,16 +2,16 @@
 
 use std::net::IpAddr;
 
-use super::row::{NO_ADDRESS, TableRow, histogram};
+use super::flow_totals::histogram;
+use super::row::{NO_ADDRESS, TableRow};
+use super::row_group::RowGroup;
 use crate::model::{DropPosition, HopStart, LatencyHistogram, ReportVersion};
 
 /// A column that rows have a value for.
 pub struct TableColumn {
     pub name: &'static str,
     pub value: ColumnValue,
-    /// Tables of earlier versions lack it, and take rows without it.
-    pub later: bool,
-    /// Only rows of [`RowGroup::Hosts`](super::RowGroup::Hosts) have another value than the table's default.
+    /// Only rows of [`RowGroup::Hosts`] have another value than the table's default.
     pub of_hosts: bool,
 }
 
@@ -66,39 +66,21 @@ impl ColumnValue {
 }
 
 macro_rules! columns {
-    ($($part:ident: $($name:literal $kind:ident $value:expr;)*)*) => {
+    ($($group:ident: $($name:literal $kind:ident $value:expr;)*)*) => {
         &[$($(
             TableColumn {
                 name: $name,
                 value: ColumnValue::$kind($value),
-                later: Part::$part.is_later(),
-                of_hosts: Part::$part.is_of_hosts(),
+                of_hosts: matches!(RowGroup::$group, RowGroup::Hosts),
             },
         )*)*]
     };
 }
 
-/// The parts of [`COLUMNS`].
-enum Part {
-    First,
-    Later,
-    LaterOfHosts,
-}
-
-impl Part {
-    const fn is_later(&self) -> bool {
-        !matches!(self, Self::First)
-    }
-
-    const fn is_of_hosts(&self) -> bool {
-        matches!(self, Self::LaterOfHosts)
-    }
-}
-
 /// The columns in the order of a row's values. Numbers without NULL are 0 if the report does not have them, which its
 /// kind tells.
 pub const COLUMNS: &[TableColumn] = columns! {
-    First:
+    Measurements:
     "run" U64 |row| row.run;
     "number" U64 |row| row.entry.number;
     "time_ns" U64 |row| row.observed.time_ns;
@@ -163,7 +145,6 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "flow_latency_max_ns" I64 |row| row.totals.latency_max_ns.into();
     "flow_latency_sum_ns" I64 |row| row.totals.latency_sum_ns;
     "flow_histogram" ManyU32 |row| histogram(&row.entry.report.observation.body);
-    Later:
     "added_packets" U64 |row| row.added(|added| added.packets);
     "added_bytes" U64 |row| row.added(|added| added.bytes);
     "added_lost" U64 |row| row.added(|added| added.lost);
@@ -203,7 +184,7 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "hops.egress_interface" ManyText |row| row.hop_interfaces(|hop| hop.egress_port);
     "path_from_interface" Text |row| row.path_part().map_or("", |part| row.interface(part.from));
     "path_to_interface" Text |row| row.path_part().map_or("", |part| row.interface(part.to));
-    LaterOfHosts:
+    Hosts:
     "in_interface" Text |row| text(row.way().in_interface);
     "out_interface" Text |row| text(row.way().out_interface);
     "in_ifindex" U32 |row| row.way().in_ifindex;

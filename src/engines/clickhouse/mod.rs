@@ -5,6 +5,7 @@
 
 mod answer;
 mod columns;
+mod flow_totals;
 mod host_row;
 mod pending;
 mod row;
@@ -12,7 +13,7 @@ mod row_binary;
 mod row_group;
 mod table;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use columns::{COLUMNS, ColumnValue, TableColumn};
 pub use row_binary::{append_rows, packed_rows};
@@ -29,9 +30,6 @@ const PACE: Pace = Pace {
     linger: Duration::from_secs(1),
 };
 
-/// The time after which a table that lacks columns is looked at again: its administrator may have added them.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
-
 /// A table made by schema.sql or schema-plain.sql, and the server that has it.
 pub struct ClickHouse {
     client: HttpClient,
@@ -41,19 +39,8 @@ pub struct ClickHouse {
     mark: char,
     /// How rows are inserted, once the server was asked.
     insertion: Option<Insertion>,
-    /// What the table lacks, and whether that was told.
-    lack: Lack,
     /// The parcel that is being delivered.
     pending: Option<PendingParcel>,
-}
-
-/// What a table of an earlier version lacks.
-#[derive(Default)]
-struct Lack {
-    said: Option<String>,
-    is_told: bool,
-    /// When the table is looked at again.
-    due: Option<Instant>,
 }
 
 /// The user that inserts.
@@ -82,7 +69,6 @@ impl ClickHouse {
             table: table.to_owned(),
             mark: if url.contains('?') { '&' } else { '?' },
             insertion: None,
-            lack: Lack::default(),
             pending: None,
         })
     }
@@ -91,11 +77,9 @@ impl ClickHouse {
         format!("{}.{}", self.database, self.table)
     }
 
-    /// Checks the table and returns how rows are inserted. This is done once, and again after a trouble, and sometimes as
-    /// long as columns are lacking.
+    /// Checks the table and returns how rows are inserted. This is done once, and again after a trouble.
     fn insertion(&mut self) -> Result<Insertion, Trouble> {
-        let is_due = self.lack.due.is_some_and(|due| Instant::now() >= due);
-        if let Some(insertion) = self.insertion.as_ref().filter(|_| !is_due) {
+        if let Some(insertion) = &self.insertion {
             return Ok(insertion.clone());
         }
         let question = table::question(&self.database, &self.table);
@@ -108,18 +92,12 @@ impl ClickHouse {
         }
         let insertion = table::check(&answer.body)
             .map_err(|why| Trouble::Later(format!("table {}: {why}", self.whole_table())))?;
-        let said = insertion.lack();
-        self.lack = Lack {
-            is_told: self.lack.is_told && self.lack.said == said,
-            due: said.as_ref().map(|_| Instant::now() + LOOK_AGAIN),
-            said,
-        };
         self.insertion = Some(insertion.clone());
         Ok(insertion)
     }
 
     fn insert(&self, how: &Insertion, parcel: &Parcel, rows: &PackedRows) -> Result<(), Trouble> {
-        let columns = rows.group.columns(&how.columns);
+        let columns = rows.group.columns();
         let token = format!("{:016x}-{}", parcel.run().0, rows.first);
         let query = format!(
             "{}query={}&{}",
@@ -158,7 +136,7 @@ impl Engine for ClickHouse {
         let of_this = self.pending.take().filter(|one| one.is_of(parcel));
         let mut pending = of_this.unwrap_or_else(|| PendingParcel::new(parcel));
         while let Some(rows) = pending
-            .next(parcel, &how)
+            .next(parcel)
             .map_err(|err| Trouble::Refused(format!("cannot compress rows: {err}")))?
         {
             let inserted = self.insert(&how, parcel, rows);
@@ -175,11 +153,5 @@ impl Engine for ClickHouse {
             }
         }
         pending.outcome(parcel)
-    }
-
-    fn notice(&mut self) -> Option<String> {
-        let said = self.lack.said.as_ref().filter(|_| !self.lack.is_told)?;
-        self.lack.is_told = true;
-        Some(format!("table {} {said}", self.whole_table()))
     }
 }

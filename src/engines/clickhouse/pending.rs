@@ -4,7 +4,6 @@ use std::io;
 
 use super::row_binary::packed_rows;
 use super::row_group::RowGroup;
-use super::table::Insertion;
 use crate::engines::clock::now_ns;
 use crate::engines::{Accepted, Parcel, Trouble};
 
@@ -20,8 +19,6 @@ pub(super) struct PendingParcel {
 
 /// Rows of one INSERT.
 pub(super) struct PackedRows {
-    /// The number of columns that the table had. A table only gains them.
-    table_columns: usize,
     /// The number of the first report, by which the rows are told from all others of the run.
     pub(super) first: u64,
     rows: usize,
@@ -44,18 +41,13 @@ impl PendingParcel {
         self.number == parcel.number
     }
 
-    /// Returns the rows that are next: the same ones until they are answered for, unless the table gained columns.
-    pub(super) fn next(
-        &mut self,
-        parcel: &Parcel,
-        how: &Insertion,
-    ) -> io::Result<Option<&PackedRows>> {
+    /// Returns the rows that are next: the same ones until they are answered for.
+    pub(super) fn next(&mut self, parcel: &Parcel) -> io::Result<Option<&PackedRows>> {
         let Some(group) = self.groups.last() else {
             return Ok(None);
         };
-        let is_current = |packed: &PackedRows| packed.table_columns == how.columns.len();
-        if !self.packed.as_ref().is_some_and(is_current) {
-            self.packed = Some(PackedRows::new(parcel, *group, how)?);
+        if self.packed.is_none() {
+            self.packed = Some(PackedRows::new(parcel, *group)?);
         }
         Ok(self.packed.as_ref())
     }
@@ -86,19 +78,13 @@ impl PendingParcel {
 }
 
 impl PackedRows {
-    fn new(parcel: &Parcel, group: RowGroup, how: &Insertion) -> io::Result<Self> {
+    fn new(parcel: &Parcel, group: RowGroup) -> io::Result<Self> {
         let entries = || group.entries(parcel);
         Ok(Self {
-            table_columns: how.columns.len(),
             first: entries().next().map_or(0, |entry| entry.number),
             rows: entries().count(),
             group,
-            bytes: packed_rows(
-                parcel.run(),
-                entries(),
-                &group.columns(&how.columns),
-                now_ns(),
-            )?,
+            bytes: packed_rows(parcel.run(), entries(), &group.columns(), now_ns())?,
         })
     }
 }

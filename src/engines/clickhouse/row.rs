@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use super::flow_totals::FlowTotals;
 use crate::engines::{FedReport, RunId};
 use crate::model::{
-    Body, CorrectedLatency, EndRecord, FlowHash, FlowKey, FlowTotals, HopRecord, LatencyHistogram,
-    Measured, NodeId, NodePort, PathPartRecord, QueueDepth, Record, ReportFacts, SequenceEvidence,
-    Vlans,
+    CorrectedLatency, EndRecord, FlowHash, FlowKey, HopRecord, LatencyHistogram, Measured, NodeId,
+    NodePort, PathPartRecord, QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
 };
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
@@ -56,7 +56,7 @@ impl<'a> TableRow<'a> {
             flow: record.flow.unwrap_or(NO_FLOW),
             inner_flow: record.inner_flow.unwrap_or(NO_FLOW),
             flow_hash: record.flow.map_or(0, |flow| FlowHash::of(&flow).0),
-            totals: totals(&report.observation.body).unwrap_or_default(),
+            totals: FlowTotals::of(&report.observation.body).unwrap_or_default(),
             hops,
             record,
         }
@@ -142,33 +142,6 @@ impl<'a> TableRow<'a> {
     pub(super) fn hop_values(&self, value: fn(&RowHop) -> u32) -> Vec<u32> {
         self.hops.iter().map(value).collect()
     }
-}
-
-/// The totals of a flow or of a group. Each part of a summary has all but the histogram.
-fn totals(body: &Body) -> Option<FlowTotals> {
-    match body {
-        Body::FlowSummary(summary) => Some(summary.totals),
-        Body::Summary(summary) => Some(summary.totals.as_flow_totals()),
-        Body::Packet(_)
-        | Body::DropSummary(_)
-        | Body::Latency(_)
-        | Body::HostDrop(_)
-        | Body::HostHop(_)
-        | Body::Queue(_)
-        | Body::Connection(_)
-        | Body::PathPart(_)
-        | Body::HostDropSum(_) => None,
-    }
-}
-
-/// The slots of the totals' histogram, if all of them are known.
-pub(super) fn histogram(body: &Body) -> Vec<u32> {
-    let whole = match body {
-        Body::Summary(summary) => summary.is_whole(),
-        _ => true,
-    };
-    let totals = totals(body).filter(|_| whole);
-    totals.map_or_else(Vec::new, |totals| totals.histogram.to_vec())
 }
 
 fn hops(record: &Record) -> Vec<RowHop> {

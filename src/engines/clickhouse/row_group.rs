@@ -1,6 +1,6 @@
 //! The groups of rows: few rows have figures of hosts, and all others go without the columns of those.
 
-use super::columns::TableColumn;
+use super::columns::{COLUMNS, TableColumn};
 use crate::engines::{FedReport, Parcel};
 use crate::model::Body;
 
@@ -25,7 +25,6 @@ impl RowGroup {
             Body::Packet(_)
             | Body::DropSummary(_)
             | Body::Latency(_)
-            | Body::FlowSummary(_)
             | Body::Summary(_)
             | Body::Connection(_)
             | Body::PathPart(_) => Self::Measurements,
@@ -40,8 +39,8 @@ impl RowGroup {
     }
 
     /// Returns those of the columns that its rows are inserted with.
-    pub fn columns(self, all: &[&'static TableColumn]) -> Vec<&'static TableColumn> {
-        let all = all.iter().copied();
+    pub fn columns(self) -> Vec<&'static TableColumn> {
+        let all = COLUMNS.iter();
         all.filter(|column| self == Self::Hosts || !column.of_hosts)
             .collect()
     }

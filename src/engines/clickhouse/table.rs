@@ -37,24 +37,8 @@ pub(super) fn question(database: &str, table: &str) -> String {
 /// How rows are inserted.
 #[derive(Clone)]
 pub(super) struct Insertion {
-    /// The columns that the table has.
-    pub(super) columns: Vec<&'static TableColumn>,
     /// The settings that the server knows, as a query string.
     pub(super) settings: String,
-    /// The columns that the table of an earlier version lacks.
-    lacking: Vec<&'static TableColumn>,
-}
-
-impl Insertion {
-    /// Returns what the table lacks, in words.
-    pub(super) fn lack(&self) -> Option<String> {
-        let first = self.lacking.first()?;
-        let (count, name, kind) = (self.lacking.len(), first.name, first.value.types()[0]);
-        Some(format!(
-            "lacks {count} columns of this version, {name} first: rows are stored without their values (try to run \
-             schema.sql again, which adds them, or to add each as schema-plain.sql has it: ADD COLUMN {name} {kind})"
-        ))
-    }
 }
 
 /// Compares the table's columns with those of rows.
@@ -77,19 +61,17 @@ pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
     if columns.is_empty() {
         return Err(format!("this user sees no such table {TRY}"));
     }
-    let (mut there, mut lacking) = (Vec::new(), Vec::new());
     for column in COLUMNS {
         let name = column.name;
         let types = column.value.types();
         match columns.get(name) {
-            Some(kind) if types.contains(kind) => there.push(column),
+            Some(kind) if types.contains(kind) => {}
             Some(kind) => {
                 let expected = types.join(" or ");
                 return Err(format!(
                     "column {name} is {kind}, expected {expected} {TRY}"
                 ));
             }
-            None if column.later => lacking.push(column),
             None => return Err(format!("column {name} is missing {TRY}")),
         }
     }
@@ -99,9 +81,7 @@ pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     Ok(Insertion {
-        columns: there,
         settings: settings.join("&"),
-        lacking,
     })
 }
 

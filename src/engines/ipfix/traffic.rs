@@ -36,16 +36,6 @@ impl TotalsMemory {
     /// summary has all totals, and only the first one has news.
     pub(super) fn news(&mut self, body: &Body) -> Option<(u64, u64)> {
         match body {
-            Body::FlowSummary(summary) => {
-                let key = (summary.flow, summary.source_node, summary.sink_node);
-                let totals = &summary.totals;
-                let now = KnownTotals {
-                    first_ns: totals.first_ns,
-                    packets: totals.packets,
-                    octets: totals.bytes,
-                };
-                Some(self.exceed(key, now))
-            }
             Body::Summary(summary) => {
                 let SummarySubject::Flow { flow, .. } = summary.subject else {
                     return None;

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use super::message as proto;
 use crate::engines::{FedReport, RunId};
 use crate::model::{
-    DistributionRecord, EndRecord, Extension, FlowKey, FlowTotals, GapRecord, HopRecord, IntDomain,
-    IntHeader, IntType, IntVersion, Measured, Metadata, QueueDepth, Record, ReportDomain,
-    ReportVersion, ReservedWord, SummaryRecord,
+    DistributionRecord, EndRecord, Extension, FlowKey, GapRecord, HopRecord, IntDomain, IntHeader,
+    IntType, IntVersion, Measured, Metadata, QueueDepth, Record, ReportDomain, ReportVersion,
+    ReservedWord, SummaryRecord,
 };
 
 /// Returns the message of a report.
@@ -61,7 +61,6 @@ impl From<Record> for proto::Report {
             latency_ns: record.latency_ns.flatten(),
             seq: record.seq,
             gap: record.gap.map(Into::into),
-            totals: record.totals.map(Into::into),
             metadata,
             drop_reason_name: record.drop_reason_name,
             domain: record.domain.map(Into::into),
@@ -160,26 +159,6 @@ impl From<GapRecord> for proto::Gap {
             last_seq: gap.last_seq,
             count: gap.count,
             time_s: gap.time_s,
-        }
-    }
-}
-
-impl From<FlowTotals> for proto::Totals {
-    fn from(totals: FlowTotals) -> Self {
-        Self {
-            first_ns: totals.first_ns,
-            last_ns: totals.last_ns,
-            packets: totals.packets,
-            bytes: totals.bytes,
-            lost: totals.lost,
-            reordered: totals.reordered,
-            duplicates: totals.duplicates,
-            late: totals.late,
-            restarts: totals.restarts,
-            latency_min_ns: totals.latency_min_ns,
-            latency_max_ns: totals.latency_max_ns,
-            latency_sum_ns: totals.latency_sum_ns,
-            histogram: totals.histogram.to_vec(),
         }
     }
 }

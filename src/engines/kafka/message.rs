@@ -70,8 +70,6 @@ pub struct Report {
     pub seq: Option<u32>,
     #[prost(message, optional, tag = "27")]
     pub gap: Option<Gap>,
-    #[prost(message, optional, tag = "28")]
-    pub totals: Option<Totals>,
     #[prost(message, optional, tag = "29")]
     pub metadata: Option<Metadata>,
     #[prost(string, optional, tag = "30")]
@@ -190,36 +188,6 @@ pub struct Gap {
     pub count: u32,
     #[prost(uint32, tag = "4")]
     pub time_s: u32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Totals {
-    #[prost(fixed64, tag = "1")]
-    pub first_ns: u64,
-    #[prost(fixed64, tag = "2")]
-    pub last_ns: u64,
-    #[prost(uint64, tag = "3")]
-    pub packets: u64,
-    #[prost(uint64, tag = "4")]
-    pub bytes: u64,
-    #[prost(uint64, tag = "5")]
-    pub lost: u64,
-    #[prost(uint64, tag = "6")]
-    pub reordered: u64,
-    #[prost(uint64, tag = "7")]
-    pub duplicates: u64,
-    #[prost(uint64, tag = "8")]
-    pub late: u64,
-    #[prost(uint32, tag = "9")]
-    pub restarts: u32,
-    #[prost(sint32, tag = "10")]
-    pub latency_min_ns: i32,
-    #[prost(sint32, tag = "11")]
-    pub latency_max_ns: i32,
-    #[prost(sint64, tag = "12")]
-    pub latency_sum_ns: i64,
-    #[prost(uint32, repeated, tag = "13")]
-    pub histogram: Vec<u32>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -14,7 +14,7 @@ function fine(ns) {
 function measured(report) {
   if (report.gap) return `${exact(report.gap.count)} lost`;
   if (report.drop_reason !== undefined) return report.drop_reason_name ?? `drop reason ${report.drop_reason}`;
-  if (report.totals) return `${exact(report.totals.packets)} packets`;
+  if (report.summary) return `${exact(report.summary.packets)} packets`;
   return duration(report.latency_ns);
 }
 

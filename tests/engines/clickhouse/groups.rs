@@ -9,7 +9,7 @@ use hostint_testing::clickhouse_rows::parcel;
 use hostint_testing::http_server::{HttpServer, Reply, Request};
 use hostint_testing::report_samples;
 
-use super::troubles::{every_column, exception, good, inserts, is_question, ok, token};
+use super::troubles::{exception, good, inserts, is_question, ok, token};
 
 const HOSTS: [&str; 4] = ["host-drop", "host-drop-sum", "host-hop", "queue"];
 
@@ -25,8 +25,7 @@ fn rows<'a>(
     group: RowGroup,
 ) -> Vec<u8> {
     let mut rows = Vec::new();
-    let columns = group.columns(&every_column());
-    append_rows(parcel.run(), entries, &columns, 0, &mut rows);
+    append_rows(parcel.run(), entries, &group.columns(), 0, &mut rows);
     rows
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use hostint::engines::clickhouse::{ClickHouse, User};
-use hostint::engines::{Engine, FedBatch, Parcel, RunId};
+use hostint::engines::Engine;
 use hostint::model::*;
 
 mod groups;
@@ -94,40 +94,6 @@ mod root {
     }
 }
 
-/// The table of 0.1.0 takes reports, and takes their later columns after all statements ran a second time.
-fn upgrade(
-    engine: &dyn Fn() -> ClickHouse,
-    ask: &dyn Fn(&str) -> String,
-    statements: Vec<String>,
-    again: &dyn Fn(&str),
-) {
-    let first = statements.iter();
-    let first = first.filter(|sql| !sql.starts_with("ALTER"));
-    first.for_each(|sql| drop(ask(sql)));
-    let count = "SELECT count() FROM hostint.reports";
-    let mut before = engine();
-    // Another run, for servers do not take the same parcel twice.
-    let sample = |run: u64| {
-        let [report, _] = hostint_testing::report_samples::host_drops();
-        let entries = parcel(1, [(report, None)]).entries().cloned().collect();
-        let batch = FedBatch {
-            run: RunId(run),
-            entries,
-            bytes: 0,
-        };
-        Parcel::of(run, batch)
-    };
-    before.deliver(&sample(1)).unwrap();
-    assert!(before.notice().unwrap().contains("added_packets"));
-    assert_eq!(ask(count), "1\n");
-    statements.iter().for_each(|sql| again(sql));
-    let mut after = engine();
-    after.deliver(&sample(2)).unwrap();
-    assert_eq!(after.notice(), None);
-    let drops = ask("SELECT host_drop_packets FROM hostint.reports ORDER BY host_drop_packets");
-    assert_eq!(drops, "0\n5\n");
-}
-
 /// These need programs that `packaging/install-build-deps.sh --test` installs.
 mod tools {
     use super::*;
@@ -145,18 +111,6 @@ mod tools {
             server.ask("SELECT count() FROM hostint.reports FINAL"),
             "10000\n"
         );
-    }
-
-    #[test]
-    fn a_table_of_an_earlier_version_gains_its_columns_by_the_same_file() {
-        let server = loopback("old");
-        let statements = hostint_testing::clickhouse::statements(PLAIN);
-        let table = || engine(&server.url, "reports");
-        upgrade(&table, &|sql| server.ask(sql), statements, &|sql| {
-            let why = server.try_ask(sql).err();
-            let is_there = why.is_none_or(|why| why.contains("already exists"));
-            assert!(is_there, "{sql}");
-        });
     }
 
     #[test]

@@ -97,16 +97,6 @@ fn queries_answer_what_the_reports_tell_and_nothing_counts_twice_that_comes_twic
 }
 
 #[test]
-fn a_table_of_an_earlier_version_gains_its_columns_by_the_same_file() {
-    let shim = Shim::start("upgrade");
-    shim.ask("DROP DATABASE hostint");
-    let statements =
-        hostint_testing::clickhouse::statements(&SCHEMA.replace("TTL time + INTERVAL 7 DAY", ""));
-    let ask = |sql: &str| shim.ask(sql);
-    super::upgrade(&|| shim.engine(), &ask, statements, &|sql| drop(ask(sql)));
-}
-
-#[test]
 fn every_kind_of_report_is_a_row_with_what_it_tells() {
     let shim = Shim::start("kinds");
     // Samples are old.

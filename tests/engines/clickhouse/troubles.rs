@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
-use hostint::engines::clickhouse::{COLUMNS, ClickHouse, RowGroup, TableColumn, append_rows};
+use hostint::engines::clickhouse::{COLUMNS, ClickHouse, RowGroup, append_rows};
 use hostint::engines::*;
 use hostint_testing::collecting::Collecting;
 use hostint_testing::fed_reports::numbered;
@@ -49,10 +49,6 @@ pub fn described(settings: &[&str]) -> String {
     columns.chain(settings).collect()
 }
 
-pub fn every_column() -> Vec<&'static TableColumn> {
-    COLUMNS.iter().collect()
-}
-
 /// The token that a request has.
 pub fn token(request: &Request) -> &str {
     let (_, behind) = request.target.split_once(&format!("{TOKEN}=")).unwrap();
@@ -60,8 +56,8 @@ pub fn token(request: &Request) -> &str {
 }
 
 /// The rows of reports that tell of no host.
-fn rows(parcel: &Parcel, columns: &[&'static TableColumn]) -> Vec<u8> {
-    let columns = RowGroup::Measurements.columns(columns);
+fn rows(parcel: &Parcel) -> Vec<u8> {
+    let columns = RowGroup::Measurements.columns();
     let mut rows = Vec::new();
     append_rows(parcel.run(), parcel.entries(), &columns, 0, &mut rows);
     rows
@@ -332,47 +328,6 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
 }
 
 #[test]
-fn a_table_of_an_earlier_version_takes_rows_without_later_columns() {
-    let (later, old): (Vec<_>, Vec<_>) = COLUMNS.iter().partition(|column| column.later);
-    assert!(!later.is_empty());
-    for (table, has_later) in [(every_column(), true), (old, false)] {
-        let lines = table.iter().map(|column| {
-            let kind = column.value.types()[0];
-            format!("column\t{}\t{kind}\n", column.name)
-        });
-        let lines: String = lines.collect();
-        let server = HttpServer::start(move |request| match is_question(request) {
-            true => Reply::status(200, lines.clone()),
-            false => ok(),
-        });
-        let mut engine = ClickHouse::new(&server.url, "hostint", "reports", None).unwrap();
-        let parcel = parcel(1, 1);
-        engine.deliver(&parcel).unwrap();
-        let [insert] = &inserts(&server)[..] else {
-            panic!("one insert");
-        };
-        let names_later = insert.target.contains(later[0].name);
-        assert_eq!(names_later, has_later, "{}", insert.target);
-        let told = engine.notice();
-        assert_eq!(told.is_none(), has_later, "{told:?}");
-        if let Some(told) = told {
-            let count = format!("lacks {} columns", later.len());
-            for part in [
-                "hostint.reports",
-                &count,
-                "added_packets UInt64",
-                "schema.sql",
-            ] {
-                assert!(told.contains(part), "{part}: {told}");
-            }
-            engine.deliver(&self::parcel(2, 2)).unwrap();
-            assert_eq!(engine.notice(), None, "it is said once");
-        }
-        assert_eq!(insert.unpacked(), rows(&parcel, &table));
-    }
-}
-
-#[test]
 fn a_parcel_that_comes_again_is_the_same_and_the_next_is_not() {
     let script = vec![
         exception(500, 252, "TOO_MANY_PARTS"),
@@ -395,7 +350,7 @@ fn a_parcel_that_comes_again_is_the_same_and_the_next_is_not() {
     assert_eq!(inserts[3], inserts[4]);
     assert_eq!(token(&inserts[3]), "0000000000000abc-11");
     for (insert, parcel) in [(&inserts[0], &parcels[0]), (&inserts[3], &parcels[1])] {
-        assert_eq!(insert.unpacked(), rows(parcel, &every_column()));
+        assert_eq!(insert.unpacked(), rows(parcel));
     }
 }
 

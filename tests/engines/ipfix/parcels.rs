@@ -89,25 +89,7 @@ pub fn loss(flow: FlowKey, count: u32) -> Report {
     }))
 }
 
-pub fn summary(flow: FlowKey, first_ns: u64, packets: u64, bytes: u64) -> Report {
-    report(Body::FlowSummary(Box::new(FlowSummary {
-        time_s: 1_800_000_000,
-        source_node: NodeId(1),
-        sink_node: NodeId(2),
-        source_port: 1,
-        sink_port: 2,
-        flow,
-        totals: FlowTotals {
-            first_ns,
-            packets,
-            bytes,
-            ..FlowTotals::default()
-        },
-    })))
-}
-
-/// The same with a distribution, as a sink that is not of 0.1.0 tells it.
-pub fn fine_summary(flow: FlowKey, epoch_ns: u64, packets: u64, bytes: u64) -> Report {
+pub fn summary(flow: FlowKey, epoch_ns: u64, packets: u64, bytes: u64) -> Report {
     report(Body::Summary(Box::new(Summary {
         time_s: 1_800_000_000,
         period_ns: 10_000_000_000,

@@ -92,18 +92,6 @@ fn reports_of_a_flow_are_a_record_of_what_they_tell() {
             ],
         },
         Case {
-            name: "summaries with distributions count alike",
-            reports: vec![
-                latency(flow4(), 1000),
-                fine_summary(flow4(), TIME_NS + MS, 10, 1000),
-                fine_summary(flow4(), TIME_NS + MS, 15, 1700),
-            ],
-            records: vec![
-                vec![(REPORTS, 1), (SUM_US, 1)],
-                vec![(REPORTS, 2), (PACKETS, 15), (OCTETS, 1700)],
-            ],
-        },
-        Case {
             name: "packets of a flow that began before: what came since is counted",
             reports: vec![
                 summary(flow4(), TIME_NS - 1, 1000, 100_000),

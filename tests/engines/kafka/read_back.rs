@@ -70,7 +70,6 @@ pub fn record(message: &proto::Report) -> Record {
             count: gap.count,
             time_s: gap.time_s,
         }),
-        totals: message.totals.as_ref().map(totals),
         summary: message.summary.as_ref().map(|told| Box::new(summary(told))),
         host_drop: (message.host_drop.as_ref())
             .map(|told| Box::new(host_drop(told, message.flow.as_ref()))),
@@ -194,24 +193,6 @@ fn hop(hop: &proto::Hop) -> HopRecord {
         egress_ts_ns: hop.egress_ts_ns,
         queue_occupancy: hop.queue_occupancy,
         queue_bytes: hop.queue_bytes,
-    }
-}
-
-fn totals(totals: &proto::Totals) -> FlowTotals {
-    FlowTotals {
-        first_ns: totals.first_ns,
-        last_ns: totals.last_ns,
-        packets: totals.packets,
-        bytes: totals.bytes,
-        lost: totals.lost,
-        reordered: totals.reordered,
-        duplicates: totals.duplicates,
-        late: totals.late,
-        restarts: totals.restarts,
-        latency_min_ns: totals.latency_min_ns,
-        latency_max_ns: totals.latency_max_ns,
-        latency_sum_ns: totals.latency_sum_ns,
-        histogram: totals.histogram[..].try_into().unwrap(),
     }
 }
 
