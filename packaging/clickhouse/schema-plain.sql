@@ -1,4 +1,5 @@
--- Tables of hostint collect --clickhouse, for old servers, from ClickHouse 18.16 on.
+-- Tables of hostint collect --clickhouse, for old servers, from ClickHouse 18.16 on. Made of schema.sql: HOSTINT_BLESS=1
+-- cargo test --test engines plain_schema
 --
 --     clickhouse-client --multiquery <schema-plain.sql
 --

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use hostint::engines::clickhouse::{ClickHouse, User};
 use hostint::engines::Engine;
+use hostint::engines::clickhouse::{ClickHouse, User};
 use hostint::model::*;
 
 mod groups;
 #[cfg(feature = "real-engines")]
 mod modern;
+mod plain_schema;
 mod troubles;
 
 use hostint_testing::clickhouse::{DISTRIBUTED, PLAIN, Ports, Server};
