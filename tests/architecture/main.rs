@@ -217,6 +217,42 @@ fn files_that_the_maps_name_are_there() {
     }
 }
 
+/// The names of all files below a folder of the tree.
+fn names_below(folder: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !entry.file_type().unwrap().is_dir() {
+            found.push(name);
+        } else if !name.starts_with('.') && name != "target" {
+            names_below(&entry.path(), found);
+        }
+    }
+}
+
+#[test]
+fn files_that_contributing_names_without_their_folder_are_there() {
+    const KINDS: [&str; 9] = [
+        ".rs", ".h", ".c", ".md", ".sql", ".txt", ".toml", ".json", ".roff",
+    ];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut names = Vec::new();
+    names_below(root, &mut names);
+    let text = std::fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let quoted = text.split('`').skip(1).step_by(2);
+    let is_name = |word: &&str| {
+        KINDS.iter().any(|kind| word.ends_with(kind)) && !word.contains(['/', ' ', '*'])
+    };
+    let files: Vec<&str> = quoted.filter(is_name).collect();
+    assert!(files.len() > 10, "{files:?}");
+    for file in files {
+        assert!(
+            names.iter().any(|name| name == file),
+            "CONTRIBUTING.md names {file}, which is nowhere"
+        );
+    }
+}
+
 #[test]
 fn only_the_datapath_knows_libbpf() {
     let mut found = Vec::new();
