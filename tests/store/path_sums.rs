@@ -83,7 +83,7 @@ fn stored(disk: &Disk) -> BTreeMap<RowName, Row> {
     for table in ["segment_10s", "flow_segment_10s"] {
         let mut all = conn
             .prepare(&format!(
-                "SELECT path.way, flow.key, sums.key, sums.places, sums.reports + sums.measured, sums.latency
+                "SELECT path.way, flow.key, sums.key, sums.places
                  FROM {table} AS sums JOIN path ON path.id = (sums.key & 0x1ffffffff) >> 6
                      LEFT JOIN flow ON flow.id = path.flow"
             ))
@@ -96,8 +96,6 @@ fn stored(disk: &Disk) -> BTreeMap<RowName, Row> {
             let key: i64 = row.get(2).unwrap();
             let begin_ns = (key >> 33) as u64 * 10 * SECOND;
             assert_eq!(key & 0x1f, 0, "no place has a row of its own");
-            let in_columns: (i64, Vec<u8>) = (row.get(4).unwrap(), row.get(5).unwrap());
-            assert_eq!(in_columns, (0, Vec::new()));
             let places: Vec<u8> = row.get(3).unwrap();
             for (place, sums) in places_in(&places) {
                 let name = (begin_ns, way.clone(), flow, place, key & 0x20 != 0);

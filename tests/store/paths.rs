@@ -357,37 +357,6 @@ fn minutes_and_hours_add_up_to_the_same() {
 }
 
 #[test]
-fn a_store_without_tables_of_paths_is_read_and_gets_them_when_it_is_written() {
-    let disk = stored(Known::All, |_| two_hops());
-    let conn = Connection::open(disk.file()).unwrap();
-    let names = |conn: &Connection| -> Vec<String> {
-        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE '%segment%' OR name = 'path')";
-        let mut ask = conn.prepare(sql).unwrap();
-        let rows = ask.query_map([], |row| row.get(0)).unwrap();
-        rows.map(Result::unwrap).collect()
-    };
-    assert_eq!(names(&conn).len(), 7);
-    for name in names(&conn) {
-        conn.execute_batch(&format!("DROP TABLE {name}")).unwrap();
-    }
-    assert_eq!(paths(&disk, PAIR), []);
-    assert_eq!(
-        disk.reader()
-            .segments(SegmentOrder::Share, ALWAYS, 9)
-            .unwrap(),
-        []
-    );
-    assert_eq!(
-        names(&conn),
-        [] as [&str; 0],
-        "a reader leaves the file as it is"
-    );
-    drop(disk.open());
-    assert_eq!(names(&conn).len(), 7);
-    assert_eq!(integrity(&disk.file()), "ok");
-}
-
-#[test]
 fn damaged_names_of_paths_are_left_out() {
     let disk = stored(Known::All, |_| two_hops());
     let conn = Connection::open(disk.file()).unwrap();
