@@ -7,20 +7,24 @@ use serde_json::Value;
 
 use crate::exchange::flow;
 
+/// What the collector wrote, but for a line whose end it has not written yet.
+fn whole_lines(collect: &Daemon) -> Vec<Value> {
+    let text = collect.stdout();
+    let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
+    let lines = whole.lines().map(serde_json::from_str);
+    lines.map(Result::unwrap).collect()
+}
+
 /// What the collector wrote about all packets from node 1, oldest first.
 fn groups(collect: &Daemon) -> Vec<Value> {
-    let lines = collect.stdout();
-    let lines = lines.lines().map(serde_json::from_str);
-    let mut lines: Vec<Value> = lines.map(Result::unwrap).collect();
+    let mut lines = whole_lines(collect);
     lines.retain(|line| line["kind"] == "group-summary");
     lines
 }
 
 /// What the collector wrote about flows to this port, oldest first.
 fn summaries(collect: &Daemon, port: u16) -> Vec<Value> {
-    let lines = collect.stdout();
-    let lines = lines.lines().map(serde_json::from_str);
-    let mut lines: Vec<Value> = lines.map(Result::unwrap).collect();
+    let mut lines = whole_lines(collect);
     lines.retain(|line| line["kind"] == "flow-summary" && line["flow"]["dport"] == port);
     lines
 }
