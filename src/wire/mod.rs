@@ -23,6 +23,7 @@ pub mod report_drop_totals;
 mod report_extended;
 mod report_framed;
 mod report_group;
+mod report_header;
 mod report_host_drop;
 mod report_host_hop;
 mod report_hostint;

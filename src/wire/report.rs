@@ -2,7 +2,8 @@
 
 use super::{
     DecodeError, packet, report_clock, report_coverage, report_crossings, report_drop_totals,
-    report_identity, report_option_hops, report_path, report_v05, report_v10, report_v20,
+    report_header, report_identity, report_option_hops, report_path, report_v05, report_v10,
+    report_v20,
 };
 use crate::model::coverage::CoverageReport;
 use crate::model::crossings::CrossingReport;
@@ -66,7 +67,7 @@ impl ReportGroup {
 /// Reads one datagram of untrusted content.
 pub fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     // With fewer bytes than a header of v0.5, which is version 0, it is cut short.
-    if datagram.len() >= report_v05::HEADER_BYTES && datagram.iter().all(|byte| *byte == 0) {
+    if datagram.len() >= report_header::HEADER_BYTES && datagram.iter().all(|byte| *byte == 0) {
         return Err(DecodeError::Length {
             what: "datagram of zeros",
             found: datagram.len(),

@@ -5,7 +5,7 @@
 use std::num::NonZeroU32;
 
 use super::cursor::Cursor;
-use super::report_v05::HEADER_BYTES;
+use super::report_header::HEADER_BYTES;
 use super::{DecodeError, report_framed};
 use crate::model::clock_evidence::{
     ClockEvidence, ClockReading, LeaseExchange, MOST_CLOCK_PEERS, MOST_EXCHANGES, MOST_PACKETS,

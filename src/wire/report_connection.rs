@@ -3,7 +3,7 @@
 use super::class_name;
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
-use super::report_v05::HEADER_BYTES;
+use super::report_header::HEADER_BYTES;
 use super::{DecodeError, report_identity, report_option};
 use crate::model::{
     CongestionControl, CongestionPhase, ConnectionReport, HeldUp, Limit, LimitedTimes,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::cursor::Cursor;
-use super::report_v05::HEADER_BYTES;
+use super::report_header::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
 use super::{DecodeError, class_name, report_framed};
 use crate::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};

@@ -2,7 +2,7 @@
 //! later ones tell of the same blocks again.
 
 use super::cursor::Cursor;
-use super::report_v05::HEADER_BYTES;
+use super::report_header::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
 use super::{DecodeError, report_framed};
 use crate::model::NodeId;

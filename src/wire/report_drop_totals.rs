@@ -2,9 +2,9 @@
 //! it repeats sums.
 
 use super::cursor::Cursor;
+use super::report_header::HEADER_BYTES;
 use super::report_host_drop::{count, emit_count, position};
 use super::report_names::{MOST_NAME, emit_name, name};
-use super::report_v05::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
 use super::{DecodeError, report_framed};
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use super::cursor::Cursor;
 use super::int_v05::QueueWords;
+use super::report_header::HEADER_BYTES;
 use super::report_hostint::{GAP_BYTES, decode_gap, emit_gap};
-use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, int_v05};
 use crate::model::{
     DropSummary, FlowKey, LatencyReport, QueueDepth, ReportVersion, ReportedPacket, Vlans,

@@ -3,7 +3,7 @@
 use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow as emit_key};
-use super::report_v05::HEADER_BYTES;
+use super::report_header::HEADER_BYTES;
 use super::summary_totals::{decode_totals, emit_totals};
 use crate::model::{Body, FlowKey, NodeId, Summary, SummarySubject};
 

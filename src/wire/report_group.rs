@@ -1,7 +1,7 @@
 //! hostint's report about all packets of a class from a source node: group-summary (NProto 14).
 
 use super::cursor::Cursor;
-use super::report_v05::HEADER_BYTES;
+use super::report_header::HEADER_BYTES;
 use super::summary_totals::{decode_totals, emit_totals};
 use super::{DecodeError, class_name};
 use crate::model::{MOST_CLASS_BYTES, NodeId, Summary, SummarySubject};

@@ -2,8 +2,8 @@
 
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
+use super::report_header::HEADER_BYTES;
 use super::report_names::{emit_name, emit_pods, name, pods};
-use super::report_v05::HEADER_BYTES;
 use super::{DecodeError, report_tunnel};
 use crate::model::{
     DropCount, DropPosition, DroppedInt, FlowKey, HostDrop, HostDropReport, KernelReason, NodeId,

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::cursor::Cursor;
 use super::int_v05::QueueWords;
-use super::report_v05::HEADER_BYTES;
+use super::report_header::HEADER_BYTES;
 use super::{DecodeError, int_v05};
 use crate::model::{
     DropSummary, FlowKey, LatencyReport, NodeId, QuotedHeaders, ReportVersion, ReportedPacket,

@@ -3,7 +3,7 @@
 
 use super::DecodeError;
 use super::cursor::Cursor;
-use super::report_v05::HEADER_BYTES;
+use super::report_header::HEADER_BYTES;
 use super::summary_totals::{MOST_SUMMARY_BYTES, decode_distribution, emit_distribution};
 use crate::model::{
     LatencyResolution, MOST_TRANSIT_HOPS, Path, PathTotals, PathTotalsReport, PlaceTotals,

@@ -3,8 +3,8 @@
 use super::DecodeError;
 use super::cursor::Cursor;
 use super::report_extended::{decode_flow, emit_flow};
+use super::report_header::HEADER_BYTES;
 use super::report_names::{emit_name, name};
-use super::report_v05::HEADER_BYTES;
 use crate::model::{
     MOST_QUEUE_FLOWS, NodeId, QueueEpisode, QueueFlow, QueueLimits, QueueMeasure, QueueReport,
 };

@@ -4,7 +4,7 @@
 //! that the standard has no field for travel in v2.0 as words of hostint's domain, and are left out of v1.0.
 
 use super::int_stack::{self, DOMAIN, HOPS_IN_BYTES, QUEUE_BYTES, SEQUENCE, Stack};
-use super::{fragment, report_v05};
+use super::{fragment, report_header};
 use crate::model::{
     Body, ClockState, DropSummary, Hop, HopQueue, HopStack, IntHeader, IntType, IntVersion,
     LatencyReport, Metadata, NodeId, Observation, PacketReport, QueueDepth, ReportDomain,
@@ -106,7 +106,7 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
         domain: Some(ReportDomain {
             id: DOMAIN,
             bits,
-            status: u16::from(observation.clock.map_or(0, report_v05::clock_byte)) << 8,
+            status: u16::from(observation.clock.map_or(0, report_header::clock_byte)) << 8,
         }),
         packet: Some(packet),
         ..PacketReport::default()
@@ -153,7 +153,7 @@ pub(super) fn observed(report: &PacketReport) -> Option<(Option<ClockState>, Bod
         }
         _ => return None,
     };
-    Some((report_v05::decode_clock(clock), body))
+    Some((report_header::decode_clock(clock), body))
 }
 
 /// The hops in INT's form, with egress timestamps only if they differ from the ingress timestamps.
