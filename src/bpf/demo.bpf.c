@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Loses packets at the router of hostint demo: every n-th one of each of its two flows, tagged or not, while it is attached. It
- * counts them, so that the demo knows what hostint has to report. All other packets, such as those of leases, pass.
+ * Loses packets at the router of hostint demo: every n-th tagged one of each of its two flows, while it is attached. It counts
+ * them, so that the demo knows what hostint has to report. All other packets pass: those of leases, and those that the source
+ * left untagged (on a slow machine it may take the connection out), whose loss no sink can know.
  */
 #include "kernel/kernel.h"
 #include "kernel/single_value.h"
@@ -34,23 +35,22 @@ static __always_inline bool names(struct __sk_buff *ctx, __u32 offset, __be16 po
 }
 
 /*
- * The ports are where untagged packets have them, or those of another encapsulation. The demo's packets have neither VLAN
- * tags nor IP options, and meet no transit hop.
+ * The ports are behind INT in either form that the source takes by itself. The demo's packets have neither VLAN tags nor IP
+ * options, and meet no transit hop.
  */
-static __always_inline bool is_to(struct __sk_buff *ctx, __be16 port)
+static __always_inline bool is_tagged_to(struct __sk_buff *ctx, __be16 port)
 {
 	const __u32 l4 = ETH_HLEN + IP4_LEN;
 
 	if (ctx->protocol != bpf_htons(ETH_P_IP))
 		return false;
-	return names(ctx, l4, port) || names(ctx, l4 + EXTENSION_LEN, port) ||
-	       names(ctx, l4 + GPE_ROOM + IP4_LEN, port);
+	return names(ctx, l4 + EXTENSION_LEN, port) || names(ctx, l4 + GPE_ROOM + IP4_LEN, port);
 }
 
 /* Two CPUs may count one packet too few here, which only moves the next loss. */
 static __always_inline bool is_to_be_lost(struct __sk_buff *ctx, __be16 port, __u32 *packets)
 {
-	return is_to(ctx, port) && ++*packets % demo_drop_every == 0;
+	return is_tagged_to(ctx, port) && ++*packets % demo_drop_every == 0;
 }
 
 SEC("tc")

@@ -15,7 +15,7 @@ use crate::datapath::demo_loss::DemoLoss;
 use crate::os::privileges::{self, Capability};
 use crate::os::{log, netdev, private_netns, signals};
 
-/// The router loses each packet of a flow whose number is a multiple of this.
+/// The router loses each of a flow's tagged packets whose number is a multiple of this.
 const DROP_EVERY: u32 = 100;
 const LOSES_FOR: Duration = Duration::from_secs(1);
 /// The flows are measured for this time before and after.
