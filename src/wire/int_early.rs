@@ -139,11 +139,7 @@ pub(super) fn v10(
     let (quirk, layout) = layout_by_hop_length(bits, hop_ml, stated)?;
     let hop_words = usize::from(hop_ml);
     if !stack_words.is_multiple_of(hop_words) {
-        return Err(DecodeError::Length {
-            what: "INT v1.0 stack",
-            found: 4 * stack_words,
-            expected: "hops of its hop length",
-        });
+        return Err(int_refusal::not_whole_hops("INT v1.0 stack", stack_words));
     }
     let mut header = IntHeader::new(IntVersion::V10, early_type(kind)?, bits);
     header.quirk = match stated {

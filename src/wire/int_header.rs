@@ -222,6 +222,12 @@ pub(super) fn v2(kind: u8, bytes: &[u8], words: usize) -> Result<IntHeader, Deco
                 let what = "hop length (Hop ML) of INT v2, by its bitmap,";
                 return Err(int_refusal::field(what, 6, hop_ml, least));
             }
+            // Only a domain has words that the source alone writes.
+            let are_hops = stack_words.checked_rem(hop_words).unwrap_or(stack_words) == 0;
+            if domain.id == 0 && domain.instructions == 0 && !are_hops {
+                let what = int_refusal::V2_STACK;
+                return Err(int_refusal::not_whole_hops(what, stack_words));
+            }
             if kind == 2 {
                 header.kind = IntType::Destination;
             }

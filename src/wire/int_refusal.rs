@@ -1,6 +1,8 @@
 //! The reasons why bytes that look like INT are none. Offsets count from the shim, or from a Geneve option.
 
 use super::DecodeError;
+use super::metadata_items::{layout_of, words_of};
+use crate::model::IntVersion;
 
 /// A shim's length that leaves no room for the header.
 pub(super) const SHIM_TOO_SHORT: DecodeError = DecodeError::Length {
@@ -92,5 +94,111 @@ pub(super) fn resembles_int(bytes: &[u8]) -> bool {
             asks && (1..=3).contains(&(types >> 4)) && words >= 3 && version == 2
         }
         _ => false,
+    }
+}
+
+/// Why bytes behind TCP or UDP are no INT, if all their fields but one of the shim, or but the version, agree as those of INT
+/// v1.0 or v2.x with hops do. Other data has no reason to: the bitmap tells the length of a hop, and that the stack's, and
+/// reserved words are 0.
+pub(super) fn but_for_one_field(bytes: &[u8]) -> Option<DecodeError> {
+    only_of(&early_departures(bytes)?).or_else(|| only_of(&v2_departures(bytes)?))
+}
+
+fn only_of(departures: &[Option<DecodeError>]) -> Option<DecodeError> {
+    let mut all = departures.iter().flatten();
+    let first = all.next().copied();
+    first.filter(|_| all.next().is_none())
+}
+
+/// What is wrong with a shim and a header of v1.0; `None` if it is none of a flow's hops.
+fn early_departures(bytes: &[u8]) -> Option<[Option<DecodeError>; 4]> {
+    let [
+        kind,
+        reserved,
+        words,
+        _,
+        first,
+        flags,
+        hop_ml,
+        _,
+        high,
+        low,
+        0,
+        0,
+    ] = *bytes.first_chunk()?
+    else {
+        return None;
+    };
+    let hop_words = words_of(layout_of(IntVersion::V10), u16::from_be_bytes([high, low]));
+    if hop_words == 0 || usize::from(hop_ml) != hop_words || flags != 0 {
+        return None;
+    }
+    let is_known = matches!(kind, 1 | 2);
+    Some([
+        (!is_known).then_some(DecodeError::Kind {
+            what: "INT type",
+            found: kind,
+            expected: "1 (hop-by-hop) or 2 (destination)",
+        }),
+        (reserved != 0).then(|| field("reserved byte of an INT shim", 1, reserved, 0)),
+        (first >> 4 > 2).then(|| version(first >> 4)),
+        stack_departure("INT v1.0 stack", words, hop_words),
+    ])
+}
+
+/// The same of v2.x, without a domain.
+fn v2_departures(bytes: &[u8]) -> Option<[Option<DecodeError>; 4]> {
+    let [
+        types,
+        words,
+        _,
+        _,
+        first,
+        0,
+        hop_ml,
+        _,
+        high,
+        low,
+        domain @ ..,
+    ] = *bytes.first_chunk::<16>()?
+    else {
+        return None;
+    };
+    let hop_words = words_of(layout_of(IntVersion::V2), u16::from_be_bytes([high, low]));
+    if hop_words == 0 || usize::from(hop_ml) != hop_words || domain != [0; 6] {
+        return None;
+    }
+    let is_known = matches!(types >> 4, 1 | 2);
+    Some([
+        (!is_known).then_some(DecodeError::Kind {
+            what: "INT type",
+            found: types >> 4,
+            expected: "1 (MD), 2 (destination) or 3 (MX)",
+        }),
+        (types & 3 != 0).then(|| field("reserved bits of an INT shim", 0, types & 3, 0)),
+        (first >> 4 != 2).then(|| version(first >> 4)),
+        stack_departure(V2_STACK, words, hop_words),
+    ])
+}
+
+/// The stack of INT v2.x.
+pub(super) const V2_STACK: &str = "INT v2 stack";
+
+/// A stack, behind three words that the shim counts, that is no whole number of hops, or has none.
+fn stack_departure(what: &'static str, words: u8, hop_words: usize) -> Option<DecodeError> {
+    match usize::from(words).checked_sub(3) {
+        None => Some(SHIM_TOO_SHORT),
+        Some(stack) if stack == 0 || !stack.is_multiple_of(hop_words) => {
+            Some(not_whole_hops(what, stack))
+        }
+        Some(_) => None,
+    }
+}
+
+pub(super) fn not_whole_hops(what: &'static str, words: usize) -> DecodeError {
+    DecodeError::Length {
+        what,
+        found: 4 * words,
+        expected: "hops of its hop length",
     }
 }

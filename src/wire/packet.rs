@@ -208,7 +208,8 @@ impl Walk {
         let found = first.ok().map(|found| (found, bytes)).or_else(marked);
         let Some((found, bytes)) = found else {
             let resembles = int_refusal::resembles_int(bytes);
-            if let Some(why) = refused.filter(|_| resembles) {
+            let why = refused.filter(|_| resembles);
+            if let Some(why) = why.or_else(|| int_refusal::but_for_one_field(bytes)) {
                 self.int.unread.get_or_insert(why);
             }
             return false;

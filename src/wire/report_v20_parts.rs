@@ -1,8 +1,8 @@
 //! Where each individual report of a Telemetry Report v2.0 begins and ends, also if their lengths are wrong.
 //!
 //! Zeros at the end are padding. A length of 0 of a report that has contents, as published programs for BMv2 and Tofino
-//! write it, is read if its packet and nothing else can follow. Where lengths lead into anything else, only the reports
-//! before that count.
+//! write it, is read if its packet and nothing else can follow; the packet ends where its IP header says if another report
+//! begins there. Where lengths lead into anything else, only the reports before that count.
 
 use super::cursor::Cursor;
 use super::metadata_items::{REPORT_V20, words_of};
@@ -24,6 +24,9 @@ const PACKETS: [(u8, FirstHeader); 3] = [
     (5, FirstHeader::Ipv6),
 ];
 const NO_INNER: u8 = 0;
+const TLVS: u8 = 1;
+/// Data whose format a domain knows.
+const DOMAIN_DATA: u8 = 2;
 
 /// Fixed words after the first word of a report of type INT.
 pub(super) const INT_WORDS: usize = 2;
@@ -156,7 +159,7 @@ fn without_length(
             let (one, another) = (others.next(), others.next());
             one.filter(|_| another.is_none()).map(|(code, _)| *code)
         }
-        None => None,
+        None => Some(TLVS).filter(|tlvs| *tlvs == head.inner_type && are_tlvs(inner)),
     };
     // Main contents are there in any case.
     let are_reports = main_bytes == 0 && are_reports(datagram, begin);
@@ -167,11 +170,15 @@ fn without_length(
                 part.quirk = Some(Quirk::ReportInnerType);
             }
             part.head = head;
-            part.end = datagram.len();
+            let stated = PACKETS.iter().find(|(stated, _)| *stated == code);
+            let stated = stated.and_then(|(_, first)| packet_bytes(*first, inner));
+            part.end = stated
+                .and_then(|bytes| end_before_report(datagram, part.end + bytes))
+                .unwrap_or(datagram.len());
             Ok(part)
         }
-        (None, true) => Ok(part),
-        (Some(_), true) => Err(TWO_READINGS),
+        (None, true) if head.inner_type != DOMAIN_DATA => Ok(part),
+        (_, true) => Err(TWO_READINGS),
         (None, false) => Err(NO_READING),
     }
 }
@@ -199,6 +206,70 @@ fn are_reports(datagram: &[u8], mut offset: usize) -> bool {
             return false;
         }
         offset = cursor.offset();
+    }
+}
+
+/// Returns where a packet ends that ends here by its own header, if another report of a packet begins there, or behind zeros
+/// that fill the last word.
+fn end_before_report(datagram: &[u8], end: usize) -> Option<usize> {
+    let ends = [end, end.next_multiple_of(4)];
+    let mut ends = ends.into_iter().filter(|whole| {
+        let filled = datagram.get(end..*whole);
+        filled.is_some_and(is_padding) && begins_report(datagram, *whole)
+    });
+    ends.next()
+}
+
+/// True if a report of a packet begins here, which that packet bears out.
+fn begins_report(datagram: &[u8], offset: usize) -> bool {
+    let mut cursor = Cursor::behind(datagram, offset);
+    let Ok(head) = Head::read(&mut cursor) else {
+        return false;
+    };
+    let begin = cursor.offset();
+    let end = match head.words {
+        0 | TO_THE_END => datagram.len(),
+        words => begin + 4 * usize::from(words),
+    };
+    let part = ReportPart {
+        head,
+        begin,
+        end,
+        quirk: None,
+    };
+    is_certain(datagram, &part)
+}
+
+/// True if TLVs fill these bytes.
+fn are_tlvs(bytes: &[u8]) -> bool {
+    let mut cursor = Cursor::new(bytes);
+    while let Ok([kind, words, _, _]) = cursor.array("TLV header") {
+        if kind >> 4 == 0 || cursor.take("TLV", 4 * usize::from(words)).is_err() {
+            return false;
+        }
+    }
+    cursor.rest().is_empty()
+}
+
+/// The bytes that a packet has by its IP header.
+fn packet_bytes(first: FirstHeader, bytes: &[u8]) -> Option<usize> {
+    match (first, bytes) {
+        (FirstHeader::Ethernet, _) => {
+            let inner = bytes.get(14..)?;
+            let first = match *bytes.get(12..)?.first_chunk()? {
+                [0x08, 0x00] => FirstHeader::Ipv4,
+                [0x86, 0xdd] => FirstHeader::Ipv6,
+                _ => return None,
+            };
+            packet_bytes(first, inner).map(|bytes| 14 + bytes)
+        }
+        (FirstHeader::Ipv4, [_, _, high, low, ..]) => {
+            Some(u16::from_be_bytes([*high, *low]).into())
+        }
+        (FirstHeader::Ipv6, [_, _, _, _, high, low, ..]) => {
+            Some(40 + usize::from(u16::from_be_bytes([*high, *low])))
+        }
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::DecodeError;
 use super::int_header::{self, FoundHeader};
+use super::int_refusal;
 use super::packet::MAX_INT_HEADERS;
 use crate::model::IntHeader;
 
@@ -159,9 +160,12 @@ pub(super) fn in_gre<'a>(l4: &'a [u8], with_int: bool, int: &mut FoundInt) -> Op
         if !with_int || !int.has_room() {
             return None;
         }
-        // Its bytes may be of any other protocol.
-        let found = int_header::in_gre(rest).ok()?;
-        let (bytes, named) = int.take(Ok(found))?;
+        let found = int_header::in_gre(rest);
+        if found.is_err() && !int_refusal::resembles_int(rest) {
+            // Its bytes may be of any other protocol.
+            return None;
+        }
+        let (bytes, named) = int.take(found)?;
         rest = rest.get(bytes..)?;
         next = named?;
     }

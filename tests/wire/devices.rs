@@ -194,6 +194,13 @@ fn int_that_cannot_be_read_is_counted_by_its_field() {
         }
         int
     };
+    let standard = |changes: &[(usize, u8)]| {
+        let mut int = early_int(1, 0xcc00, 4, 2, [0, 0]);
+        for (at, value) in changes {
+            int[*at] = *value;
+        }
+        int
+    };
     let v2 = |changes: &[(usize, u8)]| {
         let mut int = vec![
             0x10, 7, 0, 0, 0x20, 0, 2, 6, 0x90, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0,
@@ -235,6 +242,56 @@ fn int_that_cannot_be_read_is_counted_by_its_field() {
             v2(&[(5, 4)]),
             "reserved bits of INT v2 at offset 4 is 0x400, expected 0x0",
         ),
+        (
+            "a version that no standard has",
+            standard(&[(4, 0x70)]),
+            "INT version 7, expected 0 (v0.5), 1 (v1.0) or 2 (v2.x)",
+        ),
+        (
+            "a type that no standard has",
+            standard(&[(0, 4)]),
+            "INT type 4, expected 1 (hop-by-hop) or 2 (destination)",
+        ),
+        (
+            "Host-INT's type with v1.0",
+            standard(&[(0, 3)]),
+            "INT type 3, expected 1 (hop-by-hop) or 2 (destination)",
+        ),
+        (
+            "a reserved byte in the shim",
+            standard(&[(1, 9)]),
+            "reserved byte of an INT shim at offset 1 is 0x9, expected 0x0",
+        ),
+        (
+            "a shim whose length is 0",
+            standard(&[(2, 0)]),
+            "INT header by its shim's length of 0 bytes, expected the header and its stack",
+        ),
+        (
+            "v2.x that states v1.0",
+            v2(&[(4, 0x10)]),
+            "INT version 1, expected 0 (v0.5), 1 (v1.0) or 2 (v2.x)",
+        ),
+        (
+            "v2.x that states v0.5",
+            v2(&[(4, 0)]),
+            "INT version 0, expected 0 (v0.5), 1 (v1.0) or 2 (v2.x)",
+        ),
+        (
+            "type 5 of v2.x",
+            v2(&[(0, 0x50)]),
+            "INT type 5, expected 1 (MD), 2 (destination) or 3 (MX)",
+        ),
+        (
+            "v2.x whose length counts the shim, as that of v1.0 does",
+            v2(&[(1, 8)]),
+            "INT v2 stack of 20 bytes, expected hops of its hop length",
+        ),
+        (
+            "v2.x with a stack of one hop and a half",
+            v2(&[(1, 6)]),
+            "INT v2 stack of 12 bytes, expected hops of its hop length",
+        ),
     ] {
         let frame = udp_frame(&int);
         for datagram in [
@@ -259,6 +316,10 @@ fn int_that_cannot_be_read_is_counted_by_its_field() {
         &[0x16, 3, 1, 0, 0x20, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
         &[
             0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 3, b'w', b'w', b'w', 0,
+        ],
+        // Two fields of INT v1.0 are wrong.
+        &[
+            4, 9, 11, 0, 0x10, 0, 4, 4, 0xcc, 0, 0, 0, 1, 2, 3, 4, 1, 2, 3, 4,
         ],
     ] {
         let group = decode(&report_v10(1, &udp_frame(data)));
@@ -306,7 +367,8 @@ fn a_report_length_of_0_is_read_if_nothing_but_its_packet_can_follow() {
     // Report type INT, no metadata: the main contents are 8 zeros.
     let int = |inner: u8| [&[0x10 | inner, 0, 0, 0x30][..], &[0; 8]].concat();
     type Expected = (Option<FirstHeader>, Option<Quirk>);
-    let cases: [(&str, Vec<u8>, Result<Expected, usize>); 9] = [
+    let tlvs = [&[0x20, (ip.len() / 4) as u8, 0, 0], ip].concat();
+    let cases: [(&str, Vec<u8>, Result<Expected, usize>); 12] = [
         (
             "an Ethernet frame",
             [&[0x03, 0, 0, 0x20], &frame[..]].concat(),
@@ -345,6 +407,21 @@ fn a_report_length_of_0_is_read_if_nothing_but_its_packet_can_follow() {
         (
             "INT without room for its main contents",
             vec![0x14, 0, 0, 0x30, 0, 0, 0, 0],
+            Err(0),
+        ),
+        (
+            "TLVs that could be a report",
+            [&[0x01, 0, 0, 0x20], &tlvs[..]].concat(),
+            Err(0),
+        ),
+        (
+            "TLVs",
+            [&[0x01, 0, 0, 0x20], &tlvs[..], &[0xf0, 1, 0, 0], &[7; 4]].concat(),
+            Ok((Some(FirstHeader::Ipv4), Some(Quirk::ReportLengthZero))),
+        ),
+        (
+            "data of a domain that could be a report",
+            [&[0x02, 0, 0, 0x20, 0x04, (ip.len() / 4) as u8, 0, 0x20], ip].concat(),
             Err(0),
         ),
         (
@@ -406,4 +483,49 @@ fn behind_a_wrong_length_only_the_reports_before_it_count() {
     let beyond = [&[0x03, words + 9, 0, 0x20], &padded[..]].concat();
     let group = decode(&group_v20(&[&good, &good, &beyond]));
     assert_eq!((group.reports.len(), group.refused.len()), (2, 1));
+}
+
+#[test]
+fn behind_a_packet_whose_report_length_is_0_the_next_report_begins() {
+    let [first, second] = [&b"data"[..], b"more"].map(udp_frame);
+    let zero = [0x03, 0, 0, 0x20];
+    let exact = [&[0x04, 8, 0, 0x20], &second[14..]].concat();
+    for (sentence, group, reports) in [
+        (
+            "another length of 0",
+            group_v20(&[&zero, &first, &zero, &second]),
+            2,
+        ),
+        (
+            "whole words",
+            group_v20(&[&zero, &first, &[0; 2], &zero, &second, &[0; 2]]),
+            2,
+        ),
+        (
+            "a right length",
+            group_v20(&[&zero, &first, &[0; 2], &exact]),
+            2,
+        ),
+        (
+            "two of them",
+            group_v20(&[&zero, &first, &zero, &first, &zero, &second]),
+            3,
+        ),
+        (
+            "a frame's check sequence",
+            group_v20(&[&zero, &first, &[0xde, 0xad, 0xbe, 0xef]]),
+            1,
+        ),
+    ] {
+        let group = decode(&group);
+        assert_eq!(group.refused, [], "{sentence}");
+        let all = packets(&group);
+        assert_eq!(all.len(), reports, "{sentence}");
+        assert_eq!(all[0].quirk, Some(Quirk::ReportLengthZero), "{sentence}");
+        for report in all {
+            let packet = report.packet.as_ref().unwrap();
+            assert_eq!(packet.flow.unwrap().dport, 5001, "{sentence}");
+            assert!(packet.length <= first.len() + 4, "{sentence}");
+        }
+    }
 }
