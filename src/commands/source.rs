@@ -88,15 +88,12 @@ fn add_dests(
         names.extend(read_dest_file(path)?);
     }
     let places = find_places(&names)?;
-    let group = places
-        .iter()
-        .find(|place| place.prefixes.iter().any(|prefix| prefix.is_group()));
-    if let Some(place) = group {
-        let said = format!(
-            "{} is a group or broadcast address, whose packets are not tagged: some hosts may have no sink (name hosts)",
-            place.text
-        );
-        return Err(Usage(said).into());
+    for place in &places {
+        let mut why = place.prefixes.iter().filter_map(|one| one.why_untagged());
+        if let Some(why) = why.next() {
+            let said = format!("{} is {why} (try hosts that have a sink)", place.text);
+            return Err(Usage(said).into());
+        }
     }
     let (pins, list) = open_list(bpffs)?;
     let changing = pins.change().context("cannot change the watchlist")?;

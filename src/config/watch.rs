@@ -170,14 +170,14 @@ impl WatchOptions {
         let is_of_int = self.purposes.is_empty() || self.purposes.contains(&WatchPurpose::Int);
         if is_of_int && action == WatchAction::Watch {
             for (key, given) in [("to", &to), ("either", &either)] {
-                let is_group = |place: &RuleHost| place.prefixes.iter().any(|one| one.is_group());
-                if let Some(i) = given.iter().position(is_group) {
-                    let why = "it is a group or broadcast address, whose packets are not tagged";
-                    faults.push(item_fault(
-                        key,
-                        i,
-                        format!("cannot use {}: {why}", given[i].text),
-                    ));
+                let why = |place: &RuleHost| {
+                    let mut all = place.prefixes.iter().filter_map(|one| one.why_untagged());
+                    all.next()
+                };
+                let mut wrong = given.iter().enumerate();
+                if let Some((i, why)) = wrong.find_map(|(i, one)| Some((i, why(one)?))) {
+                    let said = format!("cannot use {}: it is {why}", given[i].text);
+                    faults.push(item_fault(key, i, said));
                 }
             }
         }

@@ -116,11 +116,21 @@ impl Prefix {
         differing.leading_zeros() >= u32::from(self.len)
     }
 
-    /// True if all of its addresses are of groups or broadcasts.
-    pub fn is_group(self) -> bool {
-        match self.addr {
-            IpAddr::V4(v4) => v4.is_multicast() && self.len >= 4 || v4.is_broadcast(),
-            IpAddr::V6(v6) => v6.is_multicast() && self.len >= 8,
+    /// Returns what all of its addresses are, if no packet to them is ever tagged.
+    pub fn why_untagged(self) -> Option<&'static str> {
+        let (bits, is_broadcast) = match self.addr {
+            IpAddr::V4(v4) => ([4, 8, 32], v4.is_broadcast()),
+            IpAddr::V6(_) => ([8, 128, 128], false),
+        };
+        let [group, loopback, single] = bits.map(|bits| self.len >= bits);
+        if self.addr.is_multicast() && group || is_broadcast {
+            Some("a group or broadcast address, whose packets are not tagged")
+        } else if self.addr.is_loopback() && loopback {
+            Some("a loopback address, which is this host itself")
+        } else if self.addr.is_unspecified() && single {
+            Some("the address of no host")
+        } else {
+            None
         }
     }
 

@@ -75,8 +75,8 @@ fn refusals_name_both_families() {
 }
 
 #[test]
-fn groups_and_broadcasts_are_told_apart() {
-    for (text, is_group) in [
+fn addresses_to_which_nothing_is_tagged_are_told_apart() {
+    for (text, is_untagged) in [
         ("224.0.0.1", true),
         ("239.1.2.0/24", true),
         ("224.0.0.0/4", true),
@@ -84,6 +84,14 @@ fn groups_and_broadcasts_are_told_apart() {
         ("255.255.255.255", true),
         ("ff02::1", true),
         ("ff00::/8", true),
+        ("127.0.0.1", true),
+        ("127.0.0.0/8", true),
+        ("::1", true),
+        ("0.0.0.0", true),
+        ("::", true),
+        ("::ffff:127.0.0.1", true),
+        ("126.0.0.0/7", false),
+        ("::/8", false),
         ("192.0.2.255", false),
         ("0.0.0.0/0", false),
         ("224.0.0.0/3", false),
@@ -91,6 +99,7 @@ fn groups_and_broadcasts_are_told_apart() {
         ("2001:db8::1", false),
     ] {
         let prefix: Prefix = text.parse().unwrap();
-        assert_eq!(prefix.is_group(), is_group, "{text}");
+        let why = prefix.why_untagged();
+        assert_eq!(why.is_some(), is_untagged, "{text}: {why:?}");
     }
 }

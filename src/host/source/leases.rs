@@ -50,6 +50,14 @@ pub fn name_leases(pins: &Pins, found: &[Prefix]) -> Result<Vec<AddressPair>> {
 /// Waits until the sinks of these prefixes have answered, for a while, and says which of them strip.
 pub fn await_leases(pins: &Pins, found: &[Prefix]) -> Result<()> {
     let mut waiting = name_leases(pins, found).context("cannot ask for leases")?;
+    for dest in found.iter().filter_map(|prefix| prefix.single()) {
+        if icmp::source_address(dest).is_none() {
+            log::warning(format_args!(
+                "{dest}: this host has no route to it, or it is a broadcast address: packets go untagged (try ip route \
+                 get {dest})"
+            ));
+        }
+    }
     if waiting.is_empty() {
         return Ok(());
     }
