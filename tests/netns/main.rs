@@ -19,6 +19,7 @@ mod root {
     mod dashboards;
     mod demo;
     mod drops;
+    mod drops_counted;
     mod drops_ignored;
     mod drops_told;
     mod early_signals;
