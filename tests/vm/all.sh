@@ -55,6 +55,7 @@ for guest in "$@"; do
 		tests/vm/vlan.sh "$2" || code=1
 		tests/vm/postcards.sh "$2" || code=1
 		tests/vm/signed.sh "$2" || code=1
+		tests/vm/jump.sh "$2" || code=1
 		tests/vm/nic.sh "$2" || code=1
 		tests/vm/virtio.sh "$2" || code=1
 		exit $code' all.sh "$(echo $runs)" "$hostint" || code=1
