@@ -98,6 +98,52 @@ fn one_wrong_time_wipes_no_history() {
 }
 
 #[test]
+fn one_line_with_a_wrong_time_or_none_wipes_no_history() {
+    let lines = {
+        let file = TempFile::new("good.pcap", capture(&reports(BEGIN_S)));
+        text(&hostint(&["collect", "--read", file.path(), "--json"]).stdout)
+    };
+    type Change = fn(&mut Value);
+    let cases: [(&str, Change); 3] = [
+        ("40 years ahead", |line| {
+            let ahead = u64::from(BEGIN_S + 1_261_440_000) * 1_000_000_000;
+            line["received_ns"] = ahead.into();
+        }),
+        ("in 1970", |line| line["received_ns"] = 5.into()),
+        ("no time", |line| {
+            line.as_object_mut().unwrap().remove("received_ns");
+        }),
+    ];
+    for (sentence, change) in cases {
+        for place in [0, 50, 99] {
+            let mut all: Vec<String> = lines.lines().map(str::to_owned).collect();
+            let mut line: Value = serde_json::from_str(&all[place]).unwrap();
+            change(&mut line);
+            all[place] = line.to_string();
+            let folder = Folder::create();
+            let store = folder.file("h.db");
+            let store = store.to_str().unwrap();
+            let file = TempFile::new("wrong.jsonl", all.join("\n"));
+            let output = hostint(&["collect", "--read", file.path(), "--store", store]);
+            let said = text(&output.stderr);
+            assert!(
+                said.contains("1 with a time far from the others' (theirs is taken)"),
+                "{sentence} at {place}: {said}"
+            );
+            let sum = stored_reports(store);
+            assert_eq!(sum, 100, "{sentence} at {place}: {said}");
+        }
+    }
+}
+
+/// The reports that the history has of the whole time.
+fn stored_reports(store: &str) -> u64 {
+    let series = history(store, &["series", "--points", "1000"]);
+    let points = series["series"]["points"].as_array().unwrap().iter();
+    points.map(|point| point["reports"].as_u64().unwrap()).sum()
+}
+
+#[test]
 fn a_capture_without_reports_says_what_it_has() {
     let report = frame("tr20_drop");
     let whole = |packet: Vec<u8>| {

@@ -104,10 +104,13 @@ fn stamp_of(record: &Record) -> u64 {
 fn take_records(judge: &mut StampJudge<(Record, Vec<u8>)>, hub: &mut Hub) -> io::Result<()> {
     while let Some(judged) = judge.next_judged() {
         let (mut record, line) = judged.item;
-        if judged.is_wrong && record.arrival().is_some() {
-            record.received_ns = Some(judged.time_ns);
-        } else if judged.is_wrong && record.report_time_s.is_some() {
-            record.report_time_s = u32::try_from(judged.time_ns / NS_PER_S).ok();
+        if judged.is_wrong {
+            // A line that has no time at all would be of now, which is long after the others.
+            if record.arrival().is_some() || record.report_time_s.is_none() {
+                record.received_ns = Some(judged.time_ns);
+            } else {
+                record.report_time_s = u32::try_from(judged.time_ns / NS_PER_S).ok();
+            }
         }
         if let Ok(report) = record.report() {
             hub.read_back(&record, report, &line)?;
