@@ -66,6 +66,11 @@ impl TcpPhase {
         let mut named = phases.filter(|phase| phase.name() == name);
         named.next().unwrap_or_default()
     }
+
+    /// The first of those of one name, so that all that are unknown are one.
+    pub fn by_name(self) -> Self {
+        Self::of_name(self.name())
+    }
 }
 
 impl<'de> Deserialize<'de> for TcpPhase {
@@ -100,6 +105,11 @@ impl CongestionPhase {
         let phases = (0..=u8::MAX).map(Self);
         let mut named = phases.filter(|phase| phase.name() == name);
         named.next().unwrap_or_default()
+    }
+
+    /// The first of those of one name, so that all that are unknown are one.
+    pub fn by_name(self) -> Self {
+        Self::of_name(self.name())
     }
 }
 

@@ -91,8 +91,8 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<ConnectionReport, D
     let node = NodeId(cursor.u32("node ID")?);
     let why = numbered(&mut cursor, "news of a connection", "0 to 4")?;
     let limited = numbered(&mut cursor, "limit of a connection", "0 to 5")?;
-    let state = TcpPhase(cursor.u8("state of a connection")?);
-    let congestion_state = CongestionPhase(cursor.u8("state of congestion control")?);
+    let state = TcpPhase(cursor.u8("state of a connection")?).by_name();
+    let congestion_state = CongestionPhase(cursor.u8("state of congestion control")?).by_name();
     let mut tcp = TcpFigures {
         state,
         congestion_state,

@@ -164,6 +164,21 @@ fn a_field_without_a_value_has_zeros() {
 }
 
 #[test]
+fn states_that_no_kernel_has_are_one_and_survive_a_line() {
+    const STATES: usize = 18;
+    for states in [[6, 5], [0, 32], [12, 77], [255, 255]] {
+        let mut datagram = datagrams()[0].clone();
+        datagram[STATES..STATES + 2].copy_from_slice(&states);
+        let report = decode(&datagram).unwrap().reports.remove(0);
+        let record = Record::new(&report, None);
+        let mut line = Vec::new();
+        record.append_line(&mut line).unwrap();
+        let read = Record::read_line(&line).unwrap();
+        assert_eq!(read.report().unwrap(), report, "{states:?}");
+    }
+}
+
+#[test]
 fn what_no_kernel_and_no_host_tells_is_refused() {
     let [most, _] = datagrams();
     let cases = [
