@@ -9,7 +9,6 @@
  * Nothing runs for segments. A connection that is not watched costs a look when it begins, when it ends, and in each
  * walk.
  */
-#include "kernel/iterators.h"
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/tcp.h"
@@ -18,21 +17,13 @@
 #include "kernel/token.h"
 #include "tcp/ask.h"
 #include "tcp/option.h"
+#include "tcp/segment.h"
 #include "tcp/socket.h"
 #include "tcp/state.h"
 #include "tcp/tcp_counters.h"
 #include "tcp/watched.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct bpf_iter__tcp {
-	struct bpf_iter_meta *meta;
-	struct sock_common *sk_common;
-};
-
-#pragma clang attribute pop
 
 _Static_assert(sizeof(struct flow_key) == TCP_FLOW_WORDS * sizeof(__u32), "a record holds a flow");
 
@@ -177,7 +168,6 @@ SEC("iter/tcp")
 int adopt_connections(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *skc = ctx->sk_common;
-	int calls = OPTION_CALLS;
 	struct flow_key key = {};
 	struct tcp_sock *tp;
 	__u32 class = 0;
@@ -187,7 +177,7 @@ int adopt_connections(struct bpf_iter__tcp *ctx)
 	tp = bpf_skc_to_tcp_sock(skc);
 	if (tp && is_watched(&tp->inet_conn.icsk_inet, &key, &class) &&
 	    bpf_sk_storage_get(&tcp_options, tp, NULL, SK_STORAGE_CREATE))
-		bpf_setsockopt(tp, SOCKET_LEVEL_TCP, SOCK_OPS_FLAGS, &calls, sizeof(calls));
+		call_for_open(tp, OPTION_CALLS);
 	return 0;
 }
 

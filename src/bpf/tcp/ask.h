@@ -17,6 +17,7 @@
 #include "kernel/single_value.h"
 #include "kernel/sock_ops.h"
 #include "tcp/option.h"
+#include "tcp/segment.h"
 #include "tcp/tcp_counters.h"
 #include "tcp/watched.h"
 
@@ -25,29 +26,6 @@ enum {
 	SELDOM_NS = 1000000000, /* between two requests where none was answered, or after a timeout */
 	PATIENCE = 10,          /* intervals */
 };
-
-struct tcp_header {
-	__be16 source, dest;
-	__be32 seq, ack;
-	__u8 words, flags; /* the header's length in words << 4 */
-};
-
-static __always_inline struct address_pair pair_of_socket(const struct bpf_sock_ops *ctx)
-{
-	struct address_pair pair = {};
-
-	if (ctx->family == SOCKET_INET6) {
-		for (int i = 0; i < 4; i++) {
-			pair.saddr[i] = ctx->local_ip6[i];
-			pair.daddr[i] = ctx->remote_ip6[i];
-		}
-	} else {
-		pair.saddr[2] = pair.daddr[2] = bpf_htonl(0xffff);
-		pair.saddr[3] = ctx->local_ip4;
-		pair.daddr[3] = ctx->remote_ip4;
-	}
-	return pair;
-}
 
 /* True if the host at the other end takes the option, and nothing between seems to drop it. */
 static __always_inline bool may_ask(const struct tcp_settings *set, const struct bpf_sock_ops *ctx, __u64 now)
@@ -98,18 +76,6 @@ static __always_inline void reserve(struct bpf_sock_ops *ctx, struct tcp_option_
 		s->no_room++;
 		count_tcp(COUNT_TCP_NO_ROOM);
 	}
-}
-
-static __always_inline const struct tcp_header *header_of(const struct bpf_sock_ops *ctx)
-{
-	const struct tcp_header *tcp = (void *)(long)ctx->skb_data;
-
-	return (void *)(tcp + 1) <= (void *)(long)ctx->skb_data_end ? tcp : NULL;
-}
-
-static __always_inline bool has_data(const struct bpf_sock_ops *ctx, const struct tcp_header *tcp)
-{
-	return ctx->skb_len > (tcp->words >> 4) * 4u;
 }
 
 static __always_inline void write_option(struct bpf_sock_ops *ctx, struct tcp_option_state *s)
@@ -221,14 +187,6 @@ static __always_inline void time_out(const struct bpf_sock_ops *ctx, struct tcp_
 	}
 	/* The path may be another one from now on. */
 	s->flags &= ~TCP_OPTION_PROVEN;
-}
-
-/* The kernel signs a segment (TCP-AO, MD5) before the option is written into it, so the signature would be wrong. */
-static __always_inline bool is_signed(const struct tcp_sock *tp)
-{
-	if (bpf_core_field_exists(tp->md5sig_info) && tp->md5sig_info)
-		return true;
-	return bpf_core_field_exists(tp->ao_info) && tp->ao_info;
 }
 
 /* Returns the socket's state. A watched socket gets one when its connection begins, unless its segments are signed. */

@@ -94,6 +94,7 @@ struct tcp_sock {
 	__u8 rate_app_limited : 1;
 	__u8 ecn_flags;
 	struct tcp_options_received rx_opt;
+	__u8 bpf_sock_ops_cb_flags;
 	void *md5sig_info; /* keys of MD5 */
 	void *ao_info;     /* keys of TCP-AO; since 6.7 */
 };
