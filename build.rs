@@ -9,7 +9,7 @@ use std::thread;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 18] = [
+const PROGRAMS: [&str; 19] = [
     "abi",
     "astray",
     "bound",
@@ -19,6 +19,7 @@ const PROGRAMS: [&str; 18] = [
     "hop",
     "host_times",
     "namespace_walk",
+    "option_room",
     "peer",
     "queue",
     "renew",

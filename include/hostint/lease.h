@@ -165,6 +165,7 @@ enum lease_capability {
 	CAPABLE_UDP_SUPERPACKETS = 512, /* superpackets of UDP in vxlan-gpe reach it segment by segment */
 	CAPABLE_STRAYS = 1024,          /* a daemon runs on the sink's host, and sends strays back */
 	CAPABLE_PATH_ITEMS = 2048,      /* reads stacks whose entries have no queue */
+	CAPABLE_TCP_OPTION = 4096,      /* reads INT in options of TCP segments */
 };
 
 enum lease_flag {

@@ -6,7 +6,7 @@
 /* A flow takes its form with its first packet; later it may only become untagged. */
 enum flow_form {
 	FLOW_UNDECIDED = 0,
-	/* 1 to 3, 6 and 7: enum encapsulation, for all of the flow's packets */
+	/* 1 to 3, and 6 to 8: enum encapsulation, for all of the flow's packets */
 	FLOW_MIXED = 4, /* for sinks of version 1, and static destinations: superpackets change it to vxlan-gpe */
 	FLOW_UNTAGGED = 5,
 };

@@ -5,6 +5,7 @@
 #include "hostint/count.h"
 #include "hostint/watch.h"
 #include "hostint/wire.h"
+#include "hostint/int_option.h"
 #include "hostint/ioam.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
@@ -111,6 +112,7 @@ enum int_constant int_constant;
 enum int_flag int_flag;
 enum gpe_constant gpe_constant;
 enum ioam_constant ioam_constant;
+enum int_option_constant int_option_constant;
 enum int_md_constant int_md_constant;
 enum int_md_instruction int_md_instruction;
 enum int_mx_constant int_mx_constant;

@@ -10,9 +10,11 @@
  *     read_extension()                     that can be removed      BAD_VERSION BAD_BITMAP BAD_LENGTH TRUNCATED
  *     read_gpe()         sink/gpe_read.h                            BAD_PROTOCOL BAD_INNER
  *     read_ioam()        sink/ioam_read.h
+ *     read_int_option()  sink/option_read.h
  *   take_entries()       sink/hops.h       ends within a stack      TRUNCATED
  *   account()            sink/account.h    sender without lease     NOT_ALLOWED
  *   choose_fate()        sink/account.h    dropped by an option     DROPPED_TAGGED
+ *                                          tcp-option: INT stays    READ
  *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
  *   pull_skb()           sink/pull_skb.h   the kernel refuses       CANNOT_RESIZE BROKEN (dropped)
  *

@@ -11,6 +11,8 @@
  *   leave_signed_skb()     source/signed.h          TCP-AO, or MD5?         SIGNED
  *   find_form()            lease/form.h            does its form pass?     NO_LEASE (LEASE_FULL) LEFT UNPROVED
  *                                                                             BEGAN_BEFORE_LEASE (FLOW_BEGAN_BEFORE_LEASE)
+ *   has_option_room()      source/option_fill.h     tcp-option: is room?    NO_OPTION HAS_INT SUPERPACKET TABLE_FULL
+ *                                                                           CANNOT_RESIZE NO_CHECKSUM_STATE
  *   read_checksum_state()  source/checksum.h        is the sum finished?      NO_CHECKSUM_STATE
  *   plan()                 source/plan.h            how is it tagged?         TOO_LONG MAY_FRAGMENT IP_OPTIONS
  *                                                                             SUPERPACKET (of 64 KiB or more in look())
@@ -35,9 +37,11 @@
 #include "source/look.h"
 #include "source/plan.h"
 #include "source/signed.h"
+#include "lease/begin_tagging.h"
 #include "lease/form.h"
 #include "lease/guard.h"
 #include "source/straight.h"
+#include "source/option_fill.h"
 #include "source/tag_skb.h"
 #include "source/straight_push.h"
 #include "source/tag_xdp.h"
@@ -74,23 +78,12 @@ __noinline int look_xdp(struct xdp_md *ctx)
 	return look((void *)(long)ctx->data, (void *)(long)ctx->data_end, 0, 0, host, p);
 }
 
-/* Returns NULL if the table is full. */
-static __always_inline struct source_flow *begin_tagging(struct outgoing_packet *p)
-{
-	struct source_flow *f = add_source_flow(p);
-
-	if (f && is_own_form(p->form)) {
-		tell_first();
-		f->told = p->segments;
-	}
-	return f;
-}
-
 static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 {
 	const struct host_settings *host = get_host_settings();
 	struct outgoing_packet *p = outgoing();
 	enum tag_plan planned;
+	struct int_option option;
 	struct source_flow *f;
 
 	if (!host || !p)
@@ -101,6 +94,11 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		return TCX_NEXT;
 	if (!find_form(host, p, f, locked)) {
 		count_formless(host, p, f);
+		return TCX_NEXT;
+	}
+	if (is_in_option(p)) {
+		if (has_option_room(ctx, p, &option))
+			fill_int_option(ctx, host, p, f ?: begin_tagging(p), &option, locked);
 		return TCX_NEXT;
 	}
 	if (!f && is_repeated_syn(ctx, p)) {
@@ -165,7 +163,7 @@ __noinline int straight_tc(struct __sk_buff *ctx)
 	if (!look_straight(data, end, host, p))
 		return NOT_STRAIGHT;
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
-	if (!f || !f->form)
+	if (!f || !f->form || f->form == ENCAP_TCP_OPTION)
 		return NOT_STRAIGHT;
 	/* A look at the lease changes the record; on the general way, that finds the form without another one. */
 	if (!find_form(host, p, f, false)) {

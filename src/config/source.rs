@@ -57,7 +57,8 @@ pub struct SourceOptions {
     pub hook: Option<SourceHook>,
 
     /// How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp,
-    /// vxlan-gpe, int-md (needs --int-dscp), or ioam (over IPv6, else as auto) [default: auto; with --hook xdp extension-udp,
+    /// vxlan-gpe, int-md (needs --int-dscp), ioam (over IPv6, else as auto), or tcp-option (TCP of this host's sockets; UDP
+    /// as auto) [default: auto; with --hook xdp extension-udp,
     /// with --compat over-tcp-udp]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
     pub encap: Option<SourceEncapsulation>,
@@ -226,24 +227,9 @@ impl SourceOptions {
         hook: SourceHook,
         faults: &mut Vec<Fault>,
     ) -> SourceEncapsulation {
-        use SourceEncapsulation::{Auto, Preferred};
+        use SourceEncapsulation::Auto;
         let wanted = self.encap.unwrap_or_default();
-        let impossible = match (hook, wanted) {
-            (SourceHook::Xdp, Preferred(Encapsulation::OverTcpUdp)) => Some(
-                "XDP cannot see whether a checksum is finished, so over-tcp-udp is not possible there \
-                 (try --hook tc-ingress, or --encap extension-udp)",
-            ),
-            (SourceHook::Xdp, Preferred(Encapsulation::IntMd)) => Some(
-                "XDP cannot see whether a checksum is finished, so int-md is not possible there (try --hook tc-ingress)",
-            ),
-            (SourceHook::Xdp, Preferred(Encapsulation::VxlanGpe)) => Some(
-                "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)",
-            ),
-            (SourceHook::Xdp, Preferred(Encapsulation::Ioam)) => {
-                Some("ioam is not possible at XDP (try --hook tc-ingress)")
-            }
-            _ => None,
-        };
+        let impossible = wanted.impossible_at(hook);
         faults.extend(impossible.map(|why| fault(&["encap", "hook"], why)));
         match wanted {
             // XDP can do nothing else.
@@ -309,10 +295,11 @@ impl SourceOptions {
             ));
         }
         let ioam = encapsulation == Encapsulation::Ioam.into();
-        if ioam && self.compat.is_some() {
+        let in_option = encapsulation == Encapsulation::TcpOption.into();
+        if (ioam || in_option) && self.compat.is_some() {
             faults.push(fault(
                 &["encap", "compat"],
-                "sinks of Host-INT do not know ioam (try without --compat)",
+                format!("sinks of Host-INT do not know {encapsulation} (try without --compat)"),
             ));
         }
         let max_hops = self.max_hops.unwrap_or(if ioam { IOAM_HOPS } else { 0 });
@@ -342,7 +329,7 @@ impl SourceOptions {
                  (try --dest-file FILE)",
             ));
         }
-        if fixed && encapsulation == SourceEncapsulation::Auto {
+        if fixed && encapsulation.is_left_to_leases() {
             faults.push(fault(&["static", "encap"], FORM_UNKNOWN));
         }
         let lease_key = check_key(self.lease_key.as_deref(), &mut faults);

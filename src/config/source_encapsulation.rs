@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::SourceHook;
 use crate::model::Encapsulation;
 
 /// What `--encap` of a source says.
@@ -29,6 +30,38 @@ impl SourceEncapsulation {
             Self::Preferred(encapsulation) => encapsulation.name(),
         }
     }
+
+    /// True if it takes a lease to know the form of some packets: datagrams beside tcp-option go as with `Auto`.
+    pub fn is_left_to_leases(self) -> bool {
+        matches!(self, Self::Auto | Self::Preferred(Encapsulation::TcpOption))
+    }
+
+    /// Why the source cannot send packets in it at this hook, if so.
+    pub(super) fn impossible_at(self, hook: SourceHook) -> Option<&'static str> {
+        let Self::Preferred(one) = self else {
+            return None;
+        };
+        match (hook, one) {
+            (SourceHook::Xdp, Encapsulation::OverTcpUdp) => Some(
+                "XDP cannot see whether a checksum is finished, so over-tcp-udp is not possible there \
+                 (try --hook tc-ingress, or --encap extension-udp)",
+            ),
+            (SourceHook::Xdp, Encapsulation::IntMd) => Some(
+                "XDP cannot see whether a checksum is finished, so int-md is not possible there (try --hook tc-ingress)",
+            ),
+            (SourceHook::Xdp, Encapsulation::VxlanGpe) => Some(
+                "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)",
+            ),
+            (SourceHook::Xdp, Encapsulation::Ioam) => {
+                Some("ioam is not possible at XDP (try --hook tc-ingress)")
+            }
+            (SourceHook::Xdp | SourceHook::TcIngress, Encapsulation::TcpOption) => Some(
+                "the stack that sends a segment makes room for its option, and a guest's is not this host's (try --hook tc, \
+                 or leave encap out)",
+            ),
+            _ => None,
+        }
+    }
 }
 
 impl From<Encapsulation> for SourceEncapsulation {
@@ -46,7 +79,7 @@ impl fmt::Display for SourceEncapsulation {
 /// A name that is neither `auto` nor an encapsulation's.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "unknown encapsulation {0:?}: expected auto, over-tcp-udp, extension-udp, vxlan-gpe, int-md or ioam"
+    "unknown encapsulation {0:?}: expected auto, over-tcp-udp, extension-udp, vxlan-gpe, int-md, ioam or tcp-option"
 )]
 pub struct UnknownSourceEncapsulation(pub String);
 

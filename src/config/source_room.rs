@@ -24,7 +24,7 @@ pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u
         _ if encapsulates(superpackets) => 88,
         SourceEncapsulation::Auto => 88,
         SourceEncapsulation::Preferred(one) => match one {
-            Encapsulation::VxlanGpe | Encapsulation::Ioam => 88,
+            Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::TcpOption => 88,
             Encapsulation::OverTcpUdp => 36,
             Encapsulation::ExtensionUdp => 44,
             Encapsulation::IntMd => 48,

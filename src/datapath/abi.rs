@@ -102,6 +102,12 @@ pub mod transit_object {
     include!(concat!(env!("OUT_DIR"), "/transit.skel.rs"));
 }
 
+/// The programs that make room for INT in TCP segments.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod option_room_object {
+    include!(concat!(env!("OUT_DIR"), "/option_room.skel.rs"));
+}
+
 /// Generated: the program that measures waits behind a transit hop.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod transit_sent_object {

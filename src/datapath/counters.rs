@@ -76,6 +76,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_STACK_CHECKSUM "stack_checksum" "packets with transit hops whose L4 checksum fits neither hops that update it nor hops that do not",
     COUNT_SINK_PATH_FULL "path_full" "times of packets over transit hops that are not in the figures of their path: too many paths",
     COUNT_SINK_TRACE_FULL "trace_full" "packets in ioam that passed more routers than there was room for",
+    COUNT_SINK_READ "read" "packets in tcp-option, whose INT was read and stays in them",
 };
 
 /// The source's counters.
@@ -111,6 +112,7 @@ pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_LEFT "left" "of flows whose encapsulation, or lease, ended while they lasted",
     COUNT_SOURCE_GUARDED "guarded" "of TCP connections whose tagged packets came to nothing",
     COUNT_SOURCE_SIGNED "signed" "of TCP connections that are signed (TCP-AO, MD5): never tagged",
+    COUNT_SOURCE_NO_OPTION "no_option" "in which the sender's stack made no room for an option with INT",
 };
 
 /// The counters of the source's peer program.

@@ -1,5 +1,6 @@
 //! The source's leases, in the map that the kernel half reads.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -11,7 +12,7 @@ use super::pins::Pins;
 use super::serial::Serial;
 use crate::model::{
     AddressPair, ClockState, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseCounts,
-    LeaseState, Marks, NodeId, PathProof, ProbeForms, SinkClock, TunnelObstacle, Ways,
+    LeaseState, Marks, NodeId, PathProof, ProbeForms, SinkClock, Transport, TunnelObstacle, Ways,
 };
 use crate::os::clock;
 
@@ -115,7 +116,9 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         software: answer.map_or(0, |answer| u16::from_be_bytes(answer.software.into())),
         keep: entry.named.into(),
         items: proof.reads_items.into(),
-        zero2: 0,
+        tcp_option: answer
+            .is_some_and(|answer| answer.encapsulations.contains(Encapsulation::TcpOption))
+            .into(),
         ways: proof.ways.bits(),
         eaten: proof.eaten.bits().into(),
         vouched_ns: proof.vouched_ns,
@@ -179,10 +182,12 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
 
 fn encapsulations_of(value: &source_lease) -> Encapsulations {
     let named = Encapsulations::from_bits(value.encapsulations);
-    match value.int_md {
-        0 => named,
-        _ => named.with(Encapsulation::IntMd),
-    }
+    let unnamed = [
+        (value.int_md, Encapsulation::IntMd),
+        (value.tcp_option, Encapsulation::TcpOption),
+    ];
+    let read = unnamed.into_iter().filter(|(is_read, _)| *is_read != 0);
+    read.fold(named, |all, (_, one)| all.with(one))
 }
 
 fn proof_of(value: &source_lease) -> PathProof {
@@ -242,6 +247,18 @@ impl Leases {
         self.table.for_each(|key, value| {
             if value.option_114 != 0 && now_ns < value.until_ns {
                 pairs.push(pair_of(&key));
+            }
+        })?;
+        Ok(pairs)
+    }
+
+    /// The pairs whose connections may go in tcp-option.
+    pub fn with_tcp_option(&self) -> io::Result<BTreeSet<AddressPair>> {
+        let way = Ways::of(Transport::Tcp, Encapsulation::TcpOption).bits();
+        let mut pairs = BTreeSet::new();
+        self.table.for_each(|key, value| {
+            if value.ways & way != 0 {
+                pairs.insert(pair_of(&key));
             }
         })?;
         Ok(pairs)

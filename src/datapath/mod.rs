@@ -47,6 +47,7 @@ pub mod missed;
 pub mod namespaces;
 pub mod option_114;
 pub mod option_hops;
+pub mod option_room;
 mod orphans;
 pub mod paths;
 pub mod peer;

@@ -42,6 +42,8 @@ pub struct PeerSettings {
     /// The mark of INT-MD, and whether packets with it are in INT-MX.
     pub int_dscp: Option<DscpMark>,
     pub is_mx: bool,
+    /// TCP goes in tcp-option, for which the stack makes room by itself.
+    pub tcp_in_options: bool,
     pub extension_port: u16,
 }
 
@@ -80,6 +82,7 @@ impl PeerProgram {
             constants.md_tos_value = settings.int_dscp.map_or(0, DscpMark::tos_value);
             constants.md_tos_mask = settings.int_dscp.map_or(0, DscpMark::tos_mask);
             constants.is_mx = settings.is_mx;
+            constants.tcp_in_options = settings.tcp_in_options;
             constants.extension_port = settings.extension_port.to_be();
         }
         // The source's flow table is there already.

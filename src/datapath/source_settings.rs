@@ -23,6 +23,7 @@ pub fn encapsulation_number(of: SourceEncapsulation) -> u32 {
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
             Encapsulation::Ioam => encapsulation::ENCAP_IOAM.0,
             Encapsulation::IntMd => encapsulation::ENCAP_INT_MD.0,
+            Encapsulation::TcpOption => encapsulation::ENCAP_TCP_OPTION.0,
         },
     }
 }
@@ -148,8 +149,8 @@ pub fn room(config: &SourceConfig) -> (u32, u32) {
         (_, SourceEncapsulation::Preferred(one)) => one,
     };
     match one {
-        // Flows over IPv4, and those that ioam does not pass, go in vxlan-gpe, which adds more.
-        Encapsulation::VxlanGpe | Encapsulation::Ioam => gpe,
+        // Flows over IPv4, those that ioam does not pass, and UDP beside tcp-option go in vxlan-gpe, which adds more.
+        Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::TcpOption => gpe,
         Encapsulation::OverTcpUdp => (int_constant::INT_BLOCK_LEN.0, int_constant::INT_BLOCK_LEN.0),
         Encapsulation::IntMd => {
             let len = match config.mx_sample {

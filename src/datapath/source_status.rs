@@ -82,9 +82,9 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
                 format!("extension-udp port {}", config.extension_port)
             }
             SourceEncapsulation::Auto
-            | SourceEncapsulation::Preferred(Encapsulation::VxlanGpe | Encapsulation::Ioam) => {
-                config.encapsulation.name().to_owned()
-            }
+            | SourceEncapsulation::Preferred(
+                Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::TcpOption,
+            ) => config.encapsulation.name().to_owned(),
             SourceEncapsulation::Preferred(Encapsulation::IntMd) => {
                 let mark = config.int_dscp;
                 let mode = match config.mx_sample {

@@ -1,8 +1,10 @@
 //! The proof of a pair's path: the results of probes, what the witness says of them, and when the path is proved again.
 
 mod counts;
+mod option;
 mod strays;
 
+use self::option::OptionTrust;
 use super::doubts::PathSigns;
 use super::falls::Falls;
 use super::form_verdicts::{FormVerdict, FormVerdicts};
@@ -59,6 +61,7 @@ pub(super) struct Proof {
     attended_ns: u64,
     witness: Witness,
     falls: Falls,
+    option: OptionTrust,
     /// The last full answer, by which forms are chosen.
     answer: Option<FullAnswer>,
     granted_ns: u64,
@@ -267,6 +270,7 @@ impl Proof {
             self.doubt(now_ns);
         }
         self.answer = Some(*answer);
+        self.option.try_again(now_ns);
         if answer.witness.untold {
             self.break_off();
         }
@@ -338,12 +342,12 @@ impl Proof {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
-        ways::open(
-            ours,
-            answer,
-            (self.verdicts.with(FormVerdict::Passed), self.narrow),
-            self.ipv6,
-        )
+        let passed = self.verdicts.with(FormVerdict::Passed);
+        let ways = ways::open(ours, answer, (passed, self.narrow), self.ipv6);
+        match self.option.is_trusted() && ways::may_take_option(ours, answer) {
+            true => ways.with(Ways::of(Transport::Tcp, Encapsulation::TcpOption)),
+            false => ways,
+        }
     }
 
     /// What the kernel and status are told.

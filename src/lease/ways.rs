@@ -12,6 +12,7 @@ pub(super) struct Wishes {
     extension: bool,
     /// The user chose ioam.
     ioam: bool,
+    tcp_option: bool,
 }
 
 impl Wishes {
@@ -26,6 +27,7 @@ impl Wishes {
             int_md: wants(Encapsulation::IntMd),
             extension: wants(Encapsulation::ExtensionUdp),
             ioam: wants(Encapsulation::Ioam),
+            tcp_option: wants(Encapsulation::TcpOption),
         }
     }
 }
@@ -39,7 +41,7 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
                 (mine.tos_value, mine.tos_mask) == (theirs.tos_value, theirs.tos_mask)
             }
             Encapsulation::ExtensionUdp => mine.extension_port == theirs.extension_port,
-            Encapsulation::VxlanGpe | Encapsulation::Ioam => true,
+            Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::TcpOption => true,
             // The sink does not tell its mark: probes with another one do not arrive.
             Encapsulation::IntMd => {
                 let reads_mode = !tagging.is_mx || answer.capabilities.int_mx();
@@ -126,7 +128,10 @@ pub(super) fn open(
     (passed, narrow): (ProbeForms, ProbeForms),
     ipv6: bool,
 ) -> Ways {
-    let passes = |one| passed.contains(ProbeForm::of(one)) && is_read(ours, answer, one);
+    let passes = |one| {
+        let passes = ProbeForm::of(one).is_some_and(|form| passed.contains(form));
+        passes && is_read(ours, answer, one)
+    };
     let leaves = passed.contains(ProbeForm::Stray);
     let mut ways = Ways::NONE;
     if wants_ioam(ours, answer, ipv6) {
@@ -142,10 +147,15 @@ pub(super) fn open(
     for tunnel in [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe] {
         if passes(tunnel) && leaves {
             ways = ways.with(Ways::of(Transport::Udp, tunnel));
-            if !narrow.contains(ProbeForm::of(tunnel)) {
+            if !ProbeForm::of(tunnel).is_some_and(|form| narrow.contains(form)) {
                 ways = ways.with(Ways::of(Transport::Tcp, tunnel));
             }
         }
     }
     ways
+}
+
+/// True if connections of this pair may go in tcp-option: the user chose it, and the sink reads it.
+pub(super) fn may_take_option(ours: &OwnTagging, answer: &FullAnswer) -> bool {
+    Wishes::of(ours).tcp_option && is_read(ours, answer, Encapsulation::TcpOption)
 }

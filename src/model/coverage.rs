@@ -38,7 +38,7 @@ pub enum MissedReason {
 }
 
 /// A source's reasons by number; the others count packets that the watchlist does not ask for, or count some twice.
-const OF_SOURCE: [(u8, &str); 19] = [
+const OF_SOURCE: [(u8, &str); 20] = [
     (0, TAGGED),
     (4, "fragment"),
     (5, "may_fragment"),
@@ -58,6 +58,7 @@ const OF_SOURCE: [(u8, &str); 19] = [
     (28, "left"),
     (29, "guarded"),
     (30, "signed"),
+    (31, "no_option"),
 ];
 
 /// A sink's reasons by number; the others count packets that are measured, or that have no INT that can be read.

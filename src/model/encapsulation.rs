@@ -17,18 +17,21 @@ pub enum Encapsulation {
     IntMd,
     /// In IPv6 hop-by-hop options, as IOAM that routers fill in.
     Ioam,
+    /// In an option of a TCP segment, for which the sender's stack made room; it stays there.
+    TcpOption,
 }
 
 impl Encapsulation {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::OverTcpUdp,
         Self::ExtensionUdp,
         Self::VxlanGpe,
         Self::IntMd,
         Self::Ioam,
+        Self::TcpOption,
     ];
 
-    /// Those whose packets leases count. Packets of int-md and of ioam count as over-tcp-udp's, which stand at the same place.
+    /// Those whose packets leases count. Those of int-md, ioam and tcp-option count as over-tcp-udp's: no source sends both.
     pub const COUNTED: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
 
     pub fn name(self) -> &'static str {
@@ -38,6 +41,7 @@ impl Encapsulation {
             Self::VxlanGpe => "vxlan-gpe",
             Self::IntMd => "int-md",
             Self::Ioam => "ioam",
+            Self::TcpOption => "tcp-option",
         }
     }
 }
@@ -51,7 +55,7 @@ impl fmt::Display for Encapsulation {
 /// A name that names no encapsulation.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp, vxlan-gpe, int-md or ioam"
+    "unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp, vxlan-gpe, int-md, ioam or tcp-option"
 )]
 pub struct UnknownEncapsulation(pub String);
 

@@ -236,16 +236,16 @@ pub const KERNEL_PARTS: [PartFacts; 30] = [
     row(
         P::Option114,
         "sockops of a cgroup",
-        "tcp --option",
+        "tcp --option, source",
         "5.11",
-        Missing("what hops stamp into TCP option 114"),
+        Missing("what hops stamp into TCP option 114, and TCP in tcp-option"),
     ),
     row(
         P::AdoptedConnections,
         "iter/tcp with bpf_setsockopt",
-        "tcp --option",
+        "tcp --option, source",
         "6.0",
-        Missing("what hops stamp into segments of connections that were there before"),
+        Missing("the same of connections that were there before"),
     ),
     row(
         P::Atomics,

@@ -13,8 +13,9 @@ impl Ways {
     pub const UNPROVED: Self = Self(64);
     /// Flows of both protocols.
     const IOAM: Self = Self(256);
+    const TCP_OPTION: Self = Self(512);
 
-    const NAMES: [(Self, InternedName); 9] = [
+    const NAMES: [(Self, InternedName); 10] = [
         (Self(1), "tcp over-tcp-udp"),
         (Self(2), "tcp extension-udp"),
         (Self(4), "tcp vxlan-gpe"),
@@ -24,6 +25,7 @@ impl Ways {
         (Self(128), "udp int-md"),
         (Self::UNPROVED, "unproved"),
         (Self::IOAM, "ioam"),
+        (Self::TCP_OPTION, "tcp-option"),
     ];
 
     pub fn from_bits(bits: u32) -> Self {
@@ -50,6 +52,10 @@ impl Ways {
                 Transport::Udp => 128,
             },
             Encapsulation::Ioam => Self::IOAM.0,
+            Encapsulation::TcpOption => match transport {
+                Transport::Tcp => Self::TCP_OPTION.0,
+                Transport::Udp => 0,
+            },
         })
     }
 
@@ -138,15 +144,17 @@ impl ProbeForm {
         }
     }
 
-    /// The form whose probes stand for this encapsulation.
-    pub fn of(encapsulation: Encapsulation) -> Self {
-        match encapsulation {
+    /// The form whose probes stand for this encapsulation. An option of TCP needs none: a
+    /// stack that does not know it skips it.
+    pub fn of(encapsulation: Encapsulation) -> Option<Self> {
+        Some(match encapsulation {
             Encapsulation::OverTcpUdp => Self::OverUdp,
             Encapsulation::ExtensionUdp => Self::Extension,
             Encapsulation::VxlanGpe => Self::Gpe,
             Encapsulation::IntMd => Self::IntMd,
             Encapsulation::Ioam => Self::Ioam,
-        }
+            Encapsulation::TcpOption => return None,
+        })
     }
 }
 

@@ -127,7 +127,8 @@ impl Builder {
                         Encapsulation::OverTcpUdp
                         | Encapsulation::VxlanGpe
                         | Encapsulation::IntMd
-                        | Encapsulation::Ioam => headers,
+                        | Encapsulation::Ioam
+                        | Encapsulation::TcpOption => headers,
                         Encapsulation::ExtensionUdp => headers.relabelled(DEFAULT_DSCP_TOS),
                     },
                 }

@@ -91,7 +91,7 @@ fn forms(lease: &Lease) -> String {
         let names: Vec<&str> = named.map(Encapsulation::name).collect();
         names.join(" and ")
     };
-    let eaten = names(&|one| proof.eaten.contains(ProbeForm::of(one)));
+    let eaten = names(&|one| ProbeForm::of(one).is_some_and(|form| proof.eaten.contains(form)));
     let open = names(&|one| proof.ways.has(one));
     match (eaten.is_empty(), open.is_empty()) {
         (true, false) => format!("proved: {open}"),

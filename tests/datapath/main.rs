@@ -10,6 +10,7 @@ mod flow_record;
 mod home_cpu;
 mod hops;
 mod instructions;
+mod int_in_options;
 mod int_mx;
 mod ioam;
 mod ioam_refusals;

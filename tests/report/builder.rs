@@ -26,14 +26,17 @@ fn latency_event(name: &str, encapsulation: Encapsulation, l4_len: usize) -> Lat
             (34, 34 + l4_len)
         }
         Encapsulation::ExtensionUdp => (78, 42),
-        Encapsulation::Ioam => unreachable!("no golden packet is in ioam"),
+        Encapsulation::Ioam | Encapsulation::TcpOption => {
+            unreachable!("no golden packet is in {encapsulation}")
+        }
     };
     let l4 = &frame[l4..l4 + l4_len];
     let headers = match encapsulation {
         Encapsulation::OverTcpUdp
         | Encapsulation::VxlanGpe
         | Encapsulation::IntMd
-        | Encapsulation::Ioam => QuotedHeaders::new(ip, l4),
+        | Encapsulation::Ioam
+        | Encapsulation::TcpOption => QuotedHeaders::new(ip, l4),
         Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(ip, l4),
     }
     .unwrap();

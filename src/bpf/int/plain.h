@@ -23,6 +23,7 @@ struct int_marks {
 	__be16 extension_port;
 	__be16 other_port;
 	__be16 tunnel_port; /* 0: none */
+	__u8 option_words;  /* TCP headers of as many words must be read; 0: none */
 };
 
 /* Returns true if the packet cannot have INT; if it returns false, the packet must be read. */
@@ -60,8 +61,13 @@ static __always_inline bool has_no_mark(void *data, void *end, const struct int_
 	/* The ports of TCP have the same place. */
 	if (udp->dest == marks->other_port)
 		return false;
-	if (protocol == IPPROTO_TCP)
-		return true;
+	if (protocol == IPPROTO_TCP) {
+		struct tcphdr *tcp = (void *)udp;
+
+		if (!marks->option_words)
+			return true;
+		return (void *)(tcp + 1) <= end && tcp->doff >> 4 < marks->option_words;
+	}
 	if (marks->tunnel_port && udp->dest == marks->tunnel_port)
 		return false;
 	return protocol == IPPROTO_UDP && udp->dest != marks->extension_port && udp->dest != bpf_htons(GPE_PORT);

@@ -31,6 +31,8 @@ static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p,
 {
 	if (encap == ENCAP_IOAM)
 		return p->at.family == 6 && ways & WAY_IOAM;
+	if (encap == ENCAP_TCP_OPTION)
+		return is_tcp(p) && !p->at_xdp && ways & WAY_TCP_OPTION;
 	if (encap == ENCAP_INT_MD)
 		return !is_tcp(p) && ways & WAY_UDP_INT_MD;
 	return ways >> (encap - 1 + (is_tcp(p) ? 0 : UDP_WAYS)) & 1;
@@ -105,9 +107,26 @@ static __always_inline bool may_enter_ioam(const struct outgoing_packet *p, __u3
 		(p->form == FLOW_UNTAGGED && p->left != LEFT_GUARD));
 }
 
+/*
+ * A stack that does not know the option skips it, and addresses, ports and sequence numbers are as without it. So connections
+ * enter it and leave it with the lease, at any segment.
+ */
+static __always_inline void settle_in_option(struct outgoing_packet *p, __u32 ways)
+{
+	if (is_open(ways, p, ENCAP_TCP_OPTION)) {
+		p->form = ENCAP_TCP_OPTION;
+		p->left = LEFT_NOT;
+		return;
+	}
+	p->reason = is_own_form(p->form) ? COUNT_SOURCE_LEFT : COUNT_SOURCE_UNPROVED;
+	p->form = FLOW_UNDECIDED;
+}
+
 static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 ways, bool proved)
 {
-	if (full_checksum || ways & WAY_UNPROVED) {
+	if (encapsulation == ENCAP_TCP_OPTION && is_tcp(p)) {
+		settle_in_option(p, ways);
+	} else if (full_checksum || ways & WAY_UNPROVED) {
 		if (p->form == FLOW_UNDECIDED || (p->form == FLOW_UNTAGGED && p->left == LEFT_BEGAN_BEFORE))
 			p->form = FLOW_MIXED;
 	} else if (may_enter_ioam(p, ways)) {

@@ -9,5 +9,6 @@
 /* INT adds this number of bytes to a packet of each family. */
 const volatile __u32 room_ipv4 = INT_BLOCK_LEN;
 const volatile __u32 room_ipv6 = INT_BLOCK_LEN;
+const volatile bool tcp_in_options = false; /* the stack makes the room for TCP */
 
 #endif

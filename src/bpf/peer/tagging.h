@@ -32,13 +32,13 @@ static __always_inline __u32 granted_hops(const struct source_lease *lease)
  * Returns the bytes that source and transit hops add to a segment for this lease, or 0 if segments go untagged. Without
  * a lease a connection begins untagged and stays so, and needs no room. While the sink is being asked, the answer may
  * come before the connection begins. A proved sink gets TCP in the form that passes the path, whatever the interface
- * prefers.
+ * prefers. In tcp-option the stack makes room by itself.
  */
 static __always_inline __u32 leased_room(const struct source_lease *lease, __u8 version)
 {
 	__u32 hops;
 
-	if (!lease || (lease->state != LEASE_GRANTED && lease->state != LEASE_ASKING))
+	if (tcp_in_options || !lease || (lease->state != LEASE_GRANTED && lease->state != LEASE_ASKING))
 		return 0;
 	hops = granted_hops(lease);
 	if (lease->version != LEASE_VERSION_2 || lease->ways & WAY_UNPROVED)

@@ -30,10 +30,26 @@ __noinline int read_skb(struct __sk_buff *ctx)
 			   ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0, set, p);
 }
 
+__noinline int read_option_xdp(struct xdp_md *ctx)
+{
+	struct tagged_packet *p = tagged();
+
+	return p ? read_int_option((void *)(long)ctx->data, (void *)(long)ctx->data_end, p) : SINK_NOT_MARKED;
+}
+
+__noinline int read_option_skb(struct __sk_buff *ctx)
+{
+	struct tagged_packet *p = tagged();
+
+	return p ? read_int_option((void *)(long)ctx->data, (void *)(long)ctx->data_end, p) : SINK_NOT_MARKED;
+}
+
 static __always_inline int read_any_xdp(struct xdp_md *ctx)
 {
 	int found = read_xdp(ctx);
 
+	if (found == SINK_IN_OPTION)
+		return read_option_xdp(ctx);
 	return found == SINK_BEHIND_L4 ? read_behind_l4_xdp(ctx) : found;
 }
 
@@ -41,6 +57,8 @@ static __always_inline int read_any_skb(struct __sk_buff *ctx)
 {
 	int found = read_skb(ctx);
 
+	if (found == SINK_IN_OPTION)
+		return read_option_skb(ctx);
 	return found == SINK_BEHIND_L4 ? read_behind_l4_skb(ctx) : found;
 }
 

@@ -7,6 +7,7 @@
 #include "hostint/abi.h"
 #include "hostint/lease.h"
 #include "int/plain.h"
+#include "sink/option_read.h"
 
 /* Returns true if the packet cannot have INT, and cannot be a probe. */
 static __always_inline bool is_plain(void *data, void *end, const struct sink_settings *set)
@@ -18,6 +19,7 @@ static __always_inline bool is_plain(void *data, void *end, const struct sink_se
 		.other_tos_value = set->md_tos_value,
 		.other_tos_mask = set->md_tos_mask,
 		.other_port = bpf_htons(LEASE_STRAY_PORT),
+		.option_words = set->flags & SINK_TCP_OPTION ? OPTION_LEAST_WORDS : 0,
 	};
 
 	return has_no_mark(data, end, &marks);

@@ -14,6 +14,7 @@
 #include "packet/layout.h"
 #include "sink/gpe_read.h"
 #include "sink/md_read.h"
+#include "sink/option_read.h"
 #include "sink/probe_read.h"
 #include "sink/settings.h"
 #include "sink/tagged.h"
@@ -214,6 +215,8 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 			return SINK_SHORT;
 		}
 	}
+	if (set->flags & SINK_TCP_OPTION && begins_option(data, end, p))
+		return SINK_IN_OPTION;
 	if (!marked && !extension && !gpe)
 		return (to_gpe_port || to_stray_port) && take_bare_probe(data, end, p, to_stray_port) ? SINK_PROBE :
 													SINK_NOT_MARKED;

@@ -49,8 +49,8 @@ use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
 use self::unmeasured::TellUnmeasured;
 use super::duties::{
-    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks,
-    TellCoverage, TellCrossings, TellIdentity, WalkSourceFlows,
+    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom, SetFileRules,
+    TellClocks, TellCoverage, TellCrossings, TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::http;
@@ -65,7 +65,7 @@ use crate::datapath::sweeper::Sweeper;
 use crate::engines::push::{Push, Pushers};
 use crate::host;
 use crate::model::Tally;
-use crate::os::{clock, log, signals};
+use crate::os::{cgroup, clock, log, signals};
 use crate::web::{self, HttpServer};
 
 /// The longest wait for events: they are not worth a wake-up each.
@@ -78,6 +78,8 @@ const LAST_PUSH: Duration = Duration::from_secs(1);
 pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     // Flows that begin from here on are counted from their first packet on.
     let mut tally = Tally::since(clock::realtime_ns());
+    // It is looked for once, with the first privileges.
+    cgroup::root();
     let loaded = LoadedSink::load(bpffs, args)?;
     tally.set_classes(loaded.plan.destinations.classes.clone());
     // Sources that ask as soon as the sink is there are to wait for nothing.
@@ -215,6 +217,7 @@ fn turn(
         .with(EndLossPeriods)
         .with(KeepHostNames::default())
         .with(KeepLeases)
+        .with(MakeOptionRoom::default())
         .with(ReloadSink::new(&daemon.side.pins, args))
         .with(LookAfterAttachments::start())
         .with(WatchOtherInterfaces::default())

@@ -18,14 +18,14 @@ use anyhow::Result;
 use self::begin::AttachedSource;
 use self::reload::read_again;
 use super::duties::{
-    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, SetFileRules, TellClocks,
-    TellCoverage, TellCrossings, TellIdentity, WalkSourceFlows,
+    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom, SetFileRules,
+    TellClocks, TellCoverage, TellCrossings, TellIdentity, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
 use super::signs::GiveSigns;
 use crate::cli::SourceServeArgs;
-use crate::os::{log, privileges, signals};
+use crate::os::{cgroup, log, privileges, signals};
 
 /// The time between two turns of the loop.
 const WAIT: Duration = Duration::from_millis(10);
@@ -38,6 +38,8 @@ pub fn attach(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
 /// Attaches the source, and looks after it until a signal ends that.
 pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
     give_up_all_but(&privileges::BEGIN)?;
+    // It is looked for once, with these privileges.
+    cgroup::root();
     let (mut daemon, _lock) = AttachedSource::attach(bpffs, args)?.into_daemon(args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
@@ -46,6 +48,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
         .with(TellCrossings::default())
         .with(KeepHostNames::default())
         .with(KeepLeases)
+        .with(MakeOptionRoom::default())
         .with(LookAfterAttachments::start())
         .with(read_again(args))
         .with(FollowClock::default())

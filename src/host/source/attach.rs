@@ -16,7 +16,7 @@ use crate::datapath::watch::Watchlist;
 use crate::datapath::{settings_status, source_settings};
 use crate::host::advice::advise;
 use crate::host::events;
-use crate::model::{HostNode, NodeId, REPORT_PORT, RuleHost};
+use crate::model::{Encapsulation, HostNode, NodeId, REPORT_PORT, RuleHost};
 use crate::os::{log, netdev};
 
 /// Attaches the source to `dev` by these settings, and watches these places; `fixed`: whether a sink answers there
@@ -109,6 +109,7 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
         tos_mask: config.mark.tos_mask(),
         int_dscp: config.int_dscp,
         is_mx: config.mx_sample.is_some(),
+        tcp_in_options: config.encapsulation == Encapsulation::TcpOption.into(),
         extension_port: config.extension_port,
     };
     PeerProgram::load(pins, dev, &settings).map(Some)

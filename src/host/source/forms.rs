@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::config::{FORM_UNKNOWN, SourceConfig, SourceEncapsulation};
+use crate::config::{FORM_UNKNOWN, SourceConfig};
 use crate::datapath::pins::Pins;
 use crate::datapath::source_links;
 use crate::datapath::watch::Watchlist;
@@ -40,7 +40,7 @@ pub fn check_rules(config: &SourceConfig, rules: &[WatchRule]) -> Result<()> {
 }
 
 fn is_left_to_leases(config: &SourceConfig) -> bool {
-    config.encapsulation == SourceEncapsulation::Auto
+    config.encapsulation.is_left_to_leases()
 }
 
 fn refusal(what: &str) -> anyhow::Error {

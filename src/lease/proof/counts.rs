@@ -18,7 +18,12 @@ const MISSING_WINDOWS: u32 = 5;
 
 /// The encapsulations whose packets are in the counts of this one. Packets of a pair are in one of them.
 fn counted_as(counted: Encapsulation) -> impl Iterator<Item = Encapsulation> {
-    let others = [Encapsulation::IntMd, Encapsulation::Ioam].into_iter();
+    let others = [
+        Encapsulation::IntMd,
+        Encapsulation::Ioam,
+        Encapsulation::TcpOption,
+    ]
+    .into_iter();
     std::iter::once(counted).chain(others.filter(move |_| counted == Encapsulation::OverTcpUdp))
 }
 
@@ -72,7 +77,8 @@ impl Proof {
 
     /// Packets of an encapsulation seem to be missing. Probes can tell.
     fn doubt_form(&mut self, encapsulation: Encapsulation, now_ns: u64) {
-        let passed = self.verdicts.of(ProbeForm::of(encapsulation)) == FormVerdict::Passed;
+        let form = ProbeForm::of(encapsulation);
+        let passed = form.is_some_and(|form| self.verdicts.of(form) == FormVerdict::Passed);
         if passed && now_ns >= self.began_ns + AGAIN_NS {
             self.doubt(now_ns);
         }
@@ -80,10 +86,13 @@ impl Proof {
 
     /// Gives up an encapsulation that passed: its packets do not arrive.
     fn give_up(&mut self, encapsulation: Encapsulation, now_ns: u64) {
-        let form = ProbeForm::of(encapsulation);
-        if self.verdicts.of(form) == FormVerdict::Passed {
-            self.verdicts.set(form, FormVerdict::Failed);
-            self.doubt(now_ns);
+        match ProbeForm::of(encapsulation) {
+            None => self.option.give_up(now_ns),
+            Some(form) if self.verdicts.of(form) == FormVerdict::Passed => {
+                self.verdicts.set(form, FormVerdict::Failed);
+                self.doubt(now_ns);
+            }
+            Some(_) => {}
         }
         self.witness.begin_anew();
     }
@@ -107,16 +116,24 @@ impl Proof {
         if self.falls.note(counts.fallen, now_ns) {
             let tcp = |one: &Encapsulation| ways.contains(Ways::of(Transport::Tcp, *one));
             let order = [
+                Encapsulation::TcpOption,
                 Encapsulation::Ioam,
                 Encapsulation::OverTcpUdp,
                 Encapsulation::VxlanGpe,
                 Encapsulation::ExtensionUdp,
             ];
-            if let Some(one) = order.into_iter().find(tcp) {
-                self.verdicts.set(ProbeForm::of(one), FormVerdict::Failed);
-                self.distrusted = Some(ProbeForm::of(one));
-                self.again_ns = now_ns + AGAIN_NS;
-                ask = true;
+            match order.into_iter().find(tcp).map(ProbeForm::of) {
+                Some(Some(form)) => {
+                    self.verdicts.set(form, FormVerdict::Failed);
+                    self.distrusted = Some(form);
+                    self.again_ns = now_ns + AGAIN_NS;
+                    ask = true;
+                }
+                Some(None) => {
+                    self.option.give_up(now_ns);
+                    ask = true;
+                }
+                None => {}
             }
         }
         ask

@@ -42,6 +42,8 @@ pub struct Options {
     pub auto: bool,
     /// The encapsulation is `ioam`, and the model's the one that follows from the lease where it is not that.
     pub ioam: bool,
+    /// The encapsulation is `tcp-option`, which the model knows nothing of.
+    pub tcp_option: bool,
     /// How superpackets are handled: those that are not encapsulated are skipped.
     pub superpackets: superpackets,
     /// 0: that of the loopback device, on which the kernel runs test packets: 65536.
@@ -72,6 +74,7 @@ impl Default for Options {
             encapsulation: Encapsulation::OverTcpUdp,
             auto: false,
             ioam: false,
+            tcp_option: false,
             superpackets: superpackets::SUPER_SKIP,
             fixed_mtu: 0,
             max_hops: 0,
@@ -143,6 +146,7 @@ impl Source {
         rodata.encapsulation = match options.encapsulation {
             _ if options.auto => encapsulation::ENCAP_AUTO.0,
             _ if options.ioam => encapsulation::ENCAP_IOAM.0,
+            _ if options.tcp_option => encapsulation::ENCAP_TCP_OPTION.0,
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Makes room for INT in the segments of sockets whose flows are in tcp-option. The source's program at TC asks for it and
+ * fills it in (source/option_fill.h); without that, an option without content leaves the host, which does no harm.
+ *
+ *	connection established, by a segment of either end	-> does the peer's sink read options? the next calls are wanted
+ *	room for a segment's data is worked out			-> room wanted, and not paused? it comes off the data
+ *	room for a segment					-> as it was worked out for its data
+ *	write							-> the empty option
+ *	timeout							-> the retransmission goes without, and what follows for a while
+ */
+#include "kernel/kernel.h"
+#include "hostint/int_option.h"
+#include "hostint/lease_table.h"
+#include "kernel/clock.h"
+#include "kernel/sock_ops.h"
+#include "lease/pairs.h"
+#include "source/option_rooms.h"
+#include "tcp/segment.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+enum {
+	ROOM_CALLS = SOCK_OPS_TIMEOUT | SOCK_OPS_WRITE,
+	ROOM_PAUSE_NS = 1000000000,
+	ROOM_FAILURES = 2,
+};
+
+static __always_inline struct source_lease *lease_of(const struct bpf_sock_ops *ctx)
+{
+	struct address_pair pair = pair_of_socket(ctx);
+
+	return bpf_map_lookup_elem(&source_leases, &pair);
+}
+
+/* The kernel signs a segment (TCP-AO, MD5) before programs write into it, so its signature would be wrong. */
+static __always_inline bool takes_options(const struct source_lease *lease, const struct tcp_sock *tp)
+{
+	return lease && lease->ways & WAY_TCP_OPTION && tp && !is_signed(tp);
+}
+
+static __always_inline void call_for(struct bpf_sock_ops *ctx, struct bpf_sock *sk)
+{
+	if (takes_options(lease_of(ctx), bpf_skc_to_tcp_sock(sk)))
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | ROOM_CALLS);
+}
+
+/* Whether segments have room changes only where the kernel works out how long they may be: none gets too long. */
+static __always_inline void make_room(struct bpf_sock_ops *ctx, struct option_room *room)
+{
+	__u64 now = coarse_ns();
+
+	if (ctx->args[0] == ROOM_OF_NO_SEGMENT)
+		room->is_on = !room->is_off && now < room->wanted_ns && now >= room->pause_ns;
+	if (room->is_on)
+		bpf_reserve_hdr_opt(ctx, INT_OPTION_LEN, 0);
+}
+
+static __always_inline void write_room(struct bpf_sock_ops *ctx, struct option_room *room)
+{
+	const struct int_option empty = {
+		.kind = INT_OPTION_KIND,
+		.length = INT_OPTION_LEN,
+		.id = bpf_htons(INT_OPTION_ID),
+	};
+	const struct tcp_header *tcp = header_of(ctx);
+	bool asks;
+	__u32 seq;
+
+	if (!tcp)
+		return;
+	asks = !room->has_asked && has_data(ctx, tcp);
+	seq = bpf_ntohl(tcp->seq);
+	if (bpf_store_hdr_opt(ctx, &empty, sizeof(empty), 0) || !asks)
+		return;
+	room->asked = seq + 1;
+	room->has_asked = 1;
+}
+
+/*
+ * Some device may drop segments with options that it does not know. Data that was acknowledged before the pause shows
+ * that it does not; without that, a second timeout is the last one that a connection pays for.
+ */
+static __always_inline void pause_room(struct bpf_sock_ops *ctx, struct option_room *room)
+{
+	bool passed = room->has_asked && (__s32)(ctx->snd_una - room->asked) >= 0;
+	struct source_lease *lease;
+
+	room->is_on = 0;
+	room->pause_ns = coarse_ns() + ROOM_PAUSE_NS;
+	if (!room->has_asked)
+		return;
+	room->has_asked = 0;
+	room->failures = passed ? 0 : room->failures + 1;
+	if (room->failures < ROOM_FAILURES)
+		return;
+	room->is_off = 1;
+	lease = lease_of(ctx);
+	if (lease)
+		__sync_fetch_and_add(&lease->fallen, 1);
+}
+
+SEC("sockops")
+int option_room(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *sk = (struct bpf_sock *)(long)ctx->sk;
+	struct option_room *room;
+
+	if (!sk)
+		return 1;
+	if (ctx->op == SOCK_OP_CONNECTED || ctx->op == SOCK_OP_ACCEPTED) {
+		call_for(ctx, sk);
+		return 1;
+	}
+	if (ctx->op != SOCK_OP_TIMEOUT && ctx->op != SOCK_OP_ROOM && ctx->op != SOCK_OP_WRITE)
+		return 1;
+	room = bpf_sk_storage_get(&option_rooms, sk, NULL, 0);
+	if (!room)
+		return 1;
+	switch (ctx->op) {
+	case SOCK_OP_ROOM:
+		make_room(ctx, room);
+		break;
+	case SOCK_OP_WRITE:
+		write_room(ctx, room);
+		break;
+	case SOCK_OP_TIMEOUT:
+		pause_room(ctx, room);
+		break;
+	}
+	return 1;
+}
+
+/* Connections that were there before the lease. Kernels before 6.0 cannot set this here. */
+SEC("iter/tcp")
+int room_for_open(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *skc = ctx->sk_common;
+	struct flow_key key = {};
+	struct tcp_sock *tp;
+
+	if (!skc || skc->skc_state != TCP_STATE_ESTABLISHED)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(skc);
+	if (!tp)
+		return 0;
+	read_socket_flow(&tp->inet_conn.icsk_inet, &key);
+	if (takes_options(bpf_map_lookup_elem(&source_leases, &key), tp))
+		call_for_open(tp, ROOM_CALLS);
+	return 0;
+}

@@ -1,0 +1,69 @@
+//! Lets the stack make room for INT in segments of connections in tcp-option.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::daemon::duty::Duty;
+use crate::daemon::on_host::OnHost;
+use crate::datapath::leases::Leases;
+use crate::datapath::option_room::OptionRoom;
+use crate::model::AddressPair;
+use crate::os::cgroup;
+
+const PERIOD: Duration = Duration::from_millis(500);
+
+/// The duty to make room while a source wants some.
+#[derive(Default)]
+pub struct MakeOptionRoom {
+    room: Option<OptionRoom>,
+    /// The kernel refused it, which is told once.
+    is_refused: bool,
+    /// The pairs whose connections were looked for.
+    adopted: BTreeSet<AddressPair>,
+}
+
+impl MakeOptionRoom {
+    fn attach<D: OnHost>(&mut self, daemon: &mut D) -> Result<()> {
+        self.is_refused = true;
+        let folder = cgroup::root().context(
+            "no cgroup2 file system can be seen here (try mount -t cgroup2 none /sys/fs/cgroup, or attach the source with \
+             another --encap)",
+        )?;
+        let (room, found) = OptionRoom::attach(daemon.pins(), &folder)?;
+        daemon.host().note_parts(found)?;
+        self.room = Some(room);
+        self.is_refused = false;
+        Ok(())
+    }
+}
+
+impl<D: OnHost> Duty<D> for MakeOptionRoom {
+    fn task(&self) -> &'static str {
+        "make room for INT in segments of TCP"
+    }
+
+    fn period(&self) -> Duration {
+        PERIOD
+    }
+
+    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+        if !OptionRoom::is_wanted(daemon.pins())? {
+            *self = Self::default();
+            return Ok(());
+        }
+        if self.room.is_none() && !self.is_refused {
+            self.attach(daemon)?;
+        }
+        let (Some(room), Some(leases)) = (&self.room, Leases::open(daemon.pins())?) else {
+            return Ok(());
+        };
+        let pairs = leases.with_tcp_option()?;
+        if !pairs.is_subset(&self.adopted) {
+            room.adopt()?;
+        }
+        self.adopted = pairs;
+        Ok(())
+    }
+}
