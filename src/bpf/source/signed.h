@@ -42,12 +42,11 @@ __noinline int has_signature(__u32 at, __u32 len)
 /* Returns the bytes of TCP options, which the verifier then knows to be in bounds. */
 static __always_inline __u32 signed_options_len(const struct outgoing_packet *p)
 {
-	__u32 len = p->l4_header_len - TCP_BASE_LEN;
+	__u32 last = p->l4_header_len - TCP_BASE_LEN - 1;
 
-	if (len > MOST_TCP_OPTIONS)
-		len = 0;
-	barrier_var(len);
-	return len;
+	/* Before Linux 6.8 a length is not known to be above 0 because it is not equal to 0. */
+	barrier_var(last);
+	return last < MOST_TCP_OPTIONS ? last + 1 : 0;
 }
 
 /* A connection that is known is not looked at again; one with the same ports as an earlier one begins with a SYN. */
