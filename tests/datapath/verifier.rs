@@ -8,6 +8,7 @@ mod root {
     use hostint::datapath::abi::hop_object::HopSkelBuilder;
     use hostint::datapath::abi::host_times_object::HostTimesSkelBuilder;
     use hostint::datapath::abi::namespace_walk_object::NamespaceWalkSkelBuilder;
+    use hostint::datapath::abi::option_room_object::OptionRoomSkelBuilder;
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
     use hostint::datapath::abi::queue_object::QueueSkelBuilder;
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
@@ -21,7 +22,7 @@ mod root {
     use hostint::datapath::drop_reasons::told_by_tracepoint;
     use hostint::datapath::probe::{Features, has_packet_stamps};
     use hostint::datapath::queues;
-    use hostint::datapath::{head_room, hops, host_times, namespaces};
+    use hostint::datapath::{head_room, hops, host_times, kernel_parts, namespaces};
     use hostint::model::KernelPart;
     use hostint::os::netns;
     use hostint_testing::program_info;
@@ -184,6 +185,10 @@ mod root {
         }
     }
 
+    fn lacks(part: KernelPart) -> bool {
+        kernel_parts::missing().iter().any(|(one, _)| *one == part)
+    }
+
     #[test]
     fn what_measures_waits_in_hosts_loads() {
         for features in combinations() {
@@ -191,7 +196,11 @@ mod root {
             let mut open = HostTimesSkelBuilder::default().open(&mut object).unwrap();
             let constants = open.maps.rodata_data.as_deref_mut().unwrap();
             constants.have_tai_clock = features.tai_clock;
-            let found = host_times::try_to_load().expect("loads as root");
+            let found = match host_times::try_to_load() {
+                // It takes tcx, which came with 6.6.
+                Err(_) if lacks(KernelPart::Tcx) => return,
+                found => found.expect("loads as root"),
+            };
             host_times::choose_programs(&mut open, found.tried.without(found.refused));
             let skel = open
                 .load()
@@ -304,6 +313,19 @@ mod root {
         check("walk_connections", &skel.progs.walk_connections);
         check("see_connection", &skel.progs.see_connection);
         check("mind_option", &skel.progs.mind_option);
+    }
+
+    #[test]
+    fn what_makes_room_for_options_loads() {
+        let mut object = MaybeUninit::uninit();
+        let mut open = OptionRoomSkelBuilder::default().open(&mut object).unwrap();
+        // An iterator can change sockets from Linux 6.0 on.
+        let features = Features::probe();
+        open.progs.room_for_open.set_autoload(features.kernel_ctx);
+        let constants = open.maps.rodata_data.as_deref_mut().unwrap();
+        constants.have_coarse_clock = features.coarse_clock;
+        let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
+        check("option_room", &skel.progs.option_room);
     }
 
     #[test]

@@ -184,7 +184,7 @@ mod root {
                     },
                     instance: 0x1122_3344_5566_7788,
                     node: NodeId(NODE),
-                    capabilities: Capabilities::from_bits(2048 + 128 + 64 + 32 + 15),
+                    capabilities: Capabilities::from_bits(4096 + 2048 + 128 + 64 + 32 + 15),
                     marks: Marks {
                         tos_value: MARK,
                         tos_mask: MARK,
@@ -509,6 +509,7 @@ mod root {
             (flag::SINK_EXTENSION_UDP, can::CAPABLE_EXTENSION_UDP),
             (flag::SINK_VXLAN_GPE, can::CAPABLE_VXLAN_GPE),
             (flag::SINK_IOAM, can::CAPABLE_IOAM),
+            (flag::SINK_TCP_OPTION, can::CAPABLE_TCP_OPTION),
             (
                 flag::SINK_INT_MD,
                 can(can::CAPABLE_INT_MD.0 | can::CAPABLE_INT_MX.0),
