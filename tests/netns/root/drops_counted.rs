@@ -81,17 +81,6 @@ for i in range(COUNT): s.sendto(struct.pack('!HHHH', 5000, 7104, 28, 0x1234) + b
         counter: Nstat("Udp6InCsumErrors"),
     },
     Cause {
-        sentence: "IPv6 that an interface does not take",
-        host: 'm',
-        setup: "sysctl -qw net.ipv6.conf.m0.disable_ipv6=1",
-        make: Python(
-            "for i in range(COUNT): out(struct.pack('!IHBB', 6 << 28, 9, 17, 64) + socket.inet_pton(10, 'fd09:1::1')
-    + socket.inet_pton(10, 'fd09:2::1') + struct.pack('!HHHH', 5000, 7105, 9, 1) + b'x', b'\\x86\\xdd')",
-        ),
-        reasons: &["IPV6DISABLED"],
-        counter: Nstat("Ip6InDiscards"),
-    },
-    Cause {
         sentence: "a wrong checksum of the IP header",
         host: 'm',
         setup: "",
