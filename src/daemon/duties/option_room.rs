@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
@@ -18,15 +18,14 @@ const PERIOD: Duration = Duration::from_millis(500);
 #[derive(Default)]
 pub struct MakeOptionRoom {
     room: Option<OptionRoom>,
-    /// The kernel refused it, which is told once.
-    is_refused: bool,
+    /// Why there is none, which stays so: it is not tried again until another source wants room.
+    refusal: Option<String>,
     /// The pairs whose connections were looked for.
     adopted: BTreeSet<AddressPair>,
 }
 
 impl MakeOptionRoom {
     fn attach<D: OnHost>(&mut self, daemon: &mut D) -> Result<()> {
-        self.is_refused = true;
         let folder = cgroup::root().context(
             "no cgroup2 file system can be seen here (try mount -t cgroup2 none /sys/fs/cgroup, or attach the source with \
              another --encap)",
@@ -34,7 +33,6 @@ impl MakeOptionRoom {
         let (room, found) = OptionRoom::attach(daemon.pins(), &folder)?;
         daemon.host().note_parts(found)?;
         self.room = Some(room);
-        self.is_refused = false;
         Ok(())
     }
 }
@@ -53,8 +51,11 @@ impl<D: OnHost> Duty<D> for MakeOptionRoom {
             *self = Self::default();
             return Ok(());
         }
-        if self.room.is_none() && !self.is_refused {
-            self.attach(daemon)?;
+        if self.room.is_none() && self.refusal.is_none() {
+            self.refusal = self.attach(daemon).err().map(|err| format!("{err:#}"));
+        }
+        if let Some(refusal) = &self.refusal {
+            bail!("{refusal}");
         }
         let (Some(room), Some(leases)) = (&self.room, Leases::open(daemon.pins())?) else {
             return Ok(());
