@@ -29,11 +29,11 @@ use super::answer::{
 const ROUND: u64 = 0x6162_6364_6566_6768;
 const MS: i64 = 1_000_000;
 /// Length of the frame before the message.
-fn message_at(v6: bool, vlans: u16) -> usize {
+pub(super) fn message_at(v6: bool, vlans: u16) -> usize {
     14 + 4 * usize::from(vlans) + if v6 { 40 } else { 20 } + 8
 }
 
-fn full_question(v6: bool) -> FullQuestion {
+pub(super) fn full_question(v6: bool) -> FullQuestion {
     let source = addresses(v6).0;
     FullQuestion {
         nonce: NONCE,
@@ -47,15 +47,15 @@ fn full_question(v6: bool) -> FullQuestion {
     }
 }
 
-fn full(v6: bool, question: &FullQuestion) -> Frame {
+pub(super) fn full(v6: bool, question: &FullQuestion) -> Frame {
     full_by(v6, question, KEY)
 }
 
-fn full_by(v6: bool, question: &FullQuestion, key: LeaseKey) -> Frame {
+pub(super) fn full_by(v6: bool, question: &FullQuestion, key: LeaseKey) -> Frame {
     echo(v6, &encode_full_question(question, addresses(v6).1, key))
 }
 
-fn short(v6: bool) -> Frame {
+pub(super) fn short(v6: bool) -> Frame {
     let (origin, dest) = addresses(v6);
     let nonce = NONCE;
     echo(
@@ -509,7 +509,7 @@ mod root {
             (flag::SINK_EXTENSION_UDP, can::CAPABLE_EXTENSION_UDP),
             (flag::SINK_VXLAN_GPE, can::CAPABLE_VXLAN_GPE),
             (flag::SINK_IOAM, can::CAPABLE_IOAM),
-            (flag::SINK_TCP_OPTION, can::CAPABLE_TCP_OPTION),
+            (flag::SINK_OPTIONS, can::CAPABLE_OPTIONS),
             (
                 flag::SINK_INT_MD,
                 can(can::CAPABLE_INT_MD.0 | can::CAPABLE_INT_MX.0),

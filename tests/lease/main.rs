@@ -15,3 +15,4 @@ mod renewal;
 mod sink_clock;
 mod source;
 mod told_flows;
+mod two_sinks;

@@ -11,6 +11,7 @@
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
 #include "lease/capabilities.h"
+#include "lease/admit.h"
 #include "lease/grant.h"
 #include "lease/message.h"
 #include "lease/request.h"
@@ -121,53 +122,6 @@ static __always_inline bool may_be_told(const struct host_settings *host, const 
 	return host->has_lease_key || same_addresses(q->flow_saddr, r->daddr, r->saddr, r->daddr);
 }
 
-/* Says whether an echo request begins as a question of this version. */
-static __always_inline bool is_question(const struct icmp_echo *icmp, const struct lease_scratch *l, __be32 magic,
-					__be32 version, __u32 expected)
-{
-	return icmp->type == l->request.type && !icmp->code && magic == bpf_htonl(LEASE_MAGIC) &&
-	       version == bpf_htonl(expected);
-}
-
-/* Counts a question with a wrong tag, and tells its source so. */
-static __always_inline void refuse_forged(struct icmp_echo *icmp, __be64 *tag, const struct lease_scratch *l)
-{
-	count_sink(COUNT_SINK_LEASE_FORGED, 1, l->frame_len);
-	mark_forged(icmp, tag);
-}
-
-/* Says whether the sink is about to be detached and answers no more; counts the question then. */
-static __always_inline bool is_closing(const struct sink_settings *set, const struct lease_scratch *l)
-{
-	if (!(set->flags & SINK_CLOSING))
-		return false;
-	count_sink(COUNT_SINK_LEASE_CLOSING, 1, l->frame_len);
-	return true;
-}
-
-/*
- * Finds the grant of an address, counts the question, and extends the grant unless the sink is astray. Returns NULL if
- * there is none: an astray sink begins no grants, and another one may have no room for it.
- */
-static __always_inline struct sink_grant *grant_to(const __be32 *saddr, __u32 version, const struct sink_settings *set,
-						   const struct lease_scratch *l)
-{
-	struct sink_grant *grant;
-
-	if (set->flags & SINK_ASTRAY) {
-		count_sink(COUNT_SINK_LEASE_ASTRAY, 1, l->frame_len);
-		return bpf_map_lookup_elem(&sink_grants, saddr);
-	}
-	grant = grant_of(saddr);
-	if (!grant) {
-		count_sink(COUNT_SINK_LEASE_FULL, 1, l->frame_len);
-		return NULL;
-	}
-	extend_grant(grant, version);
-	count_sink(COUNT_SINK_LEASE_GRANTED, 1, l->frame_len);
-	return grant;
-}
-
 /* Writes the answer in the scratch into the full message there. It is a step of its own; see kernel/single_value.h. */
 __noinline int write_full_answer(void)
 {
@@ -219,7 +173,7 @@ __noinline int answer_full(void)
 	struct lease2_message *m;
 	struct sink_grant *grant;
 	struct icmp_echo *icmp;
-	bool astray;
+	bool astray, answered;
 
 	if (!set || !host || !l)
 		return 0;
@@ -229,17 +183,24 @@ __noinline int answer_full(void)
 	if (!is_question(icmp, l, q->magic, q->version, LEASE_VERSION_2))
 		return 0;
 	if (m->question_tag != tag_with_addresses(q, sizeof(*q), l->request.saddr, l->request.daddr, host->lease_key)) {
+		if (m->answer.instance)
+			return 0;
 		refuse_forged(icmp, &m->answer_tag, l);
 		return 1;
 	}
 	if (is_closing(set, l))
 		return 0;
 	astray = set->flags & SINK_ASTRAY;
+	answered = m->answer.instance && has_answer(m, sizeof(*m) - sizeof(m->answer_tag), m->answer_tag, host);
+	if (answered && astray)
+		return 0;
 	grant = grant_to(q->flow_saddr, LEASE_VERSION_2, set, l);
 	if (!grant && !astray)
 		return 0;
 	if (grant && !astray)
 		grant->source_node = bpf_ntohl(q->source_node);
+	if (answered)
+		return 0;
 	begin_answer(l, set, host, grant);
 	if (!may_be_told(host, q, &l->request)) {
 		l->answer.flags |= bpf_htonl(LEASE_FLAG_UNTOLD);
@@ -263,6 +224,7 @@ __noinline int answer_brief(void)
 	struct lease2_short_message *m;
 	struct sink_grant *grant;
 	struct icmp_echo *icmp;
+	bool answered;
 
 	if (!set || !host || !l)
 		return 0;
@@ -272,13 +234,18 @@ __noinline int answer_brief(void)
 		return 0;
 	if (m->question_tag != tag_with_addresses(m, __builtin_offsetof(struct lease2_short_message, question_tag),
 						  l->request.saddr, l->request.daddr, host->lease_key)) {
+		if (m->answered_ns)
+			return 0;
 		refuse_forged(icmp, &m->answer_tag, l);
 		return 1;
 	}
 	if (is_closing(set, l))
 		return 0;
+	answered = m->answered_ns && has_answer(m, sizeof(*m) - sizeof(m->answer_tag), m->answer_tag, host);
+	if (answered && set->flags & SINK_ASTRAY)
+		return 0;
 	grant = grant_to(l->request.saddr, LEASE_VERSION_2, set, l);
-	if (!grant && !(set->flags & SINK_ASTRAY))
+	if (answered || (!grant && !(set->flags & SINK_ASTRAY)))
 		return 0;
 	begin_answer(l, set, host, grant);
 	if (grant)
