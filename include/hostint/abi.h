@@ -66,7 +66,7 @@ enum sink_flag {
 	SINK_SEGMENTS = 128,    /* every program is in native XDP, where superpackets arrive segment by segment */
 	SINK_INT_MD = 256,      /* recognise INT-MD of hostint's sources behind TCP/UDP, marked by a DSCP of its own */
 	SINK_IOAM = 512,        /* recognise IOAM in IPv6 hop-by-hop options */
-	SINK_TCP_OPTION = 1024, /* recognise INT in options of TCP segments */
+	SINK_OPTIONS = 1024,    /* recognise INT in options of TCP and UDP */
 };
 
 /* A token is added every interval_ns (0: no limit); tokens worth at most burst_ns are kept. */
@@ -118,14 +118,14 @@ enum source_hook {
 };
 
 enum encapsulation {
-	ENCAP_AUTO = 0, /* only as a setting: vxlan-gpe, or extension-udp where that does not pass */
+	ENCAP_TUNNEL = 0, /* only as a setting: vxlan-gpe, or extension-udp where that does not pass */
 	ENCAP_OVER_TCP_UDP = 1,
 	ENCAP_EXTENSION_UDP = 2,
 	ENCAP_VXLAN_GPE = 3,
 	/* 4 and 5 are forms of flows that are no encapsulation */
 	ENCAP_INT_MD = 6,
-	ENCAP_IOAM = 7,       /* as a setting: where it is not possible, as ENCAP_AUTO */
-	ENCAP_TCP_OPTION = 8, /* as a setting: UDP as ENCAP_AUTO */
+	ENCAP_IOAM = 7, /* as a setting: where it is not possible, as ENCAP_TUNNEL */
+	ENCAP_OPTIONS = 8,
 };
 
 /* Superpackets (GSO) are split by the device or the kernel after the hook. This says how they are handled. */

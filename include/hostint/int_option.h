@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * In tcp-option, INT stands in an option of the connection's own segments (RFC 9293, section 3.1), of the kind for
- * experiments and with an identifier (RFC 6994). The sender's stack makes room for it and the source fills it in. What
- * cuts a superpacket copies it into each segment. Hosts that do not know it skip it. Fields are big-endian.
+ * In options, INT stands in an option of the packet's own transport header, of the kind for experiments and with an
+ * identifier. Hosts that do not know it skip it. Fields are big-endian.
+ *
+ * TCP (RFC 9293, section 3.1; RFC 6994): the sender's stack makes room for it and the source fills it in. What cuts a
+ * superpacket copies it into each segment.
+ *
+ * UDP (RFC 9868): it stands behind the data, where the IP packet is longer than the UDP length says. A byte of 0 is in
+ * front of it if the UDP length is odd.
  */
 #ifndef HOSTINT_INT_OPTION_H
 #define HOSTINT_INT_OPTION_H
@@ -13,16 +18,24 @@ struct int_option {
 	__be16 id;
 	__u8 flags;      /* enum int_option_constant */
 	__u8 reserved;   /* 0 */
-	__be16 size;     /* data of each segment but the last */
-	__be32 sequence; /* number of the first segment */
+	__be16 size;     /* data of each segment but the last, or of the datagram */
+	__be32 sequence; /* number of the first segment, or of the datagram */
 	__be32 time;     /* low 32 bits of ns since the Unix epoch */
-	__be32 base;     /* TCP sequence number of the first segment */
+	__be32 base;     /* TCP sequence number of the first segment; of datagrams 0 */
 	__be32 node_id;  /* of the source */
 };
+
+/* The area of options behind a datagram's data. */
+struct datagram_option {
+	__be16 check; /* OCS: with it, the sum of the area and of its length is 0 */
+	struct int_option option;
+} __attribute__((packed, aligned(2)));
 
 enum int_option_constant {
 	INT_OPTION_LEN = 24,
 	INT_OPTION_KIND = 253,      /* RFC 3692-style experiment 1 (RFC 4727) */
+	INT_DATAGRAM_KIND = 127,    /* EXP (RFC 9868) */
+	INT_DATAGRAM_LEN = 26,      /* of struct datagram_option */
 	INT_OPTION_ID = 0x4849,     /* the first half of "HINT" */
 	INT_OPTION_FILLED = 0x80,   /* in flags; without it this is room that no source has filled in */
 	INT_OPTION_FLOW_AGE = 0x0f, /* in flags: code of the flow's age, as in enum gpe_flag */
@@ -31,7 +44,7 @@ enum int_option_constant {
 
 /*
  * The room for INT in a socket's segments. The source's program at TC wants it, when it sees a segment of a flow in
- * tcp-option; the sender's stack makes it. Times are of the coarse monotonic clock.
+ * options; the sender's stack makes it. Times are of the coarse monotonic clock.
  */
 struct option_room {
 	__u64 wanted_ns; /* room is wanted until then */

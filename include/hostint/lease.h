@@ -150,6 +150,8 @@ enum lease_form {
 	FORM_INT_MD = 4, /* INT-MD over UDP, with the mark of INT-MD */
 	/* IOAM in hop-by-hop options. A round has no probes of FORM_OVER_UDP besides, whose place in answers they have. */
 	FORM_IOAM = 5,
+	/* Datagram with an option behind its data (struct datagram_option). The same holds for its place. */
+	FORM_OPTIONS = 6,
 };
 
 enum lease_capability {
@@ -165,7 +167,7 @@ enum lease_capability {
 	CAPABLE_UDP_SUPERPACKETS = 512, /* superpackets of UDP in vxlan-gpe reach it segment by segment */
 	CAPABLE_STRAYS = 1024,          /* a daemon runs on the sink's host, and sends strays back */
 	CAPABLE_PATH_ITEMS = 2048,      /* reads stacks whose entries have no queue */
-	CAPABLE_TCP_OPTION = 4096,      /* reads INT in options of TCP segments */
+	CAPABLE_OPTIONS = 4096,         /* reads INT in options of TCP and UDP */
 };
 
 enum lease_flag {

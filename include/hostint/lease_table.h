@@ -4,7 +4,7 @@
 #define HOSTINT_LEASE_TABLE_H
 
 enum lease_shape {
-	/* Counts, at the places that lease_slot() says: those of int-md, ioam and tcp-option are in the place of over-tcp-udp. */
+	/* Counts, at the places that lease_slot() says: those of int-md, ioam and options are in the place of over-tcp-udp. */
 	LEASE_ENCAPSULATIONS = 3,
 	LEASE_FORMS = 4, /* values of enum lease_form with words of their own; FORM_IOAM has those of FORM_OVER_UDP */
 };
@@ -55,10 +55,10 @@ struct source_lease {
 	__u16 mtu;
 	__s16 tai_offset_s;
 	__u16 software;
-	__u8 keep;       /* 1: requested by a command, kept even without packets */
-	__u8 int_md;     /* 1: the sink recognises INT-MD, for which encapsulations has no bit */
-	__u8 items;      /* 1: the sink reads entries of transit hops without a queue, too */
-	__u8 tcp_option; /* 1: the sink reads INT in options of TCP segments, for which encapsulations has no bit */
+	__u8 keep;    /* 1: requested by a command, kept even without packets */
+	__u8 int_md;  /* 1: the sink recognises INT-MD, for which encapsulations has no bit */
+	__u8 items;   /* 1: the sink reads entries of transit hops without a queue, too */
+	__u8 options; /* 1: the sink reads INT in options of TCP and UDP, for which encapsulations has no bit */
 	/* The fields from here on are of lease version 2. */
 	__u32 ways;       /* enum lease_way: forms that flows of this pair may have */
 	__u32 eaten;      /* bit n: probes of enum lease_form n did not arrive, or not on every path */
@@ -103,6 +103,7 @@ enum lease_way {
 	WAY_UDP_INT_MD = 128,
 	WAY_IOAM = 256, /* both protocols over IPv6 */
 	WAY_TCP_OPTION = 512,
+	WAY_UDP_OPTION = 1024,
 	WAY_UNPROVED = 64, /* the sink speaks version 1: flows may begin, and change to vxlan-gpe, at any packet */
 };
 

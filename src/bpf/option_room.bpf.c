@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Makes room for INT in the segments of sockets whose flows are in tcp-option. The source's program at TC asks for it and
+ * Makes room for INT in the segments of sockets whose flows are in options. The source's program at TC asks for it and
  * fills it in (source/option_fill.h); without that, an option without content leaves the host, which does no harm.
  *
  *	connection established, by a segment of either end	-> does the peer's sink read options? the next calls are wanted

@@ -14,7 +14,7 @@
  *   take_entries()       sink/hops.h       ends within a stack      TRUNCATED
  *   account()            sink/account.h    sender without lease     NOT_ALLOWED
  *   choose_fate()        sink/account.h    dropped by an option     DROPPED_TAGGED
- *                                          tcp-option: INT stays    READ
+ *                                          options: INT stays    READ
  *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
  *   pull_skb()           sink/pull_skb.h   the kernel refuses       CANNOT_RESIZE BROKEN (dropped)
  *

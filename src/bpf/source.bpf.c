@@ -11,7 +11,7 @@
  *   leave_signed_skb()     source/signed.h          TCP-AO, or MD5?         SIGNED
  *   find_form()            lease/form.h            does its form pass?     NO_LEASE (LEASE_FULL) LEFT UNPROVED
  *                                                                             BEGAN_BEFORE_LEASE (FLOW_BEGAN_BEFORE_LEASE)
- *   has_option_room()      source/option_fill.h     tcp-option: is room?    NO_OPTION HAS_INT SUPERPACKET TABLE_FULL
+ *   has_option_room()      source/option_fill.h     options: is room?    NO_OPTION HAS_INT SUPERPACKET TABLE_FULL
  *                                                                           CANNOT_RESIZE NO_CHECKSUM_STATE
  *   read_checksum_state()  source/checksum.h        is the sum finished?      NO_CHECKSUM_STATE
  *   plan()                 source/plan.h            how is it tagged?         TOO_LONG MAY_FRAGMENT IP_OPTIONS
@@ -41,6 +41,7 @@
 #include "lease/form.h"
 #include "lease/guard.h"
 #include "source/straight.h"
+#include "source/datagram_option.h"
 #include "source/option_fill.h"
 #include "source/tag_skb.h"
 #include "source/straight_push.h"
@@ -96,11 +97,13 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		count_formless(host, p, f);
 		return TCX_NEXT;
 	}
-	if (is_in_option(p)) {
+	if (is_in_options(p) && is_tcp(p)) {
 		if (has_option_room(ctx, p, &option))
 			fill_int_option(ctx, host, p, f ?: begin_tagging(p), &option, locked);
 		return TCX_NEXT;
 	}
+	if (is_in_options(p))
+		return takes_option(ctx, p, f) ? tag_datagram(ctx, host, p, f ?: begin_tagging(p), locked) : TCX_NEXT;
 	if (!f && is_repeated_syn(ctx, p)) {
 		stay_plain(p);
 		count_formless(host, p, f);
@@ -163,7 +166,7 @@ __noinline int straight_tc(struct __sk_buff *ctx)
 	if (!look_straight(data, end, host, p))
 		return NOT_STRAIGHT;
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
-	if (!f || !f->form || f->form == ENCAP_TCP_OPTION)
+	if (!f || !f->form || f->form == ENCAP_OPTIONS)
 		return NOT_STRAIGHT;
 	/* A look at the lease changes the record; on the general way, that finds the form without another one. */
 	if (!find_form(host, p, f, false)) {

@@ -254,7 +254,7 @@ impl SinkOptions {
             extension_udp: recognises(Encapsulation::ExtensionUdp),
             vxlan_gpe: recognises(Encapsulation::VxlanGpe),
             ioam: recognises(Encapsulation::Ioam),
-            tcp_option: recognises(Encapsulation::TcpOption),
+            tcp_option: recognises(Encapsulation::Options),
             int_md: parsed.int_dscp,
             mark: parsed.mark,
             extension_port: self.marks.extension_port(),

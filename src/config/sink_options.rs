@@ -84,7 +84,7 @@ pub struct SinkOptions {
     #[command(flatten)]
     pub clock: ClockErrorOption,
 
-    /// Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe,ioam,tcp-option, and with
+    /// Encapsulations to recognise, separated by commas [default: over-tcp-udp,extension-udp,vxlan-gpe,ioam,options, and with
     /// --int-dscp int-md]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "LIST", value_delimiter = ',')]
     pub encap: Vec<String>,

@@ -56,10 +56,9 @@ pub struct SourceOptions {
     #[arg(long, help_heading = TAGGING, value_name = "HOOK")]
     pub hook: Option<SourceHook>,
 
-    /// How packets carry INT: auto (vxlan-gpe, or extension-udp where only that passes), over-tcp-udp, extension-udp,
-    /// vxlan-gpe, int-md (needs --int-dscp), ioam (over IPv6, else as auto), or tcp-option (TCP of this host's sockets; UDP
-    /// as auto) [default: auto; with --hook xdp extension-udp,
-    /// with --compat over-tcp-udp]
+    /// How packets carry INT: options (of TCP and UDP), tunnel (vxlan-gpe, or extension-udp where only that passes),
+    /// over-tcp-udp, extension-udp, vxlan-gpe, int-md (needs --int-dscp), or ioam (over IPv6, else as tunnel) [default: options;
+    /// with --max-hops, --superpackets or --hook tc-ingress tunnel, with --hook xdp extension-udp, with --compat over-tcp-udp]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
     pub encap: Option<SourceEncapsulation>,
 
@@ -222,20 +221,35 @@ impl SourceOptions {
         }
     }
 
+    /// Options, but for those whom they do not serve: hops do not know them, and superpackets of UDP and guests' stacks make no
+    /// room for them.
+    fn default_encapsulation(&self, hook: SourceHook) -> SourceEncapsulation {
+        let tunnels = hook != SourceHook::Tc
+            || self.compat.is_some()
+            || self.superpackets.is_some()
+            || self.max_hops.is_some_and(|hops| hops > 0);
+        match tunnels {
+            true => SourceEncapsulation::Tunnel,
+            false => Encapsulation::Options.into(),
+        }
+    }
+
     fn check_encapsulation(
         &self,
         hook: SourceHook,
         faults: &mut Vec<Fault>,
     ) -> SourceEncapsulation {
-        use SourceEncapsulation::Auto;
-        let wanted = self.encap.unwrap_or_default();
+        use SourceEncapsulation::Tunnel;
+        let wanted = self
+            .encap
+            .unwrap_or_else(|| self.default_encapsulation(hook));
         let impossible = wanted.impossible_at(hook);
         faults.extend(impossible.map(|why| fault(&["encap", "hook"], why)));
         match wanted {
             // XDP can do nothing else.
-            Auto if hook == SourceHook::Xdp => Encapsulation::ExtensionUdp.into(),
+            Tunnel if hook == SourceHook::Xdp => Encapsulation::ExtensionUdp.into(),
             // Sinks of Host-INT know no vxlan-gpe.
-            Auto if self.compat.is_some() => Encapsulation::OverTcpUdp.into(),
+            Tunnel if self.compat.is_some() => Encapsulation::OverTcpUdp.into(),
             wanted => wanted,
         }
     }
@@ -295,7 +309,7 @@ impl SourceOptions {
             ));
         }
         let ioam = encapsulation == Encapsulation::Ioam.into();
-        let in_option = encapsulation == Encapsulation::TcpOption.into();
+        let in_option = encapsulation == Encapsulation::Options.into();
         if (ioam || in_option) && self.compat.is_some() {
             faults.push(fault(
                 &["encap", "compat"],

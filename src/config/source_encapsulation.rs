@@ -7,33 +7,32 @@ use super::SourceHook;
 use crate::model::Encapsulation;
 
 /// What `--encap` of a source says.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum SourceEncapsulation {
     /// vxlan-gpe, or extension-udp where vxlan-gpe does not pass. over-tcp-udp for sinks of Host-INT and of 0.1.0.
-    #[default]
-    Auto,
-    /// This one where it passes, or else as `Auto`.
+    Tunnel,
+    /// This one where it passes, or else, but for options, as `Tunnel`.
     Preferred(Encapsulation),
 }
 
-/// Why destinations without leases do not go with `--encap auto`.
+/// Why destinations without leases do not go with `--encap options` or `--encap tunnel`.
 pub const FORM_UNKNOWN: &str = "no lease tells which form of packets their sinks read (try to attach the source with --compat \
      host-int for sinks of Host-INT, or with --encap over-tcp-udp for those of hostint)";
 
-/// The word for `Auto`.
-const AUTO: &str = "auto";
+/// The word for `Tunnel`.
+const TUNNEL: &str = "tunnel";
 
 impl SourceEncapsulation {
     pub fn name(self) -> &'static str {
         match self {
-            Self::Auto => AUTO,
+            Self::Tunnel => TUNNEL,
             Self::Preferred(encapsulation) => encapsulation.name(),
         }
     }
 
-    /// True if it takes a lease to know the form of some packets: datagrams beside tcp-option go as with `Auto`.
+    /// True if it takes a lease to know whether packets go in it.
     pub fn is_left_to_leases(self) -> bool {
-        matches!(self, Self::Auto | Self::Preferred(Encapsulation::TcpOption))
+        matches!(self, Self::Tunnel | Self::Preferred(Encapsulation::Options))
     }
 
     /// Why the source cannot send packets in it at this hook, if so.
@@ -55,7 +54,7 @@ impl SourceEncapsulation {
             (SourceHook::Xdp, Encapsulation::Ioam) => {
                 Some("ioam is not possible at XDP (try --hook tc-ingress)")
             }
-            (SourceHook::Xdp | SourceHook::TcIngress, Encapsulation::TcpOption) => Some(
+            (SourceHook::Xdp | SourceHook::TcIngress, Encapsulation::Options) => Some(
                 "the stack that sends a segment makes room for its option, and a guest's is not this host's (try --hook tc, \
                  or leave encap out)",
             ),
@@ -76,10 +75,10 @@ impl fmt::Display for SourceEncapsulation {
     }
 }
 
-/// A name that is neither `auto` nor an encapsulation's.
+/// A name that is neither `tunnel` nor an encapsulation's.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "unknown encapsulation {0:?}: expected auto, over-tcp-udp, extension-udp, vxlan-gpe, int-md, ioam or tcp-option"
+    "unknown encapsulation {0:?}: expected options, tunnel, over-tcp-udp, extension-udp, vxlan-gpe, int-md or ioam"
 )]
 pub struct UnknownSourceEncapsulation(pub String);
 
@@ -87,8 +86,8 @@ impl FromStr for SourceEncapsulation {
     type Err = UnknownSourceEncapsulation;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == AUTO {
-            return Ok(Self::Auto);
+        if text == TUNNEL {
+            return Ok(Self::Tunnel);
         }
         let encapsulation = text.parse::<Encapsulation>();
         encapsulation

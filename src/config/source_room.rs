@@ -21,10 +21,12 @@ pub(super) fn hops_room(hops: u8, items: PathItems) -> u32 {
 /// compares them.
 pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u32 {
     match encapsulation {
+        SourceEncapsulation::Preferred(Encapsulation::Options) => 27,
         _ if encapsulates(superpackets) => 88,
-        SourceEncapsulation::Auto => 88,
+        SourceEncapsulation::Tunnel => 88,
         SourceEncapsulation::Preferred(one) => match one {
-            Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::TcpOption => 88,
+            Encapsulation::VxlanGpe | Encapsulation::Ioam => 88,
+            Encapsulation::Options => 27,
             Encapsulation::OverTcpUdp => 36,
             Encapsulation::ExtensionUdp => 44,
             Encapsulation::IntMd => 48,

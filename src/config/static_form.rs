@@ -2,13 +2,15 @@
 
 use super::file::File;
 use super::mistake::Mistake;
-use super::{FORM_UNKNOWN, SourceHook};
+use super::{FORM_UNKNOWN, SourceEncapsulation, SourceHook};
 use crate::model::WatchPurpose;
 
 /// Returns the mistake of a file whose source and rules contradict each other in this way.
 pub fn check(file: &File) -> Option<Mistake> {
     let source = &file.source.options;
-    let is_left_to_leases = source.encap.unwrap_or_default().is_left_to_leases();
+    let is_left_to_leases = source
+        .encap
+        .is_none_or(SourceEncapsulation::is_left_to_leases);
     // XDP can do nothing else than extension-udp.
     let names_form =
         !is_left_to_leases || source.compat.is_some() || source.hook == Some(SourceHook::Xdp);

@@ -10,7 +10,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::{map_names, sink_status, source_links, transit_links};
 use crate::views::text::Grouped;
 
-/// `sink on eth1 (xdp native); 12 flows, 3,400 packets stripped, 2 lost`, and the source's line if there is one.
+/// `sink on eth1 (xdp native); 12 flows, 3,400 packets received, 2 lost`, and the source's line if there is one.
 pub fn of_sink(
     pins: &Pins,
     flows: u64,
@@ -21,21 +21,21 @@ pub fn of_sink(
         .iter()
         .map(|at| format!("{} ({} {})", at.dev, at.hook, at.mode))
         .collect();
-    let [stripped, lost] = read(
+    let [stripped, left_in, lost] = read(
         pins,
         map_names::SINK_COUNTERS,
         counters::SINK,
-        ["stripped", "lost"],
+        ["stripped", "read", "lost"],
     )?;
     let mut line = format!(
-        "sink on {}; {}, {} stripped, {} lost",
+        "sink on {}; {}, {} received, {} lost",
         if devs.is_empty() {
             "no interface for now".to_owned()
         } else {
             devs.join(", ")
         },
         counted(flows, "flow"),
-        counted(stripped, "packet"),
+        counted(stripped + left_in, "packet"),
         Grouped(lost)
     );
     if reports_lost > 0 {

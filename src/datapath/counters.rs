@@ -76,7 +76,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_STACK_CHECKSUM "stack_checksum" "packets with transit hops whose L4 checksum fits neither hops that update it nor hops that do not",
     COUNT_SINK_PATH_FULL "path_full" "times of packets over transit hops that are not in the figures of their path: too many paths",
     COUNT_SINK_TRACE_FULL "trace_full" "packets in ioam that passed more routers than there was room for",
-    COUNT_SINK_READ "read" "packets in tcp-option, whose INT was read and stays in them",
+    COUNT_SINK_READ "read" "packets in options, whose INT was read and stays in them",
 };
 
 /// The source's counters.

@@ -74,7 +74,7 @@ pub fn encapsulation_of(number: u32) -> Option<Encapsulation> {
         encapsulation::ENCAP_VXLAN_GPE => Some(Encapsulation::VxlanGpe),
         encapsulation::ENCAP_INT_MD => Some(Encapsulation::IntMd),
         encapsulation::ENCAP_IOAM => Some(Encapsulation::Ioam),
-        encapsulation::ENCAP_TCP_OPTION => Some(Encapsulation::TcpOption),
+        encapsulation::ENCAP_OPTIONS => Some(Encapsulation::Options),
         _ => None,
     }
 }
@@ -91,7 +91,7 @@ fn latency(event: &abi::latency_event, transit: Vec<Hop>) -> Option<SinkEvent> {
             | Encapsulation::VxlanGpe
             | Encapsulation::IntMd
             | Encapsulation::Ioam
-            | Encapsulation::TcpOption => QuotedHeaders::new(event.ip, l4),
+            | Encapsulation::Options => QuotedHeaders::new(event.ip, l4),
             Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(event.ip, l4),
         }
         .ok()

@@ -116,8 +116,8 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         software: answer.map_or(0, |answer| u16::from_be_bytes(answer.software.into())),
         keep: entry.named.into(),
         items: proof.reads_items.into(),
-        tcp_option: answer
-            .is_some_and(|answer| answer.encapsulations.contains(Encapsulation::TcpOption))
+        options: answer
+            .is_some_and(|answer| answer.encapsulations.contains(Encapsulation::Options))
             .into(),
         ways: proof.ways.bits(),
         eaten: proof.eaten.bits().into(),
@@ -184,7 +184,7 @@ fn encapsulations_of(value: &source_lease) -> Encapsulations {
     let named = Encapsulations::from_bits(value.encapsulations);
     let unnamed = [
         (value.int_md, Encapsulation::IntMd),
-        (value.tcp_option, Encapsulation::TcpOption),
+        (value.options, Encapsulation::Options),
     ];
     let read = unnamed.into_iter().filter(|(is_read, _)| *is_read != 0);
     read.fold(named, |all, (_, one)| all.with(one))
@@ -252,9 +252,9 @@ impl Leases {
         Ok(pairs)
     }
 
-    /// The pairs whose connections may go in tcp-option.
+    /// The pairs whose connections may go in options.
     pub fn with_tcp_option(&self) -> io::Result<BTreeSet<AddressPair>> {
-        let way = Ways::of(Transport::Tcp, Encapsulation::TcpOption).bits();
+        let way = Ways::of(Transport::Tcp, Encapsulation::Options).bits();
         let mut pairs = BTreeSet::new();
         self.table.for_each(|key, value| {
             if value.ways & way != 0 {

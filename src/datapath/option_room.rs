@@ -29,14 +29,14 @@ pub struct OptionRoom {
 }
 
 impl OptionRoom {
-    /// True if connections of some attachment of the source go in tcp-option.
+    /// True if connections of some attachment of the source go in options.
     pub fn is_wanted(pins: &Pins) -> io::Result<bool> {
         let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? else {
             return Ok(false);
         };
         let mut wanted = false;
         info.for_each(|_, one| {
-            wanted |= one.encapsulation == encapsulation::ENCAP_TCP_OPTION.0;
+            wanted |= one.encapsulation == encapsulation::ENCAP_OPTIONS.0;
         })?;
         Ok(wanted)
     }

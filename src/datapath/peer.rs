@@ -42,7 +42,7 @@ pub struct PeerSettings {
     /// The mark of INT-MD, and whether packets with it are in INT-MX.
     pub int_dscp: Option<DscpMark>,
     pub is_mx: bool,
-    /// TCP goes in tcp-option, for which the stack makes room by itself.
+    /// TCP goes in options, for which the stack makes room by itself.
     pub tcp_in_options: bool,
     pub extension_port: u16,
 }

@@ -64,7 +64,7 @@ pub(super) fn sink_settings_status(
         (sink_flag::SINK_EXTENSION_UDP, Encapsulation::ExtensionUdp),
         (sink_flag::SINK_VXLAN_GPE, Encapsulation::VxlanGpe),
         (sink_flag::SINK_IOAM, Encapsulation::Ioam),
-        (sink_flag::SINK_TCP_OPTION, Encapsulation::TcpOption),
+        (sink_flag::SINK_OPTIONS, Encapsulation::Options),
         (sink_flag::SINK_INT_MD, Encapsulation::IntMd),
     ];
     let int_dscp = |tos: u8| has(sink_flag::SINK_INT_MD).then_some(tos >> 2);

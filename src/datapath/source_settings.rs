@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::abi::{
     DEV_NAME_SIZE, encapsulation, gpe_constant, int_constant, int_md_constant, int_mx_constant,
-    source_info, superpackets,
+    int_option_constant, source_info, superpackets,
 };
 use super::events::encapsulation_of;
 use crate::config::{
@@ -16,14 +16,14 @@ use crate::model::{Encapsulation, Encapsulations, Marks};
 /// Returns the number of a source's encapsulation in kernel settings.
 pub fn encapsulation_number(of: SourceEncapsulation) -> u32 {
     match of {
-        SourceEncapsulation::Auto => encapsulation::ENCAP_AUTO.0,
+        SourceEncapsulation::Tunnel => encapsulation::ENCAP_TUNNEL.0,
         SourceEncapsulation::Preferred(one) => match one {
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
             Encapsulation::Ioam => encapsulation::ENCAP_IOAM.0,
             Encapsulation::IntMd => encapsulation::ENCAP_INT_MD.0,
-            Encapsulation::TcpOption => encapsulation::ENCAP_TCP_OPTION.0,
+            Encapsulation::Options => encapsulation::ENCAP_OPTIONS.0,
         },
     }
 }
@@ -79,7 +79,7 @@ pub fn config_of(hook: SourceHook, info: &source_info) -> SourceConfig {
         node_id: None,
         hook,
         encapsulation: encapsulation_of(info.encapsulation)
-            .map_or(SourceEncapsulation::Auto, SourceEncapsulation::Preferred),
+            .map_or(SourceEncapsulation::Tunnel, SourceEncapsulation::Preferred),
         mark: DscpMark::new(dscp(info.tos_value), dscp(info.tos_mask)).unwrap_or(DscpMark::DEFAULT),
         extension_port: u16::from_be(info.extension_port),
         int_dscp: DscpMark::new(dscp(info.md_tos_value), dscp(info.md_tos_mask)).ok(),
@@ -116,10 +116,10 @@ pub(super) fn name_of(bytes: &[u8; DEV_NAME_SIZE]) -> String {
 /// Returns the encapsulations and marks that an attachment may use.
 pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
     let mut all = Encapsulations::default();
-    // Sinks of version 0.1.0 get over-tcp-udp from `auto`, and from ioam, which they do not know.
+    // Sinks of version 0.1.0 get over-tcp-udp from `tunnel`, and from ioam, which they do not know.
     let chooses = matches!(
         encapsulation(info.encapsulation),
-        encapsulation::ENCAP_AUTO | encapsulation::ENCAP_IOAM
+        encapsulation::ENCAP_TUNNEL | encapsulation::ENCAP_IOAM
     );
     let chosen = encapsulation_of(info.encapsulation).filter(|_| !chooses);
     all = all.with(chosen.unwrap_or(Encapsulation::OverTcpUdp));
@@ -127,7 +127,7 @@ pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
         superpackets_of(info),
         Superpackets::Encap | Superpackets::EncapAll
     );
-    if encapsulates || chooses {
+    if (encapsulates && chosen != Some(Encapsulation::Options)) || chooses {
         all = all.with(Encapsulation::VxlanGpe);
     }
     let marks = Marks {
@@ -143,14 +143,19 @@ pub fn tagging_of(info: &source_info) -> (Encapsulations, Marks) {
 pub fn room(config: &SourceConfig) -> (u32, u32) {
     let gpe = (20 + gpe_constant::GPE_ROOM.0, 40 + gpe_constant::GPE_ROOM.0);
     let one = match (config.superpackets, config.encapsulation) {
-        (Superpackets::Encap | Superpackets::EncapAll, _) | (_, SourceEncapsulation::Auto) => {
+        (_, SourceEncapsulation::Preferred(Encapsulation::Options)) => Encapsulation::Options,
+        (Superpackets::Encap | Superpackets::EncapAll, _) | (_, SourceEncapsulation::Tunnel) => {
             return gpe;
         }
         (_, SourceEncapsulation::Preferred(one)) => one,
     };
     match one {
-        // Flows over IPv4, those that ioam does not pass, and UDP beside tcp-option go in vxlan-gpe, which adds more.
-        Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::TcpOption => gpe,
+        // Flows over IPv4, and those that ioam does not pass, go in vxlan-gpe, which adds more.
+        Encapsulation::VxlanGpe | Encapsulation::Ioam => gpe,
+        Encapsulation::Options => {
+            let most = int_option_constant::INT_DATAGRAM_LEN.0 + 1;
+            (most, most)
+        }
         Encapsulation::OverTcpUdp => (int_constant::INT_BLOCK_LEN.0, int_constant::INT_BLOCK_LEN.0),
         Encapsulation::IntMd => {
             let len = match config.mx_sample {

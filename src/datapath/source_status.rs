@@ -81,9 +81,9 @@ fn attachment_status(attachment: RunningSource) -> Attachment {
             SourceEncapsulation::Preferred(Encapsulation::ExtensionUdp) => {
                 format!("extension-udp port {}", config.extension_port)
             }
-            SourceEncapsulation::Auto
+            SourceEncapsulation::Tunnel
             | SourceEncapsulation::Preferred(
-                Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::TcpOption,
+                Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::Options,
             ) => config.encapsulation.name().to_owned(),
             SourceEncapsulation::Preferred(Encapsulation::IntMd) => {
                 let mark = config.int_dscp;

@@ -88,7 +88,7 @@ impl Proof {
         for form in ProbeForm::ALL {
             let passed = form
                 .encapsulation()
-                .is_some_and(|encapsulation| known.ways.has(encapsulation));
+                .is_some_and(|one| known.ways.contains(Ways::of(Transport::Udp, one)));
             if passed {
                 self.verdicts.set(form, FormVerdict::Passed);
             } else if known.eaten.contains(form) {
@@ -345,7 +345,7 @@ impl Proof {
         let passed = self.verdicts.with(FormVerdict::Passed);
         let ways = ways::open(ours, answer, (passed, self.narrow), self.ipv6);
         match self.option.is_trusted() && ways::may_take_option(ours, answer) {
-            true => ways.with(Ways::of(Transport::Tcp, Encapsulation::TcpOption)),
+            true => ways.with(Ways::of(Transport::Tcp, Encapsulation::Options)),
             false => ways,
         }
     }

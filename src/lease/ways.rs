@@ -12,7 +12,9 @@ pub(super) struct Wishes {
     extension: bool,
     /// The user chose ioam.
     ioam: bool,
-    tcp_option: bool,
+    options: bool,
+    /// Some interface may use tunnels.
+    tunnels: bool,
 }
 
 impl Wishes {
@@ -27,7 +29,11 @@ impl Wishes {
             int_md: wants(Encapsulation::IntMd),
             extension: wants(Encapsulation::ExtensionUdp),
             ioam: wants(Encapsulation::Ioam),
-            tcp_option: wants(Encapsulation::TcpOption),
+            options: wants(Encapsulation::Options),
+            tunnels: ours
+                .tagging
+                .iter()
+                .any(|tagging| tagging.explicit != Some(Encapsulation::Options)),
         }
     }
 }
@@ -41,7 +47,7 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
                 (mine.tos_value, mine.tos_mask) == (theirs.tos_value, theirs.tos_mask)
             }
             Encapsulation::ExtensionUdp => mine.extension_port == theirs.extension_port,
-            Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::TcpOption => true,
+            Encapsulation::VxlanGpe | Encapsulation::Ioam | Encapsulation::Options => true,
             // The sink does not tell its mark: probes with another one do not arrive.
             Encapsulation::IntMd => {
                 let reads_mode = !tagging.is_mx || answer.capabilities.int_mx();
@@ -84,7 +90,8 @@ pub(super) fn is_unattended(answer: Option<&FullAnswer>, verdicts: &FormVerdicts
         && answer.is_some_and(|answer| !answer.capabilities.strays())
 }
 
-/// Returns the forms to be probed. extension-udp is only for paths that vxlan-gpe does not pass, unless the user chose
+/// Returns the forms to be probed. Those that have one place in answers do not go together: options yield to what the user
+/// asked for on another interface. extension-udp is only for paths that vxlan-gpe does not pass, unless the user chose
 /// it. Stray packets wait until a daemon of the sink's host can send some back: tunnels wait with them.
 pub(super) fn wanted(
     ours: &OwnTagging,
@@ -96,15 +103,14 @@ pub(super) fn wanted(
     let ioam = wants_ioam(ours, answer, ipv6);
     let gpe_failed = verdicts.of(ProbeForm::Gpe) == FormVerdict::Failed;
     let reads = |one| is_read(ours, answer, one);
-    let gpe = reads(Encapsulation::VxlanGpe);
+    let gpe = wishes.tunnels && reads(Encapsulation::VxlanGpe);
+    let over = wishes.over && !ioam && reads(Encapsulation::OverTcpUdp);
+    let extension = wishes.extension || wishes.tunnels && (gpe_failed || !gpe);
     let forms = [
-        (
-            ProbeForm::OverUdp,
-            wishes.over && !ioam && reads(Encapsulation::OverTcpUdp),
-        ),
+        (ProbeForm::OverUdp, over),
         (
             ProbeForm::Extension,
-            (wishes.extension || gpe_failed || !gpe) && reads(Encapsulation::ExtensionUdp),
+            extension && reads(Encapsulation::ExtensionUdp),
         ),
         (ProbeForm::Gpe, gpe),
         (
@@ -112,7 +118,14 @@ pub(super) fn wanted(
             wishes.int_md && reads(Encapsulation::IntMd),
         ),
         (ProbeForm::Ioam, ioam),
-        (ProbeForm::Stray, answer.capabilities.strays()),
+        (
+            ProbeForm::Options,
+            wishes.options && !ioam && !over && reads(Encapsulation::Options),
+        ),
+        (
+            ProbeForm::Stray,
+            wishes.tunnels && answer.capabilities.strays(),
+        ),
     ];
     let wanted = forms.into_iter().filter(|(_, wanted)| *wanted);
     wanted.map(|(form, _)| form).collect()
@@ -128,10 +141,7 @@ pub(super) fn open(
     (passed, narrow): (ProbeForms, ProbeForms),
     ipv6: bool,
 ) -> Ways {
-    let passes = |one| {
-        let passes = ProbeForm::of(one).is_some_and(|form| passed.contains(form));
-        passes && is_read(ours, answer, one)
-    };
+    let passes = |one| passed.contains(ProbeForm::of(one)) && is_read(ours, answer, one);
     let leaves = passed.contains(ProbeForm::Stray);
     let mut ways = Ways::NONE;
     if wants_ioam(ours, answer, ipv6) {
@@ -144,10 +154,13 @@ pub(super) fn open(
     if passes(Encapsulation::IntMd) {
         ways = ways.with(Ways::of(Transport::Udp, Encapsulation::IntMd));
     }
+    if passes(Encapsulation::Options) {
+        ways = ways.with(Ways::of(Transport::Udp, Encapsulation::Options));
+    }
     for tunnel in [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe] {
         if passes(tunnel) && leaves {
             ways = ways.with(Ways::of(Transport::Udp, tunnel));
-            if !ProbeForm::of(tunnel).is_some_and(|form| narrow.contains(form)) {
+            if !narrow.contains(ProbeForm::of(tunnel)) {
                 ways = ways.with(Ways::of(Transport::Tcp, tunnel));
             }
         }
@@ -155,7 +168,7 @@ pub(super) fn open(
     ways
 }
 
-/// True if connections of this pair may go in tcp-option: the user chose it, and the sink reads it.
+/// True if connections of this pair may go in options: the user chose it, and the sink reads it.
 pub(super) fn may_take_option(ours: &OwnTagging, answer: &FullAnswer) -> bool {
-    Wishes::of(ours).tcp_option && is_read(ours, answer, Encapsulation::TcpOption)
+    Wishes::of(ours).options && is_read(ours, answer, Encapsulation::Options)
 }

@@ -29,7 +29,7 @@ impl Capabilities {
             Encapsulation::VxlanGpe => 4,
             Encapsulation::Ioam => 128,
             Encapsulation::IntMd => 8,
-            Encapsulation::TcpOption => 4096,
+            Encapsulation::Options => 4096,
         }
     }
 

@@ -17,8 +17,8 @@ pub enum Encapsulation {
     IntMd,
     /// In IPv6 hop-by-hop options, as IOAM that routers fill in.
     Ioam,
-    /// In an option of a TCP segment, for which the sender's stack made room; it stays there.
-    TcpOption,
+    /// In an option of the packet's own TCP or UDP header; it stays there.
+    Options,
 }
 
 impl Encapsulation {
@@ -28,10 +28,10 @@ impl Encapsulation {
         Self::VxlanGpe,
         Self::IntMd,
         Self::Ioam,
-        Self::TcpOption,
+        Self::Options,
     ];
 
-    /// Those whose packets leases count. Those of int-md, ioam and tcp-option count as over-tcp-udp's: no source sends both.
+    /// Those whose packets leases count. Those of int-md, ioam and options count as over-tcp-udp's: no source sends both.
     pub const COUNTED: [Self; 3] = [Self::OverTcpUdp, Self::ExtensionUdp, Self::VxlanGpe];
 
     pub fn name(self) -> &'static str {
@@ -41,7 +41,7 @@ impl Encapsulation {
             Self::VxlanGpe => "vxlan-gpe",
             Self::IntMd => "int-md",
             Self::Ioam => "ioam",
-            Self::TcpOption => "tcp-option",
+            Self::Options => "options",
         }
     }
 }
@@ -55,7 +55,7 @@ impl fmt::Display for Encapsulation {
 /// A name that names no encapsulation.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp, vxlan-gpe, int-md, ioam or tcp-option"
+    "unknown encapsulation {0:?}: expected over-tcp-udp, extension-udp, vxlan-gpe, int-md, ioam or options"
 )]
 pub struct UnknownEncapsulation(pub String);
 

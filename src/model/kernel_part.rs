@@ -238,7 +238,7 @@ pub const KERNEL_PARTS: [PartFacts; 30] = [
         "sockops of a cgroup",
         "tcp --option, source",
         "5.11",
-        Missing("what hops stamp into TCP option 114, and TCP in tcp-option"),
+        Missing("what hops stamp into TCP option 114, and TCP in options"),
     ),
     row(
         P::AdoptedConnections,

@@ -34,7 +34,7 @@ impl Encapsulations {
             // Answers of version 1 have no bits for these.
             Encapsulation::IntMd => 256,
             Encapsulation::Ioam => 512,
-            Encapsulation::TcpOption => 1024,
+            Encapsulation::Options => 1024,
         }
     }
 

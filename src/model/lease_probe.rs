@@ -17,6 +17,8 @@ pub enum ProbeForm {
     IntMd,
     /// IOAM in hop-by-hop options, and UDP.
     Ioam,
+    /// A datagram with an option of UDP.
+    Options,
 }
 
 impl ProbeForm {
@@ -29,17 +31,18 @@ impl ProbeForm {
     pub const STRAYS_BACK: u8 = 12;
 
     /// All forms, each at the place of its number in messages.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::OverUdp,
         Self::Extension,
         Self::Gpe,
         Self::Stray,
         Self::IntMd,
         Self::Ioam,
+        Self::Options,
     ];
 
-    /// Forms with a place of their own in answers. Arrivals of [`Self::Ioam`] have that of [`Self::OverUdp`]: no round has
-    /// probes of both.
+    /// Forms with a place of their own in answers. Arrivals of [`Self::Ioam`] and [`Self::Options`] have that of
+    /// [`Self::OverUdp`]: no round has probes of two of them.
     pub const PLACES: usize = 5;
 
     /// The form's number in messages, and its place in [`Self::ALL`].
@@ -51,13 +54,14 @@ impl ProbeForm {
             Self::Stray => 3,
             Self::IntMd => 4,
             Self::Ioam => 5,
+            Self::Options => 6,
         }
     }
 
     /// The place of its arrivals in answers.
     pub fn place(self) -> usize {
         match self {
-            Self::Ioam => Self::OverUdp.place(),
+            Self::Ioam | Self::Options => Self::OverUdp.place(),
             form => usize::from(form.number()),
         }
     }
@@ -79,6 +83,7 @@ impl ProbeForm {
             Self::IntMd => Some(Encapsulation::IntMd),
             Self::Stray => None,
             Self::Ioam => Some(Encapsulation::Ioam),
+            Self::Options => Some(Encapsulation::Options),
         }
     }
 }

@@ -13,9 +13,8 @@ impl Ways {
     pub const UNPROVED: Self = Self(64);
     /// Flows of both protocols.
     const IOAM: Self = Self(256);
-    const TCP_OPTION: Self = Self(512);
 
-    const NAMES: [(Self, InternedName); 10] = [
+    const NAMES: [(Self, InternedName); 11] = [
         (Self(1), "tcp over-tcp-udp"),
         (Self(2), "tcp extension-udp"),
         (Self(4), "tcp vxlan-gpe"),
@@ -25,7 +24,8 @@ impl Ways {
         (Self(128), "udp int-md"),
         (Self::UNPROVED, "unproved"),
         (Self::IOAM, "ioam"),
-        (Self::TCP_OPTION, "tcp-option"),
+        (Self(512), "tcp options"),
+        (Self(1024), "udp options"),
     ];
 
     pub fn from_bits(bits: u32) -> Self {
@@ -52,9 +52,9 @@ impl Ways {
                 Transport::Udp => 128,
             },
             Encapsulation::Ioam => Self::IOAM.0,
-            Encapsulation::TcpOption => match transport {
-                Transport::Tcp => Self::TCP_OPTION.0,
-                Transport::Udp => 0,
+            Encapsulation::Options => match transport {
+                Transport::Tcp => 512,
+                Transport::Udp => 1024,
             },
         })
     }
@@ -93,7 +93,7 @@ impl ProbeForms {
     pub const NONE: Self = Self(0);
 
     pub fn from_bits(bits: u8) -> Self {
-        Self(bits & 31)
+        Self(bits & 0x7f)
     }
 
     pub fn bits(self) -> u8 {
@@ -144,17 +144,16 @@ impl ProbeForm {
         }
     }
 
-    /// The form whose probes stand for this encapsulation. An option of TCP needs none: a
-    /// stack that does not know it skips it.
-    pub fn of(encapsulation: Encapsulation) -> Option<Self> {
-        Some(match encapsulation {
+    /// The form whose probes stand for this encapsulation.
+    pub fn of(encapsulation: Encapsulation) -> Self {
+        match encapsulation {
             Encapsulation::OverTcpUdp => Self::OverUdp,
             Encapsulation::ExtensionUdp => Self::Extension,
             Encapsulation::VxlanGpe => Self::Gpe,
             Encapsulation::IntMd => Self::IntMd,
             Encapsulation::Ioam => Self::Ioam,
-            Encapsulation::TcpOption => return None,
-        })
+            Encapsulation::Options => Self::Options,
+        }
     }
 }
 

@@ -128,7 +128,7 @@ impl Builder {
                         | Encapsulation::VxlanGpe
                         | Encapsulation::IntMd
                         | Encapsulation::Ioam
-                        | Encapsulation::TcpOption => headers,
+                        | Encapsulation::Options => headers,
                         Encapsulation::ExtensionUdp => headers.relabelled(DEFAULT_DSCP_TOS),
                     },
                 }

@@ -22,10 +22,10 @@ pub fn sentence(lease: &Lease) -> String {
     if proof.obstacle == TunnelObstacle::Unattended && proof.ways.is_empty() {
         return format!("{UNATTENDED}: packets stay untagged (start hostint sink there)");
     }
-    if proof.proved_ns == 0 {
+    if proof.proved_ns == 0 && proof.ways.is_empty() {
         return "being proved: nothing is tagged yet".to_owned();
     }
-    let mut clauses = vec![forms(lease)];
+    let mut clauses = options(lease).map_or_else(|| vec![forms(lease)], |said| vec![said]);
     clauses.extend(length(lease));
     if proof.eaten.contains(ProbeForm::OverUdp) && proof.tos_changed != 0 {
         let sent = lease.answer.map_or(0, |answer| answer.marks.tos_value);
@@ -83,6 +83,35 @@ fn length(lease: &Lease) -> Option<String> {
     Some(format!("packets pass up to {longest} bytes{tcp_note}"))
 }
 
+/// What is known of options, if some interface uses them.
+fn options(lease: &Lease) -> Option<String> {
+    let proof = &lease.proof;
+    let has = |transport| {
+        proof
+            .ways
+            .contains(Ways::of(transport, Encapsulation::Options))
+    };
+    let eaten = proof.eaten.contains(ProbeForm::Options);
+    let said = match (has(Transport::Tcp), has(Transport::Udp)) {
+        (true, true) => "packets go in options",
+        (true, false) if eaten => {
+            "TCP goes in options; datagrams with options do not arrive, or not on every path, and go without"
+        }
+        (true, false) => "TCP goes in options; for UDP, the path is being proved",
+        (false, true) => {
+            "UDP goes in options; segments with options came to nothing, so TCP goes without for a while"
+        }
+        (false, false) if eaten => {
+            "packets with options do not arrive, or not on every path: they go without"
+        }
+        (false, false) => return None,
+    };
+    Some(match proof.ways.has(Encapsulation::VxlanGpe) {
+        true => format!("{said}; {}", forms(lease)),
+        false => said.to_owned(),
+    })
+}
+
 /// The forms that pass, after those that do not.
 fn forms(lease: &Lease) -> String {
     let proof = &lease.proof;
@@ -91,8 +120,9 @@ fn forms(lease: &Lease) -> String {
         let names: Vec<&str> = named.map(Encapsulation::name).collect();
         names.join(" and ")
     };
-    let eaten = names(&|one| ProbeForm::of(one).is_some_and(|form| proof.eaten.contains(form)));
-    let open = names(&|one| proof.ways.has(one));
+    let eaten =
+        names(&|one| one != Encapsulation::Options && proof.eaten.contains(ProbeForm::of(one)));
+    let open = names(&|one| one != Encapsulation::Options && proof.ways.has(one));
     match (eaten.is_empty(), open.is_empty()) {
         (true, false) => format!("proved: {open}"),
         (true, true) => "no form is proved: packets stay untagged".to_owned(),

@@ -2,6 +2,7 @@
 
 mod class_name;
 mod cursor;
+mod datagram_option;
 mod error;
 mod fragment;
 mod int_early;

@@ -176,7 +176,7 @@ const FORCED: &str = "
 forced and named
 $ source attach --dev v0 --force --node-id 9
 source attached to v0
-auto, node id 9
+options, node id 9
 ";
 
 #[test]
@@ -264,7 +264,7 @@ fn destinations_without_leases_need_a_source_that_is_told_the_form() {
     assert_eq!(host.ok(&["source", "dests"]), "");
     host.source(&["--compat", "host-int"]);
     host.ok(&["source", "add-dest", "--static", "10.3.0.1"]);
-    let output = host.run(&["source", "attach", "--dev", "v0", "--encap", "auto"]);
+    let output = host.run(&["source", "attach", "--dev", "v0", "--encap", "tunnel"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 

@@ -5,60 +5,19 @@ use hostint::datapath::abi::{lease_way, sink_counter, sink_flag, source_counter}
 use hostint_testing::checksum::verify;
 use hostint_testing::frame::Frame;
 use hostint_testing::model::{Key, layout};
-use hostint_testing::packets::{tcp, tcp6, udp};
+use hostint_testing::packets::{tcp, tcp6};
 use hostint_testing::programs::sink::{Sink, TCX_DROP, settings};
 use hostint_testing::programs::source::{Hook, Options, Source, TCX_NEXT};
 use hostint_testing::source_cases::assert_counted;
 
+use crate::int_option::{EMPTY, IntOption, LEN};
+
 const ACK: u8 = 16;
 const SEQ: u32 = 0xffff_ff00;
 const NODE: u32 = 7;
-const LEN: usize = 24;
 
-/// The option, as the wire has it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct IntOption {
-    flags: u8,
-    size: u16,
-    sequence: u32,
-    time: u32,
-    base: u32,
-    node: u32,
-}
-
-const EMPTY: IntOption = IntOption {
-    flags: 0,
-    size: 0,
-    sequence: 0,
-    time: 0,
-    base: 0,
-    node: 0,
-};
-
-impl IntOption {
-    fn bytes(self) -> Vec<u8> {
-        let mut bytes = vec![253, LEN as u8, 0x48, 0x49, self.flags, 0];
-        bytes.extend(self.size.to_be_bytes());
-        for word in [self.sequence, self.time, self.base, self.node] {
-            bytes.extend(word.to_be_bytes());
-        }
-        bytes
-    }
-
-    fn read(bytes: &[u8]) -> Self {
-        assert_eq!(bytes[..4], [253, LEN as u8, 0x48, 0x49], "{bytes:x?}");
-        let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-        Self {
-            flags: bytes[4],
-            size: u16::from_be_bytes([bytes[6], bytes[7]]),
-            sequence: word(8),
-            time: word(12),
-            base: word(16),
-            node: word(20),
-        }
-    }
-}
-
+/// The kind of the option in TCP.
+const KIND: u8 = 253;
 const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
 
 /// A segment whose last option is this one.
@@ -82,7 +41,7 @@ fn key_of(frame: &[u8]) -> Key {
 
 fn source() -> Source {
     Source::load_asking(&Options {
-        tcp_option: true,
+        options: true,
         ..Options::default()
     })
 }
@@ -111,7 +70,7 @@ mod root {
         let source = source();
         for (sentence, frame, before, payload) in cases {
             source.forget_flows();
-            let frame = segment(frame, before, &EMPTY.bytes(), payload).bytes();
+            let frame = segment(frame, before, &EMPTY.bytes(KIND), payload).bytes();
             open(&source, &frame);
             for number in 1..=3 {
                 let began = source.clock.now_ns() as u32;
@@ -120,7 +79,7 @@ mod root {
                 assert_eq!(ran.verdict, TCX_NEXT, "{sentence}");
                 verify(&ran.bytes).unwrap_or_else(|wrong| panic!("{sentence}: {wrong}"));
                 let at = option_at(&frame);
-                let filled = IntOption::read(&ran.bytes[at..at + LEN]);
+                let filled = IntOption::read(KIND, &ran.bytes[at..at + LEN]);
                 assert!(
                     filled.time.wrapping_sub(began) < 1_000_000_000,
                     "{filled:?}"
@@ -154,7 +113,7 @@ mod root {
     #[test]
     fn segments_without_room_and_without_lease_leave_as_they_are() {
         let foreign = |at: usize, byte: u8| {
-            let mut bytes = EMPTY.bytes();
+            let mut bytes = EMPTY.bytes(KIND);
             bytes[at] = byte;
             bytes
         };
@@ -185,19 +144,19 @@ mod root {
             ),
             (
                 "filled in by another host",
-                filled.bytes(),
+                filled.bytes(KIND),
                 way,
                 count::COUNT_SOURCE_HAS_INT,
             ),
             (
                 "the sink reads tunnels alone",
-                EMPTY.bytes(),
+                EMPTY.bytes(KIND),
                 lease_way::WAY_TCP_GPE.0,
                 count::COUNT_SOURCE_UNPROVED,
             ),
             (
                 "nothing is proved",
-                EMPTY.bytes(),
+                EMPTY.bytes(KIND),
                 0,
                 count::COUNT_SOURCE_UNPROVED,
             ),
@@ -212,14 +171,6 @@ mod root {
             assert!(ran.bytes == frame, "{sentence}");
             assert_counted(&source, &[(reason, 1, frame.len() as u64)], sentence);
         }
-        // Datagrams go as with auto.
-        source.forget_flows();
-        let frame = udp().payload(100).bytes();
-        source.set_ways(&key_of(&frame), way | lease_way::WAY_UDP_GPE.0);
-        assert!(
-            source.run(&frame).bytes.len() > frame.len(),
-            "UDP goes in a tunnel"
-        );
     }
 
     fn tagged(number: u32, payload: usize) -> Vec<u8> {
@@ -231,7 +182,7 @@ mod root {
             base: SEQ,
             node: NODE,
         };
-        segment(tcp(), &TIMESTAMPS, &option.bytes(), payload).bytes()
+        segment(tcp(), &TIMESTAMPS, &option.bytes(KIND), payload).bytes()
     }
 
     fn run(sink: &Sink, hook: Hook, frame: &[u8]) {
@@ -277,7 +228,7 @@ mod root {
         let piece = |offset: u32, payload: usize| {
             let frame = tcp()
                 .segment(SEQ.wrapping_add(offset), ACK)
-                .tcp_option_bytes(option.bytes());
+                .tcp_option_bytes(option.bytes(KIND));
             frame.payload(payload).bytes()
         };
         let sink = Sink::load_both(&settings());
@@ -296,7 +247,7 @@ mod root {
 
     #[test]
     fn what_is_no_int_for_this_sink_passes() {
-        let empty = segment(tcp(), &TIMESTAMPS, &EMPTY.bytes(), 100).bytes();
+        let empty = segment(tcp(), &TIMESTAMPS, &EMPTY.bytes(KIND), 100).bytes();
         let strict = |flags: u32| {
             let mut set = settings();
             set.flags |= flags;
@@ -304,7 +255,7 @@ mod root {
         };
         let deaf = {
             let mut set = settings();
-            set.flags &= !sink_flag::SINK_TCP_OPTION.0;
+            set.flags &= !sink_flag::SINK_OPTIONS.0;
             set
         };
         let short = {

@@ -85,7 +85,7 @@ const CASES: [Case; 7] = [
 /// Ways of the programs: the straight one, in general, and that of kernels before 5.12.
 fn kinds() -> [(&'static str, Options); 3] {
     let auto = || Options {
-        auto: true,
+        tunnel: true,
         ..Options::default()
     };
     [

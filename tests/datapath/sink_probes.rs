@@ -39,6 +39,15 @@ fn packet(form: ProbeForm, v6: bool) -> ProbePacket {
     }
 }
 
+/// Where the probe begins in a packet, or a payload, of this form and length without padding.
+fn probe_at(form: ProbeForm, len: usize) -> usize {
+    let behind = match form {
+        ProbeForm::Options => 26,
+        _ => 0,
+    };
+    len - behind - 24
+}
+
 /// The word and the bit that say that a probe of this form and number arrived.
 fn place(form: ProbeForm, number: u8) -> (usize, usize, u64) {
     let (at, number) = match form {
@@ -371,7 +380,7 @@ mod root {
         let sink = sink();
         for (form, v6, hook) in every_way() {
             let frame = bytes(&packet(form, v6));
-            let at = frame.len() - 24;
+            let at = probe_at(form, frame.len());
             for (byte, bit) in (0..24).flat_map(|byte| (0..8).map(move |bit| (byte, bit))) {
                 let mut damaged = frame.clone();
                 damaged[at + byte] ^= 1 << bit;
@@ -417,8 +426,9 @@ mod root {
                 // The headers are those of one form, the probe names another.
                 let mut frame = bytes(&packet(form, v6));
                 let probe = packet(other, v6).payload(KEY, 0);
-                let (at, probe) = (frame.len() - 24, &probe[probe.len() - 24..]);
-                frame[at..].copy_from_slice(probe);
+                let probe = &probe[probe_at(other, probe.len())..][..24];
+                let at = probe_at(form, frame.len());
+                frame[at..at + 24].copy_from_slice(probe);
                 if form == ProbeForm::Stray {
                     let numbers = at - 16;
                     frame[numbers..numbers + 8].copy_from_slice(&probe[16..]);
@@ -453,7 +463,7 @@ mod root {
     fn packets_that_are_no_probes_are_not_taken_for_one() {
         let sink = sink();
         for v6 in [false, true] {
-            let [over, extension, gpe, stray, int_md, _] =
+            let [over, extension, gpe, stray, int_md, ..] =
                 ProbeForm::ALL.map(|form| packet(form, v6));
             let changed = |packet: &ProbePacket, from_end: usize, by: u8| {
                 let mut bytes = bytes(packet);

@@ -22,7 +22,7 @@ fn ack() -> Frame {
     tcp().segment(101, ACK)
 }
 
-/// A source whose every destination needs a lease. `None`: its encapsulation is auto.
+/// A source whose every destination needs a lease. `None`: its encapsulation is tunnel.
 fn leased(configured: Option<Encapsulation>) -> Source {
     leased_with(configured, Options::default())
 }
@@ -30,7 +30,7 @@ fn leased(configured: Option<Encapsulation>) -> Source {
 fn leased_with(configured: Option<Encapsulation>, options: Options) -> Source {
     Source::load_asking(&Options {
         encapsulation: configured.unwrap_or(Encapsulation::OverTcpUdp),
-        auto: configured.is_none(),
+        tunnel: configured.is_none(),
         ..options
     })
 }

@@ -155,7 +155,7 @@ impl Connection {
 
 fn every_connection() -> Vec<Connection> {
     let auto = Options {
-        auto: true,
+        tunnel: true,
         ..Options::default()
     };
     let old_kernel = Options {
@@ -479,7 +479,7 @@ mod root {
         // Those that are skipped are no business of the guard.
         assert_eq!(c.guarded(), 0);
         let encap = Options {
-            auto: true,
+            tunnel: true,
             superpackets: hostint::datapath::abi::superpackets::SUPER_ENCAP,
             ..Options::default()
         };

@@ -21,7 +21,7 @@ mod root {
 
     fn source(flows: u32) -> Source {
         let mut source = Source::load_watching_nothing(&Options {
-            auto: true,
+            tunnel: true,
             flows,
             ..Options::default()
         });

@@ -169,7 +169,7 @@ mod root {
             ..with_hops
         };
         let auto = Options {
-            auto: true,
+            tunnel: true,
             ..options_of(VxlanGpe)
         };
         let all = [OverTcpUdp, ExtensionUdp, VxlanGpe].map(options_of);

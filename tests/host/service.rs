@@ -263,7 +263,7 @@ mod root {
         let line = manager.hear("STATUS=");
         assert!(line.starts_with("STATUS=sink on b0 (tc "), "{line}");
         assert!(
-            line.ends_with("; 0 flows, 0 packets stripped, 0 lost"),
+            line.ends_with("; 0 flows, 0 packets received, 0 lost"),
             "{line}"
         );
 
@@ -279,7 +279,7 @@ mod root {
         source_manager.hear(wanted);
         await_that("the path is proved", || {
             let ways = lab.a.status()["source"]["peers"][0]["ways"].clone();
-            ways.as_array().is_some_and(|ways| !ways.is_empty())
+            ways.to_string().contains("udp")
         });
 
         lab.a
@@ -287,7 +287,7 @@ mod root {
             .send_to(b"one", "10.9.2.1:6000")
             .unwrap();
         source_manager.hear("STATUS=source on a0; 1 of 1 peer strip, 1 packet tagged");
-        let flows = "; 1 flow, 1 packet stripped, 0 lost";
+        let flows = "; 1 flow, 1 packet received, 0 lost";
         await_that("the sink tells of the flow", || {
             manager.hear("STATUS=").ends_with(flows)
         });

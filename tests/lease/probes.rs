@@ -250,6 +250,36 @@ fn a_stray_probe_is_a_segment_or_a_datagram_of_no_conversation() {
 }
 
 #[test]
+fn a_probe_in_options_is_a_datagram_with_an_option_behind_its_data() {
+    for pair @ [source, dest] in [V4, V6] {
+        let packet = packet(ProbeForm::Options, pair);
+        assert_eq!(packet.raw_protocol(), Some(17), "{source}");
+        for len in [0, 1400] {
+            let bytes = packet.payload(KEY, len);
+            let udp_len = bytes.len() - 26;
+            let (datagram, area) = bytes.split_at(udp_len);
+            assert_eq!(datagram[..4], [0xfc, 0x05, 0x12, 0xb6], "{source}: ports");
+            assert_eq!(datagram[4..6], (udp_len as u16).to_be_bytes(), "{source}");
+            assert_eq!(transport_sum(pair, 17, datagram), 0xffff, "{source}");
+            // It holds, too, for those who count the whole packet.
+            assert_eq!(transport_sum(pair, 17, &bytes), 0xffff, "{source}");
+            assert_eq!(area[2..6], [127, 24, 0x48, 0x49], "{source}: the option");
+            let rest = [0x80, 0]
+                .into_iter()
+                .chain((udp_len as u16 - 8).to_be_bytes());
+            let rest: Vec<u8> = rest
+                .chain([0, 0, 0, 5])
+                .chain([0; 8])
+                .chain([0, 0, 0, 2])
+                .collect();
+            assert_eq!(area[6..], rest, "{source}: flags, size, number, node");
+            let probe = encode(&packet.probe, MAGIC, (source, dest), KEY);
+            assert_eq!(datagram[8..32], probe, "{source}");
+        }
+    }
+}
+
+#[test]
 fn zeros_fill_a_probe_up_to_a_length() {
     for (pair, form) in [V4, V6]
         .into_iter()
@@ -258,10 +288,16 @@ fn zeros_fill_a_probe_up_to_a_length() {
         let packet = packet(form, pair);
         let least = packet.least_len();
         assert_eq!(packet.payload(KEY, 0).len(), least, "{form:?}: short");
+        // What follows a datagram's data ends at an even place, behind the zeros.
+        let (ends_even, behind) = match form {
+            ProbeForm::Options => (1, 26),
+            _ => (0, 0),
+        };
         for len in [least + 1, 1472, 8972, 65_000] {
             let payload = packet.payload(KEY, len);
-            assert_eq!(payload.len(), len, "{form:?}");
-            let zeros = payload[least..].iter().all(|byte| *byte == 0);
+            assert_eq!(payload.len(), len & !ends_even, "{form:?}");
+            let filled = least - behind..payload.len() - behind;
+            let zeros = payload[filled].iter().all(|byte| *byte == 0);
             assert!(zeros, "{form:?}, {len} bytes");
         }
         let longest = packet.payload(KEY, usize::MAX).len();

@@ -37,6 +37,7 @@ mod root {
     mod hops_tagged;
     mod host_times;
     mod inner_flows;
+    mod int_in_datagrams;
     mod int_in_options;
     mod int_mx;
     mod ioam;

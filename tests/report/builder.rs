@@ -26,7 +26,7 @@ fn latency_event(name: &str, encapsulation: Encapsulation, l4_len: usize) -> Lat
             (34, 34 + l4_len)
         }
         Encapsulation::ExtensionUdp => (78, 42),
-        Encapsulation::Ioam | Encapsulation::TcpOption => {
+        Encapsulation::Ioam | Encapsulation::Options => {
             unreachable!("no golden packet is in {encapsulation}")
         }
     };
@@ -36,7 +36,7 @@ fn latency_event(name: &str, encapsulation: Encapsulation, l4_len: usize) -> Lat
         | Encapsulation::VxlanGpe
         | Encapsulation::IntMd
         | Encapsulation::Ioam
-        | Encapsulation::TcpOption => QuotedHeaders::new(ip, l4),
+        | Encapsulation::Options => QuotedHeaders::new(ip, l4),
         Encapsulation::ExtensionUdp => QuotedHeaders::extension_udp(ip, l4),
     }
     .unwrap();

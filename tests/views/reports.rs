@@ -408,7 +408,7 @@ fn encapsulations_are_found_by_their_names() {
     let unknown = "vxlan".parse::<Encapsulation>().unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "unknown encapsulation \"vxlan\": expected over-tcp-udp, extension-udp, vxlan-gpe, int-md, ioam or tcp-option"
+        "unknown encapsulation \"vxlan\": expected over-tcp-udp, extension-udp, vxlan-gpe, int-md, ioam or options"
     );
 }
 

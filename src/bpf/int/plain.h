@@ -23,7 +23,7 @@ struct int_marks {
 	__be16 extension_port;
 	__be16 other_port;
 	__be16 tunnel_port; /* 0: none */
-	__u8 option_words;  /* TCP headers of as many words must be read; 0: none */
+	__u8 option_words;  /* TCP headers of as many words, and UDP with options, must be read; 0: none */
 };
 
 /* Returns true if the packet cannot have INT; if it returns false, the packet must be read. */
@@ -32,6 +32,7 @@ static __always_inline bool has_no_mark(void *data, void *end, const struct int_
 	struct ethhdr *eth = data;
 	struct udphdr *udp;
 	__u8 protocol, tos;
+	__u16 len;
 
 	if ((void *)(eth + 1) > end)
 		return true;
@@ -43,6 +44,7 @@ static __always_inline bool has_no_mark(void *data, void *end, const struct int_
 			return false;
 		tos = ip->tos;
 		protocol = ip->protocol;
+		len = bpf_ntohs(ip->tot_len) - IP4_LEN;
 	} else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
 		struct ipv6hdr *ip = (void *)(eth + 1);
 
@@ -51,6 +53,7 @@ static __always_inline bool has_no_mark(void *data, void *end, const struct int_
 			return false;
 		tos = ipv6_class(ip);
 		protocol = ip->nexthdr;
+		len = bpf_ntohs(ip->payload_len);
 	} else {
 		return !is_vlan(eth->h_proto);
 	}
@@ -68,6 +71,8 @@ static __always_inline bool has_no_mark(void *data, void *end, const struct int_
 			return true;
 		return (void *)(tcp + 1) <= end && tcp->doff >> 4 < marks->option_words;
 	}
+	if (marks->option_words && bpf_ntohs(udp->len) != len)
+		return false;
 	if (marks->tunnel_port && udp->dest == marks->tunnel_port)
 		return false;
 	return protocol == IPPROTO_UDP && udp->dest != marks->extension_port && udp->dest != bpf_htons(GPE_PORT);

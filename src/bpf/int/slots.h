@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Says where the packets of an encapsulation are counted in leases and grants, which have room for three. A source that
- * prefers int-md, ioam or tcp-option has no over-tcp-udp, so they have the same place.
+ * prefers int-md, ioam or options has no over-tcp-udp, so they have the same place.
  */
 #ifndef HOSTINT_INT_SLOTS_H
 #define HOSTINT_INT_SLOTS_H
@@ -13,7 +13,7 @@
 /* Returns more than there are places for what is no encapsulation. */
 static __always_inline __u32 lease_slot(__u32 encapsulation)
 {
-	bool is_first = encapsulation >= ENCAP_INT_MD && encapsulation <= ENCAP_TCP_OPTION;
+	bool is_first = encapsulation >= ENCAP_INT_MD && encapsulation <= ENCAP_OPTIONS;
 
 	return (is_first ? ENCAP_OVER_TCP_UDP : encapsulation) - 1;
 }

@@ -43,7 +43,7 @@ static __always_inline __u32 capabilities(const struct sink_settings *set, const
 	       (set->flags & SINK_VXLAN_GPE ? CAPABLE_VXLAN_GPE : 0) | (set->flags & SINK_IOAM ? CAPABLE_IOAM : 0) |
 	       (takes_option_114() ? CAPABLE_OPTION_114 : 0) |
 	       (set->flags & SINK_INT_MD ? CAPABLE_INT_MD | CAPABLE_INT_MX : 0) |
-	       (set->flags & SINK_TCP_OPTION ? CAPABLE_TCP_OPTION : 0) |
+	       (set->flags & SINK_OPTIONS ? CAPABLE_OPTIONS : 0) |
 	       (set->flags & SINK_SEGMENTS ? CAPABLE_UDP_SUPERPACKETS : 0) |
 	       (host->sends_strays && has_daemon(host) ? CAPABLE_STRAYS : 0);
 }

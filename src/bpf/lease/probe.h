@@ -67,7 +67,7 @@ static __always_inline int note_probe_of(bool locked)
 			note_arrival(grant, FORM_STRAY, LEASE_MD_PROBES + p->probe.number, locked);
 		return 0;
 	}
-	form = p->probe.form == FORM_IOAM ? FORM_OVER_UDP : p->probe.form & (LEASE_FORMS - 1);
+	form = p->probe.form >= FORM_IOAM ? FORM_OVER_UDP : p->probe.form & (LEASE_FORMS - 1);
 	changed = p->probe.tos ^ p->at.tos;
 	if (changed)
 		grant->tos_changed[form] |= changed;

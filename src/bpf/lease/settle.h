@@ -31,8 +31,8 @@ static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p,
 {
 	if (encap == ENCAP_IOAM)
 		return p->at.family == 6 && ways & WAY_IOAM;
-	if (encap == ENCAP_TCP_OPTION)
-		return is_tcp(p) && !p->at_xdp && ways & WAY_TCP_OPTION;
+	if (encap == ENCAP_OPTIONS)
+		return !p->at_xdp && ways & (is_tcp(p) ? WAY_TCP_OPTION : WAY_UDP_OPTION);
 	if (encap == ENCAP_INT_MD)
 		return !is_tcp(p) && ways & WAY_UDP_INT_MD;
 	return ways >> (encap - 1 + (is_tcp(p) ? 0 : UDP_WAYS)) & 1;
@@ -40,7 +40,7 @@ static __always_inline bool is_open(__u32 ways, const struct outgoing_packet *p,
 
 static __always_inline __u8 choose_form(__u32 ways, const struct outgoing_packet *p)
 {
-	if (!p->at_xdp && encapsulation != ENCAP_AUTO && is_open(ways, p, encapsulation))
+	if (!p->at_xdp && encapsulation != ENCAP_TUNNEL && is_open(ways, p, encapsulation))
 		return encapsulation;
 	if (!p->at_xdp && is_open(ways, p, ENCAP_VXLAN_GPE))
 		return ENCAP_VXLAN_GPE;
@@ -108,13 +108,13 @@ static __always_inline bool may_enter_ioam(const struct outgoing_packet *p, __u3
 }
 
 /*
- * A stack that does not know the option skips it, and addresses, ports and sequence numbers are as without it. So connections
- * enter it and leave it with the lease, at any segment.
+ * A stack that does not know the option skips it, and addresses, ports and sequence numbers are as without it. So flows
+ * enter it and leave it with the lease, at any packet.
  */
-static __always_inline void settle_in_option(struct outgoing_packet *p, __u32 ways)
+static __always_inline void settle_in_options(struct outgoing_packet *p, __u32 ways)
 {
-	if (is_open(ways, p, ENCAP_TCP_OPTION)) {
-		p->form = ENCAP_TCP_OPTION;
+	if (is_open(ways, p, ENCAP_OPTIONS)) {
+		p->form = ENCAP_OPTIONS;
 		p->left = LEFT_NOT;
 		return;
 	}
@@ -124,8 +124,8 @@ static __always_inline void settle_in_option(struct outgoing_packet *p, __u32 wa
 
 static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 ways, bool proved)
 {
-	if (encapsulation == ENCAP_TCP_OPTION && is_tcp(p)) {
-		settle_in_option(p, ways);
+	if (encapsulation == ENCAP_OPTIONS) {
+		settle_in_options(p, ways);
 	} else if (full_checksum || ways & WAY_UNPROVED) {
 		if (p->form == FLOW_UNDECIDED || (p->form == FLOW_UNTAGGED && p->left == LEFT_BEGAN_BEFORE))
 			p->form = FLOW_MIXED;

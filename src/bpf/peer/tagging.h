@@ -32,7 +32,7 @@ static __always_inline __u32 granted_hops(const struct source_lease *lease)
  * Returns the bytes that source and transit hops add to a segment for this lease, or 0 if segments go untagged. Without
  * a lease a connection begins untagged and stays so, and needs no room. While the sink is being asked, the answer may
  * come before the connection begins. A proved sink gets TCP in the form that passes the path, whatever the interface
- * prefers. In tcp-option the stack makes room by itself.
+ * prefers. In option the stack makes room by itself.
  */
 static __always_inline __u32 leased_room(const struct source_lease *lease, __u8 version)
 {

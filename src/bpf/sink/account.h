@@ -245,7 +245,7 @@ enum measured {
 static __always_inline enum measured choose_fate(__u32 reasons, const struct sink_settings *set,
 						 const struct tagged_packet *p)
 {
-	bool in_option = p->facts.encapsulation == ENCAP_TCP_OPTION;
+	bool in_option = p->facts.encapsulation == ENCAP_OPTIONS;
 
 	if (reasons & ACCOUNT_NOT_ALLOWED) {
 		count_sink(COUNT_SINK_NOT_ALLOWED, 1, p->frame_len);

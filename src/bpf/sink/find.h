@@ -4,6 +4,7 @@
 #define HOSTINT_SINK_FIND_H
 
 #include "kernel/kernel.h"
+#include "sink/datagram_read.h"
 #include "sink/ioam_read.h"
 #include "sink/read.h"
 #include "sink/settings.h"
@@ -44,10 +45,34 @@ __noinline int read_option_skb(struct __sk_buff *ctx)
 	return p ? read_int_option((void *)(long)ctx->data, (void *)(long)ctx->data_end, p) : SINK_NOT_MARKED;
 }
 
+__noinline int read_datagram_xdp(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct tagged_packet *p = tagged();
+	struct datagram_option area;
+
+	if (!p || !load_area_xdp(ctx, area_at(data, end, p), &area))
+		return SINK_NOT_MARKED;
+	return read_datagram_option((void *)(long)ctx->data, (void *)(long)ctx->data_end, &area, p);
+}
+
+__noinline int read_datagram_skb(struct __sk_buff *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct tagged_packet *p = tagged();
+	struct datagram_option area;
+
+	if (!p || bpf_skb_load_bytes(ctx, area_at(data, end, p), &area, sizeof(area)))
+		return SINK_NOT_MARKED;
+	return read_datagram_option(data, end, &area, p);
+}
+
 static __always_inline int read_any_xdp(struct xdp_md *ctx)
 {
 	int found = read_xdp(ctx);
 
+	if (found == SINK_BEHIND_DATA)
+		return read_datagram_xdp(ctx);
 	if (found == SINK_IN_OPTION)
 		return read_option_xdp(ctx);
 	return found == SINK_BEHIND_L4 ? read_behind_l4_xdp(ctx) : found;
@@ -57,6 +82,8 @@ static __always_inline int read_any_skb(struct __sk_buff *ctx)
 {
 	int found = read_skb(ctx);
 
+	if (found == SINK_BEHIND_DATA)
+		return read_datagram_skb(ctx);
 	if (found == SINK_IN_OPTION)
 		return read_option_skb(ctx);
 	return found == SINK_BEHIND_L4 ? read_behind_l4_skb(ctx) : found;

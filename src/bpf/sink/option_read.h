@@ -49,7 +49,7 @@ static __always_inline bool begins_option(void *data, void *end, const struct ta
 
 static __always_inline void take_option(const struct int_option *option, struct tagged_packet *p)
 {
-	p->facts.encapsulation = ENCAP_TCP_OPTION;
+	p->facts.encapsulation = ENCAP_OPTIONS;
 	p->facts.source_node = bpf_ntohl(option->node_id);
 	p->facts.source_port = 0;
 	p->facts.ingress_ts = bpf_ntohl(option->time);

@@ -19,7 +19,7 @@ static __always_inline bool is_plain(void *data, void *end, const struct sink_se
 		.other_tos_value = set->md_tos_value,
 		.other_tos_mask = set->md_tos_mask,
 		.other_port = bpf_htons(LEASE_STRAY_PORT),
-		.option_words = set->flags & SINK_TCP_OPTION ? OPTION_LEAST_WORDS : 0,
+		.option_words = set->flags & SINK_OPTIONS ? OPTION_LEAST_WORDS : 0,
 	};
 
 	return has_no_mark(data, end, &marks);

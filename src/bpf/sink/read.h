@@ -12,6 +12,7 @@
 #include "packet/headers.h"
 #include "packet/l4_front.h"
 #include "packet/layout.h"
+#include "sink/datagram_read.h"
 #include "sink/gpe_read.h"
 #include "sink/md_read.h"
 #include "sink/option_read.h"
@@ -215,8 +216,10 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 			return SINK_SHORT;
 		}
 	}
-	if (set->flags & SINK_TCP_OPTION && begins_option(data, end, p))
+	if (set->flags & SINK_OPTIONS && begins_option(data, end, p))
 		return SINK_IN_OPTION;
+	if (set->flags & SINK_OPTIONS && area_at(data, end, p))
+		return SINK_BEHIND_DATA;
 	if (!marked && !extension && !gpe)
 		return (to_gpe_port || to_stray_port) && take_bare_probe(data, end, p, to_stray_port) ? SINK_PROBE :
 													SINK_NOT_MARKED;

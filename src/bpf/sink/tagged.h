@@ -88,8 +88,9 @@ enum sink_read {
 	SINK_SHORT,   /* INT is announced, but lies beyond the bytes that can be read */
 	SINK_TAGGED,
 	SINK_PROBE,
-	SINK_BEHIND_L4, /* marked by its DSCP: read_behind_l4() reads the rest */
-	SINK_IN_OPTION, /* in an option of its TCP header: read_int_option() reads it */
+	SINK_BEHIND_L4,   /* marked by its DSCP: read_behind_l4() reads the rest */
+	SINK_IN_OPTION,   /* in an option of its TCP header: read_int_option() reads it */
+	SINK_BEHIND_DATA, /* perhaps in an option behind its data: read_datagram_option() finds out */
 };
 
 /* Each CPU works on one packet at a time. kernel/single_value.h says why it is not kept on the stack. */

@@ -175,6 +175,8 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	if (p->l4_header_len < p->l4_len || p->at.ip_len < header_len + p->l4_header_len ||
 	    p->at.ip_len > frame_len - p->at.l3)
 		return leave(COUNT_SOURCE_MALFORMED, frame_len);
+	if (is_lease_probe(p))
+		return SOURCE_LEAVE;
 	if (p->at.protocol == IPPROTO_UDP) {
 		if (bpf_ntohs(p->l4.udp.len) != p->at.ip_len - header_len)
 			return leave(COUNT_SOURCE_MALFORMED, frame_len);
@@ -183,8 +185,6 @@ static __always_inline enum source_look look(void *data, void *end, __u32 outer_
 	}
 	if (has_any_mark(p->at.tos) && more && l4 + TCP_BASE_LEN + INT_BLOCK_LEN > end)
 		return SOURCE_SHORT;
-	if (is_lease_probe(p))
-		return SOURCE_LEAVE;
 	if (has_int(p, l4, end))
 		return leave(COUNT_SOURCE_HAS_INT, frame_len);
 	return SOURCE_WATCHED;

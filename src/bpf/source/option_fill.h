@@ -27,9 +27,9 @@ enum {
 	ROOM_WANTED_NS = 1000000000, /* longer than a flow goes without a look at its lease */
 };
 
-static __always_inline bool is_in_option(const struct outgoing_packet *p)
+static __always_inline bool is_in_options(const struct outgoing_packet *p)
 {
-	return encapsulation == ENCAP_TCP_OPTION && p->form == ENCAP_TCP_OPTION;
+	return encapsulation == ENCAP_OPTIONS && p->form == ENCAP_OPTIONS;
 }
 
 /* The kernel puts the options of programs behind its own. */
@@ -85,6 +85,15 @@ static __always_inline __u32 optionless_bytes(const struct outgoing_packet *p)
 	return p->at.ip_len + (p->segments - 1) * headers - p->segments * INT_OPTION_LEN;
 }
 
+static __always_inline void fill_content(struct int_option *option, const struct host_settings *host,
+					const struct flow_number *number, __u64 now)
+{
+	option->flags = INT_OPTION_FILLED | number->age_code;
+	option->sequence = bpf_htonl(number->sequence);
+	option->time = bpf_htonl((__u32)now);
+	option->node_id = bpf_htonl(host->node_id);
+}
+
 /* f is the record of the flow, which begins with its first segment with an option; NULL if there was no room for it. */
 static __always_inline void fill_int_option(struct __sk_buff *ctx, const struct host_settings *host,
 					    struct outgoing_packet *p, struct source_flow *f,
@@ -99,15 +108,12 @@ static __always_inline void fill_int_option(struct __sk_buff *ctx, const struct 
 		count_missed(f ? COUNT_SOURCE_NO_CHECKSUM_STATE : COUNT_SOURCE_TABLE_FULL, p->segments, p->frame_len);
 		return;
 	}
-	p->encapsulation = ENCAP_TCP_OPTION;
+	p->encapsulation = ENCAP_OPTIONS;
 	now = now_ns(host);
 	next_numbers(f, p->segments, now, locked, &number);
-	filled.flags = INT_OPTION_FILLED | number.age_code;
+	fill_content(&filled, host, &number, now);
 	filled.size = bpf_htons(size ? size : data);
-	filled.sequence = bpf_htonl(number.sequence);
-	filled.time = bpf_htonl((__u32)now);
 	filled.base = p->l4.tcp.seq;
-	filled.node_id = bpf_htonl(host->node_id);
 	if (p->unfinished) {
 		put_bytes(ctx, option_at(p), &filled, sizeof(filled));
 	} else {

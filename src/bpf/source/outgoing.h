@@ -115,7 +115,7 @@ static __always_inline bool is_ioam(const struct outgoing_packet *p)
 /* Says whether packets for which the setting names no form that passes get another one. */
 static __always_inline bool chooses_form(void)
 {
-	return encapsulation == ENCAP_AUTO || encapsulation == ENCAP_IOAM || encapsulation == ENCAP_TCP_OPTION;
+	return encapsulation == ENCAP_TUNNEL || encapsulation == ENCAP_IOAM;
 }
 
 static __always_inline void *out_ip(struct outgoing_packet *p)

@@ -1,4 +1,4 @@
-//! Lets the stack make room for INT in segments of connections in tcp-option.
+//! Lets the stack make room for INT in segments of connections in options.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -109,7 +109,7 @@ fn load_peer(pins: &Pins, dev: &str, config: &SourceConfig) -> io::Result<Option
         tos_mask: config.mark.tos_mask(),
         int_dscp: config.int_dscp,
         is_mx: config.mx_sample.is_some(),
-        tcp_in_options: config.encapsulation == Encapsulation::TcpOption.into(),
+        tcp_in_options: config.encapsulation == Encapsulation::Options.into(),
         extension_port: config.extension_port,
     };
     PeerProgram::load(pins, dev, &settings).map(Some)

@@ -21,7 +21,7 @@ fn counted_as(counted: Encapsulation) -> impl Iterator<Item = Encapsulation> {
     let others = [
         Encapsulation::IntMd,
         Encapsulation::Ioam,
-        Encapsulation::TcpOption,
+        Encapsulation::Options,
     ]
     .into_iter();
     std::iter::once(counted).chain(others.filter(move |_| counted == Encapsulation::OverTcpUdp))
@@ -77,8 +77,7 @@ impl Proof {
 
     /// Packets of an encapsulation seem to be missing. Probes can tell.
     fn doubt_form(&mut self, encapsulation: Encapsulation, now_ns: u64) {
-        let form = ProbeForm::of(encapsulation);
-        let passed = form.is_some_and(|form| self.verdicts.of(form) == FormVerdict::Passed);
+        let passed = self.verdicts.of(ProbeForm::of(encapsulation)) == FormVerdict::Passed;
         if passed && now_ns >= self.began_ns + AGAIN_NS {
             self.doubt(now_ns);
         }
@@ -86,13 +85,13 @@ impl Proof {
 
     /// Gives up an encapsulation that passed: its packets do not arrive.
     fn give_up(&mut self, encapsulation: Encapsulation, now_ns: u64) {
-        match ProbeForm::of(encapsulation) {
-            None => self.option.give_up(now_ns),
-            Some(form) if self.verdicts.of(form) == FormVerdict::Passed => {
-                self.verdicts.set(form, FormVerdict::Failed);
-                self.doubt(now_ns);
-            }
-            Some(_) => {}
+        let form = ProbeForm::of(encapsulation);
+        if encapsulation == Encapsulation::Options {
+            self.option.give_up(now_ns);
+        }
+        if self.verdicts.of(form) == FormVerdict::Passed {
+            self.verdicts.set(form, FormVerdict::Failed);
+            self.doubt(now_ns);
         }
         self.witness.begin_anew();
     }
@@ -116,21 +115,22 @@ impl Proof {
         if self.falls.note(counts.fallen, now_ns) {
             let tcp = |one: &Encapsulation| ways.contains(Ways::of(Transport::Tcp, *one));
             let order = [
-                Encapsulation::TcpOption,
+                Encapsulation::Options,
                 Encapsulation::Ioam,
                 Encapsulation::OverTcpUdp,
                 Encapsulation::VxlanGpe,
                 Encapsulation::ExtensionUdp,
             ];
-            match order.into_iter().find(tcp).map(ProbeForm::of) {
-                Some(Some(form)) => {
+            match order.into_iter().find(tcp) {
+                Some(Encapsulation::Options) => {
+                    self.option.give_up(now_ns);
+                    ask = true;
+                }
+                Some(one) => {
+                    let form = ProbeForm::of(one);
                     self.verdicts.set(form, FormVerdict::Failed);
                     self.distrusted = Some(form);
                     self.again_ns = now_ns + AGAIN_NS;
-                    ask = true;
-                }
-                Some(None) => {
-                    self.option.give_up(now_ns);
                     ask = true;
                 }
                 None => {}

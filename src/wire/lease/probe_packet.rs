@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::probe;
 use crate::model::{Hop, LeaseKey, LeaseProbe, NodeId, ProbeForm};
+use crate::wire::datagram_option;
 use crate::wire::int_v05::{BLOCK_BYTES, IntBlock, ShimNotes};
 use crate::wire::ioam::IoamHeader;
 
@@ -47,6 +48,7 @@ impl ProbePacket {
     pub fn raw_protocol(&self) -> Option<u8> {
         match self.probe.form {
             ProbeForm::Ioam => Some(HOP_BY_HOP),
+            ProbeForm::Options => Some(UDP),
             _ => self.is_segment().then_some(TCP),
         }
     }
@@ -65,7 +67,11 @@ impl ProbePacket {
     pub fn dport(&self, extension_port: u16) -> u16 {
         match self.probe.form {
             ProbeForm::Extension => extension_port,
-            ProbeForm::OverUdp | ProbeForm::Gpe | ProbeForm::IntMd | ProbeForm::Ioam => GPE_PORT,
+            ProbeForm::OverUdp
+            | ProbeForm::Gpe
+            | ProbeForm::IntMd
+            | ProbeForm::Ioam
+            | ProbeForm::Options => GPE_PORT,
             ProbeForm::Stray => STRAY_PORT,
         }
     }
@@ -81,12 +87,18 @@ impl ProbePacket {
             // It pays for a segment.
             ProbeForm::Stray => TCP_LEN - UDP_LEN,
             ProbeForm::Ioam => IoamHeader::len(self.entries) + UDP_LEN,
+            ProbeForm::Options => UDP_LEN + datagram_option::LEN,
         };
         header + probe::PROBE_LEN
     }
 
     /// The bytes behind the UDP header, or behind the IP header if that is another protocol's. Zeros fill them up to `len`.
     pub fn payload(&self, key: LeaseKey, len: usize) -> Vec<u8> {
+        let len = match self.probe.form {
+            // What stands behind the data ends at an even place.
+            ProbeForm::Options => len & !1,
+            _ => len,
+        };
         let len = len.clamp(self.least_len(), MOST_LEN);
         let magic = match self.is_back {
             true => probe::BACK_MAGIC,
@@ -113,6 +125,7 @@ impl ProbePacket {
             ProbeForm::Stray if self.is_segment() => self.tcp(&probe, &encoded),
             ProbeForm::Stray => probe,
             ProbeForm::Ioam => [self.hop_by_hop(), self.udp(&probe)].concat(),
+            ProbeForm::Options => self.datagram_with_option(&probe),
         }
     }
 
@@ -215,6 +228,13 @@ impl ProbePacket {
         datagram
     }
 
+    fn datagram_with_option(&self, payload: &[u8]) -> Vec<u8> {
+        let datagram = self.udp(payload);
+        let number = self.probe.number.into();
+        let area = datagram_option::area(datagram.len(), self.node, number);
+        [datagram, area].concat()
+    }
+
     /// A segment of no connection, or the answer to a SYN that no host sent. Its numbers are the probe's tag, which cannot be
     /// predicted.
     fn tcp(&self, payload: &[u8], encoded: &[u8]) -> Vec<u8> {
@@ -257,7 +277,7 @@ fn wire_u16(len: usize) -> [u8; 2] {
 }
 
 /// The Internet checksum of these parts, all of them but the last of even length.
-fn checksum(parts: &[&[u8]]) -> u16 {
+pub(in crate::wire) fn checksum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2));
     let mut sum = words.fold(0u32, |sum, word| {
         let low = word.get(1).copied().unwrap_or_default();

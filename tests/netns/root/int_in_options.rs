@@ -13,7 +13,7 @@ use crate::exchange::{exchange_tcp, noise};
 const TO_B: &str = "10.9.2.1";
 
 fn source(lab: &Lab) -> Daemon {
-    let flags = "--dev a0 --node-id 1 --encap tcp-option --force";
+    let flags = "--dev a0 --node-id 1 --encap options --force";
     let daemon = lab
         .a
         .start(&format!("source {flags}"), "source attached to a0");
@@ -28,7 +28,7 @@ fn ways(host: &Host) -> String {
 /// Waits until connections to b may go in options.
 fn await_open(lab: &Lab) {
     await_that_or(
-        || ways(&lab.a).contains("tcp-option"),
+        || ways(&lab.a).contains("tcp options"),
         || format!("{:#}", lab.a.status()["source"]),
     );
 }
@@ -186,14 +186,14 @@ fn whatever_a_device_does_to_options_each_byte_arrives_and_ports_stay_closed() {
         (7010..7016).for_each(exchange);
         assert!(tagged(&lab) > 0, "{sentence}");
         if goes_on {
-            assert!(ways(&lab.a).contains("tcp-option"), "{sentence}");
+            assert!(ways(&lab.a).contains("tcp options"), "{sentence}");
             assert_eq!(lab.b.count("sink", "read"), tagged(&lab), "{sentence}");
         } else {
             let mut port = 7016;
             let closes = || {
                 port += 1;
                 exchange(port);
-                !ways(&lab.a).contains("tcp-option")
+                !ways(&lab.a).contains("tcp options")
             };
             await_that_or(closes, || format!("{sentence}: {}", ways(&lab.a)));
             let before = tagged(&lab);

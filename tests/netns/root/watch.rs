@@ -121,7 +121,7 @@ fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
     let _sinks = lab.tag("");
     tmux.await_words(
         "a sink that comes is seen",
-        &["stripped 0/s", "no flow has arrived yet"],
+        &["received 0/s", "no flow has arrived yet"],
     );
     lab.drop_packets("udp dport 6000 numgen inc mod 4 < 1");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));

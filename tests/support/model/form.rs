@@ -25,7 +25,7 @@ enum Form {
 /// A flow at a source.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
-    /// `None`: auto.
+    /// `None`: tunnel.
     pub configured: Option<Encapsulation>,
     pub tcp: bool,
     form: Form,

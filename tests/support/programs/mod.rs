@@ -59,6 +59,11 @@ fn sum_to_follow(program: &ProgramMut<'_>, bytes: &[u8]) -> u32 {
     }
 }
 
+/// As `run`, for a program that makes the packet longer at its end: the kernel forgets its sum then.
+pub fn run_lengthened(program: &ProgramMut<'_>, bytes: &[u8]) -> Ran {
+    run_with(program, bytes, None, 1, 0)
+}
+
 /// Runs a program this many times on the same bytes, and tells what became of them the last time.
 pub fn run_often(
     program: &ProgramMut<'_>,
@@ -66,13 +71,29 @@ pub fn run_often(
     context: Option<&mut [u8]>,
     repeat: u32,
 ) -> Ran {
+    run_with(
+        program,
+        bytes,
+        context,
+        repeat,
+        sum_to_follow(program, bytes),
+    )
+}
+
+fn run_with(
+    program: &ProgramMut<'_>,
+    bytes: &[u8],
+    context: Option<&mut [u8]>,
+    repeat: u32,
+    flags: u32,
+) -> Ran {
     let mut out = vec![0; bytes.len() + 256];
     let input = ProgramInput {
         data_in: Some(bytes),
         data_out: Some(&mut out),
         context_in: context,
         repeat,
-        flags: sum_to_follow(program, bytes),
+        flags,
         ..ProgramInput::default()
     };
     let output = program

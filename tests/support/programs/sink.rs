@@ -103,7 +103,7 @@ pub fn settings() -> sink_settings {
             | sink_flag::SINK_VXLAN_GPE.0
             | sink_flag::SINK_INT_MD.0
             | sink_flag::SINK_IOAM.0
-            | sink_flag::SINK_TCP_OPTION.0,
+            | sink_flag::SINK_OPTIONS.0,
         extension_port: EXTENSION_PORT.to_be(),
         tos_value: MARK,
         tos_mask: MARK,

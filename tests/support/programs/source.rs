@@ -19,7 +19,8 @@ use libbpf_rs::{MapCore, MapFlags, MapMut, ProgramMut};
 
 use super::clock::{Clock, NODE, START_NS};
 use super::{
-    Content, Ran, content, get, key_of, leaves_zeros, read_counters, run, set, zero_counters,
+    Content, Ran, content, get, key_of, leaves_zeros, read_counters, run, run_lengthened, set,
+    zero_counters,
 };
 use crate::frame::{EXTENSION_PORT, INT_MD_MARK, MARK};
 use crate::model::{self, Encapsulation, Key};
@@ -38,12 +39,12 @@ pub enum Hook {
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub encapsulation: Encapsulation,
-    /// The encapsulation is `auto`, and the model's the one that follows from the lease.
-    pub auto: bool,
+    /// The encapsulation is `tunnel`, and the model's the one that follows from the lease.
+    pub tunnel: bool,
     /// The encapsulation is `ioam`, and the model's the one that follows from the lease where it is not that.
     pub ioam: bool,
-    /// The encapsulation is `tcp-option`, which the model knows nothing of.
-    pub tcp_option: bool,
+    /// The encapsulation is `options`, which the model knows nothing of.
+    pub options: bool,
     /// How superpackets are handled: those that are not encapsulated are skipped.
     pub superpackets: superpackets,
     /// 0: that of the loopback device, on which the kernel runs test packets: 65536.
@@ -72,9 +73,9 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             encapsulation: Encapsulation::OverTcpUdp,
-            auto: false,
+            tunnel: false,
             ioam: false,
-            tcp_option: false,
+            options: false,
             superpackets: superpackets::SUPER_SKIP,
             fixed_mtu: 0,
             max_hops: 0,
@@ -144,9 +145,9 @@ impl Source {
         rodata.have_straight_way = options.straight;
         rodata.clock_stands = options.clock_stands;
         rodata.encapsulation = match options.encapsulation {
-            _ if options.auto => encapsulation::ENCAP_AUTO.0,
+            _ if options.tunnel => encapsulation::ENCAP_TUNNEL.0,
             _ if options.ioam => encapsulation::ENCAP_IOAM.0,
-            _ if options.tcp_option => encapsulation::ENCAP_TCP_OPTION.0,
+            _ if options.options => encapsulation::ENCAP_OPTIONS.0,
             Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
             Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
             Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
@@ -170,7 +171,7 @@ impl Source {
         sized.expect("not loaded yet");
         let atomics = features.atomics && options.atomics;
         // Only extension-udp goes by XDP. The verifier takes as long for it as for the program for TC.
-        let xdp = options.auto || options.encapsulation == Encapsulation::ExtensionUdp;
+        let xdp = options.tunnel || options.encapsulation == Encapsulation::ExtensionUdp;
         open.progs.source_tc.set_autoload(atomics);
         open.progs.source_xdp.set_autoload(xdp && atomics);
         open.progs.source_tc_locked.set_autoload(!atomics);
@@ -334,6 +335,11 @@ impl Source {
 
     pub fn run(&self, frame: &[u8]) -> Ran {
         run(self.program(Hook::Tc), frame, None)
+    }
+
+    /// As `run`, for a datagram that gets an option behind its data.
+    pub fn run_lengthened(&self, frame: &[u8]) -> Ran {
+        run_lengthened(self.program(Hook::Tc), frame)
     }
 
     pub fn run_xdp(&self, frame: &[u8]) -> Ran {
