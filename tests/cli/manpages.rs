@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory};
+use clap::{ArgAction, Command, CommandFactory};
 use clap_mangen::Man;
 use hostint::cli::Cli;
 use hostint::model::{KERNEL_PARTS, PartFacts, Without};
@@ -98,11 +98,79 @@ fn man_of(command: Command, name: &str) -> Man {
         .manual("hostint")
 }
 
-/// The options of a command, with a subsection for each heading of its help.
+/// The options of a command, with a subsection for each heading of its help, and a line for each possible value.
 fn options(man: &Man) -> String {
     let text = render(man, Man::render_options_section);
     let (_, options) = text.split_once(".SH OPTIONS\n").unwrap_or(("", &text));
-    options.replace(".SH ", ".SS ")
+    let (mut out, mut in_values) = (String::new(), false);
+    let short = options
+        .replace(".br\n\n.br\n\\fIPossible values:\\fR\n.RS 14\n", ".RS 14\n")
+        .replace(".SH ", ".SS ");
+    for line in short.lines() {
+        match line {
+            ".RS 14" => in_values = true,
+            ".RE" => in_values = false,
+            ".IP \\(bu 2" if in_values => out += ".br\n",
+            other => {
+                out += other;
+                out += "\n";
+            }
+        }
+    }
+    out
+}
+
+/// The keys of a daemon's table, by the headings of its help: * marks a list, ? a switch.
+fn keys_of_table(table: &str, root: &Command) -> String {
+    let mut command = root.find_subcommand(table).unwrap();
+    if table == "source" {
+        command = command.find_subcommand("attach").unwrap();
+    }
+    let tables = hostint::config::keys();
+    let (_, keys) = tables.iter().find(|(name, _)| *name == table).unwrap();
+    let mut headings: Vec<(&str, Vec<String>)> = Vec::new();
+    for key in keys {
+        let arg = command
+            .get_arguments()
+            .find(|arg| arg.get_long() == Some(key))
+            .unwrap_or_else(|| panic!("[{table}] {key} has no flag"));
+        let values = arg.get_value_names().unwrap_or_default();
+        let list = matches!(arg.get_action(), ArgAction::Append);
+        let mark = match () {
+            () if list => "*",
+            () if values.iter().any(|name| name == "BOOL") => "?",
+            () => "",
+        };
+        let shown = format!("{}{mark}", key.replace('-', "\\-"));
+        let heading = arg.get_help_heading().unwrap();
+        match headings.iter_mut().find(|(name, _)| *name == heading) {
+            Some((_, keys)) => keys.push(shown),
+            None => headings.push((heading, vec![shown])),
+        }
+    }
+    let rows = headings
+        .iter()
+        .map(|(heading, keys)| format!(".TP\n{heading}\n{}\n", keys.join(", ")));
+    format!(".PD 0\n{}.PD\n.PP\n", rows.collect::<String>())
+}
+
+/// The page of the config file, whose lists of keys are made from the flags; all else is written by hand.
+fn config_page(root: &Command) -> String {
+    let (mut out, mut in_keys) = (String::new(), false);
+    for line in read("man/hostint.toml.5").lines() {
+        if line == ".\\\" behind the keys" {
+            in_keys = false;
+        }
+        if !in_keys {
+            out += line;
+            out += "\n";
+        }
+        if let Some(table) = line.strip_prefix(".\\\" keys of ") {
+            in_keys = true;
+            out += &keys_of_table(table, root);
+        }
+    }
+    out
 }
 
 /// The page of one command; commands below it become sections, unless they have pages of their own.
@@ -177,10 +245,13 @@ fn kernel_parts() -> String {
 fn generated() -> Vec<(PathBuf, String)> {
     let mut root = Cli::command();
     root.build();
-    let mut files = vec![(
-        PathBuf::from("man/hostint.8"),
-        page(&root, "hostint", false),
-    )];
+    let mut files = vec![
+        (
+            PathBuf::from("man/hostint.8"),
+            page(&root, "hostint", false),
+        ),
+        (PathBuf::from("man/hostint.toml.5"), config_page(&root)),
+    ];
     for sub in root
         .get_subcommands()
         .filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())
