@@ -102,7 +102,7 @@ fn man_of(command: Command, name: &str) -> Man {
 fn options(man: &Man) -> String {
     let text = render(man, Man::render_options_section);
     let (_, options) = text.split_once(".SH OPTIONS\n").unwrap_or(("", &text));
-    let (mut out, mut in_values) = (String::new(), false);
+    let (mut out, mut in_values) = (".PD 0\n".to_owned(), false);
     let short = options
         .replace(".br\n\n.br\n\\fIPossible values:\\fR\n.RS 14\n", ".RS 14\n")
         .replace(".SH ", ".SS ");
@@ -117,7 +117,7 @@ fn options(man: &Man) -> String {
             }
         }
     }
-    out
+    out + ".PD\n"
 }
 
 /// The keys of a daemon's table, by the headings of its help: * marks a list, ? a switch.
