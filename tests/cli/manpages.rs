@@ -24,12 +24,19 @@ fn sections(page: &str) -> (String, String) {
     (description.to_owned(), rest.to_owned())
 }
 
+/// Options that every command has.
+const COMMON: [&str; 5] = ["bpffs", "help", "version", "log_level", "verbose"];
+
+/// Where options of all commands are.
+const REFERENCE: &str =
+    "\\-\\-log\\-level, \\-\\-bpffs and others of all commands are in\n.BR hostint (8).\n";
+
 /// Options that every command has are in hostint(8) only.
 fn without_common(command: Command) -> Command {
     command.mut_args(|arg| {
         let hidden = arg.is_hide_set();
         arg.clone()
-            .hide(hidden || ["bpffs", "help", "version"].contains(&arg.get_id().as_str()))
+            .hide(hidden || COMMON.contains(&arg.get_id().as_str()))
     })
 }
 
@@ -76,6 +83,43 @@ fn without_options_of(above: &Command, command: Command) -> (Command, bool) {
         arg.hide(hidden || repeated)
     });
     (command, is_form_of_it)
+}
+
+/// The options, by name and help, that all commands below this one have: they are shown once.
+fn options_of_all_below(command: &Command) -> Vec<String> {
+    let shown = |sub: &Command| -> Vec<(String, String)> {
+        let args = sub.get_arguments().filter(|arg| !arg.is_hide_set());
+        args.map(|arg| {
+            let help = arg.get_help().map(ToString::to_string);
+            (arg.get_id().to_string(), help.unwrap_or_default())
+        })
+        .collect()
+    };
+    let below: Vec<_> = command
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != "help")
+        .map(|sub| shown(&without_common(sub.clone())))
+        .collect();
+    let first = below.first().cloned().unwrap_or_default();
+    first
+        .into_iter()
+        .filter(|arg| below.iter().all(|args| args.contains(arg)))
+        .map(|(id, _)| id)
+        .collect()
+}
+
+fn without(ids: &[String], command: Command) -> Command {
+    command.mut_args(|arg| {
+        let hidden = arg.is_hide_set() || ids.contains(&arg.get_id().to_string());
+        arg.hide(hidden)
+    })
+}
+
+fn only(ids: &[String], command: Command) -> Command {
+    command.mut_args(|arg| {
+        let hidden = arg.is_hide_set() || !ids.contains(&arg.get_id().to_string());
+        arg.hide(hidden)
+    })
 }
 
 type Section = fn(&Man, &mut dyn std::io::Write) -> std::io::Result<()>;
@@ -190,15 +234,26 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
     out += description.strip_prefix(".PP\n").unwrap();
     if inline {
         let own = without_common(command.clone());
-        if own.get_arguments().any(|arg| !arg.is_hide_set()) {
-            out += ".SH OPTIONS\n";
+        let has_own = own.get_arguments().any(|arg| !arg.is_hide_set());
+        out += &format!(".SH OPTIONS\n{REFERENCE}");
+        if has_own {
             out += &options(&man_of(own.clone(), name));
+        }
+        let of_all = match has_own {
+            true => Vec::new(),
+            false => options_of_all_below(command),
+        };
+        if let (Some(sub), false) = (command.get_subcommands().next(), of_all.is_empty()) {
+            let shown = only(&of_all, without_common(sub.clone()));
+            out += "All commands have:\n";
+            out += &options(&man_of(shown, name));
         }
         for sub in command
             .get_subcommands()
             .filter(|sub| sub.get_name() != "help")
         {
-            let (sub, is_form_of_it) = without_options_of(&own, without_common(sub.clone()));
+            let sub = without(&of_all, without_common(sub.clone()));
+            let (sub, is_form_of_it) = without_options_of(&own, sub);
             let man = man_of(sub.clone(), name);
             out += &format!(
                 ".SH {}\n",
@@ -210,17 +265,24 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
             if is_form_of_it {
                 out += ".PP\nIt has all options of OPTIONS.\n";
             }
-            out += &options(&man);
+            if sub.get_arguments().any(|arg| !arg.is_hide_set()) {
+                out += &options(&man);
+            }
         }
     } else {
         out += ".SH OPTIONS\n";
+        if name != "hostint" {
+            out += REFERENCE;
+        }
         out += &options(&man);
         if command.has_subcommands() {
             let pages = render(&man, Man::render_subcommands_section);
-            out += &pages.replace(".SH SUBCOMMANDS", ".SH COMMANDS").replace(
-                ".TP\nhostint\\-help(8)\nPrint this message or the help of the given subcommand(s)\n",
-                "",
-            );
+            out += &pages
+                .replace(".SH SUBCOMMANDS\n", ".SH COMMANDS\n.PD 0\n")
+                .replace(
+                    ".TP\nhostint\\-help(8)\nPrint this message or the help of the given subcommand(s)\n",
+                    ".PD\n",
+                );
         }
     }
     out + &rest.replace(".\\\" the parts of the kernel\n", &kernel_parts())
