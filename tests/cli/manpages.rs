@@ -150,11 +150,19 @@ fn options(man: &Man) -> String {
     let short = options
         .replace(".br\n\n.br\n\\fIPossible values:\\fR\n.RS 14\n", ".RS 14\n")
         .replace(".SH ", ".SS ");
+    let mut values: Vec<&str> = Vec::new();
     for line in short.lines() {
         match line {
             ".RS 14" => in_values = true,
-            ".RE" => in_values = false,
-            ".IP \\(bu 2" if in_values => out += ".br\n",
+            ".RE" => {
+                let explained = values.iter().any(|value| value.contains(": "));
+                out += ".br\n";
+                out += &values.join(if explained { "\n.br\n" } else { ", " });
+                out += "\n";
+                (in_values, values) = (false, Vec::new());
+            }
+            ".IP \\(bu 2" if in_values => (),
+            value if in_values => values.push(value),
             other => {
                 out += other;
                 out += "\n";
