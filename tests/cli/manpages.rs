@@ -151,8 +151,15 @@ fn options(man: &Man) -> String {
         .replace(".br\n\n.br\n\\fIPossible values:\\fR\n.RS 14\n", ".RS 14\n")
         .replace(".SH ", ".SS ");
     let mut values: Vec<&str> = Vec::new();
-    for line in short.lines() {
+    let mut lines = short.lines();
+    while let Some(line) = lines.next() {
         match line {
+            // The name runs in, hanging.
+            ".TP" => {
+                out += ".HP 4\n";
+                out += lines.next().unwrap_or_default();
+                out += ":\n";
+            }
             ".RS 14" => in_values = true,
             ".RE" => {
                 let explained = values.iter().any(|value| value.contains(": "));
