@@ -66,7 +66,7 @@ files() {
 check_installed() {
 	in_root hostint --version | has '^hostint [0-9]' || fail "$1: hostint does not run"
 	for page in 8/hostint 8/hostint-sink 8/hostint-source 8/hostint-transit 8/hostint-postcards 8/hostint-tcp 8/hostint-collect 8/hostint-status 5/hostint.toml 7/hostint-wire \
-		7/hostint-networks 7/hostint-sizing 7/hostint-from-host-int; do
+		7/hostint-leases 7/hostint-reports 7/hostint-engines 7/hostint-metrics 7/hostint-tasks 7/hostint-networks 7/hostint-sizing 7/hostint-from-host-int; do
 		in_root sh -c "zcat /usr/share/man/man${page%/*}/${page#*/}.${page%/*}.gz" | has hostint || fail "$1: no page $page"
 	done
 	for file in /usr/share/bash-completion/completions/hostint /usr/share/fish/vendor_completions.d/hostint.fish \

@@ -1,4 +1,4 @@
--- Wireshark and tshark: INT headers, telemetry reports, and hostint's lease messages and probes. See hostint-wire(7).
+-- Wireshark and tshark: INT headers, telemetry reports, and hostint's lease messages and probes. See hostint-wire(7), hostint-reports(7) and hostint-leases(7).
 --
 -- Install by copying or linking this folder into Wireshark's folder of personal Lua plugins
 -- (Help > About > Folders, mostly ~/.local/lib/wireshark/plugins), or use it once: tshark -X lua_script:hostint.lua

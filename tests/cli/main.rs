@@ -2,6 +2,7 @@
 
 mod demo;
 mod demos;
+mod examples;
 mod help;
 mod manpages;
 mod root;

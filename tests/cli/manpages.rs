@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory};
+use clap::{ArgAction, Command, CommandFactory};
 use clap_mangen::Man;
 use hostint::cli::Cli;
 use hostint::model::{KERNEL_PARTS, PartFacts, Without};
@@ -24,12 +24,19 @@ fn sections(page: &str) -> (String, String) {
     (description.to_owned(), rest.to_owned())
 }
 
+/// Options that every command has.
+const COMMON: [&str; 5] = ["bpffs", "help", "version", "log_level", "verbose"];
+
+/// Where options of all commands are.
+const REFERENCE: &str =
+    "\\-\\-log\\-level, \\-\\-bpffs and others of all commands are in\n.BR hostint (8).\n";
+
 /// Options that every command has are in hostint(8) only.
 fn without_common(command: Command) -> Command {
     command.mut_args(|arg| {
         let hidden = arg.is_hide_set();
         arg.clone()
-            .hide(hidden || ["bpffs", "help", "version"].contains(&arg.get_id().as_str()))
+            .hide(hidden || COMMON.contains(&arg.get_id().as_str()))
     })
 }
 
@@ -78,6 +85,43 @@ fn without_options_of(above: &Command, command: Command) -> (Command, bool) {
     (command, is_form_of_it)
 }
 
+/// The options, by name and help, that all commands below this one have: they are shown once.
+fn options_of_all_below(command: &Command) -> Vec<String> {
+    let shown = |sub: &Command| -> Vec<(String, String)> {
+        let args = sub.get_arguments().filter(|arg| !arg.is_hide_set());
+        args.map(|arg| {
+            let help = arg.get_help().map(ToString::to_string);
+            (arg.get_id().to_string(), help.unwrap_or_default())
+        })
+        .collect()
+    };
+    let below: Vec<_> = command
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != "help")
+        .map(|sub| shown(&without_common(sub.clone())))
+        .collect();
+    let first = below.first().cloned().unwrap_or_default();
+    first
+        .into_iter()
+        .filter(|arg| below.iter().all(|args| args.contains(arg)))
+        .map(|(id, _)| id)
+        .collect()
+}
+
+fn without(ids: &[String], command: Command) -> Command {
+    command.mut_args(|arg| {
+        let hidden = arg.is_hide_set() || ids.contains(&arg.get_id().to_string());
+        arg.hide(hidden)
+    })
+}
+
+fn only(ids: &[String], command: Command) -> Command {
+    command.mut_args(|arg| {
+        let hidden = arg.is_hide_set() || !ids.contains(&arg.get_id().to_string());
+        arg.hide(hidden)
+    })
+}
+
 type Section = fn(&Man, &mut dyn std::io::Write) -> std::io::Result<()>;
 
 fn render(man: &Man, section: Section) -> String {
@@ -98,11 +142,94 @@ fn man_of(command: Command, name: &str) -> Man {
         .manual("hostint")
 }
 
-/// The options of a command, with a subsection for each heading of its help.
+/// The options of a command, with a subsection for each heading of its help, and a line for each possible value.
 fn options(man: &Man) -> String {
     let text = render(man, Man::render_options_section);
     let (_, options) = text.split_once(".SH OPTIONS\n").unwrap_or(("", &text));
-    options.replace(".SH ", ".SS ")
+    let (mut out, mut in_values) = (".PD 0\n".to_owned(), false);
+    let short = options
+        .replace(".br\n\n.br\n\\fIPossible values:\\fR\n.RS 14\n", ".RS 14\n")
+        .replace(".SH ", ".SS ");
+    let mut values: Vec<&str> = Vec::new();
+    let mut lines = short.lines();
+    while let Some(line) = lines.next() {
+        match line {
+            // The name runs in, hanging.
+            ".TP" => {
+                out += ".HP 4\n";
+                out += lines.next().unwrap_or_default();
+                out += ":\n";
+            }
+            ".RS 14" => in_values = true,
+            ".RE" => {
+                let explained = values.iter().any(|value| value.contains(": "));
+                out += ".br\n";
+                out += &values.join(if explained { "\n.br\n" } else { ", " });
+                out += "\n";
+                (in_values, values) = (false, Vec::new());
+            }
+            ".IP \\(bu 2" if in_values => (),
+            value if in_values => values.push(value),
+            other => {
+                out += other;
+                out += "\n";
+            }
+        }
+    }
+    out + ".PD\n"
+}
+
+/// The keys of a daemon's table, by the headings of its help: * marks a list, ? a switch.
+fn keys_of_table(table: &str, root: &Command) -> String {
+    let mut command = root.find_subcommand(table).unwrap();
+    if table == "source" {
+        command = command.find_subcommand("attach").unwrap();
+    }
+    let tables = hostint::config::keys();
+    let (_, keys) = tables.iter().find(|(name, _)| *name == table).unwrap();
+    let mut headings: Vec<(&str, Vec<String>)> = Vec::new();
+    for key in keys {
+        let arg = command
+            .get_arguments()
+            .find(|arg| arg.get_long() == Some(key))
+            .unwrap_or_else(|| panic!("[{table}] {key} has no flag"));
+        let values = arg.get_value_names().unwrap_or_default();
+        let list = matches!(arg.get_action(), ArgAction::Append);
+        let mark = match () {
+            () if list => "*",
+            () if values.iter().any(|name| name == "BOOL") => "?",
+            () => "",
+        };
+        let shown = format!("{}{mark}", key.replace('-', "\\-"));
+        let heading = arg.get_help_heading().unwrap();
+        match headings.iter_mut().find(|(name, _)| *name == heading) {
+            Some((_, keys)) => keys.push(shown),
+            None => headings.push((heading, vec![shown])),
+        }
+    }
+    let rows = headings
+        .iter()
+        .map(|(heading, keys)| format!(".TP\n{heading}\n{}\n", keys.join(", ")));
+    format!(".PD 0\n{}.PD\n.PP\n", rows.collect::<String>())
+}
+
+/// The page of the config file, whose lists of keys are made from the flags; all else is written by hand.
+fn config_page(root: &Command) -> String {
+    let (mut out, mut in_keys) = (String::new(), false);
+    for line in read("man/hostint.toml.5").lines() {
+        if line == ".\\\" behind the keys" {
+            in_keys = false;
+        }
+        if !in_keys {
+            out += line;
+            out += "\n";
+        }
+        if let Some(table) = line.strip_prefix(".\\\" keys of ") {
+            in_keys = true;
+            out += &keys_of_table(table, root);
+        }
+    }
+    out
 }
 
 /// The page of one command; commands below it become sections, unless they have pages of their own.
@@ -122,15 +249,26 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
     out += description.strip_prefix(".PP\n").unwrap();
     if inline {
         let own = without_common(command.clone());
-        if own.get_arguments().any(|arg| !arg.is_hide_set()) {
-            out += ".SH OPTIONS\n";
+        let has_own = own.get_arguments().any(|arg| !arg.is_hide_set());
+        out += &format!(".SH OPTIONS\n{REFERENCE}");
+        if has_own {
             out += &options(&man_of(own.clone(), name));
+        }
+        let of_all = match has_own {
+            true => Vec::new(),
+            false => options_of_all_below(command),
+        };
+        if let (Some(sub), false) = (command.get_subcommands().next(), of_all.is_empty()) {
+            let shown = only(&of_all, without_common(sub.clone()));
+            out += "All commands have:\n";
+            out += &options(&man_of(shown, name));
         }
         for sub in command
             .get_subcommands()
             .filter(|sub| sub.get_name() != "help")
         {
-            let (sub, is_form_of_it) = without_options_of(&own, without_common(sub.clone()));
+            let sub = without(&of_all, without_common(sub.clone()));
+            let (sub, is_form_of_it) = without_options_of(&own, sub);
             let man = man_of(sub.clone(), name);
             out += &format!(
                 ".SH {}\n",
@@ -142,17 +280,24 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
             if is_form_of_it {
                 out += ".PP\nIt has all options of OPTIONS.\n";
             }
-            out += &options(&man);
+            if sub.get_arguments().any(|arg| !arg.is_hide_set()) {
+                out += &options(&man);
+            }
         }
     } else {
         out += ".SH OPTIONS\n";
+        if name != "hostint" {
+            out += REFERENCE;
+        }
         out += &options(&man);
         if command.has_subcommands() {
             let pages = render(&man, Man::render_subcommands_section);
-            out += &pages.replace(".SH SUBCOMMANDS", ".SH COMMANDS").replace(
-                ".TP\nhostint\\-help(8)\nPrint this message or the help of the given subcommand(s)\n",
-                "",
-            );
+            out += &pages
+                .replace(".SH SUBCOMMANDS\n", ".SH COMMANDS\n.PD 0\n")
+                .replace(
+                    ".TP\nhostint\\-help(8)\nPrint this message or the help of the given subcommand(s)\n",
+                    ".PD\n",
+                );
         }
     }
     out + &rest.replace(".\\\" the parts of the kernel\n", &kernel_parts())
@@ -177,10 +322,13 @@ fn kernel_parts() -> String {
 fn generated() -> Vec<(PathBuf, String)> {
     let mut root = Cli::command();
     root.build();
-    let mut files = vec![(
-        PathBuf::from("man/hostint.8"),
-        page(&root, "hostint", false),
-    )];
+    let mut files = vec![
+        (
+            PathBuf::from("man/hostint.8"),
+            page(&root, "hostint", false),
+        ),
+        (PathBuf::from("man/hostint.toml.5"), config_page(&root)),
+    ];
     for sub in root
         .get_subcommands()
         .filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())

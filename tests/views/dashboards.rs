@@ -68,6 +68,36 @@ fn every_query_names_metrics_that_there_are() {
 }
 
 #[test]
+fn the_manual_names_all_metrics_and_no_others() {
+    let page = std::fs::read_to_string(repository().join("man/hostint-metrics.7")).unwrap();
+    let in_name = |c: char| c.is_ascii_alphanumeric() || "_*".contains(c);
+    let words: BTreeSet<&str> = page
+        .split(|c| !in_name(c))
+        .filter(|word| word.starts_with("hostint_"))
+        .map(|word| word.strip_suffix("_bucket").unwrap_or(word))
+        .collect();
+    let stands_for = |word: &str, name: &str| match word.split_once('*') {
+        Some((begin, end)) => {
+            name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end)
+        }
+        None => word == name,
+    };
+    let metrics = metrics();
+    for name in metrics.keys() {
+        let named = words.iter().any(|word| stands_for(word, name));
+        assert!(named, "hostint-metrics(7) does not name {name}");
+    }
+    // Those of hostint tcp are not among the samples.
+    for word in words
+        .iter()
+        .filter(|word| !word.starts_with("hostint_tcp_"))
+    {
+        let known = metrics.keys().any(|name| stands_for(word, name));
+        assert!(known, "hostint-metrics(7) names {word}, which there is not");
+    }
+}
+
+#[test]
 fn no_query_is_about_addresses_or_knows_a_scrape_interval() {
     for query in queries() {
         let (at, expr) = (&query.at, &query.expr);

@@ -92,7 +92,7 @@ http = "127.0.0.1"
 otlp = "http://127.0.0.1:9"
 push-headers-file = "/run/credentials/hostint-collect.service/push-headers"
 CONF
-# As hostint-collect(8) says: a secret of root, which the service's own user cannot read.
+# As hostint-engines(7) says: a secret of root, which the service's own user cannot read.
 echo 'Authorization: Bearer secret' >/etc/hostint/push-headers
 chmod 600 /etc/hostint/push-headers
 mkdir -p /run/systemd/system/hostint-collect.service.d
