@@ -167,7 +167,7 @@ impl Case {
     /// Packets from which the sink took INT; none if nothing is watched.
     fn stripped(&self) -> Option<u64> {
         self.is_tagged
-            .then(|| self.pair.lab.b.count("sink", "stripped"))
+            .then(|| self.pair.lab.b.count("sink", "received"))
     }
 }
 

@@ -74,7 +74,7 @@ pub fn run() {
     for ((name, _, source, ..), pair) in CASES.iter().zip(&pairs) {
         if source.is_some() {
             let sent = segments_sent(&pair.lab.a);
-            let measured = pair.lab.b.count("sink", "stripped") + pair.lab.b.count("sink", "lost");
+            let measured = pair.lab.b.count("sink", "received") + pair.lab.b.count("sink", "lost");
             let share = 100.0 * measured as f64 / sent as f64;
             println!("  {name}: {share:.3} % of {sent} segments measured, target 99.9 %");
         }

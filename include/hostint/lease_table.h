@@ -142,6 +142,8 @@ struct sink_grant {
 	__u64 arrived[LEASE_FORMS][2];
 	__u8 tos_changed[LEASE_FORMS];
 	__u32 no_stacks_s; /* in seconds: until then this host is told that the sink reads no stacks */
+	__u32 first_form;  /* enum lease_form of the probes whose arrivals have the first place */
+	__u32 zero;
 };
 
 #endif

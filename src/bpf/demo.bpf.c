@@ -6,7 +6,8 @@
  */
 #include "kernel/kernel.h"
 #include "kernel/single_value.h"
-#include "hostint/wire.h"
+#include "hostint/int_option.h"
+#include "int/option.h"
 #include "packet/headers.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -15,6 +16,10 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 const volatile __be16 demo_udp_port = 0;
 const volatile __be16 demo_tcp_port = 0;
 const volatile __u32 demo_drop_every = 1;
+
+enum {
+	DEMO_L4 = ETH_HLEN + IP4_LEN,
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -26,31 +31,38 @@ struct {
 static __u32 udp_packets;
 static __u32 tcp_packets;
 
-/* True if the header with ports that begins here, if one does, names this destination port. */
-static __always_inline bool names(struct __sk_buff *ctx, __u32 offset, __be16 port)
+/*
+ * The source puts INT in an option at the packet's end, or at that of its TCP header. The demo's packets have neither VLAN
+ * tags nor IP options.
+ */
+static __always_inline bool has_option_at(struct __sk_buff *ctx, __u32 end, __u8 kind)
 {
-	__be16 ports[2];
+	struct int_option option;
 
-	return !bpf_skb_load_bytes(ctx, offset, ports, sizeof(ports)) && ports[1] == port;
+	return !bpf_skb_load_bytes(ctx, end - INT_OPTION_LEN, &option, sizeof(option)) && is_option_of(&option, kind) &&
+	       option.flags & INT_OPTION_FILLED;
 }
 
-/*
- * The ports are behind INT in either form that the source takes by itself. The demo's packets have neither VLAN tags nor IP
- * options, and meet no transit hop.
- */
-static __always_inline bool is_tagged_to(struct __sk_buff *ctx, __be16 port)
+static __always_inline bool is_tagged_datagram(struct __sk_buff *ctx)
 {
-	const __u32 l4 = ETH_HLEN + IP4_LEN;
+	struct udphdr udp;
 
-	if (ctx->protocol != bpf_htons(ETH_P_IP))
-		return false;
-	return names(ctx, l4 + EXTENSION_LEN, port) || names(ctx, l4 + GPE_ROOM + IP4_LEN, port);
+	return !bpf_skb_load_bytes(ctx, DEMO_L4, &udp, sizeof(udp)) && udp.dest == demo_udp_port &&
+	       has_option_at(ctx, ctx->len, INT_DATAGRAM_KIND);
+}
+
+static __always_inline bool is_tagged_segment(struct __sk_buff *ctx)
+{
+	struct tcphdr tcp;
+
+	return !bpf_skb_load_bytes(ctx, DEMO_L4, &tcp, sizeof(tcp)) && tcp.dest == demo_tcp_port &&
+	       has_option_at(ctx, DEMO_L4 + (tcp.doff >> 4) * 4, INT_OPTION_KIND);
 }
 
 /* Two CPUs may count one packet too few here, which only moves the next loss. */
-static __always_inline bool is_to_be_lost(struct __sk_buff *ctx, __be16 port, __u32 *packets)
+static __always_inline bool is_to_be_lost(__u32 *packets)
 {
-	return is_tagged_to(ctx, port) && ++*packets % demo_drop_every == 0;
+	return ++*packets % demo_drop_every == 0;
 }
 
 SEC("tc")
@@ -60,8 +72,9 @@ int demo_loss(struct __sk_buff *ctx)
 
 	if (!dropped)
 		return TCX_NEXT;
-	if (!is_to_be_lost(ctx, demo_udp_port, &udp_packets) && !is_to_be_lost(ctx, demo_tcp_port, &tcp_packets))
+	if (ctx->protocol != bpf_htons(ETH_P_IP) || !((is_tagged_datagram(ctx) && is_to_be_lost(&udp_packets)) ||
+						      (is_tagged_segment(ctx) && is_to_be_lost(&tcp_packets))))
 		return TCX_NEXT;
-	__sync_fetch_and_add(dropped, 1);
+	__sync_fetch_and_add(dropped, ctx->gso_segs > 1 ? ctx->gso_segs : 1);
 	return TCX_DROP;
 }

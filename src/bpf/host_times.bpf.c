@@ -23,6 +23,7 @@
 #include "drop/size.h"
 #include "host/datagrams.h"
 #include "host/send_buffer.h"
+#include "host/sent_option.h"
 #include "host/unread.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
@@ -82,7 +83,7 @@ int host_sent(__u64 *ctx)
 	struct drop_size size;
 	__u64 now, queued_ns;
 
-	if (!host || dev->nd_net.net->ns.inum != host_netns || !find_sent(skb, &p))
+	if (!host || dev->nd_net.net->ns.inum != host_netns || (!find_sent(skb, &p) && !find_sent_option(&p)))
 		return 0;
 	if (p.source_node != bpf_htonl(host->node_id) || is_probe(&p))
 		return 0;

@@ -14,7 +14,7 @@
  *   take_entries()       sink/hops.h       ends within a stack      TRUNCATED
  *   account()            sink/account.h    sender without lease     NOT_ALLOWED
  *   choose_fate()        sink/account.h    dropped by an option     DROPPED_TAGGED
- *                                          options: INT stays    READ
+ *                                          options: INT stays    RECEIVED
  *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
  *   pull_skb()           sink/pull_skb.h   the kernel refuses       CANNOT_RESIZE BROKEN (dropped)
  *
@@ -24,7 +24,7 @@
  *     read_straight()    sink/straight_read.h
  *     account_straight() sink/straight.h     from here on the packet does not go back to the general way
  *
- * A packet whose INT was removed counts as STRIPPED, and as HOST_INT, too, if an original Host-INT source tagged it.
+ * A packet whose INT was removed counts as RECEIVED, and as HOST_INT, too, if an original Host-INT source tagged it.
  * Counted besides are:
  *
  *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
@@ -59,14 +59,14 @@ static __always_inline void count_stripped(const struct tagged_packet *p)
 {
 	if (p->by_host_int)
 		count_sink(COUNT_SINK_HOST_INT, 1, p->frame_len);
-	count_sink(COUNT_SINK_STRIPPED, p->facts.count, p->frame_len);
+	count_sink(COUNT_SINK_RECEIVED, p->facts.count, p->frame_len);
 }
 
 /* Counts a packet that took the straight way to its end. Returns false if it is to be dropped. */
 static __always_inline bool count_straight(const struct tagged_packet *p, int straight)
 {
 	if (straight == STRAIGHT_DONE)
-		count_sink(COUNT_SINK_STRIPPED, p->facts.count, p->frame_len);
+		count_sink(COUNT_SINK_RECEIVED, p->facts.count, p->frame_len);
 	else
 		count_sink(straight == STRAIGHT_BROKE ? COUNT_SINK_BROKEN : COUNT_SINK_CANNOT_RESIZE, 1, p->frame_len);
 	return straight != STRAIGHT_BROKE;

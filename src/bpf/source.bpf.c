@@ -40,9 +40,8 @@
 #include "lease/begin_tagging.h"
 #include "lease/form.h"
 #include "lease/guard.h"
+#include "lease/tag_in_options.h"
 #include "source/straight.h"
-#include "source/datagram_option.h"
-#include "source/option_fill.h"
 #include "source/tag_skb.h"
 #include "source/straight_push.h"
 #include "source/tag_xdp.h"
@@ -84,7 +83,6 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 	const struct host_settings *host = get_host_settings();
 	struct outgoing_packet *p = outgoing();
 	enum tag_plan planned;
-	struct int_option option;
 	struct source_flow *f;
 
 	if (!host || !p)
@@ -97,13 +95,8 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 		count_formless(host, p, f);
 		return TCX_NEXT;
 	}
-	if (is_in_options(p) && is_tcp(p)) {
-		if (has_option_room(ctx, p, &option))
-			fill_int_option(ctx, host, p, f ?: begin_tagging(p), &option, locked);
-		return TCX_NEXT;
-	}
 	if (is_in_options(p))
-		return takes_option(ctx, p, f) ? tag_datagram(ctx, host, p, f ?: begin_tagging(p), locked) : TCX_NEXT;
+		return tag_in_options(ctx, host, p, f, locked);
 	if (!f && is_repeated_syn(ctx, p)) {
 		stay_plain(p);
 		count_formless(host, p, f);

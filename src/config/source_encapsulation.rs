@@ -54,9 +54,9 @@ impl SourceEncapsulation {
             (SourceHook::Xdp, Encapsulation::Ioam) => {
                 Some("ioam is not possible at XDP (try --hook tc-ingress)")
             }
-            (SourceHook::Xdp | SourceHook::TcIngress, Encapsulation::Options) => Some(
-                "the stack that sends a segment makes room for its option, and a guest's is not this host's (try --hook tc, \
-                 or leave encap out)",
+            (SourceHook::Xdp, Encapsulation::Options) => Some(
+                "XDP cannot see whether a checksum is finished, so options are not possible there (try --hook tc-ingress, or \
+                 leave encap out)",
             ),
             _ => None,
         }

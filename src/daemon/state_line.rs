@@ -21,11 +21,11 @@ pub fn of_sink(
         .iter()
         .map(|at| format!("{} ({} {})", at.dev, at.hook, at.mode))
         .collect();
-    let [stripped, left_in, lost] = read(
+    let [received, lost] = read(
         pins,
         map_names::SINK_COUNTERS,
         counters::SINK,
-        ["stripped", "read", "lost"],
+        ["received", "lost"],
     )?;
     let mut line = format!(
         "sink on {}; {}, {} received, {} lost",
@@ -35,7 +35,7 @@ pub fn of_sink(
             devs.join(", ")
         },
         counted(flows, "flow"),
-        counted(stripped + left_in, "packet"),
+        counted(received, "packet"),
         Grouped(lost)
     );
     if reports_lost > 0 {

@@ -32,7 +32,7 @@ macro_rules! meanings {
 
 /// The sink's counters.
 pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
-    COUNT_SINK_STRIPPED "stripped" "INT removed, packet passed on as it was sent",
+    COUNT_SINK_RECEIVED "received" "packets with INT, passed on as they were sent, or with what stays in options",
     COUNT_SINK_DROPPED_TAGGED "dropped_tagged" "tagged packet dropped on demand (--drop-tagged)",
     COUNT_SINK_FOREIGN_MARK "foreign_mark" "DSCP mark or port without INT behind it: passed untouched",
     COUNT_SINK_TRUNCATED "truncated" "too short for the INT that it announces: passed untouched",
@@ -76,7 +76,6 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_STACK_CHECKSUM "stack_checksum" "packets with transit hops whose L4 checksum fits neither hops that update it nor hops that do not",
     COUNT_SINK_PATH_FULL "path_full" "times of packets over transit hops that are not in the figures of their path: too many paths",
     COUNT_SINK_TRACE_FULL "trace_full" "packets in ioam that passed more routers than there was room for",
-    COUNT_SINK_READ "read" "packets in options, whose INT was read and stays in them",
 };
 
 /// The source's counters.

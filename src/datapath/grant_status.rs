@@ -28,11 +28,15 @@ pub fn read(pins: &Pins) -> io::Result<Vec<GrantStatus>> {
 
 /// A grant as status shows it.
 pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantStatus {
-    // ioam, which is for IPv6 only, has the place of over-tcp-udp.
+    // Three forms have the place of over-tcp-udp. Which of them is there, its probes say.
     let source = address(key.addr);
-    let name = |one: Encapsulation| match one {
-        Encapsulation::OverTcpUdp if source.is_ipv6() => "over-tcp-udp or ioam",
-        one => one.name(),
+    let first = ProbeForm::ALL.into_iter().find_map(|form| {
+        let is_first = u32::from(form.number()) == grant.first_form;
+        form.encapsulation().filter(|_| is_first)
+    });
+    let name = |one: Encapsulation| match (one, first) {
+        (Encapsulation::OverTcpUdp, Some(first)) => first.name(),
+        (one, _) => one.name(),
     };
     let forms = ProbeForm::ALL.into_iter().take(ProbeForm::PLACES);
     let probes: Vec<ArrivedProbes> = forms

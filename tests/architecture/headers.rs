@@ -23,7 +23,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("source", &["kernel", "packet", "int", "watch"]),
     ("sink", &["kernel", "packet", "int"]),
     ("transit", &["kernel", "packet", "int"]),
-    ("host", &["kernel", "packet", "tcp", "transit"]),
+    ("host", &["kernel", "packet", "int", "tcp", "transit"]),
     (
         "lease",
         &["kernel", "packet", "int", "watch", "source", "sink"],
@@ -251,7 +251,7 @@ fn the_map_of_a_packets_way_names_every_counter() {
             .collect();
         none(&format!("not in {}'s first comment", source.path), &missing);
     }
-    assert!(counters.contains("COUNT_SOURCE_TAGGED") && counters.contains("COUNT_SINK_STRIPPED"));
+    assert!(counters.contains("COUNT_SOURCE_TAGGED") && counters.contains("COUNT_SINK_RECEIVED"));
 }
 
 #[test]

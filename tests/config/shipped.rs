@@ -77,10 +77,11 @@ fn the_shipped_file_sets_nothing_and_is_right() {
 fn with_all_comments_of_keys_removed_it_is_right_too() {
     let (text, _) = put_to_use();
     let (file, found) = mistakes(text.as_bytes());
-    // The examples of compat, which do not go with two defaults, and of a mark that no default has a use for.
+    // The examples of compat, which do not go with three defaults, and of a mark that no default has a use for.
     let expected = [
         "[sink] summary-period: collectors of Host-INT do not know",
         "[sink] int-dscp: it marks int-md packets",
+        "[source] encap: sinks of Host-INT do not know",
         "[source] superpackets: sinks of Host-INT do not know",
         "[source] int-dscp: it marks int-md packets",
         "[source] mx-sample: it is about packets in mode mx",

@@ -88,7 +88,7 @@ mod root {
         let real = flood.div_ceil(BETWEEN);
         let room = u64::from(TABLE) - KNOWN;
         assert_eq!(sink.flows(), TABLE as usize, "the table is full");
-        assert_eq!(count(sink_counter::COUNT_SINK_STRIPPED), flood + real);
+        assert_eq!(count(sink_counter::COUNT_SINK_RECEIVED), flood + real);
         assert_eq!(count(sink_counter::COUNT_SINK_UNTRACKED), flood - room);
         let told = sink.unmeasured();
         let all: u64 = told.iter().map(|(_, packets, _)| packets).sum();

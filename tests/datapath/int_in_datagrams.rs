@@ -237,7 +237,7 @@ mod root {
                 assert_eq!((flow.packets, flow.head), (5, 7), "{sentence}");
                 assert_eq!(flow.source_node, NODE + 1, "{sentence}");
                 assert_eq!(flow.awaited, 2, "{sentence}: 4 and 5 are awaited");
-                assert_eq!(sink.count(read::COUNT_SINK_READ), 5, "{sentence}");
+                assert_eq!(sink.count(read::COUNT_SINK_RECEIVED), 5, "{sentence}");
                 assert_eq!(flow.bytes, 5 * at.ip_len as u64, "{sentence}");
             }
         }
@@ -266,7 +266,7 @@ mod root {
                 let sink = Sink::load_both(&settings());
                 run(&sink, hook, &bytes, sentence);
                 assert_eq!(sink.flows(), 0, "{sentence}, {hook:?}");
-                assert_eq!(sink.count(read::COUNT_SINK_READ), 0, "{sentence}");
+                assert_eq!(sink.count(read::COUNT_SINK_RECEIVED), 0, "{sentence}");
                 let refused = reason.map_or(0, |reason| sink.count(reason));
                 assert_eq!(refused, u64::from(reason.is_some()), "{sentence}");
             }

@@ -208,8 +208,7 @@ mod root {
             let flow = sink.flow(&key_of(&tagged(1, 100))).expect("it is known");
             assert_eq!((flow.packets, flow.source_node, flow.head), (5, NODE, 7));
             assert_eq!(flow.awaited, 2, "4 and 5 are awaited");
-            assert_eq!(sink.count(read::COUNT_SINK_READ), 5);
-            assert_eq!(sink.count(read::COUNT_SINK_STRIPPED), 0);
+            assert_eq!(sink.count(read::COUNT_SINK_RECEIVED), 5);
             let sent = tagged(1, 100).len() - 14 - LEN;
             assert_eq!(flow.bytes, 5 * sent as u64, "bytes without INT");
         }
@@ -289,7 +288,7 @@ mod root {
                 }
                 run(&sink, hook, &frame);
                 assert_eq!(sink.flows(), 0, "{sentence}, {hook:?}");
-                assert_eq!(sink.count(read::COUNT_SINK_READ), 0, "{sentence}");
+                assert_eq!(sink.count(read::COUNT_SINK_RECEIVED), 0, "{sentence}");
                 assert_eq!(
                     sink.count(read::COUNT_SINK_NOT_ALLOWED),
                     refused,

@@ -228,7 +228,7 @@ mod root {
             }
         }
         assert_eq!(
-            sink.count(sink_counter::COUNT_SINK_STRIPPED),
+            sink.count(sink_counter::COUNT_SINK_RECEIVED),
             u64::from(sequence)
         );
     }
@@ -279,7 +279,7 @@ mod root {
                 sink.forget_flows();
             }
         }
-        assert_eq!(sink.count(sink_counter::COUNT_SINK_STRIPPED), frames);
+        assert_eq!(sink.count(sink_counter::COUNT_SINK_RECEIVED), frames);
     }
 
     #[test]

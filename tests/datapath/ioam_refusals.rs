@@ -36,7 +36,7 @@ fn assert_taken(sink: &Sink, frame: &[u8], sent: &[u8], is_full: bool, sentence:
         sink.zero_counters();
         assert_eq!(run(sink, hook, frame).bytes, sent, "{sentence}, {hook:?}");
         let counts = [
-            sink_counter::COUNT_SINK_STRIPPED,
+            sink_counter::COUNT_SINK_RECEIVED,
             sink_counter::COUNT_SINK_TRACE_FULL,
         ];
         let counts = counts.map(|counter| sink.count(counter));
@@ -71,7 +71,7 @@ fn assert_as_model(sink: &Sink, hook: Hook, frame: &[u8], sent: &[u8], sentence:
         expected,
         "{sentence}: {read:?}"
     );
-    let stripped = sink.count(sink_counter::COUNT_SINK_STRIPPED);
+    let stripped = sink.count(sink_counter::COUNT_SINK_RECEIVED);
     let full = sink.count(sink_counter::COUNT_SINK_TRACE_FULL);
     match read {
         Read::Foreign => assert_eq!(counted(sink), 0, "{sentence}"),
@@ -304,7 +304,7 @@ mod root {
                 let ran = run(&sink, hook, &wrapped);
                 assert_eq!(ran.bytes, wrapped, "{name}, {hook:?}");
                 assert_eq!(sink.count(reason), 1, "{name}, {hook:?}");
-                assert_eq!(sink.count(refused::COUNT_SINK_STRIPPED), 0, "{name}");
+                assert_eq!(sink.count(refused::COUNT_SINK_RECEIVED), 0, "{name}");
             }
             // Hosts that do not read IOAM count nothing.
             sink.zero_counters();
@@ -374,6 +374,6 @@ mod root {
                 assert_eq!(run(&sink, hook, cut).bytes, cut, "{len} bytes, {hook:?}");
             }
         }
-        assert_eq!(sink.count(sink_counter::COUNT_SINK_STRIPPED), 0);
+        assert_eq!(sink.count(sink_counter::COUNT_SINK_RECEIVED), 0);
     }
 }

@@ -135,7 +135,7 @@ mod root {
                     if tagged.by_host_int {
                         count(&mut expected, sink_counter::COUNT_SINK_HOST_INT, len);
                     }
-                    let stripped = &mut expected[sink_counter::COUNT_SINK_STRIPPED.0 as usize];
+                    let stripped = &mut expected[sink_counter::COUNT_SINK_RECEIVED.0 as usize];
                     *stripped = (stripped.0 + tagged.count.max(1), stripped.1 + len);
                     as_explained(&tagged, &ran.bytes)
                 }
@@ -343,7 +343,7 @@ mod root {
             );
         };
         let check = |done: u64| {
-            let stripped = sink.count(sink_counter::COUNT_SINK_STRIPPED);
+            let stripped = sink.count(sink_counter::COUNT_SINK_RECEIVED);
             assert_eq!(stripped, done, "all were tagged and stripped");
             assert_eq!(sink.count(sink_counter::COUNT_SINK_LOST), 0, "none is lost");
             assert_eq!(

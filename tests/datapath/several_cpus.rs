@@ -102,7 +102,7 @@ mod root {
             1,
             "the flow is new once, and no period is over"
         );
-        let stripped = sink.counters()[sink_counter::COUNT_SINK_STRIPPED.0 as usize];
+        let stripped = sink.counters()[sink_counter::COUNT_SINK_RECEIVED.0 as usize];
         let bytes = u64::from(PACKETS) * packet().len() as u64;
         assert_eq!(stripped, (u64::from(PACKETS), bytes), "stripped");
         assert_eq!(

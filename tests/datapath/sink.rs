@@ -278,7 +278,7 @@ mod root {
         );
         let dropped = sink.counters()[count::COUNT_SINK_DROPPED_TAGGED.0 as usize];
         assert_eq!(dropped, (1, frame.len() as u64), "and counted");
-        assert_eq!(sink.count(count::COUNT_SINK_STRIPPED), 0, "not as stripped");
+        assert_eq!(sink.count(count::COUNT_SINK_RECEIVED), 0, "not as stripped");
         assert_eq!(sink.flow(&key(17)).unwrap().packets, 1, "its flow knows it");
         for other in [udp().bytes(), udp().tagged(int().byte(0, 1)).bytes()] {
             let ran = sink.run(&other);
@@ -308,7 +308,7 @@ mod root {
         }
         assert_eq!(sink.flows(), 4, "as many flows as the table has room for");
         assert_eq!(
-            sink.count(count::COUNT_SINK_STRIPPED),
+            sink.count(count::COUNT_SINK_RECEIVED),
             10,
             "all are stripped"
         );

@@ -198,7 +198,7 @@ mod root {
                         let sentence = format!("{form:?}, {name}, {hops} hops");
                         sink.zero_counters();
                         stripped(&sink, &wire, &frame, &sentence);
-                        assert_eq!(sink.count(count::COUNT_SINK_STRIPPED), 2, "{sentence}");
+                        assert_eq!(sink.count(count::COUNT_SINK_RECEIVED), 2, "{sentence}");
                         let Seen::Tagged(seen) = model.look(&wire) else {
                             panic!("{sentence}: the model does not take it for tagged");
                         };

@@ -382,7 +382,7 @@ mod root {
             }
             let count = |which| lab.sink.count(which);
             assert_eq!(
-                count(sink_counter::COUNT_SINK_STRIPPED),
+                count(sink_counter::COUNT_SINK_RECEIVED),
                 lab.stripped,
                 "{}: all that arrived is stripped",
                 lab.sentence

@@ -116,7 +116,7 @@ mod root {
             };
             assert!(restored == frame, "{sentence}: came back changed");
         }
-        let stripped = sink.count(sink_counter::COUNT_SINK_STRIPPED);
+        let stripped = sink.count(sink_counter::COUNT_SINK_RECEIVED);
         assert_eq!(stripped, tagged, "{encapsulation:?}: all were stripped");
         assert!(tagged > FRAMES / 10, "{encapsulation:?}: {tagged} tagged");
         println!("{encapsulation:?}: {tagged} packets");
@@ -169,7 +169,7 @@ mod root {
             );
             stripped += 1;
         }
-        let told = sink.count(sink_counter::COUNT_SINK_STRIPPED);
+        let told = sink.count(sink_counter::COUNT_SINK_RECEIVED);
         assert_eq!(told, stripped, "all were stripped");
         let pushed = hop.counters()[transit_counter::COUNT_TRANSIT_PUSHED.0 as usize];
         assert_eq!(pushed, (0, 0), "no hop pushed");

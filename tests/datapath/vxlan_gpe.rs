@@ -281,7 +281,7 @@ mod root {
             assert_eq!(flow.awaited, 1, "number 7 is missing");
             let headers = if v6 { 60 } else { 40 };
             assert_eq!(flow.bytes, 6 * 100 + 5 * 100 + 137 + 100 + headers * 14);
-            assert_eq!(sink.count(sink_counter::COUNT_SINK_STRIPPED), 14);
+            assert_eq!(sink.count(sink_counter::COUNT_SINK_RECEIVED), 14);
             sink.run(&segments(v6, 7, 1));
             let flow = sink.flow(&key.expect("a flow")).expect("was seen");
             assert_eq!((flow.awaited, flow.reordered), (0, 1), "until it comes");

@@ -502,7 +502,7 @@ mod root {
                 let ran = (hook.run)(&sink, &frame);
                 assert_eq!((ran.verdict, ran.bytes), (hook.pass, original), "{name}");
                 let counted = [
-                    (count::COUNT_SINK_STRIPPED, 1, frame.len() as u64),
+                    (count::COUNT_SINK_RECEIVED, 1, frame.len() as u64),
                     (count::COUNT_SINK_FLOW_NEW, 1, 0),
                     (count::COUNT_SINK_EVENT_SENT, 1, 0),
                 ];
@@ -673,7 +673,7 @@ mod root {
         let forged = at(count::COUNT_SINK_LEASE_FORGED);
         assert!(forged > frames / 20, "{forged} asked for a lease");
         for none in [
-            count::COUNT_SINK_STRIPPED,
+            count::COUNT_SINK_RECEIVED,
             count::COUNT_SINK_LEASE_GRANTED,
             count::COUNT_SINK_FLOW_NEW,
             count::COUNT_SINK_EVENT_SENT,
@@ -877,7 +877,7 @@ mod root {
                         assert_eq!(sink.flows() - before, tracked, "{name}: flows");
                         let limited = sink.count(count::COUNT_SINK_NEW_FLOW_LIMITED);
                         assert_eq!(limited, 5 - tracked as u64, "{name}: limited");
-                        assert_eq!(sink.count(count::COUNT_SINK_STRIPPED), 5, "{name}");
+                        assert_eq!(sink.count(count::COUNT_SINK_RECEIVED), 5, "{name}");
                     }
                     sink.jump(LONG as i64);
                 }

@@ -77,7 +77,7 @@ pub(crate) mod root {
                 let (source, sink) = (self.host(from), self.host(to));
                 let counts = || {
                     (
-                        sink.count("sink", "stripped"),
+                        sink.count("sink", "received"),
                         source.count("source", "tagged"),
                     )
                 };
@@ -182,7 +182,7 @@ pub(crate) mod root {
                     assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
                     pair.start(side, versions[version]);
                     let host = pair.host(side).with_binary(versions[version]);
-                    let stripped = host.count("sink", "stripped");
+                    let stripped = host.count("sink", "received");
                     assert!(stripped >= *counted, "{n}: {stripped} after {counted}");
                     *counted = stripped;
                     // Of links, and of maps. An older program leaves maps behind whose names it does not know.

@@ -84,11 +84,11 @@ pub fn check(sink: &Sink, model: &model::sink::Sink, case: &Case) {
     let (bytes, counted) = match outcome {
         Outcome::Untouched => (frame, vec![]),
         Outcome::Refused(reason) => (frame, vec![*reason]),
-        Outcome::Stripped(bytes) => (bytes, vec![sink_counter::COUNT_SINK_STRIPPED]),
+        Outcome::Stripped(bytes) => (bytes, vec![sink_counter::COUNT_SINK_RECEIVED]),
         Outcome::StrippedFromHostInt(bytes) => (
             bytes,
             vec![
-                sink_counter::COUNT_SINK_STRIPPED,
+                sink_counter::COUNT_SINK_RECEIVED,
                 sink_counter::COUNT_SINK_HOST_INT,
             ],
         ),
@@ -145,7 +145,7 @@ fn check_further(sink: &Sink, case: &Case, tagged: &Tagged, bytes: &[u8]) {
         assert_eq!(ran.verdict, passes, "{sentence}: verdict");
         assert_eq!(ran.bytes, *bytes, "{sentence}: bytes");
         let mut expected = vec![(0, 0); sink_counter::COUNT_SINK_MAX.0 as usize];
-        expected[sink_counter::COUNT_SINK_STRIPPED.0 as usize] = (1, next.len() as u64);
+        expected[sink_counter::COUNT_SINK_RECEIVED.0 as usize] = (1, next.len() as u64);
         if tagged.by_host_int {
             expected[sink_counter::COUNT_SINK_HOST_INT.0 as usize] = (1, next.len() as u64);
         }

@@ -256,7 +256,7 @@ pub fn attachment() -> Attachment {
 
 fn counter() -> CounterStatus {
     CounterStatus {
-        name: "stripped",
+        name: "received",
         text: "",
         packets: 0,
         bytes: 0,

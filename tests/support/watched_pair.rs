@@ -6,13 +6,18 @@ use crate::netns::{Daemon, Host, Lab};
 
 /// Sinks that grant leases, and sources, which keep asking even without packets.
 pub fn start(lab: &Lab) -> [Daemon; 2] {
+    start_with(lab, "")
+}
+
+/// The same with these flags of both sources.
+pub fn start_with(lab: &Lab, flags: &str) -> [Daemon; 2] {
     [
         (&lab.a, "a0", 1, "10.9.2.1 fd09:2::1"),
         (&lab.b, "b0", 2, "10.9.1.1 fd09:1::1"),
     ]
     .map(|(host, dev, node, dests)| {
         let daemon = host.leasing_sink(&format!("--dev {dev} --node-id {node}"));
-        host.hostint(&format!("source attach --dev {dev}"));
+        host.hostint(&format!("source attach --dev {dev} {flags}"));
         host.hostint(&format!("source add-dest {dests}"));
         daemon
     })

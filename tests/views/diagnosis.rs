@@ -166,7 +166,7 @@ fn source() -> SourceStatus {
 fn sink() -> SinkStatus {
     SinkStatus {
         attachments: vec![attachment()],
-        counters: vec![counter("stripped", 10)],
+        counters: vec![counter("received", 10)],
         flows_max: 10,
         leases_granted: 1,
         astray: Vec::new(),

@@ -6,9 +6,11 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/drop.h"
+#include "hostint/int_option.h"
 #include "hostint/wire.h"
 #include "int/block.h"
 #include "int/gpe_block.h"
+#include "int/option_find.h"
 #include "drop/flow_of.h"
 
 struct drop_int {
@@ -107,6 +109,24 @@ static __always_inline bool find_hidden(struct drop_headers *h, __be16 extension
 	return false;
 }
 
+static __always_inline bool read_option_at(const void *headers, __u32 at, void *to, __u32 len)
+{
+	return read_at(headers, at, to, len);
+}
+
+/* The flow's own header is in front of an option, or has it. */
+static __noinline int read_option_drop(const struct drop_headers *h, __u32 protocol, struct drop_int *found)
+{
+	struct int_option option;
+
+	if (!find_filled_option(h, read_option_at, h->at, protocol, &option))
+		return 0;
+	found->tagged = 1;
+	found->source_node = bpf_ntohl(option.node_id);
+	found->sequence = bpf_ntohl(option.sequence);
+	return 0;
+}
+
 /* A function of its own, so that its variables take no room on the stack for longer. */
 static __noinline int find_measured(const struct drop_settings *set, struct drop_headers *h, struct flow_key *key,
 				    struct drop_int *found)
@@ -120,6 +140,8 @@ static __noinline int find_measured(const struct drop_settings *set, struct drop
 		if (protocol == DROP_UDP || protocol == DROP_TCP)
 			read_block(h, h->at + (protocol == DROP_UDP ? UDP_LEN : TCP_BASE_LEN), &b, found);
 	}
+	if (!found->tagged && (protocol == DROP_UDP || protocol == DROP_TCP))
+		read_option_drop(h, protocol, found);
 	return 0;
 }
 

@@ -14,13 +14,11 @@
 #include "hostint/count.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
-#include "kernel/host_settings.h"
 #include "lease/grant.h"
 #include "lease/message.h"
 #include "lease/request.h"
 #include "sink/counters.h"
 #include "sink/grants.h"
-#include "sink/settings.h"
 
 /* Says whether an echo request begins as a question of this version. */
 static __always_inline bool is_question(const struct icmp_echo *icmp, const struct lease_scratch *l, __be32 magic,

@@ -5,19 +5,15 @@
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
-#include "hostint/count.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
 #include "kernel/clock.h"
 #include "kernel/host_settings.h"
 #include "lease/capabilities.h"
 #include "lease/admit.h"
-#include "lease/grant.h"
 #include "lease/message.h"
 #include "lease/request.h"
-#include "sink/counters.h"
 #include "sink/flow_table.h"
-#include "sink/grants.h"
 #include "sink/settings.h"
 
 enum {

@@ -25,7 +25,29 @@ enum {
 	LOOK_AGAIN_NS = 250000000, /* a flow looks at its lease at least this often */
 };
 
-/* Notes that a packet is tagged that the sink counts at once. Flows look at such a lease often, so that it shows soon. */
+static __always_inline void note_unseen_turn(const struct outgoing_packet *p, struct source_lease *lease)
+{
+	lease->unseen_turns |= 1U << (p->now_ns >> LEASE_TURN_SHIFT & (LEASE_TURNS - 1));
+}
+
+/* Notes that a packet in options was tagged that the sink counts at once. */
+__noinline int note_unseen(void)
+{
+	struct outgoing_packet *p = outgoing();
+	struct source_lease *lease;
+
+	if (!p)
+		return 0;
+	lease = bpf_map_lookup_elem(&source_leases, &p->key);
+	if (lease)
+		note_unseen_turn(p, lease);
+	return 0;
+}
+
+/*
+ * Notes that a packet is tagged that the sink counts at once. Flows look at such a lease often, so that it shows soon. Whether
+ * a packet has room for options is not known yet.
+ */
 static __always_inline void note_look(struct outgoing_packet *p, struct source_lease *lease)
 {
 	__u64 unseen_ns = lease->vouched_ns - (LEASE_VOUCH_NS - LEASE_TOLD_NS);
@@ -37,7 +59,10 @@ static __always_inline void note_look(struct outgoing_packet *p, struct source_l
 			p->leased_ns = unseen_ns;
 		return;
 	}
-	lease->unseen_turns |= 1U << (p->now_ns >> LEASE_TURN_SHIFT & (LEASE_TURNS - 1));
+	if (p->form == ENCAP_OPTIONS)
+		p->is_unseen = true;
+	else
+		note_unseen_turn(p, lease);
 	if (p->leased_ns > p->now_ns + (1U << LEASE_TURN_SHIFT))
 		p->leased_ns = p->now_ns + (1U << LEASE_TURN_SHIFT);
 }
@@ -189,6 +214,7 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->stack = 0;
 	p->left = LEFT_NOT;
 	p->begins = false;
+	p->is_unseen = false;
 	if (p->watching.watched == WATCHED_STATIC) {
 		p->form = FLOW_MIXED;
 		if (f && !f->form)

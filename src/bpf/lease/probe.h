@@ -74,6 +74,8 @@ static __always_inline int note_probe_of(bool locked)
 	/* Data would not be recognised without the mark. */
 	if (p->probe.form == FORM_OVER_UDP && (p->at.tos & set->tos_mask) != set->tos_value)
 		return 0;
+	if (form == FORM_OVER_UDP)
+		grant->first_form = p->probe.form;
 	note_arrival(grant, form, p->probe.number, locked);
 	return 0;
 }

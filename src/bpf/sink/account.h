@@ -258,7 +258,7 @@ static __always_inline enum measured choose_fate(__u32 reasons, const struct sin
 		return MEASURED_DROP;
 	}
 	if (in_option) {
-		count_sink(COUNT_SINK_READ, p->facts.count, p->frame_len);
+		count_sink(COUNT_SINK_RECEIVED, p->facts.count, p->frame_len);
 		return MEASURED_LEAVE;
 	}
 	return MEASURED_STRIP;

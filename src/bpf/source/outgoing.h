@@ -45,6 +45,7 @@ struct outgoing_packet {
 	bool at_xdp;         /* only extension-udp is possible */
 	bool begins;         /* the flow begins with this packet, whether the table had a record of its key or not */
 	bool repeats;        /* the segment has no new data */
+	bool is_unseen;      /* in options: if it is tagged, the sink counts it at once */
 	__s16 timeouts;      /* what timeouts_of() says of a segment that may be repeated */
 	struct watching watching;
 	__u32 queue_packets;

@@ -137,7 +137,7 @@ pub const DAEMON: &[CounterReason] = rows! {
 pub const NO_REASON: &[&str] = &[
     "mx_passed",
     "postcard_sent",
-    "stripped",
+    "received",
     "host_int",
     "lost",
     "recovered",
@@ -153,7 +153,6 @@ pub const NO_REASON: &[&str] = &[
     "nic_stamped",
     "probe",
     "tagged",
-    "read",
     "arrived",
     "pushed",
     "option_filled",

@@ -95,7 +95,7 @@ pub(super) fn counters(page: &mut MetricsPage, role: &str, counters: &[CounterSt
         page.older(&name, MetricKind::Counter, counter.text)
             .value(&[], counter.packets);
         // Bytes of other counters have no meaning, or are not counted.
-        if ["stripped", "read", "tagged"].contains(&counter.name) {
+        if ["received", "tagged"].contains(&counter.name) {
             let name = format!("hostint_{role}_{}_bytes_total", counter.name);
             let help = format!("bytes of these frames: {}", counter.text);
             page.older(&name, MetricKind::Counter, &help)

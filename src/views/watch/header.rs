@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::counters::{Counter, Section, rate};
+use super::counters::{Section, rate};
 use super::state::Watch;
 use super::words::{self, maybe_rate};
 use crate::model::{Attachment, Reason, ReasonSeverity, ReasonTopic};
@@ -59,12 +59,6 @@ fn attached(list: &[Attachment]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Packets with INT that arrived: taken out of tunnels, or read in options.
-fn received(all: &[Counter]) -> Option<f64> {
-    let of = |name| rate(all, Section::Sink, name);
-    Some(of("stripped")? + of("read").unwrap_or_default())
-}
-
 /// The lines of the header.
 pub fn lines(watch: &Watch, width: usize) -> Vec<Line<'static>> {
     let look = watch.look;
@@ -75,7 +69,7 @@ pub fn lines(watch: &Watch, width: usize) -> Vec<Line<'static>> {
         let mut parts = Parts::of(width);
         parts.add("sink", look.strong());
         parts.add(
-            format!("received {}/s", maybe_rate(received(&watch.counters))),
+            format!("received {}/s", per_second(Section::Sink, "received")),
             Style::new(),
         );
         let lost = rate(&watch.counters, Section::Sink, "lost");

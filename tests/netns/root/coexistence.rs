@@ -19,8 +19,8 @@ fn seen(host: &Host, dev: &str) -> String {
 #[test]
 fn an_xdp_program_that_is_there_is_named_and_left_alone() {
     for (name, by_link, mode) in [
-        ("by a link", true, "auto"),
-        ("as ip link does it", false, "auto"),
+        ("by a link", true, "tunnel"),
+        ("as ip link does it", false, "tunnel"),
         ("by a link, generic wanted", true, "generic"),
         ("by a link, native wanted", true, "native"),
     ] {
@@ -127,7 +127,7 @@ fn tc_programs_of_others_go_on_before_under_and_after_ours() {
             lab.a.hostint("source add-dest --static 10.9.2.1");
             see("under ours");
             assert_eq!(lab.a.count("source", "tagged"), 60, "{what}");
-            assert_eq!(lab.b.count("sink", "stripped"), 60, "{what}");
+            assert_eq!(lab.b.count("sink", "received"), 60, "{what}");
             lab.a.hostint("source detach");
             lab.a.hostint("sink detach");
             lab.b.hostint("sink detach");

@@ -248,7 +248,7 @@ fn slow_clients_hold_up_nobody() {
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 50, 400);
     await_that("the daemon works", || {
-        lab.b.count("sink", "stripped") == 50 && lab.b.status()["sink"]["daemon_pid"].is_u64()
+        lab.b.count("sink", "received") == 50 && lab.b.status()["sink"]["daemon_pid"].is_u64()
     });
     drop(clients);
     await_that("others are served then", || {

@@ -198,7 +198,7 @@ fn what_a_sink_strips_and_cannot_track_is_not_covered() {
     await_that_or(
         || {
             send(&from, &storage, 1, 100);
-            lab.b.count("sink", "stripped") > 0
+            lab.b.count("sink", "received") > 0
         },
         || format!("nothing is stripped: {}", lab.b.figures()["sink"]),
     );
@@ -234,7 +234,7 @@ fn both_ends_count_the_same_bytes_of_superpackets() {
     let folder = Folder::create();
     let args = ["--listen", "10.9.2.1:32766"];
     let collector = collect(&lab, &args);
-    let _sinks = measure(&lab, &folder, "auto", "10.9.2.1", "");
+    let _sinks = measure(&lab, &folder, "tunnel", "10.9.2.1", "");
     let from = lab.a.udp("10.9.1.1:5000");
     let storage = lab.b.udp("10.9.2.1:6000");
     await_that_or(

@@ -327,7 +327,7 @@ fn every_query_of_dashboards_and_rules_is_answered_and_true() {
     let arrived = (before + 1 - dropped) as f64;
     prometheus.await_value("hostint_node_packets_total{node=\"1\"}", arrived);
     prometheus.await_value(
-        "sum(hostint_source_tagged_total)-sum(hostint_sink_stripped_total)",
+        "sum(hostint_source_tagged_total)-sum(hostint_sink_received_total)",
         dropped as f64,
     );
 }

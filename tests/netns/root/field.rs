@@ -313,7 +313,7 @@ fn a_datagram_looks_the_same_with_int_and_without() {
             }
         }
         let tagged = lab.a.count("source", "tagged");
-        assert_eq!(lab.b.count("sink", "stripped"), tagged, "{sink}");
+        assert_eq!(lab.b.count("sink", "received"), tagged, "{sink}");
         assert_eq!(lab.b.checksum_errors(), 0, "{sink}");
         lab.a.hostint("source detach");
         lab.b.hostint("sink detach");

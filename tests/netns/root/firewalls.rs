@@ -168,7 +168,7 @@ impl Traffic {
 /// A source of this host for the other one, as an operator attaches it.
 fn attach(host: &Host, dest: &str) {
     let dev = if dest == TO_B { "a0" } else { "b0" };
-    host.hostint(&format!("source attach --dev {dev}"));
+    host.hostint(&format!("source attach --dev {dev} --encap tunnel"));
     host.hostint(&format!("source add-dest {dest}"));
 }
 

@@ -37,7 +37,8 @@ impl Proved {
         let lab = Lab::new();
         lab.make_room();
         let sink = lab.b.sink("--dev b0 --node-id 2");
-        lab.a.hostint("source attach --dev a0 --node-id 1 --force");
+        lab.a
+            .hostint("source attach --dev a0 --node-id 1 --force --encap tunnel");
         lab.a.hostint("source add-dest 10.9.2.1");
         let pins = lab.a.enter(|| Pins::of_this_host(None, false));
         let pins = pins
@@ -177,7 +178,8 @@ fn a_daemon_that_sees_half_of_the_source_s_tables_vouches_once_all_are_there() {
     let lab = Lab::new();
     lab.make_room();
     let _sink = lab.b.leasing_sink("--dev b0 --node-id 2");
-    lab.a.hostint("source attach --dev a0 --node-id 1 --force");
+    lab.a
+        .hostint("source attach --dev a0 --node-id 1 --force --encap tunnel");
     lab.a.hostint("source add-dest 10.9.2.1");
     let pins = lab.a.enter(|| Pins::of_this_host(None, false));
     let pins = pins

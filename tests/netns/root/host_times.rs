@@ -77,7 +77,7 @@ fn datagrams_wait_until_the_application_reads_them() {
     let lab = &ends.lab;
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     let neighbour = lab.b.udp("10.9.2.1:5001");
-    let stripped = || lab.b.count("sink", "stripped");
+    let stripped = || lab.b.count("sink", "received");
     let (before, mut sent) = (stripped(), 0);
     let mut waiting = VecDeque::new();
     let (mut least, mut most) = (Duration::ZERO, Duration::ZERO);

@@ -38,7 +38,7 @@ fn tagged(lab: &Lab) -> u64 {
 }
 
 fn read(lab: &Lab) -> u64 {
-    lab.b.count("sink", "read")
+    lab.b.count("sink", "received")
 }
 
 /// A socket of each host, which wait no longer than a moment.

@@ -107,7 +107,7 @@ fn a_connection_that_runs_already_is_measured_and_each_loss_is_counted() {
     lab.a.sh("ethtool -K a0 tso off gso off");
     stream.send(100_000);
     await_that("all has arrived", || {
-        lab.b.count("sink", "read") == tagged(&lab)
+        lab.b.count("sink", "received") == tagged(&lab)
     });
     lab.drop_packets("ip daddr 10.9.2.1 tcp dport 7001 numgen inc mod 50 == 7");
     stream.send(2_000_000);
@@ -120,7 +120,7 @@ fn a_connection_that_runs_already_is_measured_and_each_loss_is_counted() {
         || format!("{} of {dropped}", lab.b.count("sink", "lost")),
     );
     stream.end();
-    assert_eq!(lab.b.count("sink", "read") + dropped, tagged(&lab));
+    assert_eq!(lab.b.count("sink", "received") + dropped, tagged(&lab));
     assert!(lab.a.count("source", "no_option") > 0, "a FIN has no room");
     assert_eq!(lab.a.count("source", "mss_clamped"), 0);
 }
@@ -187,7 +187,7 @@ fn whatever_a_device_does_to_options_each_byte_arrives_and_ports_stay_closed() {
         assert!(tagged(&lab) > 0, "{sentence}");
         if goes_on {
             assert!(ways(&lab.a).contains("tcp options"), "{sentence}");
-            assert_eq!(lab.b.count("sink", "read"), tagged(&lab), "{sentence}");
+            assert_eq!(lab.b.count("sink", "received"), tagged(&lab), "{sentence}");
         } else {
             let mut port = 7016;
             let closes = || {

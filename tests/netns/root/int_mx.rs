@@ -130,7 +130,7 @@ fn connections_and_datagrams_carry_int_mx_and_come_whole() {
     exchange_tcp_with(&lab.a, &lab.b, "10.9.15.2:7000".parse().unwrap(), 2_000_000);
     let segments = passed(&chain.routers[3]) - datagrams;
     assert!(segments >= 1_300, "{segments}");
-    let stripped = lab.b.count("sink", "stripped");
+    let stripped = lab.b.count("sink", "received");
     assert!(stripped >= datagrams + segments, "{stripped}");
     assert_eq!(lab.b.checksum_errors(), 0, "all was restored");
     let status = lab.a.hostint("status");

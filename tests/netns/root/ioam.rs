@@ -218,7 +218,7 @@ fn plain_routers_are_the_hops_of_every_packet() {
         std::fs::metadata(&capture).is_ok_and(|file| file.len() > 0)
     });
     path.exchange();
-    let stripped = lab.b.count("sink", "stripped");
+    let stripped = lab.b.count("sink", "received");
     assert!(stripped > 500, "{stripped} packets stripped");
     let tagged = lab.a.count("source", "tagged");
     assert!(tagged >= stripped, "{tagged} tagged, {stripped} stripped");
@@ -251,7 +251,7 @@ fn plain_routers_are_the_hops_of_every_packet() {
         assert_eq!(nodes, newest_first);
     }
     // Routers tell when a packet arrived: of that they make links, and no time in themselves.
-    let stripped = Some(lab.b.count("sink", "stripped"));
+    let stripped = Some(lab.b.count("sink", "received"));
     let expected = [stripped, stripped, None, stripped, None, stripped];
     await_that_or(
         || counted(&path) == expected,
@@ -276,7 +276,7 @@ fn routers_without_room_or_of_another_namespace_are_no_hops_and_harm_nothing() {
             n.sh(at_second_router);
         });
         path.exchange();
-        let stripped = path.lab.b.count("sink", "stripped");
+        let stripped = path.lab.b.count("sink", "received");
         assert!(stripped > 500, "{name}: {stripped}");
         // Those that were merged again count once.
         let full = path.lab.b.count("sink", "trace_full");
@@ -300,7 +300,7 @@ fn where_a_router_drops_hop_by_hop_options_packets_go_another_way() {
         || format!("{:?}", peers(&path.lab.a)),
     );
     path.exchange();
-    assert!(path.lab.b.count("sink", "stripped") > 500);
+    assert!(path.lab.b.count("sink", "received") > 500);
     assert!(path.told().iter().all(Vec::is_empty), "no router tells");
 }
 

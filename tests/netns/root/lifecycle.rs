@@ -20,7 +20,7 @@ fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
     );
     exchange_udp(&from, &to, 100, 1000);
     assert_eq!(
-        lab.b.count("sink", "stripped"),
+        lab.b.count("sink", "received"),
         200,
         "a killed daemon's program strips"
     );
@@ -29,7 +29,7 @@ fn stripping_outlives_the_daemon_and_detach_leaves_nothing() {
     let mut b_sink = lab.b.sink("--dev b0 --node-id 2");
     exchange_udp(&from, &to, 100, 1000);
     let status = lab.b.status();
-    assert_eq!(lab.b.count("sink", "stripped"), 300, "counters go on");
+    assert_eq!(lab.b.count("sink", "received"), 300, "counters go on");
     assert_eq!(
         flow(&status, "restart", 6000)["packets"],
         300,
@@ -228,7 +228,7 @@ fn several_interfaces_share_one_sink_and_a_private_bpffs_separates_hosts() {
         30,
         1000,
     );
-    assert_eq!(b_host.count("sink", "stripped"), 60);
+    assert_eq!(b_host.count("sink", "received"), 60);
     assert_eq!(b_host.status()["sink"]["flows_total"], 2);
     assert!(!pins_below(&dir.join("hostint")).is_empty());
     assert_eq!(
@@ -244,7 +244,7 @@ fn several_interfaces_share_one_sink_and_a_private_bpffs_separates_hosts() {
         10,
         1000,
     );
-    assert_eq!(b_host.count("sink", "stripped"), 70, "b0 goes on");
+    assert_eq!(b_host.count("sink", "received"), 70, "b0 goes on");
     b_sink.end();
     b_host.hostint("sink detach");
     assert_eq!(

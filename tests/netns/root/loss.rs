@@ -89,7 +89,7 @@ fn lost_tcp_segments_are_counted_and_the_stream_survives() {
         || {
             let lost = lab.b.count("sink", "lost") - lab.b.count("sink", "recovered");
             let tagged = lab.a.count("source", "tagged");
-            let arrived = lab.b.count("sink", "stripped");
+            let arrived = lab.b.count("sink", "received");
             lost == dropped
                 || (lost < dropped && tagged == arrived + dropped && lost + 3 >= dropped)
         },

@@ -201,7 +201,7 @@ fn prometheus_knows_what_was_sent_and_what_was_lost() {
     );
     prometheus.await_value("hostint_node_bytes_total", arrived * 128.0);
     prometheus.await_value("hostint_node_latency_seconds_count{node=\"1\"}", arrived);
-    prometheus.await_value("hostint_sink_stripped_total", arrived);
+    prometheus.await_value("hostint_sink_received_total", arrived);
     prometheus.await_value("hostint_sink_flows", 1.0);
     let median = "histogram_quantile(0.5,hostint_node_latency_seconds_bucket{node=\"1\"})";
     let median = prometheus.query(median).unwrap();
@@ -282,7 +282,7 @@ fn a_sink_pushes_what_it_has_measured_by_a_thread_that_may_do_nothing_else() {
     }
     assert_eq!(lab.a.count("source", "tagged"), 2000);
     await_that("all is stripped", || {
-        lab.b.count("sink", "stripped") == 2000
+        lab.b.count("sink", "received") == 2000
     });
     assert_eq!(b.end(), Some(0));
     assert_eq!(pushed_packets(&receiver), Some(2000.0));
@@ -326,7 +326,7 @@ fn sums_stay_when_flows_are_forgotten() {
         await_that("all packets are counted", || {
             series(&lab.b, packets) == sent
         });
-        assert_eq!(lab.b.count("sink", "stripped"), sent);
+        assert_eq!(lab.b.count("sink", "received"), sent);
         let mut least = sent;
         await_that("all flows are forgotten", || {
             let now = series(&lab.b, packets);
@@ -372,7 +372,7 @@ fn a_restarted_daemon_counts_from_0() {
     await_that("the next 100 are counted", || {
         series(&lab.b, packets) == 100
     });
-    assert_eq!(lab.b.count("sink", "stripped"), 200);
+    assert_eq!(lab.b.count("sink", "received"), 200);
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn tcp_makes_room_for_int_on_a_narrow_path_without_icmp() {
     ];
     for (sentence, narrow, mtu) in cases {
         for (flags, rooms) in [
-            ("", [88, 108]),
+            ("--encap tunnel", [88, 108]),
             // TCP is not sent over TCP to a sink of this version.
             ("--encap over-tcp-udp --superpackets skip", [88, 108]),
         ] {
@@ -135,7 +135,7 @@ fn tcp_makes_room_for_int_on_a_narrow_path_without_icmp() {
 fn a_host_without_a_lease_announces_what_it_likes() {
     let lab = Lab::new();
     let _a = lab.a.leasing_sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source attach --dev a0 --encap tunnel");
     lab.a.hostint("source add-dest 10.9.2.1");
     await_that("the host is known to have no sink", || {
         lab.a.figures()["source"]["peers"][0]["state"] == "no_sink"
@@ -188,7 +188,7 @@ fn datagrams_are_measured_on_a_path_narrower_than_its_ends_without_icmp() {
             lab.a.leasing_sink("--dev a0 --node-id 1"),
             lab.b.leasing_sink("--dev b0 --node-id 2"),
         ];
-        lab.a.hostint("source attach --dev a0");
+        lab.a.hostint("source attach --dev a0 --encap tunnel");
         lab.a.hostint("source add-dest 10.9.2.1");
         await_that("the path is proved", || {
             let ways = &lab.a.figures()["source"]["peers"][0]["ways"];

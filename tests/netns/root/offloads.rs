@@ -73,7 +73,7 @@ fn settle(name: &str, from: &Host, to: &Host) -> (u64, u64) {
     let state = || (from.counters("source"), to.counters("sink"));
     let settled = || {
         let (source, sink) = state();
-        source["tagged"] == sink["stripped"] + sink["lost"] - sink["recovered"]
+        source["tagged"] == sink["received"] + sink["lost"] - sink["recovered"]
     };
     await_that_or(settled, || {
         format!("{name}: tagged is not stripped and lost: {:?}", state())

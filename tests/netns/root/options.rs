@@ -82,7 +82,7 @@ fn test_options_do_what_they_say() {
         20,
         "a full table measures no newcomer"
     );
-    assert_eq!(lab.b.count("sink", "stripped"), 40, "but strips it");
+    assert_eq!(lab.b.count("sink", "received"), 40, "but strips it");
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn a_source_for_host_int_writes_what_a_sink_restores_without_looking_at_the_tail
             "{finisher}: {source:?} {}",
             lab.a.status()["source"]["peers"]
         );
-        assert_eq!(source["tagged"], sink["stripped"], "{finisher}");
-        assert_eq!(sink["host_int"], sink["stripped"], "{finisher}");
+        assert_eq!(source["tagged"], sink["received"], "{finisher}");
+        assert_eq!(sink["host_int"], sink["received"], "{finisher}");
         let errors = lab.a.checksum_errors() + lab.b.checksum_errors();
         assert_eq!(errors, 0, "{finisher} finishes checksums");
     }

@@ -64,6 +64,17 @@ fn each_flow_takes_a_form_that_passes_the_path() {
             name: "default settings",
             flags: "",
             rule: "",
+            ways: &["tcp options", "udp options"],
+            eaten: &[],
+            tos_changed: 0,
+            said: "packets go in options",
+            udp: Some("options"),
+            tcp: Some("options"),
+        },
+        Case {
+            name: "tunnels",
+            flags: "--encap tunnel",
+            rule: "",
             ways: gpe,
             eaten: &[],
             tos_changed: 0,
@@ -117,7 +128,7 @@ fn each_flow_takes_a_form_that_passes_the_path() {
         },
         Case {
             name: "a router that drops UDP port 4790",
-            flags: "",
+            flags: "--encap tunnel",
             rule: "udp dport 4790 drop",
             ways: extension,
             eaten: &["vxlan-gpe"],
@@ -128,7 +139,7 @@ fn each_flow_takes_a_form_that_passes_the_path() {
         },
         Case {
             name: "a firewall that drops packets of unknown connections",
-            flags: "",
+            flags: "--encap tunnel",
             rule: "ct state invalid drop",
             ways: &[],
             eaten: &["stray packets"],
@@ -189,7 +200,7 @@ fn each_flow_takes_a_form_that_passes_the_path() {
 #[test]
 fn a_path_whose_route_changed_is_proved_again() {
     let lab = Lab::new();
-    let _sinks = watch(&lab, "");
+    let _sinks = watch(&lab, "--encap tunnel");
     assert_eq!(peer(&lab.a)["eaten"], json!([]));
     // No packet is tagged, so nothing else shows that the tunnel does not pass any more.
     lab.drop_packets("udp dport 4790");

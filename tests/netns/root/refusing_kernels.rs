@@ -110,7 +110,7 @@ fn measure(refused: &[Refused]) -> (Lab, Value) {
     let status = lab.b.status();
     let (tagged, stripped) = (
         lab.a.count("source", "tagged"),
-        lab.b.count("sink", "stripped"),
+        lab.b.count("sink", "received"),
     );
     assert_eq!(tagged, stripped + 7, "{status:#}");
     assert_eq!(lab.b.checksum_errors(), 0);

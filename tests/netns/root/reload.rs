@@ -126,7 +126,7 @@ fn node_id_collectors_and_watchlist_change_while_traffic_goes_on() {
 
     let said = on_a.applies(&a, &format!("{A}{WATCH}"));
     assert!(said.contains("applied: [[watch]] 1 rule\n"), "{said}");
-    await_more(&lab.b, "sink", "stripped", "a rule more");
+    await_more(&lab.b, "sink", "received", "a rule more");
     let rules: Value = serde_json::from_str(&lab.a.hostint("source rules --json")).unwrap();
     assert_eq!(rules["rules"][0]["class"], "storage", "{rules}");
     assert_eq!(rules["rules"][0]["from_file"], true, "{rules}");
@@ -220,7 +220,7 @@ fn node_id_collectors_and_watchlist_change_while_traffic_goes_on() {
         b.stderr()
             .contains(&format!("cannot read config {}: No such file", on_b.path()))
     });
-    await_more(&lab.b, "sink", "stripped", "after all refusals");
+    await_more(&lab.b, "sink", "received", "after all refusals");
 
     on_a.applies(&a, A);
     await_more(&lab.a, "source", "unwatched", "the rule is gone");
@@ -447,13 +447,13 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
     let attach = "source attach --dev a0 --encap over-tcp-udp";
     lab.a.hostint(attach);
     let traffic = Stamped::start(&lab, 6000);
-    await_more(&lab.b, "sink", "stripped", "rules of the daemon's file");
+    await_more(&lab.b, "sink", "received", "rules of the daemon's file");
     lab.a.hostint("source detach");
     lab.a.hostint(attach);
     await_more(
         &lab.b,
         "sink",
-        "stripped",
+        "received",
         "rules of the daemon's file, once more",
     );
     let encapsulation = || lab.a.status()["source"]["attachments"][0]["encapsulation"].clone();
@@ -468,7 +468,7 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
         "{said}"
     );
     assert_eq!(encapsulation(), "extension-udp port 33122");
-    await_more(&lab.b, "sink", "stripped", "another encapsulation");
+    await_more(&lab.b, "sink", "received", "another encapsulation");
     for (change, says) in [
         (
             "max-flows = 7",
@@ -493,7 +493,7 @@ fn the_sinks_daemon_reloads_its_hosts_source_too() {
     }
     on_a.applies(&a, &text);
     assert_eq!(encapsulation(), "over-tcp-udp dscp 0x01/0x01");
-    await_more(&lab.b, "sink", "stripped", "and back");
+    await_more(&lab.b, "sink", "received", "and back");
     traffic.assert_untouched("another encapsulation");
     assert_eq!(lab.b.status()["sink"]["flows"][0]["lost"], 0);
 }
@@ -509,7 +509,7 @@ fn a_source_in_the_foreground_reloads_by_itself() {
         "source attached",
     );
     let traffic = Stamped::start(&lab, 6000);
-    await_more(&lab.b, "sink", "stripped", "rules of the file");
+    await_more(&lab.b, "sink", "received", "rules of the file");
     let other = text
         .replace("node-id = 1", "node-id = 11")
         .replace("\"over-tcp-udp\"", "\"extension-udp\"");
@@ -519,7 +519,7 @@ fn a_source_in_the_foreground_reloads_by_itself() {
         "{said}"
     );
     assert_eq!(lab.a.status()["node_id"], 11);
-    await_more(&lab.b, "sink", "stripped", "another encapsulation");
+    await_more(&lab.b, "sink", "received", "another encapsulation");
     let flows = lab.b.status()["sink"]["flows"].clone();
     assert_eq!(flows[0]["source_node"], 11, "{flows}");
     let said = on_a.refuses(

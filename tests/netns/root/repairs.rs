@@ -17,7 +17,7 @@ fn await_measured(lab: &Lab, name: &str) {
     let counts = || {
         (
             lab.a.count("source", "tagged"),
-            lab.b.count("sink", "stripped"),
+            lab.b.count("sink", "received"),
         )
     };
     let from = lab.a.udp("10.9.1.1:0");

@@ -36,7 +36,7 @@ fn the_history_has_the_packets_of_a_pause_of_its_collector_once() {
             std::thread::sleep(Duration::from_millis(1));
         }
         await_that("they are stripped", || {
-            lab.b.count("sink", "stripped") == in_all
+            lab.b.count("sink", "received") == in_all
         });
     };
     let known = |wanted: i64| {

@@ -122,8 +122,7 @@ fn real_output_is_of_its_schema() {
         send();
         !is_none(&lab.b.status()["sink"]["flows"])
     });
-    // Tagged packets go to the port of vxlan-gpe.
-    lab.drop_packets("udp dport 4790");
+    lab.drop_packets("udp dport { 6000, 6001 }");
     await_that("packets are dropped behind the source", || {
         send();
         let list = lab.m.sh("nft -j list counters table ip lab");

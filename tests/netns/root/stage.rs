@@ -77,7 +77,7 @@ fn bulk_tcp_is_tagged_segment_by_segment() {
         if offload == "on" {
             assert!(lab.a.count("source", "staged") > 0, "{name}");
         }
-        assert_eq!(lab.b.count("sink", "stripped"), tagged, "{name}");
+        assert_eq!(lab.b.count("sink", "received"), tagged, "{name}");
         assert_eq!(lab.b.count("sink", "lost"), 0, "{name}");
         let errors = lab.a.checksum_errors() + lab.b.checksum_errors();
         assert_eq!(errors, 0, "{name}");
@@ -107,7 +107,7 @@ fn udp_superpackets_are_tagged_one_by_one() {
     assert!(sent == arrived);
     assert_eq!(lab.a.count("source", "staged"), 1);
     assert_eq!(lab.a.count("source", "tagged"), 40);
-    assert_eq!(lab.b.count("sink", "stripped"), 40);
+    assert_eq!(lab.b.count("sink", "received"), 40);
     assert_eq!(lab.b.checksum_errors(), 0);
 }
 
@@ -160,7 +160,7 @@ fn another_attach_uses_the_pair_again_and_another_way_removes_it() {
     exchange_tcp(&lab.a, &lab.b, 7000, 1_000_000);
     let tagged = lab.a.count("source", "tagged");
     assert!(tagged > 690, "{tagged}");
-    assert_eq!(lab.b.count("sink", "stripped"), tagged);
+    assert_eq!(lab.b.count("sink", "received"), tagged);
 
     lab.a
         .hostint("source attach --dev a0 --encap over-tcp-udp --superpackets skip");
@@ -237,7 +237,7 @@ fn no_gso_lowers_the_limit_and_gives_it_back() {
     let tagged = lab.a.count("source", "tagged");
     assert!(tagged > 690, "{tagged}");
     assert_eq!(lab.a.count("source", "superpacket"), 0);
-    assert_eq!(lab.b.count("sink", "stripped"), tagged);
+    assert_eq!(lab.b.count("sink", "received"), tagged);
 
     let output = lab
         .a

@@ -256,7 +256,7 @@ fn the_totals_of_classes_have_each_packet_of_their_flows_once() {
     };
     // A flow of a single packet is too small for a summary of its own. The packet must not be one that is lost.
     send(8, 0);
-    await_that("it has come", || lab.b.count("sink", "stripped") == 1);
+    await_that("it has come", || lab.b.count("sink", "received") == 1);
     disturb(&lab);
     for round in 0..300 {
         for n in 0..8 {

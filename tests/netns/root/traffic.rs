@@ -114,7 +114,7 @@ fn tagged_traffic_arrives_as_it_was_sent_with_valid_checksums_on_the_wire() {
             "{}: only {tagged} packets were tagged",
             case.name
         );
-        assert_eq!(lab.b.count("sink", "stripped"), tagged, "{}", case.name);
+        assert_eq!(lab.b.count("sink", "received"), tagged, "{}", case.name);
         assert_eq!(lab.b.count("sink", "lost"), 0, "{}", case.name);
         assert_eq!(
             lab.a.checksum_errors() + lab.b.checksum_errors(),
@@ -210,7 +210,7 @@ fn guest_traffic_is_tagged_on_the_hosts_end_of_its_veth() {
         exchange_tcp(&guest, &lab.b, 7000, 200_000);
         let tagged = lab.a.count("source", "tagged");
         assert!(tagged > 300 + 140, "{flags}: {tagged} packets tagged");
-        assert_eq!(lab.b.count("sink", "stripped"), tagged, "{flags}");
+        assert_eq!(lab.b.count("sink", "received"), tagged, "{flags}");
         assert_eq!(
             lab.b.checksum_errors() + guest.checksum_errors(),
             0,
@@ -253,7 +253,7 @@ fn packets_without_room_and_superpackets_pass_untagged_and_are_counted() {
     exchange_tcp(&lab.a, &lab.b, 7000, 3_000_000);
     assert!(lab.a.count("source", "superpacket") > 100);
     assert_eq!(
-        lab.b.count("sink", "stripped"),
+        lab.b.count("sink", "received"),
         lab.a.count("source", "tagged")
     );
 }
@@ -269,7 +269,7 @@ fn the_mark_alone_changes_nothing_and_dscp_and_ecn_come_back() {
         setsockopt(&from, sockopt::Ipv4Tos, &tos).unwrap();
         exchange_udp(&from, &to, 50, 200);
     }
-    assert_eq!(lab.b.count("sink", "stripped"), 0);
+    assert_eq!(lab.b.count("sink", "received"), 0);
     assert_eq!(lab.b.count("sink", "foreign_mark"), 4 * 50);
 
     let _a = lab.a.sink("--dev a0 --node-id 1");
@@ -294,5 +294,5 @@ fn the_mark_alone_changes_nothing_and_dscp_and_ecn_come_back() {
         });
         assert_eq!(seen, Some(tos as u8), "ToS {tos:#04x} comes back");
     }
-    assert_eq!(lab.b.count("sink", "stripped"), 7);
+    assert_eq!(lab.b.count("sink", "received"), 7);
 }

@@ -211,7 +211,7 @@ fn hops_come_and_go_under_load() {
 #[test]
 fn versions_with_other_maps_take_over_from_each_other() {
     let other = other_version();
-    let path = Path::begin("auto", 1);
+    let path = Path::begin("tunnel", 1);
     let lab = &path.lab;
     let attach =
         format!("transit attach --dev m0,m1 --node-id {HOP} --allow 10.9.0.0/16,fd09::/16");
@@ -253,7 +253,7 @@ fn a_bridge_is_a_hop_too() {
     ));
     lab.m
         .hostint(&format!("transit attach --dev m0,m1 --node-id {HOP}"));
-    let path = Path::on(lab, "auto", 1);
+    let path = Path::on(lab, "tunnel", 1);
     let lab = &path.lab;
     carry(lab, "a bridge", || {
         lab.m.count("transit", "pushed") > 10_000
@@ -327,7 +327,7 @@ fn two_hops_are_told_in_the_order_of_the_path() {
 
 #[test]
 fn the_daemon_keeps_the_hop_attached_and_outlives_nothing() {
-    let path = Path::begin("auto", 2);
+    let path = Path::begin("tunnel", 2);
     let lab = &path.lab;
     let config = std::env::temp_dir().join(format!("{}.toml", lab.m.ns));
     let text = "[transit]\ndev = [\"m0\", \"m1\"]\nnode-id = 9\nhttp = \"127.0.0.1\"\n";

@@ -268,7 +268,7 @@ fn what_hostints_source_sends_is_standard_int_md_in_tcp_and_udp() {
     assert_eq!(flow["encapsulation"], "int-md");
     let (pushed, stripped) = (
         lab.m.count("transit", "pushed"),
-        lab.b.count("sink", "stripped"),
+        lab.b.count("sink", "received"),
     );
     assert!(stripped > 50 + 100_000 / 1_500, "{stripped}");
     assert_eq!(pushed, stripped, "the hop is in each packet");

@@ -211,7 +211,7 @@ fn datagrams_are_counted_where_a_user_has_packets_tagged_anyway() {
             ends.send(&what);
             let tagged = lab.a.count("source", "tagged");
             assert_eq!(tagged, 2 * 4 * 50, "{what}");
-            assert_eq!(lab.b.count("sink", "stripped"), tagged, "{what}");
+            assert_eq!(lab.b.count("sink", "received"), tagged, "{what}");
             for reason in ["lost", "duplicate", "damaged", "bad_length"] {
                 assert_eq!(lab.b.count("sink", reason), 0, "{what}: {reason}");
             }
@@ -252,7 +252,7 @@ fn what_the_other_host_begins_is_counted() {
         exchange((&lab.b, B), (&lab.a, A), A, form);
         let tagged = lab.b.count("source", "tagged");
         assert!(tagged >= least, "{form}: {tagged} {:?}", peers(&lab.b));
-        assert_eq!(lab.a.count("sink", "stripped"), tagged, "{form}");
+        assert_eq!(lab.a.count("sink", "received"), tagged, "{form}");
         assert_eq!(lab.a.count("sink", "lost"), 0, "{form}");
     }
 }
@@ -267,7 +267,7 @@ fn a_rule_that_begins_harms_no_packet_in_ioam() {
     lab.a.hostint("source add-dest fd09:2::1");
     await_that("a's paths are proved", || is_settled(&lab.a));
     exchange((&lab.a, A), (&lab.b, B), B, "before");
-    let stripped = lab.b.count("sink", "stripped");
+    let stripped = lab.b.count("sink", "received");
     assert!(stripped > 250, "{stripped}");
     MASQUERADES.begin(&lab);
     exchange((&lab.a, A), (&lab.b, B), B, "as it begins");

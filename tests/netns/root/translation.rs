@@ -31,10 +31,10 @@ fn of_what_the_other_host_sends() {
         let _a = lab.a.leasing_sink("--dev a0 --node-id 1");
         let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
         if is_source {
-            lab.a.hostint("source attach --dev a0");
+            lab.a.hostint("source attach --dev a0 --encap tunnel");
             lab.a.hostint("source add-dest 10.9.2.1 fd09:2::1");
         }
-        lab.b.hostint("source attach --dev b0");
+        lab.b.hostint("source attach --dev b0 --encap tunnel");
         lab.b.hostint("source add-dest 10.9.1.1 fd09:1::1");
         await_that("b's paths are proved", || is_settled(&lab.b));
         await_that("b learns that answers are translated", || {
@@ -79,7 +79,7 @@ fn of_a_host_whose_daemon_does_not_run_is_not_known() {
         }
         lab.a.hostint("sink attach --dev a0 --node-id 1");
         let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
-        lab.b.hostint("source attach --dev b0");
+        lab.b.hostint("source attach --dev b0 --encap tunnel");
         lab.b.hostint("source add-dest 10.9.1.1 fd09:1::1");
         await_that("b knows that a has no daemon", || {
             let peers = peers(&lab.b);

@@ -76,9 +76,9 @@ fn only_hosts_with_a_lease_or_in_an_allowed_prefix_are_stripped() {
             }
             let (stripped, strange) = if case.stripped { (20, 0) } else { (0, 20) };
             await_that(&format!("{name}: all are counted"), || {
-                count("stripped") + count("not_allowed") == 20
+                count("received") + count("not_allowed") == 20
             });
-            assert_eq!(count("stripped"), stripped, "{name}");
+            assert_eq!(count("received"), stripped, "{name}");
             assert_eq!(count("not_allowed"), strange, "{name}");
             let flows = u64::from(case.stripped);
             assert_eq!(lab.b.figures()["sink"]["flows_total"], flows, "{name}");
@@ -167,7 +167,7 @@ fn reports_are_never_more_than_the_traffic_they_are_about() {
         let arrived = || {
             let status = lab.b.figures();
             let counters = status["sink"]["counters"].as_array().unwrap();
-            let stripped = counters.iter().find(|one| one["name"] == "stripped");
+            let stripped = counters.iter().find(|one| one["name"] == "received");
             let stripped = stripped.unwrap();
             const ETHERNET: u64 = 14;
             let packets = stripped["packets"].as_u64().unwrap();
@@ -252,6 +252,6 @@ fn no_host_fills_the_flow_table_at_once() {
             5_000,
             "{hook}: each flow is tracked or counted"
         );
-        assert_eq!(lab.b.count("sink", "stripped"), 5_000, "{hook}");
+        assert_eq!(lab.b.count("sink", "received"), 5_000, "{hook}");
     }
 }

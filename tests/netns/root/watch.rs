@@ -150,7 +150,7 @@ fn flows_and_their_loss_are_on_the_screen_and_the_terminal_is_given_back() {
     tmux.await_words("a small terminal", &["last interval", "received 750"]);
     tmux.keys(&["Escape"]);
     tmux.keys(&["2"]);
-    tmux.await_words("counters", &["stripped", "lost", "250"]);
+    tmux.await_words("counters", &["received", "lost", "250"]);
 
     tmux.keys(&["q"]);
     tmux.await_restored("q");

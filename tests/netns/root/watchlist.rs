@@ -67,7 +67,7 @@ fn rules_of_the_file_choose_by_port_protocol_dscp_and_sender() {
     assert!(tagged() > 20, "8099 is web: {}", tagged());
     assert_eq!(
         lab.a.count("source", "tagged"),
-        lab.b.count("sink", "stripped")
+        lab.b.count("sink", "received")
     );
     let logged = || std::fs::read_to_string(&log).unwrap();
     for class in ["\"class\":\"voice\"", "\"class\":\"web\""] {

@@ -267,7 +267,7 @@ fn counters_that_begin_anew_have_no_rate() {
     for (packets, rate) in [(1000, "-"), (3500, "2,500"), (10, "-"), (30, "20")] {
         viewer.see(sink(vec![flow(1, packets, 0, 12)]));
         let screen = viewer.screen();
-        let wanted = format!("stripped {rate}/s");
+        let wanted = format!("received {rate}/s");
         assert!(screen.contains(&wanted), "{wanted}: {screen}");
     }
 }

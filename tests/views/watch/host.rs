@@ -52,7 +52,7 @@ pub fn sink(flows: Vec<FlowStatus>) -> HostStatus {
             daemon_pid: Some(4711),
             counters: vec![
                 counter(
-                    "stripped",
+                    "received",
                     "INT removed, packet handed on as it was sent",
                     all,
                 ),

@@ -7,17 +7,25 @@ use hostint_testing::conversation::{Conversation, Server, many};
 use hostint_testing::datagrams::{Echo, Flows};
 use hostint_testing::netns::{Host, Lab, await_that};
 use hostint_testing::networks::Network;
-use hostint_testing::watched_pair::{is_settled, peers, start};
+use hostint_testing::watched_pair::{is_settled, peers, start_with};
 use serde_json::json;
 
 const BULK: u64 = 3_000_000;
 
 const WITHOUT_SINK: &str = "without a sink on b";
 
+/// How packets carry INT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Carrier {
+    Options,
+    Tunnel,
+}
+
 /// What of the traffic is measured in a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measured {
     Everything,
+    Connections,
     Datagrams,
     Nothing,
 }
@@ -173,13 +181,13 @@ fn assert_measured(lab: &Lab, network: &Network, measured: Measured) {
         (true, true) => Measured::Everything,
         (false, true) => Measured::Datagrams,
         (false, false) => Measured::Nothing,
-        (true, false) => panic!("{}: only TCP is measured: {status}", network.name),
+        (true, false) => Measured::Connections,
     };
     assert_eq!(found, measured, "{}: {:#?}", network.name, peers(&lab.a));
 }
 
 /// The forms that the source on a may use towards b, and those that the path eats.
-fn assert_said(lab: &Lab, network: &Network, measured: Measured, eaten: &[&str]) {
+fn assert_said(lab: &Lab, network: &Network, carrier: Carrier, measured: Measured, eaten: &[&str]) {
     let peers = peers(&lab.a);
     let peer = peers
         .iter()
@@ -189,11 +197,18 @@ fn assert_said(lab: &Lab, network: &Network, measured: Measured, eaten: &[&str])
         assert_eq!(peer["state"], "forged", "{}: {peer}", network.name);
         return;
     }
-    let ways: &[&str] = match measured {
-        Measured::Everything => &["tcp vxlan-gpe", "udp vxlan-gpe"],
-        Measured::Datagrams => &["udp vxlan-gpe"],
+    let way = match carrier {
+        Carrier::Options => "options",
+        Carrier::Tunnel => "vxlan-gpe",
+    };
+    let protocols: &[&str] = match measured {
+        Measured::Everything => &["tcp", "udp"],
+        Measured::Connections => &["tcp"],
+        Measured::Datagrams => &["udp"],
         Measured::Nothing => &[],
     };
+    let named = protocols.iter().map(|protocol| format!("{protocol} {way}"));
+    let ways: Vec<String> = named.collect();
     // Tagged packets, or the question itself, take the link without a sink.
     let is_astray = ["astray", "no_sink"]
         .iter()
@@ -211,7 +226,7 @@ fn assert_said(lab: &Lab, network: &Network, measured: Measured, eaten: &[&str])
 }
 
 /// `eaten` are the forms of probes that do not pass the path.
-pub fn check(network: Network, measured: Measured, eaten: &[&str]) {
+pub fn check(network: Network, carrier: Carrier, measured: Measured, eaten: &[&str]) {
     let lab = Lab::new();
     lab.add_ipv6();
     network.build(&lab);
@@ -224,7 +239,11 @@ pub fn check(network: Network, measured: Measured, eaten: &[&str]) {
     table.assert_right();
 
     let mut early: Vec<Open> = directions.iter().map(|one| one.open(1 << 40)).collect();
-    let [_a, b] = start(&lab);
+    let flags = match carrier {
+        Carrier::Options => "",
+        Carrier::Tunnel => "--encap tunnel",
+    };
+    let [_a, b] = start_with(&lab, flags);
     begin(&lab, &mut table, &mut directions);
     table.add_all("with hostint", &mut directions);
     for (direction, early) in directions.iter().zip(&mut early) {
@@ -238,7 +257,7 @@ pub fn check(network: Network, measured: Measured, eaten: &[&str]) {
     }
     table.assert_right();
     assert_measured(&lab, &network, measured);
-    assert_said(&lab, &network, measured, eaten);
+    assert_said(&lab, &network, carrier, measured, eaten);
 
     let mut late: Vec<Open> = directions.iter().map(|one| one.open(1 << 41)).collect();
     lab.b.hostint("sink detach --now");

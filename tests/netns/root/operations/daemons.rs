@@ -139,7 +139,7 @@ impl Daemons {
     /// The source is attached again.
     fn reattach(&mut self, random: &mut Random) {
         let side = random.below(2);
-        let encap = random.pick(&["auto", "vxlan-gpe"]);
+        let encap = random.pick(&["options", "tunnel"]);
         self.resume(side);
         let dev = DEVICES[side];
         let dest = ADDRESSES[1 - side];
@@ -222,7 +222,7 @@ impl Daemons {
             let lost = host.count("sink", "lost");
             lost_in_all += lost;
             sums.add("packets tagged", host.count("source", "tagged"));
-            sums.add("packets stripped", host.count("sink", "stripped"));
+            sums.add("packets stripped", host.count("sink", "received"));
             sums.add("packets lost, by the sinks", lost);
         }
         lost_in_all
