@@ -297,7 +297,9 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
                 .replace(
                     ".TP\nhostint\\-help(8)\nPrint this message or the help of the given subcommand(s)\n",
                     ".PD\n",
-                );
+                )
+                .replace(".TP\nhostint", ".HP 4\nhostint")
+                .replace("(8)\n", "(8):\n");
         }
     }
     out + &rest.replace(".\\\" the parts of the kernel\n", &kernel_parts())
@@ -312,10 +314,11 @@ fn kernel_parts() -> String {
             Without::CannotRun => "without it, the role cannot run".to_owned(),
         };
         let (name, roles, since) = (row.name, row.roles, row.since);
-        let text = format!(".TP\n.BR \"{name}\" \" ({roles}; {since})\"\n{without}.\n");
+        let text = format!(".HP 4\n.BR \"{name}\" \" ({roles}; {since}):\"\n{without}.\n");
         text.replace('-', "\\-")
     };
-    KERNEL_PARTS.iter().map(row).collect()
+    let rows: String = KERNEL_PARTS.iter().map(row).collect();
+    format!(".PD 0\n{rows}.PD\n")
 }
 
 /// Every generated page: where it is and what it has to say.
