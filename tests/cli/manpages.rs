@@ -156,7 +156,7 @@ fn options(man: &Man) -> String {
         match line {
             // The name runs in, hanging.
             ".TP" => {
-                out += ".HP 4\n";
+                out += ".HP 2\n";
                 out += lines.next().unwrap_or_default();
                 out += ":\n";
             }
@@ -298,7 +298,7 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
                     ".TP\nhostint\\-help(8)\nPrint this message or the help of the given subcommand(s)\n",
                     ".PD\n",
                 )
-                .replace(".TP\nhostint", ".HP 4\nhostint")
+                .replace(".TP\nhostint", ".HP 2\nhostint")
                 .replace("(8)\n", "(8):\n");
         }
     }
@@ -314,7 +314,7 @@ fn kernel_parts() -> String {
             Without::CannotRun => "without it, the role cannot run".to_owned(),
         };
         let (name, roles, since) = (row.name, row.roles, row.since);
-        let text = format!(".HP 4\n.BR \"{name}\" \" ({roles}; {since}):\"\n{without}.\n");
+        let text = format!(".HP 2\n.BR \"{name}\" \" ({roles}; {since}):\"\n{without}.\n");
         text.replace('-', "\\-")
     };
     let rows: String = KERNEL_PARTS.iter().map(row).collect();
