@@ -142,7 +142,15 @@ fn man_of(command: Command, name: &str) -> Man {
         .manual("hostint")
 }
 
-/// The options of a command, with a subsection for each heading of its help, and a line for each possible value.
+/// A possible value, and behind a colon what it means.
+fn bold_value(value: &str) -> String {
+    match value.split_once(": ") {
+        Some((value, meaning)) => format!("\\fB{value}\\fR: {meaning}"),
+        None => format!("\\fB{value}\\fR"),
+    }
+}
+
+/// The options of a command, with a subsection for each heading of its help; possible values in running text.
 fn options(man: &Man) -> String {
     let text = render(man, Man::render_options_section);
     let (_, options) = text.split_once(".SH OPTIONS\n").unwrap_or(("", &text));
@@ -156,15 +164,16 @@ fn options(man: &Man) -> String {
         match line {
             // The name runs in, hanging.
             ".TP" => {
-                out += ".HP 4\n";
+                out += ".HP 2\n";
                 out += lines.next().unwrap_or_default();
                 out += ":\n";
             }
             ".RS 14" => in_values = true,
             ".RE" => {
                 let explained = values.iter().any(|value| value.contains(": "));
+                let shown: Vec<String> = values.iter().map(|value| bold_value(value)).collect();
                 out += ".br\n";
-                out += &values.join(if explained { "\n.br\n" } else { ", " });
+                out += &shown.join(if explained { ";\n" } else { ",\n" });
                 out += "\n";
                 (in_values, values) = (false, Vec::new());
             }
@@ -276,7 +285,7 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
             );
             out += &render(&man, Man::render_synopsis_section).replace(".SH SYNOPSIS\n", "");
             out += &render(&man, Man::render_description_section)
-                .replace(".SH DESCRIPTION\n", ".PP\n");
+                .replace(".SH DESCRIPTION\n", ".br\n");
             if is_form_of_it {
                 out += ".PP\nIt has all options of OPTIONS.\n";
             }
@@ -297,7 +306,9 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
                 .replace(
                     ".TP\nhostint\\-help(8)\nPrint this message or the help of the given subcommand(s)\n",
                     ".PD\n",
-                );
+                )
+                .replace(".TP\nhostint", ".HP 2\nhostint")
+                .replace("(8)\n", "(8):\n");
         }
     }
     out + &rest.replace(".\\\" the parts of the kernel\n", &kernel_parts())
@@ -312,10 +323,11 @@ fn kernel_parts() -> String {
             Without::CannotRun => "without it, the role cannot run".to_owned(),
         };
         let (name, roles, since) = (row.name, row.roles, row.since);
-        let text = format!(".TP\n.BR \"{name}\" \" ({roles}; {since})\"\n{without}.\n");
+        let text = format!(".HP 2\n.BR \"{name}\" \" ({roles}; {since}):\"\n{without}.\n");
         text.replace('-', "\\-")
     };
-    KERNEL_PARTS.iter().map(row).collect()
+    let rows: String = KERNEL_PARTS.iter().map(row).collect();
+    format!(".PD 0\n{rows}.PD\n")
 }
 
 /// Every generated page: where it is and what it has to say.

@@ -12,6 +12,7 @@ mod formats;
 mod hops;
 mod identity;
 mod int_block;
+mod manual;
 mod option_hops;
 mod paths;
 mod postcards;
