@@ -89,7 +89,7 @@ static __always_inline int see_drop(struct sk_buff *skb, __u64 place, __u32 reas
 	p.key.netns = p.from.netns;
 	is_ignored = has_slot(set->ignored, slot);
 	has_flow = !is_ignored && read_flow(skb, set, &headers, &p.key.flow, &p.found);
-	if (has_flow && (tries_a_path(&p.key.flow) ||
+	if (has_flow && (tries_a_path(&p.key.flow, p.found.tagged) ||
 			 (has_slot(set->ignored_groups, slot) && (is_multicast(&p.key.flow) || is_to_many(skb))) ||
 			 (has_slot(set->ignored_copies, slot) && is_icmp(&p.key.flow)) ||
 			 (has_slot(set->ignored_acks, slot) &&

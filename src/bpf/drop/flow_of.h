@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/lease.h"
+#include "hostint/wire.h"
 #include "kernel/single_value.h"
 #include "packet/headers.h"
 
@@ -257,10 +258,14 @@ static __always_inline bool is_port_of_probes(__be16 port)
 	return (__u16)(bpf_ntohs(port) - LEASE_PROBE_PORT) < LEASE_PROBES;
 }
 
-/* True for a packet by which hostint finds out what passes, and for its answer: no application waits for it. */
-static __always_inline bool tries_a_path(const struct flow_key *key)
+/*
+ * True for a packet by which hostint finds out what passes, and for its answer: no application waits for it. With INT the
+ * ports are those behind it.
+ */
+static __always_inline bool tries_a_path(const struct flow_key *key, bool is_tagged)
 {
-	return (key->dport == bpf_htons(LEASE_STRAY_PORT) && is_port_of_probes(key->sport)) ||
+	return (is_tagged && key->dport == bpf_htons(GPE_PORT) && is_port_of_probes(key->sport)) ||
+	       (key->dport == bpf_htons(LEASE_STRAY_PORT) && is_port_of_probes(key->sport)) ||
 	       (key->sport == bpf_htons(LEASE_STRAY_PORT) && is_port_of_probes(key->dport));
 }
 

@@ -7,13 +7,14 @@ use anyhow::{Context, Result};
 
 use crate::model::{SOCKETS_IFINDEX, SOCKETS_NAME};
 use crate::os::link_events::{LinkEvent, LinkEvents, SeenLink};
-use crate::os::{log, rtnetlink};
+use crate::os::{log, netns, rtnetlink};
 
 /// Interfaces that are gone keep their names for what is told of them later, and then make room.
 const MOST_GONE: usize = 1024;
 
 /// The interfaces that are here, and those that went last.
 pub struct HostLinks {
+    netns: u32,
     /// `None` if the kernel does not tell changes.
     events: Option<LinkEvents>,
     here: HashMap<u32, SeenLink>,
@@ -28,6 +29,7 @@ impl HostLinks {
             })
             .ok();
         let mut links = Self {
+            netns: netns::inode().context("cannot list interfaces")?,
             events,
             here: HashMap::new(),
             gone: VecDeque::new(),
@@ -121,5 +123,10 @@ impl HostLinks {
             SOCKETS_IFINDEX => Some(SOCKETS_NAME.to_owned()),
             _ => self.find(index).map(|link| link.name.clone()),
         }
+    }
+
+    /// The name of an interface of that namespace, if it is this one: others have numbers of their own.
+    pub fn name_in(&self, netns: u32, index: u32) -> Option<String> {
+        (netns == self.netns).then(|| self.name_of(index)).flatten()
     }
 }

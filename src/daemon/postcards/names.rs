@@ -97,8 +97,8 @@ impl KernelNames {
         for drop in drops {
             drop.reason = self.reasons.reason(drop.reason.number);
             drop.place = self.place(drop.place_address);
-            drop.in_interface = links.name_of(drop.in_ifindex);
-            drop.out_interface = links.name_of(drop.out_ifindex);
+            drop.in_interface = links.name_in(drop.netns, drop.in_ifindex);
+            drop.out_interface = links.name_in(drop.netns, drop.out_ifindex);
         }
     }
 
@@ -117,7 +117,7 @@ impl KernelNames {
         } in counted
         {
             drops.place = self.place(address);
-            drops.interface = links.name_of(ifindex);
+            drops.interface = links.name_in(drops.netns, ifindex);
             let same = |one: &&mut PlaceDrops| {
                 (
                     &one.reason,

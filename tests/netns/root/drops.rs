@@ -612,6 +612,9 @@ fn healthy_traffic_drops_nothing() {
 fn another_namespaces_drops_are_not_told() {
     let lab = Lab::new();
     let (a, b) = (postcards(&lab.a, ""), postcards(&lab.b, ""));
+    // The two interfaces have one number, each in its own namespace.
+    let number = |host: &Host, name: &str| host.sh(&format!("cat /sys/class/net/{name}/ifindex"));
+    assert_eq!(number(&lab.a, "a0"), number(&lab.b, "b0"));
     let all = postcards(&lab.a, "--netns all");
     udp_from_a(&lab, "10.9.2.1:7001", 10);
     let is_it = |one: &Value| one["flow"]["dport"] == 7001 && one["drop"]["packets"] == 10;
@@ -620,6 +623,13 @@ fn another_namespaces_drops_are_not_told() {
     let is_of_b = |one: &Value| is_it(one) && one["netns"] == netns;
     await_that_or(|| told(&all).iter().any(is_of_b), || all.stdout());
     assert_eq!(packets(&totals(a), "NO_SOCKET"), 0);
+    let of_b = told(&all).into_iter().find(is_of_b).unwrap();
+    assert!(of_b["in_interface"].is_null(), "{of_b}");
+    assert!(of_b["in_ifindex"].as_u64() > Some(0), "{of_b}");
+    let sums = totals(all);
+    let mut places = sums["places"].as_array().unwrap().iter();
+    let place = places.find(|one| one["netns"] == netns).unwrap();
+    assert!(place["interface"].is_null(), "{place}");
 }
 
 #[test]

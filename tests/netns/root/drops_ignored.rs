@@ -5,6 +5,7 @@ use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
 use hostint_testing::netns::{Daemon, Lab, await_that_or};
+use hostint_testing::watched_pair::is_settled;
 use nix::libc;
 use serde_json::Value;
 
@@ -220,4 +221,30 @@ fn packets_that_try_the_path_look_like_no_drops() {
     for line in lines(&daemon) {
         assert!(!to(64511)(&line), "{line}");
     }
+}
+
+/// In vxlan-gpe and behind the extension port, where their ports are those behind INT.
+#[test]
+fn probes_of_a_lease_look_like_no_drops() {
+    let lab = Lab::new();
+    let mut daemon = lab.b.start("postcards --drops --json", "drops are told");
+    let _sinks = [
+        lab.a.leasing_sink("--dev a0 --node-id 1"),
+        lab.b.leasing_sink("--dev b0 --node-id 2"),
+    ];
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest 10.9.2.1 fd09:2::1");
+    // Each destination's lease is there, and so its probes were.
+    await_that_or(|| is_settled(&lab.a), || lab.a.hostint("status --all"));
+    assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
+    let all = lines(&daemon);
+    let told = all.iter().filter(|line| line["kind"] == "host-drop");
+    assert_eq!(told.count(), 0, "{all:#?}");
+    let totals = all.last().unwrap();
+    let places = totals["places"].as_array().unwrap().iter();
+    let tagged: u64 = places
+        .filter(|one| one["ignored"] == true && one["tagged_by"].is_u64())
+        .map(|one| one["packets"].as_u64().unwrap())
+        .sum();
+    assert!(tagged > 0, "{totals:#}");
 }
