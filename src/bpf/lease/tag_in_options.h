@@ -6,7 +6,6 @@
 #include "kernel/kernel.h"
 #include "hostint/int_option.h"
 #include "hostint/source_flow.h"
-#include "kernel/host_settings.h"
 #include "lease/begin_tagging.h"
 #include "lease/form.h"
 #include "source/datagram_option.h"

@@ -183,7 +183,14 @@ fn assert_measured(lab: &Lab, network: &Network, measured: Measured) {
         (false, false) => Measured::Nothing,
         (true, false) => Measured::Connections,
     };
-    assert_eq!(found, measured, "{}: {:#?}", network.name, peers(&lab.a));
+    // Until the counts show that some are missing, connections go in options whose link has a sink.
+    let is_early = network.has_links_without_sink && found == Measured::Connections;
+    assert!(
+        found == measured || is_early,
+        "{}: {found:?} {:#?}",
+        network.name,
+        peers(&lab.a)
+    );
 }
 
 /// The forms that the source on a may use towards b, and those that the path eats.
@@ -218,8 +225,8 @@ fn assert_said(lab: &Lab, network: &Network, carrier: Carrier, measured: Measure
         return;
     }
     assert_eq!(peer["state"], "granted", "{}: {peer}", network.name);
-    // Where packets are lost without INT, too, a form may be given up.
-    if !network.loses {
+    // Where packets are lost without INT, too, or find no sink, a form may be given up, or not yet.
+    if !network.loses && !(network.has_links_without_sink && carrier == Carrier::Options) {
         assert_eq!(peer["ways"], json!(ways), "{}: {peer}", network.name);
         assert_eq!(peer["eaten"], json!(eaten), "{}: {peer}", network.name);
     }
