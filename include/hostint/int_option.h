@@ -54,6 +54,8 @@ struct option_room {
 	__u8 has_asked;  /* 1: asked is set */
 	__u8 failures;   /* pauses in a row before which no data with an option was acknowledged */
 	__u8 is_off;     /* 1: segments with an option came to nothing: no room any more */
+	__u8 is_proven;  /* 1: data with an option was acknowledged before some pause */
+	__u8 zero[7];
 };
 
 #endif

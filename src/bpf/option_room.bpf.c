@@ -24,6 +24,7 @@ enum {
 	ROOM_CALLS = SOCK_OPS_TIMEOUT | SOCK_OPS_WRITE,
 	ROOM_PAUSE_NS = 1000000000,
 	ROOM_FAILURES = 2,
+	PROVEN_FAILURES = 4,
 };
 
 static __always_inline struct source_lease *lease_of(const struct bpf_sock_ops *ctx)
@@ -79,7 +80,9 @@ static __always_inline void write_room(struct bpf_sock_ops *ctx, struct option_r
 
 /*
  * Some device may drop segments with options that it does not know. Data that was acknowledged before the pause shows
- * that it does not; without that, a second timeout is the last one that a connection pays for.
+ * that it does not; without that, a second timeout is the last one that a connection pays for. Where options passed before,
+ * loss may take the same data again and again, and is to be measured: it takes more of them. While the sink counts packets of
+ * the pair, they say nothing of other connections.
  */
 static __always_inline void pause_room(struct bpf_sock_ops *ctx, struct option_room *room)
 {
@@ -91,12 +94,13 @@ static __always_inline void pause_room(struct bpf_sock_ops *ctx, struct option_r
 	if (!room->has_asked)
 		return;
 	room->has_asked = 0;
+	room->is_proven |= passed;
 	room->failures = passed ? 0 : room->failures + 1;
-	if (room->failures < ROOM_FAILURES)
+	if (room->failures < (room->is_proven ? PROVEN_FAILURES : ROOM_FAILURES))
 		return;
 	room->is_off = 1;
 	lease = lease_of(ctx);
-	if (lease)
+	if (lease && coarse_ns() >= lease->vouched_ns)
 		__sync_fetch_and_add(&lease->fallen, 1);
 }
 
