@@ -172,7 +172,8 @@ fn options(man: &Man) -> String {
             ".RE" => {
                 let explained = values.iter().any(|value| value.contains(": "));
                 let shown: Vec<String> = values.iter().map(|value| bold_value(value)).collect();
-                out += ".br\n";
+                out.truncate(out.trim_end().len());
+                out += ";\n";
                 out += &shown.join(if explained { ";\n" } else { ",\n" });
                 out += "\n";
                 (in_values, values) = (false, Vec::new());
