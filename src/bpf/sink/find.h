@@ -69,10 +69,20 @@ __noinline int read_datagram_skb(struct __sk_buff *ctx)
 
 static __always_inline int read_any_xdp(struct xdp_md *ctx)
 {
-	int found = read_xdp(ctx);
+	struct tagged_packet *p = tagged();
+	int found;
 
-	if (found == SINK_BEHIND_DATA)
-		return read_datagram_xdp(ctx);
+	if (!p)
+		return SINK_NOT_MARKED;
+	p->no_area = false;
+	found = read_xdp(ctx);
+	if (found == SINK_BEHIND_DATA) {
+		found = read_datagram_xdp(ctx);
+		if (found != SINK_NOT_MARKED)
+			return found;
+		p->no_area = true;
+		found = read_xdp(ctx);
+	}
 	if (found == SINK_IN_OPTION)
 		return read_option_xdp(ctx);
 	return found == SINK_BEHIND_L4 ? read_behind_l4_xdp(ctx) : found;
@@ -80,10 +90,20 @@ static __always_inline int read_any_xdp(struct xdp_md *ctx)
 
 static __always_inline int read_any_skb(struct __sk_buff *ctx)
 {
-	int found = read_skb(ctx);
+	struct tagged_packet *p = tagged();
+	int found;
 
-	if (found == SINK_BEHIND_DATA)
-		return read_datagram_skb(ctx);
+	if (!p)
+		return SINK_NOT_MARKED;
+	p->no_area = false;
+	found = read_skb(ctx);
+	if (found == SINK_BEHIND_DATA) {
+		found = read_datagram_skb(ctx);
+		if (found != SINK_NOT_MARKED)
+			return found;
+		p->no_area = true;
+		found = read_skb(ctx);
+	}
 	if (found == SINK_IN_OPTION)
 		return read_option_skb(ctx);
 	return found == SINK_BEHIND_L4 ? read_behind_l4_skb(ctx) : found;

@@ -218,7 +218,7 @@ static __always_inline enum sink_read read_packet(void *data, void *end, __u32 o
 	}
 	if (set->flags & SINK_OPTIONS && begins_option(data, end, p))
 		return SINK_IN_OPTION;
-	if (set->flags & SINK_OPTIONS && area_at(data, end, p))
+	if (set->flags & SINK_OPTIONS && !p->no_area && area_at(data, end, p))
 		return SINK_BEHIND_DATA;
 	if (!marked && !extension && !gpe)
 		return (to_gpe_port || to_stray_port) && take_bare_probe(data, end, p, to_stray_port) ? SINK_PROBE :

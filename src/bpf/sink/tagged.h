@@ -51,6 +51,7 @@ struct tagged_packet {
 	__u16 grown; /* bytes by which the block is longer than as it is without pushed hops and further items; in INT-MD
 			      than struct int_block */
 	__u16 hops_at;   /* offset of the newest entry */
+	bool no_area;    /* what stands behind the datagram's data is no INT */
 	bool behind_l4;  /* INT stands behind the L4 header, whose checksum counts it: over-tcp-udp, INT-MD */
 	bool had_budget; /* hops may have pushed entries */
 	__u8 hops;       /* entries that transit hops pushed */
