@@ -121,7 +121,7 @@ for n in range(10):
 		sleep 0.1
 	done
 	in_ns $right hostint history reports --store /root/history.db | has '10.78.1.2:5000' || fail "$1: no report"
-	in_ns $right hostint status | has ' stripped  ' || fail "$1: nothing is stripped"
+	in_ns $right hostint status | has ' received  ' || fail "$1: nothing is stripped"
 	stop_daemons
 	in_ns $left hostint source detach 2>/dev/null || fail "$1: source detach"
 	for ns in $left $right; do

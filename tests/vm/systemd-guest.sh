@@ -107,7 +107,7 @@ systemctl start hostint-collect.service hostint-sink.service || fail "cannot sta
 for unit in hostint-collect hostint-sink; do
 	[ "$(show $unit ActiveState) $(show $unit SubState)" = "active running" ] || fail "$unit does not run"
 done
-await "the sink's status line" says hostint-sink '^sink on v0 \(xdp [a-z]+\); 0 flows, 0 packets stripped, 0 lost'
+await "the sink's status line" says hostint-sink '^sink on v0 \(xdp [a-z]+\); 0 flows, 0 packets received, 0 lost'
 await "the collector's status line" says hostint-collect '^[01] exporters?; '
 ip link show v0 | grep -q xdp || fail "no XDP program on v0"
 pid=$(show hostint-sink MainPID)
@@ -125,7 +125,7 @@ await "the receiver listens" listens 7000
 $peer python3 /mnt/steady.py send 10.5.0.2 7000 &
 await "the flow begins" test -s /run/steady
 moved "the service strips"
-await "the status line tells of the flow" says hostint-sink '1 flow, [0-9,]+ packets? stripped, 0 lost'
+await "the status line tells of the flow" says hostint-sink '1 flow, [0-9,]+ packets? received, 0 lost'
 await "the collector hears of the flow" says hostint-collect '^1 exporter; [1-9]'
 journalctl -u hostint-collect -o cat | grep -q '10.5.0.1' || fail "no report in the journal"
 journalctl MESSAGE_ID=4b2bb9cc3abf4da1bc1d8b17d4c12a5a -o json | grep -q '"HOSTINT_DEV":"v0"' || fail "no fields in the journal"
@@ -176,9 +176,9 @@ moved "an upgrade is not noticed"
 step "stop"
 systemctl stop hostint-sink.service
 ip link show v0 | grep -q xdp || fail "stopping took the program off"
-before=$(counter sink stripped)
+before=$(counter sink received)
 moved "without its daemon the sink strips"
-[ "$(counter sink stripped)" -gt "$before" ] || fail "nothing is stripped any more"
+[ "$(counter sink received)" -gt "$before" ] || fail "nothing is stripped any more"
 systemctl start hostint-sink.service
 
 step "source"

@@ -58,7 +58,7 @@ PY
 compare() { # sentence
 	local tagged stripped
 	tagged=$(counter va source tagged)
-	stripped=$(counter vb sink stripped)
+	stripped=$(counter vb sink received)
 	[ "$tagged" -gt 200 ] || fail "$1: $tagged tagged"
 	[ "$tagged" = "$stripped" ] || fail "$1: $tagged tagged, $stripped stripped"
 	ip netns exec vb "$hostint" status | grep -E "10.5.0.1" | head -1
