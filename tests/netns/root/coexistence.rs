@@ -19,8 +19,8 @@ fn seen(host: &Host, dev: &str) -> String {
 #[test]
 fn an_xdp_program_that_is_there_is_named_and_left_alone() {
     for (name, by_link, mode) in [
-        ("by a link", true, "tunnel"),
-        ("as ip link does it", false, "tunnel"),
+        ("by a link", true, "auto"),
+        ("as ip link does it", false, "auto"),
         ("by a link, generic wanted", true, "generic"),
         ("by a link, native wanted", true, "native"),
     ] {
