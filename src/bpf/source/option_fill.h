@@ -86,7 +86,7 @@ static __always_inline __u32 optionless_bytes(const struct outgoing_packet *p)
 }
 
 static __always_inline void fill_content(struct int_option *option, const struct host_settings *host,
-					const struct flow_number *number, __u64 now)
+					 const struct flow_number *number, __u64 now)
 {
 	option->flags = INT_OPTION_FILLED | number->age_code;
 	option->sequence = bpf_htonl(number->sequence);
