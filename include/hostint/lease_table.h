@@ -6,7 +6,8 @@
 enum lease_shape {
 	/* Counts, at the places that lease_slot() says: those of int-md, ioam and options are in the place of over-tcp-udp. */
 	LEASE_ENCAPSULATIONS = 3,
-	LEASE_FORMS = 4, /* values of enum lease_form with words of their own; FORM_IOAM has those of FORM_OVER_UDP */
+	LEASE_FORMS =
+		4, /* values of enum lease_form with words of their own; FORM_IOAM and FORM_OPTIONS have those of FORM_OVER_UDP */
 };
 
 /* A flow key begins with these two addresses; IPv4 is mapped. */

@@ -34,7 +34,7 @@ pub struct SinkConfig {
     pub extension_udp: bool,
     pub vxlan_gpe: bool,
     pub ioam: bool,
-    pub tcp_option: bool,
+    pub options: bool,
     /// The mark of int-md packets, which are recognised only by it.
     pub int_md: Option<DscpMark>,
     pub mark: DscpMark,
@@ -254,7 +254,7 @@ impl SinkOptions {
             extension_udp: recognises(Encapsulation::ExtensionUdp),
             vxlan_gpe: recognises(Encapsulation::VxlanGpe),
             ioam: recognises(Encapsulation::Ioam),
-            tcp_option: recognises(Encapsulation::Options),
+            options: recognises(Encapsulation::Options),
             int_md: parsed.int_dscp,
             mark: parsed.mark,
             extension_port: self.marks.extension_port(),

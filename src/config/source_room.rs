@@ -20,16 +20,15 @@ pub(super) fn hops_room(hops: u8, items: PathItems) -> u32 {
 /// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings, and a test
 /// compares them.
 pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u32 {
-    match encapsulation {
-        SourceEncapsulation::Preferred(Encapsulation::Options) => 27,
+    let SourceEncapsulation::Preferred(one) = encapsulation else {
+        return 88;
+    };
+    match one {
+        Encapsulation::Options => 27,
         _ if encapsulates(superpackets) => 88,
-        SourceEncapsulation::Tunnel => 88,
-        SourceEncapsulation::Preferred(one) => match one {
-            Encapsulation::VxlanGpe | Encapsulation::Ioam => 88,
-            Encapsulation::Options => 27,
-            Encapsulation::OverTcpUdp => 36,
-            Encapsulation::ExtensionUdp => 44,
-            Encapsulation::IntMd => 48,
-        },
+        Encapsulation::VxlanGpe | Encapsulation::Ioam => 88,
+        Encapsulation::OverTcpUdp => 36,
+        Encapsulation::ExtensionUdp => 44,
+        Encapsulation::IntMd => 48,
     }
 }

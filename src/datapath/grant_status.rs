@@ -30,10 +30,9 @@ pub fn read(pins: &Pins) -> io::Result<Vec<GrantStatus>> {
 pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantStatus {
     // Three forms have the place of over-tcp-udp. Which of them is there, its probes say.
     let source = address(key.addr);
-    let first = ProbeForm::ALL.into_iter().find_map(|form| {
-        let is_first = u32::from(form.number()) == grant.first_form;
-        form.encapsulation().filter(|_| is_first)
-    });
+    let first = u8::try_from(grant.first_form).ok();
+    let first = first.and_then(ProbeForm::from_number);
+    let first = first.and_then(ProbeForm::encapsulation);
     let name = |one: Encapsulation| match (one, first) {
         (Encapsulation::OverTcpUdp, Some(first)) => first.name(),
         (one, _) => one.name(),

@@ -22,7 +22,7 @@ pub(super) fn settings_of(
         (config.extension_udp, sink_flag::SINK_EXTENSION_UDP),
         (config.vxlan_gpe, sink_flag::SINK_VXLAN_GPE),
         (config.ioam, sink_flag::SINK_IOAM),
-        (config.tcp_option, sink_flag::SINK_OPTIONS),
+        (config.options, sink_flag::SINK_OPTIONS),
         (config.int_md.is_some(), sink_flag::SINK_INT_MD),
         (config.drop_tagged, sink_flag::SINK_DROP_TAGGED),
         (config.strict, sink_flag::SINK_STRICT),

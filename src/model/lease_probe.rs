@@ -58,6 +58,11 @@ impl ProbeForm {
         }
     }
 
+    pub fn from_number(number: u8) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|form| form.number() == number)
+    }
+
     /// The place of its arrivals in answers.
     pub fn place(self) -> usize {
         match self {

@@ -88,6 +88,12 @@ static __always_inline bool read_at(const struct drop_headers *h, __u32 at, void
 	return at + len <= h->end && !bpf_probe_read_kernel(to, len, h->head + at);
 }
 
+/* The same for what reads packets of all kinds. */
+static __always_inline bool read_kernel_bytes(const void *headers, __u32 at, void *to, __u32 len)
+{
+	return read_at(headers, at, to, len);
+}
+
 static __always_inline bool has_ports(__u8 protocol)
 {
 	return protocol == DROP_TCP || protocol == DROP_UDP || protocol == DROP_SCTP || protocol == DROP_UDPLITE;

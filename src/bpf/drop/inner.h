@@ -10,11 +10,6 @@
 #include "drop/flow_of.h"
 #include "packet/tunnel.h"
 
-static __always_inline bool read_kernel_bytes(const void *headers, __u32 at, void *to, __u32 len)
-{
-	return read_at(headers, at, to, len);
-}
-
 /* Looks into a tunnel of this kind, from its UDP header on. Returns 0 if there is no IP inside. */
 __noinline int open_tunnel(__u32 kind)
 {

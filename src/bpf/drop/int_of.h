@@ -109,17 +109,12 @@ static __always_inline bool find_hidden(struct drop_headers *h, __be16 extension
 	return false;
 }
 
-static __always_inline bool read_option_at(const void *headers, __u32 at, void *to, __u32 len)
-{
-	return read_at(headers, at, to, len);
-}
-
 /* The flow's own header is in front of an option, or has it. */
 static __noinline int read_option_drop(const struct drop_headers *h, __u32 protocol, struct drop_int *found)
 {
 	struct int_option option;
 
-	if (!find_filled_option(h, read_option_at, h->at, protocol, &option))
+	if (!find_filled_option(h, read_kernel_bytes, h->at, protocol, &option))
 		return 0;
 	found->tagged = 1;
 	found->source_node = bpf_ntohl(option.node_id);

@@ -72,14 +72,11 @@ pub fn decode(
     if tag_of(&bytes[..TAG_AT], source, dest, key) != found {
         return Err(LeaseError::Forged { nonce: round });
     }
-    let form = ProbeForm::ALL
-        .into_iter()
-        .find(|known| known.number() == form)
-        .ok_or(DecodeError::Kind {
-            what: "probe form",
-            found: form,
-            expected: "0 to 3",
-        })?;
+    let form = ProbeForm::from_number(form).ok_or(DecodeError::Kind {
+        what: "probe form",
+        found: form,
+        expected: "0 to 3",
+    })?;
     if number >= PROBES {
         return Err(LeaseError::Format(DecodeError::Kind {
             what: "probe number",
