@@ -52,8 +52,6 @@ fn answer(numbers: &mut Numbers<'_>) -> FullAnswer {
         mtu: (flags >> 40) as u16,
         tai_offset_s: numbers.next() as i16,
         software: (0, (flags >> 56) as u8),
-        flow_packets: numbers.next() as u32,
-        flow_age_ms: Some(numbers.next() as u32).filter(|age| *age != u32::MAX),
         // Those of int-md are behind the stray packets in their place.
         arrived: [
             numbers.wide(),

@@ -13,7 +13,6 @@ enum hostint_limit {
 	MAX_REPORT_PORTS = 8, /* UDP ports whose traffic is never tagged */
 	DEV_NAME_SIZE = 16,   /* an interface's name, NUL-terminated */
 	SWEEP_KEYS = 64,      /* flow keys in one run of the sweep program */
-	VOUCHES = 64,         /* flows in one run of the vouching program */
 	MAX_HOPS = 8,         /* entries of transit hops in an event */
 	MAX_HOP_WORDS = 6,    /* words of an entry */
 	COUNTER_SLOTS = 64,   /* in the counter map of each role; unused slots are for future counters */
@@ -157,17 +156,6 @@ struct source_info {
 	__u8 without_queue; /* 1: their entries have no queue */
 	__u8 zero[2];
 	__u8 md_tos_value, md_tos_mask, is_mx, mx_sample; /* mark of INT-MD; a mask of 0: none; and as in int/mark.h */
-};
-
-/* Goes from the source's program to its daemon: the daemon asks the sink whether this flow's packets arrive. */
-struct doubt_event {
-	struct flow_key key;
-};
-
-/* Goes from the source's daemon to the program that writes it into the flow's record. */
-struct flow_vouch {
-	struct flow_key key;
-	__u64 until_ns; /* coarse monotonic clock */
 };
 
 struct latency_event {

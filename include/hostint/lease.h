@@ -51,11 +51,6 @@ struct lease2_question {
 	__be32 source_node;
 	__be32 capabilities; /* enum lease_capability: what the source may send */
 	__be64 round;        /* of the probes that this source sends, or sent; 0: none */
-	/* The flow that flow_packets in the answer is about, with flow_saddr and the destination of the question. */
-	__be16 flow_sport;
-	__be16 flow_dport;
-	__u8 flow_protocol; /* 0: no flow */
-	__u8 zero[3];
 };
 
 /* Counts are of packets from flow_saddr since the grant began; they wrap. */
@@ -77,8 +72,6 @@ struct lease2_answer {
 	__be64 answered_ns;  /* by the sink's clock, since the Unix epoch */
 	__be32 stripped[3];  /* by enum encapsulation - 1; those of INT-MD are in the first one */
 	__be32 lost;         /* sequence numbers declared lost, less those that arrived later */
-	__be32 flow_packets; /* of the flow that was asked about; 0: the sink does not know it */
-	__be32 flow_age_ms;  /* time since its last packet; all ones: never, or too long ago */
 	/*
 	 * By enum lease_form, bit n % 64 of word n / 64: probe n arrived. FORM_INT_MD has no words of its own: its probe n is
 	 * number LEASE_MD_PROBES + n of FORM_STRAY.

@@ -21,14 +21,6 @@ enum flow_left {
 	LEFT_SUPERPACKET = 5,  /* it sent a superpacket, which its form cannot carry */
 };
 
-/* Says how far the guard doubts that a flow's tagged packets arrive. */
-enum flow_doubt {
-	DOUBT_NONE = 0,
-	DOUBT_TOLD = 1,  /* a doubt_event was sent, and no vouch has answered it yet */
-	DOUBT_TRIAL = 2, /* packets go tagged again, but not repetitions of data that was sent before */
-	DOUBT_HELD = 3,  /* packets go untagged until a vouch comes; if none does, the flow stays untagged */
-};
-
 enum {
 	SOURCE_FLOW_SIZE =
 		104, /* in a hash table, a record fills three cache lines with its key, and lies alike in all */
@@ -41,27 +33,25 @@ struct source_flow {
 	__u64 created_ns; /* since the Unix epoch */
 	__u64 last_ns;    /* of flows that are untagged: when the lease was last looked up */
 	__u64 leased_ns; /* until then (coarse monotonic clock) the form holds, if leases_serial is that of all leases */
-	__u64 vouched_ns; /* until then (coarse monotonic clock) the sink's counts show that its packets arrive */
-	__u8 form;        /* enum flow_form */
-	__u8 left;        /* enum flow_left */
-	__u8 repeats;     /* guard: repetitions of the same TCP data in a row */
-	__u8 doubt;       /* guard: enum flow_doubt */
-	__u32 path_mtu;   /* longest packet, with INT, on a path whose MTU the stack must not be told; 0: no limit */
-	__u32 told;       /* sequence when it was last added to the lease's counts */
-	__u32 tcp_end;    /* guard: end of the newest TCP data, SYN or FIN sent */
-	__u32 tcp_end_at; /* guard: time at which tcp_end last grew, in 2^20 ns */
-	__u32 doubted_at; /* guard: time of the last doubt_event, in 2^20 ns */
-	__u32 held_at;    /* guard: time since which packets are held, in 2^20 ns */
-	__u32 repeated;   /* guard: TCP sequence number of the last repetition; before the first one, of the SYN */
-	__u8 superpacket; /* 1: the flow sent one; FLOW_MIXED changes to vxlan-gpe, and staged flows stay staged */
-	__u8 open;        /* 1: a TCP connection in a form of its own, of which neither FIN nor RST was sent */
-	__u8 counted;     /* 1: counted as a flow that began before its lease */
-	__u8 stack;       /* most entries in a stack, the source's included; 0: the sink demands Host-INT's word */
-	__u32 longest;    /* as of the lease when it was last looked up; 0: no limit is known */
-	__u32 counted_to; /* sequence when it was last added to the packets of its pair and class */
+	__u8 form;       /* enum flow_form */
+	__u8 left;       /* enum flow_left */
+	__u8 repeats;    /* guard: repetitions of the same TCP data in a row */
+	__u8 stalled;    /* guard: 1: the connection has stalled, and plain_to says up to where it went on untagged */
+	__u32 path_mtu;  /* longest packet, with INT, on a path whose MTU the stack must not be told; 0: no limit */
+	__u32 told;      /* sequence when it was last added to the lease's counts */
+	__u32 tcp_end;   /* guard: end of the newest TCP data, SYN or FIN sent */
+	__u32 tcp_end_at;      /* guard: time at which tcp_end last grew, in 2^20 ns */
+	__u32 plain_to;        /* guard: end of the TCP data that had been sent at the last stall */
+	__u32 repeated;        /* guard: TCP sequence number of the last repetition; before the first one, of the SYN */
+	__u8 superpacket;      /* 1: the flow sent one; FLOW_MIXED changes to vxlan-gpe, and staged flows stay staged */
+	__u8 open;             /* 1: a TCP connection in a form of its own, of which neither FIN nor RST was sent */
+	__u8 counted;          /* 1: counted as a flow that began before its lease */
+	__u8 stack;            /* most entries in a stack, the source's included; 0: the sink demands Host-INT's word */
+	__u32 longest;         /* as of the lease when it was last looked up; 0: no limit is known */
+	__u32 counted_to;      /* sequence when it was last added to the packets of its pair and class */
 	__u32 uncounted_bytes; /* as in struct missed_counts, of the tagged packets since then */
 	__u32 leases_serial;
-	__u32 zero[3];
+	__u32 zero[6];
 };
 
 #endif

@@ -286,9 +286,6 @@ return function()
         -- leases of version 2
         lease_source_capabilities = u32("hostint.lease.source_capabilities", "Capabilities of the source", HEX),
         lease_round = u64("hostint.lease.round", "Round of probes", HEX),
-        lease_flow_sport = u16("hostint.lease.flow_sport", "Source port of the flow"),
-        lease_flow_dport = u16("hostint.lease.flow_dport", "Destination port of the flow"),
-        lease_flow_protocol = u8("hostint.lease.flow_protocol", "Protocol of the flow", DEC, PROTOCOLS),
         lease_capabilities = u32("hostint.lease.capabilities", "Capabilities of the sink", HEX),
         lease_flags = u32("hostint.lease.flags", "Flags", HEX),
         lease_astray = bool("hostint.lease.astray", "Tagged packets go astray: no lease"),
@@ -298,8 +295,6 @@ return function()
         lease_stripped_extension = u32("hostint.lease.stripped_extension_udp", "Packets stripped of extension-udp"),
         lease_stripped_gpe = u32("hostint.lease.stripped_vxlan_gpe", "Packets stripped of vxlan-gpe"),
         lease_lost = u32("hostint.lease.lost", "Packets lost"),
-        lease_flow_packets = u32("hostint.lease.flow_packets", "Packets of the flow"),
-        lease_flow_age = u32("hostint.lease.flow_age_ms", "Time since the flow's last packet (ms)"),
         lease_arrived = u8("hostint.lease.arrived", "Probes that arrived"),
         lease_tos_changed = u8("hostint.lease.tos_changed", "Bits of the ToS byte that the path changed", HEX),
         -- probes of a lease's path

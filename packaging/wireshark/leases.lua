@@ -104,7 +104,7 @@ return function(fields, tools, ip, tags, options)
     function M.heuristic(tvb, pinfo, tree)
         if tvb:len() < 8 or tvb:reported_len() ~= tvb:len() or tvb(0, 4):uint() ~= MAGIC then
             return false
-        elseif tvb(4, 4):uint() == 2 and (tvb:len() == 216 or tvb:len() == 64) then
+        elseif tvb(4, 4):uint() == 2 and (tvb:len() == 200 or tvb:len() == 64) then
             return show_version_2(tvb, pinfo, tree)
         elseif tvb:len() ~= LENGTH then
             return false

@@ -4,7 +4,7 @@ return function(fields, tools, ip, leases, options)
     local M = {}
     local h, put, band = fields.h, tools.put, tools.band
 
-    local FULL, SHORT = 216, 64
+    local FULL, SHORT = 200, 64
     local PROBE_MAGIC, PROBE_LENGTH, INT_BLOCK, MD_BLOCK = 0x68696e70, 24, 36, 48
     local ENCAPSULATIONS = { "over-tcp-udp", "extension-udp", "vxlan-gpe", "int-md" }
     local FORMS = { [0] = "over-tcp-udp", "extension-udp", "vxlan-gpe", "stray", "int-md", "ioam" }
@@ -40,37 +40,28 @@ return function(fields, tools, ip, leases, options)
         put(tree, h.lease_source_node, tvb(40, 4))
         put(tree, h.lease_source_capabilities, tvb(44, 4), nil, " (" .. named(tvb(44, 4):uint()) .. ")")
         put(tree, h.lease_round, tvb(48, 8))
-        if tvb(60, 1):uint() ~= 0 then
-            put(tree, h.lease_flow_sport, tvb(56, 2))
-            put(tree, h.lease_flow_dport, tvb(58, 2))
-            put(tree, h.lease_flow_protocol, tvb(60, 1))
-        end
-        tools.reserved(tree, h.lease_reserved, tvb(61, 3), tvb(61, 3):uint())
         local address = tostring(is_v4 and tvb(28, 4):ipv4() or tvb(16, 16):ipv6())
         return string.format("node %d: may I tag packets of %s?", tvb(40, 4):uint(), address)
     end
 
     local function show_full_answer(answer, tvb)
-        put(answer, h.lease_instance, tvb(72, 8))
-        put(answer, h.lease_sink_node, tvb(80, 4))
-        local names = named(tvb(84, 4):uint())
-        put(answer, h.lease_capabilities, tvb(84, 4), nil, " (" .. names .. ")")
-        local astray = show_witness(answer, tvb, 88, 120)
-        put(answer, h.lease_mark, tvb(96, 1))
-        put(answer, h.lease_mask, tvb(97, 1))
-        put(answer, h.lease_clock, tvb(98, 1), tvb(98, 1):uint() % 128)
-        put(answer, h.lease_clock_synchronised, tvb(98, 1), tvb(98, 1):uint() >= 128)
-        put(answer, h.lease_port, tvb(100, 2))
-        put(answer, h.lease_mtu, tvb(102, 2), nil, tvb(102, 2):uint() == 0 and " (not known)" or nil)
-        put(answer, h.lease_tai, tvb(104, 2))
-        put(answer, h.lease_software, tvb(106, 2), string.format("%d.%d", tvb(106, 1):uint(), tvb(107, 1):uint()))
+        put(answer, h.lease_instance, tvb(64, 8))
+        put(answer, h.lease_sink_node, tvb(72, 4))
+        local names = named(tvb(76, 4):uint())
+        put(answer, h.lease_capabilities, tvb(76, 4), nil, " (" .. names .. ")")
+        local astray = show_witness(answer, tvb, 80, 112)
+        put(answer, h.lease_mark, tvb(88, 1))
+        put(answer, h.lease_mask, tvb(89, 1))
+        put(answer, h.lease_clock, tvb(90, 1), tvb(90, 1):uint() % 128)
+        put(answer, h.lease_clock_synchronised, tvb(90, 1), tvb(90, 1):uint() >= 128)
+        put(answer, h.lease_port, tvb(92, 2))
+        put(answer, h.lease_mtu, tvb(94, 2), nil, tvb(94, 2):uint() == 0 and " (not known)" or nil)
+        put(answer, h.lease_tai, tvb(96, 2))
+        put(answer, h.lease_software, tvb(98, 2), string.format("%d.%d", tvb(98, 1):uint(), tvb(99, 1):uint()))
         leases.time(answer, tvb, 112, "lease_answered", "lease_answered_time")
-        put(answer, h.lease_flow_packets, tvb(136, 4))
-        local age = tvb(140, 4):uint()
-        put(answer, h.lease_flow_age, tvb(140, 4), nil, age == 0xffffffff and " (never, or too long ago)" or nil)
         for form = 0, 4 do
             -- The probes of int-md have no place of their own: they are behind the 32 lowest bits of stray packets.
-            local bits, arrived = tvb(144 + 16 * math.min(form, STRAY), 16), 0
+            local bits, arrived = tvb(136 + 16 * math.min(form, STRAY), 16), 0
             for i = 0, 15 do
                 local of_stray = i >= 4 and i <= 7
                 local byte = form >= STRAY and of_stray ~= (form == STRAY) and 0 or bits(i, 1):uint()
@@ -80,10 +71,10 @@ return function(fields, tools, ip, leases, options)
             end
             put(answer, h.lease_arrived, bits, arrived, " of " .. FORMS[form])
             if form < MD then
-                put(answer, h.lease_tos_changed, tvb(108 + form, 1), nil, " of " .. FORMS[form])
+                put(answer, h.lease_tos_changed, tvb(100 + form, 1), nil, " of " .. FORMS[form])
             end
         end
-        return string.format("node %d: %s (%s)", tvb(80, 4):uint(), astray and "no lease, tagged packets go astray" or "granted", names)
+        return string.format("node %d: %s (%s)", tvb(72, 4):uint(), astray and "no lease, tagged packets go astray" or "granted", names)
     end
 
     -- Shows a message of version 2; returns its kind and a sentence, or nil if it has another length.
@@ -93,7 +84,7 @@ return function(fields, tools, ip, leases, options)
             return nil
         end
         local full = length == FULL
-        local tag_at = full and 64 or 16
+        local tag_at = full and 56 or 16
         local question = top:add(tvb(0, tag_at + 8), full and "Question" or "Short question")
         put(question, h.lease_magic, tvb(0, 4))
         put(question, h.lease_version, tvb(4, 4))

@@ -2,14 +2,10 @@
 /*
  * Renews leases. The daemon runs the program, which is never attached; its "packet" is a list of leases as answers
  * changed them. One run renews many, and keeps the fields that packets or commands write at the same time.
- *
- * A second program writes into flows until when the sink's counts vouch for them.
  */
 #include "kernel/kernel.h"
 #include "hostint/lease_table.h"
-#include "hostint/source_flow.h"
 #include "lease/pairs.h"
-#include "source/flow_table.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -56,41 +52,4 @@ int renew_leases(struct __sk_buff *ctx)
 		renewed += renew(renewal);
 	}
 	return renewed;
-}
-
-/*
- * Vouches for the flow, unless it was removed: held packets go tagged again. A vouch that has ended lets a held flow be
- * tried. A flow that was given up stays untagged.
- */
-static __always_inline bool vouch(const struct flow_vouch *vouch)
-{
-	struct flow_key key = vouch->key;
-	struct source_flow *flow = bpf_map_lookup_elem(&source_flows, &key);
-
-	if (!flow)
-		return false;
-	flow->repeats = 0;
-	if (vouch->until_ns) {
-		flow->vouched_ns = vouch->until_ns;
-		flow->doubt = DOUBT_NONE;
-	} else if (flow->doubt == DOUBT_HELD) {
-		flow->doubt = DOUBT_TRIAL;
-	}
-	return true;
-}
-
-/* Returns the number of flows that are there. */
-SEC("tc")
-int vouch_flows(struct __sk_buff *ctx)
-{
-	const struct flow_vouch *item = (void *)(long)ctx->data;
-	const void *end = (void *)(long)ctx->data_end;
-	__u32 vouched = 0;
-
-	for (__u32 i = 0; i < VOUCHES; i++, item++) {
-		if ((void *)(item + 1) > end)
-			break;
-		vouched += vouch(item);
-	}
-	return vouched;
 }

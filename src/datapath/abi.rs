@@ -143,8 +143,6 @@ abi!(
     watch_edge,
     watch_state,
     source_flow,
-    flow_vouch,
-    doubt_event,
     sink_flow,
     fine_slots,
     sink_path,
@@ -239,8 +237,6 @@ pub const ABI_VERSION: u32 = hostint_limit::ABI_VERSION.0;
 pub const DEV_NAME_SIZE: usize = hostint_limit::DEV_NAME_SIZE.0 as usize;
 /// The most leases that one run of the program renews.
 pub const RENEWALS: usize = lease_table_limit::RENEWALS.0 as usize;
-/// The most flows that one run of the vouching program takes.
-pub const VOUCHES: usize = hostint_limit::VOUCHES.0 as usize;
 /// The most flow keys that one run of the sweep program looks at.
 pub const SWEEP_KEYS: usize = hostint_limit::SWEEP_KEYS.0 as usize;
 /// Source nodes whose quickest packets the sink keeps.

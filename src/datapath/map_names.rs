@@ -50,7 +50,6 @@ pub const SOURCE_LEASES_SERIAL: &str = "source_leases_serial";
 /// Watched packets that stayed untagged, by pair and class.
 pub const SOURCE_MISSED: &str = "source_missed";
 /// The ring of flows whose tagged packets may not arrive.
-pub const SOURCE_DOUBTS: &str = "source_doubts";
 /// The room for INT in the segments of each socket.
 pub const OPTION_ROOMS: &str = "option_rooms";
 pub const PEER_COUNTERS: &str = "peer_counters";
@@ -114,7 +113,7 @@ pub const SINK_MAPS: [&str; 20] = [
 ];
 
 /// The maps that are removed with the last attachment of the source.
-pub const SOURCE_MAPS: [&str; 17] = [
+pub const SOURCE_MAPS: [&str; 16] = [
     SOURCE_COUNTERS,
     SOURCE_INFO,
     WATCH_STATE,
@@ -127,7 +126,6 @@ pub const SOURCE_MAPS: [&str; 17] = [
     SOURCE_FLOWS,
     SOURCE_LEASES,
     SOURCE_LEASES_SERIAL,
-    SOURCE_DOUBTS,
     SOURCE_MISSED,
     OPTION_ROOMS,
     PEER_COUNTERS,

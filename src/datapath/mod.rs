@@ -10,7 +10,6 @@ pub mod counters;
 pub mod crossings;
 pub mod daemon_counters;
 pub mod demo_loss;
-pub mod doubts;
 pub mod drop_reasons;
 pub mod drops;
 pub mod event_ring;

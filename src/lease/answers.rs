@@ -1,6 +1,5 @@
 //! The meaning of a reply for the lease of its pair.
 
-use super::doubts::Vouch;
 use super::nodes::NodeHolders;
 use super::peer::LeasePeer;
 use super::questions::{Asked, Reply};
@@ -8,7 +7,7 @@ use super::replies::AnswerTime;
 use super::verdict::{OwnTagging, judge, judge_full, judge_node};
 use super::versions::Heard;
 use crate::model::{
-    ClockSteering, FlowAsked, FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof, Ways,
+    ClockSteering, FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof, Ways,
 };
 
 /// The meaning of a reply.
@@ -25,8 +24,6 @@ pub(super) struct NewLease {
     pub(super) state: LeaseState,
     pub(super) answer: Option<LeaseAnswer>,
     pub(super) proof: PathProof,
-    /// The doubted flow whose packets go tagged again.
-    pub(super) vouched: Option<(FlowAsked, Vouch)>,
 }
 
 /// This host, by which answers are judged.
@@ -80,7 +77,6 @@ impl Judge<'_> {
                 },
                 ..PathProof::default()
             },
-            vouched: None,
         })
     }
 
@@ -97,19 +93,10 @@ impl Judge<'_> {
         } else {
             peer.proof.break_off();
         }
-        let vouched = asked.flow.and_then(|flow| {
-            let path = peer.proof.signs();
-            let judgement = peer.doubts.note(flow, asked.asked_ns, answer, &path);
-            if judgement.is_path_doubted {
-                peer.proof.doubt(now_ns);
-            }
-            Some((flow, judgement.vouch?))
-        });
         Meaning::Lease(NewLease {
             state,
             answer: Some(answer.as_version_1()),
             proof: peer.proof.known(self.ours),
-            vouched,
         })
     }
 
@@ -137,7 +124,6 @@ impl Judge<'_> {
             state,
             answer: peer.lease.answer,
             proof: peer.proof.known(self.ours),
-            vouched: None,
         })
     }
 }
@@ -151,6 +137,5 @@ fn unanswered(peer: &mut LeasePeer, heard: Heard) -> Meaning {
         state: LeaseState::NoSink,
         answer: None,
         proof: peer.lease.proof,
-        vouched: None,
     })
 }

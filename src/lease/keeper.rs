@@ -14,7 +14,7 @@ use super::questions::{Asked, AskingTime, QuestionKind};
 use super::replies::{LeaseUpdate, together};
 use super::reverse::{AnnouncedRounds, STRAYS_NS};
 use super::verdict::OwnTagging;
-use crate::model::{AddressPair, FlowAsked, Lease, LeaseCounts, LeaseKey, LeaseState, PathProof};
+use crate::model::{AddressPair, Lease, LeaseCounts, LeaseKey, LeaseState, PathProof};
 
 /// A question to be sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -250,7 +250,7 @@ impl LeaseKeeper {
             peer.out.pop_front();
         }
         peer.note_silence(now_ns);
-        let full = peer.needs_full(now_ns);
+        let full = peer.needs_full();
         let (kind, twin) = peer.versions.kinds(full, now_ns);
         self.twin = twin.map(|kind| (place, kind));
         // An answer moves the next question to a later time.
@@ -272,17 +272,12 @@ impl LeaseKeeper {
     ) -> Option<(AddressPair, OutgoingQuestion)> {
         let nonce = (self.random)();
         let peer = self.peers.get_mut(place)?;
-        let flow = match kind {
-            QuestionKind::Full => peer.doubts.next(now_ns),
-            QuestionKind::One | QuestionKind::Short => None,
-        };
         let asked = Asked {
             nonce,
             kind,
             asked_ns: now_ns,
             at,
             round: peer.proof.round_id(),
-            flow,
         };
         let message = asked.encode(&peer.pair, peer.origin, &self.ours, self.key);
         peer.out.push_back(asked);
@@ -359,7 +354,6 @@ impl LeaseKeeper {
             pair: peer.pair,
             lease: peer.lease,
             changed: true,
-            vouched: None,
             silent: false,
             exchange: None,
         };
@@ -377,18 +371,6 @@ impl LeaseKeeper {
         let concerned = self.peers.iter_mut().map(|(_, peer)| peer);
         for peer in concerned.filter(|peer| concerns(&peer.pair)) {
             peer.proof.doubt(now_ns);
-        }
-    }
-
-    /// The kernel doubts that packets of this flow arrive: the sink is asked at once.
-    pub fn doubt(&mut self, pair: &AddressPair, flow: FlowAsked, now_ns: u64) {
-        let Some((place, peer)) = self.peer_mut(pair) else {
-            return;
-        };
-        if peer.lease.proof.version == 2
-            && let Some(ask_ns) = peer.doubts.raise(flow, now_ns)
-        {
-            self.ask_by(place, ask_ns);
         }
     }
 }

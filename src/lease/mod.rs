@@ -9,8 +9,6 @@
 
 mod answers;
 mod budget;
-mod doubted_flows;
-mod doubts;
 mod falls;
 mod form_verdicts;
 mod keeper;
@@ -31,8 +29,6 @@ mod versions;
 mod ways;
 mod witness;
 
-pub use doubted_flows::DoubtedFlows;
-pub use doubts::Vouch;
 pub use keeper::{LeaseKeeper, OutgoingQuestion, PairPlace};
 pub use names::{HeardName, NameExchange, OutgoingName, OwnName};
 pub use probing::OutgoingProbe;

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-use super::doubts::Doubts;
 use super::pace::RenewalPace;
 use super::proof::Proof;
 use super::questions::Asked;
@@ -64,7 +63,6 @@ pub(super) struct LeasePeer {
     pub(super) sink_clock: SinkAnswers,
     pub(super) versions: Versions,
     pub(super) proof: Proof,
-    pub(super) doubts: Doubts,
     pub(super) lease: Lease,
 }
 
@@ -85,7 +83,6 @@ impl LeasePeer {
             sink_clock: SinkAnswers::default(),
             versions: Versions::default(),
             proof: Proof::new(&pair),
-            doubts: Doubts::default(),
             lease: Lease::default(),
         }
     }
@@ -133,21 +130,15 @@ impl LeasePeer {
     }
 
     /// True if a short question would not do now.
-    pub(super) fn needs_full(&self, now_ns: u64) -> bool {
+    pub(super) fn needs_full(&self) -> bool {
         self.lease.state != LeaseState::Granted
             || self.origin != self.pair.source
             || self.proof.is_open()
-            || self
-                .doubts
-                .ask_ns(now_ns)
-                .is_some_and(|ask_ns| ask_ns <= now_ns)
     }
 
     /// The time of the next question that does not wait for a renewal.
     pub(super) fn urgent_ns(&self, now_ns: u64) -> Option<u64> {
-        let probes = self.proof.ask_ns(now_ns);
-        let doubts = self.doubts.ask_ns(now_ns);
-        probes.into_iter().chain(doubts).min()
+        self.proof.ask_ns(now_ns)
     }
 
     /// Takes the time when the sink answered, by its clock.

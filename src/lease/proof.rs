@@ -5,7 +5,6 @@ mod option;
 mod strays;
 
 use self::option::OptionTrust;
-use super::doubts::PathSigns;
 use super::falls::Falls;
 use super::form_verdicts::{FormVerdict, FormVerdicts};
 use super::round::{FormResult, NextProbe, Round};
@@ -49,8 +48,6 @@ pub(super) struct Proof {
     /// The kernel's count of tagged packets grew at this time, and by many.
     used_ns: u64,
     busy_ns: u64,
-    /// The time of the answer before the last one that counted new packets.
-    arrived_since_ns: u64,
     /// The form that was given up because flows in it came to nothing.
     distrusted: Option<ProbeForm>,
     pub(super) back: StraysBack,
@@ -131,18 +128,6 @@ impl Proof {
     /// True while the sink has to be asked with full questions.
     pub(super) fn is_open(&self) -> bool {
         self.round.is_some()
-    }
-
-    /// The signs that tagged packets pass.
-    pub(super) fn signs(&self) -> PathSigns {
-        PathSigns {
-            arrived_since_ns: self.arrived_since_ns,
-            proved_ns: match self.verdicts.with(FormVerdict::Failed).is_empty() {
-                true => self.proved_ns,
-                false => 0,
-            },
-            is_open: self.is_open(),
-        }
     }
 
     /// The time of the next question of the round.

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use super::verdict::OwnTagging;
 use crate::model::{
-    AddressPair, Capabilities, Encapsulation, Encapsulations, FlowAsked, FullEcho, FullQuestion,
-    LeaseEcho, LeaseKey, LeaseQuestion, ShortEcho, ShortQuestion,
+    AddressPair, Capabilities, Encapsulation, Encapsulations, FullEcho, FullQuestion, LeaseEcho,
+    LeaseKey, LeaseQuestion, ShortEcho, ShortQuestion,
 };
 use crate::wire::lease::{LeaseError, v1, v2};
 
@@ -33,9 +33,8 @@ pub(super) struct Asked {
     pub(super) asked_ns: u64,
     /// The same time by other clocks.
     pub(super) at: AskingTime,
-    /// The round of probes, and the flow, that a full question names.
+    /// The round of probes that a full question names.
     pub(super) round: u64,
-    pub(super) flow: Option<FlowAsked>,
 }
 
 impl Asked {
@@ -75,7 +74,6 @@ impl Asked {
                     source_node: ours.node,
                     capabilities: Capabilities::from(all),
                     round: self.round,
-                    flow: self.flow,
                 };
                 v2::encode_full_question(&question, pair.dest, key).to_vec()
             }

@@ -1,12 +1,11 @@
 //! Replies: each becomes a lease, or ends one, and plans the next question.
 
 use super::answers::{Judge, Meaning, NewLease};
-use super::doubts::Vouch;
 use super::keeper::LeaseKeeper;
 use super::pace::{RenewalPace, strays_every_ns};
 use super::peer::{IDLE_NS, Times};
 use super::questions::{Asked, QuestionKind, Reply};
-use crate::model::{AddressPair, FlowAsked, Lease, LeaseExchange, LeaseState};
+use crate::model::{AddressPair, Lease, LeaseExchange, LeaseState};
 
 /// Questions that are not urgent are asked at whole multiples of this time, so that many are sent together: one among a
 /// hundred finds everything in the CPU's caches, and costs half of one that is sent alone.
@@ -19,8 +18,6 @@ pub struct LeaseUpdate {
     pub lease: Lease,
     /// The lease's state changed, or what is known of its path.
     pub changed: bool,
-    /// The doubted flow whose packets go tagged again.
-    pub vouched: Option<(FlowAsked, Vouch)>,
     /// Many packets are tagged, and the sink has counted none since the last answer: the kernel's counts can tell whether any
     /// arrives.
     pub silent: bool,
@@ -56,7 +53,6 @@ impl LeaseKeeper {
             nodes: &mut self.nodes,
             at,
         };
-        let mut vouched = None;
         match judge.hear(peer, &asked, &reply) {
             Meaning::Nothing => {
                 self.leave(place, &asked, at.monotonic_ns);
@@ -70,7 +66,6 @@ impl LeaseKeeper {
             Meaning::Lease(new) => {
                 peer.heard_ns = at.monotonic_ns;
                 peer.lease.proof = new.proof;
-                vouched = new.vouched;
                 self.grant(place, &asked, &new, at.monotonic_ns);
             }
         }
@@ -79,7 +74,6 @@ impl LeaseKeeper {
             pair: peer.pair,
             lease: peer.lease,
             changed: is_changed(&before, &peer.lease),
-            vouched,
             silent: peer.proof.is_silent(at.monotonic_ns),
             exchange: peer.sink_clock.newest(),
         })

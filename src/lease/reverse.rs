@@ -157,7 +157,6 @@ impl LeaseKeeper {
             pair: peer.pair,
             lease: peer.lease,
             changed: true,
-            vouched: None,
             silent: false,
             exchange: None,
         };

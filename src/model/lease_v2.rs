@@ -4,15 +4,6 @@ use std::net::IpAddr;
 
 use super::{Capabilities, ClockState, ClockSteering, LeaseAnswer, Marks, NodeId, ProbeForm};
 
-/// The flow that a source wants to know about: does the sink see its packets?
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct FlowAsked {
-    pub sport: u16,
-    pub dport: u16,
-    /// IP protocol number, never 0.
-    pub protocol: u8,
-}
-
 /// A source's full question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FullQuestion {
@@ -27,7 +18,6 @@ pub struct FullQuestion {
     pub capabilities: Capabilities,
     /// The round of the source's probes; 0: none.
     pub round: u64,
-    pub flow: Option<FlowAsked>,
 }
 
 /// A source's short question: it renews a lease while nothing has changed.
@@ -43,7 +33,7 @@ pub struct ShortQuestion {
 pub struct LeaseWitness {
     /// Tagged packets reach the sink's host where no sink strips them: there is no lease.
     pub astray: bool,
-    /// The counts and the flow are withheld: there is no key, and the question came from another address than the
+    /// The counts are withheld: there is no key, and the question came from another address than the
     /// packets do.
     pub untold: bool,
     /// It changes with any answer that a short message has no room for.
@@ -72,10 +62,6 @@ pub struct FullAnswer {
     pub tai_offset_s: i16,
     /// Major and minor version of hostint.
     pub software: (u8, u8),
-    /// Packets of the flow that was asked about; 0: the sink does not know it.
-    pub flow_packets: u32,
-    /// Time since that flow's last packet; `None`: never, or too long ago.
-    pub flow_age_ms: Option<u32>,
     /// Bit n: probe n of the round arrived; by the place of the form.
     pub arrived: [u128; ProbeForm::PLACES],
     /// Bits of the ToS byte that the path changed in some probe of the round, by the place of the form.

@@ -199,9 +199,7 @@ pub use lease::{
     LeaseQuestion, LeaseState, Marks, SinkClock,
 };
 pub use lease_probe::{LeaseProbe, ProbeForm};
-pub use lease_v2::{
-    FlowAsked, FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion,
-};
+pub use lease_v2::{FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion};
 pub use limited::{Limit, TcpInterval};
 pub use limited_times::LimitedTimes;
 pub use machine_id::{MachineId, NoMachineId};

@@ -28,7 +28,7 @@ impl Keeper {
     fn of(source: &Source) -> Self {
         let table = Map::of(source.leases_map()).expect("as built");
         let leases = Leases::of(table, source.leases_serial());
-        let renewal = Renewal::load(&leases, None).expect("loads as root");
+        let renewal = Renewal::load(&leases).expect("loads as root");
         Keeper { leases, renewal }
     }
 

@@ -1,29 +1,21 @@
 //! The INT source untags TCP connections whose tagged packets come to nothing.
 
-use std::cell::{Cell, RefCell};
-use std::time::Duration;
+use std::cell::Cell;
 
-use hostint::datapath::abi::{address_pair, flow_key, source_flow, source_lease};
-use hostint::datapath::abi::{flow_doubt, flow_form, flow_left, lease_way, source_counter};
-use hostint::datapath::doubts::DoubtRing;
-use hostint::datapath::leases::Leases;
-use hostint::datapath::maps::Map;
-use hostint::datapath::renewal::Renewal;
-use hostint::model::FlowKey;
+use hostint::datapath::abi::{
+    flow_form, flow_left, lease_way, source_counter, source_flow, source_lease,
+};
 use hostint_testing::frame::Frame;
 use hostint_testing::model::{Encapsulation, Key};
 use hostint_testing::packets::{tcp, tcp6};
-use hostint_testing::programs::clock::{coarse_ns, monotonic_ns};
-use hostint_testing::programs::key_of;
+use hostint_testing::programs::clock::coarse_ns;
 use hostint_testing::programs::source::{Hook, Options, Source};
 use hostint_testing::source_cases::{passes, run};
-use libbpf_rs::MapHandle;
 
 const FIN: u8 = 1;
 const SYN: u8 = 2;
 const RST: u8 = 4;
 const ACK: u8 = 16;
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// A connection in vxlan-gpe, or in extension-udp at XDP, whose SYN had this sequence number.
 struct Connection {
@@ -80,13 +72,6 @@ impl Connection {
         let moved = |at: u32| at.wrapping_add_signed(units);
         self.source.change_flow(&self.key, |flow| {
             flow.tcp_end_at = moved(flow.tcp_end_at);
-            flow.held_at = moved(flow.held_at);
-            flow.vouched_ns = flow
-                .vouched_ns
-                .saturating_add_signed(i64::from(units) << 20);
-            if flow.doubted_at != 0 {
-                flow.doubted_at = moved(flow.doubted_at);
-            }
         });
     }
 
@@ -103,40 +88,6 @@ impl Connection {
         if passed > 0 && self.source.flow(&self.key).is_some() {
             self.move_times(passed as i32);
         }
-    }
-
-    fn renewal(&self) -> Renewal {
-        let leases: Map<address_pair, source_lease> =
-            Map::of(self.source.leases_map()).expect("as built");
-        let flows: Map<flow_key, source_flow> = Map::of(self.source.flows_map()).expect("as built");
-        let leases = Leases::of(leases, self.source.leases_serial());
-        Renewal::load(&leases, Some(&flows)).expect("loads as root")
-    }
-
-    fn vouch_until(&self, until_ns: u64) {
-        let vouched = self
-            .renewal()
-            .vouch(&[(FlowKey::from(&key_of(&self.key)), until_ns)]);
-        assert_eq!(vouched.expect("runs as root"), 1, "the flow is known");
-    }
-
-    /// As the daemon does when the sink says that the flow's packets arrive.
-    fn vouch(&self) {
-        self.vouch_until(monotonic_ns() + SECOND_NS);
-    }
-
-    /// As the daemon does when other packets of the pair arrive.
-    fn try_again(&self) {
-        self.vouch_until(0);
-    }
-
-    fn doubts(&self) -> Vec<FlowKey> {
-        let map = MapHandle::try_from(self.source.doubts_map()).expect("the map is there");
-        let mut ring = DoubtRing::of(map).expect("the ring is mapped");
-        let doubts = RefCell::new(Vec::new());
-        let drained = ring.drain(Duration::ZERO, |flow| doubts.borrow_mut().push(flow));
-        drained.expect("doubts can be read");
-        doubts.into_inner()
     }
 
     fn guarded(&self) -> u64 {
@@ -181,90 +132,77 @@ mod root {
     use super::*;
 
     #[test]
-    fn data_repeated_by_a_timeout_goes_untagged_at_once() {
+    fn what_had_been_sent_when_a_connection_stalls_is_repeated_untagged() {
         for c in every_connection() {
             c.begin();
-            assert!(c.send(1, ACK, 100), "new data");
-            c.wait_ms(200);
-            assert!(!c.send(1, ACK, 100), "the timeout's own packet is untagged");
-            assert!(!c.send(101, ACK, 100), "so are those behind it");
-            assert!(!c.send(201, ACK, 0), "and acknowledgements");
-            assert_eq!(c.guarded(), 3, "all are counted");
-            assert_eq!(c.left(), None, "a vouch may still come");
-            for n in 0..88 {
-                c.wait_ms(800);
-                assert!(!c.send(201 + n, ACK, 1), "none came");
+            for segment in 0..5 {
+                assert!(c.send(1 + 100 * segment, ACK, 100), "new data");
             }
-            assert_eq!(
-                c.left(),
-                Some(flow_left::LEFT_GUARD.0),
-                "so it stays untagged"
-            );
-            c.vouch();
-            assert!(!c.send(301, ACK, 100), "for good");
-            assert_eq!((c.guarded(), c.fallen()), (92, 1));
+            c.wait_ms(200);
+            for segment in 0..5 {
+                assert!(!c.send(1 + 100 * segment, ACK, 100), "repeated");
+            }
+            assert!(c.send(501, ACK, 0), "an acknowledgement is tagged");
+            assert!(c.send(501, ACK, 100), "and so is new data");
+            assert_eq!((c.left(), c.guarded(), c.fallen()), (None, 5, 0));
         }
     }
 
     #[test]
-    fn a_connection_that_pauses_while_it_is_held_may_still_be_vouched_for() {
-        for c in every_connection() {
-            c.begin();
-            assert!(c.send(1, ACK, 100), "new data");
-            c.wait_ms(200);
-            assert!(!c.send(1, ACK, 100), "held");
-            for n in 1..4 {
-                c.wait_ms(5_000);
-                assert!(!c.send(1 + 100 * n, ACK, 100), "held still");
-                assert_eq!(c.left(), None, "the sink was not asked meanwhile");
+    fn a_connection_that_stalls_again_without_an_acknowledged_tagged_byte_stays_untagged() {
+        for pair_arrives in [false, true] {
+            for c in every_connection() {
+                if pair_arrives {
+                    vouch_for_the_pair(&c);
+                }
+                c.begin();
+                assert!(c.send(1, ACK, 100), "new data");
+                c.wait_ms(200);
+                assert!(!c.send(1, ACK, 100), "the first stall");
+                assert!(c.send(101, ACK, 100), "what only goes tagged");
+                c.wait_ms(200);
+                assert!(!c.send(101, ACK, 100), "none of it was acknowledged");
+                assert_eq!(c.left(), Some(flow_left::LEFT_GUARD.0));
+                assert!(!c.send(201, ACK, 100), "for good");
+                let fallen = u64::from(!pair_arrives);
+                assert_eq!((c.guarded(), c.fallen()), (3, fallen));
             }
-            c.vouch();
-            assert!(c.send(401, ACK, 100), "tagged again");
-            assert_eq!((c.guarded(), c.fallen()), (4, 0));
         }
     }
 
     #[test]
-    fn a_vouch_ends_the_hold_and_lets_repetitions_go_tagged_for_a_second() {
+    fn a_connection_stays_tagged_however_often_it_stalls_while_tagged_bytes_are_acknowledged() {
         for c in every_connection() {
             c.begin();
-            assert!(c.send(1, ACK, 100), "new data");
-            c.wait_ms(200);
-            assert!(!c.send(1, ACK, 100), "held");
-            c.vouch();
-            assert!(c.send(101, ACK, 100), "tagged again");
-            for _ in 0..5 {
-                c.wait_ms(70);
-                assert!(c.send(101, ACK, 100), "real loss is measured");
+            let mut seq = 1;
+            for _ in 0..10 {
+                assert!(c.send(seq, ACK, 100), "this segment is acknowledged");
+                assert!(c.send(seq + 100, ACK, 100), "this one is lost");
+                c.wait_ms(200);
+                assert!(!c.send(seq + 100, ACK, 100), "repeated by a timeout");
+                seq += 200;
             }
-            c.wait_ms(900);
-            assert!(c.send(201, ACK, 100), "new data");
-            c.wait_ms(200);
-            assert!(!c.send(201, ACK, 100), "the vouch has ended");
-            assert_eq!(c.left(), None);
-            c.vouch();
-            assert!(c.send(301, ACK, 100), "vouched for again");
-            assert_eq!((c.guarded(), c.fallen()), (2, 0));
+            assert_eq!((c.left(), c.guarded(), c.fallen()), (None, 10, 0));
         }
     }
 
     #[test]
-    fn a_trial_begins_with_new_data_and_is_guarded() {
+    fn a_connection_without_progress_since_its_second_timeout_stays_untagged() {
         for c in every_connection() {
+            vouch_for_the_pair(&c);
             c.begin();
             assert!(c.send(1, ACK, 100), "new data");
-            c.try_again();
-            assert!(c.send(1, ACK, 100), "repeated at once, and not held");
-            c.wait_ms(200);
-            assert!(!c.send(1, ACK, 100), "held");
-            assert!(!c.send(101, ACK, 100), "new data goes untagged, too");
-            c.try_again();
-            assert!(!c.send(101, ACK, 100), "the connection waits for old data");
-            assert!(c.send(201, ACK, 0), "an acknowledgement is tagged");
-            assert!(c.send(201, ACK, 100), "and new data");
-            c.wait_ms(200);
-            assert!(!c.send(201, ACK, 100), "the trial came to nothing");
-            assert_eq!((c.left(), c.guarded(), c.fallen()), (None, 4, 0));
+            for ms in [200, 300] {
+                c.wait_ms(ms);
+                assert!(!c.send(1, ACK, 100), "{ms} ms later");
+                assert_eq!(c.left(), None, "it may be chance");
+            }
+            c.wait_ms(100);
+            for n in 0..5 {
+                assert!(!c.send(1 + 100 * n, ACK, 100), "for good");
+            }
+            let left = Some(flow_left::LEFT_GUARD.0);
+            assert_eq!((c.left(), c.fallen(), c.guarded()), (left, 0, 7));
         }
     }
 
@@ -283,7 +221,7 @@ mod root {
             }
             assert!(c.send(401, ACK, 100), "the second time in a row");
             assert!(!c.send(401, ACK, 100), "the third");
-            assert_eq!(u32::from(c.flow().doubt), flow_doubt::DOUBT_HELD.0);
+            assert_eq!(c.flow().stalled, 1);
         }
     }
 
@@ -329,59 +267,18 @@ mod root {
                 assert!(!c.send(0, flags, 0), "{name}: the second");
                 let given_up = Some(flow_left::LEFT_GUARD.0);
                 assert_eq!(c.left(), given_up, "{name}: for good");
-                c.try_again();
-                assert!(!c.send(1, ACK, 100), "{name}: a trial is no vouch");
-                for _ in 0..4 {
+                for n in 0..5 {
                     c.wait_ms(600);
-                    assert!(!c.send(101, ACK, 0), "{name}: nobody vouches");
+                    assert!(
+                        !c.send(1 + 100 * n, ACK, 100),
+                        "{name}: firewalls saw it begin"
+                    );
                 }
                 assert_eq!(c.left(), Some(flow_left::LEFT_GUARD.0), "{name}: for good");
                 let fallen = u64::from(!pair_arrives);
                 assert_eq!((c.fallen(), c.guarded()), (fallen, 6), "{name}");
                 assert!(c.send(5_000, flags, 0), "{name}: the next connection");
             }
-        }
-    }
-
-    #[test]
-    fn a_connection_whose_syn_had_to_go_untagged_stays_so_although_the_first_had_arrived() {
-        for flags in [SYN, SYN | ACK] {
-            for c in every_connection() {
-                vouch_for_the_pair(&c);
-                assert!(c.send(0, flags, 0), "the first");
-                c.wait_ms(1_000);
-                assert!(!c.send(0, flags, 0), "the second");
-                c.vouch();
-                for n in 0..5 {
-                    let seq = 1 + 100 * n;
-                    assert!(!c.send(seq, ACK, 100), "firewalls saw it begin");
-                }
-                let left = Some(flow_left::LEFT_GUARD.0);
-                assert_eq!((c.left(), c.fallen(), c.guarded()), (left, 0, 6));
-            }
-        }
-    }
-
-    #[test]
-    fn no_vouch_helps_a_connection_without_progress_since_its_second_timeout() {
-        for c in every_connection() {
-            vouch_for_the_pair(&c);
-            c.begin();
-            assert!(c.send(1, ACK, 100), "new data");
-            for ms in [200, 300] {
-                c.vouch();
-                c.wait_ms(ms);
-                assert!(c.send(1, ACK, 100), "{ms} ms later: the sink sees it");
-            }
-            c.vouch();
-            c.wait_ms(100);
-            assert!(!c.send(1, ACK, 100), "the second timeout");
-            for n in 1..5 {
-                c.vouch();
-                assert!(!c.send(1 + 100 * n, ACK, 100), "for good");
-            }
-            let left = Some(flow_left::LEFT_GUARD.0);
-            assert_eq!((c.left(), c.fallen(), c.guarded()), (left, 0, 5));
         }
     }
 
@@ -394,10 +291,9 @@ mod root {
                 // Numbers before and behind those of the earlier one, which data would repeat.
                 for begin in [5_000, u32::MAX - 5_000] {
                     assert!(c.send(begin, flags, 0), "the SYN of the next one");
-                    assert_eq!(c.doubts(), [], "there is nothing to ask the sink about");
                     assert!(c.send(begin.wrapping_add(1), ACK, 100), "its data");
                     let flow = c.flow();
-                    assert_eq!((flow.repeats, flow.doubted_at, flow.open), (0, 0, 1));
+                    assert_eq!((flow.repeats, flow.stalled, flow.open), (0, 0, 1));
                 }
                 assert_eq!(c.guarded(), 0);
             }
@@ -434,33 +330,7 @@ mod root {
                     assert!(c.send(seq, flags, payload), "{name}");
                 }
             }
-            assert_eq!((c.guarded(), c.doubts().len()), (0, 0));
-        }
-    }
-
-    #[test]
-    fn doubts_are_told_once_in_200_ms() {
-        for c in every_connection() {
-            c.begin();
-            c.send(1, ACK, 100);
-            assert_eq!(c.doubts(), [], "all is well");
-            for _ in 0..2 {
-                c.send(1, ACK, 100);
-            }
-            let flow = FlowKey::from(&key_of(&c.key));
-            assert_eq!(c.doubts(), [flow], "the first repetition tells");
-            c.wait_ms(210);
-            for _ in 0..2 {
-                c.send(1, ACK, 100);
-            }
-            assert_eq!(c.doubts(), [flow], "and one 200 ms later");
-            c.wait_ms(210);
-            c.send(101, ACK, 100);
-            assert_eq!(c.doubts(), [flow], "held packets tell, too");
-            c.vouch();
-            c.wait_ms(210);
-            c.send(101, ACK, 100);
-            assert_eq!(c.doubts(), [flow], "so that the vouch goes on");
+            assert_eq!(c.guarded(), 0);
         }
     }
 
@@ -501,28 +371,8 @@ mod root {
                 c.wait_ms(1_000);
                 assert!(c.send(1, ACK, 100), "as 0.1.0 did");
             }
-            assert_eq!((c.guarded(), c.doubts().len()), (0, 0));
+            assert_eq!(c.guarded(), 0);
         }
-    }
-
-    #[test]
-    fn a_flow_that_is_gone_needs_no_vouch() {
-        let c = &every_connection()[0];
-        let renewal = c.renewal();
-        let gone = FlowKey::from(&key_of(&c.key));
-        let vouches: Vec<_> = std::iter::repeat_n((gone, 1), 200).collect();
-        assert_eq!(
-            renewal.vouch(&vouches).expect("runs as root"),
-            0,
-            "it is unknown"
-        );
-        c.begin();
-        assert_eq!(
-            renewal.vouch(&vouches).expect("runs as root"),
-            200,
-            "in several runs"
-        );
-        assert_eq!(c.flow().vouched_ns, 1);
     }
 
     #[test]

@@ -6,14 +6,14 @@ use hostint::datapath::abi::{
 };
 use hostint::datapath::probe::Features;
 use hostint::model::{
-    Capabilities, ClockSource, ClockState, ClockSteering, FlowAsked, FullAnswer, FullEcho,
-    FullQuestion, LeaseKey, LeaseWitness, Marks, NodeId, ShortEcho, ShortQuestion,
+    Capabilities, ClockSource, ClockState, ClockSteering, FullAnswer, FullEcho, FullQuestion,
+    LeaseKey, LeaseWitness, Marks, NodeId, ShortEcho, ShortQuestion,
 };
 use hostint::wire::lease::v2::{
     FULL_LEN, Lease2Echo, SHORT_LEN, decode_echo, encode_full_question, encode_short_question,
 };
 use hostint_testing::checksum::verify_packet;
-use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, TCP, UDP};
+use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, UDP};
 use hostint_testing::lease_cases::{HOOKS, Hook, KEY, addresses, assert_counted};
 use hostint_testing::model::{gpe, layout};
 use hostint_testing::packets::{key, udp};
@@ -43,7 +43,6 @@ pub(super) fn full_question(v6: bool) -> FullQuestion {
         source_node: ASKING,
         capabilities: Capabilities::from_bits(7),
         round: 0,
-        flow: None,
     }
 }
 
@@ -72,7 +71,7 @@ fn ask(sink: &Sink, hook: &Hook, frame: &[u8], at: usize, name: &str) -> Lease2E
     let message = &ran.bytes[at..];
     let echo = decode_echo(message, KEY);
     let echo = echo.unwrap_or_else(|err| panic!("{name}: {err}"));
-    let answer_at = if message.len() == FULL_LEN { 72 } else { 24 };
+    let answer_at = if message.len() == FULL_LEN { 64 } else { 24 };
     let mut as_asked = ran.bytes.clone();
     for changed in [at - 6..at - 4, at + answer_at..frame.len()] {
         as_asked[changed.clone()].copy_from_slice(&frame[changed]);
@@ -624,89 +623,12 @@ mod root {
     }
 
     #[test]
-    fn an_answer_tells_of_the_flow_that_was_asked_about() {
-        let sink = sink();
-        let asked = FlowAsked {
-            sport: 40000,
-            dport: 5001,
-            protocol: UDP,
-        };
-        let about = |flow| FullQuestion {
-            flow: Some(flow),
-            ..full_question(false)
-        };
-        let unknown = ask_full(&sink, &about(asked));
-        assert_eq!((unknown.flow_packets, unknown.flow_age_ms), (0, None));
-        send(&sink, 0, 1..=7);
-        sink.jump(1_234 * MS);
-        let known = ask_full(&sink, &about(asked));
-        assert_eq!(known.flow_packets, 7, "packets");
-        let age = known.flow_age_ms.expect("an age");
-        assert!((1_234..1_300).contains(&age), "{age} ms");
-        sink.jump(-5_000 * MS);
-        let set_back = ask_full(&sink, &about(asked)).flow_age_ms;
-        assert_eq!(set_back, Some(0), "the clock was set back");
-        sink.jump(5_000 * MS);
-        sink.jump(5_000_000 * 1_000 * MS);
-        let old = ask_full(&sink, &about(asked));
-        assert_eq!((old.flow_packets, old.flow_age_ms), (7, None), "too long");
-        for (name, other) in [
-            (
-                "a port",
-                FlowAsked {
-                    sport: 40001,
-                    ..asked
-                },
-            ),
-            (
-                "the other port",
-                FlowAsked {
-                    dport: 5002,
-                    ..asked
-                },
-            ),
-            (
-                "a protocol",
-                FlowAsked {
-                    protocol: TCP,
-                    ..asked
-                },
-            ),
-        ] {
-            assert_eq!(ask_full(&sink, &about(other)).flow_packets, 0, "{name}");
-        }
-        for vlans in 1..3u16 {
-            let tag = |frame: Frame| (0..vlans).fold(frame, |frame, id| frame.vlan(id + 5));
-            for hook in &HOOKS {
-                sink.forget_flows();
-                let data = tag(udp().tagged(int()));
-                (hook.run)(&sink, &data.bytes());
-                let question = tag(full(false, &about(asked))).bytes();
-                let echo = ask(&sink, hook, &question, message_at(false, vlans), "VLANs");
-                let Lease2Echo::Full(FullEcho {
-                    answer: Some(answer),
-                    ..
-                }) = echo
-                else {
-                    panic!("{echo:?}")
-                };
-                assert_eq!(answer.flow_packets, 1, "{}, {vlans} VLAN tags", hook.name);
-            }
-        }
-    }
-
-    #[test]
     fn without_a_key_only_the_packets_source_is_told_their_counts() {
         for (has_key, told) in [(1, true), (0, false)] {
             let sink = sink();
             sink.set_host(|host| host.has_lease_key = has_key);
             let own = FullQuestion {
                 round: ROUND,
-                flow: Some(FlowAsked {
-                    sport: 40000,
-                    dport: 5001,
-                    protocol: UDP,
-                }),
                 ..full_question(false)
             };
             ask_full(&sink, &own);
@@ -737,9 +659,9 @@ mod root {
             else {
                 panic!("{answered:?}")
             };
-            let (stripped, flow) = (answer.witness.stripped[0], answer.flow_packets);
-            let expected = if told { (3, 3, 7) } else { (0, 0, 0) };
-            assert_eq!((stripped, flow, answer.arrived[2]), expected, "{has_key}");
+            let stripped = answer.witness.stripped[0];
+            let expected = if told { (3, 7) } else { (0, 0) };
+            assert_eq!((stripped, answer.arrived[2]), expected, "{has_key}");
             assert_eq!(answer.witness.untold, !told, "{has_key}: it says so");
             let question = FullQuestion {
                 round: ROUND + 1,
@@ -772,6 +694,6 @@ mod root {
             assert_eq!(sink.run(&frame).bytes, frame, "no answer");
         }
         assert_remembers_nothing(&sink, "neither");
-        assert_eq!((FULL_LEN, SHORT_LEN), (216, 64));
+        assert_eq!((FULL_LEN, SHORT_LEN), (200, 64));
     }
 }

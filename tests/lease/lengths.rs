@@ -31,7 +31,6 @@ fn full_question(flow_source: IpAddr, origin: IpAddr, round: u64) -> FullQuestio
         source_node: ASKING,
         capabilities: Capabilities::from_bits(7),
         round,
-        flow: None,
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod answer;
 mod answer_v2;
-mod doubted_flows;
 mod keeper;
 mod lengths;
 mod messages;

@@ -8,7 +8,7 @@ use hostint::datapath::abi::{
     lease2_short_message,
 };
 use hostint::model::{
-    Capabilities, ClockSource, ClockState, ClockSteering, Encapsulation, Encapsulations, FlowAsked,
+    Capabilities, ClockSource, ClockState, ClockSteering, Encapsulation, Encapsulations,
     FullAnswer, FullEcho, FullQuestion, LeaseKey, LeaseWitness, Marks, NodeId, ShortEcho,
     ShortQuestion,
 };
@@ -35,11 +35,6 @@ fn full_question(flow_source: IpAddr) -> FullQuestion {
         source_node: NodeId(0x2122_2324),
         capabilities: Capabilities::from_bits(0x8000_0005),
         round: 0x6162_6364_6566_6768,
-        flow: Some(FlowAsked {
-            sport: 0x7172,
-            dport: 0x7374,
-            protocol: 6,
-        }),
     }
 }
 
@@ -73,8 +68,6 @@ fn full_answer() -> FullAnswer {
         mtu: 9000,
         tai_offset_s: 37,
         software: (3, 4),
-        flow_packets: 0xd1d2_d3d4,
-        flow_age_ms: Some(0xe1e2_e3e4),
         arrived: [1, 1 << 71, (1 << 72) - 1, 2, 1 << 32],
         tos_changed: [4, 0, 0xfc, 0xff, 0],
     }
@@ -117,8 +110,8 @@ fn short_echo(answer: Option<LeaseWitness>) -> Lease2Echo {
 fn messages() -> [(&'static str, Vec<u8>, usize, Lease2Echo); 4] {
     let (full, short) = (Some(full_answer()), Some(witness()));
     [
-        ("a full question", full_asked().into(), 72, full_echo(None)),
-        ("a full answer", full_answered().into(), 72, full_echo(full)),
+        ("a full question", full_asked().into(), 64, full_echo(None)),
+        ("a full answer", full_answered().into(), 64, full_echo(full)),
         (
             "a short question",
             short_asked().into(),
@@ -156,25 +149,23 @@ fn a_full_question_stands_byte_by_byte_as_the_header_draws_it() {
         bytes.extend(0x1112_1314_1516_1718u64.to_be_bytes());
         bytes.extend([0x21, 0x22, 0x23, 0x24, 0x80, 0, 0, 5]);
         bytes.extend(0x6162_6364_6566_6768u64.to_be_bytes());
-        bytes.extend([0x71, 0x72, 0x73, 0x74, 6, 0, 0, 0]);
         let tag = sip(&[&bytes[..], &octets(V6), &octets(dest)].concat());
         bytes.extend(tag);
-        bytes.extend([0; 144]);
+        bytes.extend([0; 136]);
         let message = encode_full_question(&full_question(source), dest, KEY);
         assert_eq!(message.to_vec(), bytes, "{source} to {dest}");
     }
     let nothing_asked = FullQuestion {
         round: 0,
-        flow: None,
         ..full_question(V4)
     };
     let message = encode_full_question(&nothing_asked, V4, KEY);
-    assert_eq!(message[48..64], [0; 16], "no round, no flow");
+    assert_eq!(message[48..56], [0; 8], "no round");
 }
 
 #[test]
 fn a_full_answer_stands_byte_by_byte_as_the_header_draws_it() {
-    let mut bytes = full_asked()[..72].to_vec();
+    let mut bytes = full_asked()[..64].to_vec();
     bytes.extend(0x3132_3334_3536_3738u64.to_be_bytes());
     bytes.extend([0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0x4f]);
     bytes.extend([0, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
@@ -187,7 +178,6 @@ fn a_full_answer_stands_byte_by_byte_as_the_header_draws_it() {
     for counted in [0x9192_9394u32, 0xa1a2_a3a4, 0xb1b2_b3b4, 0xc1c2_c3c4] {
         bytes.extend(counted.to_be_bytes());
     }
-    bytes.extend([0xd1, 0xd2, 0xd3, 0xd4, 0xe1, 0xe2, 0xe3, 0xe4]);
     for word in [1, 0, 0, 0x80, u64::MAX, 0xff, 2, 1] {
         bytes.extend(word.to_be_bytes());
     }
@@ -220,14 +210,6 @@ fn an_echo_says_what_was_asked_and_answered() {
     let other_answers = [
         ("nothing", FullAnswer::default()),
         (
-            "a flow that was never seen",
-            FullAnswer {
-                flow_packets: 0,
-                flow_age_ms: None,
-                ..full_answer()
-            },
-        ),
-        (
             "the largest numbers",
             FullAnswer {
                 arrived: [
@@ -238,8 +220,6 @@ fn an_echo_says_what_was_asked_and_answered() {
                     (1 << 96) - 1,
                 ],
                 tos_changed: [0xff, 0xff, 0xff, 0xff, 0],
-                flow_packets: u32::MAX,
-                flow_age_ms: Some(u32::MAX - 1),
                 tai_offset_s: -1,
                 capabilities: Capabilities::from_bits(u32::MAX),
                 ..full_answer()
@@ -374,8 +354,8 @@ fn both_halves_agree_on_every_constant() {
             size_of::<lease2_short_message>(),
             SHORT_LEN,
         ),
-        ("a question", size_of::<lease2_question>(), 64),
-        ("an answer", size_of::<lease2_answer>(), 136),
+        ("a question", size_of::<lease2_question>(), 56),
+        ("an answer", size_of::<lease2_answer>(), 128),
     ];
     for (name, size, written) in sizes {
         assert_eq!(size, written, "{name}");

@@ -76,7 +76,6 @@ fn lease(nonce: u64, answered_ns: u64, capabilities: u32, key: LeaseKey) -> [u8;
         source_node: NodeId(1),
         capabilities: Capabilities::default(),
         round: 0,
-        flow: None,
     };
     let answer = FullAnswer {
         witness: LeaseWitness {

@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use hostint::lease::{LeaseUpdate, OwnTagging, Tagging, Vouch};
+use hostint::lease::{LeaseUpdate, OwnTagging, Tagging};
 use hostint::model::{
-    AddressPair, ClockSteering, Encapsulation, Encapsulations, FlowAsked, LeaseCounts, LeaseState,
-    NodeId, PathProof, ProbeForm, Transport, TunnelObstacle, Ways,
+    AddressPair, ClockSteering, Encapsulation, Encapsulations, LeaseCounts, LeaseState, NodeId,
+    PathProof, ProbeForm, Transport, TunnelObstacle, Ways,
 };
 
 use hostint::views::peers::sentence;
@@ -576,7 +576,7 @@ fn a_peer_of_version_1_is_unproved_and_asked_for_version_2_every_minute() {
     assert_eq!(proof(&network).ways.names(), ["unproved"]);
     assert_eq!(proof(&network).version, 1);
     assert_eq!(network.probes, 0, "no probe is sent");
-    let full = network.asked.iter().filter(|(_, len)| *len == 216);
+    let full = network.asked.iter().filter(|(_, len)| *len == 200);
     let times: Vec<_> = full.map(|(at, _)| (at - crate::network::T) / MS).collect();
     assert_eq!(times.len(), 3, "once a minute: {times:?}");
     assert_eq!(network.updates.iter().filter(|one| one.changed).count(), 1);
@@ -673,7 +673,7 @@ fn renewals_are_short_while_nothing_changes() {
     network.asked.clear();
     let probes = network.probes;
     network.pass(300_000);
-    let full = |network: &Network| network.asked.iter().filter(|(_, len)| *len == 216).count();
+    let full = |network: &Network| network.asked.iter().filter(|(_, len)| *len == 200).count();
     let all = network.asked.len();
     assert!(
         (5..=10).contains(&full(&network)),
@@ -698,7 +698,7 @@ fn renewals_are_short_while_nothing_changes() {
     network.asked.clear();
     network.pass(1000);
     assert!(
-        network.asked.iter().any(|(_, len)| *len == 216),
+        network.asked.iter().any(|(_, len)| *len == 200),
         "what a short answer has no room for changed"
     );
 }
@@ -911,39 +911,6 @@ fn packets_that_arrive_vouch_for_the_lease() {
 }
 
 #[test]
-fn a_doubted_flow_is_asked_about_at_once_until_it_is_vouched_for() {
-    let flow = FlowAsked {
-        sport: 40000,
-        dport: 80,
-        protocol: 6,
-    };
-    for (name, packets, age_ms, loss, vouched) in [
-        ("its packets arrive", 9, Some(3), 0.0, true),
-        ("its packets arrive, with loss", 9, Some(3), 0.2, true),
-        ("the sink does not know it", 0, None, 0.0, false),
-        (
-            "its last packet arrived long ago",
-            9,
-            Some(5000),
-            0.0,
-            false,
-        ),
-    ] {
-        let mut network = network(None, Path::default());
-        network.prove(5000).expect("it is proved");
-        network.path.loss = loss;
-        network.sink.flow_packets = packets;
-        network.sink.flow_age_ms = age_ms;
-        network.updates.clear();
-        network.keeper.doubt(&PAIR, flow, network.now);
-        network.pass(100 + (1000.0 * loss) as u64);
-        let word = (flow, Vouch::Arrives);
-        let found = network.updates.iter().any(|one| one.vouched == Some(word));
-        assert_eq!(found, vouched, "{name}");
-    }
-}
-
-#[test]
 fn a_host_keeps_its_node_id_while_its_lease_is_renewed() {
     let mut network = network(None, Path::default());
     network.prove(5000).expect("it is proved");
@@ -958,121 +925,6 @@ fn a_host_keeps_its_node_id_while_its_lease_is_renewed() {
     let duplicate = LeaseState::Duplicate { addr: PAIR.dest };
     assert_eq!(found, Some(duplicate), "another host with its node id");
     assert_eq!(state(&network), LeaseState::Granted);
-}
-
-const WEB: FlowAsked = FlowAsked {
-    sport: 40000,
-    dport: 80,
-    protocol: 6,
-};
-
-/// Doubts a flow for this time, while this number of the pair's other packets arrives every 100 ms. Returns how often the
-/// flow is tried.
-fn trials(network: &mut Network, flow: FlowAsked, ms: u64, others: u32) -> usize {
-    let mut trials = 0;
-    for _ in 0..ms / 100 {
-        network.updates.clear();
-        network.sink.stripped[2] += others;
-        network.keeper.doubt(&PAIR, flow, network.now);
-        network.pass(100);
-        let vouches: Vec<_> = network
-            .updates
-            .iter()
-            .filter_map(|one| one.vouched)
-            .collect();
-        assert!(
-            vouches.iter().all(|one| *one == (flow, Vouch::Trial)),
-            "{vouches:?}"
-        );
-        trials += vouches.len();
-    }
-    trials
-}
-
-#[test]
-fn a_flow_is_tried_again_while_other_packets_of_the_pair_arrive() {
-    for (name, packets, age_ms) in [
-        ("packets of it arrived before", 9, Some(60_000)),
-        ("the sink has forgotten the flow", 0, None),
-    ] {
-        let mut network = network(None, Path::default());
-        network.prove(5000).expect("it is proved");
-        network.sink.flow_packets = packets;
-        network.sink.flow_age_ms = age_ms;
-        assert_eq!(trials(&mut network, WEB, 5000, 0), 0, "{name}: none arrive");
-        assert_eq!(trials(&mut network, WEB, 1000, 1), 1, "{name}: the first");
-        let more = trials(&mut network, WEB, 60_000, 1);
-        assert_eq!(more, 7, "{name}: eight in all come to nothing");
-        network.sink.flow_packets += 1;
-        network.keeper.doubt(&PAIR, WEB, network.now);
-        network.pass(1000);
-        let again = trials(&mut network, WEB, 1000, 1);
-        assert!(again > 0, "{name}: another packet of it arrived");
-    }
-}
-
-#[test]
-fn the_path_of_a_silent_pair_is_proved_again_before_its_flow_is_tried() {
-    for (name, packets, eaten, tried) in [
-        ("the path passes", 9, vec![], 1),
-        ("it eats the tunnel now", 9, vec![ProbeForm::Gpe], 0),
-        ("no packet of the flow ever arrived", 0, vec![], 0),
-    ] {
-        let mut network = network(None, Path::default());
-        network.prove(5000).expect("it is proved");
-        network.path.eaten = eaten;
-        network.sink.flow_packets = packets;
-        network.sink.flow_age_ms = Some(600_000);
-        let soon = trials(&mut network, WEB, 40_000, 0);
-        assert_eq!(
-            soon, 0,
-            "{name}: a minute after the last proof at the earliest"
-        );
-        let later = trials(&mut network, WEB, 30_000, 0);
-        assert_eq!(later, tried, "{name}");
-        let open = proof(&network).ways.has(Encapsulation::VxlanGpe);
-        assert_eq!(open, network.path.eaten.is_empty(), "{name}");
-    }
-}
-
-#[test]
-fn packets_that_arrived_before_a_pause_do_not_vouch_for_those_after_it() {
-    let flow = FlowAsked {
-        sport: 40000,
-        dport: 80,
-        protocol: 6,
-    };
-    let mut network = network(None, Path::default());
-    network.prove(5000).expect("it is proved");
-    network.sink.flow_packets = 9;
-    network.sink.flow_age_ms = Some(5000);
-    network.keeper.doubt(&PAIR, flow, network.now);
-    network.pass(6000);
-    network.sink.flow_packets = 90;
-    network.updates.clear();
-    network.keeper.doubt(&PAIR, flow, network.now);
-    network.pass(100);
-    assert!(network.updates.iter().all(|one| one.vouched.is_none()));
-}
-
-#[test]
-fn a_repeated_syn_that_had_arrived_vouches_for_its_connection() {
-    // TCP waits for a second before it repeats a SYN; only the answer to the first one was lost.
-    for (name, packets, age_ms, arrives) in [
-        ("it arrived", 1, Some(1_010), true),
-        ("it did not", 0, None, false),
-        ("a packet of an earlier connection", 1, Some(1_300), false),
-    ] {
-        let mut network = network(None, Path::default());
-        network.prove(5000).expect("it is proved");
-        network.sink.flow_packets = packets;
-        network.sink.flow_age_ms = age_ms;
-        network.updates.clear();
-        network.keeper.doubt(&PAIR, WEB, network.now);
-        network.pass(100);
-        let vouched = network.updates.iter().filter_map(|one| one.vouched).next();
-        assert_eq!(vouched, arrives.then_some((WEB, Vouch::Arrives)), "{name}");
-    }
 }
 
 fn fell(flows: u64) -> LeaseCounts {

@@ -60,7 +60,7 @@ mod root {
             Map::new(map).expect("keys and values have these sizes"),
             Serial::of(serial),
         );
-        let renewal = Renewal::load(&leases, None).expect("loads as root");
+        let renewal = Renewal::load(&leases).expect("loads as root");
         assert!(renewal.is_for(&leases).unwrap(), "it knows its table");
         (leases, renewal)
     }

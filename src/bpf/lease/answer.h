@@ -72,7 +72,7 @@ __noinline int answer_xdp(struct xdp_md *ctx)
 	struct lease_scratch *l = get_lease_scratch();
 	void *at;
 
-	if (!l || !find_request(data, end, 0, &l->request))
+	if (!l || !find_request(data, end, &l->request))
 		return 0;
 	at = at_offset(data, l->request.icmp);
 	l->mtu = device_mtu(ctx, 0);
@@ -109,9 +109,8 @@ __noinline int answer_skb(struct __sk_buff *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct lease_scratch *l = get_lease_scratch();
-	__u32 outer = ctx->vlan_present ? ctx->vlan_tci & 0xfff : 0;
 
-	if (!l || !find_request(data, end, outer, &l->request))
+	if (!l || !find_request(data, end, &l->request))
 		return 0;
 	l->mtu = device_mtu(ctx, 0);
 	l->frame_len = ctx->len;

@@ -13,12 +13,10 @@
 #include "lease/admit.h"
 #include "lease/message.h"
 #include "lease/request.h"
-#include "sink/flow_table.h"
 #include "sink/settings.h"
 
 enum {
 	DIGESTED_LEN = __builtin_offsetof(struct lease2_answer, answered_ns),
-	NO_FLOW_AGE = -1,
 };
 
 /* A sink that lost its grants does not know the asking host's node, so this changes then, too. */
@@ -55,7 +53,6 @@ static __always_inline void begin_answer(struct lease_scratch *l, const struct s
 	answer->software = bpf_htons(software_version);
 	answer->digest = bpf_htonl(digest_of(answer, grant ? grant->source_node : 0));
 	answer->flags = set->flags & SINK_ASTRAY ? bpf_htonl(LEASE_FLAG_ASTRAY) : 0;
-	answer->flow_age_ms = bpf_htonl(NO_FLOW_AGE);
 	l->now = now_ns(host);
 	answer->answered_ns = bpf_cpu_to_be64(l->now);
 }
@@ -86,29 +83,6 @@ static __always_inline void tell_probes(struct lease2_answer *answer, const stru
 		answer->arrived[i][1] = bpf_cpu_to_be64(grant->arrived[i][1]);
 	}
 	__builtin_memcpy(answer->tos_changed, grant->tos_changed, sizeof(answer->tos_changed));
-}
-
-/* The flow goes where the question went: to the same address, through the same VLANs. */
-static __always_inline void tell_flow(struct lease2_answer *answer, const struct lease2_question *q,
-				      const struct lease_scratch *l)
-{
-	struct flow_key key = {
-		.sport = q->flow_sport,
-		.dport = q->flow_dport,
-		.layers = q->flow_protocol | l->request.vlans << 8,
-	};
-	struct sink_flow *f;
-	__u64 age_ms;
-
-	__builtin_memcpy(key.saddr, q->flow_saddr, sizeof(key.saddr));
-	__builtin_memcpy(key.daddr, l->request.daddr, sizeof(key.daddr));
-	f = bpf_map_lookup_elem(&sink_flows, &key);
-	if (!f)
-		return;
-	age_ms = l->now > f->last_ns ? (l->now - f->last_ns) / 1000000 : 0;
-	answer->flow_packets = bpf_htonl(f->packets + f->other_packets);
-	if (age_ms < (__u32)NO_FLOW_AGE)
-		answer->flow_age_ms = bpf_htonl(age_ms);
 }
 
 /* Without a key a host can ask for any address, but is told only about its own packets. */
@@ -205,7 +179,6 @@ __noinline int answer_full(void)
 			begin_round(grant, bpf_be64_to_cpu(q->round));
 		tell_counts(&l->answer, grant);
 		tell_probes(&l->answer, grant);
-		tell_flow(&l->answer, q, l);
 	}
 	write_full_answer();
 	return 1;

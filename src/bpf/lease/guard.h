@@ -2,23 +2,18 @@
 /*
  * Guards TCP connections against a path that eats their tagged packets, which no probe may have shown.
  *
- * A segment without new data repeats an earlier one. At the first sign of that the daemon is told (doubt_event). It
- * asks the sink whether packets of this flow arrive, and if they do, it vouches for the flow: then the loss is real,
- * and is to be measured. If the flow has no vouch and makes no progress, its packets are held: they go untagged,
- * beginning with the segment that showed it. So a wrong suspicion costs a few measurements, and a right one costs the
- * connection one retransmission timeout.
- *
- * Of a held flow no packet can arrive, so a vouch comes only if one arrived shortly before. The daemon also lets a held
- * flow be tried again, if it learned meanwhile that its path passes tagged packets. A trial begins with new data or an
- * acknowledgement: data that is sent for the second time goes untagged, because the connection waits for it. If none of
- * this ends the hold, the flow stays untagged.
+ * A segment without new data repeats an earlier one. If the connection makes no progress either, it stalls: the repetition
+ * goes untagged, so a wrong suspicion costs a few measurements, and a right one costs the connection one retransmission
+ * timeout. New data goes tagged again. TCP's own acknowledgements show whether it arrives: a connection repeats what comes
+ * first of what is not acknowledged. If it stalls again before any byte was acknowledged that only went tagged, it stays
+ * untagged for life.
  *
  * A repeated SYN goes untagged at once, and its connection stays so for life: firewalls that follow connections have seen
- * it begin then, and would drop acknowledgements of data that they did not see. For the same reason no vouch helps a
- * connection without progress since its second retransmission timeout: the answers may be what the network drops.
- * Neither is a sign against the path, unless nothing of the pair arrives.
+ * it begin then, and would drop acknowledgements of data that they did not see. For the same reason a connection without
+ * progress since its second retransmission timeout stays untagged: the answers may be what the network drops. Neither is a
+ * sign against the path, unless nothing of the pair arrives.
  *
- * Flows of mixed form have no guard, because no sink of theirs could vouch for them.
+ * Flows of mixed form have no guard: nothing proved their path.
  */
 #ifndef HOSTINT_LEASE_GUARD_H
 #define HOSTINT_LEASE_GUARD_H
@@ -34,33 +29,13 @@
 #include "source/outgoing.h"
 
 enum {
-	STUCK_REPEATS = 3,                         /* repetitions of the same data in a row */
-	STUCK_TIME = 150000000 >> GUARD_SHIFT,     /* since the newest data; the shortest timeout of Linux is 200 ms */
-	DOUBT_TIME = 200000000 >> GUARD_SHIFT,     /* least time between two events of a flow */
-	HOLD_TIME = 70000000000ULL >> GUARD_SHIFT, /* a hold ends within this time of doubts without a pause */
-	HOLD_PAUSE = 1000000000 >> GUARD_SHIFT,
+	STUCK_REPEATS = 3,                     /* repetitions of the same data in a row */
+	STUCK_TIME = 150000000 >> GUARD_SHIFT, /* since the newest data; the shortest timeout of Linux is 200 ms */
 	MOST_REPEATS = 255,
 	NO_SOCKET = -1, /* its timeouts are not known */
 	HOPELESS_TIMEOUTS = 2,
 	HOPELESS_TIME = 600000000 >> GUARD_SHIFT, /* since the newest data: the second timeout ends after it */
 };
-
-/* The daemon reads doubt_event from it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 65536);
-} source_doubts SEC(".maps");
-
-static __always_inline void tell_doubt(const struct outgoing_packet *p, struct source_flow *f, __u32 now)
-{
-	if (f->doubted_at && now - f->doubted_at < DOUBT_TIME)
-		return;
-	f->doubted_at = now ?: 1; /* 0 means never */
-	if (f->doubt == DOUBT_NONE)
-		f->doubt = DOUBT_TOLD;
-	/* If the ring is full, the next repetition tries again. */
-	bpf_ringbuf_output(&source_doubts, (void *)&p->key, sizeof(struct doubt_event), 0);
-}
 
 /*
  * The flow stays untagged, and what was tagged since the lease was last told about it is told. Says in the lease that the
@@ -103,16 +78,18 @@ static __always_inline bool is_hopeless(const struct outgoing_packet *p, const s
 	return p->timeouts == NO_SOCKET ? now - f->tcp_end_at >= HOPELESS_TIME : p->timeouts >= HOPELESS_TIMEOUTS;
 }
 
-/*
- * Decides about a packet that repeats a segment, or whose flow is held. Returns 0 if the packet goes untagged, and
- * leaves the flow's fate in its record.
- */
+/* Says whether none of what went tagged since the last stall was acknowledged, now that the connection stalls again. */
+static __always_inline bool is_second_stall(const struct outgoing_packet *p, const struct source_flow *f)
+{
+	return f->stalled && f->plain_to != f->tcp_end && (__s32)(bpf_ntohl(p->l4.tcp.seq) - f->plain_to) <= 0;
+}
+
+/* Decides about a packet that repeats a segment. Returns 0 if it goes untagged, and leaves the flow's fate in its record. */
 __noinline int judge_flow(void)
 {
 	struct outgoing_packet *p = outgoing();
 	struct source_lease *lease;
 	struct source_flow *f;
-	bool stuck;
 	__u32 now;
 
 	if (!p)
@@ -121,28 +98,17 @@ __noinline int judge_flow(void)
 	if (!f)
 		return 0;
 	now = p->now_ns >> GUARD_SHIFT;
-	stuck = p->repeats && is_stuck(p, f, now);
-	lease = bpf_map_lookup_elem(&source_leases, &p->key);
-	if (stuck && is_hopeless(p, f, now)) {
+	if (!is_stuck(p, f, now))
+		return 1;
+	if (is_hopeless(p, f, now) || is_second_stall(p, f)) {
+		lease = bpf_map_lookup_elem(&source_leases, &p->key);
 		/* Does nothing of the pair arrive? */
 		give_up(f, lease, !lease || p->now_ns >= lease->vouched_ns);
 		return 0;
 	}
-	if (f->doubt == DOUBT_TRIAL && p->repeats)
-		return 0;
-	/* The daemon does not ask about a connection that is silent, so the time does not pass for it. */
-	if (now - f->doubted_at >= HOLD_PAUSE)
-		f->held_at = now;
-	tell_doubt(p, f, now);
-	if (f->doubt >= DOUBT_HELD) {
-		if (now - f->held_at >= HOLD_TIME)
-			give_up(f, lease, true);
-		return 0;
-	}
-	if (!stuck || p->now_ns < f->vouched_ns)
-		return 1;
-	f->doubt = DOUBT_HELD;
-	f->held_at = now;
+	/* What was sent so far is repeated untagged, and so is acknowledged whether or not tagged packets arrive. */
+	f->stalled = 1;
+	f->plain_to = f->tcp_end;
 	return 0;
 }
 
@@ -201,15 +167,13 @@ static __always_inline bool passes_guard(struct __sk_buff *ctx, struct outgoing_
 			f->tcp_end = end;
 			f->tcp_end_at = p->now_ns >> GUARD_SHIFT;
 			f->repeats = 0;
-			if (f->doubt == DOUBT_TRIAL)
-				f->doubt = DOUBT_NONE;
 		} else {
 			/* What a flow begins with was noted already; a SYN is new all the same, unless its timer fired. */
 			p->timeouts = timeouts_of(ctx);
 			p->repeats = p->timeouts > 0 || !(p->begins || looks_like_probe(p, len));
 		}
 	}
-	return (!p->repeats && f->doubt < DOUBT_HELD) || judge_flow();
+	return !p->repeats || judge_flow();
 }
 
 #endif

@@ -39,7 +39,6 @@ enum {
 struct lease_request {
 	__u32 icmp;     /* offset of the ICMP header */
 	__u32 icmp_len; /* its length with the message, which tells the kinds of messages apart */
-	__u32 vlans;    /* VLAN ids, as in the layers of struct flow_key */
 	__u8 type;      /* ICMP type of echo requests in this family */
 	__be32 saddr[4];
 	__be32 daddr[4];
@@ -51,14 +50,11 @@ static __always_inline bool is_lease_length(__u32 icmp_len)
 	       icmp_len == sizeof(struct lease2_short_echo);
 }
 
-/*
- * Finds echo requests without IP options, whose length is exactly that of a question. outer is the id of a VLAN tag that
- * the kernel keeps in metadata; 0: none.
- */
-static __always_inline bool find_request(void *data, void *end, __u32 outer, struct lease_request *r)
+/* Finds echo requests without IP options, whose length is exactly that of a question. */
+static __always_inline bool find_request(void *data, void *end, struct lease_request *r)
 {
 	struct ethhdr *eth = data;
-	__u32 l3 = ETH_HLEN, vlans = outer;
+	__u32 l3 = ETH_HLEN;
 	__be16 proto;
 
 	if ((void *)(eth + 1) > end)
@@ -70,7 +66,6 @@ static __always_inline bool find_request(void *data, void *end, __u32 outer, str
 
 		if ((void *)(tag + 1) > end)
 			return false;
-		vlans = vlans << 12 | (bpf_ntohs(tag->tci) & 0xfff);
 		proto = tag->proto;
 		l3 += VLAN_HLEN;
 	}
@@ -97,7 +92,6 @@ static __always_inline bool find_request(void *data, void *end, __u32 outer, str
 	} else {
 		return false;
 	}
-	r->vlans = vlans;
 	return is_lease_length(r->icmp_len);
 }
 

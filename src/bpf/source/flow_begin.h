@@ -29,9 +29,8 @@ static __always_inline void begin_flow(const struct outgoing_packet *p, struct s
 	f->leases_serial = p->leases_serial;
 	f->longest = p->longest;
 	f->stack = p->stack;
-	f->vouched_ns = 0;
 	f->repeats = 0;
-	f->doubt = DOUBT_NONE;
+	f->stalled = 0;
 	f->superpacket = 0;
 	f->counted = 0;
 	f->open = 0;

@@ -134,7 +134,7 @@ static __always_inline bool passes_straight(const struct outgoing_packet *p, str
 		return true;
 	len = tcp_len(p);
 	end = bpf_ntohl(p->l4.tcp.seq) + len;
-	if (f->doubt >= DOUBT_TRIAL || (len && (__s32)(end - f->tcp_end) <= 0))
+	if (len && (__s32)(end - f->tcp_end) <= 0)
 		return false;
 	if (p->l4.tcp.flags & TCP_FIN)
 		f->open = 0;

@@ -1,6 +1,5 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
-mod doubts;
 mod exchanges;
 mod nonces;
 mod path_changes;
@@ -13,7 +12,6 @@ use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 
-use self::doubts::DoubtReader;
 use self::exchanges::Exchanges;
 use self::nonces::Nonces;
 use self::path_changes::PathChanges;
@@ -22,14 +20,12 @@ use self::reverse::Strays;
 use self::said::{Said, say};
 use crate::config::DscpMark;
 use crate::datapath::leases::Leases;
-use crate::datapath::map_names::SOURCE_FLOWS;
-use crate::datapath::maps::Map;
 use crate::datapath::pins::Pins;
 use crate::datapath::renewal::Renewal;
 use crate::datapath::source_links::RunningSource;
 use crate::datapath::{settings_status, source_links};
 use crate::lease::{
-    AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging, Tagging, Vouch,
+    AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging, Tagging,
 };
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState};
 use crate::os::{clock, icmp, log};
@@ -45,8 +41,6 @@ const LONGEST_SCAN_NS: u64 = 1_000_000_000;
 const SCAN_SHARE: u64 = 1000;
 /// A pair without a packet for this long is idle.
 const IDLE_NS: u64 = 10_000_000_000;
-/// A flow whose packets arrive is vouched for during this time.
-const VOUCH_NS: u64 = 1_000_000_000;
 /// A new daemon goes on with the paths that an earlier one proved, if its leases ended no longer ago.
 const ADOPT_NS: u64 = 10_000_000_000;
 /// A pair without a packet for this long is forgotten, unless the user named it.
@@ -59,7 +53,6 @@ pub struct LeaseKeeping {
     probes: Probes,
     reverse: Strays,
     pub names: NameExchange,
-    doubts: DoubtReader,
     path_changes: PathChanges,
     renewal: Option<Renewal>,
     next_round_ns: u64,
@@ -105,7 +98,6 @@ impl LeaseKeeping {
             probes: Probes::open()?,
             reverse: Strays::open()?,
             names: NameExchange::default(),
-            doubts: DoubtReader::default(),
             path_changes: PathChanges::default(),
             renewal: None,
             next_round_ns: 0,
@@ -138,7 +130,6 @@ impl LeaseKeeping {
             return Ok(());
         }
         self.next_round_ns = now_ns + ROUND_NS;
-        self.doubts.raise(&mut self.keeper, now_ns)?;
         self.reverse(pins, now_ns)?;
         if now_ns < self.next_scan_ns && !self.keeper.is_busy(now_ns) {
             return Ok(());
@@ -158,35 +149,27 @@ impl LeaseKeeping {
         scanned
     }
 
-    /// Loads the programs that renew leases and vouch for flows, and opens the ring of doubts, unless they are there for
-    /// this table. Returns false if the source is not set up yet: its tables appear one after the other.
-    fn load_renewal(&mut self, pins: &Pins, table: &Leases) -> Result<bool> {
+    /// Loads the program that renews leases, unless it is there for this table.
+    fn load_renewal(&mut self, table: &Leases) -> Result<()> {
         if let Some(renewal) = &self.renewal
             && renewal.is_for(table)?
         {
-            return Ok(true);
+            return Ok(());
         }
-        let flows = Map::open(&pins.map(SOURCE_FLOWS))?;
-        let (Some(flows), Some(doubts)) = (flows, DoubtReader::open(pins)?) else {
-            return Ok(false);
-        };
-        let renewal = Renewal::load(table, Some(&flows));
+        let renewal = Renewal::load(table);
         self.renewal = Some(renewal.context("cannot load the program that renews leases")?);
-        self.doubts = doubts;
-        Ok(true)
+        Ok(())
     }
 
     /// Finds the pairs that packets or users want leases for.
     fn scan(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
         // Looked up anew each time: a source that was detached and attached again has another map.
-        let table = match Leases::open(pins)? {
-            Some(table) if self.load_renewal(pins, &table)? => table,
-            _ => {
-                self.keeper.clear();
-                self.renewal = None;
-                return Ok(());
-            }
+        let Some(table) = Leases::open(pins)? else {
+            self.keeper.clear();
+            self.renewal = None;
+            return Ok(());
         };
+        self.load_renewal(&table)?;
         let attached = source_links::attachments(pins)?;
         self.keeper.set_ours(ours(pins, &attached)?);
         self.path_changes.watch(&attached);
@@ -240,11 +223,10 @@ impl LeaseKeeping {
         let now_ns = clock::monotonic_ns();
         let now = asking_time();
         let keeper = &mut self.keeper;
-        let (said, counts, doubts) = (&mut self.said, &mut self.counts, &mut self.doubts);
+        let (said, counts) = (&mut self.said, &mut self.counts);
         let exchanges = &mut self.exchanges;
         let (names, sockets) = (&mut self.names, &self.probes.0);
         let mut renewed = Vec::new();
-        let mut vouched = Vec::new();
         let mut silent = Vec::new();
         self.echo.receive(|payload, realtime_ns| {
             let waited_ns = now.realtime_ns.saturating_sub(realtime_ns);
@@ -269,22 +251,10 @@ impl LeaseKeeping {
             if taken.changed {
                 say(said, taken.pair.dest, &taken.lease);
             }
-            if let Some((flow, vouch)) = taken.vouched {
-                let until_ns = match vouch {
-                    Vouch::Arrives => now_ns + VOUCH_NS,
-                    Vouch::Trial => 0,
-                };
-                let flows = doubts.settle(&taken.pair, flow).into_iter();
-                vouched.extend(flows.map(|flow| (flow, until_ns)));
-            }
             exchanges.note(&taken);
             silent.extend(taken.silent.then_some(taken.pair));
             renewed.push((taken.pair, taken.lease));
         })?;
-        if let Some(renewal) = self.renewal.as_ref().filter(|_| !vouched.is_empty()) {
-            let known = renewal.vouch(&vouched);
-            known.context("cannot vouch for flows in the kernel")?;
-        }
         self.renew(&renewed)?;
         self.look_at(&silent, pins, now_ns)
     }

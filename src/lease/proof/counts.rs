@@ -50,14 +50,13 @@ impl Proof {
         asked_ns: u64,
         now_ns: u64,
     ) {
-        let before_ns = std::mem::replace(&mut self.granted_ns, now_ns);
+        self.granted_ns = now_ns;
         self.note_attendance(now_ns);
         if counts.untold {
             return;
         }
         if self.witness.note_answer(counts) {
             self.vouched_ns = now_ns + VOUCH_NS;
-            self.arrived_since_ns = before_ns;
         }
         let findings = self.witness.compare(asked_ns);
         for (counted, finding) in Encapsulation::COUNTED.into_iter().zip(findings) {

@@ -15,11 +15,11 @@ use crate::wire::cursor::Cursor;
 /// Version of the format.
 pub const VERSION: u32 = 2;
 /// Bytes of a full message.
-pub const FULL_LEN: usize = 216;
+pub const FULL_LEN: usize = 200;
 /// Bytes of a short message.
 pub const SHORT_LEN: usize = 64;
 
-const FULL_QUESTION_LEN: usize = 64;
+const FULL_QUESTION_LEN: usize = 56;
 const FULL_ANSWER_AT: usize = FULL_QUESTION_LEN + TAG_LEN;
 const SHORT_QUESTION_LEN: usize = 16;
 const SHORT_ANSWER_AT: usize = SHORT_QUESTION_LEN + TAG_LEN;
@@ -32,8 +32,6 @@ const INT_MD_AT: u32 = 32;
 
 const FLAG_ASTRAY: u32 = 1;
 const FLAG_UNTOLD: u32 = 2;
-/// The age of a flow whose last packet was never, or too long ago.
-const NO_AGE_MS: u32 = u32::MAX;
 
 /// An echo reply to a message of version 2.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -57,12 +55,6 @@ pub fn encode_full_question(
     bytes.extend(question.source_node.0.to_be_bytes());
     bytes.extend(question.capabilities.bits().to_be_bytes());
     bytes.extend(question.round.to_be_bytes());
-    let (sport, dport, protocol) = question
-        .flow
-        .map_or((0, 0, 0), |flow| (flow.sport, flow.dport, flow.protocol));
-    bytes.extend(sport.to_be_bytes());
-    bytes.extend(dport.to_be_bytes());
-    bytes.extend([protocol, 0, 0, 0]);
     end_question(bytes, question.origin, dest, key)
 }
 
@@ -103,7 +95,7 @@ pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<Lease2Echo, LeaseError
         found => Err(LeaseError::Format(DecodeError::Length {
             what: "lease message",
             found,
-            expected: "64 or 216",
+            expected: "64 or 200",
         })),
     }
 }
@@ -127,8 +119,6 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
     let answered_ns = cursor.u64("time of the answer")?;
     let stripped = decode_stripped(&mut cursor)?;
     let lost = cursor.u32("lost packets")?;
-    let flow_packets = cursor.u32("packets of the flow")?;
-    let flow_age_ms = cursor.u32("age of the flow")?;
     let mut arrived = [0; ProbeForm::PLACES];
     for form in arrived.iter_mut().take(FORMS) {
         let low = u128::from(cursor.u64("probes that arrived")?);
@@ -159,8 +149,6 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
         mtu,
         tai_offset_s,
         software: (major, minor),
-        flow_packets,
-        flow_age_ms: (flow_age_ms != NO_AGE_MS).then_some(flow_age_ms),
         arrived,
         tos_changed: [over, extension, gpe, stray, 0],
     })
@@ -215,8 +203,6 @@ pub fn encode_full_answer(
     bytes.extend(witness.answered_ns.to_be_bytes());
     bytes.extend(witness.stripped.into_iter().flat_map(u32::to_be_bytes));
     bytes.extend(witness.lost.to_be_bytes());
-    bytes.extend(answer.flow_packets.to_be_bytes());
-    bytes.extend(answer.flow_age_ms.unwrap_or(NO_AGE_MS).to_be_bytes());
     let mut told = answer.arrived;
     told[STRAY] |= told[INT_MD] << INT_MD_AT;
     for arrived in told.into_iter().take(FORMS) {

@@ -1,23 +1,17 @@
 //! A path that eats the tunnel costs a TCP connection one timeout, and real loss does not end its measurement.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{
     address_pair, encapsulation, flow_form, flow_key, lease_way, source_flow, source_lease,
 };
-use hostint::datapath::doubts::DoubtRing;
-use hostint::datapath::leases::Leases;
 use hostint::datapath::map_names::{SOURCE_FLOWS, SOURCE_LEASES};
 use hostint::datapath::maps::Map;
 use hostint::datapath::pins::Pins;
-use hostint::datapath::renewal::Renewal;
 use hostint::model::{FlowKey, Vlans};
-use hostint::os::clock;
 use hostint_testing::before_others::before_others;
 use hostint_testing::conversation::{Server, many};
 use hostint_testing::netns::{Daemon, Host, Lab, await_that};
@@ -118,37 +112,6 @@ fn connect(lab: &Lab) -> TcpStream {
     stream
 }
 
-/// Runs while all flows are vouched for: those that are there before it begins, and each that is doubted, as the daemon does
-/// after an answer of the sink.
-fn while_vouched(pins: &Pins, run: impl FnOnce()) {
-    let leases = Leases::open(pins).expect("as built").expect("is attached");
-    let renewal = Renewal::load(&leases, Some(&flows(pins))).expect("loads as root");
-    let vouch = |flows: Vec<FlowKey>| {
-        let until_ns = clock::monotonic_ns() + 60_000_000_000;
-        let vouches: Vec<_> = flows.into_iter().map(|flow| (flow, until_ns)).collect();
-        renewal.vouch(&vouches).expect("runs as root");
-    };
-    let mut there = Vec::new();
-    let read = flows(pins).for_each(|key, _| there.push(FlowKey::from(&key)));
-    read.expect("can be read");
-    vouch(there);
-    let ended = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let ring = DoubtRing::open(pins).expect("as built");
-            let mut ring = ring.expect("is attached");
-            while !ended.load(Ordering::Relaxed) {
-                let mut doubted = Vec::new();
-                let drained = ring.drain(Duration::from_millis(50), |flow| doubted.push(flow));
-                drained.expect("can be read");
-                vouch(doubted);
-            }
-        });
-        run();
-        ended.store(true, Ordering::Relaxed);
-    });
-}
-
 fn flows(pins: &Pins) -> Map<flow_key, source_flow> {
     let map = Map::open(&pins.map(SOURCE_FLOWS)).expect("as built");
     map.expect("a source is attached")
@@ -171,45 +134,6 @@ fn echo(stream: &mut TcpStream, len: usize) -> Duration {
         .expect("the connection goes on");
     assert!(data == back, "{len} bytes came back changed");
     begun.elapsed()
-}
-
-#[test]
-fn a_daemon_that_sees_half_of_the_source_s_tables_vouches_once_all_are_there() {
-    let lab = Lab::new();
-    lab.make_room();
-    let _sink = lab.b.leasing_sink("--dev b0 --node-id 2");
-    lab.a
-        .hostint("source attach --dev a0 --node-id 1 --force --encap tunnel");
-    lab.a.hostint("source add-dest 10.9.2.1");
-    let pins = lab.a.enter(|| Pins::of_this_host(None, false));
-    let pins = pins
-        .expect("they can be read")
-        .expect("a source is attached");
-    // Attaching pins one table after the other.
-    let (here, hidden) = (pins.map(SOURCE_FLOWS), pins.map("flows_to_come"));
-    fs::rename(&here, &hidden).expect("it is pinned");
-    let _daemon = lab.a.leasing_sink("--dev a0 --node-id 1");
-    for _ in 0..20 {
-        assert!(!is_granted(&lab.a), "nothing is asked yet");
-    }
-    fs::rename(&hidden, &here).expect("it was pinned");
-    await_that("the sink grants a lease", || {
-        is_settled(&lab.a) && is_granted(&lab.a)
-    });
-    let mut stream = connect(&lab);
-    echo(&mut stream, 10_000);
-    lab.drop_packets(&format!("{TUNNEL} numgen random mod 100 < 20"));
-    await_that("a flow is vouched for", || {
-        echo(&mut stream, 700);
-        let mut is_vouched = false;
-        let read = flows(&pins).for_each(|_, flow| is_vouched |= flow.vouched_ns > 0);
-        read.expect("can be read");
-        is_vouched
-    });
-}
-
-fn is_granted(host: &Host) -> bool {
-    peers(host).iter().any(|peer| peer["state"] == "granted")
 }
 
 const TUNNEL: &str = "udp dport 4790";
@@ -295,31 +219,15 @@ fn real_loss_is_measured_and_ends_no_flow() {
     let proved = Proved::new();
     let mut stream = connect(&proved.lab);
     echo(&mut stream, 10_000);
-    while_vouched(&proved.pins, || {
-        // No packet is lost twice in a row.
-        let loss = format!("{TUNNEL} numgen inc mod 10 == 0");
-        proved.lab.drop_packets(&loss);
-        for _ in 0..100 {
-            echo(&mut stream, 700);
-        }
-        echo(&mut stream, 200_000);
-    });
+    // No packet is lost twice in a row.
+    let loss = format!("{TUNNEL} numgen inc mod 10 == 0");
+    proved.lab.drop_packets(&loss);
+    for _ in 0..100 {
+        echo(&mut stream, 700);
+    }
+    echo(&mut stream, 200_000);
     let dropped = proved.lab.dropped();
     assert!(dropped > 3, "{dropped} were lost");
     assert_eq!(proved.fallen(), 0, "no flow was given up");
     assert_eq!(proved.forms(), [encapsulation::ENCAP_VXLAN_GPE.0]);
-}
-
-#[test]
-fn a_connection_goes_on_after_two_timeouts_whatever_the_sink_says_of_it() {
-    let proved = Proved::new();
-    let mut stream = connect(&proved.lab);
-    echo(&mut stream, 10_000);
-    while_vouched(&proved.pins, || {
-        proved.lab.drop_packets(TUNNEL);
-        for _ in 0..3 {
-            echo(&mut stream, 300);
-        }
-    });
-    assert_eq!(proved.forms(), [flow_form::FLOW_UNTAGGED.0], "for good");
 }

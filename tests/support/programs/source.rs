@@ -314,10 +314,6 @@ impl Source {
         &self.skel.maps.source_flows
     }
 
-    pub fn doubts_map(&self) -> &MapMut<'static> {
-        &self.skel.maps.source_doubts
-    }
-
     pub fn leases(&self) -> usize {
         self.skel.maps.source_leases.keys().count()
     }
