@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use hostint::model::{LeaseKey, LeaseQuestion, NodeId};
+use hostint::model::{Capabilities, FullQuestion, LeaseKey, NodeId};
 use hostint::wire::lease::MAGIC;
-use hostint::wire::lease::v1::encode_question;
+use hostint::wire::lease::message::encode_full_question;
 use hostint_testing::netns::{Host, Lab, sh};
 use libbpf_rs::libbpf_sys;
 
@@ -20,8 +20,8 @@ const SETTLED: Duration = Duration::from_secs(20);
 /// Probes and questions together take at most 1 Mbit/s, so that proofs of many peers take minutes.
 const PROVED: Duration = Duration::from_secs(400);
 
-/// SipHash rounds for a question and its answer: 10 and 11 words, a word of length each, and the end of each.
-const ROUNDS_ANSWER: f64 = 2.0 * (11.0 + 12.0) + 8.0;
+/// SipHash rounds for a question and its answer: 11 and 24 words, a word of length each, and the end of each.
+const ROUNDS_ANSWER: f64 = 2.0 * (12.0 + 25.0) + 8.0;
 /// And for an INT block of 36 bytes with addresses, ports and protocol: 76 bytes, so 10 words with the length.
 const ROUNDS_HEADER: f64 = 2.0 * 10.0 + 4.0;
 
@@ -66,15 +66,17 @@ fn answer() {
     let id = programs::pinned(&lab.b, "sink", "b0");
     // SAFETY: no pointers; a new descriptor that nobody else owns.
     let program = unsafe { OwnedFd::from_raw_fd(libbpf_sys::bpf_prog_get_fd_by_id(id)) };
-    let question = LeaseQuestion {
+    let question = FullQuestion {
         nonce: 1,
         flow_source: IpAddr::from([10, 9, 1, 1]),
         origin: IpAddr::from([10, 9, 1, 1]),
         asked_ns: 1,
         source_node: NodeId(1),
+        capabilities: Capabilities::from_bits(7),
+        round: 0,
     };
     let to = [10, 9, 2, 1];
-    let message = encode_question(&question, IpAddr::from(to), LeaseKey::default());
+    let message = encode_full_question(&question, IpAddr::from(to), LeaseKey::default());
     let mut other = message;
     other[..4].copy_from_slice(&(!MAGIC).to_be_bytes());
     let answered = run(&program, &echo_request(&message, to));

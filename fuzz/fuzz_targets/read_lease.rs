@@ -7,8 +7,8 @@ use hostint::model::{
     Capabilities, ClockState, ClockSteering, FullAnswer, LeaseKey, LeaseWitness, Marks, NodeId,
 };
 use hostint::wire::lease::name::{self, NameMessage, NameReceipt};
-use hostint::wire::lease::v2::{self, Lease2Echo};
-use hostint::wire::lease::{probe, v1};
+use hostint::wire::lease::message::{self, LeaseEcho};
+use hostint::wire::lease::probe;
 use libfuzzer_sys::fuzz_target;
 
 /// Numbers taken from the input; 0 behind its end.
@@ -67,10 +67,7 @@ fn answer(numbers: &mut Numbers<'_>) -> FullAnswer {
 fuzz_target!(|input: &[u8]| {
     let key = LeaseKey::default();
     let addr = IpAddr::V6(Ipv6Addr::LOCALHOST);
-    if let Err(error) = v1::decode_echo(input, key) {
-        let _ = error.to_string();
-    }
-    if let Err(error) = v2::decode_echo(input, key) {
+    if let Err(error) = message::decode_echo(input, key) {
         let _ = error.to_string();
     }
     if let Err(error) = probe::decode(input, probe::MAGIC, (addr, addr), key) {
@@ -93,19 +90,19 @@ fuzz_target!(|input: &[u8]| {
     let bytes = name::encode(&told, addr, addr, key);
     let read = name::decode(&bytes, addr, addr, key).expect("it was just written");
     assert_eq!(name::encode(&read, addr, addr, key), bytes);
-    let mut question = [0; v2::FULL_LEN];
+    let mut question = [0; message::FULL_LEN];
     question[..4].copy_from_slice(b"hint");
     question[7] = 2;
     let written = answer(&mut Numbers(input));
-    let bytes = v2::encode_full_answer(&question, &written, key);
-    match v2::decode_echo(&bytes, key) {
-        Ok(Lease2Echo::Full(echo)) => assert_eq!(echo.answer, Some(written)),
+    let bytes = message::encode_full_answer(&question, &written, key);
+    match message::decode_echo(&bytes, key) {
+        Ok(LeaseEcho::Full(echo)) => assert_eq!(echo.answer, Some(written)),
         other => panic!("{other:?}"),
     }
     let question = question.first_chunk().expect("longer than a short one");
-    let bytes = v2::encode_short_answer(question, &written.witness, key);
-    match v2::decode_echo(&bytes, key) {
-        Ok(Lease2Echo::Short(echo)) => assert_eq!(echo.answer, Some(written.witness)),
+    let bytes = message::encode_short_answer(question, &written.witness, key);
+    match message::decode_echo(&bytes, key) {
+        Ok(LeaseEcho::Short(echo)) => assert_eq!(echo.answer, Some(written.witness)),
         other => panic!("{other:?}"),
     }
 });

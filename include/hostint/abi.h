@@ -43,7 +43,7 @@ struct host_settings {
 	__s32 tai_offset_s;
 	__u32 has_lease_key;
 	__u64 told_until_ns;                /* until then (coarse monotonic clock) the next two are told to others */
-	__u16 clock_steering, sends_strays; /* as in struct lease2_answer; 1: a daemon sends strays back */
+	__u16 clock_steering, sends_strays; /* as in struct lease_answer; 1: a daemon sends strays back */
 	__u32 node_origin;                  /* enum node_origin: where node_id comes from */
 	__u64 clock_error_ns;               /* as the operator or the time daemon states it; 0: not stated */
 	__u64 parts_tried, parts_refused;   /* bits of the kernel's parts that daemons of this host asked for */

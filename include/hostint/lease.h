@@ -5,46 +5,15 @@
  * returns it. So an answer proves that the program works on the path of the question, even if its daemon is not
  * running. Whether tagged packets pass, too, is proved by probes (struct lease_probe).
  *
- * Version 1 has one message. Version 2 has two, told apart by their length: the full message, and a short one that
- * renews a lease while nothing has changed.
+ * There are two messages, which differ in length: the full one, and a short one that renews a lease while nothing has
+ * changed.
  */
 #ifndef HOSTINT_LEASE_H
 #define HOSTINT_LEASE_H
 
 struct lease_question {
 	__be32 magic;
-	__be32 version; /* version of this format */
-	__be64 nonce;
-	__be32 flow_saddr[4]; /* source address of the packets to be tagged; IPv4 is mapped */
-	__be64 asked_ns;      /* by the source's clock, since the Unix epoch */
-	__be32 source_node;
-	__be32 zero;
-};
-
-struct lease_answer {
-	__be64 instance; /* of the sink's host; it differs between hosts that share a node id */
-	__be32 node_id;
-	__u8 encapsulations; /* enum sink_flag */
-	__u8 tos_value;
-	__u8 tos_mask;
-	__u8 clock; /* enum clock_source, LEASE_CLOCK_SYNCHRONISED */
-	__be16 extension_port;
-	__be16 mtu;          /* of the receiving interface, at most 65535 */
-	__be16 tai_offset_s; /* signed */
-	__be16 software;     /* version of the sink's software: major << 8 | minor */
-	__be64 answered_ns;  /* by the sink's clock, since the Unix epoch */
-};
-
-struct lease_message {
-	struct lease_question question;
-	__be64 question_tag; /* SipHash-2-4 of the question and of the IP header's addresses: a NAT on the path is noticed */
-	struct lease_answer answer;
-	__be64 answer_tag; /* SipHash-2-4 of everything before it; 0 in the question */
-};
-
-struct lease2_question {
-	__be32 magic;
-	__be32 version; /* 2 */
+	__be32 version; /* LEASE_VERSION */
 	__be64 nonce;
 	__be32 flow_saddr[4]; /* source address of the packets to be tagged; IPv4 is mapped */
 	__be64 asked_ns;      /* by the source's clock, since the Unix epoch */
@@ -54,7 +23,7 @@ struct lease2_question {
 };
 
 /* Counts are of packets from flow_saddr since the grant began; they wrap. */
-struct lease2_answer {
+struct lease_answer {
 	__be64 instance; /* of the sink's host; it differs between hosts that share a node id */
 	__be32 node_id;
 	__be32 capabilities; /* enum lease_capability */
@@ -79,17 +48,17 @@ struct lease2_answer {
 	__be64 arrived[4][2];
 };
 
-struct lease2_message {
-	struct lease2_question question;
-	__be64 question_tag; /* as in version 1 */
-	struct lease2_answer answer;
-	__be64 answer_tag; /* as in version 1 */
+struct lease_message {
+	struct lease_question question;
+	__be64 question_tag; /* SipHash-2-4 of the question and of the IP header's addresses: a NAT on the path is noticed */
+	struct lease_answer answer;
+	__be64 answer_tag; /* SipHash-2-4 of everything before it; 0 in the question */
 };
 
 /* Asks only for what changes. The question must come from the flow's source address itself. */
-struct lease2_short_message {
+struct lease_short_message {
 	__be32 magic;
-	__be32 version; /* 2 */
+	__be32 version; /* LEASE_VERSION */
 	__be64 nonce;
 	__be64 question_tag; /* SipHash-2-4 of the words before it and of the IP header's addresses */
 	/* answer */
@@ -108,7 +77,7 @@ struct lease2_short_message {
  */
 struct lease_probe {
 	__be32 magic; /* LEASE_PROBE_MAGIC */
-	__u8 version; /* 2 */
+	__u8 version; /* LEASE_VERSION */
 	__u8 form;    /* enum lease_form */
 	__u8 number;  /* below LEASE_PROBES */
 	__u8 tos;     /* ToS byte, or traffic class, of the outermost IP header as it was sent */
@@ -172,17 +141,13 @@ enum lease_constant {
 	LEASE_MAGIC = 0x68696e74,         /* "hint" */
 	LEASE_PROBE_MAGIC = 0x68696e70,   /* "hinp" */
 	LEASE_REVERSE_MAGIC = 0x68696e72, /* "hinr" */
-	LEASE_VERSION_1 = 1,
-	LEASE_VERSION_2 = 2,
+	LEASE_VERSION = 2,
 	LEASE_PROBES = 72, /* of a form in a round: they meet all of 8 paths with a probability of 99.9 % */
 	LEASE_STRAY_DATAGRAMS = 8,
 	LEASE_STRAYS_BACK = 12,
 	LEASE_MD_PROBES = 32,
 	LEASE_STRAY_PORT = 64511, /* destination port of stray packets, which no firewall permits for its own sake */
 	LEASE_PROBE_PORT = 64512, /* first source port of probes; the data of vxlan-gpe uses ports of the same range */
-	LEASE_QUESTION_LEN = 48,
-	LEASE_ANSWER_LEN = 32,
-	LEASE_MESSAGE_LEN = 96,
 	LEASE_CLOCK_SYNCHRONISED = 0x80,
 	LEASE_KEY_LEN = 16,
 	LEASE_PAIRS = 65536, /* address pairs with a lease at a source, and sources with a grant at a sink */

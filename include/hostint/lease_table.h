@@ -48,37 +48,33 @@ struct source_lease {
 	__u32 sink_node;
 	__u32 has_answer;     /* 1: the fields below and instance are filled */
 	__be32 other_addr[4]; /* LEASE_DUPLICATE: address of the host that had the node id first */
-	__u8 encapsulations;
+	__u16 encapsulations; /* that the sink reads */
 	__u8 tos_value;
 	__u8 tos_mask;
-	__u8 clock;
 	__u16 extension_port; /* host order */
 	__u16 mtu;
 	__s16 tai_offset_s;
 	__u16 software;
-	__u8 keep;    /* 1: requested by a command, kept even without packets */
-	__u8 int_md;  /* 1: the sink recognises INT-MD, for which encapsulations has no bit */
-	__u8 items;   /* 1: the sink reads entries of transit hops without a queue, too */
-	__u8 options; /* 1: the sink reads INT in options of TCP and UDP, for which encapsulations has no bit */
-	/* The fields from here on are of lease version 2. */
+	__u8 clock;
+	__u8 items;       /* 1: the sink reads entries of transit hops without a queue, too */
+	__u8 tos_changed; /* bits of the ToS byte that the path changes */
+	__u8 keep;        /* 1: requested by a command, kept even without packets */
 	__u32 ways;       /* enum lease_way: forms that flows of this pair may have */
 	__u32 eaten;      /* bit n: probes of enum lease_form n did not arrive, or not on every path */
 	__u64 vouched_ns; /* until then the sink's counts show that tagged packets of this pair arrive */
 	__u64 proved_ns;  /* end of the last round of probes; 0: none yet */
-	__u8 version;     /* of the last answer */
-	__u8 tos_changed; /* bits of the ToS byte that the path changes */
 	__u16 longest;    /* longest packet, with INT, that probes proved to pass; 0: no limit is known */
 	__u8 distrusted;  /* 1: the encapsulation was given up because flows came to nothing; asked again later */
 	__u8 untold;      /* 1: without a key, the sink tells this host nothing about packets of this address */
 	__u8 stack;       /* entries that the sink reads in a stack, the source's included; 0: just the source's */
 	__u8 segments;    /* 1: superpackets of UDP in vxlan-gpe reach the sink segment by segment */
+	__u8 obstacle;    /* enum tunnel_obstacle */
+	__u8 option_114;  /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
 	__u64 clock_more_ns;
 	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
-	__u8 obstacle;      /* enum tunnel_obstacle */
-	__u8 option_114;    /* 1: a daemon at the sink's host reads and echoes TCP option 114 */
 	/* The kernel half adds to these. */
-	__u16 unseen_turns;                 /* see enum lease_look */
+	__u32 unseen_turns;                 /* see enum lease_look */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
 	__u64 fallen;                       /* flows that the guard untagged */
 };
@@ -105,7 +101,6 @@ enum lease_way {
 	WAY_IOAM = 256, /* both protocols over IPv6 */
 	WAY_TCP_OPTION = 512,
 	WAY_UDP_OPTION = 1024,
-	WAY_UNPROVED = 64, /* the sink speaks version 1: flows may begin, and change to vxlan-gpe, at any packet */
 };
 
 enum lease_state {
@@ -135,16 +130,14 @@ enum lease_table_limit {
 struct sink_grant {
 	__u64 until_ns;
 	__u32 source_node;
-	__u32 version; /* of the last question; 0: none came since an older sink granted this */
-	/* The fields from here on are of lease version 2; struct lease2_answer says what they mean. */
+	__u32 no_stacks_s; /* in seconds: until then this host is told that the sink reads no stacks */
+	/* struct lease_answer says what the fields from here on mean. */
 	__u64 round;
 	__u64 stripped[LEASE_ENCAPSULATIONS];
 	__u64 lost;
 	__u64 arrived[LEASE_FORMS][2];
 	__u8 tos_changed[LEASE_FORMS];
-	__u32 no_stacks_s; /* in seconds: until then this host is told that the sink reads no stacks */
-	__u32 first_form;  /* enum lease_form of the probes whose arrivals have the first place */
-	__u32 zero;
+	__u32 first_form; /* enum lease_form of the probes whose arrivals have the first place */
 };
 
 #endif

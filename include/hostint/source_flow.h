@@ -7,7 +7,7 @@
 enum flow_form {
 	FLOW_UNDECIDED = 0,
 	/* 1 to 3, and 6 to 8: enum encapsulation, for all of the flow's packets */
-	FLOW_MIXED = 4, /* for sinks of version 1, and static destinations: superpackets change it to vxlan-gpe */
+	FLOW_MIXED = 4, /* for static destinations, and for Host-INT: superpackets change it to vxlan-gpe */
 	FLOW_UNTAGGED = 5,
 };
 

@@ -269,10 +269,6 @@ return function()
         lease_question_tag = u64("hostint.lease.question_tag", "Question tag (SipHash-2-4)", HEX),
         lease_instance = u64("hostint.lease.instance", "Instance", HEX),
         lease_sink_node = u32("hostint.lease.sink_node", "Sink's node ID"),
-        lease_encapsulations = u8("hostint.lease.encapsulations", "Encapsulations", HEX),
-        lease_over = bool("hostint.lease.over_tcp_udp", "over-tcp-udp"),
-        lease_extension = bool("hostint.lease.extension_udp", "extension-udp"),
-        lease_gpe = bool("hostint.lease.vxlan_gpe", "vxlan-gpe"),
         lease_mark = u8("hostint.lease.mark", "Mark in the ToS byte", HEX),
         lease_mask = u8("hostint.lease.mask", "Mark's mask in the ToS byte", HEX),
         lease_clock = u8("hostint.lease.clock", "Sink's clock", DEC, CLOCKS),
@@ -283,7 +279,6 @@ return function()
         lease_software = ProtoField.string("hostint.lease.software", "Software"),
         lease_answered = u64("hostint.lease.answered_ns", "Sink's clock (ns since the Unix epoch)"),
         lease_answered_time = time("hostint.lease.answered", "Sink's clock"),
-        -- leases of version 2
         lease_source_capabilities = u32("hostint.lease.source_capabilities", "Capabilities of the source", HEX),
         lease_round = u64("hostint.lease.round", "Round of probes", HEX),
         lease_capabilities = u32("hostint.lease.capabilities", "Capabilities of the sink", HEX),

@@ -32,8 +32,7 @@ local reports = part("reports", fields, tools, metadata, quotes, own_reports, pr
 local leases = part("leases", fields, tools, ip, part("tags"), options)
 
 local tcp_option = part("tcp_option", fields, tools)
-local leases_v2 = part("leases_v2", fields, tools, ip, leases, options)
-leases.version_2 = leases_v2
+local path_probes = part("path_probes", fields, tools, ip, leases, options)
 
 local prefs, report_prefs, lease_prefs = fields.int.prefs, fields.report.prefs, fields.lease.prefs
 prefs.dscp = Pref.bool("INT in TCP and UDP by DSCP", true, "Look for INT in TCP and UDP packets whose DSCP has the mark")
@@ -113,7 +112,7 @@ entry(fields.gpe, tunnels.gpe, tunnels.pass_gpe)
 entry(fields.gre, tunnels.gre)
 entry(fields.geneve, tunnels.geneve, tunnels.pass_geneve)
 entry(fields.report, reports.dissect)
-entry(fields.probed, leases_v2.port, leases_v2.pass)
+entry(fields.probed, path_probes.port, path_probes.pass)
 fields.int.prefs_changed = read_preferences
 fields.report.prefs_changed = read_preferences
 fields.lease.prefs_changed = read_preferences
@@ -136,14 +135,14 @@ for _, name in ipairs({ "icmp", "icmpv6" }) do
 end
 
 fields.lease:register_heuristic("tcp", function(tvb, pinfo, tree)
-    return pinfo.dst_port == 4790 and tools.guarded(tree, leases_v2.probe, tvb, pinfo, tree) or false
+    return pinfo.dst_port == 4790 and tools.guarded(tree, path_probes.probe, tvb, pinfo, tree) or false
 end)
 
 -- See tools.pass.
 function tools.withdraw()
     transport.withdraw()
     DissectorTable.get("udp.port"):add(6081, tunnels.plain_geneve)
-    DissectorTable.get("udp.port"):add(4790, leases_v2.plain)
+    DissectorTable.get("udp.port"):add(4790, path_probes.plain)
     for code, dissector in pairs(tunnels.before) do
         DissectorTable.get("vxlan.next_proto"):add(code, dissector)
     end

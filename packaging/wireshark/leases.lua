@@ -4,8 +4,10 @@ return function(fields, tools, ip, tags, options)
     local M = {}
     local h, put, band = fields.h, tools.put, tools.band
 
-    local MAGIC, LENGTH = 0x68696e74, 96
-    local ENCAPSULATIONS = { { 1, "lease_over", "over-tcp-udp" }, { 2, "lease_extension", "extension-udp" }, { 8, "lease_gpe", "vxlan-gpe" } }
+    local MAGIC, VERSION, FULL, SHORT = 0x68696e74, 2, 200, 64
+    local ENCAPSULATIONS = { "over-tcp-udp", "extension-udp", "vxlan-gpe", "int-md" }
+    M.FORMS = { [0] = "over-tcp-udp", "extension-udp", "vxlan-gpe", "stray", "int-md", "ioam", "options" }
+    local FORMS, STRAY, MD = M.FORMS, 3, 4
 
     function M.time(tree, tvb, at, number, human)
         put(tree, fields.h[number], tvb(at, 8))
@@ -40,96 +42,121 @@ return function(fields, tools, ip, tags, options)
         end
     end
 
-    local function show_question(tree, tvb, pinfo)
-        local question = tree:add(tvb(0, 56), "Question")
-        put(question, h.lease_magic, tvb(0, 4))
-        local version = put(question, h.lease_version, tvb(4, 4))
-        if tvb(4, 4):uint() ~= 1 then
-            tools.warn(version, "header", "this dissector knows version 1 only")
+    -- The names of the encapsulations among capabilities.
+    local function named(capabilities)
+        local names = {}
+        for i, name in ipairs(ENCAPSULATIONS) do
+            names[#names + 1] = band(capabilities, 2 ^ (i - 1)) ~= 0 and name or nil
         end
-        put(question, h.lease_nonce, tvb(8, 8))
+        names[#names + 1] = band(capabilities, 128) ~= 0 and "ioam" or nil
+        return table.concat(names, ", ")
+    end
+
+    local function show_witness(answer, tvb, flags, stripped)
+        local value = tvb(flags, 4):uint()
+        local item = put(answer, h.lease_flags, tvb(flags, 4))
+        put(item, h.lease_astray, tvb(flags, 4), band(value, 1) ~= 0)
+        put(item, h.lease_untold, tvb(flags, 4), band(value, 2) ~= 0)
+        put(answer, h.lease_digest, tvb(flags + 4, 4))
+        for i, field in ipairs({ "lease_stripped_over", "lease_stripped_extension", "lease_stripped_gpe" }) do
+            put(answer, h[field], tvb(stripped + 4 * i - 4, 4))
+        end
+        put(answer, h.lease_lost, tvb(stripped + 12, 4))
+        return band(value, 1) ~= 0
+    end
+
+    local function show_full_question(tree, tvb)
         local is_v4 = tvb(16, 12):bytes():tohex():upper() == "00000000000000000000FFFF"
-        put(question, is_v4 and h.lease_src4 or h.lease_src6, is_v4 and tvb(28, 4) or tvb(16, 16))
-        M.time(question, tvb, 32, "lease_asked", "lease_asked_time")
-        put(question, h.lease_source_node, tvb(40, 4))
-        tools.reserved(question, h.lease_reserved, tvb(44, 4), tvb(44, 4):uint())
-        local tag = put(question, h.lease_question_tag, tvb(48, 8))
+        put(tree, is_v4 and h.lease_src4 or h.lease_src6, is_v4 and tvb(28, 4) or tvb(16, 16))
+        M.time(tree, tvb, 32, "lease_asked", "lease_asked_time")
+        put(tree, h.lease_source_node, tvb(40, 4))
+        put(tree, h.lease_source_capabilities, tvb(44, 4), nil, " (" .. named(tvb(44, 4):uint()) .. ")")
+        put(tree, h.lease_round, tvb(48, 8))
+        local address = tostring(is_v4 and tvb(28, 4):ipv4() or tvb(16, 16):ipv6())
+        return string.format("node %d: may I tag packets of %s?", tvb(40, 4):uint(), address)
+    end
+
+    local function show_full_answer(answer, tvb)
+        put(answer, h.lease_instance, tvb(64, 8))
+        put(answer, h.lease_sink_node, tvb(72, 4))
+        local names = named(tvb(76, 4):uint())
+        put(answer, h.lease_capabilities, tvb(76, 4), nil, " (" .. names .. ")")
+        local astray = show_witness(answer, tvb, 80, 112)
+        put(answer, h.lease_mark, tvb(88, 1))
+        put(answer, h.lease_mask, tvb(89, 1))
+        put(answer, h.lease_clock, tvb(90, 1), tvb(90, 1):uint() % 128)
+        put(answer, h.lease_clock_synchronised, tvb(90, 1), tvb(90, 1):uint() >= 128)
+        put(answer, h.lease_port, tvb(92, 2))
+        put(answer, h.lease_mtu, tvb(94, 2), nil, tvb(94, 2):uint() == 0 and " (not known)" or nil)
+        put(answer, h.lease_tai, tvb(96, 2))
+        put(answer, h.lease_software, tvb(98, 2), string.format("%d.%d", tvb(98, 1):uint(), tvb(99, 1):uint()))
+        M.time(answer, tvb, 104, "lease_answered", "lease_answered_time")
+        for form = 0, 4 do
+            -- The probes of int-md have no place of their own: they are behind the 32 lowest bits of stray packets.
+            local bits, arrived = tvb(128 + 16 * math.min(form, STRAY), 16), 0
+            for i = 0, 15 do
+                local of_stray = i >= 4 and i <= 7
+                local byte = form >= STRAY and of_stray ~= (form == STRAY) and 0 or bits(i, 1):uint()
+                while byte > 0 do
+                    arrived, byte = arrived + byte % 2, math.floor(byte / 2)
+                end
+            end
+            put(answer, h.lease_arrived, bits, arrived, " of " .. FORMS[form])
+            if form < MD then
+                put(answer, h.lease_tos_changed, tvb(100 + form, 1), nil, " of " .. FORMS[form])
+            end
+        end
+        return string.format("node %d: %s (%s)", tvb(72, 4):uint(), astray and "no lease, tagged packets go astray" or "granted", names)
+    end
+
+    -- Shows a message; returns its kind, a sentence, and the bytes that say so.
+    local function show(top, tvb, pinfo)
+        local length = tvb:len()
+        local full = length == FULL
+        local tag_at = full and 56 or 16
+        local question = top:add(tvb(0, tag_at + 8), full and "Question" or "Short question")
+        put(question, h.lease_magic, tvb(0, 4))
+        put(question, h.lease_version, tvb(4, 4))
+        put(question, h.lease_nonce, tvb(8, 8))
+        local asks = full and show_full_question(question, tvb) or "renew the lease"
+        local tag = put(question, h.lease_question_tag, tvb(tag_at, 8))
         local _, version = ip.header(pinfo)
         local src, dst = ip.addresses(version)
         if options.lease_key and src then
-            M.check(tag, tvb(48, 8):uint64(), tvb(0, 48):bytes(), src, dst)
+            M.check(tag, tvb(tag_at, 8):uint64(), tvb(0, tag_at):bytes(), src, dst)
         end
-        return tvb(40, 4):uint(), tostring(is_v4 and tvb(28, 4):ipv4() or tvb(16, 16):ipv6())
-    end
-
-    local function show_answer(tree, tvb)
-        local answer = tree:add(tvb(56, 40), "Answer")
-        put(answer, h.lease_instance, tvb(56, 8))
-        put(answer, h.lease_sink_node, tvb(64, 4))
-        local encapsulations = tvb(68, 1)
-        local names = {}
-        local list = put(answer, h.lease_encapsulations, encapsulations)
-        for _, known in ipairs(ENCAPSULATIONS) do
-            local set = band(encapsulations:uint(), known[1]) ~= 0
-            put(list, h[known[2]], encapsulations, set)
-            names[#names + 1] = set and known[3] or nil
+        local room = tvb(tag_at + 8, length - tag_at - 8)
+        if room:bytes():tohex():match("^0+$") then
+            return "question", "Lease question: " .. asks, room
         end
-        list:append_text(" (" .. table.concat(names, ", ") .. ")")
-        tools.reserved(answer, h.lease_reserved, encapsulations, band(encapsulations:uint(), 0xf4))
-        local value, mask = tvb(69, 1):uint(), tvb(70, 1):uint()
-        put(answer, h.lease_mark, tvb(69, 1), nil, string.format(" (DSCP 0x%02x)", math.floor(value / 4)))
-        put(answer, h.lease_mask, tvb(70, 1), nil, string.format(" (DSCP 0x%02x)", math.floor(mask / 4)))
-        put(answer, h.lease_clock, tvb(71, 1), tvb(71, 1):uint() % 128)
-        put(answer, h.lease_clock_synchronised, tvb(71, 1), tvb(71, 1):uint() >= 128)
-        put(answer, h.lease_port, tvb(72, 2))
-        put(answer, h.lease_mtu, tvb(74, 2), nil, tvb(74, 2):uint() == 0 and " (not known)" or nil)
-        put(answer, h.lease_tai, tvb(76, 2))
-        put(answer, h.lease_software, tvb(78, 2), string.format("%d.%d", tvb(78, 1):uint(), tvb(79, 1):uint()))
-        M.time(answer, tvb, 80, "lease_answered", "lease_answered_time")
-        local tag = put(answer, h.lease_answer_tag, tvb(88, 8))
-        return tvb(64, 4):uint(), table.concat(names, ", "), tag
-    end
-
-    local function show_version_2(tvb, pinfo, tree)
-        local top = tree:add(fields.lease, tvb(), "hostint lease")
-        local kind, sentence, room = M.version_2.show(top, tvb, pinfo)
-        put(top, h.lease_kind, room, kind):set_generated()
-        top:append_text(": " .. sentence)
-        pinfo.cols.protocol = "hostint"
-        pinfo.cols.info = sentence
-        return true
+        local answer = top:add(room, "Answer")
+        local says = full and show_full_answer(answer, tvb)
+        if not full then
+            says = show_witness(answer, tvb, 24, 32) and "no lease, tagged packets go astray" or "renewed"
+            M.time(answer, tvb, 48, "lease_answered", "lease_answered_time")
+        end
+        local answer_tag = put(answer, h.lease_answer_tag, tvb(length - 8, 8))
+        if tvb(length - 8, 8):bytes():tohex():upper() == "FFFFFFFFFFFFFFFF" then
+            tools.warn(answer_tag, "forged", "the sink found a wrong tag: keys differ, or NAT is on the way")
+            return "refusal", "Lease refused: wrong tag", room
+        end
+        if options.lease_key then
+            M.check(answer_tag, tvb(length - 8, 8):uint64(), (tvb(0, length - 8):bytes()))
+        end
+        return "answer", "Lease answer of " .. says:gsub("^no lease", "a sink: no lease"):gsub("^renewed", "a sink: renewed"), room
     end
 
     -- True if the payload of an ICMP echo is a lease message.
     function M.heuristic(tvb, pinfo, tree)
-        if tvb:len() < 8 or tvb:reported_len() ~= tvb:len() or tvb(0, 4):uint() ~= MAGIC then
+        local length = tvb:len()
+        if (length ~= FULL and length ~= SHORT) or tvb:reported_len() ~= length then
             return false
-        elseif tvb(4, 4):uint() == 2 and (tvb:len() == 200 or tvb:len() == 64) then
-            return show_version_2(tvb, pinfo, tree)
-        elseif tvb:len() ~= LENGTH then
+        elseif tvb(0, 4):uint() ~= MAGIC or tvb(4, 4):uint() ~= VERSION then
             return false
         end
         local top = tree:add(fields.lease, tvb(), "hostint lease")
-        local source, address = show_question(top, tvb, pinfo)
-        local zeros = tvb(56, 40):bytes():tohex():match("^0+$")
-        local sentence
-        if zeros then
-            put(top, h.lease_kind, tvb(56, 40), "question"):set_generated()
-            sentence = string.format("Lease question of node %d: may I tag packets of %s?", source, address)
-        else
-            local sink, names, tag = show_answer(top, tvb)
-            if tvb(88, 8):bytes():tohex():upper() == "FFFFFFFFFFFFFFFF" then
-                put(top, h.lease_kind, tvb(56, 40), "refusal"):set_generated()
-                tools.warn(tag, "forged", "node " .. sink .. " found a wrong tag: keys differ, or NAT is on the way")
-                sentence = string.format("Lease refused by node %d to node %d: wrong tag", sink, source)
-            else
-                put(top, h.lease_kind, tvb(56, 40), "answer"):set_generated()
-                if options.lease_key then
-                    M.check(tag, tvb(88, 8):uint64(), (tvb(0, 88):bytes()))
-                end
-                sentence = string.format("Lease answer of node %d to node %d: tag packets of %s (%s)", sink, source, address, names)
-            end
-        end
+        local kind, sentence, room = show(top, tvb, pinfo)
+        put(top, h.lease_kind, room, kind):set_generated()
         top:append_text(": " .. sentence)
         pinfo.cols.protocol = "hostint"
         pinfo.cols.info = sentence

@@ -27,8 +27,6 @@ static __always_inline bool renew(const struct lease_renewal *renewal)
 	__builtin_memcpy(&lease->answered_ns, &renewal->lease.answered_ns,
 			 __builtin_offsetof(struct source_lease, keep) -
 				 __builtin_offsetof(struct source_lease, answered_ns));
-	lease->int_md = renewal->lease.int_md;
-	lease->items = renewal->lease.items;
 	__builtin_memcpy(&lease->ways, &renewal->lease.ways,
 			 __builtin_offsetof(struct source_lease, unseen_turns) -
 				 __builtin_offsetof(struct source_lease, ways));

@@ -54,7 +54,6 @@ pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantS
     GrantStatus {
         source,
         node: NodeId(grant.source_node),
-        lease_version: u8::try_from(grant.version).unwrap_or(u8::MAX),
         left_ns: grant.until_ns.saturating_sub(now_ns),
         proved,
         probes: probes.into_iter().filter(has_come).collect(),

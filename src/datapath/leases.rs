@@ -104,9 +104,6 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
             _ => [0; 4],
         },
         encapsulations: answer.map_or(0, |answer| answer.encapsulations.bits()),
-        int_md: answer
-            .is_some_and(|answer| answer.encapsulations.contains(Encapsulation::IntMd))
-            .into(),
         tos_value: answer.map_or(0, |answer| answer.marks.tos_value),
         tos_mask: answer.map_or(0, |answer| answer.marks.tos_mask),
         clock: answer.map_or(0, |answer| answer.clock.bits()),
@@ -116,14 +113,10 @@ pub(super) fn value_of(entry: &LeaseEntry) -> source_lease {
         software: answer.map_or(0, |answer| u16::from_be_bytes(answer.software.into())),
         keep: entry.named.into(),
         items: proof.reads_items.into(),
-        options: answer
-            .is_some_and(|answer| answer.encapsulations.contains(Encapsulation::Options))
-            .into(),
         ways: proof.ways.bits(),
         eaten: proof.eaten.bits().into(),
         vouched_ns: proof.vouched_ns,
         proved_ns: proof.proved_ns,
-        version: proof.version,
         tos_changed: proof.tos_changed,
         longest: proof.longest,
         stack: proof.stack,
@@ -142,7 +135,7 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
     let answer = LeaseAnswer {
         instance: value.instance,
         node: NodeId(value.sink_node),
-        encapsulations: encapsulations_of(value),
+        encapsulations: Encapsulations::from_bits(value.encapsulations),
         marks: Marks {
             tos_value: value.tos_value,
             tos_mask: value.tos_mask,
@@ -180,19 +173,8 @@ fn entry_of(value: &source_lease) -> LeaseEntry {
     }
 }
 
-fn encapsulations_of(value: &source_lease) -> Encapsulations {
-    let named = Encapsulations::from_bits(value.encapsulations);
-    let unnamed = [
-        (value.int_md, Encapsulation::IntMd),
-        (value.options, Encapsulation::Options),
-    ];
-    let read = unnamed.into_iter().filter(|(is_read, _)| *is_read != 0);
-    read.fold(named, |all, (_, one)| all.with(one))
-}
-
 fn proof_of(value: &source_lease) -> PathProof {
     PathProof {
-        version: value.version,
         ways: Ways::from_bits(value.ways),
         eaten: ProbeForms::from_bits(value.eaten as u8),
         tos_changed: value.tos_changed,

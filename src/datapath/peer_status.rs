@@ -66,7 +66,6 @@ fn peer_status(
         clock_synchronised: answer.map(|answer| answer.clock.synchronised),
         mtu: answer.map(|answer| answer.mtu),
         tai_offset_s: answer.map(|answer| answer.tai_offset_s),
-        lease_version: lease.proof.version,
         ways: lease.proof.ways.names(),
         eaten: lease.proof.eaten.names(),
         tos_changed: lease.proof.tos_changed,

@@ -4,11 +4,8 @@ use super::nodes::NodeHolders;
 use super::peer::LeasePeer;
 use super::questions::{Asked, Reply};
 use super::replies::AnswerTime;
-use super::verdict::{OwnTagging, judge, judge_full, judge_node};
-use super::versions::Heard;
-use crate::model::{
-    ClockSteering, FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof, Ways,
-};
+use super::verdict::{OwnTagging, judge, judge_node};
+use crate::model::{FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof};
 
 /// The meaning of a reply.
 pub(super) enum Meaning {
@@ -37,56 +34,24 @@ impl Judge<'_> {
     pub(super) fn hear(&mut self, peer: &mut LeasePeer, asked: &Asked, reply: &Reply) -> Meaning {
         match reply {
             Reply::Forged { .. } => Meaning::Forged,
-            Reply::One(echo) => {
-                let heard = peer.versions.note_one(echo.answer.as_ref());
-                match (heard, &echo.answer) {
-                    (Heard::Answer, Some(answer)) => self.one(peer, asked, answer),
-                    (heard, _) => unanswered(peer, heard),
-                }
-            }
             Reply::Full(echo) => match &echo.answer {
                 Some(answer) => self.full(peer, asked, answer),
-                None => {
-                    let heard = peer.versions.note_two_echoed();
-                    unanswered(peer, heard)
-                }
+                None => unanswered(peer),
             },
             Reply::Short(echo) => match &echo.answer {
                 Some(counts) => self.short(peer, asked, counts),
-                None => {
-                    let heard = peer.versions.note_two_echoed();
-                    unanswered(peer, heard)
-                }
+                None => unanswered(peer),
             },
         }
     }
 
-    fn one(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &LeaseAnswer) -> Meaning {
-        peer.sink_clock.set_steering(ClockSteering::UNTOLD);
-        peer.note_clock(asked, answer.answered_ns, self.at);
-        let now_ns = self.at.monotonic_ns;
-        let state = judge(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
-        Meaning::Lease(NewLease {
-            state,
-            answer: Some(*answer),
-            proof: PathProof {
-                version: 1,
-                ways: match state {
-                    LeaseState::Granted => Ways::UNPROVED,
-                    _ => Ways::NONE,
-                },
-                ..PathProof::default()
-            },
-        })
-    }
-
     fn full(&mut self, peer: &mut LeasePeer, asked: &Asked, answer: &FullAnswer) -> Meaning {
         let now_ns = self.at.monotonic_ns;
-        peer.versions
+        peer.renewals
             .note_full(answer.witness.digest, asked.nonce, now_ns);
         peer.sink_clock.set_steering(answer.clock_steering);
         peer.note_clock(asked, answer.witness.answered_ns, self.at);
-        let state = judge_full(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
+        let state = judge(self.ours, self.nodes, answer, peer.pair.dest, now_ns);
         if state == LeaseState::Granted {
             let times = (asked.asked_ns, now_ns);
             peer.proof.note_answer(answer, asked.round, times);
@@ -95,13 +60,13 @@ impl Judge<'_> {
         }
         Meaning::Lease(NewLease {
             state,
-            answer: Some(answer.as_version_1()),
+            answer: Some(answer.summary()),
             proof: peer.proof.known(self.ours),
         })
     }
 
     fn short(&mut self, peer: &mut LeasePeer, asked: &Asked, counts: &LeaseWitness) -> Meaning {
-        if peer.versions.note_short(counts.digest) != Heard::Answer && !counts.astray {
+        if !peer.renewals.note_short(counts.digest) && !counts.astray {
             return Meaning::Nothing;
         }
         peer.note_clock(asked, counts.answered_ns, self.at);
@@ -128,10 +93,9 @@ impl Judge<'_> {
     }
 }
 
-fn unanswered(peer: &mut LeasePeer, heard: Heard) -> Meaning {
-    if heard != Heard::NoSink {
-        return Meaning::Nothing;
-    }
+/// The host returned the question as it was.
+fn unanswered(peer: &mut LeasePeer) -> Meaning {
+    peer.renewals.ask_full();
     peer.proof.break_off();
     Meaning::Lease(NewLease {
         state: LeaseState::NoSink,

@@ -46,8 +46,6 @@ pub struct LeaseKeeper {
     pub(super) announced: AnnouncedRounds,
     /// Strays from sinks' hosts are awaited until then, and while a round is open.
     pub(super) strays_until_ns: u64,
-    /// The question that goes with the last one, in the other version.
-    pub(super) twin: Option<(usize, QuestionKind)>,
     pub(super) random: Box<dyn FnMut() -> u64>,
 }
 
@@ -67,7 +65,6 @@ impl LeaseKeeper {
             probing: Probing::default(),
             announced: AnnouncedRounds::default(),
             strays_until_ns: 0,
-            twin: None,
             random: Box::new(random),
         }
     }
@@ -82,7 +79,7 @@ impl LeaseKeeper {
         // Short questions do not name it.
         if self.ours.node != ours.node {
             for (_, peer) in &mut self.peers {
-                peer.versions.ask_full();
+                peer.renewals.ask_full();
             }
         }
         self.ours = ours;
@@ -148,7 +145,6 @@ impl LeaseKeeper {
     /// Goes on with what an earlier daemon learned of this pair's path.
     pub fn adopt(&mut self, pair: &AddressPair, known: &PathProof) {
         if let Some((_, peer)) = self.peer_mut(pair) {
-            peer.versions.adopt(known.version);
             peer.proof.adopt(known);
             peer.lease.proof = *known;
         }
@@ -183,7 +179,6 @@ impl LeaseKeeper {
                 self.out.remove(&asked.nonce);
             }
             self.probing.forget(place);
-            self.twin = self.twin.filter(|(at, _)| *at != place);
         }
     }
 
@@ -210,7 +205,6 @@ impl LeaseKeeper {
         self.due.clear();
         self.out.clear();
         self.probing = Probing::default();
-        self.twin = None;
     }
 
     /// The pairs that leases are kept for.
@@ -235,9 +229,6 @@ impl LeaseKeeper {
         now_ns: u64,
         at: AskingTime,
     ) -> Option<(AddressPair, OutgoingQuestion)> {
-        if let Some((place, kind)) = self.twin.take() {
-            return self.ask(place, kind, now_ns, at);
-        }
         self.begin_rounds(now_ns);
         let (_, place) = *self.due.first().filter(|(when, _)| *when <= now_ns)?;
         self.due.pop_first();
@@ -250,9 +241,7 @@ impl LeaseKeeper {
             peer.out.pop_front();
         }
         peer.note_silence(now_ns);
-        let full = peer.needs_full();
-        let (kind, twin) = peer.versions.kinds(full, now_ns);
-        self.twin = twin.map(|kind| (place, kind));
+        let kind = peer.renewals.kind(peer.needs_full(), now_ns);
         // An answer moves the next question to a later time.
         let again_ns = now_ns + peer.wait_for_answer_ns();
         peer.next_ns = match peer.lease.state {
@@ -337,7 +326,7 @@ impl LeaseKeeper {
     ) -> Option<LeaseUpdate> {
         let peer = self.peers.get_mut(place)?;
         let before = peer.lease.proof;
-        if peer.lease.state != LeaseState::Granted || before.version != 2 {
+        if peer.lease.state != LeaseState::Granted {
             return None;
         }
         let was_busy = peer.proof.is_busy(now_ns);

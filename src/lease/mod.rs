@@ -1,7 +1,7 @@
 //! Leases: when each sink is asked for one, whether its answers grant it, and which forms of packets pass the path.
 //!
 //! ```text
-//! answers ─► versions ─► verdict ─► lease ─► kernel
+//! answers ─► verdict ─► lease ─► kernel
 //!                │
 //!                └─► proof: round of probes ─► verdicts of forms ─► ways
 //!                      witness: counts of both ends ──┘
@@ -19,13 +19,13 @@ mod peer;
 mod probing;
 mod proof;
 mod questions;
+mod renewals;
 mod replies;
 mod reverse;
 mod round;
 mod sink_clock;
 mod strays_back;
 mod verdict;
-mod versions;
 mod ways;
 mod witness;
 

@@ -14,8 +14,8 @@ use std::net::IpAddr;
 
 use super::keeper::LeaseKeeper;
 use crate::model::{AddressPair, LeaseKey, NodeId};
+use crate::wire::lease::message::{self, FULL_LEN, LeaseEcho};
 use crate::wire::lease::name::{self, NAME_LEN, NameMessage, NameReceipt};
-use crate::wire::lease::v2::{self, FULL_LEN, Lease2Echo};
 
 /// A sink's host that answered with its name is told this host's name again after this time.
 const AGAIN_NS: u64 = 600_000_000_000;
@@ -225,7 +225,7 @@ fn read_answer(payload: &[u8], key: LeaseKey) -> Option<(NameReceipt, bool)> {
     if payload.len() != FULL_LEN {
         return None;
     }
-    let Ok(Lease2Echo::Full(echo)) = v2::decode_echo(payload, key) else {
+    let Ok(LeaseEcho::Full(echo)) = message::decode_echo(payload, key) else {
         return None;
     };
     let answer = echo.answer?;

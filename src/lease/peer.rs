@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use super::pace::RenewalPace;
 use super::proof::Proof;
 use super::questions::Asked;
+use super::renewals::Renewals;
 use super::replies::AnswerTime;
 use super::sink_clock::SinkAnswers;
-use super::versions::Versions;
 use crate::model::{AddressPair, Lease, LeaseAnswer, LeaseState};
 
 /// A lease ends this time after the question whose answer granted it: within a second of the sink's end.
@@ -61,7 +61,7 @@ pub(super) struct LeasePeer {
     /// The number of renewals that are asked early, because questions or answers were lost recently.
     early: u32,
     pub(super) sink_clock: SinkAnswers,
-    pub(super) versions: Versions,
+    pub(super) renewals: Renewals,
     pub(super) proof: Proof,
     pub(super) lease: Lease,
 }
@@ -81,7 +81,7 @@ impl LeasePeer {
             heard_ns: 0,
             early: 0,
             sink_clock: SinkAnswers::default(),
-            versions: Versions::default(),
+            renewals: Renewals::default(),
             proof: Proof::new(&pair),
             lease: Lease::default(),
         }
@@ -146,15 +146,10 @@ impl LeasePeer {
         self.lease.clock = self.sink_clock.note(asked, answered_ns, at);
     }
 
-    /// Makes the next renewals early if an older question of the same version than the answered one is unanswered.
+    /// Makes the next renewals early if an older question than the answered one is unanswered.
     pub(super) fn note_loss(&mut self, answered: &Asked) {
-        let mut same = self
-            .out
-            .iter()
-            .filter(|asked| asked.is_one() == answered.is_one());
-        let lost = same
-            .next()
-            .is_some_and(|oldest| oldest.nonce != answered.nonce);
+        let oldest = self.out.front();
+        let lost = oldest.is_some_and(|oldest| oldest.nonce != answered.nonce);
         self.early = if lost && self.lease.state == LeaseState::Granted {
             (self.early + EARLY_RENEWALS).min(MOST_EARLY)
         } else {

@@ -339,7 +339,6 @@ impl Proof {
     pub(super) fn known(&self, ours: &OwnTagging) -> PathProof {
         let told = self.answer.map(|answer| answer.capabilities);
         PathProof {
-            version: 2,
             ways: self.ways(ours),
             eaten: self.verdicts.with(FormVerdict::Failed),
             tos_changed: self.tos_changed,

@@ -1,18 +1,18 @@
-//! Questions of all versions, and the replies to them.
+//! Questions, and the replies to them.
 
 use std::net::IpAddr;
 
 use super::verdict::OwnTagging;
 use crate::model::{
-    AddressPair, Capabilities, Encapsulation, Encapsulations, FullEcho, FullQuestion, LeaseEcho,
-    LeaseKey, LeaseQuestion, ShortEcho, ShortQuestion,
+    AddressPair, Capabilities, Encapsulation, Encapsulations, FullEcho, FullQuestion, LeaseKey,
+    ShortEcho, ShortQuestion,
 };
-use crate::wire::lease::{LeaseError, v1, v2};
+use crate::wire::lease::LeaseError;
+use crate::wire::lease::message::{self, LeaseEcho};
 
 /// The message that a question is asked in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum QuestionKind {
-    One,
     Full,
     Short,
 }
@@ -38,11 +38,6 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// True for a question of version 1.
-    pub(super) fn is_one(&self) -> bool {
-        self.kind == QuestionKind::One
-    }
-
     /// The message to the sink in front of the pair's destination.
     pub(super) fn encode(
         &self,
@@ -55,16 +50,6 @@ impl Asked {
             .into_iter()
             .fold(Encapsulations::default(), Encapsulations::with);
         match self.kind {
-            QuestionKind::One => {
-                let question = LeaseQuestion {
-                    nonce: self.nonce,
-                    flow_source: pair.source,
-                    origin,
-                    asked_ns: self.at.realtime_ns,
-                    source_node: ours.node,
-                };
-                v1::encode_question(&question, pair.dest, key).to_vec()
-            }
             QuestionKind::Full => {
                 let question = FullQuestion {
                     nonce: self.nonce,
@@ -75,14 +60,14 @@ impl Asked {
                     capabilities: Capabilities::from(all),
                     round: self.round,
                 };
-                v2::encode_full_question(&question, pair.dest, key).to_vec()
+                message::encode_full_question(&question, pair.dest, key).to_vec()
             }
             QuestionKind::Short => {
                 let question = ShortQuestion {
                     nonce: self.nonce,
                     origin,
                 };
-                v2::encode_short_question(&question, pair.dest, key).to_vec()
+                message::encode_short_question(&question, pair.dest, key).to_vec()
             }
         }
     }
@@ -91,7 +76,6 @@ impl Asked {
 /// An echo reply.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reply {
-    One(LeaseEcho),
     Full(FullEcho),
     Short(ShortEcho),
     /// The answer's tag is wrong.
@@ -102,15 +86,9 @@ pub(super) enum Reply {
 
 impl Reply {
     pub(super) fn read(payload: &[u8], key: LeaseKey) -> Option<Self> {
-        let read = match v1::decode_echo(payload, key) {
-            Err(LeaseError::Version(_)) => v2::decode_echo(payload, key).map(|echo| match echo {
-                v2::Lease2Echo::Full(echo) => Self::Full(echo),
-                v2::Lease2Echo::Short(echo) => Self::Short(echo),
-            }),
-            read => read.map(Self::One),
-        };
-        match read {
-            Ok(reply) => Some(reply),
+        match message::decode_echo(payload, key) {
+            Ok(LeaseEcho::Full(echo)) => Some(Self::Full(echo)),
+            Ok(LeaseEcho::Short(echo)) => Some(Self::Short(echo)),
             Err(LeaseError::Forged { nonce }) => Some(Self::Forged { nonce }),
             Err(LeaseError::Version(_) | LeaseError::Format(_)) => None,
         }
@@ -118,7 +96,6 @@ impl Reply {
 
     pub(super) fn nonce(&self) -> u64 {
         match self {
-            Self::One(echo) => echo.nonce,
             Self::Full(echo) => echo.nonce,
             Self::Short(echo) => echo.nonce,
             Self::Forged { nonce } => *nonce,
@@ -128,7 +105,6 @@ impl Reply {
     /// True if it may be the reply to this kind of question.
     pub(super) fn answers(&self, kind: QuestionKind) -> bool {
         match self {
-            Self::One(_) => kind == QuestionKind::One,
             Self::Full(_) => kind == QuestionKind::Full,
             Self::Short(_) => kind == QuestionKind::Short,
             Self::Forged { .. } => true,

@@ -114,7 +114,7 @@ impl LeaseKeeper {
             answered_ns: now_ns,
         };
         peer.set_lease(new.state, new.answer, times);
-        if new.state != LeaseState::Granted || new.proof.version < 2 {
+        if new.state != LeaseState::Granted {
             return;
         }
         if peer.proof.next_probe().is_some() {

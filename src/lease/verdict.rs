@@ -10,7 +10,7 @@ use crate::model::{
 /// The tagging of one interface's packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tagging {
-    /// The encapsulations of packets to sinks that speak version 1 of leases.
+    /// The encapsulations that packets may go in.
     pub encapsulations: Encapsulations,
     pub marks: Marks,
     /// The encapsulation that the user chose; without one, the source takes one that passes the path.
@@ -30,23 +30,8 @@ pub struct OwnTagging {
     pub tagging: Vec<Tagging>,
 }
 
-/// Judges an answer of version 1.
+/// Judges an answer. Where the user chose no encapsulation, one that the sink recognises is enough.
 pub(super) fn judge(
-    ours: &OwnTagging,
-    nodes: &mut NodeHolders,
-    answer: &LeaseAnswer,
-    addr: IpAddr,
-    now_ns: u64,
-) -> LeaseState {
-    let refused = judge_node(ours, nodes, answer, addr, now_ns).or_else(|| {
-        let mut sent = ours.tagging.iter();
-        sent.find_map(|sent| judge_tagging(sent, sent.encapsulations, answer))
-    });
-    refused.unwrap_or(LeaseState::Granted)
-}
-
-/// Judges an answer of version 2. Where the user chose no encapsulation, one that the sink recognises is enough.
-pub(super) fn judge_full(
     ours: &OwnTagging,
     nodes: &mut NodeHolders,
     answer: &FullAnswer,
@@ -56,7 +41,7 @@ pub(super) fn judge_full(
     if answer.witness.astray {
         return LeaseState::Astray;
     }
-    let answer = answer.as_version_1();
+    let answer = answer.summary();
     let refused = judge_node(ours, nodes, &answer, addr, now_ns).or_else(|| {
         let mut sent = ours.tagging.iter();
         sent.find_map(|sent| match sent.explicit {

@@ -129,7 +129,7 @@ impl Witness {
 
     /// Takes the kernel's turns in which packets were tagged that the sink would count at once. Returns true if the sink
     /// should be asked now.
-    pub(super) fn note_turns(&mut self, turns: u16, now_ns: u64) -> bool {
+    pub(super) fn note_turns(&mut self, turns: u32, now_ns: u64) -> bool {
         let begins = self.due_ns == 0 && turns.count_ones() >= TURNS;
         if begins {
             self.due_ns = now_ns;

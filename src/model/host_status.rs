@@ -162,8 +162,6 @@ pub struct GrantStatus {
     /// The address that its tagged packets come from.
     pub source: IpAddr,
     pub node: NodeId,
-    /// Version of leases of its last question; 0: it has not asked since a sink of an older version granted the lease.
-    pub lease_version: u8,
     /// Time until the grant ends unless the host asks again.
     pub left_ns: u64,
     /// Forms of which all probes of the last round arrived.
@@ -352,9 +350,6 @@ pub struct PeerStatus {
     pub mtu: Option<u16>,
     pub tai_offset_s: Option<i16>,
     pub version: Option<String>,
-    /// Version of leases that the sink speaks; 0 if it never answered.
-    #[serde(default)]
-    pub lease_version: u8,
     /// Forms that flows may have, by protocol: those that were proved to pass the path, or `unproved`.
     #[serde(default, deserialize_with = "interned_name::list")]
     pub ways: Vec<InternedName>,

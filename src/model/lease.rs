@@ -31,24 +31,19 @@ impl Encapsulations {
             Encapsulation::OverTcpUdp => 1,
             Encapsulation::ExtensionUdp => 2,
             Encapsulation::VxlanGpe => 8,
-            // Answers of version 1 have no bits for these.
             Encapsulation::IntMd => 256,
             Encapsulation::Ioam => 512,
             Encapsulation::Options => 1024,
         }
     }
 
-    /// The set that a lease answer names by bits; unknown bits are ignored.
-    pub fn from_bits(bits: u8) -> Self {
-        let known = Encapsulation::COUNTED
-            .into_iter()
-            .fold(0, |all, one| all | Self::bit(one));
-        Self(u16::from(bits) & known)
+    /// The set that the kernel keeps as these bits.
+    pub fn from_bits(bits: u16) -> Self {
+        Self(bits)
     }
 
-    /// Those that an answer of version 1 can name.
-    pub fn bits(self) -> u8 {
-        (self.0 & 0xff) as u8
+    pub fn bits(self) -> u16 {
+        self.0
     }
 
     pub fn with(self, one: Encapsulation) -> Self {
@@ -75,20 +70,7 @@ pub struct Marks {
     pub extension_port: u16,
 }
 
-/// A source's question: may packets from this address be tagged?
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct LeaseQuestion {
-    pub nonce: u64,
-    pub flow_source: IpAddr,
-    /// The address that the question itself is sent from. It is not sent, but part of the authentication tag, so NAT on
-    /// the path makes the tag wrong.
-    pub origin: IpAddr,
-    /// The source's clock when it asked, since the Unix epoch.
-    pub asked_ns: u64,
-    pub source_node: NodeId,
-}
-
-/// A sink's answer: this host's packets are stripped, in these forms.
+/// What is kept of a sink's answer: this host's packets are stripped, in these forms.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LeaseAnswer {
     /// Distinguishes two hosts that share a node id.
@@ -103,15 +85,6 @@ pub struct LeaseAnswer {
     pub software: (u8, u8),
     /// The sink's clock when it answered, since the Unix epoch.
     pub answered_ns: u64,
-}
-
-/// An echo reply to a lease question.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct LeaseEcho {
-    pub nonce: u64,
-    pub asked_ns: u64,
-    /// `None` if no sink wrote an answer into the message.
-    pub answer: Option<LeaseAnswer>,
 }
 
 /// Whether a source may tag, or why it may not.
@@ -203,7 +176,7 @@ pub struct LeaseCounts {
     /// Flows that went untagged because their tagged packets came to nothing.
     pub fallen: u64,
     /// A bit for each short turn in which a packet was tagged that the sink would have counted at once.
-    pub unseen_turns: u16,
+    pub unseen_turns: u32,
 }
 
 /// A sink's clock against this host's raw clock (CLOCK_MONOTONIC_RAW) when its newest answer was received.

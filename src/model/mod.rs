@@ -56,8 +56,8 @@ mod latency_code;
 mod latency_histogram;
 mod latency_resolution;
 mod lease;
+mod lease_messages;
 mod lease_probe;
-mod lease_v2;
 mod limited;
 mod limited_times;
 mod machine_id;
@@ -195,11 +195,13 @@ pub use latency_code::BadHistogram;
 pub use latency_histogram::{LatencyHistogram, SlotRange};
 pub use latency_resolution::LatencyResolution;
 pub use lease::{
-    AddressPair, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseEcho, LeaseKey,
-    LeaseQuestion, LeaseState, Marks, SinkClock,
+    AddressPair, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseKey, LeaseState, Marks,
+    SinkClock,
+};
+pub use lease_messages::{
+    FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion,
 };
 pub use lease_probe::{LeaseProbe, ProbeForm};
-pub use lease_v2::{FullAnswer, FullEcho, FullQuestion, LeaseWitness, ShortEcho, ShortQuestion};
 pub use limited::{Limit, TcpInterval};
 pub use limited_times::LimitedTimes;
 pub use machine_id::{MachineId, NoMachineId};

@@ -14,18 +14,10 @@ pub enum PathState {
     Partly,
     /// No form passes: packets stay untagged.
     Closed,
-    /// The sink speaks version 1 of leases, which proves nothing.
-    Unproved,
 }
 
 impl PathState {
-    pub const ALL: [Self; 5] = [
-        Self::Proving,
-        Self::Proved,
-        Self::Partly,
-        Self::Closed,
-        Self::Unproved,
-    ];
+    pub const ALL: [Self; 4] = [Self::Proving, Self::Proved, Self::Partly, Self::Closed];
 
     /// The state of the path to this peer; `None` if it grants no lease.
     pub fn of(peer: &PeerStatus) -> Option<Self> {
@@ -33,7 +25,6 @@ impl PathState {
             return None;
         }
         Some(match (peer.ways.is_empty(), peer.eaten.is_empty()) {
-            _ if peer.ways.contains(&"unproved") => Self::Unproved,
             _ if peer.untold => Self::Closed,
             (true, _) if peer.unattended => Self::Closed,
             _ if peer.proved_ago_ns.is_none() => Self::Proving,
@@ -49,7 +40,6 @@ impl PathState {
             Self::Proved => "proved",
             Self::Partly => "partly",
             Self::Closed => "closed",
-            Self::Unproved => "unproved",
         }
     }
 }

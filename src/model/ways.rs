@@ -9,12 +9,10 @@ pub struct Ways(u32);
 
 impl Ways {
     pub const NONE: Self = Self(0);
-    /// The sink speaks version 1 of leases: nothing was proved.
-    pub const UNPROVED: Self = Self(64);
     /// Flows of both protocols.
     const IOAM: Self = Self(256);
 
-    const NAMES: [(Self, InternedName); 11] = [
+    const NAMES: [(Self, InternedName); 10] = [
         (Self(1), "tcp over-tcp-udp"),
         (Self(2), "tcp extension-udp"),
         (Self(4), "tcp vxlan-gpe"),
@@ -22,7 +20,6 @@ impl Ways {
         (Self(16), "udp extension-udp"),
         (Self(32), "udp vxlan-gpe"),
         (Self(128), "udp int-md"),
-        (Self::UNPROVED, "unproved"),
         (Self::IOAM, "ioam"),
         (Self(512), "tcp options"),
         (Self(1024), "udp options"),
@@ -160,8 +157,6 @@ impl ProbeForm {
 /// The source's knowledge about the path of a pair's tagged packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct PathProof {
-    /// Version of the last answer; 0: there was none.
-    pub version: u8,
     pub ways: Ways,
     /// Forms whose probes did not arrive, or not on every path.
     pub eaten: ProbeForms,
@@ -192,6 +187,6 @@ pub struct PathProof {
 impl PathProof {
     /// True until the first round of probes ends.
     pub fn is_open(&self) -> bool {
-        self.version == 2 && self.proved_ns == 0 && !self.untold
+        self.proved_ns == 0 && !self.untold
     }
 }

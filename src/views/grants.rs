@@ -31,11 +31,9 @@ pub fn write(
 
 /// What arrived of a host's probes and packets, in a few clauses.
 fn sentence(grant: &GrantStatus) -> String {
-    let mut clauses = vec![match (grant.lease_version, grant.proved.as_slice()) {
-        (0, _) => "has not asked since the upgrade".to_owned(),
-        (1, _) => "lease 1: unproved".to_owned(),
-        (version, []) => format!("lease {version}: nothing proved"),
-        (version, proved) => format!("lease {version}: proved {}", proved.join(" and ")),
+    let mut clauses = vec![match grant.proved.as_slice() {
+        [] => "nothing proved".to_owned(),
+        proved => format!("proved {}", proved.join(" and ")),
     }];
     for probes in &grant.probes {
         if probes.arrived < probes.all {

@@ -8,12 +8,6 @@ const UNATTENDED: &str =
 /// What is known of a granted lease's path, in a few words, or in a few clauses if a form does not pass.
 pub fn sentence(lease: &Lease) -> String {
     let proof = &lease.proof;
-    if proof.ways.contains(Ways::UNPROVED) {
-        let version = lease.answer.map_or_else(String::new, |answer| {
-            format!(" ({}.{})", answer.software.0, answer.software.1)
-        });
-        return format!("unproved{version}");
-    }
     if proof.untold {
         return "this host sends packets of another host, and without a key the sink tells it nothing about them: packets \
                 stay untagged (give both sides the same --lease-key)"

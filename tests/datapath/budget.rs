@@ -228,7 +228,7 @@ mod root {
     #[test]
     fn the_mss_leaves_room_for_the_hops_that_the_sink_reads() {
         let proved = |ways: lease_way, stack| source_lease {
-            version: 2,
+            has_answer: 1,
             ways: ways.0,
             stack,
             ..lease_in(lease_state::LEASE_GRANTED)

@@ -78,7 +78,6 @@ mod root {
     const UDP_OVER: u32 = lease_way::WAY_UDP_OVER.0;
     const UDP_EXTENSION: u32 = lease_way::WAY_UDP_EXTENSION.0;
     const UDP_GPE: u32 = lease_way::WAY_UDP_GPE.0;
-    const UNPROVED: u32 = lease_way::WAY_UNPROVED.0;
     const ALL: u32 = 63;
 
     #[test]
@@ -163,31 +162,22 @@ mod root {
                 assert_eq!(words, (word, 1), "{form:?} at {hook:?}: {sentence}");
             }
         }
-        for (name, source) in [
-            ("a static destination", Source::load(&Options::default())),
-            ("a sink of version 1", {
-                let source = leased(Some(OverTcpUdp));
-                source.set_lease(&key_of(&source, &udp()), u64::MAX);
-                source
-            }),
-        ] {
-            let wire = source.run(&udp().bytes()).bytes;
-            assert_eq!((wire[42 + 6], wire[42 + 7]), (2, 1), "{name}");
-        }
+        let source = Source::load(&Options::default());
+        let wire = source.run(&udp().bytes()).bytes;
+        assert_eq!((wire[42 + 6], wire[42 + 7]), (2, 1), "static destination");
     }
 
     #[test]
     fn a_flow_takes_the_best_form_that_its_lease_proves() {
         // The configured encapsulation, the ways, and the forms of TCP and UDP.
         type Choice = Option<Encapsulation>;
-        let cases: [(Choice, u32, Choice, Choice); 13] = [
+        let cases: [(Choice, u32, Choice, Choice); 11] = [
             (None, ALL, Some(VxlanGpe), Some(VxlanGpe)),
             (None, TCP_GPE, Some(VxlanGpe), None),
             (None, UDP_GPE, None, Some(VxlanGpe)),
             (None, ALL & !TCP_GPE, Some(ExtensionUdp), Some(VxlanGpe)),
             (None, TCP_OVER | UDP_OVER, None, None),
             (None, 0, None, None),
-            (None, UNPROVED, Some(OverTcpUdp), Some(OverTcpUdp)),
             (Some(OverTcpUdp), ALL, Some(OverTcpUdp), Some(OverTcpUdp)),
             (
                 Some(OverTcpUdp),
@@ -210,12 +200,6 @@ mod root {
             (
                 Some(ExtensionUdp),
                 TCP_GPE | UDP_GPE,
-                Some(VxlanGpe),
-                Some(VxlanGpe),
-            ),
-            (
-                Some(VxlanGpe),
-                UNPROVED | ALL,
                 Some(VxlanGpe),
                 Some(VxlanGpe),
             ),
@@ -266,7 +250,7 @@ mod root {
                     ..Options::default()
                 },
             );
-            for (ways, tagged) in [(ALL, true), (TCP_GPE | UDP_GPE, false), (UNPROVED, true)] {
+            for (ways, tagged) in [(ALL, true), (TCP_GPE | UDP_GPE, false)] {
                 for frame in [syn(), udp()] {
                     source.forget_flows();
                     source.set_ways(&key_of(&source, &frame), ways);
@@ -343,37 +327,6 @@ mod root {
         assert!(!source.knows(&key), "it takes no room");
         source.set_ways(&key, ALL);
         assert_form(&mut source, &udp(), VxlanGpe, "all pass");
-    }
-
-    #[test]
-    fn flows_to_a_sink_of_version_1_begin_at_any_packet() {
-        let mut source = leased(None);
-        for frame in [udp(), ack()] {
-            let key = key_of(&source, &frame);
-            assert_counts(&source, &frame, &[count::COUNT_SOURCE_NO_LEASE], "asking");
-            source.set_lease(&key, u64::MAX);
-            look_again(&source, &key);
-            assert_form(&mut source, &frame, OverTcpUdp, "version 1 answered");
-            source.set_lease(&key, 0);
-            look_again(&source, &key);
-            assert_counts(
-                &source,
-                &frame,
-                &[count::COUNT_SOURCE_NO_LEASE],
-                "it is silent",
-            );
-            source.set_lease(&key, u64::MAX);
-            assert_form(&mut source, &frame, OverTcpUdp, "and goes on");
-            source.set_ways(&key, ALL);
-            look_again(&source, &key);
-            let name = "the sink is of version 2 now";
-            if frame.is_udp() {
-                assert_form(&mut source, &frame, VxlanGpe, name);
-            } else {
-                assert_counts(&source, &frame, &[count::COUNT_SOURCE_LEFT], name);
-            }
-            source.write_lease(&key, &source_lease::default());
-        }
     }
 
     #[test]
@@ -495,7 +448,7 @@ mod root {
         source.write_lease(key, &vouched);
     }
 
-    fn turns(source: &Source, key: &Key) -> u16 {
+    fn turns(source: &Source, key: &Key) -> u32 {
         source.lease(key).expect("is there").unseen_turns
     }
 
@@ -560,7 +513,7 @@ mod root {
         };
         let big = tcp().payload(3_000).segment(101, ACK);
         let bytes = big.bytes();
-        for (ways, tunnelled) in [(TCP_GPE, true), (TCP_EXTENSION, false), (UNPROVED, true)] {
+        for (ways, tunnelled) in [(TCP_GPE, true), (TCP_EXTENSION, false)] {
             let mut source = leased_with(None, encap);
             let key = key_of(&source, &syn());
             source.set_ways(&key, ways);
@@ -638,11 +591,10 @@ mod root {
     }
 
     fn any_ways(random: &mut Random) -> u32 {
-        match random.below(4) {
+        match random.below(3) {
             0 => 0,
             1 => ALL,
-            2 => UNPROVED,
-            _ => random.u32() & 127,
+            _ => random.u32() & ALL,
         }
     }
 

@@ -362,20 +362,6 @@ mod root {
     }
 
     #[test]
-    fn connections_to_sinks_of_version_1_have_no_guard() {
-        for c in every_connection() {
-            c.source.set_lease(&c.key, u64::MAX);
-            c.begin();
-            c.send(1, ACK, 100);
-            for _ in 0..5 {
-                c.wait_ms(1_000);
-                assert!(c.send(1, ACK, 100), "as 0.1.0 did");
-            }
-            assert_eq!(c.guarded(), 0);
-        }
-    }
-
-    #[test]
     fn a_connection_is_open_until_it_sends_fin_or_rst() {
         for end in [FIN | ACK, RST, RST | ACK] {
             for c in every_connection() {

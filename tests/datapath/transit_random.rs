@@ -83,7 +83,7 @@ mod root {
                     until_ns: u64::MAX,
                     proved_ns: 1,
                     ways: ALL,
-                    version: 2,
+                    has_answer: 1,
                     stack: 1 + MOST,
                     items: 1,
                     ..source_lease::default()

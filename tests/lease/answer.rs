@@ -3,23 +3,16 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use hostint::datapath::abi::{
-    clock_source, event_reason, sink_counter, sink_flag, sink_settings, token_rate,
-};
-use hostint::datapath::probe::Features;
-use hostint::model::{
-    ClockSource, ClockState, Encapsulation, Encapsulations, LeaseAnswer, LeaseEcho, LeaseKey,
-    LeaseQuestion, Marks, NodeId,
-};
+use hostint::datapath::abi::{event_reason, sink_counter, sink_flag, sink_settings, token_rate};
+use hostint::model::{Capabilities, FullAnswer, FullEcho, FullQuestion, LeaseKey, NodeId};
 use hostint::wire::lease::MAGIC;
-use hostint::wire::lease::v1::{MESSAGE_LEN, decode_echo, encode_question};
-use hostint_testing::checksum::{complement, pseudo_header, put16, sum, verify_packet};
-use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, UDP};
+use hostint::wire::lease::message::{FULL_LEN, LeaseEcho, decode_echo, encode_full_question};
+use hostint_testing::checksum::{complement, pseudo_header, put16, sum};
+use hostint_testing::frame::{Frame, MARK, UDP};
 use hostint_testing::generate::{mutate, received};
 use hostint_testing::lease_cases::{HOOKS, Hook, KEY, addresses, assert_counted, leasing_sink};
 use hostint_testing::model::{gpe, layout};
 use hostint_testing::packets::{key, tcp, tcp6, udp, udp6};
-use hostint_testing::programs::clock::NODE;
 use hostint_testing::programs::clock::{coarse_ns, monotonic_ns};
 use hostint_testing::programs::sink::{Sink, Sizes, XDP_PASS, latencies, losses, settings};
 use hostint_testing::random::{Random, env_number};
@@ -55,14 +48,16 @@ fn message_from(
     nonce: u64,
     key: LeaseKey,
 ) -> Vec<u8> {
-    let question = LeaseQuestion {
+    let question = FullQuestion {
         nonce,
         flow_source,
         origin,
         asked_ns: 42,
         source_node: ASKING,
+        capabilities: Capabilities::from_bits(7),
+        round: 0,
     };
-    encode_question(&question, dest, key).to_vec()
+    encode_full_question(&question, dest, key).to_vec()
 }
 
 /// May the builder's packets be tagged?
@@ -134,7 +129,7 @@ fn assert_marked(bytes: &[u8], frame: &[u8], name: &str) {
     let magic = MAGIC.to_be_bytes();
     let at = frame.windows(4).position(|bytes| bytes == magic);
     let at = at.unwrap_or_else(|| panic!("{name}: no question"));
-    let (tag, check) = (at + 88, at - 6);
+    let (tag, check) = (at + FULL_LEN - 8, at - 6);
     let mut expected = frame.to_vec();
     expected[tag..tag + 8].fill(0xff);
     expected[check..check + 2].copy_from_slice(&bytes[check..check + 2]);
@@ -148,7 +143,7 @@ pub(super) fn assert_remembers_nothing(sink: &Sink, name: &str) {
 }
 
 /// The packet comes back with an answer, and is otherwise as it was; returns the answer.
-fn assert_answered(sink: &Sink, hook: &Hook, frame: &[u8], at: usize, name: &str) -> LeaseAnswer {
+fn assert_answered(sink: &Sink, hook: &Hook, frame: &[u8], at: usize, name: &str) -> FullAnswer {
     sink.zero_counters();
     let ran = (hook.run)(sink, frame);
     let name = format!("{}: {name}", hook.name);
@@ -157,17 +152,17 @@ fn assert_answered(sink: &Sink, hook: &Hook, frame: &[u8], at: usize, name: &str
     let granted = sink_counter::COUNT_SINK_LEASE_GRANTED;
     assert_counted(sink, &[(granted, 1, frame.len() as u64)], &name);
 
-    let echo = decode_echo(&ran.bytes[at..at + MESSAGE_LEN], KEY);
-    let Ok(LeaseEcho {
+    let echo = decode_echo(&ran.bytes[at..at + FULL_LEN], KEY);
+    let Ok(LeaseEcho::Full(FullEcho {
         nonce: NONCE,
         asked_ns: 42,
         answer: Some(answer),
-    }) = echo
+    })) = echo
     else {
         panic!("{name}: {echo:?}")
     };
     let mut as_asked = ran.bytes;
-    for changed in [at - 6..at - 4, at + 56..at + MESSAGE_LEN] {
+    for changed in [at - 6..at - 4, at + 64..at + FULL_LEN] {
         as_asked[changed.clone()].copy_from_slice(&frame[changed]);
     }
     assert_eq!(as_asked, frame, "{name}: the rest of the frame");
@@ -204,133 +199,6 @@ pub(super) fn tagged() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
 mod root {
     use super::*;
     use sink_counter as count;
-
-    #[test]
-    fn a_question_comes_back_with_the_sinks_answer() {
-        for atomics in [true, false] {
-            let sizes = Sizes {
-                atomics,
-                tc: true,
-                ..Sizes::default()
-            };
-            let sink = Sink::load_sized(&settings(), sizes);
-            sink.set_lease_key(KEY);
-            sink.set_host(|host| {
-                host.instance = 0x1122_3344_5566_7788;
-                host.clock_source = clock_source::CLOCK_REALTIME_OFFSET.0;
-                host.clock_synchronised = 1;
-                host.tai_offset_s = -37;
-            });
-            let every_way = every_way().flat_map(|way| (0..3).map(move |vlans| (way, vlans)));
-            for ((hook, v6), vlans) in every_way {
-                let name = format!("IPv6: {v6}, {vlans} VLAN tags");
-                let frame = (0..vlans).fold(question(v6), |frame, id| frame.vlan(id + 5));
-                let (wall, earliest) = (sink.clock.now_ns(), coarse_ns());
-                let at = message_at(v6) + 4 * usize::from(vlans);
-                let frame = frame.bytes();
-                let answer = assert_answered(&sink, hook, &frame, at, &name);
-                let latest = monotonic_ns();
-                assert!(
-                    (wall..=sink.clock.now_ns()).contains(&answer.answered_ns),
-                    "{name}: when it answered"
-                );
-                let expected = LeaseAnswer {
-                    instance: 0x1122_3344_5566_7788,
-                    node: NodeId(NODE),
-                    encapsulations: Encapsulation::COUNTED
-                        .into_iter()
-                        .fold(Encapsulations::default(), Encapsulations::with),
-                    marks: Marks {
-                        tos_value: MARK,
-                        tos_mask: MARK,
-                        extension_port: EXTENSION_PORT,
-                    },
-                    clock: ClockState {
-                        source: ClockSource::Realtime,
-                        synchronised: true,
-                    },
-                    // That of the loopback device, as far as 16 bits can say; before 5.12 programs can't ask.
-                    mtu: if Features::probe().check_mtu {
-                        u16::MAX
-                    } else {
-                        0
-                    },
-                    tai_offset_s: -37,
-                    software: (3, 4),
-                    answered_ns: answer.answered_ns,
-                };
-                assert_eq!(answer, expected, "{name}: what it says");
-                let grant = sink.grant(addresses(v6).0).expect("a grant");
-                let until = earliest + GRANT_NS..=latest + GRANT_NS;
-                assert!(until.contains(&grant.until_ns), "{name}: for a minute");
-                assert_eq!(grant.source_node, ASKING.0, "{name}: to whom");
-            }
-            assert_eq!(sink.grants(), 2, "one for each address");
-            assert_eq!(sink.events().len(), 0, "nobody need know");
-        }
-    }
-
-    #[test]
-    fn an_answer_names_what_the_sink_recognises() {
-        for (flags, encapsulations) in [(1, 1), (2, 2), (8, 8), (8 | 4 | 1, 9), (16 | 2, 2)] {
-            let sink = sink();
-            sink.set(&sink_settings {
-                flags,
-                tos_value: 0x40,
-                tos_mask: 0xfc,
-                extension_port: 7u16.to_be(),
-                ..settings()
-            });
-            let frame = question(false).bytes();
-            let answer = assert_answered(&sink, &HOOKS[0], &frame, message_at(false), "settings");
-            assert_eq!(
-                answer.encapsulations.bits(),
-                encapsulations,
-                "flags {flags}"
-            );
-            let marks = Marks {
-                tos_value: 0x40,
-                tos_mask: 0xfc,
-                extension_port: 7,
-            };
-            assert_eq!(answer.marks, marks, "flags {flags}");
-        }
-    }
-
-    #[test]
-    fn the_checksum_of_an_answered_message_is_right() {
-        let (sink, mut random) = (sink(), Random::seeded(11));
-        for number in 0..4_000u32 {
-            let v6 = number % 2 == 1;
-            let hook = &HOOKS[number as usize / 2 % 2];
-            let (source, dest) = addresses(v6);
-            let mut message = message_for(source, dest, random.next(), KEY);
-            // Whatever stands where the answer belongs.
-            if random.one_in(2) {
-                message[56..].copy_from_slice(&random.bytes(40));
-            }
-            let ran = (hook.run)(&sink, &echo(v6, &message).bytes());
-            let answered = decode_echo(&ran.bytes[message_at(v6)..], KEY);
-            assert!(
-                answered.is_ok_and(|echo| echo.answer.is_some()),
-                "question {number}"
-            );
-            let verified = verify_packet(&ran.bytes[14..]);
-            assert_eq!(verified, Ok(()), "{}, question {number}", hook.name);
-        }
-    }
-
-    #[test]
-    fn a_damaged_question_stays_damaged() {
-        let sink = sink();
-        for hook in &HOOKS {
-            let mut frame = question(false).bytes();
-            frame[36] ^= 0x10;
-            let ran = (hook.run)(&sink, &frame);
-            let verified = verify_packet(&ran.bytes[14..]);
-            assert!(verified.is_err(), "{}: the stack drops it", hook.name);
-        }
-    }
 
     #[test]
     fn marked_and_padded_questions_are_answered_too() {
@@ -373,13 +241,14 @@ mod root {
             let elsewhere = message_for(source, source, NONCE, KEY);
             let longer = [message(v6), vec![0]].concat();
             let mut cases = vec![
-                changed("a wrong tag", forged, 48, 1),
-                changed("a tag whose last bit is wrong", forged, 55, 1),
+                changed("a wrong tag", forged, 56, 1),
+                changed("a tag whose last bit is wrong", forged, 63, 1),
                 changed("another nonce", forged, 15, 0x80),
                 changed("another flow's source", forged, 31, 1),
                 changed("another time", forged, 39, 1),
                 changed("another node id", forged, 43, 1),
-                changed("something in the field that is 0", forged, 47, 1),
+                changed("other capabilities", forged, 47, 1),
+                changed("another round", forged, 55, 1),
                 case("another key", forged, echo(v6, &other_key)),
                 case("a question to another host", forged, echo(v6, &elsewhere)),
                 case("a question that NAT changed", forged, echo(v6, &translated)),
@@ -388,11 +257,19 @@ mod root {
                 kind("an echo reply", [if v6 { 129 } else { 0 }, 0]),
                 kind("destination unreachable", [if v6 { 1 } else { 3 }, 0]),
                 kind("an echo request with a code", [if v6 { 128 } else { 8 }, 1]),
-                case("one byte short", None, echo(v6, &message(v6)[..95])),
+                case(
+                    "one byte short",
+                    None,
+                    echo(v6, &message(v6)[..FULL_LEN - 1]),
+                ),
                 case("one byte long", None, echo(v6, &longer)),
                 case("an empty ping", None, echo(v6, &[])),
-                case("somebody's ping", None, echo(v6, &[0x68; 96])),
-                case("cut off", None, question(v6).cut(message_at(v6) + 95)),
+                case("somebody's ping", None, echo(v6, &[0x68; FULL_LEN])),
+                case(
+                    "cut off",
+                    None,
+                    question(v6).cut(message_at(v6) + FULL_LEN - 1),
+                ),
                 case(
                     "an IP length that is short",
                     None,
@@ -448,7 +325,7 @@ mod root {
         for (hook, v6) in every_way() {
             assert_passes(&sink, hook, &question(v6).bytes(), told, "a question");
             let mut message = message(v6);
-            message[48] ^= 1;
+            message[56] ^= 1;
             let forged = Some(count::COUNT_SINK_LEASE_FORGED);
             let frame = echo(v6, &message).bytes();
             assert_passes(&sink, hook, &frame, forged, "a forged one");

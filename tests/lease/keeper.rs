@@ -5,9 +5,10 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use hostint::lease::{AnswerTime, AskingTime, LeaseKeeper, OutgoingQuestion, OwnTagging, Tagging};
 use hostint::model::{
-    AddressPair, Encapsulation, Encapsulations, LeaseAnswer, LeaseKey, LeaseState, Marks, NodeId,
+    AddressPair, Capabilities, Encapsulation, Encapsulations, FullAnswer, LeaseAnswer, LeaseKey,
+    LeaseState, LeaseWitness, Marks, NodeId,
 };
-use hostint::wire::lease::v1::{MESSAGE_LEN, encode_answer};
+use hostint::wire::lease::message::{FULL_LEN, encode_full_answer, encode_short_answer};
 
 use hostint_testing::random::Random;
 
@@ -78,16 +79,13 @@ fn keeper() -> LeaseKeeper {
     keeper_that_sends(vec![sending(&Encapsulation::COUNTED)])
 }
 
-/// All questions of version 1 that are due. These sinks speak no other.
+/// All questions that are due.
 fn questions(keeper: &mut LeaseKeeper, now: u64) -> Vec<(AddressPair, OutgoingQuestion)> {
     let at = AskingTime {
         realtime_ns: EPOCH + now,
         raw_ns: RAW + now,
     };
-    let asked = std::iter::from_fn(|| keeper.next_due(now, at));
-    asked
-        .filter(|(_, asked)| asked.message.len() == MESSAGE_LEN)
-        .collect()
+    std::iter::from_fn(|| keeper.next_due(now, at)).collect()
 }
 
 /// The only question that is due.
@@ -109,17 +107,43 @@ fn take(keeper: &mut LeaseKeeper, payload: &[u8], now: u64) -> Option<AddressPai
     keeper.take(payload, received(now)).map(|taken| taken.pair)
 }
 
-/// A question of version 1.
-fn message(asked: &OutgoingQuestion) -> [u8; MESSAGE_LEN] {
-    asked.message[..].try_into().expect("its length")
+/// The sink tells no counts, so that nothing is probed.
+fn told(answer: &LeaseAnswer) -> FullAnswer {
+    FullAnswer {
+        witness: LeaseWitness {
+            untold: true,
+            answered_ns: answer.answered_ns,
+            ..LeaseWitness::default()
+        },
+        instance: answer.instance,
+        node: answer.node,
+        capabilities: Capabilities::from(answer.encapsulations),
+        marks: answer.marks,
+        clock: answer.clock,
+        mtu: answer.mtu,
+        tai_offset_s: answer.tai_offset_s,
+        software: answer.software,
+        ..FullAnswer::default()
+    }
+}
+
+fn reply_with(asked: &OutgoingQuestion, answer: &LeaseAnswer, key: LeaseKey) -> Vec<u8> {
+    let answer = told(answer);
+    match <[u8; FULL_LEN]>::try_from(&asked.message[..]) {
+        Ok(full) => encode_full_answer(&full, &answer, key).to_vec(),
+        Err(_) => {
+            let short = asked.message[..].try_into().expect("its length");
+            encode_short_answer(&short, &answer.witness, key).to_vec()
+        }
+    }
 }
 
 fn reply(asked: &OutgoingQuestion, answer: &LeaseAnswer) -> Vec<u8> {
-    encode_answer(&message(asked), answer, KEY).to_vec()
+    reply_with(asked, answer, KEY)
 }
 
 fn forged(asked: &OutgoingQuestion) -> Vec<u8> {
-    encode_answer(&message(asked), &answer(), LeaseKey([8; 16])).to_vec()
+    reply_with(asked, &answer(), LeaseKey([8; 16]))
 }
 
 /// State, and until when packets are tagged.
@@ -355,12 +379,8 @@ fn what_answers_no_open_question_changes_nothing() {
         Case {
             name: "an answer to a question that nobody asked",
             payload: |_, asked| {
-                let mut message = message(asked);
-                message[8..16].fill(0xee);
-                let asked = OutgoingQuestion {
-                    message: message.to_vec(),
-                    ..*asked
-                };
+                let mut asked = asked.clone();
+                asked.message[8..16].fill(0xee);
                 reply(&asked, &answer())
             },
         },
@@ -380,7 +400,7 @@ fn what_answers_no_open_question_changes_nothing() {
             payload: |keeper, _| {
                 let asked = question(keeper, T + 700 * MS);
                 let mut payload = reply(&asked, &answer());
-                payload[7] = 2;
+                payload[7] = 3;
                 payload
             },
         },

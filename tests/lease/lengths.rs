@@ -9,14 +9,16 @@ use hostint::model::{
     Capabilities, FullAnswer, FullQuestion, LeaseKey, LeaseProbe, LeaseWitness, NodeId, ProbeForm,
     ShortQuestion,
 };
+use hostint::wire::lease::message::{
+    encode_full_answer, encode_full_question, encode_short_question,
+};
 use hostint::wire::lease::probe_packet::ProbePacket;
-use hostint::wire::lease::v2::{encode_full_answer, encode_full_question, encode_short_question};
 use hostint_testing::frame::Frame;
 use hostint_testing::lease_cases::{KEY, addresses};
 use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::random::{Random, env_number};
 
-use super::answer::{ASKING, NONCE, echo, every_way, question};
+use super::answer::{ASKING, NONCE, echo, every_way};
 
 const MS: u64 = 1_000_000;
 const UDP_LEN: usize = 8;
@@ -34,8 +36,8 @@ fn full_question(flow_source: IpAddr, origin: IpAddr, round: u64) -> FullQuestio
     }
 }
 
-/// One message of each kind and version.
-fn messages(v6: bool) -> [(&'static str, Frame); 4] {
+/// One message of each kind.
+fn messages(v6: bool) -> [(&'static str, Frame); 3] {
     let (source, dest) = addresses(v6);
     let short = ShortQuestion {
         nonce: NONCE,
@@ -43,7 +45,6 @@ fn messages(v6: bool) -> [(&'static str, Frame); 4] {
     };
     let full = |round| encode_full_question(&full_question(source, source, round), dest, KEY);
     [
-        ("version 1", question(v6)),
         ("short", echo(v6, &encode_short_question(&short, dest, KEY))),
         ("full", echo(v6, &full(0))),
         ("full with a round", echo(v6, &full(7))),

@@ -1,11 +1,10 @@
 //! Leases: questions, answers, renewal and expiry, in the kernel and in user space.
 
 mod answer;
-mod answer_v2;
+mod full_answer;
 mod keeper;
 mod lengths;
 mod messages;
-mod messages_v2;
 mod names;
 mod network;
 mod probes;

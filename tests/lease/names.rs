@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use hostint::lease::{HeardName, LeaseKeeper, NameExchange, OutgoingName, OwnName, OwnTagging};
 use hostint::model::node_identity::{MOST_NAME_BYTES, is_plain};
 use hostint::model::{Capabilities, FullAnswer, FullQuestion, LeaseKey, LeaseWitness, NodeId};
+use hostint::wire::lease::message::{FULL_LEN, encode_full_answer, encode_full_question};
 use hostint::wire::lease::name::{MAGIC, NAME_LEN, NameMessage, NameReceipt, decode, encode};
-use hostint::wire::lease::v2::{FULL_LEN, encode_full_answer, encode_full_question};
 use hostint_testing::random::Random;
 
 use super::network::{KEY, MS, PAIR, T};
@@ -234,11 +234,10 @@ fn another_name_is_told_with_the_next_answer() {
 }
 
 #[test]
-fn sinks_without_a_daemon_and_those_of_older_versions_are_told_nothing() {
+fn sinks_without_a_daemon_are_told_nothing() {
     let mut source = source();
     let message = lease(5, 7_005, 0, KEY);
     assert_eq!(source.answered(&message, T), None, "no daemon");
-    assert_eq!(source.answered(&message[..96], T), None, "version 1");
     let other = lease(5, 7_005, A_DAEMON, LeaseKey([8; 16]));
     assert_eq!(source.answered(&other, T), None, "a forged answer");
 }

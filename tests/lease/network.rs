@@ -8,9 +8,9 @@ use hostint::lease::{
 };
 use hostint::model::{
     AddressPair, Capabilities, ClockState, ClockSteering, Encapsulation, Encapsulations,
-    FullAnswer, LeaseAnswer, LeaseCounts, LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
+    FullAnswer, LeaseCounts, LeaseKey, LeaseWitness, Marks, NodeId, ProbeForm,
 };
-use hostint::wire::lease::{v1, v2};
+use hostint::wire::lease::message;
 
 use hostint_testing::random::Random;
 
@@ -88,7 +88,8 @@ impl Default for Path {
 pub struct Sink {
     /// Each host has another one.
     pub instance: u64,
-    pub version: u8,
+    /// A sink answers.
+    pub is_there: bool,
     pub astray: bool,
     pub untold: bool,
     pub digest: u32,
@@ -116,7 +117,7 @@ impl Default for Sink {
     fn default() -> Self {
         Self {
             instance: 22,
-            version: 2,
+            is_there: true,
             astray: false,
             untold: false,
             digest: 1,
@@ -149,22 +150,8 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 impl Sink {
     /// The echo of a question, answered or not.
     fn answer(&mut self, asked: &[u8], now: u64) -> Vec<u8> {
-        match (asked.len(), self.version) {
-            (v1::MESSAGE_LEN, 1 | 2) if !self.astray => {
-                let answer = LeaseAnswer {
-                    instance: self.instance,
-                    node: NodeId(2),
-                    encapsulations: self.capabilities,
-                    marks: self.marks,
-                    clock: ClockState::default(),
-                    mtu: 1500,
-                    tai_offset_s: 37,
-                    software: (0, self.version),
-                    answered_ns: EPOCH + now,
-                };
-                v1::encode_answer(asked.try_into().expect("its length"), &answer, KEY).to_vec()
-            }
-            (v2::FULL_LEN, 2) => {
+        match asked.len() {
+            message::FULL_LEN if self.is_there => {
                 let round = word(asked, 48);
                 if round != 0 && round != self.round {
                     self.round = round;
@@ -172,11 +159,11 @@ impl Sink {
                     self.tos_changed = [0; 5];
                 }
                 let full = asked.try_into().expect("its length");
-                v2::encode_full_answer(full, &self.full(now), KEY).to_vec()
+                message::encode_full_answer(full, &self.full(now), KEY).to_vec()
             }
-            (v2::SHORT_LEN, 2) => {
+            message::SHORT_LEN if self.is_there => {
                 let short = asked.try_into().expect("its length");
-                v2::encode_short_answer(short, &self.witness(now), KEY).to_vec()
+                message::encode_short_answer(short, &self.witness(now), KEY).to_vec()
             }
             _ => asked.to_vec(),
         }

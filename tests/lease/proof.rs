@@ -565,74 +565,21 @@ fn a_hole_in_a_group_of_paths_is_found() {
 }
 
 #[test]
-fn a_peer_of_version_1_is_unproved_and_asked_for_version_2_every_minute() {
-    let sink = Sink {
-        version: 1,
-        ..Sink::default()
-    };
-    let mut network = Network::new(configured(OVER), Path::default(), sink, 1);
-    network.pass(130_000);
-    assert_eq!(state(&network), LeaseState::Granted);
-    assert_eq!(proof(&network).ways.names(), ["unproved"]);
-    assert_eq!(proof(&network).version, 1);
-    assert_eq!(network.probes, 0, "no probe is sent");
-    let full = network.asked.iter().filter(|(_, len)| *len == 200);
-    let times: Vec<_> = full.map(|(at, _)| (at - crate::network::T) / MS).collect();
-    assert_eq!(times.len(), 3, "once a minute: {times:?}");
-    assert_eq!(network.updates.iter().filter(|one| one.changed).count(), 1);
-}
-
-#[test]
-fn a_peer_that_is_upgraded_or_downgraded_is_followed() {
-    let sink = Sink {
-        version: 1,
-        ..Sink::default()
-    };
-    let mut network = Network::new(configured(OVER), Path::default(), sink, 1);
-    for round in 0..5 {
-        network.sink.version = 1;
-        network.pass(3000);
-        assert_eq!(proof(&network).version, 1, "round {round}: as of old");
-        assert_eq!(proof(&network).ways, Ways::UNPROVED, "round {round}");
-        assert_eq!(state(&network), LeaseState::Granted, "round {round}");
-        network.sink.version = 2;
-        network.pass(3000);
-        assert_eq!(proof(&network).version, 2, "round {round}: upgraded");
-        assert_eq!(state(&network), LeaseState::Granted, "round {round}");
-    }
-}
-
-#[test]
 fn a_sink_that_reads_stacks_is_known_as_long_as_it_says_so() {
     let mut network = network(None, Path::default());
-    for (version, stacks, path_items, stack, sentence) in [
-        (2, true, true, 9, "a sink of this version"),
-        (
-            2,
-            true,
-            false,
-            9,
-            "one that reads only entries with a queue",
-        ),
-        (
-            2,
-            false,
-            false,
-            1,
-            "one of version 2 that reads none on this path",
-        ),
-        (2, true, true, 9, "upgraded again"),
-        (1, true, true, 0, "one of 0.1.0"),
+    for (stacks, path_items, stack, sentence) in [
+        (true, true, 9, "it reads all"),
+        (true, false, 9, "it reads only entries with a queue"),
+        (false, false, 1, "it reads none on this path"),
+        (true, true, 9, "it reads all again"),
     ] {
-        network.sink.version = version;
         network.sink.stacks = stacks;
         network.sink.path_items = path_items;
         network.sink.digest += 1;
         network.pass(3000);
         assert_eq!(state(&network), LeaseState::Granted, "{sentence}");
         assert_eq!(proof(&network).stack, stack, "{sentence}");
-        let reads_items = version == 2 && path_items;
-        assert_eq!(proof(&network).reads_items, reads_items, "{sentence}");
+        assert_eq!(proof(&network).reads_items, path_items, "{sentence}");
     }
 }
 

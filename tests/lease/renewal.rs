@@ -69,7 +69,7 @@ mod root {
         LeaseAnswer {
             instance: random.next(),
             node: NodeId(random.u32()),
-            encapsulations: Encapsulations::from_bits(random.u8()),
+            encapsulations: Encapsulations::from_bits(random.u32() as u16),
             marks: Marks {
                 tos_value: random.u8(),
                 tos_mask: random.u8(),
@@ -99,7 +99,6 @@ mod root {
                 drift_ppb: random.u32(),
             }),
             proof: PathProof {
-                version: random.u8(),
                 ways: Ways::from_bits(random.u32()),
                 eaten: ProbeForms::from_bits(random.u8()),
                 tos_changed: random.u8(),
@@ -125,7 +124,7 @@ mod root {
             counts: LeaseCounts {
                 tagged: [random.next(), random.next(), random.next()],
                 fallen: random.next(),
-                unseen_turns: random.next() as u16,
+                unseen_turns: random.next() as u32,
             },
         }
     }

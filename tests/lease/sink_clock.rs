@@ -8,7 +8,7 @@ use super::network::{Network, PAIR, Path, Sink};
 #[test]
 fn the_bound_of_a_sinks_clock_ages_by_crystals_and_by_the_steering_that_it_tells() {
     let cases = [
-        ("an older version tells nothing", 0, Some(700_100)),
+        ("it tells nothing", 0, Some(700_100)),
         ("it runs freely, or nearly so", 1, Some(205_100)),
         ("it is slewed by at most 500 ppm", 125, Some(701_100)),
         ("it is slewed by at most 1016 ppm", 254, Some(1_217_100)),

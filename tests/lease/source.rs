@@ -36,6 +36,11 @@ fn leased_every_way() -> Vec<(Source, Hook)> {
     all
 }
 
+/// The beginning of a connection.
+fn syn(frame: Frame) -> Frame {
+    frame.payload(0).segment(1, 2)
+}
+
 fn set_lease(source: &Source, frame: &Frame, until_ns: u64) {
     let key = source.model.look(&frame.bytes()).expect("may be tagged");
     source.set_lease(&key, until_ns);
@@ -73,6 +78,8 @@ fn assert_same_but_wanted(lease: &source_lease, before: &source_lease, name: &st
     let strip = |lease: &source_lease| {
         let lease = source_lease {
             wanted_ns: 0,
+            // The kernel's count of what went tagged before.
+            tagged: [0; 3],
             ..*lease
         };
         format!("{lease:?}")
@@ -145,7 +152,10 @@ mod root {
                 tagged,
             } in &cases
             {
-                for frame in [udp(), tcp(), udp6(), tcp6()] {
+                // Connections go in int-md to static destinations only.
+                let is_md = source.model.encapsulation == Encapsulation::IntMd;
+                let frames = [udp(), udp6(), syn(tcp()), syn(tcp6())];
+                for frame in frames.into_iter().filter(|one| !is_md || one.is_udp()) {
                     source.forget_flows();
                     set_lease(&source, &frame, until_ns());
                     if *tagged {
@@ -180,7 +190,7 @@ mod root {
     #[test]
     fn a_flow_goes_untagged_when_its_lease_has_ended_and_goes_on_with_the_next() {
         for (source, hook) in leased_every_way() {
-            for frame in [udp(), tcp6()] {
+            for frame in [udp(), udp6()] {
                 let (until_ns, sequence) = tag_under_short_lease(&source, hook, &frame);
                 await_end(until_ns);
                 for _ in 0..2 {
@@ -198,8 +208,13 @@ mod root {
         for (source, hook) in leased_every_way() {
             let key = source.model.look(&udp().bytes()).unwrap();
             set_lease(&source, &udp(), monotonic_ns() + HOUR);
-            for name in ["the first packet", "the flow's record is there"] {
-                assert_tagged(&source, hook, &udp(), name);
+            // Of the first packets the lease is told one by one, later of a 32nd of all at a time.
+            let has_just_told = || {
+                let flow = source.flow(&key).unwrap_or_default();
+                flow.told > 256 && flow.sequence - flow.told <= 1
+            };
+            while !has_just_told() {
+                assert_tagged(&source, hook, &udp(), "a packet");
             }
             let wanted = source.lease(&key).unwrap().wanted_ns;
             assert!(wanted > 0, "it says that a packet came");
@@ -220,9 +235,9 @@ mod root {
         set_lease(&source, &udp(), u64::MAX);
         for (name, frame) in [
             ("other ports", udp().ports(1, 2)),
-            ("another protocol", tcp()),
+            ("another protocol", syn(tcp())),
             ("a VLAN tag", udp().vlan(5)),
-            ("two VLAN tags", tcp().vlan(5).vlan(6)),
+            ("two VLAN tags", udp().vlan(5).vlan(6)),
         ] {
             assert_tagged(&source, Hook::Xdp, &frame, name);
         }

@@ -60,7 +60,7 @@ struct Traffic {
     flows: Vec<Flow>,
     tagged: u64,
     /// The turns in which packets were tagged that the sink would have counted at once, since this vouch.
-    turns: u16,
+    turns: u32,
     vouched_ns: u64,
     loss: f64,
     random: Random,

@@ -3,12 +3,12 @@
 
 use hostint::datapath::abi::{sink_counter, sink_flag};
 use hostint::model::LeaseKey;
-use hostint::wire::lease::v2::{Lease2Echo, decode_echo};
+use hostint::wire::lease::message::{LeaseEcho, decode_echo};
 use hostint_testing::frame::Frame;
 use hostint_testing::lease_cases::{HOOKS, Hook, KEY, addresses};
 use hostint_testing::programs::sink::{Sink, Sizes, settings};
 
-use super::answer_v2::{full, full_question, message_at, short};
+use super::full_answer::{full, full_question, message_at, short};
 
 const OTHER_KEY: LeaseKey = LeaseKey([9; 16]);
 
@@ -28,8 +28,8 @@ fn sink(instance: u64, key: LeaseKey, flags: u32) -> Sink {
 /// The node of the sink that answered, if one did.
 fn answered(bytes: &[u8], v6: bool) -> Option<bool> {
     match decode_echo(&bytes[message_at(v6, 0)..], KEY).ok()? {
-        Lease2Echo::Full(echo) => Some(echo.answer.is_some()),
-        Lease2Echo::Short(echo) => Some(echo.answer.is_some()),
+        LeaseEcho::Full(echo) => Some(echo.answer.is_some()),
+        LeaseEcho::Short(echo) => Some(echo.answer.is_some()),
     }
 }
 

@@ -384,7 +384,6 @@ pub fn grant() -> GrantStatus {
     GrantStatus {
         source: "192.0.2.1".parse().unwrap(),
         node: NodeId(2),
-        lease_version: 2,
         left_ns: 1,
         proved: vec!["vxlan-gpe"],
         probes: vec![ArrivedProbes {
@@ -485,7 +484,6 @@ pub fn silent_peer() -> PeerStatus {
         mtu: None,
         tai_offset_s: None,
         version: None,
-        lease_version: 0,
         ways: Vec::new(),
         eaten: Vec::new(),
         tos_changed: 0,
@@ -514,7 +512,6 @@ fn known_peer() -> PeerStatus {
         mtu: Some(1500),
         tai_offset_s: Some(37),
         version: Some("0.1".to_owned()),
-        lease_version: 2,
         ways: vec!["udp vxlan-gpe"],
         eaten: vec!["stray packets"],
         tunnel_obstacle: Some("drops_from"),

@@ -49,7 +49,7 @@ pub fn lease(source: &Source, frame: &[u8], stack: u8) -> Key {
         until_ns: u64::MAX,
         proved_ns: 1,
         ways: ALL,
-        version: 2,
+        has_answer: 1,
         stack,
         items: 1,
         ..source_lease::default()

@@ -127,23 +127,7 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
         (
             "a proved tunnel",
             status_samples::grant(),
-            "lease 2: proved vxlan-gpe; stripped 1 in vxlan-gpe",
-        ),
-        (
-            "version 1",
-            GrantStatus {
-                lease_version: 1,
-                ..plain()
-            },
-            "lease 1: unproved",
-        ),
-        (
-            "granted by an older sink",
-            GrantStatus {
-                lease_version: 0,
-                ..plain()
-            },
-            "has not asked since the upgrade",
+            "proved vxlan-gpe; stripped 1 in vxlan-gpe",
         ),
         (
             "one of several paths eats a form",
@@ -151,7 +135,7 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
                 probes: vec![probes("vxlan-gpe", 63, 0)],
                 ..plain()
             },
-            "lease 2: nothing proved; 63 of 72 probes of vxlan-gpe arrived",
+            "nothing proved; 63 of 72 probes of vxlan-gpe arrived",
         ),
         (
             "a router rewrites the mark",
@@ -161,12 +145,11 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
                 lost: 1200,
                 ..plain()
             },
-            "lease 2: proved over-tcp-udp; the path changes bits 0x04 of the ToS byte of over-tcp-udp; 1,200 lost",
+            "proved over-tcp-udp; the path changes bits 0x04 of the ToS byte of over-tcp-udp; 1,200 lost",
         ),
     ];
     // Of the kernel's record: its probes of a form have all come with another mark.
     let record = sink_grant {
-        version: 2,
         until_ns: 1,
         source_node: 2,
         tos_changed: [4, 0, 0, 0],
@@ -178,7 +161,7 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
     let rewritten = [(
         "a router rewrites the mark of each probe",
         grant_status(addr, &record, 0),
-        "lease 2: nothing proved; 0 of 72 probes of over-tcp-udp arrived unchanged; the path changes bits 0x04 of the \
+        "nothing proved; 0 of 72 probes of over-tcp-udp arrived unchanged; the path changes bits 0x04 of the \
          ToS byte of over-tcp-udp",
     )];
     for (sentence, grant, expected) in cases.into_iter().chain(rewritten) {

@@ -252,7 +252,7 @@ mod tools {
             "int21_md_gre_ipv4",
             "int21_md_geneve",
             "tr05_drop",
-            "real_lease_answer",
+            "lease_answer",
         ];
         let packets: Vec<Captured> = names.map(|name| Captured::whole(frame(name))).into();
         let capture = capture("preferences", &packets);

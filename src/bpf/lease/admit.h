@@ -20,12 +20,12 @@
 #include "sink/counters.h"
 #include "sink/grants.h"
 
-/* Says whether an echo request begins as a question of this version. */
+/* Says whether an echo request begins as a question. */
 static __always_inline bool is_question(const struct icmp_echo *icmp, const struct lease_scratch *l, __be32 magic,
-					__be32 version, __u32 expected)
+					__be32 version)
 {
 	return icmp->type == l->request.type && !icmp->code && magic == bpf_htonl(LEASE_MAGIC) &&
-	       version == bpf_htonl(expected);
+	       version == bpf_htonl(LEASE_VERSION);
 }
 
 /* Counts a question with a wrong tag, and tells its source so. */
@@ -54,7 +54,7 @@ static __always_inline bool is_closing(const struct sink_settings *set, const st
  * Finds the grant of an address, counts the question, and extends the grant unless the sink is astray. Returns NULL if
  * there is none: an astray sink begins no grants, and another one may have no room for it.
  */
-static __always_inline struct sink_grant *grant_to(const __be32 *saddr, __u32 version, const struct sink_settings *set,
+static __always_inline struct sink_grant *grant_to(const __be32 *saddr, const struct sink_settings *set,
 						   const struct lease_scratch *l)
 {
 	struct sink_grant *grant;
@@ -68,7 +68,7 @@ static __always_inline struct sink_grant *grant_to(const __be32 *saddr, __u32 ve
 		count_sink(COUNT_SINK_LEASE_FULL, 1, l->frame_len);
 		return NULL;
 	}
-	extend_grant(grant, version);
+	extend_grant(grant);
 	count_sink(COUNT_SINK_LEASE_GRANTED, 1, l->frame_len);
 	return grant;
 }

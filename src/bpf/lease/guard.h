@@ -19,7 +19,6 @@
 #define HOSTINT_LEASE_GUARD_H
 
 #include "kernel/kernel.h"
-#include "hostint/abi.h"
 #include "hostint/lease_table.h"
 #include "hostint/source_flow.h"
 #include "int/slots.h"

@@ -15,12 +15,11 @@ const volatile __u16 software_version = 0; /* major << 8 | minor */
 /* Each CPU answers one request at a time. kernel/single_value.h says why it is not kept on the stack. */
 struct lease_scratch {
 	union {
-		struct lease_echo version_1;
-		struct lease2_echo full;
-		struct lease2_short_echo brief;
+		struct lease_echo full;
+		struct lease_short_echo brief;
 	} echo;
 	struct lease_request request;
-	struct lease2_answer answer;
+	struct lease_answer answer;
 	__u32 mtu;
 	__u64 frame_len;
 	__u64 now;

@@ -24,7 +24,7 @@ static __always_inline struct sink_grant *prober(const struct tagged_packet *p, 
 	const struct flow_key *key = &p->facts.key;
 	struct sink_grant *grant;
 
-	if (p->probe.version != LEASE_VERSION_2 || p->probe.form != p->probe_form || p->probe.number >= LEASE_PROBES)
+	if (p->probe.version != LEASE_VERSION || p->probe.form != p->probe_form || p->probe.number >= LEASE_PROBES)
 		return NULL;
 	if (p->probe.tag != tag_with_addresses(&p->probe, len, key->saddr, key->daddr, host->lease_key))
 		return NULL;

@@ -20,14 +20,9 @@ struct lease_echo {
 	struct lease_message message;
 };
 
-struct lease2_echo {
+struct lease_short_echo {
 	struct icmp_echo icmp;
-	struct lease2_message message;
-};
-
-struct lease2_short_echo {
-	struct icmp_echo icmp;
-	struct lease2_short_message message;
+	struct lease_short_message message;
 };
 
 enum {
@@ -46,8 +41,7 @@ struct lease_request {
 
 static __always_inline bool is_lease_length(__u32 icmp_len)
 {
-	return icmp_len == sizeof(struct lease_echo) || icmp_len == sizeof(struct lease2_echo) ||
-	       icmp_len == sizeof(struct lease2_short_echo);
+	return icmp_len == sizeof(struct lease_echo) || icmp_len == sizeof(struct lease_short_echo);
 }
 
 /* Finds echo requests without IP options, whose length is exactly that of a question. */

@@ -7,8 +7,8 @@
  * encapsulation once, for good. UDP has no beginning that a firewall could miss, so a UDP flow enters and leaves an
  * encapsulation with the lease.
  *
- * A sink of version 1 says nothing about ways, and no sink of Host-INT grants leases. To those, flows are FLOW_MIXED:
- * they begin at any packet, pause without a lease, and superpackets change them to vxlan-gpe.
+ * With --compat flows are FLOW_MIXED: they begin at any packet, pause without a lease, and superpackets change them to
+ * vxlan-gpe.
  */
 #ifndef HOSTINT_LEASE_SETTLE_H
 #define HOSTINT_LEASE_SETTLE_H
@@ -126,7 +126,7 @@ static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 w
 {
 	if (encapsulation == ENCAP_OPTIONS) {
 		settle_in_options(p, ways);
-	} else if (full_checksum || ways & WAY_UNPROVED) {
+	} else if (full_checksum) {
 		if (p->form == FLOW_UNDECIDED || (p->form == FLOW_UNTAGGED && p->left == LEFT_BEGAN_BEFORE))
 			p->form = FLOW_MIXED;
 	} else if (may_enter_ioam(p, ways)) {

@@ -41,7 +41,7 @@ static __always_inline __u32 leased_room(const struct source_lease *lease, __u8 
 	if (tcp_in_options || !lease || (lease->state != LEASE_GRANTED && lease->state != LEASE_ASKING))
 		return 0;
 	hops = granted_hops(lease);
-	if (lease->version != LEASE_VERSION_2 || lease->ways & WAY_UNPROVED)
+	if (!lease->has_answer)
 		return configured_room(version) + hops_room(ENCAP_VXLAN_GPE, hops);
 	if (lease->ways & WAY_TCP_GPE)
 		return GPE_ROOM + (version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr)) +

@@ -13,7 +13,7 @@ use crate::os::probe_sockets::{Envelope, ProbeSockets};
 use crate::os::stray_packets::StrayPackets;
 use crate::wire::lease::probe::BACK_MAGIC;
 use crate::wire::lease::probe_packet::STRAY_PORT;
-use crate::wire::lease::{self, name, v2};
+use crate::wire::lease::{self, message, name};
 
 /// At most one stray in this time, which is 1 Mbit/s, but for a burst of [`BURST`]: strangers may ask for them, too.
 const EACH_NS: u64 = 500_000;
@@ -35,7 +35,7 @@ impl Strays {
     pub(super) fn open() -> Result<Self> {
         let payload = |magic, len| Payload { magic, len };
         let requests = EchoRequests::open(&[
-            payload(lease::MAGIC, v2::FULL_LEN),
+            payload(lease::MAGIC, message::FULL_LEN),
             payload(name::MAGIC, name::NAME_LEN),
         ]);
         Ok(Self {

@@ -156,7 +156,6 @@ fn path(peer: &PeerStatus) -> String {
         None => NONE.to_owned(),
         Some(PathState::Proving) => "being proved".to_owned(),
         Some(PathState::Closed) => "passes nothing".to_owned(),
-        Some(PathState::Unproved) => "unproved".to_owned(),
         Some(PathState::Proved | PathState::Partly) => open_ways(peer),
     }
 }

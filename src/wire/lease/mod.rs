@@ -10,12 +10,11 @@ use super::DecodeError;
 use super::cursor::Cursor;
 use crate::model::LeaseKey;
 
+pub mod message;
 pub mod name;
 pub mod probe;
 pub mod probe_packet;
 pub mod reverse;
-pub mod v1;
-pub mod v2;
 
 /// The first four bytes of a message.
 pub const MAGIC: u32 = 0x6869_6e74;

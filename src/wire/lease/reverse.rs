@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::v2::{self, FULL_LEN, Lease2Echo};
+use super::message::{self, FULL_LEN, LeaseEcho};
 use crate::model::LeaseKey;
 
 /// Places of the packets' source address and of the round in a full question.
@@ -25,7 +25,7 @@ pub fn answered_round(bytes: &[u8], key: LeaseKey) -> Option<AnsweredRound> {
     if bytes.len() != FULL_LEN {
         return None;
     }
-    let Ok(Lease2Echo::Full(echo)) = v2::decode_echo(bytes, key) else {
+    let Ok(LeaseEcho::Full(echo)) = message::decode_echo(bytes, key) else {
         return None;
     };
     let answer = echo.answer.filter(|answer| !answer.witness.untold)?;

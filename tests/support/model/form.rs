@@ -17,7 +17,6 @@ pub enum Lease {
 enum Form {
     Undecided,
     Only(Encapsulation),
-    Mixed,
     /// Packets are counted as this.
     Untagged(source_counter),
 }
@@ -92,20 +91,16 @@ impl Flow {
 
     /// UDP has no beginning that a firewall could miss.
     fn with_lease_for_udp(&mut self, ways: u32) -> Result<Encapsulation, source_counter> {
-        let version_1 = ways & lease_way::WAY_UNPROVED.0 != 0;
         let closed = match self.form {
             Form::Only(_) => LEFT,
             _ => UNPROVED,
         };
         self.form = match self.form {
-            Form::Undecided if version_1 => Form::Mixed,
-            form if version_1 => form,
             Form::Only(one) if self.is_open(ways, one) => Form::Only(one),
             _ => self.choose(ways).map_or(Form::Undecided, Form::Only),
         };
         match self.form {
             Form::Only(encapsulation) => Ok(encapsulation),
-            Form::Mixed => Ok(self.configured.unwrap_or(Encapsulation::OverTcpUdp)),
             _ => Err(closed),
         }
     }
@@ -116,9 +111,7 @@ impl Flow {
         proved: bool,
         syn: bool,
     ) -> Result<Encapsulation, source_counter> {
-        let version_1 = ways & lease_way::WAY_UNPROVED.0 != 0;
         self.form = match self.form {
-            Form::Undecided | Form::Untagged(BEFORE) if version_1 => Form::Mixed,
             Form::Undecided if !syn => Form::Untagged(BEFORE),
             Form::Undecided if ways == 0 && !proved => {
                 // Until it is proved what passes, the next connection may still begin.
@@ -132,15 +125,11 @@ impl Flow {
                 }
                 None => Form::Untagged(UNPROVED),
             },
-            Form::Mixed if !version_1 => Form::Untagged(self.closed()),
-            Form::Only(one) if !version_1 && !self.is_open(ways, one) => {
-                Form::Untagged(self.closed())
-            }
+            Form::Only(one) if !self.is_open(ways, one) => Form::Untagged(self.closed()),
             form => form,
         };
         match self.form {
             Form::Only(encapsulation) => Ok(encapsulation),
-            Form::Mixed => Ok(self.configured.unwrap_or(Encapsulation::OverTcpUdp)),
             Form::Untagged(reason) => Err(reason),
             Form::Undecided => unreachable!("the lease decides"),
         }

@@ -266,13 +266,21 @@ impl Source {
         get(&self.skel.maps.source_leases, bytes_of(&pair_of(key)))
     }
 
-    /// As if the daemon had written it for a sink of version 1; `until_ns` is monotonic.
+    /// As if the daemon had proved all ways of probed forms, and the sink counted packets; `until_ns` is monotonic.
     pub fn set_lease(&self, key: &Key, until_ns: u64) {
         self.write_lease(
             key,
             &source_lease {
                 until_ns,
-                ways: lease_way::WAY_UNPROVED.0,
+                proved_ns: 1,
+                vouched_ns: u64::MAX,
+                ways: lease_way::WAY_TCP_OVER.0
+                    | lease_way::WAY_TCP_EXTENSION.0
+                    | lease_way::WAY_TCP_GPE.0
+                    | lease_way::WAY_UDP_OVER.0
+                    | lease_way::WAY_UDP_EXTENSION.0
+                    | lease_way::WAY_UDP_GPE.0
+                    | lease_way::WAY_UDP_INT_MD.0,
                 ..source_lease::default()
             },
         );

@@ -257,8 +257,7 @@ fn names_from_elsewhere_cannot_drive_the_terminal() {
 fn each_peer_shows_the_encapsulation_of_its_flows() {
     /// Ways, eaten forms, time since the proof, the column's text, and the state in metrics.
     type Case<'a> = (&'a [&'a str], &'a [&'a str], Option<u64>, &'a str, &'a str);
-    let cases: [Case<'static>; 7] = [
-        (&["unproved"], &[], None, "unproved", "unproved"),
+    let cases: [Case<'static>; 6] = [
         (&[], &[], None, "being proved", "proving"),
         (&[], &["vxlan-gpe"], Some(1), "passes nothing", "closed"),
         (

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Writes answers of lease version 2: what this sink can read, and what it saw of the asking host's packets. */
-#ifndef HOSTINT_LEASE_ANSWER_V2_H
-#define HOSTINT_LEASE_ANSWER_V2_H
+/* Writes answers: what this sink can read, and what it saw of the asking host's packets. */
+#ifndef HOSTINT_LEASE_WRITE_ANSWER_H
+#define HOSTINT_LEASE_WRITE_ANSWER_H
 
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
@@ -16,11 +16,11 @@
 #include "sink/settings.h"
 
 enum {
-	DIGESTED_LEN = __builtin_offsetof(struct lease2_answer, answered_ns),
+	DIGESTED_LEN = __builtin_offsetof(struct lease_answer, answered_ns),
 };
 
 /* A sink that lost its grants does not know the asking host's node, so this changes then, too. */
-static __always_inline __u32 digest_of(const struct lease2_answer *answer, __u32 source_node)
+static __always_inline __u32 digest_of(const struct lease_answer *answer, __u32 source_node)
 {
 	const __u64 *words = (const __u64 *)answer;
 	__u64 hash = source_node;
@@ -37,7 +37,7 @@ static __always_inline __u32 digest_of(const struct lease2_answer *answer, __u32
 static __always_inline void begin_answer(struct lease_scratch *l, const struct sink_settings *set,
 					 const struct host_settings *host, const struct sink_grant *grant)
 {
-	struct lease2_answer *answer = &l->answer;
+	struct lease_answer *answer = &l->answer;
 
 	__builtin_memset(answer, 0, sizeof(*answer));
 	answer->instance = bpf_cpu_to_be64(host->instance);
@@ -57,7 +57,7 @@ static __always_inline void begin_answer(struct lease_scratch *l, const struct s
 	answer->answered_ns = bpf_cpu_to_be64(l->now);
 }
 
-static __always_inline void tell_counts(struct lease2_answer *answer, const struct sink_grant *grant)
+static __always_inline void tell_counts(struct lease_answer *answer, const struct sink_grant *grant)
 {
 #pragma unroll
 	for (int i = 0; i < LEASE_ENCAPSULATIONS; i++)
@@ -75,7 +75,7 @@ static __always_inline void begin_round(struct sink_grant *grant, __u64 round)
 	grant->round = round;
 }
 
-static __always_inline void tell_probes(struct lease2_answer *answer, const struct sink_grant *grant)
+static __always_inline void tell_probes(struct lease_answer *answer, const struct sink_grant *grant)
 {
 #pragma unroll
 	for (int i = 0; i < LEASE_FORMS; i++) {
@@ -86,7 +86,7 @@ static __always_inline void tell_probes(struct lease2_answer *answer, const stru
 }
 
 /* Without a key a host can ask for any address, but is told only about its own packets. */
-static __always_inline bool may_be_told(const struct host_settings *host, const struct lease2_question *q,
+static __always_inline bool may_be_told(const struct host_settings *host, const struct lease_question *q,
 					const struct lease_request *r)
 {
 	return host->has_lease_key || same_addresses(q->flow_saddr, r->daddr, r->saddr, r->daddr);
@@ -95,10 +95,10 @@ static __always_inline bool may_be_told(const struct host_settings *host, const 
 /* Writes the answer in the scratch into the full message there. It is a step of its own; see kernel/single_value.h. */
 __noinline int write_full_answer(void)
 {
-	const int room = sizeof(struct lease2_answer) + sizeof(__be64);
+	const int room = sizeof(struct lease_answer) + sizeof(__be64);
 	const struct host_settings *host = get_host_settings();
 	struct lease_scratch *l = get_lease_scratch();
-	struct lease2_message *m;
+	struct lease_message *m;
 	__u64 sum;
 
 	if (!host || !l)
@@ -113,10 +113,10 @@ __noinline int write_full_answer(void)
 
 __noinline int write_brief_answer(void)
 {
-	const int room = sizeof(struct lease2_short_message) - __builtin_offsetof(struct lease2_short_message, flags);
+	const int room = sizeof(struct lease_short_message) - __builtin_offsetof(struct lease_short_message, flags);
 	const struct host_settings *host = get_host_settings();
 	struct lease_scratch *l = get_lease_scratch();
-	struct lease2_short_message *m;
+	struct lease_short_message *m;
 	__u64 sum;
 
 	if (!host || !l)
@@ -139,8 +139,8 @@ __noinline int answer_full(void)
 	const struct sink_settings *set = get_sink_settings();
 	const struct host_settings *host = get_host_settings();
 	struct lease_scratch *l = get_lease_scratch();
-	const struct lease2_question *q;
-	struct lease2_message *m;
+	const struct lease_question *q;
+	struct lease_message *m;
 	struct sink_grant *grant;
 	struct icmp_echo *icmp;
 	bool astray, answered;
@@ -150,7 +150,7 @@ __noinline int answer_full(void)
 	icmp = &l->echo.full.icmp;
 	m = &l->echo.full.message;
 	q = &m->question;
-	if (!is_question(icmp, l, q->magic, q->version, LEASE_VERSION_2))
+	if (!is_question(icmp, l, q->magic, q->version))
 		return 0;
 	if (m->question_tag != tag_with_addresses(q, sizeof(*q), l->request.saddr, l->request.daddr, host->lease_key)) {
 		if (m->answer.instance)
@@ -164,7 +164,7 @@ __noinline int answer_full(void)
 	answered = m->answer.instance && has_answer(m, sizeof(*m) - sizeof(m->answer_tag), m->answer_tag, host);
 	if (answered && astray)
 		return 0;
-	grant = grant_to(q->flow_saddr, LEASE_VERSION_2, set, l);
+	grant = grant_to(q->flow_saddr, set, l);
 	if (!grant && !astray)
 		return 0;
 	if (grant && !astray)
@@ -190,7 +190,7 @@ __noinline int answer_brief(void)
 	const struct sink_settings *set = get_sink_settings();
 	const struct host_settings *host = get_host_settings();
 	struct lease_scratch *l = get_lease_scratch();
-	struct lease2_short_message *m;
+	struct lease_short_message *m;
 	struct sink_grant *grant;
 	struct icmp_echo *icmp;
 	bool answered;
@@ -199,9 +199,9 @@ __noinline int answer_brief(void)
 		return 0;
 	icmp = &l->echo.brief.icmp;
 	m = &l->echo.brief.message;
-	if (!is_question(icmp, l, m->magic, m->version, LEASE_VERSION_2))
+	if (!is_question(icmp, l, m->magic, m->version))
 		return 0;
-	if (m->question_tag != tag_with_addresses(m, __builtin_offsetof(struct lease2_short_message, question_tag),
+	if (m->question_tag != tag_with_addresses(m, __builtin_offsetof(struct lease_short_message, question_tag),
 						  l->request.saddr, l->request.daddr, host->lease_key)) {
 		if (m->answered_ns)
 			return 0;
@@ -213,7 +213,7 @@ __noinline int answer_brief(void)
 	answered = m->answered_ns && has_answer(m, sizeof(*m) - sizeof(m->answer_tag), m->answer_tag, host);
 	if (answered && set->flags & SINK_ASTRAY)
 		return 0;
-	grant = grant_to(l->request.saddr, LEASE_VERSION_2, set, l);
+	grant = grant_to(l->request.saddr, set, l);
 	if (answered || (!grant && !(set->flags & SINK_ASTRAY)))
 		return 0;
 	begin_answer(l, set, host, grant);

@@ -1,4 +1,4 @@
-//! Lease messages of version 2: a full question and a short one, and their answers.
+//! Lease messages: a full question and a short one, and their answers.
 
 use std::net::IpAddr;
 
@@ -69,8 +69,8 @@ pub struct FullAnswer {
 }
 
 impl FullAnswer {
-    /// The part of the answer that version 1 has, too.
-    pub fn as_version_1(&self) -> LeaseAnswer {
+    /// The part of the answer that is kept.
+    pub fn summary(&self) -> LeaseAnswer {
         LeaseAnswer {
             instance: self.instance,
             node: self.node,
@@ -90,7 +90,7 @@ impl FullAnswer {
 pub struct FullEcho {
     pub nonce: u64,
     pub asked_ns: u64,
-    /// `None` if no sink of version 2 wrote an answer into the message.
+    /// `None` if no sink wrote an answer into the message.
     pub answer: Option<FullAnswer>,
 }
 
@@ -98,6 +98,6 @@ pub struct FullEcho {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ShortEcho {
     pub nonce: u64,
-    /// `None` if no sink of version 2 wrote an answer into the message.
+    /// `None` if no sink wrote an answer into the message.
     pub answer: Option<LeaseWitness>,
 }

@@ -9,8 +9,8 @@ use hostint::model::{
     Capabilities, ClockSource, ClockState, ClockSteering, FullAnswer, FullEcho, FullQuestion,
     LeaseKey, LeaseWitness, Marks, NodeId, ShortEcho, ShortQuestion,
 };
-use hostint::wire::lease::v2::{
-    FULL_LEN, Lease2Echo, SHORT_LEN, decode_echo, encode_full_question, encode_short_question,
+use hostint::wire::lease::message::{
+    FULL_LEN, LeaseEcho, decode_echo, encode_full_question, encode_short_question,
 };
 use hostint_testing::checksum::verify_packet;
 use hostint_testing::frame::{EXTENSION_PORT, Frame, MARK, UDP};
@@ -22,8 +22,7 @@ use hostint_testing::programs::sink::{Sink, Sizes, settings};
 use hostint_testing::sink_cases::{extension, int};
 
 use super::answer::{
-    ASKING, GRANT_NS, NONCE, assert_remembers_nothing, echo, every_way, icmp,
-    question as version_1_question, sink, tagged,
+    ASKING, GRANT_NS, NONCE, assert_remembers_nothing, echo, every_way, icmp, sink, tagged,
 };
 
 const ROUND: u64 = 0x6162_6364_6566_6768;
@@ -64,7 +63,7 @@ pub(super) fn short(v6: bool) -> Frame {
 }
 
 /// The answer in a frame that came back, which is otherwise as it was.
-fn ask(sink: &Sink, hook: &Hook, frame: &[u8], at: usize, name: &str) -> Lease2Echo {
+fn ask(sink: &Sink, hook: &Hook, frame: &[u8], at: usize, name: &str) -> LeaseEcho {
     let ran = (hook.run)(sink, frame);
     let name = format!("{}: {name}", hook.name);
     assert_eq!(ran.verdict, hook.pass, "{name}: verdict");
@@ -90,7 +89,7 @@ fn ask_full(sink: &Sink, question: &FullQuestion) -> FullAnswer {
         message_at(v6, 0),
         "a full question",
     ) {
-        Lease2Echo::Full(FullEcho {
+        LeaseEcho::Full(FullEcho {
             answer: Some(answer),
             ..
         }) => answer,
@@ -101,7 +100,7 @@ fn ask_full(sink: &Sink, question: &FullQuestion) -> FullAnswer {
 fn ask_short(sink: &Sink) -> LeaseWitness {
     let frame = short(false).bytes();
     match ask(sink, &HOOKS[0], &frame, message_at(false, 0), "a short one") {
-        Lease2Echo::Short(ShortEcho {
+        LeaseEcho::Short(ShortEcho {
             answer: Some(answer),
             ..
         }) => answer,
@@ -167,7 +166,7 @@ mod root {
                 let answered = ask(&sink, hook, &frame, at, &name);
                 let granted = (count::COUNT_SINK_LEASE_GRANTED, 1, frame.len() as u64);
                 assert_counted(&sink, &[granted], &name);
-                let Lease2Echo::Full(FullEcho {
+                let LeaseEcho::Full(FullEcho {
                     nonce: NONCE,
                     asked_ns: 42,
                     answer: Some(answer),
@@ -212,7 +211,7 @@ mod root {
 
                 let frame = in_vlans(short(v6)).bytes();
                 let answered = ask(&sink, hook, &frame, at, &name);
-                let Lease2Echo::Short(ShortEcho {
+                let LeaseEcho::Short(ShortEcho {
                     nonce: NONCE,
                     answer: Some(witness),
                 }) = answered
@@ -268,7 +267,7 @@ mod root {
                     message[at] ^= 1;
                     echo(v6, &message)
                 };
-                let tag = if message.len() == FULL_LEN { 64 } else { 16 };
+                let tag = if message.len() == FULL_LEN { 56 } else { 16 };
                 let reply = icmp(v6, [if v6 { 129 } else { 0 }, 0], &message);
                 let longer = [&message[..], &[0]].concat();
                 let cases = [
@@ -355,21 +354,16 @@ mod root {
         astray.flags |= sink_flag::SINK_ASTRAY.0;
         sink.set(&astray);
         for (hook, v6) in every_way() {
-            let version_1 = version_1_question(v6).bytes();
-            sink.zero_counters();
-            let ran = (hook.run)(&sink, &version_1);
-            assert_eq!(ran.bytes, version_1, "{}: version 1", hook.name);
             let refused = count::COUNT_SINK_LEASE_ASTRAY;
-            assert_counted(&sink, &[(refused, 1, version_1.len() as u64)], "version 1");
             for frame in [full(v6, &full_question(v6)), short(v6)] {
                 let frame = frame.bytes();
                 sink.zero_counters();
                 let echo = ask(&sink, hook, &frame, message_at(v6, 0), "astray");
-                let (Lease2Echo::Full(FullEcho {
+                let (LeaseEcho::Full(FullEcho {
                     answer: Some(FullAnswer { witness, .. }),
                     ..
                 })
-                | Lease2Echo::Short(ShortEcho {
+                | LeaseEcho::Short(ShortEcho {
                     answer: Some(witness),
                     ..
                 })) = echo
@@ -391,7 +385,7 @@ mod root {
     }
 
     #[test]
-    fn a_grant_keeps_its_counts_when_it_is_renewed_by_any_version() {
+    fn a_grant_keeps_its_counts_when_it_is_renewed() {
         let source = addresses(false).0;
         let begun = sink_grant {
             until_ns: 1,
@@ -407,11 +401,9 @@ mod root {
             round: ROUND,
             ..full_question(false)
         };
-        let version_1 = version_1_question(false);
-        for (name, frame, node, version) in [
-            ("version 1", version_1, ASKING.0, 1),
-            ("a short question", short(false), 5, 2),
-            ("a full question", full(false, &question), ASKING.0, 2),
+        for (name, frame, node) in [
+            ("a short question", short(false), 5),
+            ("a full question", full(false, &question), ASKING.0),
         ] {
             for hook in &HOOKS {
                 let sink = sink();
@@ -422,7 +414,6 @@ mod root {
                 let expected = sink_grant {
                     until_ns: renewed.until_ns,
                     source_node: node,
-                    version,
                     ..begun
                 };
                 let same = bytes_of(&renewed) == bytes_of(&expected);
@@ -652,7 +643,7 @@ mod root {
                 message_at(false, 0),
                 "another host",
             );
-            let Lease2Echo::Full(FullEcho {
+            let LeaseEcho::Full(FullEcho {
                 answer: Some(answer),
                 ..
             }) = answered
@@ -683,17 +674,13 @@ mod root {
     }
 
     #[test]
-    fn messages_are_told_apart_by_length_and_version() {
+    fn a_message_of_another_version_gets_no_answer() {
         let sink = sink();
-        let mut long_version_1 = full(false, &full_question(false)).bytes();
-        let at = message_at(false, 0);
-        long_version_1[at + 7] = 1;
-        let mut version_1_as_2 = version_1_question(false).bytes();
-        version_1_as_2[at + 7] = 2;
-        for frame in [long_version_1, version_1_as_2] {
-            assert_eq!(sink.run(&frame).bytes, frame, "no answer");
+        for version in [1, 3] {
+            let mut other = full(false, &full_question(false)).bytes();
+            other[message_at(false, 0) + 7] = version;
+            assert_eq!(sink.run(&other).bytes, other, "version {version}");
         }
-        assert_remembers_nothing(&sink, "neither");
-        assert_eq!((FULL_LEN, SHORT_LEN), (200, 64));
+        assert_remembers_nothing(&sink, "another version");
     }
 }

@@ -1,4 +1,4 @@
-//! Lease messages of version 2: a full one and a short one, told apart by their length.
+//! Lease messages: a full one and a short one, of different length.
 
 use std::net::IpAddr;
 
@@ -33,9 +33,9 @@ const INT_MD_AT: u32 = 32;
 const FLAG_ASTRAY: u32 = 1;
 const FLAG_UNTOLD: u32 = 2;
 
-/// An echo reply to a message of version 2.
+/// An echo reply to a lease question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Lease2Echo {
+pub enum LeaseEcho {
     Full(FullEcho),
     Short(ShortEcho),
 }
@@ -72,7 +72,7 @@ pub fn encode_short_question(
 }
 
 /// Reads the echo of a full or of a short question.
-pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<Lease2Echo, LeaseError> {
+pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<LeaseEcho, LeaseError> {
     let mut cursor = Cursor::new(bytes);
     let nonce = decode_head(&mut cursor, VERSION)?;
     match bytes.len() {
@@ -81,7 +81,7 @@ pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<Lease2Echo, LeaseError
             let asked_ns = cursor.u64("time of the question")?;
             let answered = is_answered(bytes, FULL_ANSWER_AT, nonce, key)?;
             let answer = answered.then(|| decode_full_answer(bytes)).transpose()?;
-            Ok(Lease2Echo::Full(FullEcho {
+            Ok(LeaseEcho::Full(FullEcho {
                 nonce,
                 asked_ns,
                 answer,
@@ -90,7 +90,7 @@ pub fn decode_echo(bytes: &[u8], key: LeaseKey) -> Result<Lease2Echo, LeaseError
         SHORT_LEN => {
             let answered = is_answered(bytes, SHORT_ANSWER_AT, nonce, key)?;
             let answer = answered.then(|| decode_short_answer(bytes)).transpose()?;
-            Ok(Lease2Echo::Short(ShortEcho { nonce, answer }))
+            Ok(LeaseEcho::Short(ShortEcho { nonce, answer }))
         }
         found => Err(LeaseError::Format(DecodeError::Length {
             what: "lease message",
