@@ -31,30 +31,44 @@ pub struct ReportGroup {
     pub refused: Vec<DecodeError>,
     /// Why INT that packets of the reports seem to have could not be read.
     pub unread_int: Vec<DecodeError>,
-    /// What the node tells of itself.
-    pub identity: Option<NodeIdentity>,
-    /// The packets that a source did not tag.
-    pub coverage: Option<CoverageReport>,
+    /// What the node says beside its reports, in a datagram that has no number.
+    pub notice: Option<Notice>,
+}
+
+/// What a node says beside its reports.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Notice {
+    /// What the node is called, and its interfaces.
+    Identity(NodeIdentity),
+    /// The packets that a source did not tag, and those that a sink measured.
+    Coverage(CoverageReport),
     /// What the node knows about clocks.
-    pub clocks: Option<ClockEvidence>,
+    Clocks(ClockEvidence),
     /// The sums of what the node dropped.
-    pub drops: Option<DropTotalsReport>,
+    Drops(DropTotalsReport),
     /// The times of all packets of a path that ends at the node.
-    pub path: Option<PathTotalsReport>,
+    Path(PathTotalsReport),
     /// The packets that came by the node.
-    pub crossings: Option<CrossingReport>,
+    Crossings(CrossingReport),
     /// The hosts whose TCP option 114 the node fills in.
-    pub option_hops: Option<OptionHopsReport>,
+    OptionHops(OptionHopsReport),
+}
+
+impl Notice {
+    fn node(&self) -> NodeId {
+        match self {
+            Self::Identity(identity) => identity.node,
+            Self::Coverage(coverage) => coverage.node,
+            Self::Clocks(evidence) => evidence.node,
+            Self::Drops(drops) => drops.node,
+            Self::Path(path) => path.totals.path.sink.node,
+            Self::Crossings(crossings) => crossings.node,
+            Self::OptionHops(hops) => hops.node,
+        }
+    }
 }
 
 impl ReportGroup {
-    /// True for a datagram that tells something beside reports, and has no number.
-    pub fn is_beside_reports(&self) -> bool {
-        let of_hosts = self.identity.is_some() || self.coverage.is_some() || self.clocks.is_some();
-        let of_packets = self.path.is_some() || self.crossings.is_some();
-        of_hosts || of_packets || self.drops.is_some() || self.option_hops.is_some()
-    }
-
     /// Returns the number of bits in the sequence number.
     pub fn sequence_bits(&self) -> u32 {
         match self.version {
@@ -95,24 +109,35 @@ fn unread_int(report: &Report) -> Option<DecodeError> {
 
 fn read(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
     match datagram.first().map_or(0, |first| first >> 4) {
-        0 if report_identity::is_one(datagram) => report_identity::decode(datagram).map(Into::into),
-        0 if report_coverage::is_one(datagram) => report_coverage::decode(datagram).map(Into::into),
-        0 if report_clock::is_one(datagram) => report_clock::decode(datagram).map(Into::into),
-        0 if report_drop_totals::is_one(datagram) => {
-            report_drop_totals::decode(datagram).map(Into::into)
-        }
-        0 if report_crossings::is_one(datagram) => {
-            report_crossings::decode(datagram).map(Into::into)
-        }
-        0 if report_option_hops::is_one(datagram) => {
-            report_option_hops::decode(datagram).map(Into::into)
-        }
-        0 if report_path::is_one(datagram) => report_path::decode(datagram).map(Into::into),
-        0 => report_v05::decode(datagram).map(ReportGroup::from),
+        0 => match notice(datagram) {
+            Some(notice) => notice.map(ReportGroup::from),
+            None => report_v05::decode(datagram).map(ReportGroup::from),
+        },
         1 => report_v10::decode(datagram).map(ReportGroup::from),
         2 => report_v20::decode(datagram),
         found => Err(DecodeError::Version { found }),
     }
+}
+
+/// Reads a datagram that is none of reports. `None`: it is one of reports.
+fn notice(datagram: &[u8]) -> Option<Result<Notice, DecodeError>> {
+    Some(if report_identity::is_one(datagram) {
+        report_identity::decode(datagram).map(Notice::Identity)
+    } else if report_coverage::is_one(datagram) {
+        report_coverage::decode(datagram).map(Notice::Coverage)
+    } else if report_clock::is_one(datagram) {
+        report_clock::decode(datagram).map(Notice::Clocks)
+    } else if report_drop_totals::is_one(datagram) {
+        report_drop_totals::decode(datagram).map(Notice::Drops)
+    } else if report_crossings::is_one(datagram) {
+        report_crossings::decode(datagram).map(Notice::Crossings)
+    } else if report_option_hops::is_one(datagram) {
+        report_option_hops::decode(datagram).map(Notice::OptionHops)
+    } else if report_path::is_one(datagram) {
+        report_path::decode(datagram).map(Notice::Path)
+    } else {
+        return None;
+    })
 }
 
 impl From<Report> for ReportGroup {
@@ -131,106 +156,23 @@ impl From<Report> for ReportGroup {
             sequence: report.sequence,
             reports: vec![report],
             refused: Vec::new(),
-            identity: None,
-            coverage: None,
-            clocks: None,
-            drops: None,
-            path: None,
-            crossings: None,
-            option_hops: None,
+            notice: None,
             unread_int: Vec::new(),
         }
     }
 }
 
-impl ReportGroup {
-    /// A datagram of a node that is none of its reports.
-    fn beside_reports(node: NodeId) -> Self {
+impl From<Notice> for ReportGroup {
+    fn from(notice: Notice) -> Self {
         Self {
             hw_id: HwId::default(),
-            node: Some(node),
+            node: Some(notice.node()),
             version: ReportVersion::V05,
             sequence: 0,
             reports: Vec::new(),
             refused: Vec::new(),
-            identity: None,
-            coverage: None,
-            clocks: None,
-            drops: None,
-            path: None,
-            crossings: None,
-            option_hops: None,
+            notice: Some(notice),
             unread_int: Vec::new(),
-        }
-    }
-}
-
-impl From<NodeIdentity> for ReportGroup {
-    fn from(identity: NodeIdentity) -> Self {
-        let node = identity.node;
-        Self {
-            identity: Some(identity),
-            ..Self::beside_reports(node)
-        }
-    }
-}
-
-impl From<CoverageReport> for ReportGroup {
-    fn from(coverage: CoverageReport) -> Self {
-        let node = coverage.node;
-        Self {
-            coverage: Some(coverage),
-            ..Self::beside_reports(node)
-        }
-    }
-}
-
-impl From<ClockEvidence> for ReportGroup {
-    fn from(evidence: ClockEvidence) -> Self {
-        let node = evidence.node;
-        Self {
-            clocks: Some(evidence),
-            ..Self::beside_reports(node)
-        }
-    }
-}
-
-impl From<DropTotalsReport> for ReportGroup {
-    fn from(drops: DropTotalsReport) -> Self {
-        let node = drops.node;
-        Self {
-            drops: Some(drops),
-            ..Self::beside_reports(node)
-        }
-    }
-}
-
-impl From<PathTotalsReport> for ReportGroup {
-    fn from(path: PathTotalsReport) -> Self {
-        let node = path.totals.path.sink.node;
-        Self {
-            path: Some(path),
-            ..Self::beside_reports(node)
-        }
-    }
-}
-
-impl From<CrossingReport> for ReportGroup {
-    fn from(crossings: CrossingReport) -> Self {
-        let node = crossings.node;
-        Self {
-            crossings: Some(crossings),
-            ..Self::beside_reports(node)
-        }
-    }
-}
-
-impl From<OptionHopsReport> for ReportGroup {
-    fn from(hops: OptionHopsReport) -> Self {
-        let node = hops.node;
-        Self {
-            option_hops: Some(hops),
-            ..Self::beside_reports(node)
         }
     }
 }

@@ -36,13 +36,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         sequence: word & ((1 << SEQUENCE_BITS) - 1),
         reports: Vec::new(),
         refused: Vec::new(),
-        identity: None,
-        coverage: None,
-        clocks: None,
-        drops: None,
-        path: None,
-        crossings: None,
-        option_hops: None,
+        notice: None,
         unread_int: Vec::new(),
     };
     let (parts, stopped) = parts(datagram);
