@@ -15,10 +15,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use demo::DemoArgs;
-pub use history::{
-    DropsBy, FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg,
-    SubjectArgs, When,
-};
+pub use history::{FlowsArgs, HistoryArgs, HistoryCommand, NodeArg, SubjectArgs, When};
 pub use history_hops::HopsArgs;
 pub use history_queues::QueuesArgs;
 pub use history_tcp::{ConnectionsArgs, ConnectionsBy};

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use super::{ConnectionsArgs, HopsArgs, QueuesArgs};
-use crate::model::{DropGrouping, FlowOrder, NodeId, SegmentOrder};
+use crate::model::{DropGrouping, FlowOrder, MatrixFigure, NodeId, SegmentOrder};
 
 /// The query.
 #[derive(Debug, Subcommand)]
@@ -25,7 +25,7 @@ pub enum HistoryCommand {
 
         /// Order of the pairs
         #[arg(long, value_name = "KEY", default_value = "loss")]
-        sort: HistoryOrder,
+        sort: FlowOrder,
 
         /// Number of pairs to list; JSON and CSV list all
         #[arg(long, value_name = "N", default_value_t = 10)]
@@ -112,7 +112,7 @@ pub enum HistoryCommand {
 
         /// Order of the segments, largest first
         #[arg(long, value_name = "KEY", default_value = "p99")]
-        sort: SegmentKey,
+        sort: SegmentOrder,
 
         /// Number of segments to show
         #[arg(long, value_name = "N", default_value_t = 20)]
@@ -125,7 +125,7 @@ pub enum HistoryCommand {
 
         /// What drops are added up by
         #[arg(long, value_name = "WHAT", default_value = "reason")]
-        by: DropsBy,
+        by: DropGrouping,
 
         /// Only drops of this host, by its id or its name
         #[arg(long, value_name = "NODE")]
@@ -181,7 +181,7 @@ pub struct FlowsArgs {
 
     /// Order of flows, largest first
     #[arg(long, value_name = "KEY", default_value = "loss")]
-    pub sort: HistoryOrder,
+    pub sort: FlowOrder,
 
     /// Only flows from this node, by its id or its name
     #[arg(long, value_name = "NODE")]
@@ -244,91 +244,6 @@ pub struct SubjectArgs {
     /// Packets of the flow with this id
     #[arg(long, value_name = "ID", conflicts_with_all = ["source", "sink", "class"])]
     pub flow: Option<i64>,
-}
-
-/// The figure that flows and pairs are sorted by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum HistoryOrder {
-    /// most lost packets first
-    Loss,
-    /// highest p99 latency first
-    Latency,
-    /// largest p99 - p50 first
-    Jitter,
-    /// most packets first
-    Packets,
-}
-
-impl From<HistoryOrder> for FlowOrder {
-    fn from(order: HistoryOrder) -> Self {
-        match order {
-            HistoryOrder::Loss => Self::Loss,
-            HistoryOrder::Latency => Self::Latency,
-            HistoryOrder::Jitter => Self::Jitter,
-            HistoryOrder::Packets => Self::Packets,
-        }
-    }
-}
-
-/// The figure that segments are sorted by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum SegmentKey {
-    /// highest p99 latency first
-    P99,
-    /// largest share of the mean latency of their paths first
-    Share,
-    /// most lost packets first
-    Lost,
-}
-
-impl From<SegmentKey> for SegmentOrder {
-    fn from(key: SegmentKey) -> Self {
-        match key {
-            SegmentKey::P99 => Self::P99,
-            SegmentKey::Share => Self::Share,
-            SegmentKey::Lost => Self::Lost,
-        }
-    }
-}
-
-/// What drops are added up by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum DropsBy {
-    /// the kernel's reason
-    Reason,
-    /// reason, function of the kernel, interface, and host
-    Place,
-    /// host
-    Node,
-    /// flow, with reason, function and host
-    Flow,
-    /// pod or container that misses the packets, and reason
-    Pod,
-}
-
-impl From<DropsBy> for DropGrouping {
-    fn from(by: DropsBy) -> Self {
-        match by {
-            DropsBy::Reason => Self::Reason,
-            DropsBy::Place => Self::Place,
-            DropsBy::Node => Self::Node,
-            DropsBy::Flow => Self::Flow,
-            DropsBy::Pod => Self::Pod,
-        }
-    }
-}
-
-/// The figure in a matrix.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum MatrixFigure {
-    /// latency that half of the packets do not exceed
-    P50,
-    /// latency that 99 % of the packets do not exceed
-    P99,
-    /// p99 - p50
-    Jitter,
-    /// share of sent packets that were lost
-    Loss,
 }
 
 /// A time, absolute or relative to now.

@@ -1,7 +1,9 @@
 //! Queries to a collector's history, and their results.
 
+use clap::ValueEnum;
 use serde::Serialize;
 
+use super::coverage::CoverageRow;
 use super::{
     ConnectionFigures, ConnectionQuery, ConnectionSeries, CorrectedMean, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowKey, ForwardedFlow, HopQuery, LatencyResolution,
@@ -15,6 +17,14 @@ use super::{
 pub struct Span {
     pub since_ns: u64,
     pub until_ns: u64,
+}
+
+impl Span {
+    /// All times that a history has.
+    pub const EVER: Self = Self {
+        since_ns: 0,
+        until_ns: i64::MAX.cast_unsigned(),
+    };
 }
 
 /// Figures of a subject: those of its reports, and those of all its packets if summaries came.
@@ -222,13 +232,16 @@ pub struct ClassFigures {
 }
 
 /// The figure that flows are sorted by, largest first.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum FlowOrder {
+    /// most lost packets first
     #[default]
     Loss,
-    /// p99
+    /// highest p99 latency first
     Latency,
+    /// largest p99 - p50 first
     Jitter,
+    /// most packets first
     Packets,
 }
 
@@ -297,6 +310,10 @@ pub trait History: Send {
     fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError>;
     /// All classes that have reports in the span.
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError>;
+    /// The coverage of each pair and class, most missed packets first. A store without any knows none.
+    fn coverage(&mut self, _span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
+        Ok(Vec::new())
+    }
     /// A series of at most about `points` points, if there are roll-ups of that resolution.
     fn series(
         &mut self,

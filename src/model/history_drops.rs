@@ -1,22 +1,23 @@
 //! Questions to a collector's history about what hosts dropped, and their answers.
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{DropCount, DropPosition, FlowKey, NodeId, TunnelId};
 
 /// What drops are added up by.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum DropGrouping {
-    /// The kernel's reason.
+    /// the kernel's reason
     #[default]
     Reason,
-    /// The reason, the kernel's function and the interface.
+    /// reason, function of the kernel, interface, and host
     Place,
-    /// The host, and whether the packets are a loss.
+    /// host
     Node,
-    /// The flow and its tunnel, its reason and place. Those beyond the hosts' limits have no flow.
+    /// flow, with reason, function and host
     Flow,
-    /// The pod or container that misses the packets, and the reason. Those without one are left out.
+    /// pod or container that misses the packets, and reason
     Pod,
 }
 

@@ -1,5 +1,6 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
+mod answer;
 mod arrival;
 mod batch;
 mod capabilities;
@@ -90,6 +91,7 @@ mod port_names;
 mod postcards_status;
 mod prefix;
 pub mod preflight;
+mod question;
 mod queue_episode;
 mod queue_rule;
 mod quirk;
@@ -110,6 +112,7 @@ mod summary_budget;
 mod tally;
 mod tcp_beside_int;
 mod tcp_option;
+mod tcp_question;
 mod tcp_sample;
 mod tcp_status;
 mod tcp_totals;
@@ -125,6 +128,7 @@ mod watch;
 mod ways;
 mod wide_slots;
 
+pub use answer::Answer;
 pub use arrival::Arrival;
 pub use batch::is_whole_batch;
 pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
@@ -233,6 +237,7 @@ pub use plain_error::PlainError;
 pub use port_names::{PortNames, RecordPort, port_names};
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};
+pub use question::{MatrixFigure, Question};
 pub use queue_episode::{
     EpisodeId, MOST_QUEUE_FLOWS, QueueEpisode, QueueFigures, QueueFlow, QueuePacket, QueueReport,
     QueueTotals,
@@ -263,6 +268,7 @@ pub use tcp_beside_int::{BesideInt, BesideIntUnknown, IntOfConnection, WITHOUT_S
 pub use tcp_option::{
     OptionCounts, OptionFigures, OptionOff, QUEUE_STEP_BYTES, WorstHop, WorstSample, link_code,
 };
+pub use tcp_question::TcpQuestion;
 pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, TcpPhase, TcpSample};
 pub use tcp_status::TcpStatus;
 pub use tcp_totals::{ConnectionReport, LimitedCount, TcpNews, TcpReport, TcpTotals};

@@ -58,11 +58,6 @@ impl HistoryReader {
         self.ask(|conn, _| hosts::read(conn))
     }
 
-    /// Returns the coverage of each pair and class, most missed packets first.
-    pub fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
-        self.ask(|conn, _| coverage::read(conn, span))
-    }
-
     /// Answers a question from one state of the store, even if it is written to meanwhile.
     fn ask<T>(
         &mut self,
@@ -271,6 +266,10 @@ impl History for HistoryReader {
 
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
         self.ask(|conn, _| classes(conn, span))
+    }
+
+    fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
+        self.ask(|conn, _| coverage::read(conn, span))
     }
 
     fn series(
