@@ -11,7 +11,7 @@ use super::freshness::Hosts;
 use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
-use super::{DecodeError, Notice, ReportGroup};
+use super::{DecodeError, NodeNotice, ReportGroup};
 use crate::model::{Arrival, Body, ExporterHealth, NameOrigin, NodeId};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
@@ -137,15 +137,15 @@ impl Exporters {
     }
 
     /// Takes what a node says beside its reports for a sign of life.
-    fn noticed(&mut self, arrival: Arrival, group: &ReportGroup, notice: &Notice) {
+    fn noticed(&mut self, arrival: Arrival, group: &ReportGroup, notice: &NodeNotice) {
         match notice {
-            Notice::Identity(identity) => {
+            NodeNotice::Identity(identity) => {
                 self.identities
                     .learn(arrival.exporter.ip(), identity, arrival.received_ns);
                 self.lives(arrival, group, identity.node, Some(identity.period_s));
             }
             // It comes only after periods with packets, so its period promises nothing.
-            Notice::Coverage(coverage) => self.lives(arrival, group, coverage.node, None),
+            NodeNotice::Coverage(coverage) => self.lives(arrival, group, coverage.node, None),
             _ => {
                 self.sums.decoded += 1;
                 if let Some(node) = group.node {

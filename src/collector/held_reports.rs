@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Notice, ReportGroup};
+use super::{NodeNotice, ReportGroup};
 use crate::model::{Arrival, Body, NodeId, Path, Report};
 
 /// Reports wait no longer than this; if their clocks are not known by then, they are handed on as "unknown".
@@ -64,7 +64,7 @@ impl HeldReports {
 /// The nodes whose clocks stamped what a datagram tells.
 pub(super) fn stamping_nodes(group: &ReportGroup) -> impl Iterator<Item = NodeId> {
     let path = match &group.notice {
-        Some(Notice::Path(path)) => Some(&path.totals.path),
+        Some(NodeNotice::Path(path)) => Some(&path.totals.path),
         _ => None,
     };
     let path = path.into_iter().flat_map(Path::nodes);

@@ -63,12 +63,12 @@ pub use numbering::{Continuity, Numbering, NumberingCounts};
 pub use option_hops::OptionHops;
 pub use received::ReportHub;
 pub use reception::{ListenerCounts, Reception, ReceptionCounts};
-pub use report_taker::{News, ReceivedReport, ReportTaker};
+pub use report_taker::{ReceivedReport, ReportNews, ReportTaker};
 pub use reverse_names::{AddressName, ReverseNames};
 pub use segments::Segments;
 pub use socket::ListenError;
 pub use undecodable::{UndecodableCounts, UndecodableFrom};
 
 // The border to the network: the collector, the store and tests take reports from here and from nowhere else.
-pub use crate::wire::report::{Notice, ReportGroup, decode};
+pub use crate::wire::report::{NodeNotice, ReportGroup, decode};
 pub use crate::wire::{DecodeError, DecodeErrorKind};

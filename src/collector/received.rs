@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
 use super::mx_join::WaitingReport;
-use super::report_taker::{News, ReceivedReport, ReportTaker};
+use super::report_taker::{ReceivedReport, ReportNews, ReportTaker};
 use super::reported_paths::ReportedPaths;
-use super::{HostConnections, HostDrops, Ledgers, Notice, ReportGroup, decode};
+use super::{HostConnections, HostDrops, Ledgers, NodeNotice, ReportGroup, decode};
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PassageId,
     Record, Report, ReportVersion, SummarySubject, TcpGrowth, TimeWords,
@@ -77,7 +77,7 @@ impl<T: ReportTaker> ReportHub<T> {
         };
         let now_ns = self.now_ns(arrival);
         self.ledgers.exporters.received(arrival, &group);
-        if let Some(Notice::Clocks(evidence)) = &group.notice {
+        if let Some(NodeNotice::Clocks(evidence)) = &group.notice {
             self.ledgers.clocks.learn(evidence, now_ns);
             self.release(now_ns)?;
         }
@@ -165,18 +165,18 @@ impl<T: ReportTaker> ReportHub<T> {
     }
 
     /// Hands on what a node says beside its reports.
-    fn notice(&mut self, notice: &Notice, arrival: Arrival, until_ns: u64) -> io::Result<()> {
+    fn notice(&mut self, notice: &NodeNotice, arrival: Arrival, until_ns: u64) -> io::Result<()> {
         let ledgers = &mut self.ledgers;
         match notice {
-            Notice::Coverage(coverage) => {
+            NodeNotice::Coverage(coverage) => {
                 ledgers.coverage.missed(coverage, arrival);
-                self.taker.accept(News::Coverage(coverage, arrival))
+                self.taker.accept(ReportNews::Coverage(coverage, arrival))
             }
-            Notice::Drops(drops) => {
+            NodeNotice::Drops(drops) => {
                 let added = ledgers.drops.sums(drops, arrival);
-                self.taker.accept(News::Drops(drops, &added, arrival))
+                self.taker.accept(ReportNews::Drops(drops, &added, arrival))
             }
-            Notice::Path(path) => {
+            NodeNotice::Path(path) => {
                 let added = ledgers.increments.of_path(path, arrival);
                 let growth = ledgers.clocks.growth_of(path, added, until_ns);
                 match PassageId::of(&growth.path) {
@@ -186,19 +186,19 @@ impl<T: ReportTaker> ReportHub<T> {
                         ledgers.crossings.see_path(&growth.path, arrival);
                     }
                 }
-                self.taker.accept(News::Path(&growth, arrival))
+                self.taker.accept(ReportNews::Path(&growth, arrival))
             }
-            Notice::Crossings(crossings) => {
+            NodeNotice::Crossings(crossings) => {
                 let known = ledgers.crossings.add(crossings, arrival);
                 ledgers.segments.cross(&known);
-                self.taker.accept(News::Crossed(&known, arrival))
+                self.taker.accept(ReportNews::Crossed(&known, arrival))
             }
-            Notice::OptionHops(hops) => {
+            NodeNotice::OptionHops(hops) => {
                 ledgers.option_hops.learn(hops, arrival);
                 Ok(())
             }
             // The exporters have learned the first, and the clocks the second.
-            Notice::Identity(_) | Notice::Clocks(_) => Ok(()),
+            NodeNotice::Identity(_) | NodeNotice::Clocks(_) => Ok(()),
         }
     }
 
@@ -261,7 +261,7 @@ impl<T: ReportTaker> ReportHub<T> {
         let path = path.and_then(|one| one.with_times(&mut self.times, set));
         path.into_iter()
             .for_each(|path| self.ledgers.segments.add(path));
-        self.taker.accept(News::Report(&ReceivedReport {
+        self.taker.accept(ReportNews::Report(&ReceivedReport {
             report,
             arrival: Some(arrival),
             class: class.or(self.classifier.class_of(flow)),
@@ -311,7 +311,7 @@ impl<T: ReportTaker> ReportHub<T> {
             .increments
             .is_repetition(&report, measured.as_ref())
         {
-            self.taker.accept(News::Report(&ReceivedReport {
+            self.taker.accept(ReportNews::Report(&ReceivedReport {
                 report: &report,
                 arrival,
                 class: class.or(record.class()),

@@ -38,7 +38,7 @@ pub struct ReceivedReport<'a> {
 
 /// What the hub hands on.
 #[derive(Clone, Copy, Debug)]
-pub enum News<'a> {
+pub enum ReportNews<'a> {
     Report(&'a ReceivedReport<'a>),
     /// The packets that a source did not tag, or that a sink measured.
     Coverage(&'a CoverageReport, Arrival),
@@ -54,7 +54,7 @@ pub enum News<'a> {
 pub trait ReportTaker {
     /// # Errors
     /// If it makes no sense to go on; reports that a taker loses on its own it counts itself.
-    fn accept(&mut self, news: News<'_>) -> io::Result<()>;
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()>;
 
     /// Hands on what was taken so far: there may be no more reports for a while.
     fn flush(&mut self) -> io::Result<()>;

@@ -36,6 +36,7 @@ mod history;
 mod history_drops;
 mod history_hops;
 mod history_queues;
+mod history_reader;
 mod history_tcp;
 mod history_tcp_hops;
 mod hop;
@@ -155,8 +156,8 @@ pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of}
 pub use group_totals::{GroupTotals, TOTALS_TOLD};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
-    ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError, LEAST_SAMPLES,
-    LatencyFigures, MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span,
+    ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, LEAST_SAMPLES, LatencyFigures,
+    MatrixFigure, MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span,
     Subject,
 };
 pub use history_drops::{
@@ -165,6 +166,7 @@ pub use history_drops::{
 };
 pub use history_hops::{ForwardedFlow, HopOrder, HopQuery};
 pub use history_queues::{EpisodeOrder, EpisodeQuery, ToldEpisode};
+pub use history_reader::{History, HistoryError};
 pub use history_tcp::{
     CONNECTION_SILENT_NS, ConnectionCounts, ConnectionFigures, ConnectionOrder, ConnectionPoint,
     ConnectionQuery, ConnectionSeries, ConnectionState, HostTcpRow, LimitPoint, LimitSeries,
@@ -237,7 +239,7 @@ pub use plain_error::PlainError;
 pub use port_names::{PortNames, RecordPort, port_names};
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};
-pub use question::{MatrixFigure, Question};
+pub use question::Question;
 pub use queue_episode::{
     EpisodeId, MOST_QUEUE_FLOWS, QueueEpisode, QueueFigures, QueueFlow, QueuePacket, QueueReport,
     QueueTotals,

@@ -1,26 +1,11 @@
 //! Questions to a history, asked by `hostint history` and by the page alike.
 
-use clap::ValueEnum;
-
 use super::coverage::covered;
 use super::{
-    Answer, DropQuery, EpisodeQuery, FlowOrder, FlowQuery, History, HistoryError, HopQuery, NodeId,
-    PairFigures, PathQuery, ReportQuery, SegmentOrder, Span, Subject, TcpQuestion,
+    Answer, DropQuery, EpisodeQuery, FlowOrder, FlowQuery, History, HistoryError, HopQuery,
+    MatrixFigure, NodeId, PairFigures, PathQuery, ReportQuery, SegmentOrder, Span, Subject,
+    TcpQuestion,
 };
-
-/// The figure in a matrix.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
-pub enum MatrixFigure {
-    /// latency that half of the packets do not exceed
-    P50,
-    /// latency that 99 % of the packets do not exceed
-    #[default]
-    P99,
-    /// p99 - p50
-    Jitter,
-    /// share of sent packets that were lost
-    Loss,
-}
 
 /// A question about a span of time.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::drops::counted;
 use super::tcp::HopState;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{CapturedConnection, WorstHop};
 
 /// Displays `tcp 192.0.2.1:40000 > 198.51.100.2:5201  12 requests, 12 samples of 40 echoes  worst hop 1 in 12: ...`.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use super::tunnel::TunnelText;
 use crate::model::{DropPosition, DropTotals, HostDrop, KernelReason};
 

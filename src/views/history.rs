@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::coverage;
+use super::digits::Grouped;
 use super::figures::{OF_PACKETS, OF_REPORTS, UNKNOWN_CLOCKS, bounds_text, figures_table};
 use super::history_drops::{self, split_text};
 use super::history_hops;
@@ -16,7 +17,7 @@ use super::moment::moment;
 use super::path;
 use super::shortened::wrap;
 use super::table::TextWidth;
-use super::text::{Grouped, TextLine};
+use super::text::TextLine;
 use crate::model::{
     Answer, ClassFigures, Extent, Figures, FlowFigures, MatrixFigure, NodeId, PairFigures, Record,
     Series, ShownFigures, Span,

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use super::digits::Grouped;
 use super::drops::position_text;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
-use super::text::Grouped;
 use super::tunnel::TunnelName;
 use crate::model::{DropFigures, DropGrouping, LossSplit};
 

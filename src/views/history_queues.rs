@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::hops::interface;
 use super::hosts::KnownHosts;
 use super::moment::moment;
 use super::queues::{Trigger, culprits};
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::ToldEpisode;
 
 /// The columns of a CSV.

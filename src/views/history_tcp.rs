@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::hosts::KnownHosts;
 use super::moment::moment;
 use super::table::TextTable;
 use super::tcp::HopState;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{
     Answer, ConnectionFigures, IntOfConnection, Limit, TcpGrouping, TcpHops, TcpSums,
 };

@@ -5,6 +5,7 @@ mod collectors;
 mod coverage;
 pub mod dests;
 pub mod diagnosis;
+pub mod digits;
 pub mod drops;
 mod figures;
 mod grants;

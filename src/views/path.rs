@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::history_drops::split_text;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use super::waterfall::{self, Strokes, ends, figures, has_losses};
 use crate::model::{LossByHost, PathFigures, SegmentFigures, SegmentKind, SegmentTimes};
 

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::drops::counted;
 use super::hops::interface;
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{QueueEpisode, QueueFigures, QueueLimits, QueueMeasure, QueueTotals};
 
 /// The flows of an episode that its line shows.

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::drops::{ReasonText, counted};
 use super::hops::{not_timed, passages};
 use super::moment::moment;
 use super::queues::{not_judged, queues as table_of};
-use super::text::{Grouped, Nanoseconds};
 use super::told_collectors::ToldCollectors;
 use crate::model::name_pattern::is_pattern;
 use crate::model::{

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::moment::moment;
 use super::tcp::TcpTotalsText;
-use super::text::{Grouped, Nanoseconds};
 use super::told_collectors::ToldCollectors;
 use crate::model::TcpStatus;
 

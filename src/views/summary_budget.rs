@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::text::{Grouped, Nanoseconds};
+use super::digits::{Grouped, Nanoseconds};
 use crate::model::SinkStatus;
 
 /// Writes how often the daemon tells summaries, and how many at most. Nothing if no daemon says so.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::digits::Grouped;
 use super::drops::counted;
-use super::text::Grouped;
 use crate::model::NodeId;
 
 /// A line: `  collectors: 192.0.2.9:32766, as node 7; 12 reports sent`.

@@ -1,8 +1,8 @@
 //! A path as rows, one for each segment: what is known of it, and where its times begin and end beside the others.
 
+use super::digits::{Grouped, Nanoseconds};
 use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{
     LEAST_SAMPLES, LatencyFigures, PathFigures, Segment, SegmentFigures, SegmentKind, SegmentTimes,
 };

@@ -121,7 +121,7 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, HistoryError> {
 /// The answer of the API: that of `hostint history --json`, but for those whose form is another one here.
 pub(super) fn answer(span: Option<Span>, answer: Option<Answer>) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
-    struct Paths {
+    struct PathsBody {
         paths: Vec<PathFigures>,
         loss: Option<LossByHost>,
     }
@@ -135,7 +135,7 @@ pub(super) fn answer(span: Option<Span>, answer: Option<Answer>) -> Result<Vec<u
         Some(Answer::Series { series }) => of_span(span, series),
         Some(Answer::Pairs { pairs, .. }) => self::pairs(span, pairs),
         Some(Answer::Flows { flows }) => self::flows(span, flows),
-        Some(Answer::Paths { paths, loss, .. }) => of_span(span, Paths { paths, loss }),
+        Some(Answer::Paths { paths, loss, .. }) => of_span(span, PathsBody { paths, loss }),
         Some(Answer::Drops {
             drops, drop_series, ..
         }) => {

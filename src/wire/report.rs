@@ -32,12 +32,12 @@ pub struct ReportGroup {
     /// Why INT that packets of the reports seem to have could not be read.
     pub unread_int: Vec<DecodeError>,
     /// What the node says beside its reports, in a datagram that has no number.
-    pub notice: Option<Notice>,
+    pub notice: Option<NodeNotice>,
 }
 
 /// What a node says beside its reports.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Notice {
+pub enum NodeNotice {
     /// What the node is called, and its interfaces.
     Identity(NodeIdentity),
     /// The packets that a source did not tag, and those that a sink measured.
@@ -54,7 +54,7 @@ pub enum Notice {
     OptionHops(OptionHopsReport),
 }
 
-impl Notice {
+impl NodeNotice {
     fn node(&self) -> NodeId {
         match self {
             Self::Identity(identity) => identity.node,
@@ -120,21 +120,21 @@ fn read(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
 }
 
 /// Reads a datagram that is none of reports. `None`: it is one of reports.
-fn notice(datagram: &[u8]) -> Option<Result<Notice, DecodeError>> {
+fn notice(datagram: &[u8]) -> Option<Result<NodeNotice, DecodeError>> {
     Some(if report_identity::is_one(datagram) {
-        report_identity::decode(datagram).map(Notice::Identity)
+        report_identity::decode(datagram).map(NodeNotice::Identity)
     } else if report_coverage::is_one(datagram) {
-        report_coverage::decode(datagram).map(Notice::Coverage)
+        report_coverage::decode(datagram).map(NodeNotice::Coverage)
     } else if report_clock::is_one(datagram) {
-        report_clock::decode(datagram).map(Notice::Clocks)
+        report_clock::decode(datagram).map(NodeNotice::Clocks)
     } else if report_drop_totals::is_one(datagram) {
-        report_drop_totals::decode(datagram).map(Notice::Drops)
+        report_drop_totals::decode(datagram).map(NodeNotice::Drops)
     } else if report_crossings::is_one(datagram) {
-        report_crossings::decode(datagram).map(Notice::Crossings)
+        report_crossings::decode(datagram).map(NodeNotice::Crossings)
     } else if report_option_hops::is_one(datagram) {
-        report_option_hops::decode(datagram).map(Notice::OptionHops)
+        report_option_hops::decode(datagram).map(NodeNotice::OptionHops)
     } else if report_path::is_one(datagram) {
-        report_path::decode(datagram).map(Notice::Path)
+        report_path::decode(datagram).map(NodeNotice::Path)
     } else {
         return None;
     })
@@ -162,8 +162,8 @@ impl From<Report> for ReportGroup {
     }
 }
 
-impl From<Notice> for ReportGroup {
-    fn from(notice: Notice) -> Self {
+impl From<NodeNotice> for ReportGroup {
+    fn from(notice: NodeNotice) -> Self {
         Self {
             hw_id: HwId::default(),
             node: Some(notice.node()),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hostint::collector::{News, ReportHub, ReportTaker};
+use hostint::collector::{ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::report_clock;
 use hostint::wire::report_v05;
@@ -69,8 +69,8 @@ impl Node {
 pub struct Corrected(pub Vec<Option<CorrectedLatency>>);
 
 impl ReportTaker for Corrected {
-    fn accept(&mut self, news: News<'_>) -> io::Result<()> {
-        if let News::Report(received) = news {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        if let ReportNews::Report(received) = news {
             self.0.push(received.clocks.corrected());
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What hosts tell of packets between their interfaces is added up apart from paths, and has the names of flows' interfaces.
 
-use hostint::collector::{News, ReportHub, ReportTaker};
+use hostint::collector::{ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::report_path;
 use hostint_testing::path_samples::path_totals;
@@ -13,7 +13,7 @@ const STARTED: u64 = 1_700_000_000 * SECOND;
 struct Nothing;
 
 impl ReportTaker for Nothing {
-    fn accept(&mut self, _news: News<'_>) -> std::io::Result<()> {
+    fn accept(&mut self, _news: ReportNews<'_>) -> std::io::Result<()> {
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hostint::collector::{MxCounts, News, ReportHub, ReportTaker};
+use hostint::collector::{MxCounts, ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::{report_postcards, report_v05, report_v20};
 use hostint_testing::frame::INT_MD_MARK;
@@ -19,8 +19,8 @@ const SECOND: u64 = 1_000_000_000;
 struct Told(Vec<(Vec<u32>, bool)>);
 
 impl ReportTaker for Told {
-    fn accept(&mut self, news: News<'_>) -> io::Result<()> {
-        let News::Report(received) = news else {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        let ReportNews::Report(received) = news else {
             return Ok(());
         };
         let observation = &received.report.observation;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use hostint::collector::{Increments, News, ReportHub, ReportTaker};
+use hostint::collector::{Increments, ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::report_path;
 use hostint_testing::path_samples::{path_totals, two_hops};
@@ -89,8 +89,8 @@ fn the_next_run_goes_on_where_this_one_ended() {
 struct Growths(Vec<PathGrowth>);
 
 impl ReportTaker for Growths {
-    fn accept(&mut self, news: News<'_>) -> io::Result<()> {
-        if let News::Path(growth, _) = news {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        if let ReportNews::Path(growth, _) = news {
             self.0.push(growth.clone());
         }
         Ok(())

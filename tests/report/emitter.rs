@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hostint::collector::Notice;
+use hostint::collector::NodeNotice;
 use hostint::collector::{Exporters, Reception, ReportGroup, ReportListener};
 use hostint::model::*;
 use hostint::os::clock;
@@ -459,9 +459,9 @@ fn every_collector_is_told_the_identity_beside_the_numbering_of_reports() {
         }
         let node = Some(NodeId(3));
         let wanted = [
-            (0, node, Some(Notice::Identity(identity.clone()))),
+            (0, node, Some(NodeNotice::Identity(identity.clone()))),
             (1, node, None),
-            (0, node, Some(Notice::Identity(identity.clone()))),
+            (0, node, Some(NodeNotice::Identity(identity.clone()))),
         ];
         assert_eq!(told, wanted);
     }

@@ -2,7 +2,8 @@
 
 use hostint::model::*;
 use hostint::report::LogLine;
-use hostint::views::text::{Nanoseconds, TextLine};
+use hostint::views::digits::Nanoseconds;
+use hostint::views::text::TextLine;
 use hostint::views::{dests, rules};
 use hostint::wire::packet;
 use hostint_testing::golden::{decode, udp_payload};

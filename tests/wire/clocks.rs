@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use hostint::collector::{Notice, decode};
+use hostint::collector::{NodeNotice, decode};
 use hostint::model::{
     ClockEvidence, ClockReading, ClockSource, ClockState, LeaseExchange, NodeId, PeerEvidence,
     QuickPacket,
@@ -54,7 +54,7 @@ fn evidence(random: &mut Random, readings: usize, peers: usize, most: usize) -> 
 
 fn evidence_of(datagram: &[u8]) -> ClockEvidence {
     match decode(datagram).unwrap().notice {
-        Some(Notice::Clocks(evidence)) => evidence,
+        Some(NodeNotice::Clocks(evidence)) => evidence,
         other => panic!("{other:?} is no evidence"),
     }
 }

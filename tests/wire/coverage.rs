@@ -1,6 +1,6 @@
 //! Reports of the coverage of sources and sinks are read and written back, in parts that fit into datagrams.
 
-use hostint::collector::{Notice, decode};
+use hostint::collector::{NodeNotice, decode};
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::model::{NodeId, Volume};
 use hostint::wire::report_coverage::{emit, parts};
@@ -69,7 +69,7 @@ fn written(report: &CoverageReport) -> Vec<u8> {
 
 fn read_coverage(datagram: &[u8]) -> CoverageReport {
     match decode(datagram).unwrap().notice {
-        Some(Notice::Coverage(read)) => read,
+        Some(NodeNotice::Coverage(read)) => read,
         other => panic!("{other:?}"),
     }
 }
@@ -84,7 +84,7 @@ fn what_is_told_is_what_is_read() {
         unmeasured(0, None, &[(39, 1)]),
     ]);
     let group = decode(&written(&told)).unwrap();
-    assert_eq!(group.notice, Some(Notice::Coverage(told)));
+    assert_eq!(group.notice, Some(NodeNotice::Coverage(told)));
     assert_eq!((group.node, group.reports.len()), (Some(NodeId(7)), 0));
 }
 
@@ -128,7 +128,7 @@ fn frames_that_were_not_written_here_are_read() {
     let group = decode(&udp_payload("hostint_coverage")).unwrap();
     assert_eq!(
         group.notice,
-        Some(Notice::Coverage(without_bytes(report(pairs.clone()))))
+        Some(NodeNotice::Coverage(without_bytes(report(pairs.clone()))))
     );
     // Its reasons stand in another order than in the model, and something follows the bytes.
     let mut with_bytes = report(pairs);
@@ -138,7 +138,7 @@ fn frames_that_were_not_written_here_are_read() {
         volume.bytes = Some(bytes);
     }
     let group = decode(&udp_payload("hostint_coverage_bytes")).unwrap();
-    assert_eq!(group.notice, Some(Notice::Coverage(with_bytes)));
+    assert_eq!(group.notice, Some(NodeNotice::Coverage(with_bytes)));
 }
 
 #[test]

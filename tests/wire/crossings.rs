@@ -2,7 +2,7 @@
 
 use hostint::model::NodeId;
 use hostint::model::crossings::*;
-use hostint::wire::report::{Notice, decode};
+use hostint::wire::report::{NodeNotice, decode};
 use hostint::wire::report_crossings::{emit, parts};
 
 const FIRST_BLOCK: u64 = 1_583_000_000;
@@ -45,7 +45,7 @@ fn datagram(report: &CrossingReport) -> Vec<u8> {
 
 fn read_crossings(datagram: &[u8]) -> CrossingReport {
     match decode(datagram).unwrap().notice {
-        Some(Notice::Crossings(read)) => read,
+        Some(NodeNotice::Crossings(read)) => read,
         other => panic!("{other:?}"),
     }
 }
@@ -58,7 +58,7 @@ fn counts_that_are_told_are_those_that_are_read() {
     let group = decode(&datagram(&told)).unwrap();
     assert_eq!(group.node, Some(NodeId(9)));
     assert!(group.reports.is_empty(), "it is none of the reports");
-    assert_eq!(group.notice, Some(Notice::Crossings(told)));
+    assert_eq!(group.notice, Some(NodeNotice::Crossings(told)));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Reports of what a host dropped are read and written back: flows one by one, and sums in parts that fit.
 
-use hostint::collector::{Notice, decode};
+use hostint::collector::{NodeNotice, decode};
 use hostint::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use hostint::model::*;
 use hostint::wire::report_drop_totals::{emit, parts};
@@ -59,7 +59,7 @@ fn written(report: &DropTotalsReport) -> Vec<u8> {
 
 fn read_drops(datagram: &[u8]) -> DropTotalsReport {
     match decode(datagram).unwrap().notice {
-        Some(Notice::Drops(read)) => read,
+        Some(NodeNotice::Drops(read)) => read,
         other => panic!("{other:?}"),
     }
 }
@@ -124,7 +124,7 @@ fn sums_that_are_told_are_those_that_are_read() {
         sum(Some("NO_SOCKET"), None, Some(0), 0),
     ]);
     let group = decode(&written(&told)).unwrap();
-    assert_eq!(group.notice, Some(Notice::Drops(told)));
+    assert_eq!(group.notice, Some(NodeNotice::Drops(told)));
     assert_eq!((group.node, group.reports.len()), (Some(NodeId(7)), 0));
 }
 

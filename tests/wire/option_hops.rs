@@ -2,7 +2,7 @@
 
 use hostint::model::NodeId;
 use hostint::model::option_hops::*;
-use hostint::wire::report::{Notice, decode};
+use hostint::wire::report::{NodeNotice, decode};
 use hostint::wire::report_option_hops::emit;
 
 /// Bytes of a datagram that every path carries.
@@ -26,7 +26,7 @@ fn report(pairs: Vec<OptionHopPair>) -> OptionHopsReport {
 
 fn read_option_hops(datagram: &[u8]) -> OptionHopsReport {
     match decode(datagram).unwrap().notice {
-        Some(Notice::OptionHops(read)) => read,
+        Some(NodeNotice::OptionHops(read)) => read,
         other => panic!("{other:?}"),
     }
 }
@@ -43,7 +43,7 @@ fn pairs_that_are_told_are_those_that_are_read() {
     let group = decode(datagram).unwrap();
     assert_eq!(group.node, Some(NodeId(9)));
     assert!(group.reports.is_empty(), "it is none of the reports");
-    assert_eq!(group.notice, Some(Notice::OptionHops(told)));
+    assert_eq!(group.notice, Some(NodeNotice::OptionHops(told)));
     let expected = [
         &[15, 0, 0, 0, 0, 0, 0, 0][..],
         &1_700_000_000_u32.to_be_bytes(),

@@ -1,7 +1,7 @@
 //! The times of all packets of a path, told in datagrams, are the times that are read.
 
 use hostint::model::*;
-use hostint::wire::report::{Notice, decode};
+use hostint::wire::report::{NodeNotice, decode};
 use hostint::wire::report_path::emit;
 use hostint_testing::golden::udp_payload;
 use hostint_testing::path_samples::path_totals;
@@ -25,7 +25,7 @@ fn read(datagrams: &[Vec<u8>]) -> PathTotals {
         assert!(datagram.len() <= MOST_BYTES, "{} bytes", datagram.len());
         let group = decode(datagram).unwrap();
         assert!(group.reports.is_empty(), "it is none of the reports");
-        let Some(Notice::Path(told)) = group.notice else {
+        let Some(NodeNotice::Path(told)) = group.notice else {
             panic!("it is times of a path");
         };
         assert_eq!(group.node, Some(told.totals.path.sink.node));
@@ -46,7 +46,7 @@ fn read(datagrams: &[Vec<u8>]) -> PathTotals {
 
 fn read_paths(datagram: &[u8]) -> PathTotalsReport {
     match decode(datagram).unwrap().notice {
-        Some(Notice::Path(read)) => read,
+        Some(NodeNotice::Path(read)) => read,
         other => panic!("{other:?}"),
     }
 }

@@ -2,7 +2,10 @@
 
 use anyhow::Result;
 
-use crate::cli::{ConnectionsArgs, ConnectionsBy, FlowsArgs, HistoryCommand, NodeArg, SubjectArgs};
+use crate::cli::{
+    ConnectionsArgs, ConnectionsBy, FlowsArgs, HistoryCommand, HopsArgs, NodeArg, QueuesArgs,
+    SubjectArgs,
+};
 use crate::host::advice::Usage;
 use crate::model::{
     ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HopQuery, HostSeen, NodeId, PathQuery,
@@ -69,17 +72,8 @@ pub fn of(command: &HistoryCommand, seen: &[HostSeen]) -> Result<Question> {
             },
             points: POINTS,
         },
-        HistoryCommand::Hops(args) => Question::Hops(HopQuery {
-            node: node(&args.node)?,
-            flow: args.flow,
-            order: args.sort,
-            limit: args.limit,
-        }),
-        HistoryCommand::Queues(args) => Question::Queues(EpisodeQuery {
-            node: node(&args.node)?,
-            order: args.sort,
-            limit: args.limit,
-        }),
+        HistoryCommand::Hops(args) => Question::Hops(hops(args, node(&args.node)?)),
+        HistoryCommand::Queues(args) => Question::Queues(queues(args, node(&args.node)?)),
         HistoryCommand::Tcp(args) => Question::Tcp(tcp(args, node(&args.node)?)),
         HistoryCommand::Info { .. } => Question::Extent,
     })
@@ -104,6 +98,23 @@ fn node_of(arg: Option<&NodeArg>, seen: &[HostSeen]) -> Result<Option<NodeId>> {
             nodes.len()
         ))
         .into()),
+    }
+}
+
+fn hops(args: &HopsArgs, node: Option<NodeId>) -> HopQuery {
+    HopQuery {
+        node,
+        flow: args.flow,
+        order: args.sort,
+        limit: args.limit,
+    }
+}
+
+fn queues(args: &QueuesArgs, node: Option<NodeId>) -> EpisodeQuery {
+    EpisodeQuery {
+        node,
+        order: args.sort,
+        limit: args.limit,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::collector::{News, ReceivedReport, ReportTaker};
+use crate::collector::{ReceivedReport, ReportNews, ReportTaker};
 use crate::model::{CapturedConnection, NodeNames, Record};
 use crate::views::captured_option::CapturedLine;
 use crate::views::tcp_json::TcpJson;
@@ -105,13 +105,13 @@ impl<W: Write> ReportLines<W> {
 
 impl<W: Write> ReportTaker for ReportLines<W> {
     /// Only JSON has lines about coverage and sums of drops; a report without sums is only a sign of life.
-    fn accept(&mut self, news: News<'_>) -> io::Result<()> {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
         match news {
-            News::Report(received) => self.write_report(received),
-            News::Coverage(report, arrival) if self.json => {
+            ReportNews::Report(received) => self.write_report(received),
+            ReportNews::Coverage(report, arrival) if self.json => {
                 self.write_records(report.records(arrival.exporter.ip(), arrival.received_ns))
             }
-            News::Drops(report, _, arrival) if self.json && !report.sums.is_empty() => {
+            ReportNews::Drops(report, _, arrival) if self.json && !report.sums.is_empty() => {
                 self.write_records([report.record(arrival.exporter.ip(), arrival.received_ns)])
             }
             _ => Ok(()),

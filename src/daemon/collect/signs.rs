@@ -9,7 +9,7 @@ use super::summary;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::model::{CollectStatus, EngineStatus, EngineUnit};
 use crate::os::log;
-use crate::views::text::Grouped;
+use crate::views::digits::Grouped;
 
 impl ShowsSigns for Collector {
     fn signs(&mut self) -> &mut Signs {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::output::Output;
 use super::plan::CollectPlan;
 use super::report_lines::ReportLines;
-use crate::collector::{News, ReceivedReport, ReportHub, ReportTaker, SETTLED_NS};
+use crate::collector::{ReceivedReport, ReportHub, ReportNews, ReportTaker, SETTLED_NS};
 use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::{
     Arrival, Body, DropCount, Flags, HostDropSum, HwId, LatencyClocks, Measured, NodeNames,
@@ -63,7 +63,7 @@ pub fn live_hub(
 }
 
 impl ReportTaker for Takers {
-    fn accept(&mut self, news: News<'_>) -> io::Result<()> {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
         self.history.accept(news)?;
         self.engines.accept(news)?;
         self.lines.accept(news)
@@ -77,7 +77,7 @@ impl ReportTaker for Takers {
 }
 
 impl<T: ReportTaker> ReportTaker for Option<T> {
-    fn accept(&mut self, news: News<'_>) -> io::Result<()> {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
         self.as_mut().map_or(Ok(()), |taker| taker.accept(news))
     }
 
@@ -87,15 +87,15 @@ impl<T: ReportTaker> ReportTaker for Option<T> {
 }
 
 impl ReportTaker for StoreKeeper {
-    fn accept(&mut self, news: News<'_>) -> io::Result<()> {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
         match news {
-            News::Report(received) => keep_report(self, received),
-            News::Coverage(..) => {}
-            News::Drops(report, added, arrival) => {
+            ReportNews::Report(received) => keep_report(self, received),
+            ReportNews::Coverage(..) => {}
+            ReportNews::Drops(report, added, arrival) => {
                 self.drop_sums(report.node, added, arrival.received_ns);
             }
-            News::Path(growth, arrival) => self.grow_path(growth, arrival.received_ns),
-            News::Crossed(known, arrival) => {
+            ReportNews::Path(growth, arrival) => self.grow_path(growth, arrival.received_ns),
+            ReportNews::Crossed(known, arrival) => {
                 let time_ns = arrival.received_ns.saturating_sub(SETTLED_NS);
                 known.iter().for_each(|path| self.cross_path(path, time_ns));
             }
@@ -142,11 +142,11 @@ fn keep_report(history: &mut StoreKeeper, received: &ReceivedReport<'_>) {
 }
 
 impl ReportTaker for Feed {
-    fn accept(&mut self, news: News<'_>) -> io::Result<()> {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
         match news {
-            News::Report(received) => feed_report(self, received),
-            News::Coverage(..) => {}
-            News::Drops(report, added, arrival) => {
+            ReportNews::Report(received) => feed_report(self, received),
+            ReportNews::Coverage(..) => {}
+            ReportNews::Drops(report, added, arrival) => {
                 for sum in added {
                     let body = Body::HostDropSum(Box::new(HostDropSum {
                         time_s: seconds(arrival.received_ns),
@@ -157,11 +157,11 @@ impl ReportTaker for Feed {
                     feed_own(self, body, added, size_of::<HostDropSum>(), arrival);
                 }
             }
-            News::Path(growth, arrival) => {
+            ReportNews::Path(growth, arrival) => {
                 let parts = PathPart::of_growth(growth, seconds(arrival.received_ns));
                 feed_parts(self, parts, arrival);
             }
-            News::Crossed(known, arrival) => {
+            ReportNews::Crossed(known, arrival) => {
                 let time_s = seconds(arrival.received_ns.saturating_sub(SETTLED_NS));
                 for path in known {
                     feed_parts(self, PathPart::of_crossed(path, time_s), arrival);
