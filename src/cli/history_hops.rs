@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{HistoryArgs, NodeArg};
+use super::history_args::{HistoryArgs, NodeArg};
 use crate::model::HopOrder;
 
 /// `hostint history hops`

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{HistoryArgs, NodeArg};
+use super::history_args::{HistoryArgs, NodeArg};
 use crate::model::{ConnectionOrder, Limit};
 
 /// `hostint history tcp`

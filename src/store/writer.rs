@@ -9,13 +9,13 @@ use super::bases;
 use super::counts::StoreCounts;
 use super::coverage;
 use super::file::{self, FileId, StoreError, StoreLock};
-use super::handle::StoreSettings;
 use super::hosts;
 use super::ids::Ids;
 use super::insertion;
 use super::queue::{NextWork, StoreQueue, Work};
 use super::repair::{self, RepairClock};
 use super::rollups::{RollUps, fact, set_fact};
+use super::settings::StoreSettings;
 use super::told::ToldWriter;
 use crate::model::WallTime;
 
