@@ -43,14 +43,14 @@ enum Sum {
 }
 
 /// What a host tells of a pair and class. Its roles count apart.
-type ToldKey = (HostKey, PairEnd, Option<Box<str>>);
+type ReportedKey = (HostKey, PairEnd, Option<Box<str>>);
 
 /// The host, and whether its sink tells.
 type HostKey = (IpAddr, NodeId, bool);
 
 /// The totals that a host told last.
 #[derive(Debug)]
-struct LastTold {
+struct LastReported {
     epoch_ns: u64,
     by_reason: BTreeMap<MissedReason, Volume>,
     seen_ns: u64,
@@ -63,7 +63,7 @@ pub struct Coverage {
     rows: BTreeMap<RowKey, Row>,
     /// The same since they were last taken.
     fresh: BTreeMap<RowKey, Row>,
-    told: HashMap<ToldKey, LastTold>,
+    told: HashMap<ReportedKey, LastReported>,
     /// When counts that were quiet were last looked for.
     looked_ns: u64,
     balances: HashMap<(NodeId, NodeId), TaggedBalance>,
@@ -98,7 +98,7 @@ impl Coverage {
         let pair = (summary.source_node, summary.sink_node);
         if let Some(balance) = self.balance(pair, now_ns) {
             let untold = balance.accounted(packets, summary.period_ns, now_ns);
-            self.add_untold(pair, untold);
+            self.add_unreported(pair, untold);
         }
     }
 
@@ -122,7 +122,7 @@ impl Coverage {
                 let now = by_reason.entry(*reason).or_default();
                 *now = now.later(*volume);
             }
-            let last = LastTold {
+            let last = LastReported {
                 epoch_ns: report.epoch_ns,
                 by_reason,
                 seen_ns: now_ns,
@@ -162,7 +162,7 @@ impl Coverage {
             MissedReason::Source(_) => balance.tagged(packets, now_ns),
             MissedReason::Sink(_) => balance.accounted(packets, period_ns, now_ns),
         };
-        self.add_untold(pair, untold);
+        self.add_unreported(pair, untold);
     }
 
     /// True if counts that the host did not tell before are packets that this collector has to add: they began after
@@ -185,7 +185,7 @@ impl Coverage {
     /// epoch may have been counted by an earlier run. `None`: they are late, or there is no room for them.
     fn before(
         &mut self,
-        told: &ToldKey,
+        told: &ReportedKey,
         (epoch_ns, is_whole): (u64, bool),
         now_ns: u64,
     ) -> Option<Option<BTreeMap<MissedReason, Volume>>> {
@@ -197,7 +197,8 @@ impl Coverage {
                 let is_due = now_ns.saturating_sub(self.looked_ns) >= LOOK_NS;
                 if self.told.len() >= MOST && is_due {
                     self.looked_ns = now_ns;
-                    let is_quiet = |last: &LastTold| last.seen_ns.saturating_add(QUIET_NS) < now_ns;
+                    let is_quiet =
+                        |last: &LastReported| last.seen_ns.saturating_add(QUIET_NS) < now_ns;
                     self.told.retain(|_, last| !is_quiet(last));
                 }
                 (self.told.len() < MOST).then(|| is_whole.then(BTreeMap::new))
@@ -234,7 +235,7 @@ impl Coverage {
 
     /// Adds packets of a pair of which no sink told to the classes that lack most: a sink's rules may not name those of
     /// the source.
-    fn add_untold(&mut self, (source, sink): (NodeId, NodeId), mut untold: i64) {
+    fn add_unreported(&mut self, (source, sink): (NodeId, NodeId), mut untold: i64) {
         while untold != 0 {
             let first = (source, Some(sink), None);
             let rows = self.rows.range(first..);

@@ -94,7 +94,7 @@ pub struct MxJoin {
 }
 
 /// The id of a packet of which a hop told in INT-MX; `None` for other reports.
-fn id_of_told(report: &PacketReport) -> Option<PacketId> {
+fn id_of_hop_report(report: &PacketReport) -> Option<PacketId> {
     let [header] = report.packet.as_ref()?.int.as_slice() else {
         return None;
     };
@@ -146,7 +146,7 @@ impl MxJoin {
         let observation = &report.observation;
         match &observation.body {
             Body::Packet(told) => {
-                let Some((id, (hop, ttl))) = id_of_told(told).zip(hop_of(told)) else {
+                let Some((id, (hop, ttl))) = id_of_hop_report(told).zip(hop_of(told)) else {
                     return false;
                 };
                 self.add_hop(id, hop, ttl, waiting, now_ns);

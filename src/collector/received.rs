@@ -293,7 +293,7 @@ impl<T: ReportTaker> ReportHub<T> {
     /// Those of the taker.
     pub fn read_back(&mut self, record: &Record, report: Report, line: &[u8]) -> io::Result<()> {
         let arrival = record.arrival();
-        let named = record.told_reason().filter(|_| self.chosen.is_none());
+        let named = record.reported_reason().filter(|_| self.chosen.is_none());
         let measured = self.ledgers.increments.of(&report, arrival);
         self.ledgers.queues.see(&report, arrival);
         let class = report.observation.group_class();

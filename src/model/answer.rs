@@ -6,8 +6,8 @@ use super::coverage::CoverageRow;
 use super::{
     ClassFigures, ConnectionFigures, ConnectionSeries, DropFigures, DropGrouping, DropSeries,
     Extent, FlowFigures, ForwardedFlow, LimitSeries, LossByHost, MatrixFigure, PairFigures,
-    PassageFigures, PathFigures, PathQuery, Record, SegmentFigures, Series, Span, TcpGrouping,
-    TcpHops, TcpSums, ToldEpisode,
+    PassageFigures, PathFigures, PathQuery, Record, ReportedEpisode, SegmentFigures, Series, Span,
+    TcpGrouping, TcpHops, TcpSums,
 };
 
 /// An answer. What JSON leaves out is how people read it.
@@ -67,7 +67,7 @@ pub enum Answer {
         passages: Vec<PassageFigures>,
     },
     Queues {
-        queues: Vec<ToldEpisode>,
+        queues: Vec<ReportedEpisode>,
     },
     Connections {
         connections: Vec<ConnectionFigures>,

@@ -31,7 +31,7 @@ struct FlowSums {
     /// Packets by the largest latency of their slot.
     slots: BTreeMap<i64, u64>,
     /// The number of times that the totals are still to be told.
-    to_tell: u8,
+    to_report: u8,
 }
 
 impl Default for GroupTotals {
@@ -74,7 +74,7 @@ impl FlowSums {
             latency_sum_ns: 0,
             resolution,
             slots: BTreeMap::new(),
-            to_tell: 0,
+            to_report: 0,
         }
     }
 
@@ -82,7 +82,7 @@ impl FlowSums {
         if more.is_nothing() {
             return;
         }
-        self.to_tell = TOTALS_TOLD;
+        self.to_report = TOTALS_TOLD;
         let to = &mut self.totals;
         if to.epoch_ns == 0 {
             to.epoch_ns = began_ns;
@@ -119,8 +119,8 @@ impl FlowSums {
             .slots
             .iter()
             .map(|(bound_ns, count)| (*bound_ns, *count));
-        let is_told = self.to_tell > 0;
-        self.to_tell = self.to_tell.saturating_sub(1);
+        let is_told = self.to_report > 0;
+        self.to_report = self.to_report.saturating_sub(1);
         is_told.then(|| SubjectTotals {
             latency: latency_of(self.resolution, self.ends(), self.latency_sum_ns, counts),
             ..self.totals.clone()

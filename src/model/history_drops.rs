@@ -113,8 +113,8 @@ pub struct LossByHost {
 /// The drops of both hosts of a flow or a pair.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct PairDrops {
-    pub source_tells: bool,
-    pub sink_tells: bool,
+    pub source_reports: bool,
+    pub sink_reports: bool,
     pub behind_tag: u64,
     pub between: u64,
     pub before_strip: u64,
@@ -125,9 +125,9 @@ pub struct PairDrops {
 
 impl LossSplit {
     pub fn new(lost: u64, told: &PairDrops) -> Self {
-        let source_host = told.source_tells.then_some(told.behind_tag.min(lost));
+        let source_host = told.source_reports.then_some(told.behind_tag.min(lost));
         let left = lost - source_host.unwrap_or(0);
-        let sink_host = told.sink_tells.then_some(told.before_strip.min(left));
+        let sink_host = told.sink_reports.then_some(told.before_strip.min(left));
         let left = left - sink_host.unwrap_or(0);
         let behind_tag = source_host.map_or(0, |taken| told.behind_tag - taken);
         let before_strip = sink_host.map_or(0, |taken| told.before_strip - taken);
@@ -137,7 +137,7 @@ impl LossSplit {
             lost,
             source_host,
             sink_host,
-            network: (told.source_tells && told.sink_tells).then_some(left - unknown),
+            network: (told.source_reports && told.sink_reports).then_some(left - unknown),
             between: told.between.min(left - unknown),
             unsplit: unknown + behind_tag + before_strip,
             behind_strip: told.behind_strip,

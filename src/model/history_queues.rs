@@ -32,7 +32,7 @@ pub struct EpisodeQuery {
 
 /// An episode of a host's queue, as the host told it last.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct ToldEpisode {
+pub struct ReportedEpisode {
     pub node: NodeId,
     /// When it began, by the collector's clock.
     pub began_ns: u64,

@@ -5,8 +5,8 @@ use super::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, HopQuery, LimitSeries,
     LossByHost, NodeId, PairFigures, PassageFigures, PathFigures, PathQuery, Record, ReportQuery,
-    SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
-    ToldEpisode,
+    ReportedEpisode, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops,
+    TcpSums,
 };
 
 /// Why a query failed.
@@ -86,7 +86,7 @@ pub trait History: Send {
         &mut self,
         _query: &EpisodeQuery,
         _span: Span,
-    ) -> Result<Vec<ToldEpisode>, HistoryError> {
+    ) -> Result<Vec<ReportedEpisode>, HistoryError> {
         Ok(Vec::new())
     }
 

@@ -43,7 +43,7 @@ struct LastEntry {
 #[derive(Debug, Default)]
 struct SubjectSums {
     by_reason: BTreeMap<MissedReason, Volume>,
-    to_tell: u8,
+    to_report: u8,
 }
 
 impl<K> Default for MissedTally<K> {
@@ -92,7 +92,7 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         let Some(sums) = self.sums_of(subject()) else {
             return;
         };
-        sums.to_tell = TOLD;
+        sums.to_report = TOLD;
         for (place, count) in now {
             let before = before.iter().find(|(of, _)| *of == place);
             let more = count.since(before.map_or(Volume::default(), |(_, count)| *count));
@@ -127,8 +127,8 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         let mut told = Vec::new();
         let all = self.turn.is_multiple_of(ALL_TOLD_TURNS);
         for ((other, class), sums) in &mut self.subjects {
-            if sums.to_tell > 0 || all {
-                sums.to_tell = sums.to_tell.saturating_sub(1);
+            if sums.to_report > 0 || all {
+                sums.to_report = sums.to_report.saturating_sub(1);
                 told.push(MissedPackets {
                     other: *other,
                     class: class.clone(),

@@ -103,6 +103,7 @@ mod record_names;
 mod record_parser;
 mod report;
 mod report_facts;
+mod reported_totals;
 mod sample_log;
 mod sink_event;
 mod sink_settings;
@@ -119,7 +120,6 @@ mod tcp_status;
 mod tcp_totals;
 mod time_columns;
 mod time_words;
-mod told_totals;
 mod transit_status;
 mod tunnel;
 mod tunnel_obstacle;
@@ -165,7 +165,7 @@ pub use history_drops::{
     PairDrops,
 };
 pub use history_hops::{ForwardedFlow, HopOrder, HopQuery};
-pub use history_queues::{EpisodeOrder, EpisodeQuery, ToldEpisode};
+pub use history_queues::{EpisodeOrder, EpisodeQuery, ReportedEpisode};
 pub use history_reader::{History, HistoryError};
 pub use history_tcp::{
     CONNECTION_SILENT_NS, ConnectionCounts, ConnectionFigures, ConnectionOrder, ConnectionPoint,
@@ -255,6 +255,7 @@ pub use report::{
     ReportedPacket,
 };
 pub use report_facts::{ReportFacts, SequenceEvidence};
+pub use reported_totals::ReportedTotals;
 pub use sample_log::{LoggedSample, SampleLog};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use sink_settings::{BucketEdge, SinkSettings};
@@ -276,7 +277,6 @@ pub use tcp_status::TcpStatus;
 pub use tcp_totals::{ConnectionReport, LimitedCount, TcpNews, TcpReport, TcpTotals};
 pub use time_columns::TimeColumns;
 pub use time_words::TimeWords;
-pub use told_totals::ToldTotals;
 pub use transit_status::{TransitInterface, TransitStatus};
 pub use tunnel::{Tunnel, TunnelId, TunnelKind};
 pub use tunnel_obstacle::TunnelObstacle;

@@ -123,14 +123,14 @@ fn tells(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> 
 
 /// What hosts told of a flow or a pair, and what each of those between dropped.
 #[derive(Default)]
-struct ToldDrops {
+struct ReportedDrops {
     pair: PairDrops,
     between: BTreeMap<NodeId, u64>,
 }
 
 /// A flow's drops by the source, the sink, or others; adds them to `told`.
 fn add(
-    told: &mut ToldDrops,
+    told: &mut ReportedDrops,
     (source, sink): (NodeId, NodeId),
     (node, position, tagged_by): (i64, i64, i64),
     segments: u64,
@@ -215,7 +215,7 @@ pub fn loss_of_flow(
     Ok(by_host(flow.figures.shown().lost, told))
 }
 
-fn by_host(lost: u64, told: ToldDrops) -> Option<LossByHost> {
+fn by_host(lost: u64, told: ReportedDrops) -> Option<LossByHost> {
     let between = told.between.into_iter();
     let mut at: Vec<LossAt> = between
         .map(|(node, segments)| LossAt { node, segments })
@@ -231,7 +231,7 @@ fn by_host(lost: u64, told: ToldDrops) -> Option<LossByHost> {
 fn split(lost: u64, told: &PairDrops) -> Option<LossSplit> {
     let split = LossSplit::new(lost, told);
     let is_empty = lost == 0 && split.unsplit == 0 && split.behind_strip == 0;
-    let is_told = told.source_tells || told.sink_tells || split.between > 0;
+    let is_told = told.source_reports || told.sink_reports || split.between > 0;
     (is_told && !is_empty).then_some(split)
 }
 
@@ -251,7 +251,7 @@ fn of_flow(
     flow: &FlowKey,
     pair: (NodeId, NodeId),
     span: Span,
-) -> rusqlite::Result<ToldDrops> {
+) -> rusqlite::Result<ReportedDrops> {
     let mut told = begin(conn, pair, span)?;
     if !exist(conn)? {
         return Ok(told);
@@ -269,18 +269,22 @@ fn of_flow(
     Ok(told)
 }
 
-fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ToldDrops> {
-    let mut told = ToldDrops::default();
+fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ReportedDrops> {
+    let mut told = ReportedDrops::default();
     if exist(conn)? {
-        told.pair.source_tells = tells(conn, pair.0, span)?;
-        told.pair.sink_tells = tells(conn, pair.1, span)?;
+        told.pair.source_reports = tells(conn, pair.0, span)?;
+        told.pair.sink_reports = tells(conn, pair.1, span)?;
     }
     Ok(told)
 }
 
 /// What hosts told of a pair: the drops of all flows that the pair measured. Drops of the source host behind its tag that
 /// belong to no flow of any pair may be this pair's.
-fn of_pair(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ToldDrops> {
+fn of_pair(
+    conn: &Connection,
+    pair: (NodeId, NodeId),
+    span: Span,
+) -> rusqlite::Result<ReportedDrops> {
     let mut told = begin(conn, pair, span)?;
     if !exist(conn)? {
         return Ok(told);

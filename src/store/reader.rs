@@ -29,8 +29,8 @@ use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError,
     HopQuery, HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PathFigures,
-    PathQuery, Point, Record, ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject,
-    TcpGrouping, TcpHops, TcpSums, ToldEpisode,
+    PathQuery, Point, Record, ReportQuery, ReportedEpisode, SegmentFigures, SegmentOrder, Series,
+    Span, Subject, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// A store that is open for reading.
@@ -336,7 +336,7 @@ impl History for HistoryReader {
         &mut self,
         query: &EpisodeQuery,
         span: Span,
-    ) -> Result<Vec<ToldEpisode>, HistoryError> {
+    ) -> Result<Vec<ReportedEpisode>, HistoryError> {
         self.ask(|conn, _| queues::find(conn, query, span))
     }
 

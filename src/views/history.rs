@@ -35,7 +35,7 @@ pub struct View<'a>(pub &'a Answer);
 /// The line of a report that the collector would print.
 fn line(record: &Record) -> Option<String> {
     let report = record.report().ok()?;
-    let reasons = record.told_reason().unwrap_or_default();
+    let reasons = record.reported_reason().unwrap_or_default();
     let line = TextLine::of(&report, record.arrival(), &reasons);
     Some(format!("{line}\n"))
 }

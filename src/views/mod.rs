@@ -2,6 +2,7 @@
 
 pub mod captured_option;
 mod collectors;
+mod collectors_block;
 mod coverage;
 pub mod dests;
 pub mod diagnosis;
@@ -39,7 +40,6 @@ pub mod table;
 pub mod tcp;
 pub mod tcp_json;
 pub mod text;
-mod told_collectors;
 mod tunnel;
 pub mod watch;
 pub mod waterfall;

@@ -35,7 +35,7 @@ impl<'a> TextLine<'a> {
             arrival,
             reasons,
             names: &UNNAMED,
-            clocks: LatencyClocks::Untold,
+            clocks: LatencyClocks::Unreported,
         }
     }
 }

@@ -38,11 +38,11 @@ pub(super) fn decode(datagram: &[u8]) -> Result<CoverageReport, DecodeError> {
         .map(|_| pair(&mut cursor))
         .collect::<Result<Vec<_>, _>>()?;
     // Versions that count no bytes end here.
-    let tells_bytes = !cursor.rest().is_empty();
+    let reports_bytes = !cursor.rest().is_empty();
     let missed = pairs.into_iter().map(|pair| {
         let mut by_reason = BTreeMap::new();
         for (reason, packets) in pair.counts {
-            let bytes = match tells_bytes {
+            let bytes = match reports_bytes {
                 true => Some(cursor.u64("bytes of a reason")?),
                 false => None,
             };

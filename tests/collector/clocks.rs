@@ -112,8 +112,11 @@ fn a_line_has_the_corrected_latency_or_says_that_clocks_are_unknown() {
         latency_ns: Some(Some(1)),
         ..Record::default()
     };
-    assert_eq!(untold.clocks(), LatencyClocks::Untold, "an older line");
-    assert_eq!(untold.clone().with_clocks(LatencyClocks::Untold), untold);
+    assert_eq!(untold.clocks(), LatencyClocks::Unreported, "an older line");
+    assert_eq!(
+        untold.clone().with_clocks(LatencyClocks::Unreported),
+        untold
+    );
 }
 
 /// A summary at this time of packets from one node to the other in the last ten seconds, and what it adds.

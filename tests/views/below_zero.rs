@@ -149,7 +149,7 @@ fn no_line_of_a_report_does() {
         assert!(text.contains(expected), "{name}: {text}");
         assert!(!has_negative(&text), "{name}: {text}");
     }
-    for clocks in [LatencyClocks::Unknown, LatencyClocks::Untold] {
+    for clocks in [LatencyClocks::Unknown, LatencyClocks::Unreported] {
         assert!(line(clocks).contains("254.3 us  "), "as it was stamped");
     }
 }

@@ -582,8 +582,8 @@ fn losses_of_a_flow_are_those_of_its_pair() {
 #[test]
 fn losses_are_named_with_the_hosts_that_tell_them() {
     let drops = PairDrops {
-        source_tells: true,
-        sink_tells: true,
+        source_reports: true,
+        sink_reports: true,
         behind_tag: 3,
         between: 20,
         ..PairDrops::default()

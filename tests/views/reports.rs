@@ -219,7 +219,7 @@ fn text_lines_are_for_people() {
             arrival: Some(arrival()),
             reasons: &reasons,
             names: &NodeNames::NONE,
-            clocks: LatencyClocks::Untold,
+            clocks: LatencyClocks::Unreported,
         };
         assert_eq!(line_of.to_string(), line);
         let nobody_saw_it = TextLine {
@@ -264,7 +264,7 @@ fn nodes_have_their_names_beside_their_ids() {
             arrival: None,
             reasons: &DropReasons::default(),
             names: &names,
-            clocks: LatencyClocks::Untold,
+            clocks: LatencyClocks::Unreported,
         };
         let line = line.to_string();
         assert!(line.contains(&format!("  {expected}  ")), "{line}");

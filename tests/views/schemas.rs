@@ -336,7 +336,7 @@ fn hop_totals() -> Shape {
 }
 
 fn queue_episodes() -> Shape {
-    let told = report_samples::told_episodes(1);
+    let told = report_samples::reported_episodes(1);
     let lines: Vec<_> = told
         .iter()
         .map(|one| PostcardsJson::queues(&one.episode))
@@ -365,7 +365,7 @@ fn reports() -> Vec<(String, Shape)> {
     let samples = hostint_testing::report_samples::all().into_iter();
     let samples: Vec<Record> = samples
         .flat_map(|record| {
-            let clocks = [LatencyClocks::Untold, LatencyClocks::Unknown, known];
+            let clocks = [LatencyClocks::Unreported, LatencyClocks::Unknown, known];
             let told = clocks.map(|clocks| record.clone().with_clocks(clocks));
             told.into_iter().chain([record.naming(&names)])
         })
@@ -582,7 +582,7 @@ fn history() -> Shape {
             passages: report_samples::passages(),
         },
         Answer::Queues {
-            queues: report_samples::told_episodes(1),
+            queues: report_samples::reported_episodes(1),
         },
         Answer::Connections {
             connections: report_samples::known_connections(),
@@ -602,8 +602,8 @@ fn paths() -> Shape {
         sink: NodeId(2),
     };
     let told = PairDrops {
-        source_tells: true,
-        sink_tells: true,
+        source_reports: true,
+        sink_reports: true,
         between: 1,
         ..PairDrops::default()
     };
@@ -655,8 +655,8 @@ fn shape_of_views(views: &[Answer]) -> Shape {
 /// Both hosts tell drops, or none does.
 fn split(told: bool) -> LossSplit {
     let drops = PairDrops {
-        source_tells: told,
-        sink_tells: told,
+        source_reports: told,
+        sink_reports: told,
         ..PairDrops::default()
     };
     LossSplit::new(5, &drops)

@@ -172,7 +172,7 @@ fn read_capture(
     summary::say_exporters(&hub.ledgers.exporters);
     let sums = summary::sums(&hub.ledgers.exporters);
     eprintln!("hostint: {name}: {packets}, {sums}");
-    if packets.tell_nothing() && end.is_ok() {
+    if packets.report_nothing() && end.is_ok() {
         eprintln!("hostint: {}", packets.why_nothing(ports));
     }
     end
@@ -214,7 +214,7 @@ impl Packets {
     }
 
     /// There are packets, but no reports and nothing of option 114.
-    fn tell_nothing(&self) -> bool {
+    fn report_nothing(&self) -> bool {
         self.seen > 0 && self.datagrams == 0 && self.with_option == 0
     }
 

@@ -224,7 +224,7 @@ fn feed_own(
     feed.take(&FeedReport {
         report: &report,
         arrival: Some(arrival),
-        clocks: LatencyClocks::Untold,
+        clocks: LatencyClocks::Unreported,
         drop_reason: None,
         class: None,
         added,

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::links::HostLinks;
 use super::names::KernelNames;
 use super::plan::PostcardsPlan;
-use super::told::ToldFlows;
+use super::reported_flows::ReportedFlows;
 use crate::datapath::drops::{DropPlan, DropProgram, read_event};
 use crate::datapath::event_ring::EventRing;
 use crate::host::advice::unless_refused;
@@ -24,7 +24,7 @@ pub struct DropCards {
     /// The plan as the program has it.
     programmed: DropPlan,
     events: EventRing,
-    told: ToldFlows<DropId>,
+    told: ReportedFlows<DropId>,
     /// The kernel's counters as they were when the program was attached.
     counters_before: Vec<KernelCounter>,
     /// The flows in the program's table when they were read last.
@@ -66,7 +66,7 @@ impl DropCards {
             events: program.events().context("cannot read drops")?,
             program,
             programmed,
-            told: ToldFlows::new(plan.config.max_reports),
+            told: ReportedFlows::new(plan.config.max_reports),
             counters_before,
             flows: 0,
         }))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::told::ToldFlows;
+use super::reported_flows::ReportedFlows;
 use crate::model::{EpisodeId, FlowKey, MOST_QUEUE_FLOWS, QueueEpisode, QueueFlow, QueuePacket};
 
 /// The most episodes that are known at a time. There is one for each queue, and those that ended lately.
@@ -66,7 +66,7 @@ pub struct Episodes {
     known: HashMap<EpisodeId, KnownEpisode>,
     /// The newest episode of each queue that was told to its end.
     done: HashMap<Queue, u64>,
-    told: ToldFlows<EpisodeId>,
+    told: ReportedFlows<EpisodeId>,
     /// Episodes that found no room here.
     pub untold: u64,
 }
@@ -77,7 +77,7 @@ impl Episodes {
         Self {
             known: HashMap::new(),
             done: HashMap::new(),
-            told: ToldFlows::new(most),
+            told: ReportedFlows::new(most),
             untold: 0,
         }
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::hop_interfaces::HopInterfaces;
 use super::links::HostLinks;
 use super::plan::PostcardsPlan;
-use super::told::ToldFlows;
+use super::reported_flows::ReportedFlows;
 use crate::config::HopsChoice;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::hops::{HopPrograms, read_event};
@@ -21,7 +21,7 @@ pub struct HopCards {
     pub programs: HopPrograms,
     pub interfaces: HopInterfaces,
     events: EventRing,
-    told: ToldFlows<HopId>,
+    told: ReportedFlows<HopId>,
     /// The flows in the table when they were read last.
     flows: usize,
 }
@@ -49,7 +49,7 @@ impl HopCards {
             interfaces,
             events: programs.events().context("cannot read hops")?,
             programs,
-            told: ToldFlows::new(config.max_reports),
+            told: ReportedFlows::new(config.max_reports),
             flows: 0,
         }))
     }

@@ -18,12 +18,12 @@ struct FollowedConnection {
     samples: u64,
     /// The walk that found it last.
     walk: u64,
-    told: ToldState,
+    told: ReportedState,
 }
 
 /// What collectors were told of a connection last.
 #[derive(Clone, Copy, Default)]
-struct ToldState {
+struct ReportedState {
     /// `None`: nothing yet.
     at_ns: Option<u64>,
     segments: u32,
@@ -35,7 +35,7 @@ struct ToldState {
     waits: bool,
 }
 
-impl ToldState {
+impl ReportedState {
     /// Keeps the worse of what is known and of what a sample says.
     fn note(&mut self, sample: &TcpSample) {
         let Some(worst) = sample.option.and_then(|option| option.worst) else {
@@ -158,10 +158,10 @@ impl Connections {
         self.sum_growth(None, &sample);
         let (limit, times) = since_begin(&sample);
         let before = self.known.get(&sample.socket);
-        let mut told = ToldState {
+        let mut told = ReportedState {
             // The connection that had the socket before waits in the queue by the socket.
             waits: before.is_some_and(|before| before.told.waits),
-            ..ToldState::default()
+            ..ReportedState::default()
         };
         told.note(&sample);
         let connection = FollowedConnection {
@@ -203,7 +203,7 @@ impl Connections {
         self.sum_growth(known.as_ref().map(|known| &known.sample), &sample);
         let mut told = known
             .as_ref()
-            .map_or_else(ToldState::default, |known| known.told);
+            .map_or_else(ReportedState::default, |known| known.told);
         told.note(&sample);
         let (id, times, samples) = match &known {
             Some(known) => {
@@ -227,7 +227,7 @@ impl Connections {
             times,
             samples,
             walk: self.walk,
-            told: ToldState::default(),
+            told: ReportedState::default(),
         };
         self.report(TcpNews::End, &ended)
     }
@@ -290,7 +290,7 @@ impl Connections {
         };
         let before = std::mem::replace(
             &mut known.told,
-            ToldState {
+            ReportedState {
                 at_ns: Some(known.sample.monotonic_ns),
                 segments: known.sample.tcp.segments_out,
                 bytes_received: known.sample.tcp.bytes_received,

@@ -5,36 +5,36 @@ use std::hash::Hash;
 
 use super::group_totals::TOTALS_TOLD;
 
-struct ToldTotal {
+struct ReportedTotal {
     packets: u64,
     /// The number of times that it is still to be told.
-    to_tell: u8,
+    to_report: u8,
 }
 
 /// What was told of each total last.
-pub struct ToldTotals<Id>(HashMap<Id, ToldTotal>);
+pub struct ReportedTotals<Id>(HashMap<Id, ReportedTotal>);
 
-impl<Id> Default for ToldTotals<Id> {
+impl<Id> Default for ReportedTotals<Id> {
     fn default() -> Self {
         Self(HashMap::new())
     }
 }
 
-impl<Id: Eq + Hash> ToldTotals<Id> {
+impl<Id: Eq + Hash> ReportedTotals<Id> {
     /// Returns true if a total with this number of packets is to be told in this period, and notes that it is.
     pub fn take(&mut self, id: Id, packets: u64) -> bool {
-        let told = self.0.entry(id).or_insert(ToldTotal {
+        let told = self.0.entry(id).or_insert(ReportedTotal {
             packets: 0,
-            to_tell: 0,
+            to_report: 0,
         });
         if told.packets != packets {
-            *told = ToldTotal {
+            *told = ReportedTotal {
                 packets,
-                to_tell: TOTALS_TOLD,
+                to_report: TOTALS_TOLD,
             };
         }
-        let is_told = told.to_tell > 0;
-        told.to_tell = told.to_tell.saturating_sub(1);
+        let is_told = told.to_report > 0;
+        told.to_report = told.to_report.saturating_sub(1);
         is_told
     }
 

@@ -8,7 +8,7 @@ const PERIOD_NS: i128 = 30_000_000_000;
 /// When the newest reading was taken. The reading has the time of its host's raw clock; the readings that took least time
 /// to the collector tell how that compares with the collector's clock.
 #[derive(Debug, Default)]
-pub(super) struct ToldUntil {
+pub(super) struct KnownUntil {
     newest_raw_ns: i128,
     /// The least distance by which the collector's clock was ahead of the raw clock when a reading arrived: in this
     /// period, and in the one before.
@@ -16,7 +16,7 @@ pub(super) struct ToldUntil {
     since_ns: i128,
 }
 
-impl ToldUntil {
+impl KnownUntil {
     /// Takes the newest reading of what arrived now.
     pub(super) fn note(&mut self, raw_ns: i128, now_ns: u64) {
         let now_ns = i128::from(now_ns);

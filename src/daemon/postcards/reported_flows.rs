@@ -10,21 +10,21 @@ const SECOND: Duration = Duration::from_secs(1);
 const REPEATS: u8 = 2;
 
 /// What was told of a flow last, and how many times it was repeated.
-struct ToldFlow {
+struct ReportedFlow {
     packets: u64,
     repeats: u8,
     at: Instant,
 }
 
 /// A limit of what is told in a second.
-pub struct TellRate {
+pub struct ReportRate {
     /// 0: no limit.
     most: u64,
     second: Option<Instant>,
     in_second: u64,
 }
 
-impl TellRate {
+impl ReportRate {
     pub fn new(most: u64) -> Self {
         Self {
             most,
@@ -53,19 +53,19 @@ impl TellRate {
 }
 
 /// The packets of each flow that were told, and the rate of telling.
-pub struct ToldFlows<Id> {
-    rate: TellRate,
-    flows: HashMap<Id, ToldFlow>,
+pub struct ReportedFlows<Id> {
+    rate: ReportRate,
+    flows: HashMap<Id, ReportedFlow>,
     /// Flows told since the beginning.
     pub told: u64,
     /// The number of times that the limit put off a flow.
     pub put_off: u64,
 }
 
-impl<Id: Eq + Hash> ToldFlows<Id> {
+impl<Id: Eq + Hash> ReportedFlows<Id> {
     pub fn new(most: u64) -> Self {
         Self {
-            rate: TellRate::new(most),
+            rate: ReportRate::new(most),
             flows: HashMap::new(),
             told: 0,
             put_off: 0,
@@ -105,7 +105,7 @@ impl<Id: Eq + Hash> ToldFlows<Id> {
             return false;
         }
         self.told += 1;
-        let told = ToldFlow {
+        let told = ReportedFlow {
             packets,
             repeats: 0,
             at: now,

@@ -9,9 +9,9 @@ use crate::model::{FlowKey, SummaryEvent, SummarySubject};
 
 /// The losses that were told last, and the time when the flow began.
 #[derive(Debug, Default)]
-pub(super) struct ToldLosses(HashMap<FlowKey, (u64, u64)>);
+pub(super) struct ReportedLosses(HashMap<FlowKey, (u64, u64)>);
 
-impl ToldLosses {
+impl ReportedLosses {
     /// The losses of a flow that no summary has told.
     pub(super) fn untold(&self, key: &flow_key, flow: &sink_flow) -> u64 {
         match self.0.get(&key.into()) {
