@@ -69,7 +69,7 @@ struct Host {
 /// What is known of one direction.
 #[derive(Debug, Default)]
 struct Direction {
-    /// Packets whose stamps cannot be converted yet, with the time when they were told.
+    /// Packets whose stamps cannot be converted yet, with the time when they were reported.
     waiting: VecDeque<(u64, StampedPacket)>,
     minima: VecDeque<RawMinimum>,
 }
@@ -107,7 +107,7 @@ impl HostClocks {
         host.heard_ns = now_ns;
         for reading in readings {
             let newest = host.clock.newest(1).next();
-            // Readings are told several times, and datagrams overtake each other.
+            // Readings are reported several times, and datagrams overtake each other.
             if newest.is_none_or(|newest| reading.raw_ns > newest.raw_ns + newest.took_ns) {
                 host.clock.note(reading);
             }
@@ -117,7 +117,7 @@ impl HostClocks {
         }
     }
 
-    /// True if the host tells readings.
+    /// True if the host reports readings.
     pub fn tells(&self, host: u32) -> bool {
         self.hosts.contains_key(&host)
     }
@@ -314,7 +314,7 @@ impl HostClocks {
         Some(&self.hosts.get(&host)?.clock)
     }
 
-    /// The time since a host told something.
+    /// The time since a host reported something.
     pub(super) fn heard_ago_ns(&self, host: u32, now_ns: u64) -> Option<u64> {
         Some(now_ns.saturating_sub(self.hosts.get(&host)?.heard_ns))
     }

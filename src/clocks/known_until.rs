@@ -1,4 +1,4 @@
-//! The time until which a host told readings of its clocks, by the clock of the host that collects them.
+//! The time until which a host reported readings of its clocks, by the clock of the host that collects them.
 
 /// The quickest word of a host takes no longer than this from the reading to the collector.
 const QUICKEST_NS: i128 = 300_000_000;

@@ -44,7 +44,7 @@ pub struct ClockCounts {
 }
 
 impl NodeClocks {
-    /// Takes what a node tells.
+    /// Takes what a node reports.
     pub fn learn(&mut self, evidence: &ClockEvidence, now_ns: u64) {
         let host = evidence.node.0;
         let readings = evidence.readings.iter().map(|reading| Reading {

@@ -13,7 +13,7 @@ use crate::model::{Arrival, Body, Measured, NodeId, Report, SummarySubject, Volu
 /// The most pairs of nodes, with their classes, that are kept, and the most that hosts told of.
 const MOST: usize = 65_536;
 
-/// When there is no room, counts of a host that were not told for this time make some.
+/// When there is no room, counts of a host that were not reported for this time make some.
 const QUIET_NS: u64 = 600_000_000_000;
 
 /// All counts are looked at for such ones at most once in this time.
@@ -31,7 +31,7 @@ struct Row {
     measured: Option<Volume>,
     tagged: Option<Volume>,
     missed: BTreeMap<MissedReason, Volume>,
-    /// Tagged packets of which no sink told. A growth is negative when a sink tells of them later.
+    /// Tagged packets of which no sink reported. A growth is negative when a sink tells of them later.
     untold: i64,
 }
 
@@ -45,10 +45,10 @@ enum Sum {
 /// What a host tells of a pair and class. Its roles count apart.
 type ReportedKey = (HostKey, PairEnd, Option<Box<str>>);
 
-/// The host, and whether its sink tells.
+/// The host, and whether its sink reports.
 type HostKey = (IpAddr, NodeId, bool);
 
-/// The totals that a host told last.
+/// The totals that a host reported last.
 #[derive(Debug)]
 struct LastReported {
     epoch_ns: u64,
@@ -102,7 +102,7 @@ impl Coverage {
         }
     }
 
-    /// Adds what a host told.
+    /// Adds what a host reported.
     pub fn missed(&mut self, report: &CoverageReport, arrival: Arrival) {
         let now_ns = arrival.received_ns;
         for one in &report.missed {
@@ -181,8 +181,8 @@ impl Coverage {
         now_ns.saturating_sub(known.1) > ALL_TOLD_NS
     }
 
-    /// The totals that the host told before. `Some(None)`: the new ones are only a base, because packets since their
-    /// epoch may have been counted by an earlier run. `None`: they are late, or there is no room for them.
+    /// The totals that the host reported before. `Some(None)`: the new ones are only a base, because packets since
+    /// their epoch may have been counted by an earlier run. `None`: they are late, or there is no room for them.
     fn before(
         &mut self,
         told: &ReportedKey,
@@ -324,7 +324,7 @@ impl Row {
         counted.sum::<u64>() + self.untold()
     }
 
-    /// How many packets of which no sink told are missing here, or are too many if `untold` is negative.
+    /// How many packets of which no sink reported are missing here, or are too many if `untold` is negative.
     fn room_for(&self, untold: i64) -> i64 {
         if untold < 0 {
             return self.untold;

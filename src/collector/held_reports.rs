@@ -1,4 +1,4 @@
-//! Reports that wait until their clocks are known: a host tells a second later whether its clock was set.
+//! Reports that wait until their clocks are known: a host reports a second later whether its clock was set.
 
 use std::collections::VecDeque;
 

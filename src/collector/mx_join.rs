@@ -76,7 +76,7 @@ pub struct MxCounts {
     pub joined: u64,
     /// Those that lacked a hop.
     pub incomplete: u64,
-    /// Packets of which hops told, and no sink.
+    /// Packets of which hops reported, and no sink.
     pub without_sink: u64,
     /// Packets that were handed on before their time, because there were too many.
     pub early: u64,
@@ -228,7 +228,7 @@ impl MxJoin {
         }
     }
 
-    /// Hands out what waited long enough. Of a packet of which only hops told, all that they told.
+    /// Hands out what waited long enough. Of a packet of which only hops reported, all that they told.
     pub(super) fn due(&mut self, now_ns: u64) -> Vec<WaitingReport> {
         let mut due = Vec::new();
         while let Some((due_ns, id)) = self.order.front().copied() {

@@ -202,7 +202,7 @@ impl<T: ReportTaker> ReportHub<T> {
         }
     }
 
-    /// Hands on the packets in INT-MX that waited long enough for what their hops tell.
+    /// Hands on the packets in INT-MX that waited long enough for what their hops report.
     fn release_joined(&mut self, due: Vec<WaitingReport>) -> io::Result<()> {
         for one in due {
             self.hand_on(

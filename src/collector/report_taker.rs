@@ -22,7 +22,7 @@ pub struct ReceivedReport<'a> {
     pub measured: Option<&'a Measured>,
     /// The packets that a report about drops adds to those that earlier ones told of.
     pub dropped: Option<DropCount>,
-    /// What a connection's report adds to earlier ones. `None`: it was told before.
+    /// What a connection's report adds to earlier ones. `None`: it was reported before.
     pub grown: Option<TcpGrowth>,
     /// What is known of the clocks that stamped its latency.
     pub clocks: LatencyClocks,

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The least time between two refusals in the log.
 const SAY_NS: u64 = 1_000_000_000;
 
-/// What a daemon tells at its socket.
+/// What a daemon reports at its socket.
 pub trait AnswersClients: Send + Sync + 'static {
     fn status(&self, query: &Query) -> Result<ControlAnswer>;
 

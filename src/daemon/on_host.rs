@@ -34,7 +34,7 @@ pub struct HostSide {
     clock_alarm: Option<ClockAlarm>,
     /// The clock was set since its newest reading.
     clock_rang: bool,
-    /// Collectors were not told yet that the clock was set.
+    /// Collectors do not know yet that the clock was set.
     pub is_set_unreported: bool,
     /// The errors that were stated for it.
     pub stated_errors: StatedErrors,

@@ -31,7 +31,7 @@ pub struct Crossings {
     full_ns: Option<u64>,
 }
 
-/// What is to be told.
+/// What is to be reported.
 #[derive(Default)]
 pub struct ReportedCrossings {
     pub first_block: u64,
@@ -81,7 +81,7 @@ fn counting(pins: &Pins) -> io::Result<Counting> {
 }
 
 impl Crossings {
-    /// Returns what is to be told, and forgets counts that are idle.
+    /// Returns what is to be reported, and forgets counts that are idle.
     ///
     /// Behind queues packets are counted only while a daemon has the program for that, which then `tells_sent`.
     pub fn news(

@@ -174,7 +174,7 @@ fn latency(
     known.1.histogram(ends, time.sum_ns.into())
 }
 
-/// The same times as they are told: in few slots, as those of flows are.
+/// The same times as they are reported: in few slots, as those of flows are.
 fn totals(
     place: u32,
     time: &path_time,

@@ -264,7 +264,7 @@ impl Summaries {
 
     /// Ends a pass, and returns the summaries that are due: those of groups, then those of flows.
     ///
-    /// All groups are told. If they are more than a period has room for, the next one comes later, and they say so.
+    /// All groups are reported. If they are more than a period has room for, the next one comes later, and they say so.
     pub(super) fn finish_pass(&mut self, tally: Option<&mut Tally>) -> Vec<SummaryEvent> {
         if self.since_ns.take().is_none() {
             return Vec::new();
@@ -306,8 +306,8 @@ impl Summaries {
         told
     }
 
-    /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far and it has
-    /// no losses that are still to be told. `more` is the number of its summaries beyond one for each period.
+    /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far and it
+    /// has no losses that are still to be reported. `more` is the number of its summaries beyond one for each period.
     fn of(
         &mut self,
         key: &flow_key,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::flow_growth::FlowGrowth;
 use super::{LatencyResolution, SlotRange, SubjectTotals, latency_of};
 
-/// Totals that changed are told this number of times, so that what falls silent is known although a datagram was lost. The
-/// totals of what has traffic change in each period.
+/// Totals that changed are reported this number of times, so that what falls silent is known although a datagram was
+/// lost. The totals of what has traffic change in each period.
 pub const TOTALS_TOLD: u8 = 3;
 
 /// Sums over the flows of a group since it was first seen.
@@ -30,7 +30,7 @@ struct FlowSums {
     resolution: LatencyResolution,
     /// Packets by the largest latency of their slot.
     slots: BTreeMap<i64, u64>,
-    /// The number of times that the totals are still to be told.
+    /// The number of times that the totals are still to be reported.
     to_report: u8,
 }
 
@@ -52,7 +52,7 @@ impl GroupTotals {
         }
     }
 
-    /// Returns the totals that are to be told. No packet is in both.
+    /// Returns the totals that are to be reported. No packet is in both.
     pub(super) fn news(&mut self) -> impl Iterator<Item = SubjectTotals> {
         let fine = self.fine.news();
         // A collector knows these by the resolution of their latencies.

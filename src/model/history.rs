@@ -192,7 +192,7 @@ pub struct PairFigures {
     pub flows: u64,
     /// The time of the last report in the span, or the end of its period if only figures are left of it.
     pub last_ns: Option<u64>,
-    /// The loss by the hosts that dropped the packets, if any host tells drops.
+    /// The loss by the hosts that dropped the packets, if any host reports drops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_split: Option<LossSplit>,
     #[serde(flatten)]

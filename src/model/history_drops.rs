@@ -83,9 +83,9 @@ pub struct LossSplit {
     pub source_host: Option<u64>,
     /// Dropped by the sink host, which had not stripped them yet. `None`: it tells no drops.
     pub sink_host: Option<u64>,
-    /// The rest. `None` if one of the hosts tells no drops, so that the rest may be its own.
+    /// The rest. `None` if one of the hosts reports no drops, so that the rest may be its own.
     pub network: Option<u64>,
-    /// The part of the network's that hosts between source and sink told.
+    /// The part of the network's that hosts between source and sink reported.
     pub between: u64,
     /// What cannot be split: drops of the source host whose flow or sink is not known, or more drops than INT misses,
     /// because INT does not tell the loss yet or told it before the span.

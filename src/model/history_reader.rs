@@ -47,7 +47,7 @@ pub trait History: Send {
     fn paths(&mut self, _query: PathQuery, _span: Span) -> Result<Vec<PathFigures>, HistoryError> {
         Ok(Vec::new())
     }
-    /// Where the packets of a pair or a flow were lost; `None` if no host tells, or nothing was lost.
+    /// Where the packets of a pair or a flow were lost; `None` if no host reports, or nothing was lost.
     fn loss(&mut self, _query: PathQuery, _span: Span) -> Result<Option<LossByHost>, HistoryError> {
         Ok(None)
     }

@@ -10,10 +10,11 @@ use super::coverage::{MissedPackets, MissedReason, PairEnd};
 /// The most nodes, with their classes, that are told apart. Others count without class, and as those of no known sink.
 const MOST_SUBJECTS: usize = 4_096;
 
-/// Counts that changed are told this number of times, so that a lost datagram costs no packet.
+/// Counts that changed are reported this number of times, so that a lost datagram costs no packet.
 const TOLD: u8 = 3;
 
-/// All counts are told once in this number of turns, so that a collector that knows a host for a while knows them all.
+/// All counts are reported once in this number of turns, so that a collector that knows a host for a while knows them
+/// all.
 pub const ALL_TOLD_TURNS: u64 = 6;
 
 /// An entry that did not grow for this number of turns may make room for others.
@@ -118,7 +119,7 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
             .then(|| self.subjects.entry(others).or_default())
     }
 
-    /// Ends a turn, in which each entry was added once. Returns the sums that are to be told.
+    /// Ends a turn, in which each entry was added once. Returns the sums that are to be reported.
     pub fn end_turn(&mut self) -> Vec<MissedPackets> {
         let turn = self.turn;
         self.entries.retain(|_, entry| entry.seen_in_turn == turn);

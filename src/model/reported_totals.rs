@@ -1,4 +1,4 @@
-//! Which totals are to be told: those that changed, a few times each.
+//! Which totals are to be reported: those that changed, a few times each.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use super::group_totals::TOTALS_TOLD;
 
 struct ReportedTotal {
     packets: u64,
-    /// The number of times that it is still to be told.
+    /// The number of times that it is still to be reported.
     to_report: u8,
 }
 
@@ -21,7 +21,7 @@ impl<Id> Default for ReportedTotals<Id> {
 }
 
 impl<Id: Eq + Hash> ReportedTotals<Id> {
-    /// Returns true if a total with this number of packets is to be told in this period, and notes that it is.
+    /// Returns true if a total with this number of packets is to be reported in this period, and notes that it is.
     pub fn take(&mut self, id: Id, packets: u64) -> bool {
         let told = self.0.entry(id).or_insert(ReportedTotal {
             packets: 0,

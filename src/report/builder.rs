@@ -114,8 +114,8 @@ impl Builder {
         }
     }
 
-    /// Quotes the packet's headers, as Host-INT does, unless they are not to be told, or the report has to name VLANs or
-    /// queues.
+    /// Quotes the packet's headers, as Host-INT does, unless they are not to be reported, or the report has to name
+    /// VLANs or queues.
     fn packet(&self, event: &LatencyEvent) -> ReportedPacket {
         let queue = event.queue.filter(|_| !self.host_int);
         let sends_hops = !self.host_int && event.transit.iter().any(|hop| hop.queue.is_some());

@@ -111,7 +111,7 @@ pub fn series(conn: &Connection, span: Span, points: usize) -> rusqlite::Result<
     })
 }
 
-/// True if a host told drops in the span.
+/// True if a host reported drops in the span.
 fn tells(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> {
     let [since, until] = touched(span);
     let mut ask = conn.prepare_cached(
@@ -164,7 +164,7 @@ fn add(
 /// The most pairs whose loss is split: those with most.
 const MOST_SPLIT: usize = 100;
 
-/// Splits the loss of these pairs, if any host tells drops.
+/// Splits the loss of these pairs, if any host reports drops.
 pub fn split_pairs(
     conn: &Connection,
     pairs: &mut [PairFigures],
@@ -183,7 +183,7 @@ pub fn split_pairs(
     Ok(())
 }
 
-/// Splits the loss of a flow, if any host tells drops.
+/// Splits the loss of a flow, if any host reports drops.
 pub fn split_flow(conn: &Connection, flow: &mut FlowFigures, span: Span) -> rusqlite::Result<()> {
     if let Some(pair) = flow.source.zip(flow.sink) {
         let told = of_flow(conn, &flow.flow, pair, span)?;
@@ -227,7 +227,7 @@ fn by_host(lost: u64, told: ReportedDrops) -> Option<LossByHost> {
     })
 }
 
-/// `None` if nothing was lost or dropped, or if no host tells drops.
+/// `None` if nothing was lost or dropped, or if no host reports drops.
 fn split(lost: u64, told: &PairDrops) -> Option<LossSplit> {
     let split = LossSplit::new(lost, told);
     let is_empty = lost == 0 && split.unsplit == 0 && split.behind_strip == 0;

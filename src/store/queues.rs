@@ -1,4 +1,4 @@
-//! The table of episodes of hosts' queues: what each host told last of each episode, and answers about them.
+//! The table of episodes of hosts' queues: what each host reported last of each episode, and answers about them.
 
 use rusqlite::{Connection, Transaction};
 
@@ -83,7 +83,7 @@ impl LifeTable for QueueEpisode {
     }
 }
 
-/// The episodes that hosts told in the span.
+/// The episodes that hosts reported in the span.
 pub fn find(
     conn: &Connection,
     query: &EpisodeQuery,

@@ -1,4 +1,4 @@
-//! The collectors that a daemon tells, in its block of a status.
+//! The collectors that a daemon reports to, in its block of a status.
 
 use std::fmt;
 

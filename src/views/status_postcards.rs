@@ -28,7 +28,7 @@ impl PostcardsPart {
     pub const ALL: [Self; 3] = [Self::Drops, Self::Hops, Self::Queues];
 }
 
-/// Displays one part, if it is told.
+/// Displays one part, if it is reported.
 pub struct PartText<'a> {
     pub status: &'a PostcardsStatus,
     pub part: PostcardsPart,

@@ -121,7 +121,7 @@ pub fn parts(report: &CoverageReport) -> Vec<CoverageReport> {
     parts
 }
 
-/// A class with a longer name is told as none.
+/// A class with a longer name is reported as none.
 fn class_of(one: &MissedPackets) -> &str {
     let class = one.class.as_deref().unwrap_or_default();
     if class.len() > MOST_CLASS_BYTES {

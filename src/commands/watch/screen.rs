@@ -28,7 +28,7 @@ enum Message {
 
 pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> {
     let begin = Instant::now();
-    // A user who may not look is told before the screen is taken.
+    // A user who may not look is refused before the screen is taken.
     let first = looker.all()?;
     let (tell, messages) = mpsc::channel();
     let signals = tell.clone();

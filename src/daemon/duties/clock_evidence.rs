@@ -13,11 +13,11 @@ use crate::model::{ClockEvidence, ClockReading, QuickPacket};
 use crate::os::{clock, netns};
 use crate::report::ClockNews;
 
-/// Readings that are told: a datagram may be lost, and readings of two that follow each other have to meet.
+/// Readings that are reported: a datagram may be lost, and readings of two that follow each other have to meet.
 const READINGS: usize = 6;
 
 const PERIOD: Duration = Duration::from_secs(1);
-/// When the clock was set, collectors are told at once, but no more often than this.
+/// When the clock was set, collectors get to know it at once, but no more often than this.
 const LEAST_PERIOD: Duration = Duration::from_millis(100);
 
 /// The duty to do so.

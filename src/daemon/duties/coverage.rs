@@ -63,7 +63,7 @@ impl SendCoverage {
         }
     }
 
-    /// Returns the counts that are to be told.
+    /// Returns the counts that are to be reported.
     fn read(&mut self, pins: &Pins) -> io::Result<Vec<MissedPackets>> {
         let Some(table) = MissedTable::open(pins)? else {
             return Ok(self.tally.end_turn());

@@ -12,10 +12,10 @@ use crate::model::crossing_tally::BLOCKS_TOLD;
 use crate::model::crossings::CrossingReport;
 use crate::os::clock;
 
-/// Each block is told in several turns, so that a lost datagram costs no packet.
+/// Each block is reported in several turns, so that a lost datagram costs no packet.
 const PERIOD: Duration = Duration::from_secs(2);
 
-/// The duty to do so. If several daemons of a host have it, collectors are told the same by each.
+/// The duty to do so. If several daemons of a host have it, collectors get the same from each.
 #[derive(Default)]
 pub struct SendCrossings {
     crossings: Crossings,

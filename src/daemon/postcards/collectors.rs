@@ -1,4 +1,4 @@
-//! Reports to collectors: flows as they are told, and the sums of all drops.
+//! Reports to collectors: flows as they are reported, and the sums of all drops.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -23,10 +23,10 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// The time from one report of sums to the next.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// A sum that changed is told this many times, in case that a datagram is lost.
+/// A sum that changed is reported this many times, in case that a datagram is lost.
 const TIMES: u8 = 3;
 
-/// Each of these periods all sums are told, for collectors that began meanwhile.
+/// Each of these periods all sums are reported, for collectors that began meanwhile.
 const ALL_EVERY: u64 = 6;
 
 impl PostcardsDaemon {
@@ -129,7 +129,7 @@ impl PostcardsDaemon {
         }
     }
 
-    /// True if reports are standard ones. Those are about single packets, so that none is told twice.
+    /// True if reports are standard ones. Those are about single packets, so that none is reported twice.
     pub fn sends_standard(&self) -> bool {
         self.plan.config.report_format.standard().is_some()
     }
@@ -221,7 +221,7 @@ pub struct SendSums {
     last: HashMap<DropSubject, ReportedSum>,
 }
 
-/// A sum that was told, and how many times since it changed.
+/// A sum that was reported, and how many times since it changed.
 #[derive(Default)]
 struct ReportedSum {
     count: DropCount,
@@ -238,7 +238,7 @@ impl SendSums {
         }
     }
 
-    /// True if the sum is to be told in this turn.
+    /// True if the sum is to be reported in this turn.
     fn is_due(&mut self, sum: &DropSum, all: bool) -> bool {
         let told = self.last.entry(sum.subject.clone()).or_default();
         if told.count != sum.count {

@@ -1,4 +1,4 @@
-//! The drops of a host: their program, and the flows that were told.
+//! The drops of a host: their program, and the flows that were reported.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ impl DropCards {
                  them, and many of those were no loss",
             );
         }
-        // What was lost before is not told; what is lost from here on is.
+        // What was lost before is not reported; what is lost from here on is.
         let counters_before =
             kernel_counters::read().context("cannot read the kernel's counters")?;
         let programmed = plan.for_drops(&names.reasons)?;
@@ -129,7 +129,7 @@ impl DropCards {
         Ok(new)
     }
 
-    /// Of these flows those that have news which may be told now. `read` is as for `ToldFlows::news`.
+    /// Of these flows those that have news which may be reported now. `read` is as for `ToldFlows::news`.
     pub fn take(&mut self, drops: Vec<HostDrop>, read: Option<Instant>) -> Vec<HostDrop> {
         let now = Instant::now();
         let drops = drops.into_iter();

@@ -1,4 +1,4 @@
-//! The hops of a host: their programs, and the flows that were told.
+//! The hops of a host: their programs, and the flows that were reported.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -99,7 +99,7 @@ impl HopCards {
         Ok(new)
     }
 
-    /// Of these flows those that may be told now, with their interfaces' names. `read` is as for `ToldFlows::news`.
+    /// Of these flows those that may be reported now, with their interfaces' names. `read` is as for `ToldFlows::news`.
     pub fn take(
         &mut self,
         hops: Vec<HostHop>,
@@ -119,8 +119,8 @@ impl HopCards {
         taken
     }
 
-    /// Flows that had packets since they were told, and were not told for `period`; all of the former if there is none;
-    /// and the time when they were read.
+    /// Flows that had packets since they were reported, and were not reported for `period`; all of the former if there
+    /// is none; and the time when they were read.
     pub fn due(
         &mut self,
         period: Option<Duration>,

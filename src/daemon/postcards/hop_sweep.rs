@@ -43,7 +43,7 @@ impl Duty<PostcardsDaemon> for SendHops {
     }
 
     fn turn(&mut self, daemon: &mut PostcardsDaemon, now: Instant) -> Result<()> {
-        // A flow that was told at once is due between two periods.
+        // A flow that was reported at once is due between two periods.
         let half = daemon.plan.config.report_period.0 / 2;
         if self.last.is_some_and(|last| now < last + half) {
             return Ok(());
@@ -63,7 +63,7 @@ fn report_due(daemon: &mut PostcardsDaemon, all: bool) -> Result<()> {
         return Ok(());
     };
     let (due, read) = hops.due((!all).then_some(period), idle_after(period))?;
-    // The beginning of a flow is told before what its record has in the meantime.
+    // The beginning of a flow is reported before what its record has in the meantime.
     daemon.report_new_hops(Duration::ZERO)?;
     daemon.send_hops(due, Some(read))
 }

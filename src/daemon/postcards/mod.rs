@@ -79,7 +79,7 @@ const WAIT: Duration = Duration::from_millis(20);
 
 /// Tells drops and hops until a signal ends that, or for as long as `--once` says.
 pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
-    // Seeing the one of another process takes privileges. Without it they are told all the same.
+    // Seeing the one of another process takes privileges. Without it they are reported all the same.
     let found = bpffs
         .map(Path::to_owned)
         .or_else(|| netns::bpffs(false).ok().flatten());

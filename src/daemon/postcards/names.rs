@@ -143,7 +143,7 @@ impl KernelNames {
         found
     }
 
-    /// A function's name, or the address if it has none; nothing if places are not told.
+    /// A function's name, or the address if it has none; nothing if places are not reported.
     fn place(&self, address: u64) -> Option<String> {
         let places = self.places.as_ref()?;
         let name = places.name(address).map(str::to_owned);

@@ -16,7 +16,7 @@ use crate::os::clock;
 
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// The most pairs of interfaces that are told in a period, those with most packets.
+/// The most pairs of interfaces that are reported in a period, those with most packets.
 const MOST: usize = 256;
 
 /// Times to the driver, and to the queue.
@@ -69,7 +69,7 @@ impl SendPassages {
     }
 }
 
-/// The times by interfaces that are there. The sum of those that are gone has packets that were told.
+/// The times by interfaces that are there. The sum of those that are gone has packets that were reported.
 fn by_id(node: NodeId, passages: &[HopPassage]) -> BTreeMap<PassageId, Times> {
     let mut all: BTreeMap<PassageId, Times> = BTreeMap::new();
     for one in passages {

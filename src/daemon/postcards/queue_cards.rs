@@ -1,4 +1,4 @@
-//! The queues of a host: their programs, and the episodes that were told.
+//! The queues of a host: their programs, and the episodes that were reported.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The news of each flow that were told already, and the limit of flows that are told in a second.
+//! The news of each flow that were reported already, and the limit of flows that are reported in a second.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -16,7 +16,7 @@ struct ReportedFlow {
     at: Instant,
 }
 
-/// A limit of what is told in a second.
+/// A limit of what is reported in a second.
 pub struct ReportRate {
     /// 0: no limit.
     most: u64,
@@ -37,7 +37,7 @@ impl ReportRate {
         self.most = most;
     }
 
-    /// Returns true if one more may be told now, and counts it.
+    /// Returns true if one more may be reported now, and counts it.
     pub fn take(&mut self, now: Instant) -> bool {
         if self
             .second
@@ -52,7 +52,7 @@ impl ReportRate {
     }
 }
 
-/// The packets of each flow that were told, and the rate of telling.
+/// The packets of each flow that were reported, and the rate of telling.
 pub struct ReportedFlows<Id> {
     rate: ReportRate,
     flows: HashMap<Id, ReportedFlow>,
@@ -76,8 +76,8 @@ impl<Id: Eq + Hash> ReportedFlows<Id> {
         self.rate.set_most(most);
     }
 
-    /// The packets of a flow that were not told yet, of those it has. `read` is the time when its record was read from the
-    /// table; an event has none, because it may be older than what was told.
+    /// The packets of a flow that were not reported yet, of those it has. `read` is the time when its record was read
+    /// from the table; an event has none, because it may be older than what was reported.
     pub fn news(&self, id: &Id, packets: u64, read: Option<Instant>) -> u64 {
         let Some(told) = self.flows.get(id) else {
             return packets;
@@ -89,13 +89,13 @@ impl<Id: Eq + Hash> ReportedFlows<Id> {
         })
     }
 
-    /// True if the flow was not told for this time.
+    /// True if the flow was not reported for this time.
     pub fn is_due(&self, id: &Id, period: Duration, now: Instant) -> bool {
         let told = self.flows.get(id);
         told.is_none_or(|told| now.saturating_duration_since(told.at) >= period)
     }
 
-    /// Returns true if the flow has news that may be told now, and notes them as told.
+    /// Returns true if the flow has news that may be reported now, and notes them as told.
     pub fn take(&mut self, id: Id, packets: u64, read: Option<Instant>, now: Instant) -> bool {
         if self.news(&id, packets, read) == 0 {
             return false;

@@ -26,9 +26,9 @@ use crate::views::drops::counted;
 
 /// Postcards that are written.
 pub struct PostcardsDaemon {
-    /// `None` if drops are not told.
+    /// `None` if drops are not reported.
     pub drops: Option<DropCards>,
-    /// `None` if hops are not told.
+    /// `None` if hops are not reported.
     pub hops: Option<HopCards>,
     /// `None` if queues are not watched.
     pub queues: Option<QueueCards>,
@@ -130,7 +130,7 @@ impl PostcardsDaemon {
         self.send_hops(new, None)
     }
 
-    /// Tells those of these flows that may be told now.
+    /// Tells those of these flows that may be reported now.
     pub fn send_hops(&mut self, found: Vec<HostHop>, read: Option<Instant>) -> Result<()> {
         let Some(hops) = &mut self.hops else {
             return Ok(());
@@ -187,7 +187,7 @@ impl PostcardsDaemon {
         })
     }
 
-    /// What is told, in words.
+    /// What is reported, in words.
     pub fn reported_kinds(&self) -> String {
         let kinds = [
             (self.drops.is_some(), "drops"),

@@ -1,4 +1,4 @@
-//! Tells what flows dropped since they were told last.
+//! Tells what flows dropped since they were reported last.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ impl Duty<PostcardsDaemon> for SendFlows {
         }
         self.last = Some(now);
         report_all(daemon)?;
-        // Places that no flow has are asked for before their sums are told.
+        // Places that no flow has are asked for before their sums are reported.
         daemon.knows_places().map(|_| ())
     }
 
@@ -45,7 +45,7 @@ fn report_all(daemon: &mut PostcardsDaemon) -> Result<()> {
         return Ok(());
     };
     let due = drops.sweep(idle)?;
-    // The beginning of a flow is told before what its record has in the meantime.
+    // The beginning of a flow is reported before what its record has in the meantime.
     daemon.report_new_drops(Duration::ZERO)?;
     daemon.tell(due.news, Some(due.read))?;
     daemon.repeat(due.again)

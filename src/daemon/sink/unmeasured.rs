@@ -34,7 +34,7 @@ impl SendUnmeasured {
         }
     }
 
-    /// Returns the counts that are to be told.
+    /// Returns the counts that are to be reported.
     fn read(&mut self, pins: &Pins, classes: &Classes) -> io::Result<Vec<MissedPackets>> {
         let Some(tables) = UnmeasuredTables::open(pins)? else {
             return Ok(self.tally.end_turn());

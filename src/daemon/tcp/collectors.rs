@@ -16,7 +16,7 @@ use crate::report::Emitter;
 const NS_PER_S: u64 = 1_000_000_000;
 
 impl TcpDaemon {
-    /// Tells collectors what waits and may be told now.
+    /// Tells collectors what waits and may be reported now.
     pub fn report_collectors(&mut self, now: Instant) {
         let Some(node) = self.host.node().filter(|_| self.sends_extended()) else {
             return;

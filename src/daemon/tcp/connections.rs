@@ -31,7 +31,7 @@ struct ReportedState {
     limit: Limit,
     /// The worst that option 114 told since then, and when the request was sent (monotonic clock).
     worst: Option<(WorstHop, u64)>,
-    /// It waits to be told.
+    /// It waits to be reported.
     waits: bool,
 }
 
@@ -50,7 +50,7 @@ impl ReportedState {
         }
     }
 
-    /// Puts the worst into a sample that is to be told.
+    /// Puts the worst into a sample that is to be reported.
     fn tell(&self, sample: &mut TcpSample) {
         let now_ns = sample.monotonic_ns;
         if let Some(option) = &mut sample.option {
@@ -63,7 +63,7 @@ impl ReportedState {
     }
 }
 
-/// A connection without news is told once in this many periods, as a sign that it is open.
+/// A connection without news is reported once in this many periods, as a sign that it is open.
 const QUIET_PERIODS: u64 = 6;
 
 impl FollowedConnection {
@@ -270,7 +270,8 @@ impl Connections {
         }
     }
 
-    /// Returns the sockets of the connections that collectors are to be told of, unless they wait to be told already.
+    /// Returns the sockets of the connections that collectors are to be told of, unless they wait to be reported
+    /// already.
     pub fn due(&mut self, period_ns: u64) -> Vec<u64> {
         let known = self.known.iter_mut();
         let due = known.filter(|(_, known)| !known.told.waits && known.is_due(period_ns));

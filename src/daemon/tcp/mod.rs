@@ -57,7 +57,7 @@ const WAIT: Duration = Duration::from_millis(50);
 
 /// Watches connections until a signal ends that, or for as long as `--once` says.
 pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
-    // Seeing the one of another process takes privileges. Without it connections are told all the same.
+    // Seeing the one of another process takes privileges. Without it connections are reported all the same.
     let found = bpffs
         .map(Path::to_owned)
         .or_else(|| netns::bpffs(false).ok().flatten());

@@ -14,13 +14,13 @@ use crate::os::clock;
 
 const PERIOD: Duration = Duration::from_secs(5);
 
-/// A pair is told again after this time.
+/// A pair is reported again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
 
 /// The duty to do so.
 #[derive(Default)]
 pub struct SendOptionHops {
-    /// When each pair was told last.
+    /// When each pair was reported last.
     told: HashMap<OptionHopPair, Instant>,
     /// The pairs of requests since this time are looked at (monotonic clock).
     since_ns: u64,
