@@ -2,6 +2,7 @@
 
 mod demo;
 mod history;
+mod history_args;
 mod history_hops;
 mod history_queues;
 mod history_tcp;
@@ -15,10 +16,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use demo::DemoArgs;
-pub use history::{
-    DropsBy, FlowsArgs, HistoryArgs, HistoryCommand, HistoryOrder, MatrixFigure, NodeArg,
-    SubjectArgs, When,
-};
+pub use history::{FlowsArgs, HistoryCommand, SubjectArgs};
+pub use history_args::{HistoryArgs, NodeArg, When};
 pub use history_hops::HopsArgs;
 pub use history_queues::QueuesArgs;
 pub use history_tcp::{ConnectionsArgs, ConnectionsBy};

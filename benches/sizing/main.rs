@@ -262,7 +262,10 @@ fn cost_of(subjects: u32, subject: fn(u32) -> SummarySubject, store: Option<&Pat
         hub.datagram(bytes, arrival).unwrap();
     }
     hub.flush().unwrap();
-    assert_eq!(hub.exporters().counts().reports, datagrams.len() as u64);
+    assert_eq!(
+        hub.ledgers.exporters.counts().reports,
+        datagrams.len() as u64
+    );
     drop((hub, opened));
     let used = (cpu() - before).as_secs_f64();
     let count = datagrams.len() as f64;

@@ -10,7 +10,7 @@ fuzz_target!(|datagram: &[u8]| {
     let Ok(group) = decode(datagram) else {
         return;
     };
-    let is_beside = group.is_beside_reports();
+    let is_beside = group.notice.is_some();
     assert!(!group.reports.is_empty() || !group.refused.is_empty() || is_beside);
     assert!(group.reports.len() <= 1024);
     for report in &group.reports {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The watchers of interfaces without a sink tell the sink's daemon about tagged packets in these records. */
+/* The watchers of interfaces without a sink report tagged packets to its daemon in these records. */
 #ifndef HOSTINT_ASTRAY_H
 #define HOSTINT_ASTRAY_H
 

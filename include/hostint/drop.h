@@ -14,7 +14,7 @@ enum drop_limit {
 
 /* A reason's slot is its subsystem * DROP_REASONS + its number there. Reasons beyond the limits have slot 0. */
 struct drop_settings {
-	__u64 ignored[DROP_IGNORED_WORDS];        /* a bit for each slot: packets are counted, and no flow is told */
+	__u64 ignored[DROP_IGNORED_WORDS]; /* a bit for each slot: packets are counted, and no flow is reported */
 	__u64 ignored_groups[DROP_IGNORED_WORDS]; /* the same, of packets to multicast and broadcast addresses */
 	__u64 ignored_acks[DROP_IGNORED_WORDS];   /* the same, of TCP segments without data, SYN or RST */
 	__u64 ignored_copies[DROP_IGNORED_WORDS]; /* the same, of ICMP packets: sockets get copies of those */
@@ -56,7 +56,7 @@ enum drop_event_kind {
 
 /* Each enumerator is the index of a per-CPU counter. */
 enum drop_counter {
-	COUNT_DROP_IGNORED,      /* for a reason that is not told */
+	COUNT_DROP_IGNORED,      /* for a reason that is not reported */
 	COUNT_DROP_NO_FLOW,      /* not IP, or headers that cannot be read */
 	COUNT_DROP_FLOW_LIMITED, /* of new flows beyond the limit */
 	COUNT_DROP_PLACES_FULL,  /* no room for the place's count */

@@ -35,7 +35,7 @@ enum hop_device {
 
 struct hop_settings {
 	__u64 until_ns;             /* no packet is stamped after this time of the monotonic clock */
-	__u64 step_ns;              /* a flow whose time changed by this is told at once; 0: never */
+	__u64 step_ns;              /* a flow whose time changed by this is reported at once; 0: never */
 	__u64 hold_ns;              /* but not again within this time */
 	__u64 new_flow_interval_ns; /* as in token_rate, for each CPU */
 	__u64 new_flow_burst_ns;
@@ -80,7 +80,7 @@ struct hop_times {
 	__u64 count[HOP_SLOTS]; /* as in struct fine_slots */
 };
 
-/* Why a flow is told at once. */
+/* Why a flow is reported at once. */
 enum hop_news {
 	HOP_NEW = 1,
 	HOP_OTHER_PORTS = 2, /* it came or left by another interface than it told last */
@@ -109,12 +109,12 @@ struct hop_flow {
 	__u64 bytes;
 	__u64 first_ns; /* monotonic clock */
 	__u64 last_ns;
-	__u64 told_ns; /* when it was told at once */
+	__u64 told_ns; /* when it was reported at once */
 	__u64 sum_ns;  /* of the times of its packets */
 	__u32 in_ifindex;
 	__u32 out_ifindex;
 	__u32 last_hop_ns; /* the time of the last packet */
-	__u32 told_hop_ns; /* the time that was told at once */
+	__u32 told_hop_ns; /* the time that was reported at once */
 	__u32 max_hop_ns;
 	__u32 flags; /* enum hop_flow_flag */
 	/* A struct flow_key; all zeros: the same as the flow's. Of packets in a tunnel, the flow around them. */

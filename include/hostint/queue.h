@@ -27,7 +27,7 @@ struct queue_key {
 struct queue_rule {
 	__u64 trigger; /* an episode begins with a packet that has as much or more */
 	__u64 reset;   /* and ends below this */
-	__u32 quota;   /* packets of an episode that are told */
+	__u32 quota;   /* packets of an episode that are reported */
 	__u32 netns;   /* inode of the network namespace of the interface */
 	__u32 measure; /* enum queue_measure */
 	__u32 zero;
@@ -103,7 +103,7 @@ enum queue_event_kind {
 enum queue_what {
 	QUEUE_OVER = 1,        /* the packet begins an episode */
 	QUEUE_SAMPLE = 2,      /* a further packet over the trigger */
-	QUEUE_QUOTA_SPENT = 3, /* further packets are not told */
+	QUEUE_QUOTA_SPENT = 3, /* further packets are not reported */
 	QUEUE_RESET = 4,       /* the episode ended */
 };
 
@@ -111,7 +111,7 @@ struct queue_event {
 	__u32 kind; /* EVENT_QUEUE */
 	__u32 what; /* enum queue_what */
 	struct queue_key key;
-	__u32 flow[QUEUE_FLOW_WORDS]; /* a struct flow_key; all zeros: no packet is told, or it is not IP */
+	__u32 flow[QUEUE_FLOW_WORDS]; /* a struct flow_key; all zeros: no packet is reported, or it is not IP */
 	__u32 bytes;                  /* of the packet */
 	__u32 time_ns;                /* for which it was in the queue; 0: packets are not timed */
 	__u32 queue_packets;          /* with the packet; 0: not known */

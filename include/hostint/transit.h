@@ -14,7 +14,7 @@ enum transit_limit {
 	WAIT_SLOTS = 864,       /* FINE_SLOTS */
 	TRANSIT_GAUGES = 1024,  /* interfaces by which requests of option 114 leave */
 	TRANSIT_ASKERS = 16384, /* pairs of hosts, and their TTLs, whose requests are filled in */
-	POSTCARD_QUOTE = 160,   /* bytes of a packet in INT-MX that are told: IP, L4 and INT headers */
+	POSTCARD_QUOTE = 160,   /* bytes of a packet in INT-MX that are reported: IP, L4 and INT headers */
 };
 
 /* The kinds of INT onto which a hop pushes, and the option that it fills in. */

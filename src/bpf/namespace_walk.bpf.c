@@ -11,7 +11,7 @@
 #include "hostint/namespace.h"
 #include "kernel/tasks.h"
 
-/* The most namespaces: of more, the end is not told. The kernel's buffer holds twice as many. */
+/* The most namespaces: of more, the end is not reported. The kernel's buffer holds twice as many. */
 #define NAMESPACES 1000
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -1,13 +1,10 @@
 //! The command line of `hostint history`: queries, their subjects and their times.
 
-use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use clap::{Args, Subcommand};
 
-use clap::{Args, Subcommand, ValueEnum};
-
+use super::history_args::{HistoryArgs, NodeArg};
 use super::{ConnectionsArgs, HopsArgs, QueuesArgs};
-use crate::model::{DropGrouping, FlowOrder, NodeId, SegmentOrder};
+use crate::model::{DropGrouping, FlowOrder, MatrixFigure, SegmentOrder};
 
 /// The query.
 #[derive(Debug, Subcommand)]
@@ -25,7 +22,7 @@ pub enum HistoryCommand {
 
         /// Order of the pairs
         #[arg(long, value_name = "KEY", default_value = "loss")]
-        sort: HistoryOrder,
+        sort: FlowOrder,
 
         /// Number of pairs to list; JSON and CSV list all
         #[arg(long, value_name = "N", default_value_t = 10)]
@@ -112,7 +109,7 @@ pub enum HistoryCommand {
 
         /// Order of the segments, largest first
         #[arg(long, value_name = "KEY", default_value = "p99")]
-        sort: SegmentKey,
+        sort: SegmentOrder,
 
         /// Number of segments to show
         #[arg(long, value_name = "N", default_value_t = 20)]
@@ -125,7 +122,7 @@ pub enum HistoryCommand {
 
         /// What drops are added up by
         #[arg(long, value_name = "WHAT", default_value = "reason")]
-        by: DropsBy,
+        by: DropGrouping,
 
         /// Only drops of this host, by its id or its name
         #[arg(long, value_name = "NODE")]
@@ -148,31 +145,6 @@ pub enum HistoryCommand {
     },
 }
 
-/// The history's file, the span of time, and the output format.
-#[derive(Args, Clone, Debug)]
-pub struct HistoryArgs {
-    /// The collector's file [default: /var/lib/hostint/history.db, or ~/.local/state/hostint/history.db if it
-    /// exists]
-    #[arg(long, value_name = "FILE", env = "HOSTINT_STORE", hide_env = true)]
-    pub store: Option<PathBuf>,
-
-    /// Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z
-    #[arg(long, value_name = "WHEN", default_value = "1h")]
-    pub since: When,
-
-    /// End of the span
-    #[arg(long, value_name = "WHEN", default_value = "now")]
-    pub until: When,
-
-    /// Print one JSON object (schema hostint.history/1; of history path hostint.path/1)
-    #[arg(long)]
-    pub json: bool,
-
-    /// Print CSV, with column names in the first line
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
-}
-
 /// `hostint history flows`
 #[derive(Args, Clone, Debug)]
 pub struct FlowsArgs {
@@ -181,7 +153,7 @@ pub struct FlowsArgs {
 
     /// Order of flows, largest first
     #[arg(long, value_name = "KEY", default_value = "loss")]
-    pub sort: HistoryOrder,
+    pub sort: FlowOrder,
 
     /// Only flows from this node, by its id or its name
     #[arg(long, value_name = "NODE")]
@@ -204,28 +176,6 @@ pub struct FlowsArgs {
     pub limit: usize,
 }
 
-/// A node, as people call it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum NodeArg {
-    Id(NodeId),
-    Name(String),
-}
-
-impl FromStr for NodeArg {
-    type Err = String;
-
-    /// Only digits are an ID, so that no name can take the place of one.
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return text
-                .parse()
-                .map(Self::Id)
-                .map_err(|_| "not a node id (up to 4294967295) and not a name".to_owned());
-        }
-        Ok(Self::Name(text.to_owned()))
-    }
-}
-
 /// The subject of figures or reports.
 #[derive(Args, Clone, Debug)]
 pub struct SubjectArgs {
@@ -244,126 +194,4 @@ pub struct SubjectArgs {
     /// Packets of the flow with this id
     #[arg(long, value_name = "ID", conflicts_with_all = ["source", "sink", "class"])]
     pub flow: Option<i64>,
-}
-
-/// The figure that flows and pairs are sorted by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum HistoryOrder {
-    /// most lost packets first
-    Loss,
-    /// highest p99 latency first
-    Latency,
-    /// largest p99 - p50 first
-    Jitter,
-    /// most packets first
-    Packets,
-}
-
-impl From<HistoryOrder> for FlowOrder {
-    fn from(order: HistoryOrder) -> Self {
-        match order {
-            HistoryOrder::Loss => Self::Loss,
-            HistoryOrder::Latency => Self::Latency,
-            HistoryOrder::Jitter => Self::Jitter,
-            HistoryOrder::Packets => Self::Packets,
-        }
-    }
-}
-
-/// The figure that segments are sorted by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum SegmentKey {
-    /// highest p99 latency first
-    P99,
-    /// largest share of the mean latency of their paths first
-    Share,
-    /// most lost packets first
-    Lost,
-}
-
-impl From<SegmentKey> for SegmentOrder {
-    fn from(key: SegmentKey) -> Self {
-        match key {
-            SegmentKey::P99 => Self::P99,
-            SegmentKey::Share => Self::Share,
-            SegmentKey::Lost => Self::Lost,
-        }
-    }
-}
-
-/// What drops are added up by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum DropsBy {
-    /// the kernel's reason
-    Reason,
-    /// reason, function of the kernel, interface, and host
-    Place,
-    /// host
-    Node,
-    /// flow, with reason, function and host
-    Flow,
-    /// pod or container that misses the packets, and reason
-    Pod,
-}
-
-impl From<DropsBy> for DropGrouping {
-    fn from(by: DropsBy) -> Self {
-        match by {
-            DropsBy::Reason => Self::Reason,
-            DropsBy::Place => Self::Place,
-            DropsBy::Node => Self::Node,
-            DropsBy::Flow => Self::Flow,
-            DropsBy::Pod => Self::Pod,
-        }
-    }
-}
-
-/// The figure in a matrix.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum MatrixFigure {
-    /// latency that half of the packets do not exceed
-    P50,
-    /// latency that 99 % of the packets do not exceed
-    P99,
-    /// p99 - p50
-    Jitter,
-    /// share of sent packets that were lost
-    Loss,
-}
-
-/// A time, absolute or relative to now.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum When {
-    Ago(Duration),
-    At(SystemTime),
-}
-
-impl When {
-    /// Nanoseconds since the Unix epoch.
-    pub fn ns(self, now: SystemTime) -> u64 {
-        let time = match self {
-            Self::Ago(ago) => now.checked_sub(ago).unwrap_or(UNIX_EPOCH),
-            Self::At(time) => time,
-        };
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-    }
-}
-
-impl FromStr for When {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "now" {
-            return Ok(Self::Ago(Duration::ZERO));
-        }
-        if let Ok(ago) = humantime::parse_duration(text) {
-            return Ok(Self::Ago(ago));
-        }
-        humantime::parse_rfc3339_weak(text)
-            .map(Self::At)
-            .map_err(|_| {
-                "not a time (write for instance 1h, 2days, now, 2026-11-21T10:00:00Z)".to_owned()
-            })
-    }
 }

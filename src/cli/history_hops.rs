@@ -1,8 +1,8 @@
 //! The command line of `hostint history hops`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::{HistoryArgs, NodeArg};
+use super::history_args::{HistoryArgs, NodeArg};
 use crate::model::HopOrder;
 
 /// `hostint history hops`
@@ -21,33 +21,9 @@ pub struct HopsArgs {
 
     /// Order of flows, largest first
     #[arg(long, value_name = "KEY", default_value = "mean")]
-    pub sort: HopKey,
+    pub sort: HopOrder,
 
     /// Number of rows to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
-}
-
-/// The figure that flows through hosts are sorted by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum HopKey {
-    /// longest mean time first
-    Mean,
-    /// longest time of a packet first
-    Max,
-    /// most packets first
-    Packets,
-    /// newest report first
-    Newest,
-}
-
-impl From<HopKey> for HopOrder {
-    fn from(key: HopKey) -> Self {
-        match key {
-            HopKey::Mean => Self::Mean,
-            HopKey::Max => Self::Max,
-            HopKey::Packets => Self::Packets,
-            HopKey::Newest => Self::Newest,
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! The command line of `hostint history queues`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::{HistoryArgs, NodeArg};
+use super::history_args::{HistoryArgs, NodeArg};
 use crate::model::EpisodeOrder;
 
 /// `hostint history queues`
@@ -17,36 +17,9 @@ pub struct QueuesArgs {
 
     /// Order of episodes, largest first
     #[arg(long, value_name = "KEY", default_value = "newest")]
-    pub sort: EpisodeKey,
+    pub sort: EpisodeOrder,
 
     /// Number of rows to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
-}
-
-/// The figure that episodes are sorted by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum EpisodeKey {
-    /// newest first
-    Newest,
-    /// longest first
-    Length,
-    /// longest wait of a packet first
-    Wait,
-    /// most bytes in the queue first
-    Bytes,
-    /// most packets over the trigger first
-    Packets,
-}
-
-impl From<EpisodeKey> for EpisodeOrder {
-    fn from(key: EpisodeKey) -> Self {
-        match key {
-            EpisodeKey::Newest => Self::Newest,
-            EpisodeKey::Length => Self::Length,
-            EpisodeKey::Wait => Self::Wait,
-            EpisodeKey::Bytes => Self::Bytes,
-            EpisodeKey::Packets => Self::Packets,
-        }
-    }
 }

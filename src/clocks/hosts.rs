@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::drift::Drift;
 use super::interval::ClockInterval;
+use super::known_until::KnownUntil;
 use super::link::{ClockLink, RawMinimum};
 use super::own_clock::{OwnClock, Reading};
-use super::told_until::ToldUntil;
 
 /// Evidence is kept for this long, by the receiver's raw clock.
 const KEEP_NS: i128 = 17_000_000_000;
@@ -63,13 +63,13 @@ struct Host {
     said: Statement,
     clock: OwnClock,
     heard_ns: u64,
-    told: ToldUntil,
+    told: KnownUntil,
 }
 
 /// What is known of one direction.
 #[derive(Debug, Default)]
 struct Direction {
-    /// Packets whose stamps cannot be converted yet, with the time when they were told.
+    /// Packets whose stamps cannot be converted yet, with the time when they were reported.
     waiting: VecDeque<(u64, StampedPacket)>,
     minima: VecDeque<RawMinimum>,
 }
@@ -101,13 +101,13 @@ impl HostClocks {
             said,
             clock: OwnClock::default(),
             heard_ns: now_ns,
-            told: ToldUntil::default(),
+            told: KnownUntil::default(),
         });
         host.said = said;
         host.heard_ns = now_ns;
         for reading in readings {
             let newest = host.clock.newest(1).next();
-            // Readings are told several times, and datagrams overtake each other.
+            // Readings are reported several times, and datagrams overtake each other.
             if newest.is_none_or(|newest| reading.raw_ns > newest.raw_ns + newest.took_ns) {
                 host.clock.note(reading);
             }
@@ -117,13 +117,13 @@ impl HostClocks {
         }
     }
 
-    /// True if the host tells readings.
+    /// True if the host reports readings.
     pub fn tells(&self, host: u32) -> bool {
         self.hosts.contains_key(&host)
     }
 
     /// True if the host's readings go beyond all that it had done by this time: if its clock was set before, they show it.
-    pub fn has_told(&self, host: u32, until_ns: u64) -> bool {
+    pub fn has_reported(&self, host: u32, until_ns: u64) -> bool {
         let told = |host: &Host| host.told.is_beyond(until_ns);
         self.hosts.get(&host).is_some_and(told)
     }
@@ -202,10 +202,10 @@ impl HostClocks {
             return;
         };
         let mut kept = VecDeque::new();
-        let are_told = |ns: u64| sender.told.is_beyond(ns) && receiver.told.is_beyond(ns);
+        let are_reported = |ns: u64| sender.told.is_beyond(ns) && receiver.told.is_beyond(ns);
         for (noted_ns, packet) in std::mem::take(&mut direction.waiting) {
             let found = match (packet, &link) {
-                _ if !are_told(noted_ns) => None,
+                _ if !are_reported(noted_ns) => None,
                 (StampedPacket::Whole { sent, arrived }, None) => {
                     raw_minimum(sender, receiver, sent, arrived)
                 }
@@ -314,7 +314,7 @@ impl HostClocks {
         Some(&self.hosts.get(&host)?.clock)
     }
 
-    /// The time since a host told something.
+    /// The time since a host reported something.
     pub(super) fn heard_ago_ns(&self, host: u32, now_ns: u64) -> Option<u64> {
         Some(now_ns.saturating_sub(self.hosts.get(&host)?.heard_ns))
     }

@@ -24,12 +24,12 @@ mod estimates;
 mod groups;
 mod hosts;
 mod interval;
+mod known_until;
 mod link;
 mod mesh;
 mod own_clock;
 mod stated_error;
 mod steady_wall;
-mod told_until;
 
 pub use answers::{Answers, Exchange, SinkAhead};
 pub use corridor::{Corridor, corridor};

@@ -9,7 +9,7 @@ const KEEP_NS: i128 = 60_000_000_000;
 /// A change beyond what the clock's steering explains is a step if it is greater than this. A smaller one is a slew
 /// whose course between the readings is unknown.
 const STEP_NS: i128 = 1_000_000;
-/// Clocks are read in whole nanoseconds, and a steered rate is told in 2^-16 ppm.
+/// Clocks are read in whole nanoseconds, and a steered rate is reported in 2^-16 ppm.
 const ROUNDING_NS: i128 = 2;
 /// Between two readings, a time daemon may correct the rate several times. Beyond the rates at both ends it goes by this
 /// at most.

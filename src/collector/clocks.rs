@@ -44,7 +44,7 @@ pub struct ClockCounts {
 }
 
 impl NodeClocks {
-    /// Takes what a node tells.
+    /// Takes what a node reports.
     pub fn learn(&mut self, evidence: &ClockEvidence, now_ns: u64) {
         let host = evidence.node.0;
         let readings = evidence.readings.iter().map(|reading| Reading {
@@ -112,14 +112,14 @@ impl NodeClocks {
     /// True if readings of these nodes' clocks are still to come that show whether they were set until now.
     pub fn awaits(&self, mut nodes: impl Iterator<Item = NodeId>, until_ns: u64) -> bool {
         let awaited =
-            |node: NodeId| self.hosts.tells(node.0) && !self.hosts.has_told(node.0, until_ns);
+            |node: NodeId| self.hosts.tells(node.0) && !self.hosts.has_reported(node.0, until_ns);
         !self.hosts.is_empty() && nodes.any(awaited)
     }
 
-    fn have_told(&self, nodes: &[NodeId], until_ns: u64) -> bool {
+    fn have_reported(&self, nodes: &[NodeId], until_ns: u64) -> bool {
         nodes
             .iter()
-            .all(|node| self.hosts.has_told(node.0, until_ns))
+            .all(|node| self.hosts.has_reported(node.0, until_ns))
     }
 
     pub fn counts(&self) -> &ClockCounts {
@@ -137,7 +137,7 @@ impl NodeClocks {
         }
         let stamped_ns = observation.latency_ns()?;
         let (source, sink) = (report.hops.source().node, report.hops.sink().node);
-        if !self.have_told(&[source, sink], until_ns) {
+        if !self.have_reported(&[source, sink], until_ns) {
             return None;
         }
         let arrived_ns = self.arrival_ns(report)?;
@@ -179,7 +179,7 @@ impl NodeClocks {
         let arrived_ns = self.arrival_ns(report);
         times.set(report, whole, |from, to, stamped_ns| {
             // Nothing is known about the clocks of network cards.
-            if by_nic && to == sink || !self.have_told(&[from, to, sink], until_ns) {
+            if by_nic && to == sink || !self.have_reported(&[from, to, sink], until_ns) {
                 return None;
             }
             let on_the_way = ClockInterval::new(arrived_ns? - took_ns, arrived_ns?);
@@ -265,7 +265,7 @@ impl NodeClocks {
         time: &Period,
     ) -> Option<ClockSums> {
         let packets = i128::from(latency.samples());
-        if packets == 0 || !self.have_told(&[from, to, time.by], time.until_ns) {
+        if packets == 0 || !self.have_reported(&[from, to, time.by], time.until_ns) {
             return None;
         }
         // Nothing is known about the clocks of network cards.

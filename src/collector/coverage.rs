@@ -13,7 +13,7 @@ use crate::model::{Arrival, Body, Measured, NodeId, Report, SummarySubject, Volu
 /// The most pairs of nodes, with their classes, that are kept, and the most that hosts told of.
 const MOST: usize = 65_536;
 
-/// When there is no room, counts of a host that were not told for this time make some.
+/// When there is no room, counts of a host that were not reported for this time make some.
 const QUIET_NS: u64 = 600_000_000_000;
 
 /// All counts are looked at for such ones at most once in this time.
@@ -31,7 +31,7 @@ struct Row {
     measured: Option<Volume>,
     tagged: Option<Volume>,
     missed: BTreeMap<MissedReason, Volume>,
-    /// Tagged packets of which no sink told. A growth is negative when a sink tells of them later.
+    /// Tagged packets of which no sink reported. A growth is negative when a sink tells of them later.
     untold: i64,
 }
 
@@ -43,14 +43,14 @@ enum Sum {
 }
 
 /// What a host tells of a pair and class. Its roles count apart.
-type ToldKey = (HostKey, PairEnd, Option<Box<str>>);
+type ReportedKey = (HostKey, PairEnd, Option<Box<str>>);
 
-/// The host, and whether its sink tells.
+/// The host, and whether its sink reports.
 type HostKey = (IpAddr, NodeId, bool);
 
-/// The totals that a host told last.
+/// The totals that a host reported last.
 #[derive(Debug)]
-struct LastTold {
+struct LastReported {
     epoch_ns: u64,
     by_reason: BTreeMap<MissedReason, Volume>,
     seen_ns: u64,
@@ -63,7 +63,7 @@ pub struct Coverage {
     rows: BTreeMap<RowKey, Row>,
     /// The same since they were last taken.
     fresh: BTreeMap<RowKey, Row>,
-    told: HashMap<ToldKey, LastTold>,
+    told: HashMap<ReportedKey, LastReported>,
     /// When counts that were quiet were last looked for.
     looked_ns: u64,
     balances: HashMap<(NodeId, NodeId), TaggedBalance>,
@@ -98,11 +98,11 @@ impl Coverage {
         let pair = (summary.source_node, summary.sink_node);
         if let Some(balance) = self.balance(pair, now_ns) {
             let untold = balance.accounted(packets, summary.period_ns, now_ns);
-            self.add_untold(pair, untold);
+            self.add_unreported(pair, untold);
         }
     }
 
-    /// Adds what a host told.
+    /// Adds what a host reported.
     pub fn missed(&mut self, report: &CoverageReport, arrival: Arrival) {
         let now_ns = arrival.received_ns;
         for one in &report.missed {
@@ -122,7 +122,7 @@ impl Coverage {
                 let now = by_reason.entry(*reason).or_default();
                 *now = now.later(*volume);
             }
-            let last = LastTold {
+            let last = LastReported {
                 epoch_ns: report.epoch_ns,
                 by_reason,
                 seen_ns: now_ns,
@@ -162,7 +162,7 @@ impl Coverage {
             MissedReason::Source(_) => balance.tagged(packets, now_ns),
             MissedReason::Sink(_) => balance.accounted(packets, period_ns, now_ns),
         };
-        self.add_untold(pair, untold);
+        self.add_unreported(pair, untold);
     }
 
     /// True if counts that the host did not tell before are packets that this collector has to add: they began after
@@ -181,11 +181,11 @@ impl Coverage {
         now_ns.saturating_sub(known.1) > ALL_TOLD_NS
     }
 
-    /// The totals that the host told before. `Some(None)`: the new ones are only a base, because packets since their
-    /// epoch may have been counted by an earlier run. `None`: they are late, or there is no room for them.
+    /// The totals that the host reported before. `Some(None)`: the new ones are only a base, because packets since
+    /// their epoch may have been counted by an earlier run. `None`: they are late, or there is no room for them.
     fn before(
         &mut self,
-        told: &ToldKey,
+        told: &ReportedKey,
         (epoch_ns, is_whole): (u64, bool),
         now_ns: u64,
     ) -> Option<Option<BTreeMap<MissedReason, Volume>>> {
@@ -197,7 +197,8 @@ impl Coverage {
                 let is_due = now_ns.saturating_sub(self.looked_ns) >= LOOK_NS;
                 if self.told.len() >= MOST && is_due {
                     self.looked_ns = now_ns;
-                    let is_quiet = |last: &LastTold| last.seen_ns.saturating_add(QUIET_NS) < now_ns;
+                    let is_quiet =
+                        |last: &LastReported| last.seen_ns.saturating_add(QUIET_NS) < now_ns;
                     self.told.retain(|_, last| !is_quiet(last));
                 }
                 (self.told.len() < MOST).then(|| is_whole.then(BTreeMap::new))
@@ -234,7 +235,7 @@ impl Coverage {
 
     /// Adds packets of a pair of which no sink told to the classes that lack most: a sink's rules may not name those of
     /// the source.
-    fn add_untold(&mut self, (source, sink): (NodeId, NodeId), mut untold: i64) {
+    fn add_unreported(&mut self, (source, sink): (NodeId, NodeId), mut untold: i64) {
         while untold != 0 {
             let first = (source, Some(sink), None);
             let rows = self.rows.range(first..);
@@ -323,7 +324,7 @@ impl Row {
         counted.sum::<u64>() + self.untold()
     }
 
-    /// How many packets of which no sink told are missing here, or are too many if `untold` is negative.
+    /// How many packets of which no sink reported are missing here, or are too many if `untold` is negative.
     fn room_for(&self, untold: i64) -> i64 {
         if untold < 0 {
             return self.untold;

@@ -11,7 +11,7 @@ use super::freshness::Hosts;
 use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
-use super::{DecodeError, ReportGroup};
+use super::{DecodeError, NodeNotice, ReportGroup};
 use crate::model::{Arrival, Body, ExporterHealth, NameOrigin, NodeId};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
@@ -116,22 +116,8 @@ impl Exporters {
             self.count_cause(arrival, error);
         }
         self.sums.int_unread += group.unread_int.len() as u64;
-        if let Some(identity) = &group.identity {
-            self.identities
-                .learn(arrival.exporter.ip(), identity, arrival.received_ns);
-            self.lives(arrival, group, identity.node, Some(identity.period_s));
-            return None;
-        }
-        if let Some(coverage) = &group.coverage {
-            // It comes only after periods with packets, so its period promises nothing.
-            self.lives(arrival, group, coverage.node, None);
-            return None;
-        }
-        if group.is_beside_reports() {
-            self.sums.decoded += 1;
-            if let Some(node) = group.node {
-                self.shows_life(arrival, node, None);
-            }
+        if let Some(notice) = &group.notice {
+            self.noticed(arrival, group, notice);
             return None;
         }
         let count = group.reports.len() as u64;
@@ -148,6 +134,25 @@ impl Exporters {
             return None;
         };
         Some(exporter.received(arrival, group))
+    }
+
+    /// Takes what a node says beside its reports for a sign of life.
+    fn noticed(&mut self, arrival: Arrival, group: &ReportGroup, notice: &NodeNotice) {
+        match notice {
+            NodeNotice::Identity(identity) => {
+                self.identities
+                    .learn(arrival.exporter.ip(), identity, arrival.received_ns);
+                self.lives(arrival, group, identity.node, Some(identity.period_s));
+            }
+            // It comes only after periods with packets, so its period promises nothing.
+            NodeNotice::Coverage(coverage) => self.lives(arrival, group, coverage.node, None),
+            _ => {
+                self.sums.decoded += 1;
+                if let Some(node) = group.node {
+                    self.shows_life(arrival, node, None);
+                }
+            }
+        }
     }
 
     /// Takes a sign of life of all exporters of a node, with the period of such signs if it promises one. The node of a

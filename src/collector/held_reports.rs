@@ -1,9 +1,9 @@
-//! Reports that wait until their clocks are known: a host tells a second later whether its clock was set.
+//! Reports that wait until their clocks are known: a host reports a second later whether its clock was set.
 
 use std::collections::VecDeque;
 
-use super::ReportGroup;
-use crate::model::{Arrival, Body, NodeId, Report};
+use super::{NodeNotice, ReportGroup};
+use crate::model::{Arrival, Body, NodeId, Path, Report};
 
 /// Reports wait no longer than this; if their clocks are not known by then, they are handed on as "unknown".
 const LONGEST_NS: u64 = 3_000_000_000;
@@ -63,7 +63,11 @@ impl HeldReports {
 
 /// The nodes whose clocks stamped what a datagram tells.
 pub(super) fn stamping_nodes(group: &ReportGroup) -> impl Iterator<Item = NodeId> {
-    let path = group.path.iter().flat_map(|path| path.totals.path.nodes());
+    let path = match &group.notice {
+        Some(NodeNotice::Path(path)) => Some(&path.totals.path),
+        _ => None,
+    };
+    let path = path.into_iter().flat_map(Path::nodes);
     let hops = group
         .reports
         .iter()

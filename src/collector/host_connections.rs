@@ -16,7 +16,7 @@ const MOST: usize = 1 << 17;
 /// The most hosts whose sums are kept.
 const MOST_HOSTS: usize = 4096;
 
-/// When there is no room, connections that were not told for this time make some.
+/// When there is no room, connections that were not reported for this time make some.
 const QUIET_NS: u64 = 600 * NS_PER_S;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -24,7 +24,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// A host, and its number of a connection.
 type ConnectionName = (IpAddr, NodeId, u64);
 
-/// What a host told last of a connection.
+/// What a host reported last of a connection.
 #[derive(Debug)]
 struct LastState {
     time_ns: u64,
@@ -71,8 +71,8 @@ impl HostConnections {
         self.started_ns = started_ns;
     }
 
-    /// Returns what a report adds. `None`: it is late, or was told before. The first report of a connection that began
-    /// before the collector adds nothing.
+    /// Returns what a report adds. `None`: it is late, or was reported before. The first report of a connection that
+    /// began before the collector adds nothing.
     pub fn grow(&mut self, report: &ConnectionReport, arrival: Arrival) -> Option<TcpGrowth> {
         let told = &report.connection;
         let now = LastState {
@@ -122,7 +122,7 @@ impl HostConnections {
         if self.known.len() >= self.most && now_ns.saturating_sub(self.swept_ns) >= NS_PER_S {
             self.swept_ns = now_ns;
             self.known.retain(|_, last| {
-                // The end of a connection is told twice.
+                // The end of a connection is reported twice.
                 let keep_ns = if last.is_over {
                     CONNECTION_SILENT_NS
                 } else {

@@ -99,7 +99,7 @@ impl HostDrops {
         now_ns.saturating_sub(known.1) > ALL_TOLD_NS
     }
 
-    /// The counts that hosts told, and for which there was no room.
+    /// The counts that hosts reported, and for which there was no room.
     pub fn untracked(&self) -> u64 {
         self.flows.refused + self.sums.refused + self.without_row
     }

@@ -25,7 +25,7 @@ impl EpochCounts for EpisodeCounts {
     }
 }
 
-/// The episodes that hosts told since the collector started.
+/// The episodes that hosts reported since the collector started.
 #[derive(Debug, Default)]
 pub struct HostQueues {
     started_ns: u64,
@@ -42,7 +42,7 @@ impl HostQueues {
         self.started_ns = started_ns;
     }
 
-    /// Adds what a report of an episode tells that was not told before.
+    /// Adds what a report of an episode tells that was not reported before.
     pub fn see(&mut self, report: &Report, arrival: Option<Arrival>) {
         if let (Body::Queue(told), Some(arrival)) = (&report.observation.body, arrival) {
             self.add(told, arrival);

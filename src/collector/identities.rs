@@ -8,10 +8,10 @@ use crate::model::{NodeId, NodeIdentity};
 /// The most nodes and addresses whose identities are kept. Those that came first stay.
 const MOST: usize = 65_536;
 
-/// An identity that was not told again for this time gives its place and its name to others.
+/// An identity that was not reported again for this time gives its place and its name to others.
 const OLD_NS: u64 = 3_600_000_000_000;
 
-/// What nodes told, by node and address. Text from the wire is bounded and printable before it comes here.
+/// What nodes reported, by node and address. Text from the wire is bounded and printable before it comes here.
 #[derive(Debug, Default)]
 pub struct Identities {
     told: HashMap<(NodeId, IpAddr), Told>,
@@ -63,7 +63,7 @@ impl Identities {
         }
     }
 
-    /// Forgets what was not told for a long time.
+    /// Forgets what was not reported for a long time.
     pub fn forget_old(&mut self, now_ns: u64) {
         let old = |told: &Told| now_ns.saturating_sub(told.last_ns) > OLD_NS;
         let gone = self.told.iter().filter(|(_, told)| old(told));

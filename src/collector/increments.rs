@@ -159,8 +159,8 @@ impl Increments {
         self.add(key, (&whole.totals, whole.period_ns), now, now_ns)
     }
 
-    /// True for a summary that adds nothing. A sink tells the totals of what fell silent again, groups at once and flows when
-    /// it forgets them, in case that a report was lost.
+    /// True for a summary that adds nothing. A sink reports the totals of what fell silent again, groups at once and
+    /// flows when it forgets them, in case that a report was lost.
     pub fn is_repetition(&mut self, report: &Report, measured: Option<&Measured>) -> bool {
         let body = &report.observation.body;
         let is_summary = matches!(body, Body::Summary(_));

@@ -1,4 +1,4 @@
-//! What hosts told last of each subject, from which follows what the next report adds.
+//! What hosts reported last of each subject, from which follows what the next report adds.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ pub(super) const MOST: usize = 65_536;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// When there is no room, what was not told for this time makes some.
+/// When there is no room, what was not reported for this time makes some.
 const QUIET_NS: u64 = 600 * NS_PER_S;
 
 /// Beginnings that differ by less are one: hosts read two clocks for each, not at the same moment.

@@ -76,7 +76,7 @@ pub struct MxCounts {
     pub joined: u64,
     /// Those that lacked a hop.
     pub incomplete: u64,
-    /// Packets of which hops told, and no sink.
+    /// Packets of which hops reported, and no sink.
     pub without_sink: u64,
     /// Packets that were handed on before their time, because there were too many.
     pub early: u64,
@@ -94,7 +94,7 @@ pub struct MxJoin {
 }
 
 /// The id of a packet of which a hop told in INT-MX; `None` for other reports.
-fn id_of_told(report: &PacketReport) -> Option<PacketId> {
+fn id_of_hop_report(report: &PacketReport) -> Option<PacketId> {
     let [header] = report.packet.as_ref()?.int.as_slice() else {
         return None;
     };
@@ -146,7 +146,7 @@ impl MxJoin {
         let observation = &report.observation;
         match &observation.body {
             Body::Packet(told) => {
-                let Some((id, (hop, ttl))) = id_of_told(told).zip(hop_of(told)) else {
+                let Some((id, (hop, ttl))) = id_of_hop_report(told).zip(hop_of(told)) else {
                     return false;
                 };
                 self.add_hop(id, hop, ttl, waiting, now_ns);
@@ -228,7 +228,7 @@ impl MxJoin {
         }
     }
 
-    /// Hands out what waited long enough. Of a packet of which only hops told, all that they told.
+    /// Hands out what waited long enough. Of a packet of which only hops reported, all that they told.
     pub(super) fn due(&mut self, now_ns: u64) -> Vec<WaitingReport> {
         let mut due = Vec::new();
         while let Some((due_ns, id)) = self.order.front().copied() {

@@ -1,4 +1,4 @@
-//! Which node a hop of TCP option 114 is: hops tell between which hosts they fill it in, and at which TTL.
+//! Which node a hop of TCP option 114 is: hops report between which hosts they fill it in, and at which TTL.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -9,7 +9,7 @@ use crate::model::{Arrival, Body, NodeId, Report};
 /// The most hops of pairs that are known.
 const MOST: usize = 1 << 17;
 
-/// A hop that was not told for this time is forgotten: it tells each minute.
+/// A hop that was not reported for this time is forgotten: it tells each minute.
 const FORGOTTEN_NS: u64 = 300_000_000_000;
 
 /// A source, a destination, and the number of a hop between.

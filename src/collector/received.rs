@@ -1,49 +1,30 @@
 //! The hub of the collector: a datagram, or a line, is decoded, accounted to its exporter, classified, and handed to
 //! all that take reports.
 
-mod known;
-
 use std::io;
 use std::sync::Arc;
 
-use super::Exporters;
-use super::clocks::NodeClocks;
 use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
-use super::mx_join::{MxJoin, WaitingReport};
-use super::report_taker::{ReceivedReport, ReportTaker};
+use super::mx_join::WaitingReport;
+use super::report_taker::{ReceivedReport, ReportNews, ReportTaker};
 use super::reported_paths::ReportedPaths;
-use super::segments::Segments;
-use super::{
-    Coverage, CrossingLedger, HostConnections, HostDrops, HostHops, HostQueues, Increments,
-    OptionHops, ReportGroup, decode,
-};
+use super::{HostConnections, HostDrops, Ledgers, NodeNotice, ReportGroup, decode};
 use crate::model::{
-    Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PairTraffic,
-    PassageId, Record, Report, ReportVersion, SummaryBases, SummarySubject, TcpGrowth, TimeWords,
+    Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PassageId,
+    Record, Report, ReportVersion, SummarySubject, TcpGrowth, TimeWords,
 };
 
 /// The hub: all reports go through it, wherever they come from.
 pub struct ReportHub<T> {
-    taker: T,
-    exporters: Exporters,
-    increments: Increments,
-    coverage: Coverage,
-    traffic: PairTraffic,
-    drops: HostDrops,
-    hops: HostHops,
-    queues: HostQueues,
-    connections: HostConnections,
-    clocks: NodeClocks,
+    /// What takes the reports.
+    pub taker: T,
+    pub ledgers: Ledgers,
     held: HeldReports,
     /// The clock that is never set.
     clock: Option<fn() -> u64>,
     paths: ReportedPaths,
     /// The times of the present report.
     times: TimeWords,
-    segments: Segments,
-    crossings: CrossingLedger,
-    option_hops: OptionHops,
-    mx: MxJoin,
     /// The names of drop reasons that the user chose.
     chosen: Option<DropReasons>,
     reasons: DropReasons,
@@ -56,23 +37,11 @@ impl<T: ReportTaker> ReportHub<T> {
     pub fn new(taker: T, reasons: Option<DropReasons>, classes: Classes) -> Self {
         let mut hub = Self {
             taker,
-            exporters: Exporters::default(),
-            increments: Increments::default(),
-            coverage: Coverage::default(),
-            traffic: PairTraffic::default(),
-            drops: HostDrops::default(),
-            hops: HostHops::default(),
-            queues: HostQueues::default(),
-            connections: HostConnections::default(),
-            clocks: NodeClocks::default(),
+            ledgers: Ledgers::default(),
             held: HeldReports::default(),
             clock: None,
             paths: ReportedPaths::default(),
             times: TimeWords::default(),
-            segments: Segments::default(),
-            crossings: CrossingLedger::default(),
-            option_hops: OptionHops::default(),
-            mx: MxJoin::default(),
             chosen: None,
             reasons: DropReasons::default(),
             classifier: Classifier::default(),
@@ -102,17 +71,17 @@ impl<T: ReportTaker> ReportHub<T> {
         let group = match decode(bytes) {
             Ok(group) => group,
             Err(err) => {
-                self.exporters.undecodable(arrival, &err);
+                self.ledgers.exporters.undecodable(arrival, &err);
                 return Ok(());
             }
         };
         let now_ns = self.now_ns(arrival);
-        self.exporters.received(arrival, &group);
-        if let Some(evidence) = &group.clocks {
-            self.clocks.learn(evidence, now_ns);
+        self.ledgers.exporters.received(arrival, &group);
+        if let Some(NodeNotice::Clocks(evidence)) = &group.notice {
+            self.ledgers.clocks.learn(evidence, now_ns);
             self.release(now_ns)?;
         }
-        if self.held.is_empty() && !self.clocks.awaits(stamping_nodes(&group), now_ns) {
+        if self.held.is_empty() && !self.ledgers.clocks.awaits(stamping_nodes(&group), now_ns) {
             self.take(&group, arrival, bytes, now_ns)?;
             return self.release(now_ns);
         }
@@ -144,7 +113,7 @@ impl<T: ReportTaker> ReportHub<T> {
         while let Some(one) = self.held.pop() {
             self.take(&one.group, one.arrival, &one.bytes, one.until_ns)?;
         }
-        let due = self.mx.finish_all();
+        let due = self.ledgers.mx.finish_all();
         self.release_joined(due)?;
         self.flush()
     }
@@ -152,7 +121,8 @@ impl<T: ReportTaker> ReportHub<T> {
     fn release(&mut self, now_ns: u64) -> io::Result<()> {
         while let Some(first) = self.held.first() {
             let awaits = || {
-                self.clocks
+                self.ledgers
+                    .clocks
                     .awaits(stamping_nodes(&first.group), first.until_ns)
             };
             if !self.held.is_due(now_ns) && awaits() {
@@ -162,7 +132,7 @@ impl<T: ReportTaker> ReportHub<T> {
                 self.take(&one.group, one.arrival, &one.bytes, one.until_ns)?;
             }
         }
-        let due = self.mx.due(now_ns);
+        let due = self.ledgers.mx.due(now_ns);
         self.release_joined(due)
     }
 
@@ -174,33 +144,8 @@ impl<T: ReportTaker> ReportHub<T> {
         bytes: &[u8],
         until_ns: u64,
     ) -> io::Result<()> {
-        if let Some(coverage) = &group.coverage {
-            self.coverage.missed(coverage, arrival);
-            self.taker.accept_coverage(coverage, arrival)?;
-        }
-        if let Some(drops) = &group.drops {
-            let added = self.drops.sums(drops, arrival);
-            self.taker.accept_drops(drops, &added, arrival)?;
-        }
-        if let Some(path) = &group.path {
-            let added = self.increments.of_path(path, arrival);
-            let growth = self.clocks.growth_of(path, added, until_ns);
-            self.taker.accept_path(&growth, arrival)?;
-            match PassageId::of(&growth.path) {
-                Some(id) => self.hops.add(id, &growth),
-                None => {
-                    self.segments.add_all(&growth);
-                    self.crossings.see_path(&growth.path, arrival);
-                }
-            }
-        }
-        if let Some(crossings) = &group.crossings {
-            let known = self.crossings.add(crossings, arrival);
-            self.segments.cross(&known);
-            self.taker.accept_crossed(&known, arrival)?;
-        }
-        if let Some(hops) = &group.option_hops {
-            self.option_hops.learn(hops, arrival);
+        if let Some(notice) = &group.notice {
+            return self.notice(notice, arrival, until_ns);
         }
         let now_ns = self.now_ns(arrival);
         let mut evidence = None;
@@ -212,14 +157,52 @@ impl<T: ReportTaker> ReportHub<T> {
                 part,
                 evidence: Arc::clone(evidence.get_or_insert_with(|| bytes.into())),
             };
-            if !self.mx.take(report, now_ns, waiting) {
+            if !self.ledgers.mx.take(report, now_ns, waiting) {
                 self.hand_on(report, arrival, until_ns, (part, bytes))?;
             }
         }
         Ok(())
     }
 
-    /// Hands on the packets in INT-MX that waited long enough for what their hops tell.
+    /// Hands on what a node says beside its reports.
+    fn notice(&mut self, notice: &NodeNotice, arrival: Arrival, until_ns: u64) -> io::Result<()> {
+        let ledgers = &mut self.ledgers;
+        match notice {
+            NodeNotice::Coverage(coverage) => {
+                ledgers.coverage.missed(coverage, arrival);
+                self.taker.accept(ReportNews::Coverage(coverage, arrival))
+            }
+            NodeNotice::Drops(drops) => {
+                let added = ledgers.drops.sums(drops, arrival);
+                self.taker.accept(ReportNews::Drops(drops, &added, arrival))
+            }
+            NodeNotice::Path(path) => {
+                let added = ledgers.increments.of_path(path, arrival);
+                let growth = ledgers.clocks.growth_of(path, added, until_ns);
+                match PassageId::of(&growth.path) {
+                    Some(id) => ledgers.hops.add(id, &growth),
+                    None => {
+                        ledgers.segments.add_all(&growth);
+                        ledgers.crossings.see_path(&growth.path, arrival);
+                    }
+                }
+                self.taker.accept(ReportNews::Path(&growth, arrival))
+            }
+            NodeNotice::Crossings(crossings) => {
+                let known = ledgers.crossings.add(crossings, arrival);
+                ledgers.segments.cross(&known);
+                self.taker.accept(ReportNews::Crossed(&known, arrival))
+            }
+            NodeNotice::OptionHops(hops) => {
+                ledgers.option_hops.learn(hops, arrival);
+                Ok(())
+            }
+            // The exporters have learned the first, and the clocks the second.
+            NodeNotice::Identity(_) | NodeNotice::Clocks(_) => Ok(()),
+        }
+    }
+
+    /// Hands on the packets in INT-MX that waited long enough for what their hops report.
     fn release_joined(&mut self, due: Vec<WaitingReport>) -> io::Result<()> {
         for one in due {
             self.hand_on(
@@ -240,48 +223,57 @@ impl<T: ReportTaker> ReportHub<T> {
         until_ns: u64,
         (part, evidence): (usize, &[u8]),
     ) -> io::Result<()> {
-        let named = self.option_hops.named(report, arrival.received_ns);
+        let named = self.ledgers.option_hops.named(report, arrival.received_ns);
         let report = named.as_ref().unwrap_or(report);
         let observation = &report.observation;
-        let mut measured = self.increments.of(report, Some(arrival));
+        let mut measured = self.ledgers.increments.of(report, Some(arrival));
         // Nothing is newer for a repetition.
-        if self.increments.is_repetition(report, measured.as_ref()) {
+        if self
+            .ledgers
+            .increments
+            .is_repetition(report, measured.as_ref())
+        {
             return Ok(());
         }
         if let Some(measured) = &mut measured {
-            self.coverage
+            self.ledgers
+                .coverage
                 .measured(report, measured, arrival.received_ns);
-            self.clocks
+            self.ledgers
+                .clocks
                 .correct_measured(observation, measured, until_ns);
             self.count_traffic(report, measured);
         }
         if let Body::HostHop(told) = &observation.body {
-            self.hops.learn(told);
+            self.ledgers.hops.learn(told);
         }
-        self.queues.see(report, Some(arrival));
+        self.ledgers.queues.see(report, Some(arrival));
         let class = observation.group_class();
         let flow = observation.flow();
         let path = self.paths.of(observation, arrival.received_ns);
         if let Some(path) = path.filter(|path| path.is_news) {
-            self.crossings.see_path(path.path, arrival);
+            self.ledgers.crossings.see_path(path.path, arrival);
         }
-        let corrected = self.clocks.correct(observation, until_ns);
-        let set = |times: &mut _| (self.clocks).put_times(times, observation, corrected, until_ns);
+        let corrected = self.ledgers.clocks.correct(observation, until_ns);
+        let set = |times: &mut _| {
+            (self.ledgers.clocks).put_times(times, observation, corrected, until_ns)
+        };
         let path = path.and_then(|one| one.with_times(&mut self.times, set));
-        path.into_iter().for_each(|path| self.segments.add(path));
-        self.taker.accept(&ReceivedReport {
+        path.into_iter()
+            .for_each(|path| self.ledgers.segments.add(path));
+        self.taker.accept(ReportNews::Report(&ReceivedReport {
             report,
             arrival: Some(arrival),
             class: class.or(self.classifier.class_of(flow)),
             measured: measured.as_ref(),
-            dropped: dropped(&mut self.drops, report, Some(arrival)),
-            grown: grown(&mut self.connections, report, Some(arrival)),
+            dropped: dropped(&mut self.ledgers.drops, report, Some(arrival)),
+            grown: grown(&mut self.ledgers.connections, report, Some(arrival)),
             clocks: corrected.into(),
             path,
             reasons: &self.reasons,
             part,
             evidence,
-        })
+        }))
     }
 
     /// Adds what a summary of a class tells to the sums of its pair; those of flows are about the same packets.
@@ -290,7 +282,7 @@ impl<T: ReportTaker> ReportHub<T> {
             && let SummarySubject::Group { class } = &summary.subject
         {
             let pair = (summary.source_node, summary.sink_node);
-            self.traffic.add(pair, class.as_deref(), measured);
+            self.ledgers.traffic.add(pair, class.as_deref(), measured);
         }
     }
 
@@ -301,9 +293,9 @@ impl<T: ReportTaker> ReportHub<T> {
     /// Those of the taker.
     pub fn read_back(&mut self, record: &Record, report: Report, line: &[u8]) -> io::Result<()> {
         let arrival = record.arrival();
-        let named = record.told_reason().filter(|_| self.chosen.is_none());
-        let measured = self.increments.of(&report, arrival);
-        self.queues.see(&report, arrival);
+        let named = record.reported_reason().filter(|_| self.chosen.is_none());
+        let measured = self.ledgers.increments.of(&report, arrival);
+        self.ledgers.queues.see(&report, arrival);
         let class = report.observation.group_class();
         let class = class.or(self.classifier.class_of(report.observation.flow()));
         let clocks = record.clocks();
@@ -314,20 +306,24 @@ impl<T: ReportTaker> ReportHub<T> {
             _ => false,
         };
         let path = known.and_then(|one| one.with_times(&mut self.times, set));
-        if !self.increments.is_repetition(&report, measured.as_ref()) {
-            self.taker.accept(&ReceivedReport {
+        if !self
+            .ledgers
+            .increments
+            .is_repetition(&report, measured.as_ref())
+        {
+            self.taker.accept(ReportNews::Report(&ReceivedReport {
                 report: &report,
                 arrival,
                 class: class.or(record.class()),
                 measured: measured.as_ref(),
                 clocks,
                 path,
-                dropped: dropped(&mut self.drops, &report, arrival),
-                grown: grown(&mut self.connections, &report, arrival),
+                dropped: dropped(&mut self.ledgers.drops, &report, arrival),
+                grown: grown(&mut self.ledgers.connections, &report, arrival),
                 reasons: named.as_ref().unwrap_or(&self.reasons),
                 part: 0,
                 evidence: line,
-            })?;
+            }))?;
         }
         if let Some(arrival) = arrival {
             self.account(report, arrival);
@@ -341,11 +337,18 @@ impl<T: ReportTaker> ReportHub<T> {
         let key = (arrival, report.sequence, report.observation.reporter());
         let group = ReportGroup::from(report);
         if grouped && self.group == Some(key) {
-            self.exporters.another(arrival.exporter.ip(), &group);
+            self.ledgers
+                .exporters
+                .another(arrival.exporter.ip(), &group);
             return;
         }
         self.group = grouped.then_some(key);
-        self.exporters.received(arrival, &group);
+        self.ledgers.exporters.received(arrival, &group);
+    }
+
+    /// The names of drop reasons.
+    pub fn reasons(&self) -> &DropReasons {
+        &self.reasons
     }
 
     /// Changes names and classes, from the next report on.
@@ -361,20 +364,6 @@ impl<T: ReportTaker> ReportHub<T> {
     /// Those of the taker.
     pub fn flush(&mut self) -> io::Result<()> {
         self.taker.flush()
-    }
-
-    /// Leaves packets out that sinks counted before this time: an earlier run of the collector may have counted them.
-    pub fn start_at(&mut self, started_ns: u64) {
-        self.increments.start_at(started_ns);
-        self.coverage.start_at(started_ns);
-        self.drops.start_at(started_ns);
-        self.queues.start_at(started_ns);
-        self.connections.start_at(started_ns);
-    }
-
-    /// Goes on with the summaries where an earlier run ended.
-    pub fn resume(&mut self, kept: SummaryBases) {
-        self.increments.resume(kept);
     }
 }
 

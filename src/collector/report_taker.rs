@@ -1,4 +1,4 @@
-//! All that takes reports from the hub: what it is given with each, and what it may take besides.
+//! What the hub hands on, and what takes it.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub struct ReceivedReport<'a> {
     pub measured: Option<&'a Measured>,
     /// The packets that a report about drops adds to those that earlier ones told of.
     pub dropped: Option<DropCount>,
-    /// What a connection's report adds to earlier ones. `None`: it was told before.
+    /// What a connection's report adds to earlier ones. `None`: it was reported before.
     pub grown: Option<TcpGrowth>,
     /// What is known of the clocks that stamped its latency.
     pub clocks: LatencyClocks,
@@ -36,48 +36,25 @@ pub struct ReceivedReport<'a> {
     pub evidence: &'a [u8],
 }
 
-/// Takes reports, one after the other: lines, the history, engines.
+/// What the hub hands on.
+#[derive(Clone, Copy, Debug)]
+pub enum ReportNews<'a> {
+    Report(&'a ReceivedReport<'a>),
+    /// The packets that a source did not tag, or that a sink measured.
+    Coverage(&'a CoverageReport, Arrival),
+    /// The sums of what a host dropped, and what they add to earlier ones.
+    Drops(&'a DropTotalsReport, &'a [DropSum], Arrival),
+    /// The packets that a sink's totals of a path add to earlier ones.
+    Path(&'a PathGrowth, Arrival),
+    /// The packets of paths that came by the ends of segments, a while ago.
+    Crossed(&'a [PathCrossed], Arrival),
+}
+
+/// Takes what the hub hands on, one after the other: lines, the history, engines.
 pub trait ReportTaker {
     /// # Errors
     /// If it makes no sense to go on; reports that a taker loses on its own it counts itself.
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()>;
-
-    /// Takes a source's report about packets that it did not tag.
-    ///
-    /// # Errors
-    /// As of [`Self::accept`].
-    fn accept_coverage(&mut self, _report: &CoverageReport, _arrival: Arrival) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Takes the sums of what a host dropped, and what they add to earlier ones.
-    ///
-    /// # Errors
-    /// As of [`Self::accept`].
-    fn accept_drops(
-        &mut self,
-        _report: &DropTotalsReport,
-        _added: &[DropSum],
-        _arrival: Arrival,
-    ) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Takes the packets that a sink's totals of a path add to earlier ones.
-    ///
-    /// # Errors
-    /// As of [`Self::accept`].
-    fn accept_path(&mut self, _growth: &PathGrowth, _arrival: Arrival) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Takes the packets of paths that came by the ends of segments, a while ago.
-    ///
-    /// # Errors
-    /// As of [`Self::accept`].
-    fn accept_crossed(&mut self, _known: &[PathCrossed], _arrival: Arrival) -> io::Result<()> {
-        Ok(())
-    }
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()>;
 
     /// Hands on what was taken so far: there may be no more reports for a while.
     fn flush(&mut self) -> io::Result<()>;

@@ -1,5 +1,5 @@
-//! Names that DNS has for the addresses of exporters whose nodes tell none. A thread of its own asks, because that may take
-//! seconds.
+//! Names that DNS has for the addresses of exporters whose nodes report none. A thread of its own asks, because that
+//! may take seconds.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;

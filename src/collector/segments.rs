@@ -24,7 +24,7 @@ struct TalliedTimes {
     /// The times are those of all packets: reports tell some of them again.
     of_packets: bool,
     latency: LatencyHistogram,
-    /// The packets whose loss was told, and those that were lost. A queue has nothing else.
+    /// The packets whose loss was reported, and those that were lost. A queue has nothing else.
     crossed: Option<Crossed>,
     /// The most that were lost so far: a count of losses never falls.
     lost: u64,

@@ -27,7 +27,7 @@ impl From<&SubjectTotals> for Counts {
 }
 
 impl Counts {
-    /// True if `later` was told after these counts.
+    /// True if `later` was reported after these counts.
     pub(super) fn are_before(&self, later: &Self) -> bool {
         let mut pairs = self.all().into_iter().zip(later.all());
         pairs.any(|(one, later)| one < later)

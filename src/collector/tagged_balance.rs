@@ -1,4 +1,4 @@
-//! Tagged packets of a pair of which no sink told, although it had the time to.
+//! Tagged packets of a pair of which no sink reported, although it had the time to.
 
 /// Both ends tell within this time, unless the sink says that it tells more rarely.
 const SPAN_NS: u64 = 65_000_000_000;

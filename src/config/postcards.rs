@@ -269,8 +269,8 @@ impl PostcardsOptions {
         let mut faults = Vec::new();
         self.check_choices(&mut faults);
         self.check_queues(&mut faults);
-        let tells_all = self.ignored_reasons == [TELL_ALL];
-        for name in self.ignored_reasons.iter().filter(|_| !tells_all) {
+        let reports_all = self.ignored_reasons == [TELL_ALL];
+        for name in self.ignored_reasons.iter().filter(|_| !reports_all) {
             let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
             if !name.chars().all(is_name) {
                 faults.push(fault(
@@ -323,7 +323,7 @@ impl PostcardsOptions {
             ignored_given: !self.ignored_reasons.is_empty(),
             ignored_reasons: match &self.ignored_reasons[..] {
                 [] => IGNORED.map(str::to_owned).to_vec(),
-                _ if tells_all => Vec::new(),
+                _ if reports_all => Vec::new(),
                 given => given.to_vec(),
             },
             inner: match &self.inner[..] {
@@ -342,10 +342,10 @@ impl PostcardsOptions {
 
     /// Faults in what is to be told.
     fn check_choices(&self, faults: &mut Vec<Fault>) {
-        let tells_hops = self.hops.is_some_and(|hops| hops != HopsChoice::None);
+        let sends_hops = self.hops.is_some_and(|hops| hops != HopsChoice::None);
         match (self.drops, self.hops) {
             (Some(DropsChoice::All), _) => {}
-            _ if tells_hops || !self.queue.is_empty() => {}
+            _ if sends_hops || !self.queue.is_empty() => {}
             (None, None) => faults.push(missing(
                 "drops",
                 "nothing to tell (try --drops, --hops or --queue)",
@@ -355,7 +355,7 @@ impl PostcardsOptions {
                 "nothing is left to tell (try drops = \"all\" or hops = \"all\")",
             )),
         }
-        if tells_hops && self.dev.is_empty() {
+        if sends_hops && self.dev.is_empty() {
             faults.push(fault(
                 &["hops", "dev"],
                 "no interfaces whose packets are to be timed (try --dev eth0,eth1)",
@@ -365,7 +365,7 @@ impl PostcardsOptions {
             (!self.dev.is_empty(), "dev", "interfaces have"),
             (self.local == Some(true), "local", "local has"),
         ];
-        for (_, key, what) in idle.into_iter().filter(|one| one.0 && !tells_hops) {
+        for (_, key, what) in idle.into_iter().filter(|one| one.0 && !sends_hops) {
             let why = format!("{what} no effect without hops (try --hops)");
             faults.push(fault(&[key, "hops"], why));
         }

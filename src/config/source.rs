@@ -1,6 +1,6 @@
 //! The source's settings, checked.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,32 +14,10 @@ use super::mistake::{Fault, fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::path_items::{PathItemOptions, PathItems};
 use super::receivers::check_receivers;
+use super::source_hook::SourceHook;
 use super::source_room::{encapsulates, hops_room, room};
 use super::{Compat, DscpMark, FORM_UNKNOWN, SourceEncapsulation, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
-
-/// The hook at which the source sees packets.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, ValueEnum)]
-pub enum SourceHook {
-    /// TC egress of the interface (tcx if the kernel has it, otherwise clsact)
-    #[default]
-    Tc,
-    /// TC ingress of a veth whose peer is in a container or guest
-    TcIngress,
-    /// XDP on a veth whose peer is in a container or guest: extension-udp only
-    Xdp,
-}
-
-impl SourceHook {
-    /// The word on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tc => "tc",
-            Self::TcIngress => "tc-ingress",
-            Self::Xdp => "xdp",
-        }
-    }
-}
 
 /// Options of `hostint source attach`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]

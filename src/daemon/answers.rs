@@ -20,7 +20,7 @@ use crate::views;
 const WAIT: Duration = Duration::from_secs(5);
 
 /// A daemon that tells its state.
-pub trait TellsStatus {
+pub trait CollectorsStatus {
     fn host_status(&mut self) -> Result<HostStatus>;
 }
 
@@ -133,7 +133,7 @@ impl AnswerClients {
     }
 }
 
-impl<D: TellsStatus> Duty<D> for AnswerClients {
+impl<D: CollectorsStatus> Duty<D> for AnswerClients {
     fn task(&self) -> &'static str {
         "answer clients of the control socket"
     }

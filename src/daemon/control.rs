@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The least time between two refusals in the log.
 const SAY_NS: u64 = 1_000_000_000;
 
-/// What a daemon tells at its socket.
+/// What a daemon reports at its socket.
 pub trait AnswersClients: Send + Sync + 'static {
     fn status(&self, query: &Query) -> Result<ControlAnswer>;
 
@@ -101,7 +101,7 @@ impl Control {
                 group: local_socket::group(GROUP),
             },
             places: Arc::default(),
-            said_ns: AtomicU64::new(0),
+            logged_ns: AtomicU64::new(0),
         });
         let listening = thread::Builder::new().spawn(move || {
             loop {
@@ -122,7 +122,7 @@ struct Server<A> {
     answers: A,
     rights: Rights,
     places: Arc<ClientPlaces>,
-    said_ns: AtomicU64,
+    logged_ns: AtomicU64,
 }
 
 impl<A: AnswersClients> Server<A> {
@@ -228,9 +228,9 @@ impl<A: AnswersClients> Server<A> {
         let why = why.replace(char::is_control, " ");
         self.answers.count(Outcome::Refused);
         let now_ns = clock::monotonic_ns();
-        let said_ns = self.said_ns.load(Ordering::Relaxed);
-        if said_ns == 0 || now_ns.saturating_sub(said_ns) > SAY_NS {
-            self.said_ns.store(now_ns, Ordering::Relaxed);
+        let logged_ns = self.logged_ns.load(Ordering::Relaxed);
+        if logged_ns == 0 || now_ns.saturating_sub(logged_ns) > SAY_NS {
+            self.logged_ns.store(now_ns, Ordering::Relaxed);
             log::warning(format_args!("control socket: {whom} is refused: {why}"));
         }
         ControlAnswer::refused(why)

@@ -26,7 +26,7 @@ struct Name {
     /// `None`: it is being resolved.
     next: Option<Instant>,
     /// The log says already that it cannot be found.
-    missing_said: bool,
+    missing_logged: bool,
 }
 
 /// The names that are followed.
@@ -73,7 +73,7 @@ impl Lookups {
             let name = self.names.entry(text).or_insert(Name {
                 addresses: Vec::new(),
                 next: Some(now),
-                missing_said: addresses.is_empty(),
+                missing_logged: addresses.is_empty(),
             });
             addresses.sort_unstable();
             name.addresses = addresses;
@@ -102,7 +102,7 @@ impl Lookups {
         match answer.found {
             Ok(found) if !found.is_empty() => {
                 name.next = Some(now + lives);
-                name.missing_said = false;
+                name.missing_logged = false;
                 if found == name.addresses {
                     return None;
                 }
@@ -112,7 +112,7 @@ impl Lookups {
             }
             failed => {
                 name.next = Some(now + UNKNOWN);
-                if !std::mem::replace(&mut name.missing_said, true) {
+                if !std::mem::replace(&mut name.missing_logged, true) {
                     let why = match failed {
                         Err(err) => err.to_string(),
                         Ok(_) => "the name has no address".to_owned(),

@@ -34,8 +34,8 @@ pub struct HostSide {
     clock_alarm: Option<ClockAlarm>,
     /// The clock was set since its newest reading.
     clock_rang: bool,
-    /// Collectors were not told yet that the clock was set.
-    pub is_set_untold: bool,
+    /// Collectors do not know yet that the clock was set.
+    pub is_set_unreported: bool,
     /// The errors that were stated for it.
     pub stated_errors: StatedErrors,
     pub counts: LifeCounts,
@@ -52,7 +52,7 @@ impl HostSide {
             own_clock: OwnClock::default(),
             clock_alarm: ClockAlarm::new().ok(),
             clock_rang: false,
-            is_set_untold: false,
+            is_set_unreported: false,
             stated_errors: StatedErrors::default(),
             counts: LifeCounts::default(),
             walks_rest_until: Instant::now(),
@@ -91,7 +91,7 @@ impl HostSide {
             steered_ppb: discipline.steered_ppb,
             is_after_set: was_set,
         });
-        self.is_set_untold |= was_set;
+        self.is_set_unreported |= was_set;
         if self.own_clock.steps > steps {
             log::info("this host's clock was set: latencies before and after cannot be compared");
         }

@@ -8,7 +8,7 @@ use super::leases::LeaseKeeping;
 use crate::datapath::counters::{self, CounterMeaning};
 use crate::datapath::pins::Pins;
 use crate::datapath::{map_names, sink_status, source_links, transit_links};
-use crate::views::text::Grouped;
+use crate::views::digits::Grouped;
 
 /// `sink on eth1 (xdp native); 12 flows, 3,400 packets received, 2 lost`, and the source's line if there is one.
 pub fn of_sink(

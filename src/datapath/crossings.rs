@@ -31,9 +31,9 @@ pub struct Crossings {
     full_ns: Option<u64>,
 }
 
-/// What is to be told.
+/// What is to be reported.
 #[derive(Default)]
-pub struct ToldCrossings {
+pub struct ReportedCrossings {
     pub first_block: u64,
     pub counts: Vec<CrossingCounts>,
     pub covered: Option<CoveredFlows>,
@@ -81,7 +81,7 @@ fn counting(pins: &Pins) -> io::Result<Counting> {
 }
 
 impl Crossings {
-    /// Returns what is to be told, and forgets counts that are idle.
+    /// Returns what is to be reported, and forgets counts that are idle.
     ///
     /// Behind queues packets are counted only while a daemon has the program for that, which then `tells_sent`.
     pub fn news(
@@ -89,10 +89,10 @@ impl Crossings {
         pins: &Pins,
         now_ns: u64,
         tells_sent: bool,
-    ) -> io::Result<ToldCrossings> {
+    ) -> io::Result<ReportedCrossings> {
         let Some(map) = Map::<crossing_key, crossing>::open(&pins.map(CROSSINGS))? else {
             *self = Self::default();
-            return Ok(ToldCrossings::default());
+            return Ok(ReportedCrossings::default());
         };
         let id = map.id()?;
         if self.map.replace(id).is_some_and(|before| before != id) {
@@ -150,7 +150,7 @@ impl Crossings {
                 ttl: ttls.get(&key).copied(),
             })
         });
-        Ok(ToldCrossings {
+        Ok(ReportedCrossings {
             first_block,
             counts: counts.collect(),
             covered: (!was_full).then_some(CoveredFlows::ALL),

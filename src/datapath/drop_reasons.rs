@@ -101,7 +101,7 @@ impl Types {
 }
 
 /// Returns the number of values that the kernel's tracepoint of drops tells, or `None` if there is none.
-pub fn told_by_tracepoint() -> Option<u32> {
+pub fn reported_by_tracepoint() -> Option<u32> {
     let types = Types::of_kernel()?;
     // SAFETY: ids are checked by libbpf, which returns NULL for one that is none.
     unsafe {

@@ -17,7 +17,7 @@ use super::abi::{
     drop_flow_flag, drop_key, drop_limit, drop_place_key, drop_settings, flow_key, read_from,
 };
 use super::counters::packets;
-use super::drop_reasons::{DropReasonNames, number_of, slot_of, told_by_tracepoint};
+use super::drop_reasons::{DropReasonNames, number_of, reported_by_tracepoint, slot_of};
 use super::event_ring::EventRing;
 use super::load::{attach, load_object, program_fd, recursion_misses};
 use super::maps::Map;
@@ -208,7 +208,7 @@ pub fn try_to_load() -> io::Result<()> {
 
 /// Loads the program that fits the kernel. Returns how many values the kernel's tracepoint tells it.
 fn load(object: &mut MaybeUninit<OpenObject>, max_flows: u32) -> io::Result<(DropSkel<'_>, u32)> {
-    let told = told_by_tracepoint().ok_or_else(|| {
+    let told = reported_by_tracepoint().ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::Unsupported,
             "the kernel does not describe its tracepoint of drops: that takes Linux 5.5 with BTF \

@@ -107,13 +107,13 @@ fn with_latencies(
         latency_p90_ns: figures.and_then(|figures| figures.p90_ns),
         latency_p99_ns: figures.and_then(|figures| figures.p99_ns),
         latency_steps: Some(latency.resolution().steps()),
-        latency_slots: slots_told(latency),
+        latency_slots: slots_reported(latency),
         ..flow_status(key, &flow)
     }))
 }
 
 /// The counts as a status tells them.
-fn slots_told(latency: LatencyHistogram) -> Vec<(i64, u32)> {
+fn slots_reported(latency: LatencyHistogram) -> Vec<(i64, u32)> {
     let told = latency.coarsened(LatencyResolution::Middle);
     told.counts()
         .map(|(slot_ns, count)| (slot_ns, count as u32))

@@ -52,7 +52,7 @@ pub struct HopPlan {
     pub netns: u32,
     /// The watchlist; `None`: all packets that are forwarded.
     pub rules: Option<Vec<WatchRule>>,
-    /// A flow whose time changed by this is told at once; zero: never.
+    /// A flow whose time changed by this is reported at once; zero: never.
     pub step: Duration,
     /// But not again within this time.
     pub hold: Duration,

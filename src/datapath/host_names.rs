@@ -16,7 +16,7 @@ use crate::model::{ClaimOrigin, NameClaim, NodeId};
 /// The most names that are kept.
 const MOST: u32 = 16_384;
 
-/// A name that was not told for this time is forgotten.
+/// A name that was not reported for this time is forgotten.
 const OLD_NS: u64 = 3_600_000_000_000;
 
 const TOLD: u32 = 1;
@@ -27,7 +27,8 @@ const OWN: u32 = 3;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NameKey {
-    /// The address that told it; IPv4 addresses are mapped into ::ffff:0:0/96. All zeros for names that were not told.
+    /// The address that told it; IPv4 addresses are mapped into ::ffff:0:0/96. All zeros for names that were not
+    /// reported.
     address: [u8; 16],
     node: u32,
     /// One of the constants above.
@@ -122,7 +123,7 @@ impl NameTable {
         Ok(())
     }
 
-    /// Forgets the names that were not told for long.
+    /// Forgets the names that were not reported for long.
     pub fn forget_old(&self, now_ns: u64) -> io::Result<()> {
         self.0.sweep(|key, record| {
             key.origin == TOLD && now_ns.saturating_sub(record.heard_ns) > OLD_NS

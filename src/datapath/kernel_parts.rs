@@ -16,17 +16,17 @@ use crate::model::{KERNEL_PARTS, KernelPart, PartsFound};
 use crate::os::{kernel, log};
 
 /// Tries the parts that no single program needs, and which are replaced or left out where they are used. Those that are
-/// refused are told in the log.
+/// refused are reported in the log.
 pub fn of_every_role() -> PartsFound {
     told(&[KernelPart::Batches, KernelPart::TestRun])
 }
 
-/// Tries what a hop needs besides. What is refused is told in the log.
+/// Tries what a hop needs besides. What is refused is reported in the log.
 pub fn of_hop() -> PartsFound {
     told(&[KernelPart::KernelReads])
 }
 
-/// Tries what a source needs besides. What is refused is told in the log.
+/// Tries what a source needs besides. What is refused is reported in the log.
 pub fn of_source() -> PartsFound {
     if Features::probe().kernel_ctx {
         return PartsFound::default();

@@ -170,7 +170,8 @@ fn refusal(err: &io::Error) -> Option<&Refusal> {
     err.get_ref()?.downcast_ref()
 }
 
-/// Calls `load`, and calls it again without the optional programs that the kernel refused, which are told in the log.
+/// Calls `load`, and calls it again without the optional programs that the kernel refused, which are reported in the
+/// log.
 ///
 /// # Errors
 /// The kernel refuses something that is not optional.

@@ -11,7 +11,7 @@ use super::pins::Pins;
 use super::settings_status;
 use crate::model::{
     FlowSlots, HopTimes, LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathHop,
-    PathStatus, PathTotals, PlaceTotals, ToldTotals, WideSlots,
+    PathStatus, PathTotals, PlaceTotals, ReportedTotals, WideSlots,
 };
 
 /// Records that one system call reads. Each has 3.5 KiB.
@@ -47,7 +47,7 @@ pub struct PathTables {
     times: Map<path_time_key, path_time>,
     /// The counts with enough packets to make those of the kernel wrap around.
     wide: HashMap<TimeId, (u64, WideSlots)>,
-    told: ToldTotals<TimeId>,
+    told: ReportedTotals<TimeId>,
 }
 
 impl PathTables {
@@ -56,7 +56,7 @@ impl PathTables {
             paths,
             times,
             wide: HashMap::new(),
-            told: ToldTotals::default(),
+            told: ReportedTotals::default(),
         }
     }
 
@@ -174,7 +174,7 @@ fn latency(
     known.1.histogram(ends, time.sum_ns.into())
 }
 
-/// The same times as they are told: in few slots, as those of flows are.
+/// The same times as they are reported: in few slots, as those of flows are.
 fn totals(
     place: u32,
     time: &path_time,

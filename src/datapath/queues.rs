@@ -48,9 +48,9 @@ pub struct QueuePrograms {
     found: PartsFound,
 }
 
-/// An event: what happened, with the packet's flow if it is told, and the episode as it was then.
+/// An event: what happened, with the packet's flow if it is reported, and the episode as it was then.
 pub struct QueueNews {
-    /// The flow of the packet that is told, with its bytes; packets that are not IP have none.
+    /// The flow of the packet that is reported, with its bytes; packets that are not IP have none.
     pub flow: Option<QueueFlow>,
     /// That packet.
     pub packet: Option<QueuePacket>,

@@ -22,7 +22,7 @@ const TOLD_NS: u64 = 3_000_000_000;
 
 /// What answers to lease questions tell while a daemon runs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ToldByDaemon {
+pub struct ReportedByDaemon {
     pub steering: ClockSteering,
     pub sends_strays: bool,
 }
@@ -116,7 +116,7 @@ impl SharedSettings {
     pub fn follow_clock(
         &self,
         discipline: Discipline,
-        told: Option<ToldByDaemon>,
+        told: Option<ReportedByDaemon>,
         stated_error_ns: Option<u32>,
     ) -> io::Result<ClockState> {
         let (offset, source) = if self.features.tai_clock {
@@ -134,7 +134,7 @@ impl SharedSettings {
             settings.tai_offset_s = discipline.tai_offset_s;
             settings.clock_error_ns = stated_error_ns.unwrap_or(0).into();
             if let Some(told) = told {
-                put_told(settings, told);
+                put_host_records(settings, told);
             }
             state = clock_state(settings);
         })?;
@@ -142,8 +142,8 @@ impl SharedSettings {
     }
 
     /// Lets answers to lease questions tell this for a few seconds.
-    pub fn tell(&self, told: ToldByDaemon) -> io::Result<()> {
-        self.change(|settings| put_told(settings, told))
+    pub fn tell(&self, told: ReportedByDaemon) -> io::Result<()> {
+        self.change(|settings| put_host_records(settings, told))
     }
 
     /// What daemons of this host found out about the kernel.
@@ -217,7 +217,7 @@ fn check_ports(ports: &[u16]) -> io::Result<()> {
     Ok(())
 }
 
-fn put_told(settings: &mut host_settings, told: ToldByDaemon) {
+fn put_host_records(settings: &mut host_settings, told: ReportedByDaemon) {
     settings.clock_steering = told.steering.bits().into();
     settings.sends_strays = told.sends_strays.into();
     settings.told_until_ns = clock::monotonic_ns() + TOLD_NS;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::abi::{flow_key, sink_flow};
 use super::events::low16;
 use super::judged_flows::JudgedFlows;
-use super::told_losses::ToldLosses;
+use super::reported_losses::ReportedLosses;
 use crate::model::{
     FlowKey, FlowSlots, LatencyHistogram, LatencyResolution, NodeId, SlotRange, SubjectTotals,
     SummaryBudget, SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
@@ -60,7 +60,7 @@ pub(super) struct Summaries {
     last_period_ns: u64,
     /// The counts of flows with enough packets to make those of the kernel wrap around.
     wide: HashMap<FlowKey, (u64, WideSlots)>,
-    told_losses: ToldLosses,
+    reported_losses: ReportedLosses,
     /// Summaries of flows that were due, and had no room in the budget.
     pub(super) left_out: u64,
 }
@@ -110,7 +110,7 @@ impl Summaries {
             refilled: now,
             last_period_ns: 0,
             wide: HashMap::new(),
-            told_losses: ToldLosses::default(),
+            reported_losses: ReportedLosses::default(),
             left_out: 0,
         }
     }
@@ -231,7 +231,7 @@ impl Summaries {
         let Some(summary) = self.of(key, flow, slots, 0) else {
             return;
         };
-        let lost = news.lost.max(self.told_losses.untold(key, flow));
+        let lost = news.lost.max(self.reported_losses.untold(key, flow));
         self.chosen.push(Reverse(ChosenFlow {
             rank: (lost, news.bytes),
             summary: Box::new(summary),
@@ -251,7 +251,7 @@ impl Summaries {
     ) -> Option<SummaryEvent> {
         let summary = self.of(key, flow, slots, 1);
         self.wide.remove(&FlowKey::from(key));
-        self.told_losses.forget(&key.into());
+        self.reported_losses.forget(&key.into());
         let summary = summary?;
         self.refill(Instant::now());
         if self.budget < 1.0 {
@@ -264,7 +264,7 @@ impl Summaries {
 
     /// Ends a pass, and returns the summaries that are due: those of groups, then those of flows.
     ///
-    /// All groups are told. If they are more than a period has room for, the next one comes later, and they say so.
+    /// All groups are reported. If they are more than a period has room for, the next one comes later, and they say so.
     pub(super) fn finish_pass(&mut self, tally: Option<&mut Tally>) -> Vec<SummaryEvent> {
         if self.since_ns.take().is_none() {
             return Vec::new();
@@ -273,7 +273,7 @@ impl Summaries {
             tally.into_iter().for_each(Tally::begin_counting);
             return Vec::new();
         }
-        let groups = tally.map(Tally::groups_to_tell).unwrap_or_default();
+        let groups = tally.map(Tally::groups_to_report).unwrap_or_default();
         self.budget -= groups.len() as f64;
         let mut period = self.plan.period;
         if self.budget < 0.0 && self.plan.most_per_s > 0 {
@@ -300,14 +300,14 @@ impl Summaries {
         let flows = std::mem::take(&mut self.chosen).into_sorted_vec();
         let flows = flows.into_iter().map(|Reverse(chosen)| *chosen.summary);
         for summary in flows {
-            self.told_losses.note(&summary);
+            self.reported_losses.note(&summary);
             told.push(summary);
         }
         told
     }
 
-    /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far and it has
-    /// no losses that are still to be told. `more` is the number of its summaries beyond one for each period.
+    /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far and it
+    /// has no losses that are still to be reported. `more` is the number of its summaries beyond one for each period.
     fn of(
         &mut self,
         key: &flow_key,
@@ -325,7 +325,7 @@ impl Summaries {
         let each = (SUMMARY_BYTES + SLOT_BYTES * slots).saturating_mul(self.plan.copies);
         let price = summaries.saturating_mul(each);
         let paid = price.saturating_add(reports) <= flow.all_earned_bytes();
-        let is_told = paid || self.told_losses.untold(key, flow) > 0;
+        let is_told = paid || self.reported_losses.untold(key, flow) > 0;
         (is_told && flow.first_ns != 0).then(|| SummaryEvent {
             subject: SummarySubject::Flow {
                 flow: key.into(),

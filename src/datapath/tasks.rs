@@ -12,7 +12,7 @@ use super::abi::{read_from, task_record};
 use super::iterator;
 use super::load::load_object;
 
-/// The most processes that are told.
+/// The most processes that are reported.
 const MOST: u64 = 1 << 20;
 const RECORD: usize = size_of::<task_record>();
 

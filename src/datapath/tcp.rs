@@ -44,7 +44,7 @@ pub struct TcpPlan {
     pub cgroup: Option<u64>,
     /// The watchlist; empty: all connections.
     pub rules: Vec<WatchRule>,
-    /// The most endings that are told in a second; 0: no limit.
+    /// The most endings that are reported in a second; 0: no limit.
     pub max_endings: u64,
     /// `None`: no segment carries option 114.
     pub option: Option<OptionPlan>,

@@ -20,7 +20,7 @@ use super::transit_settings::md_mark;
 use crate::config::TransitConfig;
 use crate::model::{
     BUFFER_PLACE, LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathTotals,
-    PlaceTotals, QUEUE_PLACE, ToldTotals, WITHIN_PLACE,
+    PlaceTotals, QUEUE_PLACE, ReportedTotals, WITHIN_PLACE,
 };
 use crate::os::netns;
 
@@ -33,7 +33,7 @@ const IDLE: Duration = Duration::from_secs(600);
 /// The times that a program counts, and what was read of them before.
 pub(super) struct WaitTable {
     waits: Map<wait_key, wait_times>,
-    told: ToldTotals<(u32, u32, u32)>,
+    told: ReportedTotals<(u32, u32, u32)>,
 }
 
 /// The program, attached, and its counts.
@@ -123,7 +123,7 @@ impl WaitTable {
     pub(super) fn new(waits: Map<wait_key, wait_times>) -> Self {
         Self {
             waits,
-            told: ToldTotals::default(),
+            told: ReportedTotals::default(),
         }
     }
 

@@ -21,7 +21,7 @@ const LOSES_FOR: Duration = Duration::from_secs(1);
 /// The flows are measured for this time before and after.
 const AROUND: Duration = Duration::from_secs(1);
 
-/// The source has its lease, and all losses are told, within this time on a slow machine too.
+/// The source has its lease, and all losses are reported, within this time on a slow machine too.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The folder of all that the demo keeps; /run is its own.

@@ -70,7 +70,7 @@ fn start_page(roles: &mut DemoRoles, stays: Duration) -> Result<Option<String>> 
         "collect --listen 127.0.0.1:0 --store history.db --http 127.0.0.1:0 --output /dev/null";
     roles.start("the collector", None, (collect, "serving http://"), drop)?;
     roles.await_ready()?;
-    let address = roles.said_behind("serving http://");
+    let address = roles.printed_behind("serving http://");
     Ok(address.map(|address| format!("http://{address}/")))
 }
 

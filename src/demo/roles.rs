@@ -113,7 +113,7 @@ impl DemoRoles {
     }
 
     /// Returns what a daemon said behind these words of a line.
-    pub fn said_behind(&self, words: &str) -> Option<&str> {
+    pub fn printed_behind(&self, words: &str) -> Option<&str> {
         let mut lines = self.running.iter().flat_map(|daemon| &daemon.said);
         lines.find_map(|line| line.split_once(words).map(|(_, behind)| behind))
     }

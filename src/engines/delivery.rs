@@ -112,8 +112,8 @@ impl EngineDelivery {
 
     fn refused(&mut self, reports: usize, why: &str) {
         let now = Instant::now();
-        let is_said = self.said.as_deref() == Some(why);
-        if !is_said && self.next_refusal.is_none_or(|next| now >= next) {
+        let is_logged = self.said.as_deref() == Some(why);
+        if !is_logged && self.next_refusal.is_none_or(|next| now >= next) {
             self.said = Some(why.to_owned());
             self.next_refusal = Some(now + LOG_PERIOD);
             let unit = self.counts.unit().name();

@@ -26,7 +26,7 @@ pub fn status(control: Option<&Path>, query: Query) -> Result<ControlAnswer> {
     ask(&of_host(control)?, &Request::Status(query), WAIT)
 }
 
-/// Asks it what counters grew by in the last minute; `None` if no daemon tells.
+/// Asks it what counters grew by in the last minute; `None` if no daemon reports.
 pub fn recent(control: Option<&Path>) -> Option<RecentCounts> {
     ask(&of_host(control).ok()?, &Request::Recent, SHORT_WAIT)
         .ok()?

@@ -31,7 +31,7 @@ pub struct CapturedConnection {
     pub filled: u64,
     /// Segments of the other direction with an echo.
     pub echoes: u64,
-    /// Of these: the first to acknowledge a request. Others repeat what was told before.
+    /// Of these: the first to acknowledge a request. Others repeat what was reported before.
     pub samples: u64,
     /// The worst that hops had filled in before the capture.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,8 +10,8 @@ pub const MOST_CLOCK_PEERS: usize = 64;
 pub const MOST_PACKETS: usize = 32;
 pub const MOST_EXCHANGES: usize = 32;
 
-/// What a host tells about its clocks. Times by its raw clock (CLOCK_MONOTONIC_RAW) are so called; others are since the
-/// Unix epoch, by the clock that stamps packets.
+/// What a host reports about its clocks. Times by its raw clock (CLOCK_MONOTONIC_RAW) are so called; others are since
+/// the Unix epoch, by the clock that stamps packets.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ClockEvidence {
     pub node: NodeId,

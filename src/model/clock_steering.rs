@@ -10,7 +10,7 @@ const BEYOND: u8 = u8::MAX;
 impl ClockSteering {
     /// It was not asked for, or an older version does not tell it.
     pub const UNTOLD: Self = Self(0);
-    /// More than can be told.
+    /// More than can be reported.
     pub const BEYOND: Self = Self(BEYOND);
 
     pub fn of_ppb(ppb: u64) -> Self {
@@ -26,7 +26,7 @@ impl ClockSteering {
         self.0
     }
 
-    /// `None`: it was not told.
+    /// `None`: it was not reported.
     pub fn most_ppb(self) -> Option<u32> {
         match self {
             Self::UNTOLD | Self::BEYOND => None,

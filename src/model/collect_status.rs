@@ -66,7 +66,7 @@ pub struct CollectStatus {
     pub mx_joined: u64,
     pub mx_incomplete: u64,
     pub mx_without_sink: u64,
-    /// Counts of dropped packets that hosts told, and for which there was no room.
+    /// Counts of dropped packets that hosts reported, and for which there was no room.
     pub drop_counts_untracked: u64,
     /// Reports of episodes of queues beyond the limit of followed ones: the history has them, and no sum.
     pub queue_reports_untracked: u64,
@@ -160,8 +160,8 @@ pub struct ExporterHealth {
     /// The clock that stamps packets at the exporter, and whether it is synchronised to UTC, if the exporter says so.
     pub clock: Option<&'static str>,
     pub clock_synchronised: Option<bool>,
-    /// The name of its node: the one that the collector was told, or else the one that the node tells, or else that of its
-    /// address in DNS.
+    /// The name of its node: the one that the collector was told, or else the one that the node reports, or else that
+    /// of its address in DNS.
     pub name: Option<String>,
     /// Where the name comes from, if there is one.
     pub name_origin: Option<NameOrigin>,
@@ -169,7 +169,7 @@ pub struct ExporterHealth {
     pub name_contested: bool,
     /// The version of hostint that runs there.
     pub version: Option<String>,
-    /// What else the node tells, such as rack, zone and role.
+    /// What else the node reports, such as rack, zone and role.
     pub labels: BTreeMap<String, String>,
     /// The names of its interfaces, by port.
     pub interfaces: BTreeMap<u16, String>,

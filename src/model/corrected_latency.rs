@@ -45,7 +45,7 @@ impl CorrectedLatency {
 pub enum LatencyClocks {
     /// A line of an older version does not say.
     #[default]
-    Untold,
+    Unreported,
     Unknown,
     Known(CorrectedLatency),
 }
@@ -54,7 +54,7 @@ impl LatencyClocks {
     pub fn corrected(self) -> Option<CorrectedLatency> {
         match self {
             Self::Known(corrected) => Some(corrected),
-            Self::Untold | Self::Unknown => None,
+            Self::Unreported | Self::Unknown => None,
         }
     }
 }

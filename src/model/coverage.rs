@@ -70,7 +70,7 @@ const OF_SINK: [(u8, &str); 4] = [
 ];
 
 impl MissedReason {
-    /// No reason: packets that the source tagged are told beside the others.
+    /// No reason: packets that the source tagged are reported beside the others.
     pub const TAGGED: Self = Self::Source(0);
 
     /// Reasons of later versions are `other`.
@@ -93,14 +93,14 @@ impl MissedReason {
 /// The other end of a pair of nodes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum PairEnd {
-    /// A source tells: this is the node of the sink in front of the destination, if there ever was one.
+    /// A source reports: this is the node of the sink in front of the destination, if there ever was one.
     ToSink(Option<NodeId>),
-    /// A sink tells: this is the source's node.
+    /// A sink reports: this is the source's node.
     FromSource(NodeId),
 }
 
 impl PairEnd {
-    /// The source and the sink of a pair of which this node tells.
+    /// The source and the sink of a pair of which this node reports.
     pub fn pair(self, node: NodeId) -> (NodeId, Option<NodeId>) {
         match self {
             Self::ToSink(sink) => (node, sink),
@@ -149,7 +149,7 @@ pub struct CoverageRow {
     /// The bytes of packets that the source tagged. `None`: it did not tell all of them.
     #[serde(default)]
     pub tagged_bytes: Option<u64>,
-    /// The bytes of packets that were not measured, by reason. `None`: not all of them were told.
+    /// The bytes of packets that were not measured, by reason. `None`: not all of them were reported.
     #[serde(default)]
     pub missed_bytes: BTreeMap<String, Option<u64>>,
 }
@@ -162,7 +162,7 @@ pub struct CoverageGrowth {
     pub class: Option<String>,
     /// The name of the reason why they were not measured, or [`TAGGED`]; `None`: they were.
     pub reason: Option<&'static str>,
-    /// Negative: a sink told later of packets of which none had told.
+    /// Negative: a sink reported later of packets of which none had told.
     pub packets: i64,
     /// `None`: not known.
     pub bytes: Option<i64>,

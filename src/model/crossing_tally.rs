@@ -8,11 +8,11 @@ use super::crossings::BLOCK_NS;
 /// The number of counts in a record. A block shares its count with the blocks that are a multiple of this away from it.
 pub const BLOCKS: u64 = 16;
 
-/// The least and the greatest age of blocks that are told, in blocks.
+/// The least and the greatest age of blocks that are reported, in blocks.
 const YOUNGEST: u64 = 3;
 const OLDEST: u64 = 10;
 
-/// The number of blocks that are told at once.
+/// The number of blocks that are reported at once.
 pub const BLOCKS_TOLD: u8 = (OLDEST - YOUNGEST + 1) as u8;
 
 /// The age at which a block gets no more packets, in blocks.
@@ -71,7 +71,7 @@ impl<K> Default for CrossingTally<K> {
 }
 
 impl<K: Copy + Eq + Hash> CrossingTally<K> {
-    /// Returns what is to be told. `counting_since` tells since when a record's place counts; `None`: it does not.
+    /// Returns what is to be reported. `counting_since` tells since when a record's place counts; `None`: it does not.
     pub fn look(
         &mut self,
         now_ns: u64,
@@ -114,7 +114,7 @@ impl<K: Copy + Eq + Hash> CrossingTally<K> {
                 None => known.whole_from = whole_after(now),
             }
             let slot = |block: u64| (block % BLOCKS) as usize;
-            // Blocks that are told no more, since the last look.
+            // Blocks that are reported no more, since the last look.
             let looked = before.filter(|_| is_regular).unwrap_or(now);
             for block in looked.saturating_sub(OLDEST)..first_block {
                 let is_over = block + OVER <= looked;

@@ -52,7 +52,7 @@ pub struct HostDropRow {
 /// One of a host's sums, as a collector tells it to its engines with the packets that were added. No host sends it alone.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HostDropSum {
-    /// When it was told, in whole seconds since the Unix epoch.
+    /// When it was reported, in whole seconds since the Unix epoch.
     pub time_s: u32,
     pub node: NodeId,
     pub subject: DropSubject,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::flow_growth::FlowGrowth;
 use super::{LatencyResolution, SlotRange, SubjectTotals, latency_of};
 
-/// Totals that changed are told this number of times, so that what falls silent is known although a datagram was lost. The
-/// totals of what has traffic change in each period.
+/// Totals that changed are reported this number of times, so that what falls silent is known although a datagram was
+/// lost. The totals of what has traffic change in each period.
 pub const TOTALS_TOLD: u8 = 3;
 
 /// Sums over the flows of a group since it was first seen.
@@ -30,8 +30,8 @@ struct FlowSums {
     resolution: LatencyResolution,
     /// Packets by the largest latency of their slot.
     slots: BTreeMap<i64, u64>,
-    /// The number of times that the totals are still to be told.
-    to_tell: u8,
+    /// The number of times that the totals are still to be reported.
+    to_report: u8,
 }
 
 impl Default for GroupTotals {
@@ -52,7 +52,7 @@ impl GroupTotals {
         }
     }
 
-    /// Returns the totals that are to be told. No packet is in both.
+    /// Returns the totals that are to be reported. No packet is in both.
     pub(super) fn news(&mut self) -> impl Iterator<Item = SubjectTotals> {
         let fine = self.fine.news();
         // A collector knows these by the resolution of their latencies.
@@ -74,7 +74,7 @@ impl FlowSums {
             latency_sum_ns: 0,
             resolution,
             slots: BTreeMap::new(),
-            to_tell: 0,
+            to_report: 0,
         }
     }
 
@@ -82,7 +82,7 @@ impl FlowSums {
         if more.is_nothing() {
             return;
         }
-        self.to_tell = TOTALS_TOLD;
+        self.to_report = TOTALS_TOLD;
         let to = &mut self.totals;
         if to.epoch_ns == 0 {
             to.epoch_ns = began_ns;
@@ -119,8 +119,8 @@ impl FlowSums {
             .slots
             .iter()
             .map(|(bound_ns, count)| (*bound_ns, *count));
-        let is_told = self.to_tell > 0;
-        self.to_tell = self.to_tell.saturating_sub(1);
+        let is_told = self.to_report > 0;
+        self.to_report = self.to_report.saturating_sub(1);
         is_told.then(|| SubjectTotals {
             latency: latency_of(self.resolution, self.ends(), self.latency_sum_ns, counts),
             ..self.totals.clone()

@@ -1,13 +1,9 @@
-//! Queries to a collector's history, and their results.
+//! What a collector's history is asked about pairs, flows and classes, and the figures that it has of them.
 
+use clap::ValueEnum;
 use serde::Serialize;
 
-use super::{
-    ConnectionFigures, ConnectionQuery, ConnectionSeries, CorrectedMean, DropFigures, DropQuery,
-    DropSeries, EpisodeQuery, Extent, FlowKey, ForwardedFlow, HopQuery, LatencyResolution,
-    LimitSeries, LossByHost, LossSplit, Measured, NodeId, PassageFigures, PathFigures, PathQuery,
-    Record, SegmentFigures, SegmentOrder, TcpGrouping, TcpHops, TcpSums, ToldEpisode,
-};
+use super::{CorrectedMean, FlowKey, LatencyResolution, LossSplit, Measured, NodeId};
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
 /// the span touches.
@@ -15,6 +11,14 @@ use super::{
 pub struct Span {
     pub since_ns: u64,
     pub until_ns: u64,
+}
+
+impl Span {
+    /// All times that a history has.
+    pub const EVER: Self = Self {
+        since_ns: 0,
+        until_ns: i64::MAX.cast_unsigned(),
+    };
 }
 
 /// Figures of a subject: those of its reports, and those of all its packets if summaries came.
@@ -188,7 +192,7 @@ pub struct PairFigures {
     pub flows: u64,
     /// The time of the last report in the span, or the end of its period if only figures are left of it.
     pub last_ns: Option<u64>,
-    /// The loss by the hosts that dropped the packets, if any host tells drops.
+    /// The loss by the hosts that dropped the packets, if any host reports drops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_split: Option<LossSplit>,
     #[serde(flatten)]
@@ -222,13 +226,16 @@ pub struct ClassFigures {
 }
 
 /// The figure that flows are sorted by, largest first.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum FlowOrder {
+    /// most lost packets first
     #[default]
     Loss,
-    /// p99
+    /// highest p99 latency first
     Latency,
+    /// largest p99 - p50 first
     Jitter,
+    /// most packets first
     Packets,
 }
 
@@ -275,124 +282,16 @@ pub struct ReportQuery {
     pub limit: usize,
 }
 
-/// Why a query failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct HistoryError(pub String);
-
-/// A store that can be queried.
-pub trait History: Send {
-    fn extent(&mut self) -> Result<Extent, HistoryError>;
-    /// All pairs that have reports in the span.
-    fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError>;
-    /// One pair; `None` if it has no reports in the span.
-    fn pair(
-        &mut self,
-        source: NodeId,
-        sink: NodeId,
-        span: Span,
-    ) -> Result<Option<PairFigures>, HistoryError>;
-    fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError>;
-    /// One flow, by its number; `None` if the store does not know it.
-    fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError>;
-    /// All classes that have reports in the span.
-    fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError>;
-    /// A series of at most about `points` points, if there are roll-ups of that resolution.
-    fn series(
-        &mut self,
-        subject: &Subject,
-        span: Span,
-        points: usize,
-    ) -> Result<Series, HistoryError>;
-    fn reports(&mut self, query: &ReportQuery, span: Span) -> Result<Vec<Record>, HistoryError>;
-    /// The paths of a pair or a flow over transit hops, those with most reports first.
-    fn paths(&mut self, _query: PathQuery, _span: Span) -> Result<Vec<PathFigures>, HistoryError> {
-        Ok(Vec::new())
-    }
-    /// Where the packets of a pair or a flow were lost; `None` if no host tells, or nothing was lost.
-    fn loss(&mut self, _query: PathQuery, _span: Span) -> Result<Option<LossByHost>, HistoryError> {
-        Ok(None)
-    }
-
-    /// The segments of all paths, largest first.
-    fn segments(
-        &mut self,
-        _order: SegmentOrder,
-        _span: Span,
-        _limit: usize,
-    ) -> Result<Vec<SegmentFigures>, HistoryError> {
-        Ok(Vec::new())
-    }
-
-    /// What hosts dropped, most packets first. A store without drops knows none.
-    fn drops(&mut self, _query: &DropQuery, _span: Span) -> Result<Vec<DropFigures>, HistoryError> {
-        Ok(Vec::new())
-    }
-
-    /// Dropped packets over time, by reason.
-    fn drop_series(&mut self, _span: Span, _points: usize) -> Result<DropSeries, HistoryError> {
-        Ok(DropSeries::default())
-    }
-
-    /// The flows that hosts forwarded, with their times. A store without any knows none.
-    fn hops(&mut self, _query: &HopQuery, _span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
-        Ok(Vec::new())
-    }
-    /// The times of all packets between interfaces of hosts, most packets first; none of a flow.
-    fn passages(&mut self, _: &HopQuery, _: Span) -> Result<Vec<PassageFigures>, HistoryError> {
-        Ok(Vec::new())
-    }
-
-    /// Episodes of hosts' queues. A store without any knows none.
-    fn queues(
-        &mut self,
-        _query: &EpisodeQuery,
-        _span: Span,
-    ) -> Result<Vec<ToldEpisode>, HistoryError> {
-        Ok(Vec::new())
-    }
-
-    /// Single TCP connections. A store without any knows none.
-    fn connections(
-        &mut self,
-        _query: &ConnectionQuery,
-        _span: Span,
-    ) -> Result<Vec<ConnectionFigures>, HistoryError> {
-        Ok(Vec::new())
-    }
-
-    /// The sums over TCP connections.
-    fn tcp_sums(
-        &mut self,
-        _by: TcpGrouping,
-        _node: Option<NodeId>,
-        _span: Span,
-    ) -> Result<Vec<TcpSums>, HistoryError> {
-        Ok(Vec::new())
-    }
-
-    /// Which hops are the worst of TCP connections.
-    fn tcp_hops(&mut self, _node: Option<NodeId>, _span: Span) -> Result<TcpHops, HistoryError> {
-        Ok(TcpHops::default())
-    }
-
-    /// For how long each thing limited TCP connections, over time.
-    fn limit_series(
-        &mut self,
-        _node: Option<NodeId>,
-        _span: Span,
-        _points: usize,
-    ) -> Result<LimitSeries, HistoryError> {
-        Ok(LimitSeries::default())
-    }
-
-    /// The states over time of the TCP connections whose segments are a flow.
-    fn connection_series(
-        &mut self,
-        _flow: i64,
-        _span: Span,
-        _points: usize,
-    ) -> Result<ConnectionSeries, HistoryError> {
-        Ok(ConnectionSeries::default())
-    }
+/// The figure in a matrix of pairs.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum MatrixFigure {
+    /// latency that half of the packets do not exceed
+    P50,
+    /// latency that 99 % of the packets do not exceed
+    #[default]
+    P99,
+    /// p99 - p50
+    Jitter,
+    /// share of sent packets that were lost
+    Loss,
 }

@@ -1,22 +1,23 @@
 //! Questions to a collector's history about what hosts dropped, and their answers.
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{DropCount, DropPosition, FlowKey, NodeId, TunnelId};
 
 /// What drops are added up by.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum DropGrouping {
-    /// The kernel's reason.
+    /// the kernel's reason
     #[default]
     Reason,
-    /// The reason, the kernel's function and the interface.
+    /// reason, function of the kernel, interface, and host
     Place,
-    /// The host, and whether the packets are a loss.
+    /// host
     Node,
-    /// The flow and its tunnel, its reason and place. Those beyond the hosts' limits have no flow.
+    /// flow, with reason, function and host
     Flow,
-    /// The pod or container that misses the packets, and the reason. Those without one are left out.
+    /// pod or container that misses the packets, and reason
     Pod,
 }
 
@@ -82,9 +83,9 @@ pub struct LossSplit {
     pub source_host: Option<u64>,
     /// Dropped by the sink host, which had not stripped them yet. `None`: it tells no drops.
     pub sink_host: Option<u64>,
-    /// The rest. `None` if one of the hosts tells no drops, so that the rest may be its own.
+    /// The rest. `None` if one of the hosts reports no drops, so that the rest may be its own.
     pub network: Option<u64>,
-    /// The part of the network's that hosts between source and sink told.
+    /// The part of the network's that hosts between source and sink reported.
     pub between: u64,
     /// What cannot be split: drops of the source host whose flow or sink is not known, or more drops than INT misses,
     /// because INT does not tell the loss yet or told it before the span.
@@ -112,8 +113,8 @@ pub struct LossByHost {
 /// The drops of both hosts of a flow or a pair.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct PairDrops {
-    pub source_tells: bool,
-    pub sink_tells: bool,
+    pub source_reports: bool,
+    pub sink_reports: bool,
     pub behind_tag: u64,
     pub between: u64,
     pub before_strip: u64,
@@ -124,9 +125,9 @@ pub struct PairDrops {
 
 impl LossSplit {
     pub fn new(lost: u64, told: &PairDrops) -> Self {
-        let source_host = told.source_tells.then_some(told.behind_tag.min(lost));
+        let source_host = told.source_reports.then_some(told.behind_tag.min(lost));
         let left = lost - source_host.unwrap_or(0);
-        let sink_host = told.sink_tells.then_some(told.before_strip.min(left));
+        let sink_host = told.sink_reports.then_some(told.before_strip.min(left));
         let left = left - sink_host.unwrap_or(0);
         let behind_tag = source_host.map_or(0, |taken| told.behind_tag - taken);
         let before_strip = sink_host.map_or(0, |taken| told.before_strip - taken);
@@ -136,7 +137,7 @@ impl LossSplit {
             lost,
             source_host,
             sink_host,
-            network: (told.source_tells && told.sink_tells).then_some(left - unknown),
+            network: (told.source_reports && told.sink_reports).then_some(left - unknown),
             between: told.between.min(left - unknown),
             unsplit: unknown + behind_tag + before_strip,
             behind_strip: told.behind_strip,

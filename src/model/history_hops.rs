@@ -1,18 +1,21 @@
 //! Queries to a collector's history about the time that packets take through hosts, and their results.
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{HostHop, NodeId};
 
 /// The figure that flows through hosts are sorted by.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum HopOrder {
-    /// Longest mean time first.
+    /// longest mean time first
     #[default]
     Mean,
-    /// Longest time of a packet first.
+    /// longest time of a packet first
     Max,
+    /// most packets first
     Packets,
+    /// newest report first
     Newest,
 }
 

@@ -1,20 +1,23 @@
 //! Queries to a collector's history about the queues of hosts, and their results.
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{NodeId, QueueEpisode};
 
 /// The figure that episodes are sorted by.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum EpisodeOrder {
+    /// newest first
     #[default]
     Newest,
-    /// Longest episode first.
+    /// longest first
     Length,
-    /// Longest wait of a packet first.
+    /// longest wait of a packet first
     Wait,
-    /// Most bytes in the queue first.
+    /// most bytes in the queue first
     Bytes,
+    /// most packets over the trigger first
     Packets,
 }
 
@@ -29,7 +32,7 @@ pub struct EpisodeQuery {
 
 /// An episode of a host's queue, as the host told it last.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct ToldEpisode {
+pub struct ReportedEpisode {
     pub node: NodeId,
     /// When it began, by the collector's clock.
     pub began_ns: u64,

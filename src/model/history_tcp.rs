@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{BesideInt, Limit, LimitedTimes, NodeId, TcpReport};
@@ -100,22 +101,26 @@ impl ConnectionState {
 }
 
 /// What connections are added up by.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum TcpGrouping {
+    /// what limits the sender
+    #[default]
     Limit,
-    /// The sending host, and the address of its peer.
+    /// sending host, and address of its peer
     Pair,
 }
 
 /// The figure by which connections are sorted, largest first.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum ConnectionOrder {
+    /// most retransmitted segments first
     #[default]
     Retransmitted,
+    /// most bytes first, sent and received
     Bytes,
-    /// The smoothed round-trip time.
+    /// longest round-trip time first
     Rtt,
-    /// The time of the last state.
+    /// newest state first
     Newest,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What stood in the queue, by the unit in which it is told.
+/// What stood in the queue, by the unit in which it is reported.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum HopQueue {
     /// INT's queue occupancy, in the unit of the node: hostint's hops count packets. It has 24 bits.

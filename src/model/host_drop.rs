@@ -229,7 +229,7 @@ pub struct PlaceDrops {
     /// The node that tagged the packets; none if they had no INT.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tagged_by: Option<NodeId>,
-    /// The packets are no loss, and their flows are not told.
+    /// The packets are no loss, and their flows are not reported.
     #[serde(default)]
     pub ignored: bool,
     #[serde(flatten)]
@@ -241,7 +241,7 @@ pub struct PlaceDrops {
 pub struct ReasonDrops {
     #[serde(flatten)]
     pub reason: KernelReason,
-    /// Its flows are not told.
+    /// Its flows are not reported.
     pub ignored: bool,
     #[serde(flatten)]
     pub count: DropCount,

@@ -20,7 +20,7 @@ pub enum HopStart {
     Sender,
 }
 
-/// Why a flow is told.
+/// Why a flow is reported.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HopReason {
@@ -166,7 +166,7 @@ impl From<HopTimesRecord> for HopTimes {
 /// Stands for the sockets of the host, in place of an interface by which packets leave, and is no interface's index.
 pub const SOCKETS_IFINDEX: u32 = u32::MAX;
 
-/// Its low 16 bits, as ports are told.
+/// Its low 16 bits, as ports are reported.
 pub const SOCKETS_PORT: u16 = SOCKETS_IFINDEX as u16;
 
 /// What stands in place of that interface's name.

@@ -28,7 +28,7 @@ pub struct NameClaim {
     pub node: NodeId,
     pub name: String,
     pub origin: ClaimOrigin,
-    /// When it was told last.
+    /// When it was reported last.
     pub heard_ns: u64,
 }
 
@@ -53,7 +53,7 @@ impl ClaimOrigin {
     }
 }
 
-/// The name of each node: the one that the user gave, or else the one that the node told last.
+/// The name of each node: the one that the user gave, or else the one that the node reported last.
 pub fn of_nodes(claims: &[NameClaim], now_ns: u64) -> Vec<HostName> {
     let mut best = BTreeMap::<NodeId, &NameClaim>::new();
     let mut claimants = BTreeMap::<&str, BTreeSet<(NodeId, u64)>>::new();

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{HopStart, LatencyFigures, NodeId, NodePort, PacketPods, Path, PathHop};
 
-/// The places of such a path whose times are told: to the driver behind the queue, and to the queue.
+/// The places of such a path whose times are reported: to the driver behind the queue, and to the queue.
 pub const SENT_PLACE: u8 = 0;
 pub const QUEUED_PLACE: u8 = 2;
 

@@ -8,7 +8,7 @@ pub struct EpisodeCounts {
     pub episodes: u64,
     /// The time over the trigger, and not yet below the reset.
     pub over_ns: u64,
-    /// Packets over the trigger, those of them whose flow was told, and those beyond the quota.
+    /// Packets over the trigger, those of them whose flow was reported, and those beyond the quota.
     pub packets: u64,
     pub told: u64,
     pub suppressed: u64,
@@ -56,7 +56,7 @@ impl EpisodeCounts {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HostQueueRow {
     pub node: NodeId,
-    /// The interface's name, or its index if the host told none.
+    /// The interface's name, or its index if the host reported none.
     pub dev: String,
     pub queue: u32,
     pub counts: EpisodeCounts,

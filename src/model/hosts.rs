@@ -90,7 +90,7 @@ impl HostsReporting {
         }
     }
 
-    /// True if a sink told nothing newer of something for the time after which the sink itself counts as silent.
+    /// True if a sink reported nothing newer of something for the time after which the sink itself counts as silent.
     pub fn is_old(&self, sink: Option<NodeId>, last_ns: u64) -> bool {
         let told = sink.and_then(|sink| self.silent_after_ns.get(&sink));
         let after_ns = told.copied().unwrap_or(SILENT_NS);

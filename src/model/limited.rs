@@ -2,24 +2,25 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::TcpSample;
 
 /// What kept the sender from sending more.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, ValueEnum)]
 pub enum Limit {
-    /// There was nothing to send.
+    /// the application gives nothing to send
     Application,
-    /// The receiver's window was full.
+    /// the receiver's window is full
     Receiver,
-    /// The send buffer held no more.
+    /// the send buffer is too small
     SendBuffer,
-    /// Data waited in this host's own queues.
+    /// data waits in the host's own queues
     HostQueue,
-    /// Data was on the way for as long as congestion control allows.
+    /// congestion control: the path takes no more
     Path,
-    /// The interval does not tell.
+    /// the kernel's figures do not tell
     #[default]
     Unknown,
 }

@@ -13,7 +13,7 @@ const LOWEST_NODE: u64 = 1 << 16;
 /// The largest id means that a node is unknown.
 const NODES: u64 = u32::MAX as u64 - LOWEST_NODE;
 
-/// The 128 bits of machine-id(5). They are confidential, so that only keyed hashes of them are told or kept.
+/// The 128 bits of machine-id(5). They are confidential, so that only keyed hashes of them are reported or kept.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct MachineId([u8; 16]);
 

@@ -1,4 +1,4 @@
-//! Packets that sinks counted: sums of what their summaries tell.
+//! Packets that sinks counted: sums of what their summaries report.
 
 use super::{ClockSums, LatencyHistogram};
 

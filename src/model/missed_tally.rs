@@ -10,10 +10,11 @@ use super::coverage::{MissedPackets, MissedReason, PairEnd};
 /// The most nodes, with their classes, that are told apart. Others count without class, and as those of no known sink.
 const MOST_SUBJECTS: usize = 4_096;
 
-/// Counts that changed are told this number of times, so that a lost datagram costs no packet.
+/// Counts that changed are reported this number of times, so that a lost datagram costs no packet.
 const TOLD: u8 = 3;
 
-/// All counts are told once in this number of turns, so that a collector that knows a host for a while knows them all.
+/// All counts are reported once in this number of turns, so that a collector that knows a host for a while knows them
+/// all.
 pub const ALL_TOLD_TURNS: u64 = 6;
 
 /// An entry that did not grow for this number of turns may make room for others.
@@ -43,7 +44,7 @@ struct LastEntry {
 #[derive(Debug, Default)]
 struct SubjectSums {
     by_reason: BTreeMap<MissedReason, Volume>,
-    to_tell: u8,
+    to_report: u8,
 }
 
 impl<K> Default for MissedTally<K> {
@@ -92,7 +93,7 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         let Some(sums) = self.sums_of(subject()) else {
             return;
         };
-        sums.to_tell = TOLD;
+        sums.to_report = TOLD;
         for (place, count) in now {
             let before = before.iter().find(|(of, _)| *of == place);
             let more = count.since(before.map_or(Volume::default(), |(_, count)| *count));
@@ -118,7 +119,7 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
             .then(|| self.subjects.entry(others).or_default())
     }
 
-    /// Ends a turn, in which each entry was added once. Returns the sums that are to be told.
+    /// Ends a turn, in which each entry was added once. Returns the sums that are to be reported.
     pub fn end_turn(&mut self) -> Vec<MissedPackets> {
         let turn = self.turn;
         self.entries.retain(|_, entry| entry.seen_in_turn == turn);
@@ -127,8 +128,8 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         let mut told = Vec::new();
         let all = self.turn.is_multiple_of(ALL_TOLD_TURNS);
         for ((other, class), sums) in &mut self.subjects {
-            if sums.to_tell > 0 || all {
-                sums.to_tell = sums.to_tell.saturating_sub(1);
+            if sums.to_report > 0 || all {
+                sums.to_report = sums.to_report.saturating_sub(1);
                 told.push(MissedPackets {
                     other: *other,
                     class: class.clone(),

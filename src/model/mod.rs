@@ -1,5 +1,6 @@
 //! The nouns of hostint: pure values, without I/O and without clocks.
 
+mod answer;
 mod arrival;
 mod batch;
 mod capabilities;
@@ -35,6 +36,7 @@ mod history;
 mod history_drops;
 mod history_hops;
 mod history_queues;
+mod history_reader;
 mod history_tcp;
 mod history_tcp_hops;
 mod hop;
@@ -90,6 +92,7 @@ mod port_names;
 mod postcards_status;
 mod prefix;
 pub mod preflight;
+mod question;
 mod queue_episode;
 mod queue_rule;
 mod quirk;
@@ -100,6 +103,7 @@ mod record_names;
 mod record_parser;
 mod report;
 mod report_facts;
+mod reported_totals;
 mod sample_log;
 mod sink_event;
 mod sink_settings;
@@ -110,12 +114,12 @@ mod summary_budget;
 mod tally;
 mod tcp_beside_int;
 mod tcp_option;
+mod tcp_question;
 mod tcp_sample;
 mod tcp_status;
 mod tcp_totals;
 mod time_columns;
 mod time_words;
-mod told_totals;
 mod transit_status;
 mod tunnel;
 mod tunnel_obstacle;
@@ -125,6 +129,7 @@ mod watch;
 mod ways;
 mod wide_slots;
 
+pub use answer::Answer;
 pub use arrival::Arrival;
 pub use batch::is_whole_batch;
 pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
@@ -151,8 +156,8 @@ pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of}
 pub use group_totals::{GroupTotals, TOTALS_TOLD};
 pub use headers::{BadHeaders, QuotedHeaders};
 pub use history::{
-    ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, History, HistoryError, LEAST_SAMPLES,
-    LatencyFigures, MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span,
+    ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, LEAST_SAMPLES, LatencyFigures,
+    MatrixFigure, MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span,
     Subject,
 };
 pub use history_drops::{
@@ -160,7 +165,8 @@ pub use history_drops::{
     PairDrops,
 };
 pub use history_hops::{ForwardedFlow, HopOrder, HopQuery};
-pub use history_queues::{EpisodeOrder, EpisodeQuery, ToldEpisode};
+pub use history_queues::{EpisodeOrder, EpisodeQuery, ReportedEpisode};
+pub use history_reader::{History, HistoryError};
 pub use history_tcp::{
     CONNECTION_SILENT_NS, ConnectionCounts, ConnectionFigures, ConnectionOrder, ConnectionPoint,
     ConnectionQuery, ConnectionSeries, ConnectionState, HostTcpRow, LimitPoint, LimitSeries,
@@ -233,6 +239,7 @@ pub use plain_error::PlainError;
 pub use port_names::{PortNames, RecordPort, port_names};
 pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatus};
 pub use prefix::{BadPrefix, Prefix};
+pub use question::Question;
 pub use queue_episode::{
     EpisodeId, MOST_QUEUE_FLOWS, QueueEpisode, QueueFigures, QueueFlow, QueuePacket, QueueReport,
     QueueTotals,
@@ -248,6 +255,7 @@ pub use report::{
     ReportedPacket,
 };
 pub use report_facts::{ReportFacts, SequenceEvidence};
+pub use reported_totals::ReportedTotals;
 pub use sample_log::{LoggedSample, SampleLog};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use sink_settings::{BucketEdge, SinkSettings};
@@ -263,12 +271,12 @@ pub use tcp_beside_int::{BesideInt, BesideIntUnknown, IntOfConnection, WITHOUT_S
 pub use tcp_option::{
     OptionCounts, OptionFigures, OptionOff, QUEUE_STEP_BYTES, WorstHop, WorstSample, link_code,
 };
+pub use tcp_question::TcpQuestion;
 pub use tcp_sample::{CongestionControl, CongestionPhase, HeldUp, TcpFigures, TcpPhase, TcpSample};
 pub use tcp_status::TcpStatus;
 pub use tcp_totals::{ConnectionReport, LimitedCount, TcpNews, TcpReport, TcpTotals};
 pub use time_columns::TimeColumns;
 pub use time_words::TimeWords;
-pub use told_totals::ToldTotals;
 pub use transit_status::{TransitInterface, TransitStatus};
 pub use tunnel::{Tunnel, TunnelId, TunnelKind};
 pub use tunnel_obstacle::TunnelObstacle;

@@ -12,8 +12,8 @@ pub struct MxPairRow {
     /// Reports of the sink that all known hops of the flow joined, and those that lacked one.
     pub joined: u64,
     pub incomplete: u64,
-    /// The hops that told nothing of packets, those with most packets first. A report may lack several. One whose packet
-    /// came twice lacks none: what hops told is of one of both.
+    /// The hops that told nothing of packets, those with most packets first. A report may lack several. One whose
+    /// packet came twice lacks none: what hops reported is of one of both.
     pub missing: Vec<MxMissingHop>,
 }
 

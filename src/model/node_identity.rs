@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{KernelParts, NodeId};
 
-/// The longest text of each kind, in bytes, and the most labels. Longer ones are cut where they are told, and refused
-/// where they are read.
+/// The longest text of each kind, in bytes, and the most labels. Longer ones are cut where they are reported, and
+/// refused where they are read.
 pub const MOST_NAME_BYTES: usize = 128;
 pub const MOST_VERSION_BYTES: usize = 32;
 pub const MOST_LABELS: usize = 8;
@@ -15,7 +15,7 @@ pub const MOST_LABEL_BYTES: usize = 64;
 pub const MOST_INTERFACES: usize = 32;
 pub const MOST_INTERFACE_BYTES: usize = 15;
 
-/// What a node tells about itself. A name is for people: it never stands for the node's ID.
+/// What a node reports about itself. A name is for people: it never stands for the node's ID.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct NodeIdentity {
     pub node: NodeId,

@@ -1,5 +1,6 @@
 //! Figures of paths and their segments, as a history knows them.
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{
@@ -23,13 +24,14 @@ pub enum PathQuery {
 }
 
 /// The order of segments, largest first.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum SegmentOrder {
+    /// highest p99 latency first
     #[default]
     P99,
-    /// The share of the mean latency of the segment's paths.
+    /// largest share of the mean latency of their paths first
     Share,
-    /// The packets that were lost there.
+    /// most lost packets first
     Lost,
 }
 

@@ -14,7 +14,7 @@ pub enum PathFact {
     Losses,
 }
 
-/// A part of a path of which packets are told.
+/// A part of a path of which packets are reported.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PathPart {
     /// When that was known, in whole seconds since the Unix epoch.

@@ -21,7 +21,7 @@ pub struct PlaceTotals {
     pub latency: LatencyHistogram,
 }
 
-/// The totals that a sink tells at a time.
+/// The totals that a sink reports at a time.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PathTotalsReport {
     /// When the report was made, in whole seconds since the Unix epoch.

@@ -1,5 +1,5 @@
-//! What hosts tell apart from paths: queues of interfaces, and what is in the hosts at the ends of the way. Each is told and
-//! kept as a path of its own, which no packet with INT takes.
+//! What hosts tell apart from paths: queues of interfaces, and what is in the hosts at the ends of the way. Each is
+//! reported and kept as a path of its own, which no packet with INT takes.
 
 use super::{NodeId, NodePort, PassageId, Path, PathHop, Segment, SegmentKind};
 
@@ -15,7 +15,7 @@ pub const WITHIN_PLACE: u8 = 2;
 
 impl Path {
     /// The path of a source's packets as far as the queue of a transit hop's interface, as the hop tells it. Where they
-    /// left the source and came in is not told.
+    /// left the source and came in is not reported.
     pub fn to_queue(source: NodeId, queue: NodePort) -> Self {
         Self {
             source: NodePort {

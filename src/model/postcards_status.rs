@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::interned_name::{self, InternedName};
 use super::{DropTotals, HopTotals, NodeId, QueueTotals};
 
-/// The postcards of a host, as their daemon tells.
+/// The postcards of a host, as their daemon reports.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PostcardsStatus {
     pub daemon_pid: u32,

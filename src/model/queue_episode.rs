@@ -7,7 +7,7 @@ use super::{FlowKey, NodeId, QueueLimits};
 /// The most flows of an episode in a report, those with most bytes.
 pub const MOST_QUEUE_FLOWS: usize = 16;
 
-/// What is known of an episode's packets of a flow: those that were told.
+/// What is known of an episode's packets of a flow: those that were reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 pub struct QueueFlow {
     pub flow: FlowKey,
@@ -47,7 +47,7 @@ pub struct QueueEpisode {
     /// The packets over the trigger.
     pub packets: u64,
     pub bytes: u64,
-    /// Of these, those whose flow was told, and those beyond the quota.
+    /// Of these, those whose flow was reported, and those beyond the quota.
     pub told: u64,
     pub suppressed: u64,
     /// Packets that the queue dropped meanwhile.
@@ -58,7 +58,7 @@ pub struct QueueEpisode {
     /// The longest time of a packet in the queue; `None`: packets are not timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time_ns: Option<u32>,
-    /// The flows of the packets that were told, most bytes first, and no more than a report has room for.
+    /// The flows of the packets that were reported, most bytes first, and no more than a report has room for.
     pub flows: Vec<QueueFlow>,
 }
 
@@ -88,7 +88,7 @@ impl QueueEpisode {
         end.saturating_sub(self.begin_ns)
     }
 
-    /// The flow's share of the packets that were told, in percent.
+    /// The flow's share of the packets that were reported, in percent.
     pub fn share(&self, flow: &QueueFlow) -> f64 {
         match self.told {
             0 => 0.0,
@@ -123,7 +123,7 @@ pub struct QueueFigures {
     pub is_over: bool,
     /// The length of all episodes.
     pub over_ns: u64,
-    /// Packets over the trigger, those of them that were told, and those beyond the quota.
+    /// Packets over the trigger, those of them that were reported, and those beyond the quota.
     pub packets_over: u64,
     pub packets_told: u64,
     pub packets_suppressed: u64,
@@ -153,7 +153,7 @@ pub struct QueueTotals {
     pub missed: u64,
     /// Lines about episodes.
     pub told: u64,
-    /// The number of times that the limit put off an episode, and those that were never told.
+    /// The number of times that the limit put off an episode, and those that were never reported.
     pub put_off: u64,
     pub untold: u64,
 }

@@ -1,4 +1,4 @@
-//! What is asked of a queue: when an episode begins and ends, and how many of its packets are told.
+//! What is asked of a queue: when an episode begins and ends, and how many of its packets are reported.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ impl QueueMeasure {
     }
 }
 
-/// When an episode begins and ends, and the packets of it that are told.
+/// When an episode begins and ends, and the packets of it that are reported.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
 pub struct QueueLimits {
     pub measure: QueueMeasure,
@@ -35,7 +35,7 @@ pub struct QueueLimits {
     pub trigger: u64,
     /// It ends below this.
     pub reset: u64,
-    /// At most as many of its packets are told.
+    /// At most as many of its packets are reported.
     pub quota: u32,
 }
 

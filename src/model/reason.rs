@@ -44,7 +44,7 @@ pub struct Reason {
     /// The counter's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// What the counter grew by in the last `recent_s` seconds; `None` if no daemon tells.
+    /// What the counter grew by in the last `recent_s` seconds; `None` if no daemon reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -219,8 +219,8 @@ impl Record {
             },
             ..Self::default()
         };
-        record.tell_clock(observation.clock);
-        record.tell_body(&observation.body);
+        record.send_clock(observation.clock);
+        record.report_body(&observation.body);
         record
     }
 
@@ -242,7 +242,7 @@ impl Record {
     /// The same record with what a collector knows of the clocks that stamped its latency.
     #[must_use]
     pub fn with_clocks(mut self, clocks: LatencyClocks) -> Self {
-        if self.latency_ns.flatten().is_none() || clocks == LatencyClocks::Untold {
+        if self.latency_ns.flatten().is_none() || clocks == LatencyClocks::Unreported {
             return self;
         }
         let corrected = clocks.corrected();
@@ -263,7 +263,7 @@ impl Record {
             })
         };
         match self.latency_bound_ns {
-            None => LatencyClocks::Untold,
+            None => LatencyClocks::Unreported,
             Some(bound_ns) => bound_ns.and_then(known).into(),
         }
     }
@@ -274,13 +274,13 @@ impl Record {
         class.filter(|class| class.chars().all(is_plain))
     }
 
-    fn tell_clock(&mut self, clock: Option<ClockState>) {
+    fn send_clock(&mut self, clock: Option<ClockState>) {
         let Some(clock) = clock else { return };
         self.sink_clock = clock.source.name().map(Cow::from);
         self.sink_clock_synchronised = Some(clock.synchronised);
     }
 
-    fn tell_body(&mut self, body: &Body) {
+    fn report_body(&mut self, body: &Body) {
         self.report_time_s = body.time_s();
         match body {
             Body::Latency(report) => {
@@ -312,7 +312,7 @@ impl Record {
                     time_s: summary.gap_time_s,
                 });
             }
-            Body::Summary(summary) => self.tell_summary(summary),
+            Body::Summary(summary) => self.report_summary(summary),
             Body::HostDrop(report) => self.host_drop = Some(Box::new(report.drop.clone())),
             Body::HostDropSum(sum) => self.host_drop_sum = Some(Box::new(sum.subject.clone())),
             Body::HostHop(report) => self.host_hop = Some(Box::new(report.hop.clone())),
@@ -335,7 +335,7 @@ impl Record {
         }
     }
 
-    fn tell_summary(&mut self, summary: &Summary) {
+    fn report_summary(&mut self, summary: &Summary) {
         let (source_port, sink_port) = match summary.subject {
             SummarySubject::Flow {
                 source_port,

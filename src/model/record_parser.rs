@@ -45,7 +45,7 @@ impl Record {
     }
 
     /// The name of the drop reason in the line, for its code alone.
-    pub fn told_reason(&self) -> Option<DropReasons> {
+    pub fn reported_reason(&self) -> Option<DropReasons> {
         let name = self.drop_reason_name.as_ref()?;
         let known = (self.metadata.drop_reason?, name.clone());
         (!name.chars().any(char::is_control)).then(|| DropReasons::from_iter([known]))

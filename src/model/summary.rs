@@ -1,4 +1,4 @@
-//! Totals since an epoch, of a flow or of all flows of a class from one source node, which a sink tells periodically.
+//! Totals since an epoch, of a flow or of all flows of a class from one source node, which a sink reports periodically.
 
 use serde::{Deserialize, Serialize};
 

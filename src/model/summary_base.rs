@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::{FlowKey, LatencyResolution, NodeId, Summary, SummarySubject};
 
-/// The name of what a sink tells totals of.
+/// The name of what a sink reports totals of.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum SummaryName {
     Flow(FlowKey),

@@ -138,7 +138,7 @@ impl Tally {
 
     /// Returns the totals of groups that changed since they were last returned, or shortly before. A group may have two:
     /// see [`GroupTotals`].
-    pub fn groups_to_tell(&mut self) -> Vec<(NodeId, SummarySubject, SubjectTotals)> {
+    pub fn groups_to_report(&mut self) -> Vec<(NodeId, SummarySubject, SubjectTotals)> {
         let names = &self.by_class;
         let told = self.groups.iter_mut().flat_map(|((node, class), group)| {
             let class = class.and_then(|number| names.get(number));

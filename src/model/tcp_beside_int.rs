@@ -50,7 +50,7 @@ pub enum BesideIntUnknown {
     BegunBefore,
     /// Its end was not seen.
     EndUnseen,
-    /// INT did not measure its segments, or no summary told all of them.
+    /// INT did not measure its segments, or no summary reported all of them.
     NotMeasured,
     /// Other connections of the same addresses and ports, or other packets of them, are among what INT counted.
     OtherPackets,

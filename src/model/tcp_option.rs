@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::NodeId;
 
 const QUEUE: u8 = 0x80;
-/// The step in which queues are told.
+/// The step in which queues are reported.
 pub const QUEUE_STEP_BYTES: u32 = 8192;
 const UNIT_NS: u64 = 256;
 const FAR: u16 = 0x8000;

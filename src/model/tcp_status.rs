@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{NodeId, TcpTotals};
 
-/// The TCP connections of a host, as their daemon tells.
+/// The TCP connections of a host, as their daemon reports.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct TcpStatus {
     pub daemon_pid: u32,

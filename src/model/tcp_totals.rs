@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LatencyHistogram, Limit, LimitedTimes, NodeId, OptionCounts, TcpSample};
 
-/// Why a connection is told.
+/// Why a connection is reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpNews {
@@ -109,10 +109,10 @@ pub struct TcpTotals {
     pub failed: u64,
     /// Those that ended before a walk saw them.
     pub short: u64,
-    /// Endings that were not told, because of the limit, and because the ring was full.
+    /// Endings that were not reported, because of the limit, and because the ring was full.
     pub ends_limited: u64,
     pub ends_lost: u64,
-    /// Endings that collectors were not told, because too many waited.
+    /// Endings that were not reported to collectors, because too many waited.
     pub ends_unreported: u64,
     /// Connections that are gone, and whose end was not seen.
     pub gone: u64,

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Volume {
     pub packets: u64,
-    /// `None`: they were not told.
+    /// `None`: they were not reported.
     pub bytes: Option<u64>,
 }
 

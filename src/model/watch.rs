@@ -29,7 +29,7 @@ pub enum WatchPurpose {
     Int,
     /// Packets that are timed through the host.
     Postcards,
-    /// Connections whose state is told.
+    /// Connections whose state is reported.
     Tcp,
 }
 

@@ -112,7 +112,7 @@ pub fn thread_cpu_ns() -> u64 {
 /// The adjustment of the kernel's clock by a time daemon.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Discipline {
-    /// TAI minus UTC as the time daemon told the kernel, else 0.
+    /// TAI minus UTC as the time daemon set it in the kernel, else 0.
     pub tai_offset_s: i32,
     pub synchronised: bool,
     /// The clock's error as the time daemon estimates it.

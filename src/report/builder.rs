@@ -114,13 +114,13 @@ impl Builder {
         }
     }
 
-    /// Quotes the packet's headers, as Host-INT does, unless they are not to be told, or the report has to name VLANs or
-    /// queues.
+    /// Quotes the packet's headers, as Host-INT does, unless they are not to be reported, or the report has to name
+    /// VLANs or queues.
     fn packet(&self, event: &LatencyEvent) -> ReportedPacket {
         let queue = event.queue.filter(|_| !self.host_int);
-        let tells_hops = !self.host_int && event.transit.iter().any(|hop| hop.queue.is_some());
+        let sends_hops = !self.host_int && event.transit.iter().any(|hop| hop.queue.is_some());
         match event.headers.filter(|_| self.packet_headers) {
-            Some(headers) if event.flow.vlans == Vlans::NONE && queue.is_none() && !tells_hops => {
+            Some(headers) if event.flow.vlans == Vlans::NONE && queue.is_none() && !sends_hops => {
                 ReportedPacket::Quoted {
                     reporter: self.node_id_word.then_some(self.sink_node),
                     headers: match event.encapsulation {

@@ -1,4 +1,4 @@
-//! Evidence about clocks that waits to be told: of many peers, each has its turn.
+//! Evidence about clocks that waits to be reported: of many peers, each has its turn.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -193,35 +193,35 @@ impl Emitter {
     pub fn identify(&mut self, identity: &NodeIdentity, time_s: u32) {
         self.datagram.clear();
         report_identity::emit(identity, time_s, &mut self.datagram);
-        self.tell_all();
+        self.report_all();
     }
 
     /// Tells every collector which packets were not tagged, in the same way.
-    pub fn tell_coverage(&mut self, report: &CoverageReport, time_s: u32) {
+    pub fn send_coverage(&mut self, report: &CoverageReport, time_s: u32) {
         for part in report_coverage::parts(report) {
             self.datagram.clear();
             report_coverage::emit(&part, time_s, &mut self.datagram);
-            self.tell_all();
+            self.report_all();
         }
     }
 
     /// Tells every collector the sums of what this host dropped, in the same way.
-    pub fn tell_drops(&mut self, report: &DropTotalsReport, time_s: u32) {
+    pub fn report_drops(&mut self, report: &DropTotalsReport, time_s: u32) {
         for part in report_drop_totals::parts(report) {
             self.datagram.clear();
             report_drop_totals::emit(&part, time_s, &mut self.datagram);
-            self.tell_all();
+            self.report_all();
         }
     }
 
-    fn tell_all(&self) {
+    fn report_all(&self) {
         for collector in &self.collectors {
             collector.tell(&self.sockets, &self.datagram);
         }
     }
 
     /// Tells every collector what this node knows about clocks, in v0.5 whatever the format of reports.
-    pub fn tell_clocks(&mut self, evidence: &ClockEvidence, time_s: u32) {
+    pub fn report_clocks(&mut self, evidence: &ClockEvidence, time_s: u32) {
         if self.collectors.is_empty() {
             return;
         }
@@ -233,7 +233,7 @@ impl Emitter {
     }
 
     /// Tells every collector the times of all packets of a path, in the same way.
-    pub fn tell_path(&mut self, report: &PathTotalsReport) {
+    pub fn send_path(&mut self, report: &PathTotalsReport) {
         if self.collectors.is_empty() {
             return;
         }
@@ -245,16 +245,16 @@ impl Emitter {
     }
 
     /// Tells every collector the packets that came by, in the same way.
-    pub fn tell_crossings(&mut self, report: &CrossingReport) {
+    pub fn send_crossings(&mut self, report: &CrossingReport) {
         for part in report_crossings::parts(report) {
             self.datagram.clear();
             report_crossings::emit(&part, &mut self.datagram);
-            self.tell_all();
+            self.report_all();
         }
     }
 
     /// Tells every collector whose TCP option 114 is filled in here, in the same way.
-    pub fn tell_option_hops(&mut self, report: &OptionHopsReport) {
+    pub fn send_option_hops(&mut self, report: &OptionHopsReport) {
         for datagram in report_option_hops::emit(report) {
             for collector in &mut self.collectors {
                 collector.tell(&self.sockets, &datagram);

@@ -58,7 +58,7 @@ impl StoreCounts {
         self.drops.fetch_add(reports, Ordering::Relaxed);
     }
 
-    pub(super) fn dropped_told(&self, count: u64) {
+    pub(super) fn dropped_reported(&self, count: u64) {
         self.told_drops.fetch_add(count, Ordering::Relaxed);
     }
 

@@ -111,7 +111,7 @@ pub fn series(conn: &Connection, span: Span, points: usize) -> rusqlite::Result<
     })
 }
 
-/// True if a host told drops in the span.
+/// True if a host reported drops in the span.
 fn tells(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> {
     let [since, until] = touched(span);
     let mut ask = conn.prepare_cached(
@@ -123,14 +123,14 @@ fn tells(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> 
 
 /// What hosts told of a flow or a pair, and what each of those between dropped.
 #[derive(Default)]
-struct ToldDrops {
+struct ReportedDrops {
     pair: PairDrops,
     between: BTreeMap<NodeId, u64>,
 }
 
 /// A flow's drops by the source, the sink, or others; adds them to `told`.
 fn add(
-    told: &mut ToldDrops,
+    told: &mut ReportedDrops,
     (source, sink): (NodeId, NodeId),
     (node, position, tagged_by): (i64, i64, i64),
     segments: u64,
@@ -164,7 +164,7 @@ fn add(
 /// The most pairs whose loss is split: those with most.
 const MOST_SPLIT: usize = 100;
 
-/// Splits the loss of these pairs, if any host tells drops.
+/// Splits the loss of these pairs, if any host reports drops.
 pub fn split_pairs(
     conn: &Connection,
     pairs: &mut [PairFigures],
@@ -183,7 +183,7 @@ pub fn split_pairs(
     Ok(())
 }
 
-/// Splits the loss of a flow, if any host tells drops.
+/// Splits the loss of a flow, if any host reports drops.
 pub fn split_flow(conn: &Connection, flow: &mut FlowFigures, span: Span) -> rusqlite::Result<()> {
     if let Some(pair) = flow.source.zip(flow.sink) {
         let told = of_flow(conn, &flow.flow, pair, span)?;
@@ -215,7 +215,7 @@ pub fn loss_of_flow(
     Ok(by_host(flow.figures.shown().lost, told))
 }
 
-fn by_host(lost: u64, told: ToldDrops) -> Option<LossByHost> {
+fn by_host(lost: u64, told: ReportedDrops) -> Option<LossByHost> {
     let between = told.between.into_iter();
     let mut at: Vec<LossAt> = between
         .map(|(node, segments)| LossAt { node, segments })
@@ -227,11 +227,11 @@ fn by_host(lost: u64, told: ToldDrops) -> Option<LossByHost> {
     })
 }
 
-/// `None` if nothing was lost or dropped, or if no host tells drops.
+/// `None` if nothing was lost or dropped, or if no host reports drops.
 fn split(lost: u64, told: &PairDrops) -> Option<LossSplit> {
     let split = LossSplit::new(lost, told);
     let is_empty = lost == 0 && split.unsplit == 0 && split.behind_strip == 0;
-    let is_told = told.source_tells || told.sink_tells || split.between > 0;
+    let is_told = told.source_reports || told.sink_reports || split.between > 0;
     (is_told && !is_empty).then_some(split)
 }
 
@@ -251,7 +251,7 @@ fn of_flow(
     flow: &FlowKey,
     pair: (NodeId, NodeId),
     span: Span,
-) -> rusqlite::Result<ToldDrops> {
+) -> rusqlite::Result<ReportedDrops> {
     let mut told = begin(conn, pair, span)?;
     if !exist(conn)? {
         return Ok(told);
@@ -269,18 +269,22 @@ fn of_flow(
     Ok(told)
 }
 
-fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ToldDrops> {
-    let mut told = ToldDrops::default();
+fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ReportedDrops> {
+    let mut told = ReportedDrops::default();
     if exist(conn)? {
-        told.pair.source_tells = tells(conn, pair.0, span)?;
-        told.pair.sink_tells = tells(conn, pair.1, span)?;
+        told.pair.source_reports = tells(conn, pair.0, span)?;
+        told.pair.sink_reports = tells(conn, pair.1, span)?;
     }
     Ok(told)
 }
 
 /// What hosts told of a pair: the drops of all flows that the pair measured. Drops of the source host behind its tag that
 /// belong to no flow of any pair may be this pair's.
-fn of_pair(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ToldDrops> {
+fn of_pair(
+    conn: &Connection,
+    pair: (NodeId, NodeId),
+    span: Span,
+) -> rusqlite::Result<ReportedDrops> {
     let mut told = begin(conn, pair, span)?;
     if !exist(conn)? {
         return Ok(told);

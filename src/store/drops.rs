@@ -1,4 +1,4 @@
-//! The tables of what hosts dropped: sums of each host in ten seconds, drops by flow, and which hosts tell drops.
+//! The tables of what hosts dropped: sums of each host in ten seconds, drops by flow, and which hosts report drops.
 
 use std::collections::{HashMap, HashSet};
 

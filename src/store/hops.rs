@@ -1,4 +1,4 @@
-//! The table of flows that hosts forward: what each host told last of each flow, and answers about them.
+//! The table of flows that hosts forward: what each host reported last of each flow, and answers about them.
 
 use std::collections::HashMap;
 

@@ -112,50 +112,50 @@ impl StoreKeeper {
 
     /// Hands on coverage. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
     pub fn add_coverage(&self, grown: Vec<CoverageGrowth>) {
-        self.counts.dropped_told(self.queue.put_coverage(grown));
+        self.counts.dropped_reported(self.queue.put_coverage(grown));
     }
 
     /// Hands on packets of a flow that a host dropped.
     pub fn drop_flow(&self, node: NodeId, drop: &HostDrop, count: DropCount, time_ns: u64) {
         self.queue
-            .put_told(|waiting| waiting.drops.add_flow(node, drop, count, time_ns));
+            .put_host_records(|waiting| waiting.drops.add_flow(node, drop, count, time_ns));
     }
 
     /// Hands on what the sums of a host add.
     pub fn drop_sums(&self, node: NodeId, added: &[DropSum], time_ns: u64) {
         self.queue
-            .put_told(|waiting| waiting.drops.add_sums(node, added, time_ns));
+            .put_host_records(|waiting| waiting.drops.add_sums(node, added, time_ns));
     }
 
     /// Hands on the state of a connection, and what it adds to earlier ones.
     pub fn see_connection(&self, report: &ConnectionReport, growth: &TcpGrowth, time_ns: u64) {
         self.queue
-            .put_told(|waiting| waiting.connections.add(report, growth, time_ns));
+            .put_host_records(|waiting| waiting.connections.add(report, growth, time_ns));
     }
 
     /// Hands on what a host told of a flow that it forwards.
     pub fn see_hop(&self, node: NodeId, hop: &HostHop, time_ns: u64) {
         self.queue
-            .put_told(|waiting| waiting.hops.add(node, hop, time_ns));
+            .put_host_records(|waiting| waiting.hops.add(node, hop, time_ns));
     }
 
     /// Hands on what a host told of an episode of a queue.
     pub fn see_episode(&self, node: NodeId, episode: &QueueEpisode, time_ns: u64) {
         self.queue
-            .put_told(|waiting| waiting.queues.add(node, episode, time_ns));
+            .put_host_records(|waiting| waiting.queues.add(node, episode, time_ns));
     }
 
     /// Hands on the times of all packets of a path.
     pub fn grow_path(&self, growth: &PathGrowth, time_ns: u64) {
         if !self.queue.put_path(growth, time_ns) {
-            self.counts.dropped_told(1);
+            self.counts.dropped_reported(1);
         }
     }
 
     /// Hands on the packets of a path that came by the ends of segments.
     pub fn cross_path(&self, crossed: &PathCrossed, time_ns: u64) {
         if !self.queue.put_crossed(crossed, time_ns) {
-            self.counts.dropped_told(1);
+            self.counts.dropped_reported(1);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What hosts tell again and again of one thing while it lives: the newest report of each, until it is written.
+//! What hosts report again and again of one thing while it lives: the newest report of each, until it is written.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction};
 use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten};
 use crate::model::NodeId;
 
-/// A flow, an episode of a queue, a connection: its host tells the whole of it each time.
+/// A flow, an episode of a queue, a connection: its host reports the whole of it each time.
 pub trait Living: Clone {
     /// Its name among all of its host. A thing that begins again has another one.
     type Name: Copy + Eq + Hash;
@@ -43,8 +43,8 @@ impl<T: Living> NewestReports<T> {
         self.newest.len()
     }
 
-    /// Adds what a host told, which arrived at `time_ns`. A report that is late has less, and one that is told again has
-    /// nothing new.
+    /// Adds what a host reported, which arrived at `time_ns`. A report that is late has less, and one that is reported
+    /// again has nothing new.
     pub fn add(&mut self, node: NodeId, told: &T, time_ns: u64) {
         let name = (node, told.name());
         let is_news = match self.newest.get(&name) {

@@ -16,12 +16,12 @@ use crate::model::{
 };
 
 /// What is known of a source's packets.
-type ToldParts = HashMap<Segment, SegmentFigures>;
+type ReportedParts = HashMap<Segment, SegmentFigures>;
 
 /// Gives each path the queues behind its source and its hops, and what is in the hosts at its ends, as far as hosts told
 /// them.
 pub fn join(conn: &Connection, paths: &mut [PathFigures], span: Span) -> rusqlite::Result<()> {
-    let mut known: HashMap<NodeId, ToldParts> = HashMap::new();
+    let mut known: HashMap<NodeId, ReportedParts> = HashMap::new();
     for path in paths {
         let source = path.path.source;
         let told = match known.get(&source.node) {
@@ -59,7 +59,7 @@ fn queue_of(at: NodePort) -> Segment {
 }
 
 /// The parts that packets of a source passed.
-fn find(conn: &Connection, source: NodeId, span: Span) -> rusqlite::Result<ToldParts> {
+fn find(conn: &Connection, source: NodeId, span: Span) -> rusqlite::Result<ReportedParts> {
     let mut ask = conn.prepare_cached(
         "SELECT id, way FROM path WHERE flow = 0 AND source = ? AND first_ns < ? AND until_ns > ?",
     )?;
@@ -70,7 +70,7 @@ fn find(conn: &Connection, source: NodeId, span: Span) -> rusqlite::Result<ToldP
         })?
         .collect::<rusqlite::Result<_>>()?;
     let periods = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
-    let mut parts = ToldParts::new();
+    let mut parts = ReportedParts::new();
     for (id, way) in told {
         let path = Path::from_bytes(&way).filter(|path| !path.is_passage());
         let Some(path) = path else { continue };

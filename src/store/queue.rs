@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::batch::ReportBatch;
 use super::gatherer::{Gathered, Gatherer};
-use super::told::WaitingTold;
+use super::host_records::WaitingHostRecords;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
 use crate::model::{HostSeen, PathGrowth, SummaryBases};
@@ -47,7 +47,7 @@ struct QueueContent {
     /// Coverage that is not in the store yet.
     coverage: Vec<CoverageGrowth>,
     /// What hosts told of drops, connections, hops and queues.
-    told: WaitingTold,
+    told: WaitingHostRecords,
 }
 
 /// The reports of one transaction.
@@ -99,7 +99,7 @@ impl StoreQueue {
             hosts: None,
             bases: None,
             coverage: Vec::new(),
-            told: WaitingTold::default(),
+            told: WaitingHostRecords::default(),
         };
         Self {
             state: Mutex::new(state),
@@ -279,11 +279,11 @@ impl StoreQueue {
     }
 
     /// Adds what hosts told of drops, connections, hops or queues.
-    pub fn put_told(&self, add: impl FnOnce(&mut WaitingTold)) {
+    pub fn put_host_records(&self, add: impl FnOnce(&mut WaitingHostRecords)) {
         add(&mut self.state().told);
     }
 
-    pub fn take_told(&self) -> WaitingTold {
+    pub fn take_host_records(&self) -> WaitingHostRecords {
         std::mem::take(&mut self.state().told)
     }
 

@@ -1,10 +1,10 @@
-//! The table of episodes of hosts' queues: what each host told last of each episode, and answers about them.
+//! The table of episodes of hosts' queues: what each host reported last of each episode, and answers about them.
 
 use rusqlite::{Connection, Transaction};
 
 use super::bounds::{BoundedTable, signed, touched};
 use super::lives::{LifeTable, Living};
-use crate::model::{EpisodeOrder, EpisodeQuery, NodeId, QueueEpisode, Span, ToldEpisode};
+use crate::model::{EpisodeOrder, EpisodeQuery, NodeId, QueueEpisode, ReportedEpisode, Span};
 
 /// The table and its bounds. An episode is at most 3 kB.
 const TABLE: BoundedTable = BoundedTable {
@@ -83,12 +83,12 @@ impl LifeTable for QueueEpisode {
     }
 }
 
-/// The episodes that hosts told in the span.
+/// The episodes that hosts reported in the span.
 pub fn find(
     conn: &Connection,
     query: &EpisodeQuery,
     span: Span,
-) -> rusqlite::Result<Vec<ToldEpisode>> {
+) -> rusqlite::Result<Vec<ReportedEpisode>> {
     if !TABLE.exists(conn)? {
         return Ok(Vec::new());
     }
@@ -113,7 +113,7 @@ pub fn find(
         let Ok(episode) = serde_json::from_str(row.get_ref(3)?.as_str()?) else {
             continue;
         };
-        found.push(ToldEpisode {
+        found.push(ReportedEpisode {
             node: NodeId(row.get(0)?),
             began_ns: row.get::<_, i64>(1)?.unsigned_abs(),
             told_ns: row.get::<_, i64>(2)?.unsigned_abs(),

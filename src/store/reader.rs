@@ -29,8 +29,8 @@ use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError,
     HopQuery, HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PathFigures,
-    PathQuery, Point, Record, ReportQuery, SegmentFigures, SegmentOrder, Series, Span, Subject,
-    TcpGrouping, TcpHops, TcpSums, ToldEpisode,
+    PathQuery, Point, Record, ReportQuery, ReportedEpisode, SegmentFigures, SegmentOrder, Series,
+    Span, Subject, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// A store that is open for reading.
@@ -56,11 +56,6 @@ impl HistoryReader {
     /// Returns the hosts that the collector saw in the last 30 days.
     pub fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
         self.ask(|conn, _| hosts::read(conn))
-    }
-
-    /// Returns the coverage of each pair and class, most missed packets first.
-    pub fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
-        self.ask(|conn, _| coverage::read(conn, span))
     }
 
     /// Answers a question from one state of the store, even if it is written to meanwhile.
@@ -273,6 +268,10 @@ impl History for HistoryReader {
         self.ask(|conn, _| classes(conn, span))
     }
 
+    fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
+        self.ask(|conn, _| coverage::read(conn, span))
+    }
+
     fn series(
         &mut self,
         subject: &Subject,
@@ -337,7 +336,7 @@ impl History for HistoryReader {
         &mut self,
         query: &EpisodeQuery,
         span: Span,
-    ) -> Result<Vec<ToldEpisode>, HistoryError> {
+    ) -> Result<Vec<ReportedEpisode>, HistoryError> {
         self.ask(|conn, _| queues::find(conn, query, span))
     }
 

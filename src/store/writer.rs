@@ -9,14 +9,14 @@ use super::bases;
 use super::counts::StoreCounts;
 use super::coverage;
 use super::file::{self, FileId, StoreError, StoreLock};
-use super::handle::StoreSettings;
+use super::host_records::HostRecordWriter;
 use super::hosts;
 use super::ids::Ids;
 use super::insertion;
 use super::queue::{NextWork, StoreQueue, Work};
 use super::repair::{self, RepairClock};
 use super::rollups::{RollUps, fact, set_fact};
-use super::told::ToldWriter;
+use super::settings::StoreSettings;
 use crate::model::WallTime;
 
 /// The time after a failure during which nothing is written.
@@ -57,7 +57,7 @@ pub struct StoreWriter {
     /// The time of the next attempt after a failure.
     paused: Option<Instant>,
     cleaned: Instant,
-    told: ToldWriter,
+    told: HostRecordWriter,
     /// How many times the clock had been set back when the marks were last looked at.
     set_back: u64,
     warn: Warn,
@@ -82,7 +82,7 @@ impl StoreWriter {
             next_id: 0,
             paused: None,
             cleaned: Instant::now(),
-            told: ToldWriter::default(),
+            told: HostRecordWriter::default(),
             set_back: 0,
             warn,
         }
@@ -97,13 +97,13 @@ impl StoreWriter {
                     self.write_hosts();
                     self.write_coverage();
                     self.write_bases();
-                    self.write_told();
+                    self.write_host_records();
                     break;
                 }
             }
             self.write_hosts();
             self.write_coverage();
-            self.write_told();
+            self.write_host_records();
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
             }
@@ -134,7 +134,7 @@ impl StoreWriter {
             None => u64::MAX,
         };
         if !writable || coverage::write(&mut self.conn, &grown, now_ns, keep_ns).is_err() {
-            self.counts.dropped_told(grown.len() as u64);
+            self.counts.dropped_reported(grown.len() as u64);
         }
     }
 
@@ -155,16 +155,16 @@ impl StoreWriter {
     }
 
     /// Writes what hosts told of drops, connections, hops and queues. What fails waits for the next time.
-    fn write_told(&mut self) {
+    fn write_host_records(&mut self) {
         if self.paused.is_some() || FileId::of(&self.settings.path) != self.id {
             return;
         }
         let before_ns = self.age_ns(self.time()).unwrap_or(0);
         let before_ns = before_ns.saturating_sub(self.settings.limits.minutes_ns);
-        let told = self.queue.take_told();
+        let told = self.queue.take_host_records();
         let left = self.told.write(&mut self.conn, told, before_ns);
         if !left.is_empty() {
-            self.queue.put_told(|waiting| waiting.merge(left));
+            self.queue.put_host_records(|waiting| waiting.merge(left));
         }
     }
 
@@ -181,7 +181,7 @@ impl StoreWriter {
     fn work(&mut self, work: &Work) {
         self.cleaned = Instant::now();
         let reports = work.gathered.reports;
-        self.counts.dropped_told(work.gathered.paths_dropped);
+        self.counts.dropped_reported(work.gathered.paths_dropped);
         if self.paused.is_some_and(|until| Instant::now() < until) {
             self.dropped(work);
             return;
@@ -265,7 +265,7 @@ impl StoreWriter {
             self.ids.clear();
         }
         self.conn.execute_batch("COMMIT")?;
-        self.counts.dropped_told(unnamed);
+        self.counts.dropped_reported(unnamed);
         Ok(())
     }
 
@@ -303,7 +303,7 @@ impl StoreWriter {
     fn dropped(&self, work: &Work) {
         self.counts.dropped(work.gathered.reports);
         let told = work.gathered.paths.iter().map(|path| path.told).sum();
-        self.counts.dropped_told(told);
+        self.counts.dropped_reported(told);
     }
 
     /// Counts what could not be written, and says why, once.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::drops::counted;
 use super::tcp::HopState;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{CapturedConnection, WorstHop};
 
 /// Displays `tcp 192.0.2.1:40000 > 198.51.100.2:5201  12 requests, 12 samples of 40 echoes  worst hop 1 in 12: ...`.
@@ -25,16 +25,21 @@ impl fmt::Display for CapturedLine<'_> {
                 f,
                 "  worst hop {} in {samples}: {}",
                 hop.hop,
-                ToldHop(&hop.worst)
+                ReportedHop(&hop.worst)
             )?;
         }
         match (&told.worst_echo, &told.worst_filled) {
             // Echoes whose requests the capture lacks.
             (Some(worst), _) if told.hops.is_empty() => {
-                write!(f, "  echoed hop {}: {}", worst.hop, ToldHop(worst))
+                write!(f, "  echoed hop {}: {}", worst.hop, ReportedHop(worst))
             }
             (None, Some(worst)) => {
-                write!(f, "  filled in by hop {}: {}", worst.hop, ToldHop(worst))
+                write!(
+                    f,
+                    "  filled in by hop {}: {}",
+                    worst.hop,
+                    ReportedHop(worst)
+                )
             }
             _ => Ok(()),
         }
@@ -49,9 +54,9 @@ fn counted_echoes(echoes: u64) -> String {
 }
 
 /// Displays `queue of 40,960 bytes of 10 Gbit/s, 12.3 ms in all hops`.
-struct ToldHop<'a>(&'a WorstHop);
+struct ReportedHop<'a>(&'a WorstHop);
 
-impl fmt::Display for ToldHop<'_> {
+impl fmt::Display for ReportedHop<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", HopState(self.0))?;
         if let Some(gbit_s) = self.0.link_gbit_s {

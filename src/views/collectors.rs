@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use super::text::Grouped;
+use super::digits::Grouped;
 use crate::model::{CollectorState, CollectorStatus, SinkStatus};
 
 /// One line for each collector, with its share of the reports that were sent.

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use super::digits::Grouped;
 use super::hosts::KnownHosts;
 use super::table::{TextTable, TextWidth};
-use super::text::Grouped;
 use crate::model::NodeId;
 use crate::model::coverage::{CoverageRow, NO_SINK_TOLD};
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use super::tunnel::TunnelText;
 use crate::model::{DropPosition, DropTotals, HostDrop, KernelReason};
 
@@ -127,7 +127,7 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{s}", Grouped(count))
 }
 
-/// All counts: by reason, by place, without a packet, and what was not told.
+/// All counts: by reason, by place, without a packet, and what was not reported.
 pub struct TotalsText<'a>(pub &'a DropTotals);
 
 impl fmt::Display for TotalsText<'_> {

@@ -1,8 +1,8 @@
 //! Figures of packets as columns of a table, and what they are of.
 
+use super::digits::{Grouped, Nanoseconds};
 use super::known_digits::{KnownDigits, certain};
 use super::table::{TextTable, TextWidth};
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{Figures, ShownFigures};
 
 /// The share of packets that were lost.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::digits::Grouped;
 use super::hosts::{KnownHosts, NODE_WIDTH};
-use super::text::Grouped;
 use crate::model::GrantStatus;
 
 /// Writes one line for each host, and how many there are besides.

@@ -5,26 +5,23 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::coverage;
+use super::digits::Grouped;
 use super::figures::{OF_PACKETS, OF_REPORTS, UNKNOWN_CLOCKS, bounds_text, figures_table};
-use super::history_drops::{self, DropsView, split_text};
+use super::history_drops::{self, split_text};
 use super::history_hops;
 use super::history_queues;
-use super::history_tcp::TcpView;
+use super::history_tcp;
 use super::hosts::KnownHosts;
 use super::matrix;
 use super::moment::moment;
 use super::path;
 use super::shortened::wrap;
 use super::table::TextWidth;
-use super::text::{Grouped, TextLine};
-use crate::model::coverage::CoverageRow;
+use super::text::TextLine;
 use crate::model::{
-    Arrival, ClassFigures, DropReasons, Extent, Figures, FlowFigures, ForwardedFlow, LossByHost,
-    NodeId, PairFigures, PassageFigures, PathFigures, PathQuery, Record, Report, SegmentFigures,
-    Series, ShownFigures, Span, ToldEpisode,
+    Answer, ClassFigures, Extent, Figures, FlowFigures, MatrixFigure, NodeId, PairFigures, Record,
+    Series, ShownFigures, Span,
 };
-
-pub use super::matrix::Cell;
 
 /// The schema of the JSON object.
 pub const SCHEMA: &str = "hostint.history/1";
@@ -32,39 +29,15 @@ pub const SCHEMA: &str = "hostint.history/1";
 /// The schema of the JSON object of `history path`.
 pub const PATH_SCHEMA: &str = "hostint.path/1";
 
-/// A query's result.
-pub enum View {
-    Flows(Vec<FlowFigures>),
-    Pairs {
-        pairs: Vec<PairFigures>,
-        cell: Cell,
-        limit: usize,
-    },
-    Classes(Vec<ClassFigures>),
-    /// With the span that the sums are of.
-    Coverage(Vec<CoverageRow>, Span),
-    Flow {
-        flow: Box<FlowFigures>,
-        series: Series,
-    },
-    Series(Series),
-    Reports {
-        records: Vec<Record>,
-        lines: Vec<String>,
-    },
-    /// The paths of a pair or of a flow, and where packets were lost.
-    Paths(PathQuery, Vec<PathFigures>, Option<LossByHost>),
-    Segments(Vec<SegmentFigures>),
-    Info(Extent),
-    Drops(DropsView),
-    Hops(Vec<ForwardedFlow>, Vec<PassageFigures>),
-    Queues(Vec<ToldEpisode>),
-    Tcp(TcpView),
-}
+/// An answer, as people and programs read it.
+pub struct View<'a>(pub &'a Answer);
 
-/// A report as the collector prints it.
-pub fn report_line(report: &Report, arrival: Option<Arrival>, reasons: &DropReasons) -> String {
-    TextLine::of(report, arrival, reasons).to_string()
+/// The line of a report that the collector would print.
+fn line(record: &Record) -> Option<String> {
+    let report = record.report().ok()?;
+    let reasons = record.reported_reason().unwrap_or_default();
+    let line = TextLine::of(&report, record.arrival(), &reasons);
+    Some(format!("{line}\n"))
 }
 
 /// `1 -> 2`, with the names of nodes that have one, and `?` for a node that is not known.
@@ -126,14 +99,14 @@ fn flows_text(flows: &[FlowFigures], hosts: &KnownHosts, width: TextWidth, out: 
 
 fn pairs_text(
     pairs: &[PairFigures],
-    (cell, limit, width): (Cell, usize, TextWidth),
+    (shown, limit, width): (MatrixFigure, usize, TextWidth),
     hosts: &KnownHosts,
     out: &mut String,
 ) {
     if pairs.is_empty() {
         return;
     }
-    matrix::write(out, pairs, cell, (hosts, width.columns));
+    matrix::write(out, pairs, shown, (hosts, width.columns));
     out.push('\n');
     let rows = pairs.iter().take(limit).map(|one| {
         let names = [
@@ -219,39 +192,46 @@ fn wrapped(text: &str, width: TextWidth) -> String {
     lines.map(|line| line + "\n").collect()
 }
 
-impl View {
+impl View<'_> {
     pub fn text(&self, span: Span, width: impl Into<TextWidth>, hosts: &KnownHosts) -> String {
         let width = width.into();
-        let mut out = match self {
+        let mut out = match self.0 {
             // One line is one report.
-            Self::Reports { .. } => String::new(),
+            Answer::Reports { .. } => String::new(),
             _ if width.folds => wrapped(hosts.line(moment).trim_end(), width),
             _ => hosts.line(moment),
         };
-        match self {
-            Self::Flows(flows) => {
+        match self.0 {
+            Answer::Flows { flows } => {
                 head(&counted(flows.len(), "flow", "flows"), span, &mut out);
                 flows_text(flows, hosts, width, &mut out);
             }
-            Self::Pairs { pairs, cell, limit } => {
+            Answer::Pairs {
+                pairs,
+                shown,
+                limit,
+            } => {
                 head(&counted(pairs.len(), "pair", "pairs"), span, &mut out);
-                pairs_text(pairs, (*cell, *limit, width), hosts, &mut out);
+                pairs_text(pairs, (*shown, *limit, width), hosts, &mut out);
             }
-            Self::Classes(classes) => {
+            Answer::Classes { classes } => {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
                 classes_text(classes, width, &mut out);
             }
-            Self::Coverage(rows, covered) => {
+            Answer::Coverage {
+                coverage: rows,
+                covered,
+            } => {
                 head("coverage", *covered, &mut out);
                 coverage::write(rows, hosts, width, &mut out);
             }
-            Self::Flow { flow, series } => {
+            Answer::Flow { flow, series } => {
                 head(&format!("flow {}", flow.id), span, &mut out);
                 flow_text(flow, series, (hosts, width), &mut out);
             }
-            Self::Series(series) => series_text(series, width, &mut out),
-            Self::Reports { lines, .. } => out.extend(lines.iter().map(|line| format!("{line}\n"))),
-            Self::Paths(_, paths, loss) => {
+            Answer::Series { series } => series_text(series, width, &mut out),
+            Answer::Reports { reports } => out.extend(reports.iter().filter_map(line)),
+            Answer::Paths { paths, loss, .. } => {
                 head(&counted(paths.len(), "path", "paths"), span, &mut out);
                 path::paths(
                     (paths, loss.as_ref()),
@@ -261,7 +241,7 @@ impl View {
                     &mut out,
                 );
             }
-            Self::Segments(segments) => {
+            Answer::Segments { segments } => {
                 head(
                     &counted(segments.len(), "segment", "segments"),
                     span,
@@ -269,22 +249,25 @@ impl View {
                 );
                 path::segments(segments, hosts, &mut out);
             }
-            Self::Info(extent) => extent_text(extent, &mut out),
-            Self::Drops(view) => {
+            Answer::Extent { info } => extent_text(info, &mut out),
+            Answer::Drops { by, drops, .. } => {
                 head("drops", span, &mut out);
-                history_drops::write(view, hosts, &mut out);
+                history_drops::write(*by, drops, hosts, &mut out);
             }
-            Self::Hops(flows, passages) => {
+            Answer::Hops {
+                hops: flows,
+                passages,
+            } => {
                 head("flows through hosts", span, &mut out);
                 history_hops::write((flows, passages), hosts, &mut out);
             }
-            Self::Queues(episodes) => {
+            Answer::Queues { queues: episodes } => {
                 head("episodes of queues", span, &mut out);
                 history_queues::write(episodes, hosts, &mut out);
             }
-            Self::Tcp(view) => {
+            answer => {
                 head("TCP connections", span, &mut out);
-                view.write(hosts, &mut out);
+                history_tcp::write(answer, hosts, &mut out);
             }
         }
         let mut note = |text: &str| match width.folds {
@@ -311,25 +294,17 @@ impl View {
         fn points(series: &Series) -> impl Iterator<Item = &Figures> {
             series.points.iter().map(|point| &point.figures)
         }
-        match self {
-            Self::Flows(flows) => Box::new(flows.iter().map(|flow| &flow.figures)),
-            Self::Pairs { pairs, limit, .. } => {
+        match self.0 {
+            Answer::Flows { flows } => Box::new(flows.iter().map(|flow| &flow.figures)),
+            Answer::Pairs { pairs, limit, .. } => {
                 Box::new(pairs.iter().take(*limit).map(|pair| &pair.figures))
             }
-            Self::Classes(classes) => Box::new(classes.iter().map(|class| &class.figures)),
-            Self::Flow { flow, series } => {
+            Answer::Classes { classes } => Box::new(classes.iter().map(|class| &class.figures)),
+            Answer::Flow { flow, series } => {
                 Box::new([&flow.figures].into_iter().chain(points(series)))
             }
-            Self::Series(series) => Box::new(points(series)),
-            Self::Coverage(..)
-            | Self::Reports { .. }
-            | Self::Paths(..)
-            | Self::Segments(_)
-            | Self::Info(_)
-            | Self::Drops(_)
-            | Self::Hops(..)
-            | Self::Queues(_)
-            | Self::Tcp(_) => Box::new(std::iter::empty()),
+            Answer::Series { series } => Box::new(points(series)),
+            _ => Box::new(std::iter::empty()),
         }
     }
 
@@ -338,24 +313,10 @@ impl View {
         if let Some(reporting) = &hosts.reporting {
             object["hosts"] = json!(reporting);
         }
-        let parts = match self {
-            Self::Flows(flows) => json!({ "flows": flows }),
-            Self::Pairs { pairs, .. } => json!({ "pairs": pairs }),
-            Self::Classes(classes) => json!({ "classes": classes }),
-            Self::Coverage(rows, covered) => json!({ "coverage": rows, "covered": covered }),
-            Self::Flow { flow, series } => json!({"flow": flow, "series": series}),
-            Self::Series(series) => json!({ "series": series }),
-            Self::Reports { records, .. } => json!({ "reports": records }),
-            Self::Paths(query, paths, loss) => {
-                json!({"schema": PATH_SCHEMA, "of": query, "paths": paths, "loss": loss})
-            }
-            Self::Segments(segments) => json!({ "segments": segments }),
-            Self::Info(extent) => json!({ "info": extent }),
-            Self::Drops(view) => json!({"drops": view.drops, "drop_series": view.series}),
-            Self::Hops(flows, passages) => json!({ "hops": flows, "passages": passages }),
-            Self::Queues(episodes) => json!({ "queues": episodes }),
-            Self::Tcp(view) => view.json(),
-        };
+        if let Answer::Paths { .. } = self.0 {
+            object["schema"] = json!(PATH_SCHEMA);
+        }
+        let parts = json!(self.0);
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {
             object.extend(parts);
         }

@@ -8,11 +8,11 @@ use super::history::View;
 use super::history_drops;
 use super::history_hops;
 use super::history_queues;
-use super::history_tcp::{self, TcpView};
+use super::history_tcp;
 use super::hosts::KnownHosts;
-use crate::model::NodeId;
+use crate::model::{Answer, NodeId};
 
-impl View {
+impl View<'_> {
     /// Times and durations are integers of nanoseconds; unknown values are empty. What was added to a table later stands behind
     /// its older columns.
     pub fn csv(&self, hosts: &KnownHosts) -> Result<String, csv::Error> {
@@ -37,37 +37,41 @@ impl View {
              gap.first_seq gap.count drop_reason drop_reason_name latency_corrected_ns latency_error_ns \
              latency_bound_ns.0 latency_bound_ns.1 clock"
         );
-        match self {
-            Self::Flows(flows) => csv_with_names(&flow, flows, hosts),
-            Self::Pairs { pairs, .. } => csv_with_names(
+        match self.0 {
+            Answer::Flows { flows } => csv_with_names(&flow, flows, hosts),
+            Answer::Pairs { pairs, .. } => csv_with_names(
                 &format!("source sink flows {FIGURES} last_ns"),
                 pairs,
                 hosts,
             ),
-            Self::Classes(classes) => csv_table(&format!("class {FIGURES}"), classes),
-            Self::Coverage(rows, _) => csv_with_names(
+            Answer::Classes { classes } => csv_table(&format!("class {FIGURES}"), classes),
+            Answer::Coverage { coverage: rows, .. } => csv_with_names(
                 "source sink class reason packets bytes",
                 &coverage::csv_rows(rows),
                 hosts,
             ),
-            Self::Flow { series, .. } | Self::Series(series) => {
+            Answer::Flow { series, .. } | Answer::Series { series } => {
                 csv_table(&format!("begin_ns {FIGURES}"), &series.points)
             }
-            Self::Reports { records, .. } => csv_table(&report, records),
-            Self::Paths(_, paths, _) => {
+            Answer::Reports { reports } => csv_table(&report, reports),
+            Answer::Paths { paths, .. } => {
                 let segments: Vec<_> = paths.iter().flat_map(|path| &path.segments).collect();
                 csv_table(SEGMENT, &segments)
             }
-            Self::Segments(segments) => csv_table(SEGMENT, segments),
-            Self::Drops(view) => csv_table(history_drops::CSV, &view.drops),
-            Self::Hops(flows, _) => csv_table(history_hops::CSV, flows),
-            Self::Queues(episodes) => csv_table(history_queues::CSV, episodes),
-            Self::Tcp(TcpView::Connections(all)) => csv_table(history_tcp::CONNECTIONS_CSV, all),
-            Self::Tcp(TcpView::Hops(hops)) => csv_table(history_tcp::HOPS_CSV, &hops.hops),
-            Self::Tcp(TcpView::Sums { sums, .. }) => csv_table(history_tcp::SUMS_CSV, sums),
-            Self::Info(extent) => csv_table(
+            Answer::Segments { segments } => csv_table(SEGMENT, segments),
+            Answer::Drops { drops, .. } => csv_table(history_drops::CSV, drops),
+            Answer::Hops { hops, .. } => csv_table(history_hops::CSV, hops),
+            Answer::Queues { queues } => csv_table(history_queues::CSV, queues),
+            Answer::Connections { connections }
+            | Answer::Tcp { connections, .. }
+            | Answer::FlowTcp { connections, .. } => {
+                csv_table(history_tcp::CONNECTIONS_CSV, connections)
+            }
+            Answer::TcpHops { tcp_hops } => csv_table(history_tcp::HOPS_CSV, &tcp_hops.hops),
+            Answer::TcpSums { tcp_sums, .. } => csv_table(history_tcp::SUMS_CSV, tcp_sums),
+            Answer::Extent { info } => csv_table(
                 "first_ns last_ns reports flows bytes rolled_up_only rolled_up_only_ns",
-                &[*extent],
+                &[*info],
             ),
         }
     }

@@ -2,32 +2,25 @@
 
 use std::fmt::Write;
 
+use super::digits::Grouped;
 use super::drops::position_text;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
-use super::text::Grouped;
 use super::tunnel::TunnelName;
-use crate::model::{DropFigures, DropGrouping, DropSeries, LossSplit};
-
-/// The answer to a question about drops.
-pub struct DropsView {
-    pub by: DropGrouping,
-    pub drops: Vec<DropFigures>,
-    pub series: DropSeries,
-}
+use crate::model::{DropFigures, DropGrouping, LossSplit};
 
 /// The columns of a CSV.
 pub const CSV: &str = "node reason place interface flow.src flow.sport flow.dst flow.dport flow.protocol position ignored \
                        without_packet packets segments bytes pod tunnel.kind tunnel.id";
 
-pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
-    if view.drops.is_empty() {
+pub fn write(by: DropGrouping, drops: &[DropFigures], hosts: &KnownHosts, out: &mut String) {
+    if drops.is_empty() {
         out.push_str(
             "no host told drops in this time (hostint postcards --drops --collector tells them)\n",
         );
         return;
     }
-    let names: &[&str] = match view.by {
+    let names: &[&str] = match by {
         DropGrouping::Reason => &["reason"],
         DropGrouping::Place => &["reason", "place", "interface", "node"],
         DropGrouping::Node => &["node", "what"],
@@ -35,7 +28,7 @@ pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
         DropGrouping::Pod => &["pod", "reason", "node"],
     };
     let mut table = TextTable::new(names, &["packets", "segments", "bytes"]);
-    for one in &view.drops {
+    for one in drops {
         let node = hosts.named(one.node);
         let reason = reason_text(one);
         let place = one.place.clone().unwrap_or_default();
@@ -43,7 +36,7 @@ pub fn write(view: &DropsView, hosts: &KnownHosts, out: &mut String) {
         let interface = one.interface.clone().unwrap_or_default();
         let counts = [one.count.packets, one.count.segments, one.count.bytes];
         let counts = counts.map(|count| Grouped(count).to_string());
-        match view.by {
+        match by {
             DropGrouping::Reason => table.row([reason], counts),
             DropGrouping::Place => table.row([reason, place, interface, node], counts),
             DropGrouping::Node => table.row([node, kind_text(one).to_owned()], counts),

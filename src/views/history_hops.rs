@@ -1,9 +1,9 @@
 //! The flows that hosts forwarded, as `hostint history` shows them.
 
+use super::digits::{Grouped, Nanoseconds};
 use super::hops::{end, ends};
 use super::hosts::KnownHosts;
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use super::tunnel::TunnelText;
 use crate::model::{ForwardedFlow, HopStart, LEAST_SAMPLES, LatencyFigures, PassageFigures};
 

@@ -2,19 +2,19 @@
 
 use std::fmt::Write;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::hops::interface;
 use super::hosts::KnownHosts;
 use super::moment::moment;
 use super::queues::{Trigger, culprits};
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
-use crate::model::ToldEpisode;
+use crate::model::ReportedEpisode;
 
 /// The columns of a CSV.
 pub const CSV: &str = "node began_ns told_ns interface ifindex queue handle measure trigger reset quota episode begin_ns \
                        last_ns end_ns packets bytes told suppressed drops max_bytes max_packets max_time_ns";
 
-pub fn write(episodes: &[ToldEpisode], hosts: &KnownHosts, out: &mut String) {
+pub fn write(episodes: &[ReportedEpisode], hosts: &KnownHosts, out: &mut String) {
     if episodes.is_empty() {
         out.push_str(
             "no host told episodes of queues in this time (hostint postcards --queue --collector tells them)\n",

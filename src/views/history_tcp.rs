@@ -2,27 +2,14 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
-
+use super::digits::{Grouped, Nanoseconds};
 use super::hosts::KnownHosts;
 use super::moment::moment;
 use super::table::TextTable;
 use super::tcp::HopState;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{
-    ConnectionFigures, IntOfConnection, Limit, LimitSeries, TcpGrouping, TcpHops, TcpSums,
+    Answer, ConnectionFigures, IntOfConnection, Limit, TcpGrouping, TcpHops, TcpSums,
 };
-
-/// The answer to a question about connections.
-pub enum TcpView {
-    Connections(Vec<ConnectionFigures>),
-    Sums {
-        by: TcpGrouping,
-        sums: Vec<TcpSums>,
-        series: LimitSeries,
-    },
-    Hops(TcpHops),
-}
 
 /// The columns of a CSV of connections.
 pub const CONNECTIONS_CSV: &str = "node sink flow_id id state flow.src flow.sport flow.dst flow.dport class time_ns begun_ns \
@@ -44,41 +31,37 @@ pub const SUMS_CSV: &str = "node peer limited connections open limited_us.applic
 pub const HOPS_CSV: &str = "node hop connections first_ns last_ns worst.link_gbit_s worst.queue_bytes worst.free_gbit_s \
                             worst.latency_ns";
 
-impl TcpView {
-    pub fn json(&self) -> Value {
-        match self {
-            Self::Connections(connections) => json!({ "connections": connections }),
-            Self::Hops(hops) => json!({"tcp_hops": hops}),
-            Self::Sums { sums, series, .. } => json!({"tcp_sums": sums, "limit_series": series}),
+/// Writes an answer about connections.
+pub fn write(answer: &Answer, hosts: &KnownHosts, out: &mut String) {
+    let (is_empty, table) = match answer {
+        Answer::Connections { connections }
+        | Answer::Tcp { connections, .. }
+        | Answer::FlowTcp { connections, .. } => (
+            connections.is_empty(),
+            connections_table(connections, hosts),
+        ),
+        Answer::TcpSums { by, tcp_sums, .. } => {
+            let table = match by {
+                TcpGrouping::Limit => limits_table(tcp_sums),
+                TcpGrouping::Pair => pairs_table(tcp_sums, hosts),
+            };
+            (tcp_sums.is_empty(), table)
         }
-    }
-
-    pub fn write(&self, hosts: &KnownHosts, out: &mut String) {
-        let is_empty = match self {
-            Self::Connections(connections) => connections.is_empty(),
-            Self::Sums { sums, .. } => sums.is_empty(),
-            Self::Hops(hops) => hops.hops.is_empty(),
-        };
-        if is_empty {
-            out.push_str(match self {
-                Self::Hops(_) => {
-                    "no worst hop was told in this time (hostint tcp --option asks hops, and hostint transit \
-                     --carriers tcp-int answers)\n"
-                }
-                _ => "no host told connections in this time (hostint tcp --collector tells them)\n",
-            });
+        Answer::TcpHops { tcp_hops } if tcp_hops.hops.is_empty() => {
+            out.push_str(
+                "no worst hop was told in this time (hostint tcp --option asks hops, and hostint transit \
+                 --carriers tcp-int answers)\n",
+            );
             return;
         }
-        let table = match self {
-            Self::Connections(connections) => connections_table(connections, hosts),
-            Self::Sums {
-                by: TcpGrouping::Limit,
-                sums,
-                ..
-            } => limits_table(sums),
-            Self::Sums { sums, .. } => pairs_table(sums, hosts),
-            Self::Hops(hops) => hops_table(hops, hosts),
-        };
+        Answer::TcpHops { tcp_hops } => (false, hops_table(tcp_hops, hosts)),
+        _ => return,
+    };
+    if is_empty {
+        out.push_str(
+            "no host told connections in this time (hostint tcp --collector tells them)\n",
+        );
+    } else {
         let _ = write!(out, "{table}");
     }
 }

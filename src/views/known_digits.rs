@@ -1,6 +1,6 @@
 //! A time with its greatest error: no digit is shown that is not known.
 
-use super::text::Nanoseconds;
+use super::digits::Nanoseconds;
 
 /// A measured time as text.
 #[derive(Clone, Debug, Eq, PartialEq)]

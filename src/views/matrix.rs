@@ -4,56 +4,44 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use super::hosts::{KnownHosts, short_name};
-use crate::model::{NodeId, PairFigures};
+use crate::model::{MatrixFigure, NodeId, PairFigures};
 
-/// The figure in a cell.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Cell {
-    P50,
-    P99,
-    Jitter,
-    Loss,
+fn name(figure: MatrixFigure) -> &'static str {
+    match figure {
+        MatrixFigure::P50 => "p50 latency",
+        MatrixFigure::P99 => "p99 latency",
+        MatrixFigure::Jitter => "p99 - p50 latency",
+        MatrixFigure::Loss => "lost packets in %",
+    }
 }
 
-impl Cell {
-    fn name(self) -> &'static str {
-        match self {
-            Self::P50 => "p50 latency",
-            Self::P99 => "p99 latency",
-            Self::Jitter => "p99 - p50 latency",
-            Self::Loss => "lost packets in %",
-        }
-    }
-
-    /// At most seven characters; `~` marks figures of reports, `!` lost packets.
-    fn of(self, pair: &PairFigures) -> String {
-        let figures = pair.figures.shown();
-        let ns = figures.quantiles().and_then(|latency| match self {
-            Self::P50 => latency.p50_ns,
-            Self::P99 => latency.p99_ns,
-            _ => latency.jitter_ns,
-        });
-        let lost = if figures.lost > 0 { "!" } else { "" };
-        match (self, ns) {
-            (Self::Loss, _) if figures.lost == 0 => "0".to_owned(),
-            (Self::Loss, _) => {
-                let sent = figures.packets.max(figures.lost) as f64;
-                match 100.0 * figures.lost as f64 / sent {
-                    percent @ 10.0.. => format!("{percent:.0}"),
-                    percent @ 0.01.. => format!("{percent:.2}"),
-                    _ => "<.01".to_owned(),
-                }
+/// At most seven characters; `~` marks figures of reports, `!` lost packets.
+fn cell(figure: MatrixFigure, pair: &PairFigures) -> String {
+    let figures = pair.figures.shown();
+    let ns = figures.quantiles().and_then(|latency| match figure {
+        MatrixFigure::P50 => latency.p50_ns,
+        MatrixFigure::P99 => latency.p99_ns,
+        _ => latency.jitter_ns,
+    });
+    let lost = if figures.lost > 0 { "!" } else { "" };
+    match (figure, ns) {
+        (MatrixFigure::Loss, _) if figures.lost == 0 => "0".to_owned(),
+        (MatrixFigure::Loss, _) => {
+            let sent = figures.packets.max(figures.lost) as f64;
+            match 100.0 * figures.lost as f64 / sent {
+                percent @ 10.0.. => format!("{percent:.0}"),
+                percent @ 0.01.. => format!("{percent:.2}"),
+                _ => "<.01".to_owned(),
             }
-            (_, Some(ns)) => {
-                let of_reports = if figures.of_reports.is_some() {
-                    "~"
-                } else {
-                    ""
-                };
-                format!("{of_reports}{}{lost}", short(ns))
-            }
-            (_, None) => format!("-{lost}"),
         }
+        (_, Some(ns)) => {
+            let of_reports = match figures.of_reports {
+                Some(_) => "~",
+                None => "",
+            };
+            format!("{of_reports}{}{lost}", short(ns))
+        }
+        (_, None) => format!("-{lost}"),
     }
 }
 
@@ -93,14 +81,14 @@ fn longest(texts: impl Iterator<Item = impl AsRef<str>>) -> usize {
 pub fn write(
     out: &mut String,
     pairs: &[PairFigures],
-    cell: Cell,
+    figure: MatrixFigure,
     (hosts, width): (&KnownHosts, usize),
 ) {
     let sources: BTreeSet<NodeId> = pairs.iter().map(|pair| pair.source).collect();
     let sinks: BTreeSet<NodeId> = pairs.iter().map(|pair| pair.sink).collect();
     let cells: HashMap<(NodeId, NodeId), String> = pairs
         .iter()
-        .map(|pair| ((pair.source, pair.sink), cell.of(pair)))
+        .map(|pair| ((pair.source, pair.sink), cell(figure, pair)))
         .collect();
     let rows = sources.iter().map(|node| hosts.named(Some(*node)));
     let row = longest(rows)
@@ -120,9 +108,9 @@ pub fn write(
     let _ = writeln!(
         out,
         "{}{}",
-        cell.name(),
-        match cell {
-            Cell::Loss => "",
+        name(figure),
+        match figure {
+            MatrixFigure::Loss => "",
             _ => "; n, u, m: ns, us, ms; !: packets were lost; ~: of reports",
         }
     );

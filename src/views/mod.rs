@@ -2,9 +2,11 @@
 
 pub mod captured_option;
 mod collectors;
+mod collectors_block;
 mod coverage;
 pub mod dests;
 pub mod diagnosis;
+pub mod digits;
 pub mod drops;
 mod figures;
 mod grants;
@@ -38,7 +40,6 @@ pub mod table;
 pub mod tcp;
 pub mod tcp_json;
 pub mod text;
-mod told_collectors;
 mod tunnel;
 pub mod watch;
 pub mod waterfall;

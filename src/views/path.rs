@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::history_drops::split_text;
 use super::hosts::KnownHosts;
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use super::waterfall::{self, Strokes, ends, figures, has_losses};
 use crate::model::{LossByHost, PathFigures, SegmentFigures, SegmentKind, SegmentTimes};
 
@@ -204,7 +204,7 @@ fn lost_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
     out.push('\n');
 }
 
-/// Says where the slowest packets lost their time, or that it cannot be told.
+/// Says where the slowest packets lost their time, or that it cannot be reported.
 fn tail_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
     let Some(tail) = &path.tail else {
         return spread_text(path, hosts, out);
@@ -300,7 +300,7 @@ fn depth_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
     out.push('\n');
 }
 
-/// Says where packets of the pair or the flow were lost, as far as hosts tell.
+/// Says where packets of the pair or the flow were lost, as far as hosts report.
 fn loss_text(loss: &LossByHost, hosts: &KnownHosts, out: &mut String) {
     let _ = write!(out, "\n{}", split_text(&loss.split));
     for (i, at) in loss.at.iter().enumerate() {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use super::digits::Nanoseconds;
 use super::hosts::{KnownHosts, NODE_WIDTH};
 use super::known_digits::KnownDigits;
 use super::paths;
-use super::text::Nanoseconds;
 use crate::model::{Lease, LeaseState, PeerStatus};
 
 const EACH_ITS_OWN: &str = "give each host its own --node-id; clones of a machine share its machine id, from which ids are derived";

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::drops::counted;
 use super::hops::interface;
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{QueueEpisode, QueueFigures, QueueLimits, QueueMeasure, QueueTotals};
 
 /// The flows of an episode that its line shows.
@@ -65,7 +65,7 @@ impl fmt::Display for QueueDetails<'_> {
     }
 }
 
-/// The flows with most bytes, and their shares of the packets that were told.
+/// The flows with most bytes, and their shares of the packets that were reported.
 pub(super) fn culprits(one: &QueueEpisode) -> String {
     let shown = one.flows.iter().take(SHOWN);
     let shown = shown.map(|it| format!("{} {:.0} %", it.flow, one.share(it)));

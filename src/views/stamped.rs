@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::text::Nanoseconds;
+use super::digits::Nanoseconds;
 use crate::model::{HostStatus, NodeId};
 
 /// What a host knows of the clocks of those that it asks for leases.

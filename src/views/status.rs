@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::hosts::KnownHosts;
 use super::stamped::PeerClocks;
-use super::text::{Grouped, Nanoseconds};
 use super::{
     collectors, diagnosis, grants, peers, status_flows, status_postcards, status_tcp,
     summary_budget,

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::digits::Grouped;
 use super::hosts::{KnownHosts, NODE_WIDTH};
 use super::stamped::PeerClocks;
-use super::text::Grouped;
 use crate::model::{FlowStatus, SinkStatus};
 
 /// A width that fits nearly every TCP or UDP flow over IPv4.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use super::collectors_block::CollectorsBlock;
+use super::digits::{Grouped, Nanoseconds};
 use super::drops::{ReasonText, counted};
 use super::hops::{not_timed, passages};
 use super::moment::moment;
 use super::queues::{not_judged, queues as table_of};
-use super::text::{Grouped, Nanoseconds};
-use super::told_collectors::ToldCollectors;
 use crate::model::name_pattern::is_pattern;
 use crate::model::{
     DropTotals, DropsStatus, HopsStatus, KernelReason, PostcardsStatus, QueuesStatus,
@@ -28,7 +28,7 @@ impl PostcardsPart {
     pub const ALL: [Self; 3] = [Self::Drops, Self::Hops, Self::Queues];
 }
 
-/// Displays one part, if it is told.
+/// Displays one part, if it is reported.
 pub struct PartText<'a> {
     pub status: &'a PostcardsStatus,
     pub part: PostcardsPart,
@@ -64,7 +64,7 @@ pub fn write(f: &mut fmt::Formatter<'_>, postcards: &PostcardsStatus, all: bool)
         let links = counted(postcards.named_links as u64, "interface");
         writeln!(f, "  pods and containers behind {links} have names")?;
     }
-    let told = ToldCollectors {
+    let told = CollectorsBlock {
         addresses: &postcards.collectors,
         node: postcards.node_id,
         sent: postcards.reports_sent,

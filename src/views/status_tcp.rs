@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use super::collectors_block::CollectorsBlock;
+use super::digits::{Grouped, Nanoseconds};
 use super::moment::moment;
 use super::tcp::TcpTotalsText;
-use super::text::{Grouped, Nanoseconds};
-use super::told_collectors::ToldCollectors;
 use crate::model::TcpStatus;
 
 pub fn write(f: &mut fmt::Formatter<'_>, tcp: &TcpStatus) -> fmt::Result {
@@ -15,7 +15,7 @@ pub fn write(f: &mut fmt::Formatter<'_>, tcp: &TcpStatus) -> fmt::Result {
         tcp.daemon_pid,
         moment(tcp.since_ns)
     )?;
-    let told = ToldCollectors {
+    let told = CollectorsBlock {
         addresses: &tcp.collectors,
         node: tcp.node_id,
         sent: tcp.reports_sent,

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::text::{Grouped, Nanoseconds};
+use super::digits::{Grouped, Nanoseconds};
 use crate::model::SinkStatus;
 
-/// Writes how often the daemon tells summaries, and how many at most. Nothing if no daemon says so.
+/// Writes how often the daemon reports summaries, and how many at most. Nothing if no daemon says so.
 pub fn write(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Result {
     let Some(budget) = &sink.summaries else {
         return Ok(());

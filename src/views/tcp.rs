@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::digits::{Grouped, Nanoseconds};
 use super::drops::counted;
 use super::table::TextTable;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{
     Limit, OptionFigures, OptionOff, TcpNews, TcpReport, TcpTotals, WorstHop, WorstSample,
 };

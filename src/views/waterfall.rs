@@ -1,8 +1,8 @@
 //! A path as rows, one for each segment: what is known of it, and where its times begin and end beside the others.
 
+use super::digits::{Grouped, Nanoseconds};
 use super::hosts::KnownHosts;
 use super::known_digits::KnownDigits;
-use super::text::{Grouped, Nanoseconds};
 use crate::model::{
     LEAST_SAMPLES, LatencyFigures, PathFigures, Segment, SegmentFigures, SegmentKind, SegmentTimes,
 };
@@ -61,7 +61,7 @@ pub(super) fn figures(times: &SegmentTimes, share: Option<f64>) -> [String; 4] {
     };
     let quantile = |of: fn(LatencyFigures) -> Option<i64>| match times.latency {
         Some(latency) => match of(latency).filter(|_| latency.samples >= LEAST_SAMPLES) {
-            // A segment between two clocks is told without their difference.
+            // A segment between two clocks is reported without their difference.
             Some(ns) if times.corrected.is_some() => Nanoseconds(ns.max(0)).to_string(),
             Some(ns) => Nanoseconds(ns).to_string(),
             None => "-".to_owned(),

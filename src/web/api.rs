@@ -13,9 +13,8 @@ use tokio::sync::Semaphore;
 use super::parameters::Parameters;
 use super::queries::Histories;
 use super::responses::{self, HttpRefusal, Json, PlacedJson};
-use super::tcp_responses;
 use super::{assets, guard, news};
-use crate::model::{CollectStatus, History};
+use crate::model::{CollectStatus, History, Question, Span};
 
 /// A status younger than this is answered again, without asking the collector.
 const FRESH: Duration = Duration::from_millis(500);
@@ -72,27 +71,50 @@ pub fn page(page: PageSources) -> Router {
         collects_on: page.collects_on.iter().map(ToString::to_string).collect(),
         live: news::places(),
     });
-    let routes = Router::new()
+    let mut routes = Router::new()
         .route("/api/status", get(status))
-        .route("/api/extent", get(extent))
-        .route("/api/pairs", get(pairs))
-        .route("/api/flows", get(flows))
-        .route("/api/series", get(series))
-        .route("/api/reports", get(reports))
-        .route("/api/paths", get(paths))
-        .route("/api/path", get(path))
-        .route("/api/segments", get(segments))
-        .route("/api/drops", get(drops))
-        .route("/api/hops", get(hops))
-        .route("/api/queues", get(queues))
-        .route("/api/tcp", get(tcp))
-        .route("/api/live", get(news::live))
-        .with_state(api)
-        .merge(assets::routes());
-    guard::around(routes, bound)
+        .route("/api/live", get(news::live));
+    for (path, question) in QUESTIONS {
+        let answer = move |State(api): State<Arc<Api>>, uri: Uri| ask(api, uri, question);
+        routes = routes.route(path, get(answer));
+    }
+    guard::around(routes.with_state(api).merge(assets::routes()), bound)
 }
 
-type ApiResult = Result<PlacedJson, HttpRefusal>;
+/// The question of a request.
+type Asked = fn(&mut Parameters) -> Result<Question, HttpRefusal>;
+
+/// What is asked of the history, by path.
+const QUESTIONS: [(&str, Asked); 12] = [
+    ("/api/extent", |_| Ok(Question::Extent)),
+    ("/api/pairs", Parameters::pairs),
+    ("/api/flows", Parameters::flows),
+    ("/api/series", Parameters::series),
+    ("/api/reports", Parameters::reports),
+    ("/api/paths", |asked| asked.paths(None)),
+    ("/api/path", Parameters::path),
+    ("/api/segments", Parameters::segments),
+    ("/api/drops", Parameters::drops),
+    ("/api/hops", Parameters::hops),
+    ("/api/queues", Parameters::queues),
+    ("/api/tcp", Parameters::tcp),
+];
+
+/// Answers a question to the history.
+async fn ask(api: Arc<Api>, uri: Uri, question: Asked) -> Result<PlacedJson, HttpRefusal> {
+    let mut asked = Parameters::of(&uri)?;
+    let question = question(&mut asked)?;
+    let span = match question {
+        Question::Extent => None,
+        _ => Some(asked.span((api.now_ns)())?),
+    };
+    asked.end()?;
+    let answer = api.histories.ask(move |history| {
+        let answer = question.ask(history, span.unwrap_or(Span::EVER))?;
+        responses::answer(span, answer)
+    });
+    answer.await
+}
 
 async fn status(State(api): State<Arc<Api>>, uri: Uri) -> Result<Json, HttpRefusal> {
     Parameters::of(&uri)?.end()?;
@@ -102,173 +124,4 @@ async fn status(State(api): State<Arc<Api>>, uri: Uri) -> Result<Json, HttpRefus
     status
         .map(Json)
         .map_err(|err| HttpRefusal::new(internal, &err.to_string()))
-}
-
-async fn extent(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    Parameters::of(&uri)?.end()?;
-    let answer = api
-        .histories
-        .ask(|history| responses::extent(history.extent()?));
-    answer.await
-}
-
-async fn pairs(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let (source, sink) = asked.ends()?;
-    asked.end()?;
-    let answer = api.histories.ask(move |history| {
-        let pairs = match (source, sink) {
-            (Some(source), Some(sink)) => {
-                let pair = history.pair(source, sink, span)?;
-                pair.into_iter().collect()
-            }
-            _ => {
-                let mut pairs = history.pairs(span)?;
-                pairs.retain(|pair| {
-                    source.is_none_or(|source| source == pair.source)
-                        && sink.is_none_or(|sink| sink == pair.sink)
-                });
-                pairs
-            }
-        };
-        responses::pairs(span, pairs)
-    });
-    answer.await
-}
-
-async fn flows(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let (flow, query) = (asked.flow()?, asked.flows()?);
-    asked.end()?;
-    let answer = api.histories.ask(move |history| {
-        let flows = match flow {
-            Some(id) => history.flow(id, span)?.into_iter().collect(),
-            None => history.flows(&query, span)?,
-        };
-        responses::flows(span, flows)
-    });
-    answer.await
-}
-
-async fn series(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let (subject, points) = asked.series()?;
-    asked.end()?;
-    let answer = api
-        .histories
-        .ask(move |history| responses::series(span, history.series(&subject, span, points)?));
-    answer.await
-}
-
-async fn reports(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let query = asked.reports()?;
-    asked.end()?;
-    let answer = api
-        .histories
-        .ask(move |history| responses::reports(span, history.reports(&query, span)?));
-    answer.await
-}
-
-/// The paths of a pair or a flow.
-async fn paths(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let query = asked.paths()?;
-    asked.end()?;
-    let answer = api.histories.ask(move |history| {
-        let paths = history.paths(query, span)?;
-        responses::paths(span, &paths, history.loss(query, span)?)
-    });
-    answer.await
-}
-
-/// One path of a pair or a flow, by its hash.
-async fn path(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let (query, hash) = (asked.paths()?, asked.hash()?);
-    asked.end()?;
-    let answer = api.histories.ask(move |history| {
-        let mut paths = history.paths(query, span)?;
-        paths.retain(|path| path.path.hash_text() == hash);
-        responses::paths(span, &paths, history.loss(query, span)?)
-    });
-    answer.await
-}
-
-async fn segments(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let (order, limit) = asked.segments()?;
-    asked.end()?;
-    let answer = api
-        .histories
-        .ask(move |history| responses::segments(span, &history.segments(order, span, limit)?));
-    answer.await
-}
-
-async fn drops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let (query, points) = asked.drops()?;
-    asked.end()?;
-    let answer = api.histories.ask(move |history| {
-        let drops = history.drops(&query, span)?;
-        responses::drops(span, drops, history.drop_series(span, points)?)
-    });
-    answer.await
-}
-
-/// The flows that hosts forwarded, and without a flow all packets between interfaces.
-async fn hops(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let query = asked.hops()?;
-    asked.end()?;
-    let answer = api.histories.ask(move |history| {
-        let hops = history.hops(&query, span)?;
-        responses::hops(span, hops, history.passages(&query, span)?)
-    });
-    answer.await
-}
-
-/// The episodes of hosts' queues.
-async fn queues(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let query = asked.queues()?;
-    asked.end()?;
-    let answer = api
-        .histories
-        .ask(move |history| responses::queues(span, history.queues(&query, span)?));
-    answer.await
-}
-
-/// Connections and their sums, or those of one flow with their states over time.
-async fn tcp(State(api): State<Arc<Api>>, uri: Uri) -> ApiResult {
-    let mut asked = Parameters::of(&uri)?;
-    let span = asked.span((api.now_ns)())?;
-    let (query, by, points) = asked.tcp()?;
-    asked.end()?;
-    let answer = api.histories.ask(move |history| {
-        let connections = history.connections(&query, span)?;
-        match query.flow {
-            Some(flow) => {
-                let series = history.connection_series(flow, span, points)?;
-                tcp_responses::of_flow(span, connections, series)
-            }
-            None => {
-                let sums = history.tcp_sums(by, query.node, span)?;
-                let series = history.limit_series(query.node, span, points)?;
-                let hops = history.tcp_hops(query.node, span)?;
-                tcp_responses::of_all(span, connections, sums, series, hops)
-            }
-        }
-    });
-    answer.await
 }

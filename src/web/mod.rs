@@ -12,7 +12,6 @@ mod places;
 mod queries;
 mod responses;
 mod server;
-mod tcp_responses;
 mod timed_stream;
 
 pub use api::{PageSources, page};

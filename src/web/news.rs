@@ -53,7 +53,7 @@ pub(super) async fn live(State(api): State<Arc<Api>>) -> Response {
 struct News {
     api: Arc<Api>,
     ticks: Interval,
-    /// Reports, stored reports and reporting hosts that the page was told last.
+    /// Reports, stored reports and reporting hosts that the page got last.
     sent: Option<(u64, u64, usize)>,
     _place: OwnedSemaphorePermit,
 }

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
+use clap::ValueEnum;
 
 use super::responses::HttpRefusal;
 use crate::model::{
-    ConnectionOrder, ConnectionQuery, DropGrouping, DropQuery, EpisodeOrder, EpisodeQuery,
-    FlowOrder, FlowQuery, HopOrder, HopQuery, Limit, NodeId, PathQuery, ReportQuery, SegmentOrder,
-    Span, Subject, TcpGrouping,
+    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HopQuery, Limit, MatrixFigure, NodeId,
+    PathQuery, Question, ReportQuery, Span, Subject, TcpQuestion,
 };
 
 /// Greatest number of characters in a text parameter.
@@ -95,8 +95,39 @@ impl Parameters {
         }
     }
 
-    pub(super) fn ends(&mut self) -> Parameter<(Option<NodeId>, Option<NodeId>)> {
+    fn ends(&mut self) -> Parameter<(Option<NodeId>, Option<NodeId>)> {
         Ok((self.node("source")?, self.node("sink")?))
+    }
+
+    /// One of the words that `hostint history` has for the same, or the first choice.
+    fn choice<T: ValueEnum + Default>(&mut self, name: &str) -> Parameter<T> {
+        let Some(asked) = self.text(name) else {
+            return Ok(T::default());
+        };
+        let word = |choice: &T| {
+            choice
+                .to_possible_value()
+                .map(|word| word.get_name().to_owned())
+        };
+        let chosen = T::value_variants()
+            .iter()
+            .find(|one| word(one).as_deref() == Some(&asked));
+        chosen.cloned().ok_or_else(|| {
+            let words = Vec::from_iter(T::value_variants().iter().filter_map(word));
+            let (last, others) = words
+                .split_last()
+                .map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
+            let others = others.join(", ");
+            bad(&format!("{name} is {asked:?}, expected {others} or {last}"))
+        })
+    }
+
+    fn limit(&mut self) -> Parameter<usize> {
+        self.at_most("limit", 100, MOST_ROWS)
+    }
+
+    fn points(&mut self, default: usize) -> Parameter<usize> {
+        self.at_most("points", default, MOST_POINTS)
     }
 
     fn subject(&mut self) -> Parameter<Subject> {
@@ -108,105 +139,6 @@ impl Parameters {
             (None, None, Some(class)) => Ok(Subject::Class(class)),
             _ => Err(bad("flow, class and source with sink exclude each other")),
         }
-    }
-
-    pub(super) fn series(&mut self) -> Parameter<(Subject, usize)> {
-        Ok((self.subject()?, self.at_most("points", 300, MOST_POINTS)?))
-    }
-
-    pub(super) fn reports(&mut self) -> Parameter<ReportQuery> {
-        Ok(ReportQuery {
-            subject: self.subject()?,
-            limit: self.at_most("limit", 100, MOST_ROWS)?,
-        })
-    }
-
-    pub(super) fn drops(&mut self) -> Parameter<(DropQuery, usize)> {
-        let by = match self.text("by").as_deref() {
-            None | Some("reason") => DropGrouping::Reason,
-            Some("place") => DropGrouping::Place,
-            Some("node") => DropGrouping::Node,
-            Some("flow") => DropGrouping::Flow,
-            Some("pod") => DropGrouping::Pod,
-            Some(other) => {
-                return Err(bad(&format!(
-                    "by is {other:?}, expected reason, place, node, flow or pod"
-                )));
-            }
-        };
-        let query = DropQuery {
-            by,
-            node: self.node("node")?,
-            limit: self.at_most("limit", 100, MOST_ROWS)?,
-        };
-        Ok((query, self.at_most("points", 120, MOST_POINTS)?))
-    }
-
-    pub(super) fn hops(&mut self) -> Parameter<HopQuery> {
-        let order = match self.text("order").as_deref() {
-            None | Some("mean") => HopOrder::Mean,
-            Some("max") => HopOrder::Max,
-            Some("packets") => HopOrder::Packets,
-            Some("newest") => HopOrder::Newest,
-            Some(other) => {
-                return Err(bad(&format!(
-                    "order is {other:?}, expected mean, max, packets or newest"
-                )));
-            }
-        };
-        Ok(HopQuery {
-            node: self.node("node")?,
-            flow: self.flow()?,
-            order,
-            limit: self.at_most("limit", 100, MOST_ROWS)?,
-        })
-    }
-
-    pub(super) fn queues(&mut self) -> Parameter<EpisodeQuery> {
-        let order = match self.text("order").as_deref() {
-            None | Some("newest") => EpisodeOrder::Newest,
-            Some("length") => EpisodeOrder::Length,
-            Some("wait") => EpisodeOrder::Wait,
-            Some("bytes") => EpisodeOrder::Bytes,
-            Some("packets") => EpisodeOrder::Packets,
-            Some(other) => {
-                return Err(bad(&format!(
-                    "order is {other:?}, expected newest, length, wait, bytes or packets"
-                )));
-            }
-        };
-        Ok(EpisodeQuery {
-            node: self.node("node")?,
-            order,
-            limit: self.at_most("limit", 100, MOST_ROWS)?,
-        })
-    }
-
-    pub(super) fn tcp(&mut self) -> Parameter<(ConnectionQuery, TcpGrouping, usize)> {
-        let by = match self.text("by").as_deref() {
-            None | Some("limit") => TcpGrouping::Limit,
-            Some("pair") => TcpGrouping::Pair,
-            Some(other) => return Err(bad(&format!("by is {other:?}, expected limit or pair"))),
-        };
-        let order = match self.text("order").as_deref() {
-            None | Some("retransmitted") => ConnectionOrder::Retransmitted,
-            Some("bytes") => ConnectionOrder::Bytes,
-            Some("rtt") => ConnectionOrder::Rtt,
-            Some("newest") => ConnectionOrder::Newest,
-            Some(other) => {
-                return Err(bad(&format!(
-                    "order is {other:?}, expected retransmitted, bytes, rtt or newest"
-                )));
-            }
-        };
-        let query = ConnectionQuery {
-            node: self.node("node")?,
-            limited: self.limited()?,
-            flow: self.flow()?,
-            order,
-            limit: self.at_most("limit", 100, MOST_ROWS)?,
-        };
-        Ok((query, by, self.at_most("points", 120, MOST_POINTS)?))
     }
 
     fn limited(&mut self) -> Parameter<Option<Limit>> {
@@ -221,61 +153,119 @@ impl Parameters {
     }
 
     /// The flow, for a request about one flow alone.
-    pub(super) fn flow(&mut self) -> Parameter<Option<i64>> {
+    fn flow(&mut self) -> Parameter<Option<i64>> {
         self.number("flow", "a flow's id")
     }
 
-    pub(super) fn flows(&mut self) -> Parameter<FlowQuery> {
+    pub(super) fn pairs(&mut self) -> Parameter<Question> {
         let (source, sink) = self.ends()?;
-        let order = match self.text("order").as_deref() {
-            None | Some("loss") => FlowOrder::Loss,
-            Some("latency") => FlowOrder::Latency,
-            Some("jitter") => FlowOrder::Jitter,
-            Some("packets") => FlowOrder::Packets,
-            Some(other) => {
-                return Err(bad(&format!(
-                    "order is {other:?}, expected loss, latency, jitter or packets"
-                )));
-            }
-        };
-        Ok(FlowQuery {
+        Ok(Question::Pairs {
+            source,
+            sink,
+            order: None,
+            shown: MatrixFigure::default(),
+            limit: usize::MAX,
+        })
+    }
+
+    pub(super) fn flows(&mut self) -> Parameter<Question> {
+        let (source, sink) = self.ends()?;
+        let query = FlowQuery {
             source,
             sink,
             class: self.text("class"),
             search: self.text("search"),
-            order,
-            limit: self.at_most("limit", 100, MOST_ROWS)?,
-        })
-    }
-
-    /// The pair or the flow whose paths are asked for.
-    pub(super) fn paths(&mut self) -> Parameter<PathQuery> {
-        match (self.pair()?, self.flow()?) {
-            (Some((source, sink)), None) => Ok(PathQuery::Pair { source, sink }),
-            (None, Some(id)) => Ok(PathQuery::Flow(id)),
-            _ => Err(bad("expected source and sink, or flow")),
-        }
-    }
-
-    /// The hash of one path.
-    pub(super) fn hash(&mut self) -> Parameter<String> {
-        self.text("hash").ok_or_else(|| {
-            bad("hash is missing, expected a path's hash, as /api/paths gives it in path_hash")
-        })
-    }
-
-    pub(super) fn segments(&mut self) -> Parameter<(SegmentOrder, usize)> {
-        let order = match self.text("sort").as_deref() {
-            None | Some("p99") => SegmentOrder::P99,
-            Some("share") => SegmentOrder::Share,
-            Some("lost") => SegmentOrder::Lost,
-            Some(other) => {
-                return Err(bad(&format!(
-                    "sort is {other:?}, expected p99, share or lost"
-                )));
-            }
+            order: self.choice("order")?,
+            limit: self.limit()?,
         };
-        Ok((order, self.at_most("limit", 100, MOST_ROWS)?))
+        Ok(match self.flow()? {
+            Some(id) => Question::FlowAlone(id),
+            None => Question::Flows(query),
+        })
+    }
+
+    pub(super) fn series(&mut self) -> Parameter<Question> {
+        Ok(Question::Series {
+            subject: self.subject()?,
+            points: self.points(300)?,
+        })
+    }
+
+    pub(super) fn reports(&mut self) -> Parameter<Question> {
+        Ok(Question::Reports(ReportQuery {
+            subject: self.subject()?,
+            limit: self.limit()?,
+        }))
+    }
+
+    /// The paths of a pair or of a flow.
+    pub(super) fn paths(&mut self, hash: Option<String>) -> Parameter<Question> {
+        let of = match (self.pair()?, self.flow()?) {
+            (Some((source, sink)), None) => PathQuery::Pair { source, sink },
+            (None, Some(id)) => PathQuery::Flow(id),
+            _ => return Err(bad("expected source and sink, or flow")),
+        };
+        Ok(Question::Paths {
+            of,
+            hash,
+            while_seen: false,
+        })
+    }
+
+    /// One of them, by its hash.
+    pub(super) fn path(&mut self) -> Parameter<Question> {
+        let hash = self.text("hash").ok_or_else(|| {
+            bad("hash is missing, expected a path's hash, as /api/paths gives it in path_hash")
+        })?;
+        self.paths(Some(hash))
+    }
+
+    pub(super) fn segments(&mut self) -> Parameter<Question> {
+        Ok(Question::Segments {
+            order: self.choice("sort")?,
+            limit: self.limit()?,
+        })
+    }
+
+    pub(super) fn drops(&mut self) -> Parameter<Question> {
+        let query = DropQuery {
+            by: self.choice("by")?,
+            node: self.node("node")?,
+            limit: self.limit()?,
+        };
+        let points = self.points(120)?;
+        Ok(Question::Drops { query, points })
+    }
+
+    /// The flows that hosts forwarded, and without a flow all packets between interfaces.
+    pub(super) fn hops(&mut self) -> Parameter<Question> {
+        Ok(Question::Hops(HopQuery {
+            node: self.node("node")?,
+            flow: self.flow()?,
+            order: self.choice("order")?,
+            limit: self.limit()?,
+        }))
+    }
+
+    pub(super) fn queues(&mut self) -> Parameter<Question> {
+        Ok(Question::Queues(EpisodeQuery {
+            node: self.node("node")?,
+            order: self.choice("order")?,
+            limit: self.limit()?,
+        }))
+    }
+
+    pub(super) fn tcp(&mut self) -> Parameter<Question> {
+        let by = self.choice("by")?;
+        let query = ConnectionQuery {
+            order: self.choice("order")?,
+            node: self.node("node")?,
+            limited: self.limited()?,
+            flow: self.flow()?,
+            limit: self.limit()?,
+        };
+        let points = self.points(120)?;
+        Ok(Question::Tcp(TcpQuestion::Whole { query, by, points }))
     }
 
     /// Refuses parameters that nothing has taken.

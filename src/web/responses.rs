@@ -13,9 +13,8 @@ use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::model::{
-    CollectStatus, DropFigures, DropSeries, Extent, FlowFigures, ForwardedFlow, HistoryError,
-    LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PassageFigures, PathFigures,
-    Record, SegmentFigures, Series, Span, ToldEpisode,
+    Answer, CollectStatus, DropFigures, DropSeries, FlowFigures, HistoryError, LatencyFigures,
+    LossByHost, LossSplit, NodeId, PairFigures, PathFigures, Span,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -107,7 +106,7 @@ struct HistoryResponse<T> {
     answer: T,
 }
 
-pub(super) fn answer<T: Serialize>(span: Option<Span>, answer: T) -> Result<Vec<u8>, HistoryError> {
+fn of_span<T: Serialize>(span: Option<Span>, answer: T) -> Result<Vec<u8>, HistoryError> {
     json(&HistoryResponse {
         schema: SCHEMA,
         span,
@@ -119,36 +118,35 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, HistoryError> {
     serde_json::to_vec(value).map_err(|err| HistoryError(err.to_string()))
 }
 
-pub(super) fn extent(extent: Extent) -> Result<Vec<u8>, HistoryError> {
-    answer(None, extent)
-}
-
-pub(super) fn series(span: Span, series: Series) -> Result<Vec<u8>, HistoryError> {
-    answer(Some(span), series)
-}
-
-pub(super) fn paths(
-    span: Span,
-    paths: &[PathFigures],
-    loss: Option<LossByHost>,
-) -> Result<Vec<u8>, HistoryError> {
+/// The answer of the API: that of `hostint history --json`, but for those whose form is another one here.
+pub(super) fn answer(span: Option<Span>, answer: Option<Answer>) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
-    struct PathsBody<'a> {
-        paths: &'a [PathFigures],
+    struct PathsBody {
+        paths: Vec<PathFigures>,
         loss: Option<LossByHost>,
     }
-    answer(Some(span), PathsBody { paths, loss })
-}
-
-pub(super) fn segments(span: Span, segments: &[SegmentFigures]) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
-    struct SegmentsBody<'a> {
-        segments: &'a [SegmentFigures],
+    struct Drops {
+        drops: Vec<DropFigures>,
+        series: DropSeries,
     }
-    answer(Some(span), SegmentsBody { segments })
+    match answer {
+        Some(Answer::Extent { info }) => of_span(span, info),
+        Some(Answer::Series { series }) => of_span(span, series),
+        Some(Answer::Pairs { pairs, .. }) => self::pairs(span, pairs),
+        Some(Answer::Flows { flows }) => self::flows(span, flows),
+        Some(Answer::Paths { paths, loss, .. }) => of_span(span, PathsBody { paths, loss }),
+        Some(Answer::Drops {
+            drops, drop_series, ..
+        }) => {
+            let series = drop_series;
+            of_span(span, Drops { drops, series })
+        }
+        other => of_span(span, other),
+    }
 }
 
-pub(super) fn flows(span: Span, flows: Vec<FlowFigures>) -> Result<Vec<u8>, HistoryError> {
+fn flows(span: Option<Span>, flows: Vec<FlowFigures>) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
     struct Named {
         name: String,
@@ -164,49 +162,7 @@ pub(super) fn flows(span: Span, flows: Vec<FlowFigures>) -> Result<Vec<u8>, Hist
         flow,
     };
     let flows = flows.into_iter().map(named).collect();
-    answer(Some(span), FlowsBody { flows })
-}
-
-pub(super) fn reports(span: Span, reports: Vec<Record>) -> Result<Vec<u8>, HistoryError> {
-    #[derive(Serialize)]
-    struct Reports {
-        reports: Vec<Record>,
-    }
-    answer(Some(span), Reports { reports })
-}
-
-pub(super) fn drops(
-    span: Span,
-    drops: Vec<DropFigures>,
-    series: DropSeries,
-) -> Result<Vec<u8>, HistoryError> {
-    #[derive(Serialize)]
-    struct Drops {
-        drops: Vec<DropFigures>,
-        series: DropSeries,
-    }
-    answer(Some(span), Drops { drops, series })
-}
-
-pub(super) fn hops(
-    span: Span,
-    hops: Vec<ForwardedFlow>,
-    passages: Vec<PassageFigures>,
-) -> Result<Vec<u8>, HistoryError> {
-    #[derive(Serialize)]
-    struct Hops {
-        hops: Vec<ForwardedFlow>,
-        passages: Vec<PassageFigures>,
-    }
-    answer(Some(span), Hops { hops, passages })
-}
-
-pub(super) fn queues(span: Span, queues: Vec<ToldEpisode>) -> Result<Vec<u8>, HistoryError> {
-    #[derive(Serialize)]
-    struct Queues {
-        queues: Vec<ToldEpisode>,
-    }
-    answer(Some(span), Queues { queues })
+    of_span(span, FlowsBody { flows })
 }
 
 /// Values, or an empty array.
@@ -341,7 +297,7 @@ const PAIR_ROW: PairRowNames = PairRowNames(
 );
 
 /// Of too many pairs, those with the most reports are kept.
-pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, HistoryError> {
+fn pairs(span: Option<Span>, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
     struct Pairs {
         total: usize,
@@ -369,7 +325,7 @@ pub(super) fn pairs(span: Span, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, 
             .filter_map(|pair| Some((key(pair), pair.loss_split?)))
             .collect(),
     };
-    answer(Some(span), pairs)
+    of_span(span, pairs)
 }
 
 /// A collector's counts, its clock, and its addresses for reports.

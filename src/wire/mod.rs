@@ -18,6 +18,7 @@ pub mod probe;
 pub mod report;
 pub mod report_clock;
 mod report_connection;
+mod report_content;
 pub mod report_coverage;
 pub mod report_crossings;
 pub mod report_drop_totals;

@@ -11,9 +11,6 @@ use crate::model::{FirstHeader, FlowKey, IntType, Packet, Vlans};
 
 /// Most nested IP headers that are followed.
 const MAX_DEPTH: usize = 5;
-/// Most consecutive INT headers that are read.
-pub(super) const MAX_INT_HEADERS: usize = 8;
-
 /// Reads the beginning of any packet; INT is looked for if `with_int`.
 pub fn read(first: FirstHeader, bytes: &[u8], with_int: bool) -> Packet {
     let walk = Walk::through(first, bytes, with_int);

@@ -38,11 +38,11 @@ pub(super) fn decode(datagram: &[u8]) -> Result<CoverageReport, DecodeError> {
         .map(|_| pair(&mut cursor))
         .collect::<Result<Vec<_>, _>>()?;
     // Versions that count no bytes end here.
-    let tells_bytes = !cursor.rest().is_empty();
+    let reports_bytes = !cursor.rest().is_empty();
     let missed = pairs.into_iter().map(|pair| {
         let mut by_reason = BTreeMap::new();
         for (reason, packets) in pair.counts {
-            let bytes = match tells_bytes {
+            let bytes = match reports_bytes {
                 true => Some(cursor.u64("bytes of a reason")?),
                 false => None,
             };
@@ -121,7 +121,7 @@ pub fn parts(report: &CoverageReport) -> Vec<CoverageReport> {
     parts
 }
 
-/// A class with a longer name is told as none.
+/// A class with a longer name is reported as none.
 fn class_of(one: &MissedPackets) -> &str {
     let class = one.class.as_deref().unwrap_or_default();
     if class.len() > MOST_CLASS_BYTES {

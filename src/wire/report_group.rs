@@ -25,7 +25,7 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<Summary, DecodeErro
     })
 }
 
-/// A class with a longer name is told as none.
+/// A class with a longer name is reported as none.
 pub(super) fn emit(summary: &Summary, class: Option<&str>, out: &mut Vec<u8>) {
     for node in [summary.source_node, summary.sink_node] {
         out.extend(node.0.to_be_bytes());

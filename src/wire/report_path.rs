@@ -73,7 +73,7 @@ fn place(cursor: &mut Cursor<'_>, places: usize) -> Result<PlaceTotals, DecodeEr
     let last_ns = cursor.u64("time of the last packet")?;
     let offset = cursor.offset();
     let (latency, range) = decode_distribution(cursor)?;
-    // A segment is told whole.
+    // A segment is reported whole.
     if range != SlotRange::ALL {
         return Err(DecodeError::Histogram { offset });
     }
@@ -85,7 +85,7 @@ fn place(cursor: &mut Cursor<'_>, places: usize) -> Result<PlaceTotals, DecodeEr
     })
 }
 
-/// Returns the datagrams of these totals. Times that would not fit into one are told in powers of two.
+/// Returns the datagrams of these totals. Times that would not fit into one are reported in powers of two.
 pub fn emit(report: &PathTotalsReport) -> Vec<Vec<u8>> {
     let path = report.totals.path.to_bytes();
     let mut head = vec![PATH_SUMMARY, 0, 0, 0];

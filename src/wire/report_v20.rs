@@ -2,22 +2,14 @@
 
 use super::cursor::Cursor;
 use super::metadata_items::{self, REPORT_V20, bits_of, words_of};
-use super::report::ReportGroup;
+use super::report_content::ReportGroup;
+pub use super::report_v20_parts::{GROUP_BYTES, MAX_REPORTS, SEQUENCE_BITS};
 use super::report_v20_parts::{INNER_ONLY, INT, INT_WORDS, ReportPart, TO_THE_END, parts};
 use super::{DecodeError, packet, report_standard};
 use crate::model::{
     Body, ClockState, Extension, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, Packet,
     PacketReport, Report, ReportDomain, ReportVersion,
 };
-
-/// Most individual reports in one group: a datagram of the smallest ones would hold 16000.
-pub const MAX_REPORTS: usize = 1024;
-
-/// Bits of a group's sequence number.
-pub const SEQUENCE_BITS: u32 = 22;
-
-/// Bytes of a group's header.
-pub const GROUP_BYTES: usize = 8;
 
 const VERSION: u32 = 2;
 
@@ -36,13 +28,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ReportGroup, DecodeError> {
         sequence: word & ((1 << SEQUENCE_BITS) - 1),
         reports: Vec::new(),
         refused: Vec::new(),
-        identity: None,
-        coverage: None,
-        clocks: None,
-        drops: None,
-        path: None,
-        crossings: None,
-        option_hops: None,
+        notice: None,
         unread_int: Vec::new(),
     };
     let (parts, stopped) = parts(datagram);

@@ -4,11 +4,19 @@
 //! write it, is read if its packet and nothing else can follow; the packet ends where its IP header says if another report
 //! begins there. Where lengths lead into anything else, only the reports before that count.
 
+use super::DecodeError;
 use super::cursor::Cursor;
 use super::metadata_items::{REPORT_V20, words_of};
-use super::report_v20::MAX_REPORTS;
-use super::{DecodeError, report_v20};
 use crate::model::{FirstHeader, Flags, Quirk};
+
+/// Bits of a group's sequence number.
+pub const SEQUENCE_BITS: u32 = 22;
+
+/// Most individual reports in one group: a datagram of the smallest ones would hold 16000.
+pub const MAX_REPORTS: usize = 1024;
+
+/// Bytes of a group's header.
+pub const GROUP_BYTES: usize = 8;
 
 /// RepType.
 pub(super) const INNER_ONLY: u8 = 0;
@@ -67,7 +75,7 @@ pub(super) struct ReportPart {
 /// Returns the individual reports, and why what is behind them is none.
 pub(super) fn parts(datagram: &[u8]) -> (Vec<ReportPart>, Option<DecodeError>) {
     let mut parts = Vec::new();
-    let mut offset = report_v20::GROUP_BYTES;
+    let mut offset = GROUP_BYTES;
     let stopped = loop {
         let rest = datagram.get(offset..).unwrap_or_default();
         if !parts.is_empty() && is_padding(rest) {

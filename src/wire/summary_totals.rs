@@ -140,7 +140,7 @@ pub fn parts(summary: &Summary) -> Vec<Summary> {
         SummarySubject::Flow { .. } => 0,
     };
     let room = MOST_SUMMARY_BYTES.saturating_sub(FIXED_BYTES + class);
-    // The first slot of a part is told by its distance from the part's beginning.
+    // The first slot of a part is reported by its distance from the part's beginning.
     const FIRST_BYTES: usize = 2;
     let slots = summary.totals.latency.numbered_slots();
     let (mut ends, mut used, mut before) = (Vec::new(), FIRST_BYTES, None);

@@ -60,7 +60,7 @@ pub fn find(segment: &[u8]) -> Result<Option<OptionSegment>, DecodeError> {
         b,
         c,
         told,
-        told_hop,
+        reported_hop,
         low,
         high,
     ] = *option;
@@ -72,7 +72,7 @@ pub fn find(segment: &[u8]) -> Result<Option<OptionSegment>, DecodeError> {
         ack: (flags & ACK != 0).then_some(ack),
         header,
         filled: WorstHop::from_request(value, key_speed, hop, latency),
-        echo: WorstHop::from_echo(told, told_hop, u16::from_le_bytes([low, high])),
+        echo: WorstHop::from_echo(told, reported_hop, u16::from_le_bytes([low, high])),
     }))
 }
 

@@ -3,8 +3,10 @@
 use super::DecodeError;
 use super::int_header::{self, FoundHeader};
 use super::int_refusal;
-use super::packet::MAX_INT_HEADERS;
 use crate::model::IntHeader;
+
+/// Most consecutive INT headers that are read.
+const MAX_INT_HEADERS: usize = 8;
 
 const VXLAN: u16 = 4789;
 /// Linux's own port from before the assignment.

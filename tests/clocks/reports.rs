@@ -46,10 +46,10 @@ impl Collector {
         }
     }
 
-    fn are_told(&self, report: &Reported) -> bool {
+    fn are_reported(&self, report: &Reported) -> bool {
         [0, 1]
             .iter()
-            .all(|host| self.clocks.has_told(*host, collected(report.noted)))
+            .all(|host| self.clocks.has_reported(*host, collected(report.noted)))
     }
 
     fn correct(&self, hosts: &[Host], report: &Reported) -> Option<CorrectedLatency> {
@@ -154,7 +154,7 @@ fn judged(random: &mut Random, habits: [Habits; 2]) -> Vec<(i128, Option<Correct
             News::Report(report) => waiting.push(report),
         }
         waiting.retain(|report| {
-            let is_told = collector.are_told(report);
+            let is_told = collector.are_reported(report);
             if is_told || at - report.noted > LONGEST {
                 let corrected = is_told.then(|| collector.correct(&told.hosts, report));
                 found.push((report.arrived - report.sent, corrected.flatten()));

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hostint::collector::{ReceivedReport, ReportHub, ReportTaker};
+use hostint::collector::{ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::report_clock;
 use hostint::wire::report_v05;
@@ -69,8 +69,10 @@ impl Node {
 pub struct Corrected(pub Vec<Option<CorrectedLatency>>);
 
 impl ReportTaker for Corrected {
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
-        self.0.push(received.clocks.corrected());
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        if let ReportNews::Report(received) = news {
+            self.0.push(received.clocks.corrected());
+        }
         Ok(())
     }
 
@@ -127,7 +129,7 @@ impl Collector {
             self.tell(&to.evidence(from, t + SECOND), t + SECOND);
         }
         self.0.finish().unwrap();
-        self.0.taker_mut().0.pop().unwrap()
+        self.0.taker.0.pop().unwrap()
     }
 
     pub fn send(&mut self, from: &Node, to: &Node, took_ns: u64, t: u64, clock: ClockSource) {

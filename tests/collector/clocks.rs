@@ -33,7 +33,7 @@ fn a_latency_is_told_without_the_difference_of_the_clocks() {
             );
             assert!(found.error_ns < 15 * US as u64, "{name}: {found:?}");
         }
-        let counts = collector.0.clocks().counts();
+        let counts = collector.0.ledgers.clocks.counts();
         assert_eq!((counts.telling, counts.known), (2, 2), "{name}");
         assert_eq!(counts.contradictions, 0, "{name}");
     }
@@ -112,8 +112,11 @@ fn a_line_has_the_corrected_latency_or_says_that_clocks_are_unknown() {
         latency_ns: Some(Some(1)),
         ..Record::default()
     };
-    assert_eq!(untold.clocks(), LatencyClocks::Untold, "an older line");
-    assert_eq!(untold.clone().with_clocks(LatencyClocks::Untold), untold);
+    assert_eq!(untold.clocks(), LatencyClocks::Unreported, "an older line");
+    assert_eq!(
+        untold.clone().with_clocks(LatencyClocks::Unreported),
+        untold
+    );
 }
 
 /// A summary at this time of packets from one node to the other in the last ten seconds, and what it adds.
@@ -158,7 +161,7 @@ fn what_a_summary_adds_is_corrected_by_the_clocks_in_its_period() {
         let stamped = |took: i64| i64::from((took + ahead_ns) as i32);
         let took = [20 * US, 30 * US, 70 * US];
         let (observation, mut measured) = summary(&other, &took.map(stamped), t);
-        let (clocks, received) = (collector.0.clocks(), t - SECOND);
+        let (clocks, received) = (&collector.0.ledgers.clocks, t - SECOND);
         clocks.correct_measured(&observation, &mut measured, received);
         let mean = measured.corrected.mean();
         let mean = mean.unwrap_or_else(|| panic!("{name}: the clocks are known"));
@@ -190,7 +193,7 @@ fn what_a_card_stamped_is_not_corrected_in_summaries_either() {
     let (observation, measured) = summary(&other, &[20 * US], t);
     let known = |collector: &Collector| {
         let mut measured = measured.clone();
-        let clocks = collector.0.clocks();
+        let clocks = &collector.0.ledgers.clocks;
         clocks.correct_measured(&observation, &mut measured, t - SECOND);
         measured.corrected.mean().is_some()
     };
@@ -217,7 +220,7 @@ fn nodes_whose_stamps_contradict_each_other_are_named() {
         collector.tell(&ONE.evidence(&other, t), t);
         collector.tell(&other.evidence(&ONE, t), t);
     }
-    let counts = collector.0.clocks().counts();
+    let counts = collector.0.ledgers.clocks.counts();
     assert!(counts.contradictions > 0, "{counts:?}");
     let mut named = counts.contradicting.clone();
     named.sort_unstable();

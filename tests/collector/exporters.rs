@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hostint::collector::{
-    Continuity, Exporters, GONE_NS, Numbering, NumberingCounts, ReportGroup, decode,
+    Continuity, Exporters, GONE_NS, NodeNotice, Numbering, NumberingCounts, ReportGroup, decode,
 };
 use hostint::model::crossings::CrossingReport;
 use hostint::model::option_hops::OptionHopsReport;
@@ -334,10 +334,11 @@ fn what_is_told_beside_reports_is_readable_and_has_no_number() {
         }
     };
     for (name, told) in [
-        ("packets that came by", ReportGroup::from(crossings())),
-        ("pairs of option 114", ReportGroup::from(hops())),
-        ("times of a path", ReportGroup::from(path())),
+        ("packets that came by", NodeNotice::Crossings(crossings())),
+        ("pairs of option 114", NodeNotice::OptionHops(hops())),
+        ("times of a path", NodeNotice::Path(path())),
     ] {
+        let told = told.into();
         let mut exporters = Exporters::default();
         // The node's reports have numbers of their own.
         for sequence in 100..110 {

@@ -1,6 +1,6 @@
 //! What hosts tell of packets between their interfaces is added up apart from paths, and has the names of flows' interfaces.
 
-use hostint::collector::{ReceivedReport, ReportHub, ReportTaker};
+use hostint::collector::{ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::report_path;
 use hostint_testing::path_samples::path_totals;
@@ -13,7 +13,7 @@ const STARTED: u64 = 1_700_000_000 * SECOND;
 struct Nothing;
 
 impl ReportTaker for Nothing {
-    fn accept(&mut self, _received: &ReceivedReport<'_>) -> std::io::Result<()> {
+    fn accept(&mut self, _news: ReportNews<'_>) -> std::io::Result<()> {
         Ok(())
     }
 
@@ -56,7 +56,7 @@ fn told(packets: usize) -> PathTotalsReport {
 #[test]
 fn packets_between_interfaces_count_once_and_are_no_segments() {
     let mut hub = ReportHub::new(Nothing, None, Classes::default());
-    hub.start_at(STARTED);
+    hub.ledgers.start_at(STARTED);
     let tell = |hub: &mut ReportHub<Nothing>, packets| {
         for datagram in report_path::emit(&told(packets)) {
             hub.datagram(&datagram, arrival()).unwrap();
@@ -65,7 +65,7 @@ fn packets_between_interfaces_count_once_and_are_no_segments() {
     for packets in [10, 10, 30] {
         tell(&mut hub, packets);
     }
-    let rows = hub.hops().rows(10);
+    let rows = hub.ledgers.hops.rows(10);
     let [(node, passage)] = &rows[..] else {
         panic!("{rows:?}");
     };
@@ -73,14 +73,17 @@ fn packets_between_interfaces_count_once_and_are_no_segments() {
     let samples = |times: &HopTimes| times.0.samples();
     assert_eq!((samples(&passage.sent), samples(&passage.queued)), (30, 31));
     assert_eq!(passage.in_interface, None, "no flow was told");
-    assert_eq!(hub.segment_rows(10), [], "segments of paths");
+    assert_eq!(hub.ledgers.segments.rows(10), [], "segments of paths");
     // The host tells a flow with the names of both.
     let [flow, _] = report_samples::host_hops();
     let mut datagram = Vec::new();
     hostint::wire::report_v05::emit(&flow, &mut datagram);
     hub.datagram(&datagram, arrival()).unwrap();
-    let rows = hub.hops().rows(10);
+    let rows = hub.ledgers.hops.rows(10);
     let names = (&rows[0].1.in_interface, &rows[0].1.out_interface);
     assert_eq!(names, (&Some("eth0".to_owned()), &Some("eth1".to_owned())));
-    assert!(hub.hops().rows(0).is_empty(), "as many as are asked for");
+    assert!(
+        hub.ledgers.hops.rows(0).is_empty(),
+        "as many as are asked for"
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use hostint::collector::{Exporters, ReportGroup, decode};
+use hostint::collector::{Exporters, NodeNotice, ReportGroup, decode};
 use hostint::model::coverage::CoverageReport;
 use hostint::model::{Arrival, ClockEvidence, HostSeen, NodeId, NodeIdentity};
 use hostint::wire::report_identity;
@@ -230,22 +230,22 @@ fn what_a_host_tells_beside_reports_shows_that_it_lives_and_promises_nothing() {
     };
     // A host with --no-identity, with packets in its first ten seconds.
     let mut exporters = Exporters::default();
-    take(&mut exporters, coverage(7).into(), 0);
+    take(&mut exporters, NodeNotice::Coverage(coverage(7)).into(), 0);
     assert_eq!(reports(&exporters, 59), [true], "coverage has no period");
     assert_eq!(reports(&exporters, 61), [false]);
     for second in 0..300 {
-        take(&mut exporters, clocks(7).into(), second);
+        take(&mut exporters, NodeNotice::Clocks(clocks(7)).into(), second);
         assert_eq!(reports(&exporters, second + 1), [true], "after {second} s");
     }
     assert_eq!(reports(&exporters, 299 + 59), [true]);
     assert_eq!(reports(&exporters, 299 + 61), [false], "it is gone");
     // Another node at the address says nothing of this one.
-    take(&mut exporters, clocks(8).into(), 400);
+    take(&mut exporters, NodeNotice::Clocks(clocks(8)).into(), 400);
     assert_eq!(reports(&exporters, 400), [false]);
     // What a host says of its period holds.
     let mut exporters = Exporters::default();
     tell(&mut exporters, 1, &identity(7, "web-3"), 0);
-    take(&mut exporters, coverage(7).into(), 1);
+    take(&mut exporters, NodeNotice::Coverage(coverage(7)).into(), 1);
     assert_eq!(reports(&exporters, 31), [true]);
     assert_eq!(reports(&exporters, 32), [false]);
 }

@@ -542,7 +542,7 @@ fn a_class_that_falls_silent_is_known_although_its_last_summary_is_lost() {
                 ..FlowCounts::default()
             };
             tally.look_between(flow(5000), counts);
-            for (source_node, subject, totals) in tally.groups_to_tell() {
+            for (source_node, subject, totals) in tally.groups_to_report() {
                 let is_lost = case.lost.contains(&told);
                 told += 1;
                 if is_lost {

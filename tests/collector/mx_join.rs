@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hostint::collector::{MxCounts, ReceivedReport, ReportHub, ReportTaker};
+use hostint::collector::{MxCounts, ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::{report_postcards, report_v05, report_v20};
 use hostint_testing::frame::INT_MD_MARK;
@@ -19,7 +19,10 @@ const SECOND: u64 = 1_000_000_000;
 struct Told(Vec<(Vec<u32>, bool)>);
 
 impl ReportTaker for Told {
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        let ReportNews::Report(received) = news else {
+            return Ok(());
+        };
         let observation = &received.report.observation;
         let nodes: Vec<u32> = match &observation.body {
             Body::Latency(latency) => {
@@ -100,8 +103,8 @@ impl Collector {
 
     fn finish(&mut self) -> (Vec<(Vec<u32>, bool)>, MxCounts) {
         self.0.finish().unwrap();
-        let counts = self.0.mx_counts();
-        (std::mem::take(&mut self.0.taker_mut().0), counts)
+        let counts = self.0.ledgers.mx.counts();
+        (std::mem::take(&mut self.0.taker.0), counts)
     }
 }
 
@@ -124,9 +127,9 @@ fn hops_join_the_report_in_the_order_of_their_ttl() {
     collector.hop(13, 61, 64, NS + 4 * SECOND);
     // A bridge and its port are one hop.
     collector.hop(12, 62, 64, NS + 4 * SECOND);
-    assert!(collector.0.taker().0.is_empty(), "it waits");
+    assert!(collector.0.taker.0.is_empty(), "it waits");
     collector.sink(128, NS + 6 * SECOND);
-    let told = &collector.0.taker().0;
+    let told = &collector.0.taker.0;
     assert_eq!(*told, [(vec![2, 13, 12, 11, 1], false)], "newest first");
 }
 
@@ -175,8 +178,8 @@ fn a_report_that_lacks_a_hop_has_none_and_says_so() {
         incomplete: 3,
         missing: missing.to_vec(),
     };
-    assert_eq!(collector.0.mx_pairs(8), [pair]);
-    assert!(collector.0.mx_pairs(0).is_empty());
+    assert_eq!(collector.0.ledgers.mx.pairs(8), [pair]);
+    assert!(collector.0.ledgers.mx.pairs(0).is_empty());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use hostint::collector::{Increments, ReceivedReport, ReportHub, ReportTaker};
+use hostint::collector::{Increments, ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::report_path;
 use hostint_testing::path_samples::{path_totals, two_hops};
@@ -89,12 +89,10 @@ fn the_next_run_goes_on_where_this_one_ended() {
 struct Growths(Vec<PathGrowth>);
 
 impl ReportTaker for Growths {
-    fn accept(&mut self, _received: &ReceivedReport<'_>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn accept_path(&mut self, growth: &PathGrowth, _arrival: Arrival) -> io::Result<()> {
-        self.0.push(growth.clone());
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        if let ReportNews::Path(growth, _) = news {
+            self.0.push(growth.clone());
+        }
         Ok(())
     }
 
@@ -106,14 +104,14 @@ impl ReportTaker for Growths {
 #[test]
 fn segments_are_of_all_packets_once_a_sink_tells_of_them() {
     let mut hub = ReportHub::new(Growths::default(), None, Classes::default());
-    hub.start_at(STARTED);
+    hub.ledgers.start_at(STARTED);
     let report = |hub: &mut ReportHub<Growths>, n: u32| {
         let time_ns = STARTED + SECOND;
         let datagram = two_hops().sample(n, 5000, time_ns).datagram();
         hub.datagram(&datagram, arrival(1)).unwrap();
     };
     let tally = |hub: &mut ReportHub<Growths>| {
-        let rows = hub.segment_rows(100);
+        let rows = hub.ledgers.segments.rows(100);
         let hop = rows.into_iter().find(|row| {
             row.segment.kind == SegmentKind::Hop && row.segment.from.node == NodeId(28_673)
         });
@@ -134,7 +132,7 @@ fn segments_are_of_all_packets_once_a_sink_tells_of_them() {
         "they have the packet already"
     );
     let places: Vec<_> = hub
-        .taker()
+        .taker
         .0
         .iter()
         .flat_map(|growth| &growth.times)
@@ -191,7 +189,7 @@ impl Plain {
 fn reported_times_that_waited_are_counted_as_if_each_were_at_once() {
     let (mut random, seed) = Random::from_env();
     let mut hub = ReportHub::new(Growths::default(), None, Classes::default());
-    hub.start_at(STARTED);
+    hub.ledgers.start_at(STARTED);
     let mut plain = Plain::default();
     let mut told = 0;
     // More than wait at a time.
@@ -212,12 +210,12 @@ fn reported_times_that_waited_are_counted_as_if_each_were_at_once() {
             for datagram in report_path::emit(&self::told(0, told)) {
                 hub.datagram(&datagram, arrival(5)).unwrap();
             }
-            for growth in std::mem::take(&mut hub.taker_mut().0) {
+            for growth in std::mem::take(&mut hub.taker.0) {
                 plain.all(&growth);
             }
         }
         if random.one_in(2_000) || number == 39_999 {
-            let rows: BTreeMap<_, _> = (hub.segment_rows(1_000).into_iter())
+            let rows: BTreeMap<_, _> = (hub.ledgers.segments.rows(1_000).into_iter())
                 .map(|row| (row.segment, (row.of_packets, row.latency)))
                 .collect();
             assert_eq!(rows, plain.times, "seed {seed}, report {number}");

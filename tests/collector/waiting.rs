@@ -24,7 +24,7 @@ fn a_report_waits_for_the_next_readings_and_those_behind_it_wait_too() {
     ] {
         let mut collector = Collector::new();
         let t = collector.tell_both(&ONE, &other, 12);
-        let handed_on = |collector: &Collector| collector.0.taker().0.len();
+        let handed_on = |collector: &Collector| collector.0.taker.0.len();
         let before = handed_on(&collector);
         collector.send(&ONE, stamps, 40_000, t + SECOND / 2, ClockSource::Tai);
         collector.send(
@@ -43,7 +43,7 @@ fn a_report_waits_for_the_next_readings_and_those_behind_it_wait_too() {
             "{name}: the sink did not tell yet"
         );
         collector.tell(&tells.evidence(&ONE, t), t);
-        let found = &collector.0.taker().0[before..];
+        let found = &collector.0.taker.0[before..];
         assert_eq!(found.len(), 2, "{name}");
         assert_eq!(found[0].is_some(), expected, "{name}: {found:?}");
         assert_eq!(found[1], None, "{name}: nobody knows this node");
@@ -56,7 +56,7 @@ fn a_report_waits_for_the_next_readings_and_those_behind_it_wait_too() {
     for (later, expected) in [(1, 0), (2, 0), (3, 0), (4, 1)] {
         let t = t + later * SECOND;
         collector.tell(&ONE.evidence(&other, t), t);
-        assert_eq!(collector.0.taker().0.len(), expected, "{later} s later");
+        assert_eq!(collector.0.taker.0.len(), expected, "{later} s later");
     }
-    assert_eq!(collector.0.taker().0, [None]);
+    assert_eq!(collector.0.taker.0, [None]);
 }

@@ -3,7 +3,7 @@
 use hostint::datapath::abi::transit_counter;
 use hostint_testing::checksum::{be32, verify};
 use hostint_testing::frame::Frame;
-use hostint_testing::model::tcp_int::{Found, Said, fill, find};
+use hostint_testing::model::tcp_int::{Found, LoggedLease, fill, find};
 use hostint_testing::netns::await_that;
 use hostint_testing::packets::{tcp, tcp6, udp};
 use hostint_testing::programs::source::TCX_NEXT;
@@ -15,7 +15,7 @@ const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8];
 /// Of all hops.
 const REQUEST: [u8; 12] = [114, 12, 0xf0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 /// A queue of 40 KiB, behind which a packet waits for 12.8 us.
-const SAID: Said = Said {
+const SAID: LoggedLease = LoggedLease {
     value: Some(0x85),
     latency: 50,
     speed_code: 5,
@@ -61,7 +61,7 @@ mod root {
     }
 
     /// Returns the option as it leaves. The frame is as the model fills it in.
-    fn filled(hop: &Hop, frame: &[u8], said: &Said, sentence: &str) -> [u8; 12] {
+    fn filled(hop: &Hop, frame: &[u8], said: &LoggedLease, sentence: &str) -> [u8; 12] {
         let ran = hop.leave(frame);
         assert_eq!(ran.verdict, TCX_NEXT, "{sentence}");
         let at = place(frame);
@@ -204,7 +204,7 @@ mod root {
     #[test]
     fn what_a_hop_does_not_know_it_does_not_tell() {
         let hop = hop(&options());
-        let said = Said {
+        let said = LoggedLease {
             value: None,
             ..SAID
         };
@@ -241,7 +241,7 @@ mod root {
             (800_000, 0),
         ] {
             hop.set_link(mbit);
-            let said = Said {
+            let said = LoggedLease {
                 speed_code: code,
                 ..SAID
             };

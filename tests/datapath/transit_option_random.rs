@@ -2,7 +2,7 @@
 
 use hostint_testing::checksum::verify;
 use hostint_testing::generate::{plain, with_vlans};
-use hostint_testing::model::tcp_int::{Found, Said, fill, find};
+use hostint_testing::model::tcp_int::{Found, LoggedLease, fill, find};
 use hostint_testing::programs::source::TCX_NEXT;
 use hostint_testing::programs::transit::{Hop, Options, TCP_INT};
 use hostint_testing::random::{Random, env_number};
@@ -83,7 +83,7 @@ mod root {
             if find(&frame, false) != find(&frame, true) || !is_right(&frame) {
                 continue;
             }
-            let said = Said {
+            let said = LoggedLease {
                 value: (!random.one_in(4)).then(|| random.u8()),
                 latency: random.u32() >> 8,
                 speed_code: 3,

@@ -19,7 +19,7 @@ mod root {
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::demo_loss::DemoLoss;
-    use hostint::datapath::drop_reasons::told_by_tracepoint;
+    use hostint::datapath::drop_reasons::reported_by_tracepoint;
     use hostint::datapath::probe::{Features, has_packet_stamps};
     use hostint::datapath::queues;
     use hostint::datapath::{head_room, hops, host_times, kernel_parts, namespaces};
@@ -224,7 +224,7 @@ mod root {
         let mut object = MaybeUninit::uninit();
         let mut open = DropSkelBuilder::default().open(&mut object).unwrap();
         // Kernels before 5.17 tell no reason, those before 6.11 no socket.
-        let told = told_by_tracepoint().expect("the kernel describes its tracepoint");
+        let told = reported_by_tracepoint().expect("the kernel describes its tracepoint");
         open.progs.see_drop_with_reason.set_autoload(told >= 3);
         open.progs.see_drop_with_socket.set_autoload(told >= 4);
         let skel = open.load().unwrap_or_else(|err| panic!("{err}"));

@@ -36,7 +36,7 @@ fn added() -> Measured {
 }
 
 fn parcel(added: Option<Measured>) -> Parcel {
-    parcel_with(added, LatencyClocks::Untold)
+    parcel_with(added, LatencyClocks::Unreported)
 }
 
 fn parcel_with(added: Option<Measured>, clocks: LatencyClocks) -> Parcel {
@@ -129,7 +129,7 @@ fn clickhouse_has_the_hops_of_a_packet_in_its_order() {
     // The second hop does not know when the packet arrived.
     transit[0].ingress_ts = u32::MAX;
     report.hops = HopStack::over(*report.hops.source(), &transit, *report.hops.sink());
-    let parcel = parcel_of(Body::Latency(report), None, LatencyClocks::Untold);
+    let parcel = parcel_of(Body::Latency(report), None, LatencyClocks::Unreported);
     for (name, values) in [
         ("hops.node", [1, 28_673, 28_674, 2]),
         ("hops.latency_ns", [0, 1_000, 0, 0]),
@@ -272,7 +272,7 @@ fn parts_of_paths_are_rows_and_messages_of_their_own() {
     for ((part, added), kind, name, to, packets, lost) in cases {
         let from = part.record().from;
         let body = Body::PathPart(Box::new(part));
-        let parcel = parcel_of(body, Some(added), LatencyClocks::Untold);
+        let parcel = parcel_of(body, Some(added), LatencyClocks::Unreported);
         for (column_name, expected) in [
             ("kind", text(kind)),
             ("path_hash", text(&hash)),

@@ -75,7 +75,7 @@ fn take(feed: &mut Feed, report: &Report) {
     feed.take(&FeedReport {
         report,
         arrival: None,
-        clocks: LatencyClocks::Untold,
+        clocks: LatencyClocks::Unreported,
         drop_reason: None,
         class: None,
         added: None,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hostint::daemon::postcards::told::ToldFlows;
+use hostint::daemon::postcards::reported_flows::ReportedFlows;
 
 /// Where the number of a flow's packets was read.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ fn no_packet_is_told_twice() {
     let begin = Instant::now();
     let after = |ms| begin + Duration::from_millis(ms);
     for (sentence, steps) in cases {
-        let mut flows = ToldFlows::new(0);
+        let mut flows = ReportedFlows::new(0);
         for (step, (read, packets, told)) in (1..).zip(steps) {
             let read = match read {
                 Event => None,

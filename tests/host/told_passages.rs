@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hostint::daemon::postcards::passages::TellPassages;
+use hostint::daemon::postcards::passages::SendPassages;
 use hostint::model::*;
 
 const NODE: NodeId = NodeId(7);
@@ -31,7 +31,7 @@ fn passage(in_ifindex: u32, out_ifindex: u32, packets: u64) -> HopPassage {
 type Told = BTreeMap<(u16, u16), (u64, u64)>;
 
 /// What the next turn tells.
-fn turn(tell: &mut TellPassages, second: u64, passages: &[HopPassage]) -> Told {
+fn turn(tell: &mut SendPassages, second: u64, passages: &[HopPassage]) -> Told {
     let news = tell.news(NODE, passages, ATTACHED + second * SECOND);
     let told = news.iter().map(|totals| {
         let id = PassageId::of(&totals.path).expect("a path of the host");
@@ -49,7 +49,7 @@ fn turn(tell: &mut TellPassages, second: u64, passages: &[HopPassage]) -> Told {
 
 #[test]
 fn what_changed_is_told_since_it_began() {
-    let mut tell = TellPassages::since(ATTACHED);
+    let mut tell = SendPassages::since(ATTACHED);
     // A sentence, the second, what the kernel has, and what is told: begin and packets by interfaces.
     type Case = (
         &'static str,
@@ -107,7 +107,7 @@ fn what_changed_is_told_since_it_began() {
 
 #[test]
 fn those_with_most_packets_are_told_if_there_are_too_many() {
-    let mut tell = TellPassages::since(ATTACHED);
+    let mut tell = SendPassages::since(ATTACHED);
     let all: Vec<_> = (1..=300).map(|n| passage(n, 1, n.into())).collect();
     let told = turn(&mut tell, 10, &all);
     assert_eq!(told.len(), 256);

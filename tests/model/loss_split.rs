@@ -12,8 +12,8 @@ struct Case {
 #[test]
 fn the_parts_are_what_the_hosts_told_as_far_as_int_misses_it() {
     let both = PairDrops {
-        source_tells: true,
-        sink_tells: true,
+        source_reports: true,
+        sink_reports: true,
         ..PairDrops::default()
     };
     let split = LossSplit {
@@ -63,7 +63,7 @@ fn the_parts_are_what_the_hosts_told_as_far_as_int_misses_it() {
             sentence: "a source host that tells nothing leaves its part in the rest",
             lost: 150,
             told: PairDrops {
-                sink_tells: true,
+                sink_reports: true,
                 before_strip: 30,
                 ..PairDrops::default()
             },

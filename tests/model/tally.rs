@@ -64,7 +64,7 @@ type Groups = BTreeMap<(u32, Option<String>), SubjectTotals>;
 
 /// Adds the groups that changed.
 fn read(tally: &mut Tally, groups: &mut Groups) {
-    for (node, subject, totals) in tally.groups_to_tell() {
+    for (node, subject, totals) in tally.groups_to_report() {
         let SummarySubject::Group { class } = subject else {
             panic!("{subject:?}");
         };
@@ -183,7 +183,7 @@ fn a_flow_without_fine_slots_makes_its_own_packets_coarse_and_no_others() {
         if with_coarse {
             tally.end(key(5001), beyond_the_cap.clone());
         }
-        let told = tally.groups_to_tell();
+        let told = tally.groups_to_report();
         let told: Vec<_> = (told.iter())
             .map(|(_, _, totals)| {
                 let latency = &totals.latency;
@@ -261,7 +261,7 @@ fn more_groups_than_there_may_be_are_left_out_and_counted() {
         ..key(0)
     };
     tally.look_between(last, counts(7, BEGAN_NS, &[500; 4]));
-    let changed = tally.groups_to_tell();
+    let changed = tally.groups_to_report();
     let of_seven = changed.iter().find(|(node, ..)| *node == NodeId(7));
     assert_eq!(
         of_seven.map(|(_, subject, totals)| (subject.clone(), totals.packets)),

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hostint::collector::NodeNotice;
 use hostint::collector::{Exporters, Reception, ReportGroup, ReportListener};
 use hostint::model::*;
 use hostint::os::clock;
@@ -454,13 +455,13 @@ fn every_collector_is_told_the_identity_beside_the_numbering_of_reports() {
             let mut buffer = [0; 2000];
             let length = collector.recv(&mut buffer).unwrap();
             let group = hostint::collector::decode(&buffer[..length]).unwrap();
-            told.push((group.sequence, group.node, group.identity));
+            told.push((group.sequence, group.node, group.notice));
         }
         let node = Some(NodeId(3));
         let wanted = [
-            (0, node, Some(identity.clone())),
+            (0, node, Some(NodeNotice::Identity(identity.clone()))),
             (1, node, None),
-            (0, node, Some(identity.clone())),
+            (0, node, Some(NodeNotice::Identity(identity.clone()))),
         ];
         assert_eq!(told, wanted);
     }

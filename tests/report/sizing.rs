@@ -39,7 +39,7 @@ fn the_formulas_are_within_a_tenth_of_what_a_network_does() {
                 let off = said.losses / is.losses - 1.0;
                 assert!(off.abs() < 0.1, "{name}: {said:?} for {is:?}");
             }
-            assert!(counted.lost_told <= counted.lost, "{name}: {counted:?}");
+            assert!(counted.lost_reported <= counted.lost, "{name}: {counted:?}");
         }
     }
 }

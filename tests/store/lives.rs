@@ -93,7 +93,7 @@ fn keep_episode(keeper: &StoreKeeper, told: Told, now_ns: u64) {
         last_ns: told.life * SECOND + 1000,
         end_ns: None,
         packets: told.packets,
-        ..report_samples::told_episodes(0)[0].episode.clone()
+        ..report_samples::reported_episodes(0)[0].episode.clone()
     };
     keeper.see_episode(NodeId(told.node), &episode, now_ns);
 }
@@ -105,7 +105,7 @@ fn found_episodes(disk: &Disk, span: Span) -> Found {
         limit: 100,
     };
     let episodes = disk.reader().queues(&query, span).unwrap();
-    let row = |one: ToldEpisode| {
+    let row = |one: ReportedEpisode| {
         let episode = one.episode;
         (one.node.0, episode.queue as u16, episode.packets)
     };

@@ -37,7 +37,7 @@ impl Told {
     fn episode(self) -> QueueEpisode {
         let begin_ns = SECOND;
         let last_ns = begin_ns + self.packets * 1000;
-        let told = report_samples::told_episodes(0);
+        let told = report_samples::reported_episodes(0);
         QueueEpisode {
             queue: self.queue,
             begin_ns,
@@ -74,7 +74,7 @@ fn found(disk: &Disk, query: &EpisodeQuery, now_ns: u64) -> Vec<(u32, u32, u64, 
         until_ns: now_ns + SECOND,
     };
     let episodes = disk.reader().queues(query, last_hour).unwrap();
-    let row = |one: &ToldEpisode| {
+    let row = |one: &ReportedEpisode| {
         let episode = &one.episode;
         (
             one.node.0,

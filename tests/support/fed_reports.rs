@@ -18,7 +18,7 @@ pub fn numbered(number: u64, report: Report, arrival: Option<Arrival>) -> FedRep
         number,
         report,
         arrival,
-        clocks: LatencyClocks::Untold,
+        clocks: LatencyClocks::Unreported,
         class: None,
         drop_reason: None,
         names: Arc::default(),

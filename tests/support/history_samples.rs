@@ -625,10 +625,10 @@ impl History for Synthetic {
         &mut self,
         query: &EpisodeQuery,
         span: Span,
-    ) -> Result<Vec<ToldEpisode>, HistoryError> {
+    ) -> Result<Vec<ReportedEpisode>, HistoryError> {
         let mut all = match self.nodes {
             0 => Vec::new(),
-            _ => report_samples::told_episodes(span.until_ns - SECOND),
+            _ => report_samples::reported_episodes(span.until_ns - SECOND),
         };
         all.truncate(query.limit);
         Ok(all)

@@ -640,10 +640,10 @@ pub fn queue_episodes() -> [Report; 2] {
 }
 
 /// The same episodes, as a history has them.
-pub fn told_episodes(told_ns: u64) -> Vec<ToldEpisode> {
+pub fn reported_episodes(told_ns: u64) -> Vec<ReportedEpisode> {
     let reports = queue_episodes().into_iter();
     let episodes = reports.filter_map(|report| match report.observation.body {
-        Body::Queue(report) => Some(ToldEpisode {
+        Body::Queue(report) => Some(ReportedEpisode {
             node: report.node,
             began_ns: told_ns,
             told_ns,

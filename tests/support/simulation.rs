@@ -101,7 +101,7 @@ pub struct Counted {
     pub latency_reports: u64,
     pub loss_reports: u64,
     /// Numbers that reports of losses told.
-    pub lost_told: u64,
+    pub lost_reported: u64,
 }
 
 impl Counted {
@@ -117,7 +117,7 @@ impl Counted {
     fn add(&mut self, told: Told) {
         self.latency_reports += told.latency;
         self.loss_reports += told.losses;
-        self.lost_told += told.lost;
+        self.lost_reported += told.lost;
     }
 }
 

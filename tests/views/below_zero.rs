@@ -1,7 +1,7 @@
 //! What two clocks explain is no negative latency, in any text or screen.
 
 use hostint::model::*;
-use hostint::views::history::{Cell, View};
+use hostint::views::history::View;
 use hostint::views::hosts::KnownHosts;
 use hostint::views::stamped::PeerClocks;
 use hostint::views::status::StatusText;
@@ -85,19 +85,23 @@ fn no_history_tells_one() {
             figures,
         };
         let views = [
-            View::Pairs {
+            Answer::Pairs {
                 pairs: vec![pair],
-                cell: Cell::P99,
+                shown: MatrixFigure::P99,
                 limit: 10,
             },
-            View::Classes(vec![class]),
-            View::Series(Series {
-                period_ns: 10_000_000_000,
-                points: vec![point],
-            }),
+            Answer::Classes {
+                classes: vec![class],
+            },
+            Answer::Series {
+                series: Series {
+                    period_ns: 10_000_000_000,
+                    points: vec![point],
+                },
+            },
         ];
         for view in views {
-            let text = view.text(span, 120, &KnownHosts::new(&[], None));
+            let text = View(&view).text(span, 120, &KnownHosts::new(&[], None));
             assert!(!has_negative(&text), "{name}:\n{text}");
             assert!(
                 text.contains("ns") || text.contains("us"),
@@ -145,7 +149,7 @@ fn no_line_of_a_report_does() {
         assert!(text.contains(expected), "{name}: {text}");
         assert!(!has_negative(&text), "{name}: {text}");
     }
-    for clocks in [LatencyClocks::Unknown, LatencyClocks::Untold] {
+    for clocks in [LatencyClocks::Unknown, LatencyClocks::Unreported] {
         assert!(line(clocks).contains("254.3 us  "), "as it was stamped");
     }
 }

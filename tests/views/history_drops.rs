@@ -2,7 +2,6 @@
 
 use hostint::model::*;
 use hostint::views::history::View;
-use hostint::views::history_drops::DropsView;
 use hostint::views::hosts::KnownHosts;
 
 const SPAN: Span = Span {
@@ -12,8 +11,12 @@ const SPAN: Span = Span {
 
 fn told(by: DropGrouping, drops: Vec<DropFigures>) -> String {
     let series = DropSeries::default();
-    let view = View::Drops(DropsView { by, drops, series });
-    view.text(SPAN, 120, &KnownHosts::default())
+    let view = Answer::Drops {
+        by,
+        drops,
+        drop_series: series,
+    };
+    View(&view).text(SPAN, 120, &KnownHosts::default())
 }
 
 fn sum(packets: u64) -> DropFigures {

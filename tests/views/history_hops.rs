@@ -11,7 +11,11 @@ const SPAN: Span = Span {
 };
 
 fn told(flows: Vec<ForwardedFlow>, passages: Vec<PassageFigures>) -> String {
-    View::Hops(flows, passages).text(SPAN, 120, &KnownHosts::default())
+    View(&Answer::Hops {
+        hops: flows,
+        passages,
+    })
+    .text(SPAN, 120, &KnownHosts::default())
 }
 
 const BETWEEN: &str = "\

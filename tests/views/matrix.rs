@@ -1,7 +1,7 @@
 //! The matrix of pairs has names beside its rows' IDs and above its columns', as far as the terminal is wide.
 
 use hostint::model::*;
-use hostint::views::history::{Cell, View};
+use hostint::views::history::View;
 use hostint::views::hosts::{KnownHosts, short_name};
 
 const SPAN: Span = Span {
@@ -42,12 +42,12 @@ fn named(node: u32, name: &str) -> HostSeen {
 
 /// The matrix, without what stands above and below it.
 fn matrix(pairs: Vec<PairFigures>, hosts: &[HostSeen], width: usize) -> String {
-    let view = View::Pairs {
+    let view = Answer::Pairs {
         pairs,
-        cell: Cell::Loss,
+        shown: MatrixFigure::Loss,
         limit: 0,
     };
-    let text = view.text(SPAN, width, &KnownHosts::new(hosts, None));
+    let text = View(&view).text(SPAN, width, &KnownHosts::new(hosts, None));
     let lines = text.lines().skip(2);
     let lines = lines.take_while(|line| !line.starts_with("and "));
     let lines: Vec<&str> = lines.collect();

@@ -176,16 +176,16 @@ pub fn with_depth(mut path: PathFigures) -> PathFigures {
     path
 }
 
-fn told(view: &View) -> String {
+fn told(view: &Answer) -> String {
     told_in(120, view)
 }
 
-fn told_in(width: usize, view: &View) -> String {
+fn told_in(width: usize, view: &Answer) -> String {
     told_with(&[], width, view)
 }
 
 /// The leaf tells the names of these ports.
-fn told_with(ports: &[(u16, &str)], width: usize, view: &View) -> String {
+fn told_with(ports: &[(u16, &str)], width: usize, view: &Answer) -> String {
     let named = ports.iter().map(|(port, name)| (*port, (*name).to_owned()));
     let seen = [HostSeen {
         node: Some(NodeId(28673)),
@@ -196,7 +196,7 @@ fn told_with(ports: &[(u16, &str)], width: usize, view: &View) -> String {
         last_ns: 1,
         silent_after_ns: 1,
     }];
-    view.text(SPAN, width, &KnownHosts::new(&seen, None))
+    View(view).text(SPAN, width, &KnownHosts::new(&seen, None))
 }
 
 const PAIR: PathQuery = PathQuery::Pair {
@@ -206,7 +206,11 @@ const PAIR: PathQuery = PathQuery::Pair {
 
 #[test]
 fn a_waterfall_has_a_row_for_each_segment() {
-    let text = told(&View::Paths(PAIR, vec![path(200)], None));
+    let text = told(&Answer::Paths {
+        of: PAIR,
+        paths: vec![path(200)],
+        loss: None,
+    });
     let expected = "\
 1 path from 2023-11-14 22:13:20 to 2023-11-14 22:23:20 UTC
 
@@ -226,7 +230,11 @@ the slowest 2 of 200 reports took 58.0 us more than the median: 97% of it in hop
 
 #[test]
 fn ports_have_the_names_of_their_interfaces() {
-    let view = View::Paths(PAIR, vec![with_queue(path(200), 60_000)], None);
+    let view = Answer::Paths {
+        of: PAIR,
+        paths: vec![with_queue(path(200), 60_000)],
+        loss: None,
+    };
     for (ports, rows) in [
         (
             &[(2, "eth0"), (3, "eth1"), (4, "eth2")][..],
@@ -268,7 +276,11 @@ fn a_queue_stands_below_its_wire_and_is_named_if_it_explains_the_slowest() {
     let queue = |p99_ns| {
         let mut path = with_queue(path(200), p99_ns);
         path.tail.as_mut().unwrap().shares[1] = Some(0.1);
-        told(&View::Paths(PAIR, vec![path], None))
+        told(&Answer::Paths {
+            of: PAIR,
+            paths: vec![path],
+            loss: None,
+        })
     };
     let slow = queue(60_000);
     let lines: Vec<&str> = slow.lines().collect();
@@ -296,7 +308,11 @@ fn without_enough_reports_the_distributions_say_what_can_explain_the_slowest() {
         let latency = path.whole.latency.as_mut().unwrap();
         latency.p99_ns = Some(whole_p99_ns);
         latency.samples = samples;
-        told(&View::Paths(PAIR, vec![path], None))
+        told(&Answer::Paths {
+            of: PAIR,
+            paths: vec![path],
+            loss: None,
+        })
     };
     let begin = "the 99th percentile of 200 reports is ";
     for (name, text, expected) in [
@@ -349,7 +365,11 @@ fn the_queues_that_packets_met_are_a_sentence() {
             mean,
             most,
         });
-        told(&View::Paths(PAIR, vec![path], None))
+        told(&Answer::Paths {
+            of: PAIR,
+            paths: vec![path],
+            loss: None,
+        })
     };
     let begin = "queues that packets met at hops, by the newest 1,000 reports: ";
     for (text, expected) in [
@@ -366,14 +386,22 @@ fn the_queues_that_packets_met_are_a_sentence() {
         let expected = format!("{begin}{expected}");
         assert!(text.contains(&expected), "{text}does not say: {expected}");
     }
-    let untold = told(&View::Paths(PAIR, vec![path(200)], None));
+    let untold = told(&Answer::Paths {
+        of: PAIR,
+        paths: vec![path(200)],
+        loss: None,
+    });
     assert!(!untold.contains("queues that packets met"), "{untold}");
 }
 
 #[test]
 fn a_segment_says_how_many_packets_it_lost() {
     let mut lossy = with_losses(with_queue(path(200), 60_000));
-    let told = told(&View::Paths(PAIR, vec![lossy.clone()], None));
+    let told = told(&Answer::Paths {
+        of: PAIR,
+        paths: vec![lossy.clone()],
+        loss: None,
+    });
     for part in [
         "wire     1 port 7 -> leaf (28673) port 2   100  10.0 us ± 1.9",
         "hop      leaf (28673) port 2 -> 3            0         2.0 us",
@@ -395,7 +423,11 @@ fn a_segment_says_how_many_packets_it_lost() {
         "no packet of 10,000 was lost\n",
         "leaf (28673) port 2     ?  10.0 us",
     ] {
-        let told = self::told(&View::Paths(PAIR, vec![lossy.clone()], None));
+        let told = self::told(&Answer::Paths {
+            of: PAIR,
+            paths: vec![lossy.clone()],
+            loss: None,
+        });
         assert!(told.contains(part), "{told}does not say: {part}");
     }
 }
@@ -430,7 +462,11 @@ fn routers_without_int_and_the_hosts_at_the_ends_have_rows() {
             of_host(latency(9_000, 70_000, 90_000)),
         ),
     ];
-    let told = told(&View::Paths(PAIR, vec![path], None));
+    let told = told(&Answer::Paths {
+        of: PAIR,
+        paths: vec![path],
+        loss: None,
+    });
     let lines: Vec<&str> = told.lines().filter(|line| !line.is_empty()).collect();
     let kinds: Vec<&str> = (lines[3..11].iter())
         .map(|line| line.split(' ').next().unwrap_or_default())
@@ -462,7 +498,14 @@ fn rows_fit_into_a_narrow_terminal() {
         (70, &["lost", "p50", "p99"]),
     ] {
         let path = with_losses(with_queue(path(200), 9_000));
-        let told = told_in(width, &View::Paths(PAIR, vec![path], None));
+        let told = told_in(
+            width,
+            &Answer::Paths {
+                of: PAIR,
+                paths: vec![path],
+                loss: None,
+            },
+        );
         let rows: Vec<&str> = (told.lines())
             .skip_while(|line| !line.starts_with("segment"))
             .take(6)
@@ -499,7 +542,11 @@ fn a_hop_that_pushed_no_entry_on_some_packets_is_named() {
         [vec![], vec![NodeId(12)], vec![]],
         "another sink's port is another way"
     );
-    let told = told(&View::Paths(PAIR, all, None));
+    let told = told(&Answer::Paths {
+        of: PAIR,
+        paths: all,
+        loss: None,
+    });
     let sentence = "another path of this pair differs in 12 alone, which told nothing of these packets; hostint status there says why";
     assert_eq!(told.matches(sentence).count(), 1, "{told}");
 }
@@ -508,7 +555,13 @@ fn a_hop_that_pushed_no_entry_on_some_packets_is_named() {
 fn losses_of_a_flow_are_those_of_its_pair() {
     let mut path = with_losses(path(200));
     path.of_flow = true;
-    let told = |path: &PathFigures| self::told(&View::Paths(PAIR, vec![path.clone()], None));
+    let told = |path: &PathFigures| {
+        self::told(&Answer::Paths {
+            of: PAIR,
+            paths: vec![path.clone()],
+            loss: None,
+        })
+    };
     let several = told(&path);
     assert!(
         several.contains("170 of 10,000 packets of all flows of this pair were lost: 100 in"),
@@ -529,8 +582,8 @@ fn losses_of_a_flow_are_those_of_its_pair() {
 #[test]
 fn losses_are_named_with_the_hosts_that_tell_them() {
     let drops = PairDrops {
-        source_tells: true,
-        sink_tells: true,
+        source_reports: true,
+        sink_reports: true,
         behind_tag: 3,
         between: 20,
         ..PairDrops::default()
@@ -548,18 +601,30 @@ fn losses_are_named_with_the_hosts_that_tell_them() {
             },
         ],
     };
-    let text = told(&View::Paths(PAIR, vec![path(200)], Some(loss)));
+    let text = told(&Answer::Paths {
+        of: PAIR,
+        paths: vec![path(200)],
+        loss: Some(loss),
+    });
     let line = "lost 30: source host 3, network 27, sink host 0; 20 at hosts between; of these at leaf (28673) 18, at 4 2\n";
     assert!(text.contains(line), "{text}does not say: {line}");
 }
 
 #[test]
 fn few_reports_have_no_quantiles_and_unknown_clocks_no_bars() {
-    let text = told(&View::Paths(PAIR, vec![path(19)], None));
+    let text = told(&Answer::Paths {
+        of: PAIR,
+        paths: vec![path(19)],
+        loss: None,
+    });
     for part in ["10.0 us ± 1.9    -    -    50%", "2.0 us    -    -    10%"] {
         assert!(text.contains(part), "{text}does not say: {part}");
     }
-    let text = told(&View::Paths(PAIR, vec![unknown_path()], None));
+    let text = told(&Answer::Paths {
+        of: PAIR,
+        paths: vec![unknown_path()],
+        loss: None,
+    });
     assert!(text.contains(", 1 report, "), "{text}");
     let rows: Vec<_> = text
         .lines()
@@ -580,14 +645,20 @@ fn a_node_that_is_passed_twice_is_told() {
     let mut path = path(200);
     let again = path.path.hops[0];
     path.path.hops.push(again);
-    let text = told(&View::Paths(PAIR, vec![path], None));
+    let text = told(&Answer::Paths {
+        of: PAIR,
+        paths: vec![path],
+        loss: None,
+    });
     let part = "node leaf (28673) is on this path more than once";
     assert_eq!(text.matches(part).count(), 1, "{text}");
 }
 
 #[test]
 fn segments_are_listed_with_their_paths_share() {
-    let text = told(&View::Segments(path(200).segments));
+    let text = told(&Answer::Segments {
+        segments: path(200).segments,
+    });
     let expected = "\
 3 segments from 2023-11-14 22:13:20 to 2023-11-14 22:23:20 UTC
 segment                                   packets  reports           mean      p50      p99  share

@@ -2,7 +2,8 @@
 
 use hostint::model::*;
 use hostint::report::LogLine;
-use hostint::views::text::{Nanoseconds, TextLine};
+use hostint::views::digits::Nanoseconds;
+use hostint::views::text::TextLine;
 use hostint::views::{dests, rules};
 use hostint::wire::packet;
 use hostint_testing::golden::{decode, udp_payload};
@@ -218,7 +219,7 @@ fn text_lines_are_for_people() {
             arrival: Some(arrival()),
             reasons: &reasons,
             names: &NodeNames::NONE,
-            clocks: LatencyClocks::Untold,
+            clocks: LatencyClocks::Unreported,
         };
         assert_eq!(line_of.to_string(), line);
         let nobody_saw_it = TextLine {
@@ -263,7 +264,7 @@ fn nodes_have_their_names_beside_their_ids() {
             arrival: None,
             reasons: &DropReasons::default(),
             names: &names,
-            clocks: LatencyClocks::Untold,
+            clocks: LatencyClocks::Unreported,
         };
         let line = line.to_string();
         assert!(line.contains(&format!("  {expected}  ")), "{line}");

@@ -15,9 +15,7 @@ use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, Pair
 use hostint::model::drop_totals_report::{DropSum, DropTotalsReport};
 use hostint::model::preflight::{Finding, Preflight};
 use hostint::model::*;
-use hostint::views::history::{Cell, View};
-use hostint::views::history_drops::DropsView;
-use hostint::views::history_tcp::TcpView;
+use hostint::views::history::View;
 use hostint::views::hosts::KnownHosts;
 use hostint::views::postcards_json::PostcardsJson;
 use hostint::views::tcp_json::TcpJson;
@@ -338,7 +336,7 @@ fn hop_totals() -> Shape {
 }
 
 fn queue_episodes() -> Shape {
-    let told = report_samples::told_episodes(1);
+    let told = report_samples::reported_episodes(1);
     let lines: Vec<_> = told
         .iter()
         .map(|one| PostcardsJson::queues(&one.episode))
@@ -367,7 +365,7 @@ fn reports() -> Vec<(String, Shape)> {
     let samples = hostint_testing::report_samples::all().into_iter();
     let samples: Vec<Record> = samples
         .flat_map(|record| {
-            let clocks = [LatencyClocks::Untold, LatencyClocks::Unknown, known];
+            let clocks = [LatencyClocks::Unreported, LatencyClocks::Unknown, known];
             let told = clocks.map(|clocks| record.clone().with_clocks(clocks));
             told.into_iter().chain([record.naming(&names)])
         })
@@ -548,39 +546,52 @@ fn history() -> Shape {
         figures: figures(latency),
     };
     let views = [
-        View::Flows(vec![flow(true), flow(false)]),
-        View::Pairs {
+        Answer::Flows {
+            flows: vec![flow(true), flow(false)],
+        },
+        Answer::Pairs {
             pairs: vec![pair(true), pair(false)],
-            cell: Cell::P99,
+            shown: MatrixFigure::P99,
             limit: 1,
         },
-        View::Classes(vec![class(true), class(false)]),
-        View::Flow {
+        Answer::Classes {
+            classes: vec![class(true), class(false)],
+        },
+        Answer::Flow {
             flow: Box::new(flow(true)),
             series: series.clone(),
         },
-        View::Flow {
+        Answer::Flow {
             flow: Box::new(flow(false)),
             series: series.clone(),
         },
-        View::Series(series),
+        Answer::Series { series },
         // Of a schema of their own.
-        View::Reports {
-            records: Vec::new(),
-            lines: Vec::new(),
+        Answer::Reports {
+            reports: Vec::new(),
         },
-        View::Segments(with_losses(path(100)).segments),
-        View::Info(Extent::default()),
-        View::Drops(drops()),
-        View::Hops(
-            report_samples::forwarded_flows(1),
-            report_samples::passages(),
-        ),
-        View::Queues(report_samples::told_episodes(1)),
-        View::Tcp(TcpView::Connections(report_samples::known_connections())),
-        View::Tcp(tcp_sums(TcpGrouping::Limit)),
-        View::Tcp(tcp_sums(TcpGrouping::Pair)),
-        View::Tcp(TcpView::Hops(report_samples::tcp_hops())),
+        Answer::Segments {
+            segments: with_losses(path(100)).segments,
+        },
+        Answer::Extent {
+            info: Extent::default(),
+        },
+        drops(),
+        Answer::Hops {
+            hops: report_samples::forwarded_flows(1),
+            passages: report_samples::passages(),
+        },
+        Answer::Queues {
+            queues: report_samples::reported_episodes(1),
+        },
+        Answer::Connections {
+            connections: report_samples::known_connections(),
+        },
+        tcp_sums(TcpGrouping::Limit),
+        tcp_sums(TcpGrouping::Pair),
+        Answer::TcpHops {
+            tcp_hops: report_samples::tcp_hops(),
+        },
     ];
     shape_of_views(&views)
 }
@@ -591,8 +602,8 @@ fn paths() -> Shape {
         sink: NodeId(2),
     };
     let told = PairDrops {
-        source_tells: true,
-        sink_tells: true,
+        source_reports: true,
+        sink_reports: true,
         between: 1,
         ..PairDrops::default()
     };
@@ -605,19 +616,23 @@ fn paths() -> Shape {
         at,
     };
     shape_of_views(&[
-        View::Paths(
-            pair,
-            vec![
+        Answer::Paths {
+            of: pair,
+            paths: vec![
                 with_depth(with_losses(with_queue(path(100), 60_000))),
                 unknown_path(),
             ],
-            Some(loss),
-        ),
-        View::Paths(PathQuery::Flow(7), Vec::new(), None),
+            loss: Some(loss),
+        },
+        Answer::Paths {
+            of: PathQuery::Flow(7),
+            paths: Vec::new(),
+            loss: None,
+        },
     ])
 }
 
-fn shape_of_views(views: &[View]) -> Shape {
+fn shape_of_views(views: &[Answer]) -> Shape {
     let span = Span {
         since_ns: 1,
         until_ns: 2,
@@ -632,7 +647,7 @@ fn shape_of_views(views: &[View]) -> Shape {
         silent_after_ns: 1,
     }];
     let hosts = KnownHosts::new(&seen, Some(HostsReporting::at(&seen, 10, 0)));
-    let object = |view: &View| serde_json::from_str(&view.json(span, &hosts)).unwrap();
+    let object = |view: &Answer| serde_json::from_str(&View(view).json(span, &hosts)).unwrap();
     let objects: Vec<Value> = views.iter().map(object).collect();
     shape_of(&objects)
 }
@@ -640,14 +655,14 @@ fn shape_of_views(views: &[View]) -> Shape {
 /// Both hosts tell drops, or none does.
 fn split(told: bool) -> LossSplit {
     let drops = PairDrops {
-        source_tells: told,
-        sink_tells: told,
+        source_reports: told,
+        sink_reports: told,
         ..PairDrops::default()
     };
     LossSplit::new(5, &drops)
 }
 
-fn drops() -> DropsView {
+fn drops() -> Answer {
     let most = DropFigures {
         node: Some(NodeId(1)),
         reason: Some("QDISC_DROP".to_owned()),
@@ -673,21 +688,21 @@ fn drops() -> DropsView {
         reason: "QDISC_DROP".to_owned(),
         packets: 1,
     };
-    DropsView {
+    Answer::Drops {
         by: DropGrouping::Flow,
         drops: vec![most, DropFigures::default()],
-        series: DropSeries {
+        drop_series: DropSeries {
             period_ns: 1,
             points: vec![point],
         },
     }
 }
 
-fn tcp_sums(by: TcpGrouping) -> TcpView {
-    TcpView::Sums {
+fn tcp_sums(by: TcpGrouping) -> Answer {
+    Answer::TcpSums {
         by,
-        sums: report_samples::tcp_sums(by),
-        series: LimitSeries {
+        tcp_sums: report_samples::tcp_sums(by),
+        limit_series: LimitSeries {
             period_ns: 1,
             points: vec![LimitPoint {
                 begin_ns: 1,

@@ -1,6 +1,6 @@
 //! Reports of the coverage of sources and sinks are read and written back, in parts that fit into datagrams.
 
-use hostint::collector::decode;
+use hostint::collector::{NodeNotice, decode};
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::model::{NodeId, Volume};
 use hostint::wire::report_coverage::{emit, parts};
@@ -67,6 +67,13 @@ fn written(report: &CoverageReport) -> Vec<u8> {
     datagram
 }
 
+fn read_coverage(datagram: &[u8]) -> CoverageReport {
+    match decode(datagram).unwrap().notice {
+        Some(NodeNotice::Coverage(read)) => read,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn what_is_told_is_what_is_read() {
     let told = report(vec![
@@ -77,7 +84,7 @@ fn what_is_told_is_what_is_read() {
         unmeasured(0, None, &[(39, 1)]),
     ]);
     let group = decode(&written(&told)).unwrap();
-    assert_eq!(group.coverage, Some(told));
+    assert_eq!(group.notice, Some(NodeNotice::Coverage(told)));
     assert_eq!((group.node, group.reports.len()), (Some(NodeId(7)), 0));
 }
 
@@ -98,7 +105,7 @@ fn bytes_that_are_not_told_are_not_known() {
     ]);
     let none = without_bytes(all.clone());
     let (with, without) = (written(&all), written(&none));
-    assert_eq!(decode(&without).unwrap().coverage, Some(none.clone()));
+    assert_eq!(read_coverage(&without), none);
     assert_eq!(with.len(), without.len() + 3 * 8, "they stand at the end");
     let up_to_pairs = 16..without.len();
     assert_eq!(
@@ -119,7 +126,10 @@ fn frames_that_were_not_written_here_are_read() {
         missed(None, None, &[(200, (1 << 40) + 1)]),
     ];
     let group = decode(&udp_payload("hostint_coverage")).unwrap();
-    assert_eq!(group.coverage, Some(without_bytes(report(pairs.clone()))));
+    assert_eq!(
+        group.notice,
+        Some(NodeNotice::Coverage(without_bytes(report(pairs.clone()))))
+    );
     // Its reasons stand in another order than in the model, and something follows the bytes.
     let mut with_bytes = report(pairs);
     for (pair, reason, bytes) in [(0, 0, 500), (0, 8, 1_851_000), (1, 200, 1 << 50)] {
@@ -128,7 +138,7 @@ fn frames_that_were_not_written_here_are_read() {
         volume.bytes = Some(bytes);
     }
     let group = decode(&udp_payload("hostint_coverage_bytes")).unwrap();
-    assert_eq!(group.coverage, Some(with_bytes));
+    assert_eq!(group.notice, Some(NodeNotice::Coverage(with_bytes)));
 }
 
 #[test]
@@ -171,10 +181,9 @@ fn a_long_report_is_told_in_parts_that_fit() {
         .collect();
     let told = parts(&report(all.clone()));
     assert!(told.iter().all(|part| written(part).len() <= 1232));
-    let read = told.iter().flat_map(|part| {
-        let group = decode(&written(part)).unwrap();
-        group.coverage.unwrap().missed
-    });
+    let read = told
+        .iter()
+        .flat_map(|part| read_coverage(&written(part)).missed);
     assert_eq!(read.collect::<Vec<_>>(), all);
 }
 

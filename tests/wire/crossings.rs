@@ -2,7 +2,7 @@
 
 use hostint::model::NodeId;
 use hostint::model::crossings::*;
-use hostint::wire::report::decode;
+use hostint::wire::report::{NodeNotice, decode};
 use hostint::wire::report_crossings::{emit, parts};
 
 const FIRST_BLOCK: u64 = 1_583_000_000;
@@ -43,6 +43,13 @@ fn datagram(report: &CrossingReport) -> Vec<u8> {
     bytes
 }
 
+fn read_crossings(datagram: &[u8]) -> CrossingReport {
+    match decode(datagram).unwrap().notice {
+        Some(NodeNotice::Crossings(read)) => read,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn counts_that_are_told_are_those_that_are_read() {
     use CrossingPlace::*;
@@ -51,7 +58,7 @@ fn counts_that_are_told_are_those_that_are_read() {
     let group = decode(&datagram(&told)).unwrap();
     assert_eq!(group.node, Some(NodeId(9)));
     assert!(group.reports.is_empty(), "it is none of the reports");
-    assert_eq!(group.crossings, Some(told));
+    assert_eq!(group.notice, Some(NodeNotice::Crossings(told)));
 }
 
 #[test]
@@ -108,7 +115,7 @@ fn parts_cover_all_flows_but_those_between_two_of_them() {
     let many = (0..100).map(|port| counts(100, 2, CrossingPlace::Arrived, port));
     let untold = report(flows(0, 60).chain(many).collect());
     assert!(!covered(self::parts(&untold)), "a flow is left out");
-    let read = decode(&datagram(&full)).unwrap().crossings.unwrap();
+    let read = read_crossings(&datagram(&full));
     assert_eq!(read.covered, None);
 }
 

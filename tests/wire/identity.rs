@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hostint::collector::decode;
+use hostint::collector::{NodeNotice, decode};
 use hostint::model::{KernelPart, KernelParts, NodeId, NodeIdentity};
 use hostint::wire::report_identity::emit;
 
@@ -93,7 +93,7 @@ fn what_is_told_is_what_is_read() {
     ];
     for Case { name, told, read } in cases {
         let group = decode(&written(&told)).unwrap();
-        assert_eq!(group.identity, Some(read), "{name}");
+        assert_eq!(group.notice, Some(NodeNotice::Identity(read)), "{name}");
         assert_eq!(
             (group.node, group.reports.len()),
             (Some(told.node), 0),
@@ -113,7 +113,7 @@ fn every_cut_and_every_changed_byte_is_read_or_refused() {
             let mut changed = whole.clone();
             changed[at] = value;
             if let Ok(group) = decode(&changed)
-                && let Some(read) = group.identity
+                && let Some(NodeNotice::Identity(read)) = group.notice
             {
                 let labels = read.labels.iter().flat_map(|(key, value)| [key, value]);
                 let texts = labels.chain(read.interfaces.values());

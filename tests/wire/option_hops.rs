@@ -2,7 +2,7 @@
 
 use hostint::model::NodeId;
 use hostint::model::option_hops::*;
-use hostint::wire::report::decode;
+use hostint::wire::report::{NodeNotice, decode};
 use hostint::wire::report_option_hops::emit;
 
 /// Bytes of a datagram that every path carries.
@@ -24,6 +24,13 @@ fn report(pairs: Vec<OptionHopPair>) -> OptionHopsReport {
     }
 }
 
+fn read_option_hops(datagram: &[u8]) -> OptionHopsReport {
+    match decode(datagram).unwrap().notice {
+        Some(NodeNotice::OptionHops(read)) => read,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn pairs_that_are_told_are_those_that_are_read() {
     let told = report(vec![
@@ -36,7 +43,7 @@ fn pairs_that_are_told_are_those_that_are_read() {
     let group = decode(datagram).unwrap();
     assert_eq!(group.node, Some(NodeId(9)));
     assert!(group.reports.is_empty(), "it is none of the reports");
-    assert_eq!(group.option_hops, Some(told));
+    assert_eq!(group.notice, Some(NodeNotice::OptionHops(told)));
     let expected = [
         &[15, 0, 0, 0, 0, 0, 0, 0][..],
         &1_700_000_000_u32.to_be_bytes(),
@@ -61,7 +68,7 @@ fn many_pairs_are_told_in_several_datagrams() {
     let mut read = Vec::new();
     for datagram in emit(&report(pairs.clone())) {
         assert!(datagram.len() <= MOST_BYTES, "{} bytes", datagram.len());
-        read.extend(decode(&datagram).unwrap().option_hops.unwrap().pairs);
+        read.extend(read_option_hops(&datagram).pairs);
     }
     assert_eq!(read, pairs);
     assert!(emit(&report(Vec::new())).is_empty());

@@ -1,7 +1,7 @@
 //! The times of all packets of a path, told in datagrams, are the times that are read.
 
 use hostint::model::*;
-use hostint::wire::report::decode;
+use hostint::wire::report::{NodeNotice, decode};
 use hostint::wire::report_path::emit;
 use hostint_testing::golden::udp_payload;
 use hostint_testing::path_samples::path_totals;
@@ -25,7 +25,9 @@ fn read(datagrams: &[Vec<u8>]) -> PathTotals {
         assert!(datagram.len() <= MOST_BYTES, "{} bytes", datagram.len());
         let group = decode(datagram).unwrap();
         assert!(group.reports.is_empty(), "it is none of the reports");
-        let told = group.path.unwrap();
+        let Some(NodeNotice::Path(told)) = group.notice else {
+            panic!("it is times of a path");
+        };
         assert_eq!(group.node, Some(told.totals.path.sink.node));
         assert_eq!(
             (told.time_s, told.period_ns),
@@ -40,6 +42,13 @@ fn read(datagrams: &[Vec<u8>]) -> PathTotals {
         }
     }
     whole.unwrap()
+}
+
+fn read_paths(datagram: &[u8]) -> PathTotalsReport {
+    match decode(datagram).unwrap().notice {
+        Some(NodeNotice::Path(read)) => read,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -153,7 +162,7 @@ fn the_bytes_are_those_of_the_manual() {
 #[test]
 fn totals_that_were_written_by_hand_are_read_and_written_alike() {
     let bytes = udp_payload("../wire/dissector/path_summary");
-    let told = decode(&bytes).unwrap().path.unwrap();
+    let told = read_paths(&bytes);
     assert_eq!(emit(&told), [bytes]);
     let times = told.totals.times.iter();
     let ends: Vec<_> = times

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Holds the settings, and says which reasons are counted without being told. */
+/* Holds the settings, and says which reasons are counted without being reported. */
 #ifndef HOSTINT_DROP_SETTINGS_H
 #define HOSTINT_DROP_SETTINGS_H
 

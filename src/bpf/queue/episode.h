@@ -36,9 +36,9 @@ static __noinline int find_tunnelled(struct drop_headers *headers, struct flow_k
 }
 
 /*
- * Sends an event of a queue, with the flow of a packet if one is told; its address is 0 if none is. The functions that
- * are neither static nor inlined are walked by the verifier once, and not for each packet of a list. They take integers
- * alone, and find all else in the queue's state: one CPU at a time takes packets out of a queue.
+ * Sends an event of a queue, with the flow of a packet if one is reported; its address is 0 if none is. The functions
+ * that are neither static nor inlined are walked by the verifier once, and not for each packet of a list. They take
+ * integers alone, and find all else in the queue's state: one CPU at a time takes packets out of a queue.
  */
 __noinline int send_queue(__u32 ifindex, __u32 queue, __u32 what, __u64 packet)
 {

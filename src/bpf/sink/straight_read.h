@@ -12,6 +12,7 @@
 #include "hostint/wire.h"
 #include "packet/headers.h"
 #include "sink/gpe_read.h"
+#include "sink/straight_bytes.h"
 #include "sink/tagged.h"
 
 /* The fields of the outer headers, which are read once. */
@@ -23,12 +24,6 @@ struct straight_headers {
 	__u8 protocol;
 	__u8 tos;
 };
-
-/* Compares bytes of the packet that begin here, but for those bits that are 0 in the mask. */
-static __always_inline bool are_bytes(const void *at, __u64 mask, __u64 bytes)
-{
-	return (*(const __u64 *)at & bpf_cpu_to_be64(mask)) == bpf_cpu_to_be64(bytes);
-}
 
 static __always_inline __u32 l4_len_of(const struct tcphdr *tcp)
 {
@@ -51,7 +46,6 @@ static __always_inline bool take_straight_block(const struct int_block *b, struc
 	return true;
 }
 
-/* The flags of a block that the source of hostint wrote: the checksum counts the tail, and the DSCP is stated. */
 static __always_inline bool read_straight_over(const struct straight_headers *h, void *end, struct tagged_packet *p,
 					       const bool tcp)
 {
@@ -60,7 +54,7 @@ static __always_inline bool read_straight_over(const struct straight_headers *h,
 	struct udphdr *udp = h->l4;
 	__u32 want = UDP_LEN;
 
-	if ((void *)(b + 1) > end || !are_bytes(b, 0xffd0ff00ffff00ff, 0x03c0090000040001))
+	if ((void *)(b + 1) > end || !is_straight_block(b, true))
 		return false;
 	if (tcp)
 		want = l4_len_of(h->l4);
@@ -88,7 +82,7 @@ static __always_inline bool read_straight_extension(const struct straight_header
 	__u8 protocol;
 	__u32 l4_len;
 
-	if ((void *)(head + 1) > end || !are_bytes(&head->block, 0xffd0ffffffff00ff, 0x0380090000040001))
+	if ((void *)(head + 1) > end || !is_straight_block(&head->block, false))
 		return false;
 	protocol = *(__u8 *)&head->block.tail1;
 	l4_len = protocol == IPPROTO_TCP ? TCP_BASE_LEN : UDP_LEN;
@@ -139,21 +133,22 @@ static __always_inline bool read_straight_inner(void *data, void *inner, void *e
 static __always_inline bool read_straight_gpe(void *data, const struct straight_headers *h, void *end,
 					      struct tagged_packet *p, const __u8 family)
 {
-	const __u64 next = family == 4 ? GPE_NEXT_IPV4 : GPE_NEXT_IPV6;
+	const __u8 next = family == 4 ? GPE_NEXT_IPV4 : GPE_NEXT_IPV6;
 	struct udphdr *outer = h->l4, *udp;
 	struct gpe_block *b = (void *)(outer + 1), *entry = b;
 	struct straight_headers in;
 	__u32 more = 0, headers, payload;
 	__be32 seq = 0;
 
-	if ((void *)(b + 1) > end || !are_bytes(b, 0xff0000ff00000000, 0x0c00008200000000))
+	if ((void *)(b + 1) > end ||
+	    !are_bytes(b, BYTES_FROM(gpe_block, vx_flags, .vx_flags = 0xff, .vx_next = 0xff),
+		       BYTES_FROM(gpe_block, vx_flags, .vx_flags = GPE_VX_FLAGS, .vx_next = GPE_VX_INT)))
 		return false;
-	if (are_bytes(&b->type, 0xffff00fff900ff00, 0x100d000020000600 | next << 32))
+	if (is_straight_gpe_shim(b, next, true))
 		more = (GPE_PATH_WORDS - GPE_HOP_WORDS) * 4;
-	else if (!are_bytes(&b->type, 0xffff00fff900ff00, 0x100c000020000500 | next << 32))
+	else if (!is_straight_gpe_shim(b, next, false))
 		return false;
-	if (!are_bytes(&b->bitmap, 0xfffffffffffffff0, more ? 0xf8004849e0000000 : 0xd8004849e0000000) ||
-	    bpf_ntohs(outer->len) != h->ip_len - h->header_len)
+	if (!are_straight_gpe_items(b, !!more) || bpf_ntohs(outer->len) != h->ip_len - h->header_len)
 		return false;
 	/* As in sink/gpe_read.h, what stands behind the latency is read from b. */
 	b = (void *)b + more;

@@ -50,7 +50,7 @@ static __always_inline bool is_telling_due(const struct sink_flow *f)
 	return (__u32)all_packets(f) - f->told_packets > f->told_packets >> 5;
 }
 
-/* Takes the packets that were not told yet; each is told by one CPU only. */
+/* Takes the packets that were not reported yet; each is reported by one CPU only. */
 static __always_inline __u32 take_untold_packets(struct sink_flow *f, bool locked)
 {
 	__u32 packets, told;
@@ -75,7 +75,7 @@ static __always_inline __u32 take_untold_packets(struct sink_flow *f, bool locke
 	return 0;
 }
 
-/* Tells those packets of the flow in the scratch that were not told yet. */
+/* Tells those packets of the flow in the scratch that were not reported yet. */
 static __always_inline void tell_flow_packets(struct sink_flow *f, bool locked)
 {
 	__u32 untold = take_untold_packets(f, locked);

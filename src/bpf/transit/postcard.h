@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tells the hop's daemon of packets in INT-MX, in which nothing is changed. The source says in each packet which ones are
- * told, so that all hops tell the same ones. What is not told for lack of room is counted.
+ * Tells the hop's daemon of packets in INT-MX, in which nothing is changed. The source says in each packet which ones
+ * are reported, so that all hops report the same ones. What is not reported for lack of room is counted.
  */
 #ifndef HOSTINT_TRANSIT_POSTCARD_H
 #define HOSTINT_TRANSIT_POSTCARD_H

@@ -12,7 +12,7 @@ use crate::model::{DropReasons, History, HostStatus, NodeId, PathFigures, PathQu
 use crate::os::clock;
 use crate::store::HistoryReader;
 use crate::views::hosts::KnownHosts;
-use crate::views::watch::ToldPaths;
+use crate::views::watch::SentPaths;
 
 /// The least number of flows and peers that the daemon is asked for. It is not asked for all: it has other work.
 const ASKED: usize = 1000;
@@ -45,27 +45,27 @@ impl Looker {
     }
 
     /// What the history says of the paths from a node to this host.
-    pub fn paths(&self, source: NodeId, status: &HostStatus) -> Option<ToldPaths> {
+    pub fn paths(&self, source: NodeId, status: &HostStatus) -> Option<SentPaths> {
         let (store, sink) = (self.store.as_deref()?, status.node_id?);
         let until_ns = clock::realtime_ns();
         let span = Span {
             since_ns: until_ns.saturating_sub(WAY_NS),
             until_ns,
         };
-        let told = ToldPaths {
+        let told = SentPaths {
             source,
             since_ns: span.since_ns,
             until_ns,
-            ..ToldPaths::default()
+            ..SentPaths::default()
         };
         Some(
             match read_paths(store, PathQuery::Pair { source, sink }, span) {
-                Ok((paths, hosts)) => ToldPaths {
+                Ok((paths, hosts)) => SentPaths {
                     paths,
                     hosts,
                     ..told
                 },
-                Err(err) => ToldPaths {
+                Err(err) => SentPaths {
                     trouble: Some(format!("{err:#}")),
                     ..told
                 },

@@ -14,7 +14,7 @@ use crate::cli::{StatusArgs, StatusOrder, exit};
 use crate::model::{HostStatus, NodeId};
 use crate::os::clock;
 use crate::os::screen_signals::{self, ScreenSignal};
-use crate::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, ToldPaths, Watch};
+use crate::views::watch::{Act, Appearance, FlowColumn, HostSnapshot, SentPaths, Watch};
 
 /// Nothing is due.
 const LONG: Duration = Duration::from_secs(3600);
@@ -28,7 +28,7 @@ enum Message {
 
 pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> {
     let begin = Instant::now();
-    // A user who may not look is told before the screen is taken.
+    // A user who may not look is refused before the screen is taken.
     let first = looker.all()?;
     let (tell, messages) = mpsc::channel();
     let signals = tell.clone();
@@ -45,7 +45,7 @@ pub fn run(looker: Looker, args: &StatusArgs, interval: Duration) -> Result<u8> 
     Ok(exit::OK)
 }
 
-fn snapshot(status: HostStatus, told: Option<ToldPaths>, begin: Instant) -> HostSnapshot {
+fn snapshot(status: HostStatus, told: Option<SentPaths>, begin: Instant) -> HostSnapshot {
     HostSnapshot {
         status,
         told,

@@ -63,6 +63,6 @@ impl Collector {
 
     /// The lines' output.
     pub fn output_mut(&mut self) -> &mut Output {
-        self.hub.taker_mut().lines.output_mut()
+        self.hub.taker.lines.output_mut()
     }
 }

@@ -122,9 +122,9 @@ impl Opening {
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
         let mut hub = takers::live_hub(&plan, output, store.as_ref(), &mut engines);
         let now_ns = wall::now_ns();
-        hub.start_at(now_ns);
-        hub.resume(bases);
-        hub.exporters_mut().remember(&seen, now_ns);
+        hub.ledgers.start_at(now_ns);
+        hub.ledgers.increments.resume(bases);
+        hub.ledgers.exporters.remember(&seen, now_ns);
         os_signals::install(Hangup::Reloads).context("cannot handle signals")?;
         let collects_on = listener.local_addresses();
         collects_on.iter().for_each(say_address);
@@ -218,7 +218,7 @@ impl Serving {
     fn finish(self) -> Result<()> {
         let Collector { hub, engines, .. } = self.collector;
         if let Some(store) = &self.store {
-            let increments = hub.increments();
+            let increments = &hub.ledgers.increments;
             store.leave_bases(increments.bases(MOST_BASES, wall::now_ns()));
         }
         // The history and engines are finished once nothing can hand them reports.

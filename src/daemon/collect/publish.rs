@@ -38,7 +38,7 @@ const MOST_MX_PAIRS: usize = 256;
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell, or else those of DNS.
     fn exporters(&mut self, most: usize) -> Vec<ExporterHealth> {
-        let mut health = self.hub.exporters().health(most, wall::now_ns());
+        let mut health = self.hub.ledgers.exporters.health(most, wall::now_ns());
         for one in &mut health {
             let chosen = one.node.and_then(|node| self.plan.config.names.get(&node));
             if let Some(name) = chosen {
@@ -48,7 +48,7 @@ impl Collector {
             }
         }
         if let Some(names) = &mut self.reverse_names {
-            names.fill_in(&mut health, self.hub.exporters(), Instant::now());
+            names.fill_in(&mut health, &self.hub.ledgers.exporters, Instant::now());
         }
         health
     }
@@ -67,19 +67,19 @@ impl Collector {
     /// Shows what the decoder knows.
     pub fn publish(&mut self) {
         let now_ns = wall::now_ns();
-        self.hub.exporters_mut().forget_old_identities(now_ns);
+        self.hub.ledgers.exporters.forget_old_identities(now_ns);
         let health = self.exporters(MOST_EXPORTERS);
         let names = self.names_of(&health);
-        self.hub.taker_mut().set_names(names);
-        let segments = self.hub.segment_rows(MOST_SEGMENTS);
-        let exporters = self.hub.exporters();
+        self.hub.taker.set_names(names);
+        let segments = self.hub.ledgers.segments.rows(MOST_SEGMENTS);
+        let exporters = &self.hub.ledgers.exporters;
         let sums = exporters.counts();
         let hosts = exporters.hosts(now_ns);
-        let traffic = self.hub.traffic().clone();
-        let hops = self.hub.hops().rows(MOST_PASSAGES);
-        let tcp = self.hub.connections().rows(MOST_TCP, now_ns);
-        let mx_pairs = self.hub.mx_pairs(MOST_MX_PAIRS);
-        let takers = self.hub.taker();
+        let traffic = self.hub.ledgers.traffic.clone();
+        let hops = self.hub.ledgers.hops.rows(MOST_PASSAGES);
+        let tcp = self.hub.ledgers.connections.rows(MOST_TCP, now_ns);
+        let mx_pairs = self.hub.ledgers.mx.pairs(MOST_MX_PAIRS);
+        let takers = &self.hub.taker;
         let lines = takers.lines.output().counts();
         let mut status = self.board.lock();
         status.undecodable = sums.not_decoded;
@@ -90,17 +90,17 @@ impl Collector {
         status.reports_lost = sums.numbers.lost;
         status.reports_duplicate = sums.numbers.duplicates;
         status.reports_unnumbered = sums.numbers.unnumbered;
-        let summaries = self.hub.increments().counts();
+        let summaries = self.hub.ledgers.increments.counts();
         status.summaries_incomplete = summaries.incomplete;
         status.summaries_repeated = summaries.repeated;
         status.summaries_untracked = summaries.no_room;
-        let mx = self.hub.mx_counts();
+        let mx = self.hub.ledgers.mx.counts();
         (status.mx_joined, status.mx_incomplete) = (mx.joined, mx.incomplete);
         status.mx_without_sink = mx.without_sink;
         status.mx_pairs = mx_pairs;
-        publish_drops(self.hub.drops(), &mut status);
-        publish_queues(self.hub.queues(), &mut status);
-        publish_clocks(self.hub.clocks().counts(), &mut status);
+        publish_drops(&self.hub.ledgers.drops, &mut status);
+        publish_queues(&self.hub.ledgers.queues, &mut status);
+        publish_clocks(&self.hub.ledgers.clocks.counts(), &mut status);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {
@@ -118,12 +118,12 @@ impl Collector {
         status.exporters_forgotten = sums.forgotten;
         status.exporters_untracked = sums.untracked;
         status.exporters = health;
-        status.coverage = self.hub.coverage().rows(MOST_PAIRS);
+        status.coverage = self.hub.ledgers.coverage.rows(MOST_PAIRS);
         status.segments = segments;
         status.traffic = traffic;
         status.hops = hops;
         status.tcp = tcp;
-        status.connections_untracked = self.hub.connections().untracked();
+        status.connections_untracked = self.hub.ledgers.connections.untracked();
     }
 }
 
@@ -192,8 +192,8 @@ impl Duty<Collector> for KeepHosts {
 
     fn turn(&mut self, collector: &mut Collector, _now: Instant) -> Result<()> {
         let hosts = hosts_of(collector.exporters(usize::MAX));
-        let grown = collector.hub.coverage_mut().take_growth(MOST_KEPT);
-        if let Some(history) = &collector.hub.taker().history {
+        let grown = collector.hub.ledgers.coverage.take_growth(MOST_KEPT);
+        if let Some(history) = &collector.hub.taker.history {
             history.see_hosts(hosts);
             history.add_coverage(grown);
         }

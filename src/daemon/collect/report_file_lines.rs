@@ -79,7 +79,7 @@ pub fn read(
     };
     judge.end();
     written(take_records(&mut judge, hub))?;
-    summary::say_exporters(hub.exporters());
+    summary::say_exporters(&hub.ledgers.exporters);
     let Lines { seen, read, bad } = counts;
     let wrong = match judge.wrong() {
         0 => String::new(),

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::collector::{ReceivedReport, ReportTaker};
-use crate::model::coverage::CoverageReport;
-use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
-use crate::model::{Arrival, CapturedConnection, NodeNames, Record};
+use serde::Serialize;
+
+use crate::collector::{ReceivedReport, ReportNews, ReportTaker};
+use crate::model::{CapturedConnection, NodeNames, Record};
 use crate::views::captured_option::CapturedLine;
 use crate::views::tcp_json::TcpJson;
 use crate::views::text::TextLine;
@@ -39,17 +39,14 @@ impl<W: Write> ReportLines<W> {
 
     /// Writes what a capture tells of TCP option 114.
     pub fn write_captured(&mut self, connections: &[CapturedConnection]) -> io::Result<()> {
-        for connection in connections {
-            self.line.clear();
-            if self.json {
-                serde_json::to_writer(&mut self.line, &TcpJson::captured(connection))?;
-                self.line.push(b'\n');
-            } else {
-                writeln!(self.line, "{}", CapturedLine(connection))?;
-            }
-            self.out.write_all(&self.line)?;
+        if self.json {
+            return self.write_records(connections.iter().map(TcpJson::captured));
         }
-        Ok(())
+        self.line.clear();
+        for connection in connections {
+            writeln!(self.line, "{}", CapturedLine(connection))?;
+        }
+        self.out.write_all(&self.line)
     }
 
     pub fn output(&self) -> &W {
@@ -61,8 +58,8 @@ impl<W: Write> ReportLines<W> {
     }
 }
 
-impl<W: Write> ReportTaker for ReportLines<W> {
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+impl<W: Write> ReportLines<W> {
+    fn write_report(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
         let ReceivedReport {
             report,
             arrival,
@@ -93,35 +90,32 @@ impl<W: Write> ReportTaker for ReportLines<W> {
         self.out.write_all(&self.line)
     }
 
-    /// Only JSON has lines about coverage.
-    fn accept_coverage(&mut self, report: &CoverageReport, arrival: Arrival) -> io::Result<()> {
-        if !self.json {
-            return Ok(());
-        }
+    fn write_records<R: Serialize>(
+        &mut self,
+        records: impl IntoIterator<Item = R>,
+    ) -> io::Result<()> {
         self.line.clear();
-        for record in report.records(arrival.exporter.ip(), arrival.received_ns) {
+        for record in records {
             serde_json::to_writer(&mut self.line, &record)?;
             self.line.push(b'\n');
         }
         self.out.write_all(&self.line)
     }
+}
 
-    /// Only JSON has lines about sums of drops.
-    fn accept_drops(
-        &mut self,
-        report: &DropTotalsReport,
-        _added: &[DropSum],
-        arrival: Arrival,
-    ) -> io::Result<()> {
-        // A report without sums is only a sign of life.
-        if !self.json || report.sums.is_empty() {
-            return Ok(());
+impl<W: Write> ReportTaker for ReportLines<W> {
+    /// Only JSON has lines about coverage and sums of drops; a report without sums is only a sign of life.
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        match news {
+            ReportNews::Report(received) => self.write_report(received),
+            ReportNews::Coverage(report, arrival) if self.json => {
+                self.write_records(report.records(arrival.exporter.ip(), arrival.received_ns))
+            }
+            ReportNews::Drops(report, _, arrival) if self.json && !report.sums.is_empty() => {
+                self.write_records([report.record(arrival.exporter.ip(), arrival.received_ns)])
+            }
+            _ => Ok(()),
         }
-        self.line.clear();
-        let record = report.record(arrival.exporter.ip(), arrival.received_ns);
-        serde_json::to_writer(&mut self.line, &record)?;
-        self.line.push(b'\n');
-        self.out.write_all(&self.line)
     }
 
     fn flush(&mut self) -> io::Result<()> {

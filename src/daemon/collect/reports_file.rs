@@ -71,8 +71,11 @@ pub fn run(
 
 /// Hands the names of hosts, and when each reported last, to the history.
 fn keep_hosts(hub: &mut Hub) {
-    let exporters = hub.exporters().health(usize::MAX, clock::realtime_ns());
-    if let Some(history) = &hub.taker_mut().history {
+    let exporters = hub
+        .ledgers
+        .exporters
+        .health(usize::MAX, clock::realtime_ns());
+    if let Some(history) = &hub.taker.history {
         history.see_hosts(hosts_of(exporters));
     }
 }
@@ -165,11 +168,11 @@ fn read_capture(
     written(take_datagrams(&mut judge, hub))?;
     packets.wrong_time = judge.wrong();
     packets.count_options(options.counts());
-    written(hub.taker_mut().lines.write_captured(&options.take()))?;
-    summary::say_exporters(hub.exporters());
-    let sums = summary::sums(hub.exporters());
+    written(hub.taker.lines.write_captured(&options.take()))?;
+    summary::say_exporters(&hub.ledgers.exporters);
+    let sums = summary::sums(&hub.ledgers.exporters);
     eprintln!("hostint: {name}: {packets}, {sums}");
-    if packets.tell_nothing() && end.is_ok() {
+    if packets.report_nothing() && end.is_ok() {
         eprintln!("hostint: {}", packets.why_nothing(ports));
     }
     end
@@ -211,7 +214,7 @@ impl Packets {
     }
 
     /// There are packets, but no reports and nothing of option 114.
-    fn tell_nothing(&self) -> bool {
+    fn report_nothing(&self) -> bool {
         self.seen > 0 && self.datagrams == 0 && self.with_option == 0
     }
 

@@ -9,7 +9,7 @@ use super::summary;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::model::{CollectStatus, EngineStatus, EngineUnit};
 use crate::os::log;
-use crate::views::text::Grouped;
+use crate::views::digits::Grouped;
 
 impl ShowsSigns for Collector {
     fn signs(&mut self) -> &mut Signs {
@@ -17,7 +17,7 @@ impl ShowsSigns for Collector {
     }
 
     fn lacking(&mut self) -> Vec<String> {
-        let takers = self.hub.taker();
+        let takers = &self.hub.taker;
         let lines = takers.lines.output().trouble().map(str::to_owned);
         let store = takers.history.as_ref();
         let store = store.and_then(|keeper| keeper.counts().trouble());
@@ -34,7 +34,7 @@ impl ShowsSigns for Collector {
 impl Collector {
     /// Logs what each exporter and all of them sent, and what of it was lost or could not be read.
     pub fn summarize(&self) {
-        let (status, exporters) = (self.board.status(), self.hub.exporters());
+        let (status, exporters) = (self.board.status(), &self.hub.ledgers.exporters);
         summary::say_exporters(exporters);
         let mut line = format!(
             "{} datagrams, {}, {} dropped by the socket, {} dropped at the queue",

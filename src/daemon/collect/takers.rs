@@ -6,14 +6,11 @@ use std::sync::Arc;
 use super::output::Output;
 use super::plan::CollectPlan;
 use super::report_lines::ReportLines;
-use crate::collector::{ReceivedReport, ReportHub, ReportTaker, SETTLED_NS};
+use crate::collector::{ReceivedReport, ReportHub, ReportNews, ReportTaker, SETTLED_NS};
 use crate::engines::{Engines, Feed, FeedReport};
-use crate::model::coverage::CoverageReport;
-use crate::model::crossings::PathCrossed;
-use crate::model::drop_totals_report::{DropSum, DropTotalsReport};
 use crate::model::{
     Arrival, Body, DropCount, Flags, HostDropSum, HwId, LatencyClocks, Measured, NodeNames,
-    Observation, PathGrowth, PathPart, Report,
+    Observation, PathPart, Report,
 };
 use crate::os::clock;
 use crate::store::{Store, StoreKeeper};
@@ -66,35 +63,10 @@ pub fn live_hub(
 }
 
 impl ReportTaker for Takers {
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
-        self.history.accept(received)?;
-        self.engines.accept(received)?;
-        self.lines.accept(received)
-    }
-
-    fn accept_coverage(&mut self, report: &CoverageReport, arrival: Arrival) -> io::Result<()> {
-        self.lines.accept_coverage(report, arrival)
-    }
-
-    fn accept_drops(
-        &mut self,
-        report: &DropTotalsReport,
-        added: &[DropSum],
-        arrival: Arrival,
-    ) -> io::Result<()> {
-        self.history.accept_drops(report, added, arrival)?;
-        self.engines.accept_drops(report, added, arrival)?;
-        self.lines.accept_drops(report, added, arrival)
-    }
-
-    fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
-        self.history.accept_path(growth, arrival)?;
-        self.engines.accept_path(growth, arrival)
-    }
-
-    fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
-        self.history.accept_crossed(known, arrival)?;
-        self.engines.accept_crossed(known, arrival)
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        self.history.accept(news)?;
+        self.engines.accept(news)?;
+        self.lines.accept(news)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -105,103 +77,28 @@ impl ReportTaker for Takers {
 }
 
 impl<T: ReportTaker> ReportTaker for Option<T> {
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
-        match self {
-            Some(taker) => taker.accept(received),
-            None => Ok(()),
-        }
-    }
-
-    fn accept_drops(
-        &mut self,
-        report: &DropTotalsReport,
-        added: &[DropSum],
-        arrival: Arrival,
-    ) -> io::Result<()> {
-        match self {
-            Some(taker) => taker.accept_drops(report, added, arrival),
-            None => Ok(()),
-        }
-    }
-
-    fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
-        match self {
-            Some(taker) => taker.accept_path(growth, arrival),
-            None => Ok(()),
-        }
-    }
-
-    fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
-        match self {
-            Some(taker) => taker.accept_crossed(known, arrival),
-            None => Ok(()),
-        }
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        self.as_mut().map_or(Ok(()), |taker| taker.accept(news))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Some(taker) => taker.flush(),
-            None => Ok(()),
-        }
+        self.as_mut().map_or(Ok(()), ReportTaker::flush)
     }
 }
 
 impl ReportTaker for StoreKeeper {
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
-        let ReceivedReport {
-            report,
-            arrival,
-            class,
-            measured,
-            path,
-            dropped,
-            grown,
-            part,
-            evidence,
-            ..
-        } = *received;
-        if let (Body::HostDrop(told), Some(count), Some(arrival)) =
-            (&report.observation.body, dropped, arrival)
-        {
-            self.drop_flow(told.node, &told.drop, count, arrival.received_ns);
-        }
-        if let (Body::HostHop(told), Some(arrival)) = (&report.observation.body, arrival) {
-            self.see_hop(told.node, &told.hop, arrival.received_ns);
-        }
-        if let (Body::Queue(told), Some(arrival)) = (&report.observation.body, arrival) {
-            self.see_episode(told.node, &told.episode, arrival.received_ns);
-        }
-        if let (Body::Connection(told), Some(grown), Some(arrival)) =
-            (&report.observation.body, grown, arrival)
-        {
-            self.see_connection(told, &grown, arrival.received_ns);
-        }
-        self.keep(report, part, arrival, class, measured, evidence);
-        if let Some(path) = path {
-            self.add_path(path);
-        }
-        Ok(())
-    }
-
-    fn accept_drops(
-        &mut self,
-        report: &DropTotalsReport,
-        added: &[DropSum],
-        arrival: Arrival,
-    ) -> io::Result<()> {
-        self.drop_sums(report.node, added, arrival.received_ns);
-        Ok(())
-    }
-
-    fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
-        self.grow_path(growth, arrival.received_ns);
-        Ok(())
-    }
-
-    fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
-        let time_ns = arrival.received_ns.saturating_sub(SETTLED_NS);
-        for path in known {
-            self.cross_path(path, time_ns);
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        match news {
+            ReportNews::Report(received) => keep_report(self, received),
+            ReportNews::Coverage(..) => {}
+            ReportNews::Drops(report, added, arrival) => {
+                self.drop_sums(report.node, added, arrival.received_ns);
+            }
+            ReportNews::Path(growth, arrival) => self.grow_path(growth, arrival.received_ns),
+            ReportNews::Crossed(known, arrival) => {
+                let time_ns = arrival.received_ns.saturating_sub(SETTLED_NS);
+                known.iter().for_each(|path| self.cross_path(path, time_ns));
+            }
         }
         Ok(())
     }
@@ -212,67 +109,64 @@ impl ReportTaker for StoreKeeper {
     }
 }
 
-impl ReportTaker for Feed {
-    fn accept(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
-        let ReceivedReport {
-            report,
-            arrival,
-            class,
-            measured,
-            dropped,
-            clocks,
-            evidence,
-            ..
-        } = *received;
-        let drop_reason = report
-            .observation
-            .drop_reason()
-            .and_then(|code| received.reasons.name(code));
-        Self::take(
-            self,
-            &FeedReport {
-                report,
-                arrival,
-                clocks,
-                drop_reason,
-                class,
-                added: measured,
-                dropped,
-                bytes: evidence.len(),
-            },
-        );
-        Ok(())
-    }
-
-    fn accept_drops(
-        &mut self,
-        report: &DropTotalsReport,
-        added: &[DropSum],
-        arrival: Arrival,
-    ) -> io::Result<()> {
-        let time_s = seconds(arrival.received_ns);
-        for sum in added {
-            let body = Body::HostDropSum(Box::new(HostDropSum {
-                time_s,
-                node: report.node,
-                subject: sum.subject.clone(),
-            }));
-            let added = (None, Some(sum.count));
-            feed_own(self, body, added, size_of::<HostDropSum>(), arrival);
+fn keep_report(history: &mut StoreKeeper, received: &ReceivedReport<'_>) {
+    let ReceivedReport {
+        report,
+        arrival,
+        class,
+        measured,
+        path,
+        dropped,
+        grown,
+        part,
+        evidence,
+        ..
+    } = *received;
+    if let Some(Arrival { received_ns, .. }) = arrival {
+        match (&report.observation.body, dropped, grown) {
+            (Body::HostDrop(of), Some(count), _) => {
+                history.drop_flow(of.node, &of.drop, count, received_ns);
+            }
+            (Body::HostHop(of), ..) => history.see_hop(of.node, &of.hop, received_ns),
+            (Body::Queue(of), ..) => history.see_episode(of.node, &of.episode, received_ns),
+            (Body::Connection(of), _, Some(grown)) => {
+                history.see_connection(of, &grown, received_ns);
+            }
+            _ => {}
         }
-        Ok(())
     }
-
-    fn accept_path(&mut self, growth: &PathGrowth, arrival: Arrival) -> io::Result<()> {
-        let parts = PathPart::of_growth(growth, seconds(arrival.received_ns));
-        feed_parts(self, parts, arrival);
-        Ok(())
+    history.keep(report, part, arrival, class, measured, evidence);
+    if let Some(path) = path {
+        history.add_path(path);
     }
+}
 
-    fn accept_crossed(&mut self, known: &[PathCrossed], arrival: Arrival) -> io::Result<()> {
-        let time_s = seconds(arrival.received_ns.saturating_sub(SETTLED_NS));
-        for path in known {
-            feed_parts(self, PathPart::of_crossed(path, time_s), arrival);
+impl ReportTaker for Feed {
+    fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        match news {
+            ReportNews::Report(received) => feed_report(self, received),
+            ReportNews::Coverage(..) => {}
+            ReportNews::Drops(report, added, arrival) => {
+                for sum in added {
+                    let body = Body::HostDropSum(Box::new(HostDropSum {
+                        time_s: seconds(arrival.received_ns),
+                        node: report.node,
+                        subject: sum.subject.clone(),
+                    }));
+                    let added = (None, Some(sum.count));
+                    feed_own(self, body, added, size_of::<HostDropSum>(), arrival);
+                }
+            }
+            ReportNews::Path(growth, arrival) => {
+                let parts = PathPart::of_growth(growth, seconds(arrival.received_ns));
+                feed_parts(self, parts, arrival);
+            }
+            ReportNews::Crossed(known, arrival) => {
+                let time_s = seconds(arrival.received_ns.saturating_sub(SETTLED_NS));
+                for path in known {
+                    feed_parts(self, PathPart::of_crossed(path, time_s), arrival);
+                }
+            }
         }
         Ok(())
     }
@@ -281,6 +175,20 @@ impl ReportTaker for Feed {
         Self::flush(self);
         Ok(())
     }
+}
+
+fn feed_report(engines: &mut Feed, received: &ReceivedReport<'_>) {
+    let reason = received.report.observation.drop_reason();
+    engines.take(&FeedReport {
+        report: received.report,
+        arrival: received.arrival,
+        clocks: received.clocks,
+        drop_reason: reason.and_then(|code| received.reasons.name(code)),
+        class: received.class,
+        added: received.measured,
+        dropped: received.dropped,
+        bytes: received.evidence.len(),
+    });
 }
 
 fn seconds(time_ns: u64) -> u32 {
@@ -316,7 +224,7 @@ fn feed_own(
     feed.take(&FeedReport {
         report: &report,
         arrival: Some(arrival),
-        clocks: LatencyClocks::Untold,
+        clocks: LatencyClocks::Unreported,
         drop_reason: None,
         class: None,
         added,

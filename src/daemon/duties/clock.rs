@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::shared_settings::ToldByDaemon;
+use crate::datapath::shared_settings::ReportedByDaemon;
 use crate::model::ClockSteering;
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -28,7 +28,7 @@ impl<D: OnHost> Duty<D> for FollowClock {
         }
         self.due = Some(now + PERIOD);
         let discipline = daemon.note_clock()?;
-        let told = ToldByDaemon {
+        let told = ReportedByDaemon {
             steering: ClockSteering::of_ppb(daemon.side().own_clock.most_steered_ppb()),
             sends_strays: daemon.side().leases.is_some(),
         };

@@ -8,32 +8,32 @@ use anyhow::Result;
 use crate::clocks::Reading;
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::model::{ClockEvidence, ClockReading, QuickPacket};
 use crate::os::{clock, netns};
 use crate::report::ClockNews;
 
-/// Readings that are told: a datagram may be lost, and readings of two that follow each other have to meet.
+/// Readings that are reported: a datagram may be lost, and readings of two that follow each other have to meet.
 const READINGS: usize = 6;
 
 const PERIOD: Duration = Duration::from_secs(1);
-/// When the clock was set, collectors are told at once, but no more often than this.
+/// When the clock was set, collectors get to know it at once, but no more often than this.
 const LEAST_PERIOD: Duration = Duration::from_millis(100);
 
 /// The duty to do so.
 #[derive(Default)]
-pub struct TellClocks {
+pub struct SendClocks {
     news: ClockNews,
     told: Option<Instant>,
 }
 
-impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
+impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
     fn task(&self) -> &'static str {
         "tell collectors what this host knows about clocks"
     }
 
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
-        let period = match daemon.side().is_set_untold {
+        let period = match daemon.side().is_set_unreported {
             true => LEAST_PERIOD,
             false => PERIOD,
         };
@@ -45,7 +45,7 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
             Some(leases) => leases.exchanges.take(),
             None => Vec::new(),
         };
-        if !daemon.tells_extended() {
+        if !daemon.sends_extended() {
             return Ok(());
         }
         for (node, exchange) in exchanges {
@@ -67,7 +67,7 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
         }
         // If the clock was set while those packets arrived, this reading shows it.
         daemon.note_clock()?;
-        daemon.side().is_set_untold = false;
+        daemon.side().is_set_unreported = false;
         let clock = daemon.side().clock.unwrap_or_default();
         let stated_error_ns = daemon.side().stated_errors.greatest_ns();
         let readings = daemon.side().own_clock.newest(READINGS);
@@ -82,7 +82,7 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellClocks {
             peers: self.news.take(),
         };
         let time_s = (now_ns / 1_000_000_000) as u32;
-        daemon.emitter().tell_clocks(&evidence, time_s);
+        daemon.emitter().report_clocks(&evidence, time_s);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::missed::{MissedKey, MissedTable};
 use crate::datapath::pins::Pins;
 use crate::datapath::watch::Watchlist;
@@ -21,7 +21,7 @@ use crate::os::clock;
 const PERIOD_S: u16 = 10;
 
 /// The duty to do so.
-pub struct TellCoverage {
+pub struct SendCoverage {
     tally: MissedTally<MissedKey>,
     epoch_ns: u64,
     /// The table that was read last.
@@ -53,7 +53,7 @@ impl ClassNames {
     }
 }
 
-impl TellCoverage {
+impl SendCoverage {
     pub fn new() -> Self {
         Self {
             tally: MissedTally::default(),
@@ -63,7 +63,7 @@ impl TellCoverage {
         }
     }
 
-    /// Returns the counts that are to be told.
+    /// Returns the counts that are to be reported.
     fn read(&mut self, pins: &Pins) -> io::Result<Vec<MissedPackets>> {
         let Some(table) = MissedTable::open(pins)? else {
             return Ok(self.tally.end_turn());
@@ -95,7 +95,7 @@ impl TellCoverage {
     }
 }
 
-impl<D: TellsCollectors + OnHost> Duty<D> for TellCoverage {
+impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCoverage {
     fn task(&self) -> &'static str {
         "tell collectors which packets were tagged and which were not"
     }
@@ -105,7 +105,7 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellCoverage {
     }
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
-        if !daemon.tells_extended() {
+        if !daemon.sends_extended() {
             return Ok(());
         }
         let missed = self.read(daemon.pins())?;
@@ -119,7 +119,7 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellCoverage {
             missed,
         };
         let time_s = (clock::realtime_ns() / 1_000_000_000) as u32;
-        daemon.emitter().tell_coverage(&report, time_s);
+        daemon.emitter().send_coverage(&report, time_s);
         Ok(())
     }
 

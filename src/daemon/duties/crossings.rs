@@ -6,24 +6,24 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::crossings::Crossings;
 use crate::model::crossing_tally::BLOCKS_TOLD;
 use crate::model::crossings::CrossingReport;
 use crate::os::clock;
 
-/// Each block is told in several turns, so that a lost datagram costs no packet.
+/// Each block is reported in several turns, so that a lost datagram costs no packet.
 const PERIOD: Duration = Duration::from_secs(2);
 
-/// The duty to do so. If several daemons of a host have it, collectors are told the same by each.
+/// The duty to do so. If several daemons of a host have it, collectors get the same from each.
 #[derive(Default)]
-pub struct TellCrossings {
+pub struct SendCrossings {
     crossings: Crossings,
     /// The daemon has the program that counts packets behind queues.
     tells_sent: bool,
 }
 
-impl TellCrossings {
+impl SendCrossings {
     pub fn new(tells_sent: bool) -> Self {
         Self {
             tells_sent,
@@ -32,7 +32,7 @@ impl TellCrossings {
     }
 }
 
-impl<D: TellsCollectors + OnHost> Duty<D> for TellCrossings {
+impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCrossings {
     fn task(&self) -> &'static str {
         "tell collectors the packets that came by"
     }
@@ -42,7 +42,7 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellCrossings {
     }
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
-        if !daemon.tells_extended() {
+        if !daemon.sends_extended() {
             return Ok(());
         }
         let told_ns = clock::realtime_ns();
@@ -60,7 +60,7 @@ impl<D: TellsCollectors + OnHost> Duty<D> for TellCrossings {
             counts: told.counts,
             covered: told.covered,
         };
-        daemon.emitter().tell_crossings(&report);
+        daemon.emitter().send_crossings(&report);
         Ok(())
     }
 }

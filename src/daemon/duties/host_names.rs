@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::host_names::NameTable;
 use crate::lease::{HeardName, OwnName};
 use crate::model::{ClaimOrigin, NameClaim, NodeId};
@@ -24,10 +24,10 @@ pub struct KeepHostNames {
     written: Option<(u32, BTreeMap<NodeId, String>)>,
     turns: u32,
     /// The log says already that there is no room.
-    full_said: bool,
+    full_logged: bool,
 }
 
-impl<D: TellsCollectors + OnHost> Duty<D> for KeepHostNames {
+impl<D: ReportsToCollectors + OnHost> Duty<D> for KeepHostNames {
     fn task(&self) -> &'static str {
         "keep the names of hosts"
     }
@@ -95,7 +95,7 @@ impl KeepHostNames {
             failed = table.note(claim).err().or(failed);
         }
         if let Some(err) = failed
-            && !std::mem::replace(&mut self.full_said, true)
+            && !std::mem::replace(&mut self.full_logged, true)
         {
             log::warning(format_args!(
                 "cannot note the names of more hosts, so that status shows their ids alone: {err}"
@@ -105,7 +105,7 @@ impl KeepHostNames {
 }
 
 /// This host as it tells itself.
-fn own_name<D: TellsCollectors>(daemon: &D) -> Result<OwnName> {
+fn own_name<D: ReportsToCollectors>(daemon: &D) -> Result<OwnName> {
     let identity = daemon.identity().map(|settings| settings.name.clone());
     Ok(OwnName {
         node: daemon.node()?,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::model::NodeIdentity;
 use crate::model::node_identity::MOST_INTERFACES;
 use crate::os::host_token::{Claim, HostToken};
@@ -24,11 +24,11 @@ const TOKEN: &str = "identity";
 
 /// The duty to do so.
 #[derive(Default)]
-pub struct TellIdentity {
+pub struct SendIdentity {
     token: Option<HostToken>,
 }
 
-impl<D: TellsCollectors> Duty<D> for TellIdentity {
+impl<D: ReportsToCollectors> Duty<D> for SendIdentity {
     fn task(&self) -> &'static str {
         "tell collectors this host's identity"
     }

@@ -17,12 +17,12 @@ mod source_flows;
 
 pub use attachments::LookAfterAttachments;
 pub use clock::FollowClock;
-pub use clock_evidence::TellClocks;
+pub use clock_evidence::SendClocks;
 pub use config_file::{ReadFileAgain, ReadsFile};
-pub use coverage::TellCoverage;
-pub use crossings::TellCrossings;
+pub use coverage::SendCoverage;
+pub use crossings::SendCrossings;
 pub use host_names::KeepHostNames;
-pub use identity::TellIdentity;
+pub use identity::SendIdentity;
 pub use leases::KeepLeases;
 pub use option_room::MakeOptionRoom;
 pub use own_host::FollowHost;

@@ -1,4 +1,4 @@
-//! The times of lease questions and answers, which wait to be told as evidence about clocks.
+//! The times of lease questions and answers, which wait to be reported as evidence about clocks.
 
 use crate::lease::LeaseUpdate;
 use crate::model::{LeaseExchange, NodeId};

@@ -1,11 +1,11 @@
 //! Keeps the leases of this host's source: questions go out, answers come in, and the kernel learns what they mean.
 
 mod exchanges;
+mod logged;
 mod nonces;
 mod path_changes;
 mod probes;
 mod reverse;
-mod said;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,11 +13,11 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 
 use self::exchanges::Exchanges;
+use self::logged::{LoggedLease, say};
 use self::nonces::Nonces;
 use self::path_changes::PathChanges;
 use self::probes::Probes;
 use self::reverse::Strays;
-use self::said::{Said, say};
 use crate::config::DscpMark;
 use crate::datapath::leases::Leases;
 use crate::datapath::pins::Pins;
@@ -58,7 +58,7 @@ pub struct LeaseKeeping {
     next_round_ns: u64,
     next_scan_ns: u64,
     number: u16,
-    said: HashMap<IpAddr, Said>,
+    said: HashMap<IpAddr, LoggedLease>,
     pub exchanges: Exchanges,
     pub counts: QuestionCounts,
 }
@@ -276,10 +276,10 @@ impl LeaseKeeping {
                 closed.extend(self.keeper.note_counts(place, &entry.counts, now_ns));
             }
         }
-        self.tell_changed(&closed)
+        self.report_changed(&closed)
     }
 
-    fn tell_changed(&mut self, updates: &[LeaseUpdate]) -> Result<()> {
+    fn report_changed(&mut self, updates: &[LeaseUpdate]) -> Result<()> {
         let changed: Vec<_> = (updates.iter())
             .map(|update| (update.pair, update.lease))
             .collect();
@@ -306,7 +306,7 @@ impl LeaseKeeping {
     fn reverse(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
         let hosts = (&mut self.keeper, &mut self.names);
         let updates = self.reverse.turn(hosts, &mut self.probes, pins, now_ns)?;
-        self.tell_changed(&updates)
+        self.report_changed(&updates)
     }
 
     fn ask(&mut self) {

@@ -1,4 +1,4 @@
-//! Reports to collectors: flows as they are told, and the sums of all drops.
+//! Reports to collectors: flows as they are reported, and the sums of all drops.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::state::PostcardsDaemon;
 use crate::config::{IdentitySettings, PostcardFormat};
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{
     Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport,
@@ -23,10 +23,10 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// The time from one report of sums to the next.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// A sum that changed is told this many times, in case that a datagram is lost.
+/// A sum that changed is reported this many times, in case that a datagram is lost.
 const TIMES: u8 = 3;
 
-/// Each of these periods all sums are told, for collectors that began meanwhile.
+/// Each of these periods all sums are reported, for collectors that began meanwhile.
 const ALL_EVERY: u64 = 6;
 
 impl PostcardsDaemon {
@@ -129,7 +129,7 @@ impl PostcardsDaemon {
         }
     }
 
-    /// True if reports are standard ones. Those are about single packets, so that none is told twice.
+    /// True if reports are standard ones. Those are about single packets, so that none is reported twice.
     pub fn sends_standard(&self) -> bool {
         self.plan.config.report_format.standard().is_some()
     }
@@ -188,7 +188,7 @@ fn beyond_places(totals: &DropTotals) -> impl Iterator<Item = DropSum> {
     rest.filter(|sum| !sum.count.is_zero())
 }
 
-impl TellsCollectors for PostcardsDaemon {
+impl ReportsToCollectors for PostcardsDaemon {
     fn emitter(&mut self) -> &mut Emitter {
         &mut self.emitter
     }
@@ -198,7 +198,7 @@ impl TellsCollectors for PostcardsDaemon {
     }
 
     /// Collectors that are to get standard v0.5 know none of hostint's own kinds of reports.
-    fn tells_extended(&self) -> bool {
+    fn sends_extended(&self) -> bool {
         let config = &self.plan.config;
         !config.collectors.is_empty() && config.report_format != PostcardFormat::Standard
     }
@@ -206,7 +206,7 @@ impl TellsCollectors for PostcardsDaemon {
     /// The daemon of a sink or source tells it, if there is one.
     fn identity(&self) -> Option<&IdentitySettings> {
         let settings = self.plan.config.identity.as_ref()?;
-        (self.tells_extended() && !self.host.is_served()).then_some(settings)
+        (self.sends_extended() && !self.host.is_served()).then_some(settings)
     }
 
     fn lacks(&self) -> Result<KernelParts> {
@@ -215,20 +215,20 @@ impl TellsCollectors for PostcardsDaemon {
 }
 
 /// The duty to tell collectors the sums of all drops.
-pub struct TellSums {
+pub struct SendSums {
     epoch_ns: u64,
     turns: u64,
-    last: HashMap<DropSubject, ToldSum>,
+    last: HashMap<DropSubject, ReportedSum>,
 }
 
-/// A sum that was told, and how many times since it changed.
+/// A sum that was reported, and how many times since it changed.
 #[derive(Default)]
-struct ToldSum {
+struct ReportedSum {
     count: DropCount,
     times: u8,
 }
 
-impl TellSums {
+impl SendSums {
     /// The program was attached at this time.
     pub fn since(epoch_ns: u64) -> Self {
         Self {
@@ -238,11 +238,11 @@ impl TellSums {
         }
     }
 
-    /// True if the sum is to be told in this turn.
+    /// True if the sum is to be reported in this turn.
     fn is_due(&mut self, sum: &DropSum, all: bool) -> bool {
         let told = self.last.entry(sum.subject.clone()).or_default();
         if told.count != sum.count {
-            *told = ToldSum {
+            *told = ReportedSum {
                 count: sum.count,
                 times: 0,
             };
@@ -253,7 +253,7 @@ impl TellSums {
     }
 }
 
-impl Duty<PostcardsDaemon> for TellSums {
+impl Duty<PostcardsDaemon> for SendSums {
     fn task(&self) -> &'static str {
         "tell collectors what this host dropped"
     }
@@ -263,7 +263,7 @@ impl Duty<PostcardsDaemon> for TellSums {
     }
 
     fn turn(&mut self, daemon: &mut PostcardsDaemon, _now: Instant) -> Result<()> {
-        if !daemon.tells_extended() {
+        if !daemon.sends_extended() {
             return Ok(());
         }
         let Some(totals) = daemon.totals()?.drops else {
@@ -280,7 +280,7 @@ impl Duty<PostcardsDaemon> for TellSums {
             sums,
         };
         let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
-        daemon.emitter.tell_drops(&report, time_s);
+        daemon.emitter.report_drops(&report, time_s);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The drops of a host: their program, and the flows that were told.
+//! The drops of a host: their program, and the flows that were reported.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::links::HostLinks;
 use super::names::KernelNames;
 use super::plan::PostcardsPlan;
-use super::told::ToldFlows;
+use super::reported_flows::ReportedFlows;
 use crate::datapath::drops::{DropPlan, DropProgram, read_event};
 use crate::datapath::event_ring::EventRing;
 use crate::host::advice::unless_refused;
@@ -24,7 +24,7 @@ pub struct DropCards {
     /// The plan as the program has it.
     programmed: DropPlan,
     events: EventRing,
-    told: ToldFlows<DropId>,
+    told: ReportedFlows<DropId>,
     /// The kernel's counters as they were when the program was attached.
     counters_before: Vec<KernelCounter>,
     /// The flows in the program's table when they were read last.
@@ -51,7 +51,7 @@ impl DropCards {
                  them, and many of those were no loss",
             );
         }
-        // What was lost before is not told; what is lost from here on is.
+        // What was lost before is not reported; what is lost from here on is.
         let counters_before =
             kernel_counters::read().context("cannot read the kernel's counters")?;
         let programmed = plan.for_drops(&names.reasons)?;
@@ -66,7 +66,7 @@ impl DropCards {
             events: program.events().context("cannot read drops")?,
             program,
             programmed,
-            told: ToldFlows::new(plan.config.max_reports),
+            told: ReportedFlows::new(plan.config.max_reports),
             counters_before,
             flows: 0,
         }))
@@ -129,7 +129,7 @@ impl DropCards {
         Ok(new)
     }
 
-    /// Of these flows those that have news which may be told now. `read` is as for `ToldFlows::news`.
+    /// Of these flows those that have news which may be reported now. `read` is as for `ToldFlows::news`.
     pub fn take(&mut self, drops: Vec<HostDrop>, read: Option<Instant>) -> Vec<HostDrop> {
         let now = Instant::now();
         let drops = drops.into_iter();

@@ -1,9 +1,9 @@
-//! The episodes of queues that go on, or whose end is to be told, with the flows of their packets.
+//! The episodes of queues that go on, or whose end is to be reported, with the flows of their packets.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::told::ToldFlows;
+use super::reported_flows::ReportedFlows;
 use crate::model::{EpisodeId, FlowKey, MOST_QUEUE_FLOWS, QueueEpisode, QueueFlow, QueuePacket};
 
 /// The most episodes that are known at a time. There is one for each queue, and those that ended lately.
@@ -15,7 +15,7 @@ type Queue = (u32, u32);
 /// What is known of an episode.
 struct KnownEpisode {
     episode: QueueEpisode,
-    /// Packets and bytes of each flow that was told.
+    /// Packets and bytes of each flow that was reported.
     flows: HashMap<FlowKey, (u64, u64)>,
 }
 
@@ -66,7 +66,7 @@ pub struct Episodes {
     known: HashMap<EpisodeId, KnownEpisode>,
     /// The newest episode of each queue that was told to its end.
     done: HashMap<Queue, u64>,
-    told: ToldFlows<EpisodeId>,
+    told: ReportedFlows<EpisodeId>,
     /// Episodes that found no room here.
     pub untold: u64,
 }
@@ -77,7 +77,7 @@ impl Episodes {
         Self {
             known: HashMap::new(),
             done: HashMap::new(),
-            told: ToldFlows::new(most),
+            told: ReportedFlows::new(most),
             untold: 0,
         }
     }
@@ -132,8 +132,9 @@ impl Episodes {
         }
     }
 
-    /// The episodes that are to be told now: at once when they begin and end, and between these once in a period. In each
-    /// period, `repeats` is true once: ends are told again then, and those that were repeated are forgotten.
+    /// The episodes that are to be reported now: at once when they begin and end, and between these once in a period.
+    /// In each period, `repeats` is true once: ends are reported again then, and those that were repeated are
+    /// forgotten.
     pub fn due(&mut self, period: Duration, repeats: bool, now: Instant) -> DueEpisodes {
         let mut due = DueEpisodes::default();
         let mut over = Vec::new();

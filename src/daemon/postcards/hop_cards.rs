@@ -1,4 +1,4 @@
-//! The hops of a host: their programs, and the flows that were told.
+//! The hops of a host: their programs, and the flows that were reported.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::hop_interfaces::HopInterfaces;
 use super::links::HostLinks;
 use super::plan::PostcardsPlan;
-use super::told::ToldFlows;
+use super::reported_flows::ReportedFlows;
 use crate::config::HopsChoice;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::hops::{HopPrograms, read_event};
@@ -21,7 +21,7 @@ pub struct HopCards {
     pub programs: HopPrograms,
     pub interfaces: HopInterfaces,
     events: EventRing,
-    told: ToldFlows<HopId>,
+    told: ReportedFlows<HopId>,
     /// The flows in the table when they were read last.
     flows: usize,
 }
@@ -49,7 +49,7 @@ impl HopCards {
             interfaces,
             events: programs.events().context("cannot read hops")?,
             programs,
-            told: ToldFlows::new(config.max_reports),
+            told: ReportedFlows::new(config.max_reports),
             flows: 0,
         }))
     }
@@ -99,7 +99,7 @@ impl HopCards {
         Ok(new)
     }
 
-    /// Of these flows those that may be told now, with their interfaces' names. `read` is as for `ToldFlows::news`.
+    /// Of these flows those that may be reported now, with their interfaces' names. `read` is as for `ToldFlows::news`.
     pub fn take(
         &mut self,
         hops: Vec<HostHop>,
@@ -119,8 +119,8 @@ impl HopCards {
         taken
     }
 
-    /// Flows that had packets since they were told, and were not told for `period`; all of the former if there is none;
-    /// and the time when they were read.
+    /// Flows that had packets since they were reported, and were not reported for `period`; all of the former if there
+    /// is none; and the time when they were read.
     pub fn due(
         &mut self,
         period: Option<Duration>,

@@ -33,37 +33,37 @@ impl Duty<PostcardsDaemon> for RenewStamps {
 
 /// The duty to tell each flow once in a period.
 #[derive(Default)]
-pub struct TellHops {
+pub struct SendHops {
     last: Option<Instant>,
 }
 
-impl Duty<PostcardsDaemon> for TellHops {
+impl Duty<PostcardsDaemon> for SendHops {
     fn task(&self) -> &'static str {
         "read the flows of packets that are timed"
     }
 
     fn turn(&mut self, daemon: &mut PostcardsDaemon, now: Instant) -> Result<()> {
-        // A flow that was told at once is due between two periods.
+        // A flow that was reported at once is due between two periods.
         let half = daemon.plan.config.report_period.0 / 2;
         if self.last.is_some_and(|last| now < last + half) {
             return Ok(());
         }
         self.last = Some(now);
-        tell_due(daemon, false)
+        report_due(daemon, false)
     }
 
     fn finish(&mut self, daemon: &mut PostcardsDaemon) -> Result<()> {
-        tell_due(daemon, true)
+        report_due(daemon, true)
     }
 }
 
-fn tell_due(daemon: &mut PostcardsDaemon, all: bool) -> Result<()> {
+fn report_due(daemon: &mut PostcardsDaemon, all: bool) -> Result<()> {
     let period = daemon.plan.config.report_period.0;
     let Some(hops) = &mut daemon.hops else {
         return Ok(());
     };
     let (due, read) = hops.due((!all).then_some(period), idle_after(period))?;
-    // The beginning of a flow is told before what its record has in the meantime.
-    daemon.tell_new_hops(Duration::ZERO)?;
-    daemon.tell_hops(due, Some(read))
+    // The beginning of a flow is reported before what its record has in the meantime.
+    daemon.report_new_hops(Duration::ZERO)?;
+    daemon.send_hops(due, Some(read))
 }

@@ -1,4 +1,4 @@
-//! Lines on standard output: flows as they are told, and the counts at the end.
+//! Lines on standard output: flows as they are reported, and the counts at the end.
 
 use anyhow::Result;
 

@@ -29,35 +29,35 @@ mod pods;
 mod queue_cards;
 mod queue_sweep;
 mod reload;
+pub mod reported_flows;
 mod stacks;
 mod state;
 mod sweep;
-pub mod told;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use self::collectors::TellSums;
+use self::collectors::SendSums;
 use self::drop_cards::DropCards;
 use self::follow_interfaces::FollowInterfaces;
 use self::hop_cards::HopCards;
-use self::hop_sweep::{RenewStamps, TellHops};
+use self::hop_sweep::{RenewStamps, SendHops};
 use self::lines::PostcardLines;
 use self::links::HostLinks;
 use self::metrics::ServeTotals;
 use self::names::KernelNames;
-use self::passages::TellPassages;
+use self::passages::SendPassages;
 use self::plan::PostcardsPlan;
 use self::pods::PodNames;
 use self::queue_cards::QueueCards;
-use self::queue_sweep::TellQueues;
+use self::queue_sweep::SendQueues;
 use self::reload::read_again;
 use self::state::PostcardsDaemon;
-use self::sweep::TellFlows;
+use self::sweep::SendFlows;
 use super::answers::{self, AnswerClients};
-use super::duties::{FollowHost, FollowRules, TellIdentity};
+use super::duties::{FollowHost, FollowRules, SendIdentity};
 use super::duty::Duties;
 use super::http;
 use super::own_host::OwnHost;
@@ -79,7 +79,7 @@ const WAIT: Duration = Duration::from_millis(20);
 
 /// Tells drops and hops until a signal ends that, or for as long as `--once` says.
 pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
-    // Seeing the one of another process takes privileges. Without it they are told all the same.
+    // Seeing the one of another process takes privileges. Without it they are reported all the same.
     let found = bpffs
         .map(Path::to_owned)
         .or_else(|| netns::bpffs(false).ok().flatten());
@@ -91,19 +91,19 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
         .with(GiveSigns::default())
         .with(FollowInterfaces::default())
         .with(FollowHost)
-        .with(TellFlows::default())
-        .with(TellSums::since(daemon.since_ns))
-        .with(TellIdentity::default())
+        .with(SendFlows::default())
+        .with(SendSums::since(daemon.since_ns))
+        .with(SendIdentity::default())
         .with(read_again(args));
     if daemon.hops.is_some() {
         duties = duties
             .with(RenewStamps)
-            .with(TellHops::default())
-            .with(TellPassages::since(daemon.since_ns))
+            .with(SendHops::default())
+            .with(SendPassages::since(daemon.since_ns))
             .with(FollowRules::start());
     }
     if daemon.queues.is_some() {
-        duties = duties.with(TellQueues::default());
+        duties = duties.with(SendQueues::default());
     }
     if let Some(listener) = http {
         duties = duties.with(ServeTotals::start(listener, &mut daemon)?);
@@ -117,7 +117,7 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     }
     let end = args.once.map(|once| Instant::now() + once.0);
     daemon.signs.notify.ready();
-    log::info(format_args!("{} are told", daemon.told_kinds()));
+    log::info(format_args!("{} are told", daemon.reported_kinds()));
     while !signals::ending() && end.is_none_or(|end| Instant::now() < end) {
         daemon.tell_news(WAIT)?;
         duties.turn(&mut daemon, Instant::now());

@@ -25,7 +25,7 @@ pub struct KernelNames {
     places: Option<Kallsyms>,
     looking: Option<JoinHandle<Result<Found>>>,
     held: Vec<HostDrop>,
-    said_hidden: bool,
+    logged_hidden: bool,
 }
 
 impl KernelNames {
@@ -35,7 +35,7 @@ impl KernelNames {
             places: places.then(Kallsyms::default),
             looking: None,
             held: Vec::new(),
-            said_hidden: false,
+            logged_hidden: false,
         }
     }
 
@@ -143,7 +143,7 @@ impl KernelNames {
         found
     }
 
-    /// A function's name, or the address if it has none; nothing if places are not told.
+    /// A function's name, or the address if it has none; nothing if places are not reported.
     fn place(&self, address: u64) -> Option<String> {
         let places = self.places.as_ref()?;
         let name = places.name(address).map(str::to_owned);
@@ -176,10 +176,10 @@ impl KernelNames {
                 Some(err)
             }
         };
-        if self.said_hidden || !places.is_hidden() {
+        if self.logged_hidden || !places.is_hidden() {
             return;
         }
-        self.said_hidden = true;
+        self.logged_hidden = true;
         match trouble {
             None => log::warning(
                 "the kernel hides the addresses of its functions, so places are addresses (needs CAP_SYSLOG; see \

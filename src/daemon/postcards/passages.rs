@@ -7,35 +7,35 @@ use anyhow::Result;
 
 use super::state::PostcardsDaemon;
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::model::{
     HopPassage, LatencyHistogram, LatencyResolution, NodeId, PassageId, PathTotals,
-    PathTotalsReport, PlaceTotals, QUEUED_PLACE, SENT_PLACE, ToldTotals,
+    PathTotalsReport, PlaceTotals, QUEUED_PLACE, ReportedTotals, SENT_PLACE,
 };
 use crate::os::clock;
 
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// The most pairs of interfaces that are told in a period, those with most packets.
+/// The most pairs of interfaces that are reported in a period, those with most packets.
 const MOST: usize = 256;
 
 /// Times to the driver, and to the queue.
 type Times = [LatencyHistogram; 2];
 
 /// The duty to do so.
-pub struct TellPassages {
-    told: ToldTotals<PassageId>,
+pub struct SendPassages {
+    told: ReportedTotals<PassageId>,
     /// When each began to be counted, and the packets that it had last.
     known: BTreeMap<PassageId, (u64, u64)>,
     /// The last turn: what was not known then began later.
     turned_ns: u64,
 }
 
-impl TellPassages {
+impl SendPassages {
     /// The programs were attached at this time.
     pub fn since(attached_ns: u64) -> Self {
         Self {
-            told: ToldTotals::default(),
+            told: ReportedTotals::default(),
             known: BTreeMap::new(),
             turned_ns: attached_ns,
         }
@@ -69,7 +69,7 @@ impl TellPassages {
     }
 }
 
-/// The times by interfaces that are there. The sum of those that are gone has packets that were told.
+/// The times by interfaces that are there. The sum of those that are gone has packets that were reported.
 fn by_id(node: NodeId, passages: &[HopPassage]) -> BTreeMap<PassageId, Times> {
     let mut all: BTreeMap<PassageId, Times> = BTreeMap::new();
     for one in passages {
@@ -105,7 +105,7 @@ fn totals(id: PassageId, times: Times, (epoch_ns, last_ns): (u64, u64)) -> PathT
     }
 }
 
-impl Duty<PostcardsDaemon> for TellPassages {
+impl Duty<PostcardsDaemon> for SendPassages {
     fn task(&self) -> &'static str {
         "tell collectors how long packets take between interfaces"
     }
@@ -115,7 +115,7 @@ impl Duty<PostcardsDaemon> for TellPassages {
     }
 
     fn turn(&mut self, daemon: &mut PostcardsDaemon, _now: Instant) -> Result<()> {
-        let Some(node) = daemon.host.node().filter(|_| daemon.tells_extended()) else {
+        let Some(node) = daemon.host.node().filter(|_| daemon.sends_extended()) else {
             return Ok(());
         };
         let Some(hops) = daemon.totals()?.hops else {
@@ -123,7 +123,7 @@ impl Duty<PostcardsDaemon> for TellPassages {
         };
         let now_ns = clock::realtime_ns();
         for totals in self.news(node, &hops.passages, now_ns) {
-            daemon.emitter().tell_path(&PathTotalsReport {
+            daemon.emitter().send_path(&PathTotalsReport {
                 time_s: (now_ns / 1_000_000_000) as u32,
                 period_ns: PERIOD.as_nanos() as u64,
                 totals,

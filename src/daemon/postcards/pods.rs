@@ -26,10 +26,10 @@ const MOST_UNKNOWN: usize = 4096;
 
 /// What is known, and what is looked for.
 pub struct PodNames {
-    /// Names are told.
+    /// Names are reported.
     on: bool,
     netns: u32,
-    /// By interface. They stay for what is told after it went.
+    /// By interface. They stay for what is reported after it went.
     by_link: HashMap<u32, String>,
     found: FoundContainers,
     /// Tells in which network namespace each process is; `None` if the kernel does not.

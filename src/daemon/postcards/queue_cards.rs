@@ -1,4 +1,4 @@
-//! The queues of a host: their programs, and the episodes that were told.
+//! The queues of a host: their programs, and the episodes that were reported.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use super::episodes::{DueEpisodes, Episodes};
 use super::links::HostLinks;
 use super::plan::PostcardsPlan;
-use super::told::TellRate;
+use super::reported_flows::ReportRate;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::queues::{MOST_RULES, QueuePrograms, QueueRules};
 use crate::host::advice::unless_refused;
@@ -24,7 +24,7 @@ pub struct QueueCards {
     rules: Vec<QueueRule>,
     /// Standard reports are sent, which are about packets.
     keeps_packets: bool,
-    packet_rate: TellRate,
+    packet_rate: ReportRate,
 }
 
 impl QueueCards {
@@ -62,7 +62,7 @@ impl QueueCards {
             episodes: Episodes::new(plan.config.max_reports),
             rules,
             keeps_packets: plan.config.report_format.standard().is_some(),
-            packet_rate: TellRate::new(plan.config.max_reports),
+            packet_rate: ReportRate::new(plan.config.max_reports),
         };
         cards.follow(links)?;
         Ok(Some(cards))

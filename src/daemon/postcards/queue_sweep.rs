@@ -9,11 +9,11 @@ use crate::daemon::duty::Duty;
 
 /// The duty to do so.
 #[derive(Default)]
-pub struct TellQueues {
+pub struct SendQueues {
     last: Option<Instant>,
 }
 
-impl Duty<PostcardsDaemon> for TellQueues {
+impl Duty<PostcardsDaemon> for SendQueues {
     fn task(&self) -> &'static str {
         "read the queues of interfaces"
     }
@@ -24,10 +24,10 @@ impl Duty<PostcardsDaemon> for TellQueues {
             return Ok(());
         }
         self.last = Some(now);
-        daemon.tell_queues(Duration::ZERO, period, true)
+        daemon.send_queues(Duration::ZERO, period, true)
     }
 
     fn finish(&mut self, daemon: &mut PostcardsDaemon) -> Result<()> {
-        daemon.tell_queues(Duration::ZERO, Duration::ZERO, true)
+        daemon.send_queues(Duration::ZERO, Duration::ZERO, true)
     }
 }

@@ -13,7 +13,7 @@ use super::names::KernelNames;
 use super::plan::PostcardsPlan;
 use super::pods::PodNames;
 use super::queue_cards::QueueCards;
-use crate::daemon::answers::TellsStatus;
+use crate::daemon::answers::CollectorsStatus;
 use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
@@ -26,9 +26,9 @@ use crate::views::drops::counted;
 
 /// Postcards that are written.
 pub struct PostcardsDaemon {
-    /// `None` if drops are not told.
+    /// `None` if drops are not reported.
     pub drops: Option<DropCards>,
-    /// `None` if hops are not told.
+    /// `None` if hops are not reported.
     pub hops: Option<HopCards>,
     /// `None` if queues are not watched.
     pub queues: Option<QueueCards>,
@@ -63,13 +63,13 @@ impl PostcardsDaemon {
         let unless = |waited: bool| if waited { Duration::ZERO } else { wait };
         let (drops, hops) = (self.drops.is_some(), self.hops.is_some());
         let period = self.plan.config.report_period.0;
-        self.tell_new_drops(wait)?;
-        self.tell_new_hops(unless(drops))?;
-        self.tell_queues(unless(drops || hops), period, false)
+        self.report_new_drops(wait)?;
+        self.report_new_hops(unless(drops))?;
+        self.send_queues(unless(drops || hops), period, false)
     }
 
     /// Tells flows whose first drop was just seen.
-    pub fn tell_new_drops(&mut self, wait: Duration) -> Result<()> {
+    pub fn report_new_drops(&mut self, wait: Duration) -> Result<()> {
         match &mut self.drops {
             Some(drops) => {
                 let new = drops.news(wait)?;
@@ -86,16 +86,16 @@ impl PostcardsDaemon {
         };
         let taken = drops.take(found, read);
         let taken = self.names.hold(taken);
-        self.tell_named(taken)
+        self.report_named(taken)
     }
 
     /// Tells the drops that wait for names.
-    pub fn tell_held(&mut self) -> Result<()> {
+    pub fn report_held(&mut self) -> Result<()> {
         let held = self.names.release();
-        self.tell_named(held)
+        self.report_named(held)
     }
 
-    fn tell_named(&mut self, mut taken: Vec<HostDrop>) -> Result<()> {
+    fn report_named(&mut self, mut taken: Vec<HostDrop>) -> Result<()> {
         self.names.name(&mut taken, &self.links);
         self.pods.name_drops(&mut taken);
         self.host.place(&mut taken)?;
@@ -122,16 +122,16 @@ impl PostcardsDaemon {
     }
 
     /// Tells flows that begin or change.
-    pub fn tell_new_hops(&mut self, wait: Duration) -> Result<()> {
+    pub fn report_new_hops(&mut self, wait: Duration) -> Result<()> {
         let Some(hops) = &mut self.hops else {
             return Ok(());
         };
         let new = hops.news(wait)?;
-        self.tell_hops(new, None)
+        self.send_hops(new, None)
     }
 
-    /// Tells those of these flows that may be told now.
-    pub fn tell_hops(&mut self, found: Vec<HostHop>, read: Option<Instant>) -> Result<()> {
+    /// Tells those of these flows that may be reported now.
+    pub fn send_hops(&mut self, found: Vec<HostHop>, read: Option<Instant>) -> Result<()> {
         let Some(hops) = &mut self.hops else {
             return Ok(());
         };
@@ -148,7 +148,7 @@ impl PostcardsDaemon {
     }
 
     /// Tells episodes that begin and end, and once in a period those that go on.
-    pub fn tell_queues(&mut self, wait: Duration, period: Duration, compares: bool) -> Result<()> {
+    pub fn send_queues(&mut self, wait: Duration, period: Duration, compares: bool) -> Result<()> {
         let Some(queues) = &mut self.queues else {
             return Ok(());
         };
@@ -187,8 +187,8 @@ impl PostcardsDaemon {
         })
     }
 
-    /// What is told, in words.
-    pub fn told_kinds(&self) -> String {
+    /// What is reported, in words.
+    pub fn reported_kinds(&self) -> String {
         let kinds = [
             (self.drops.is_some(), "drops"),
             (self.hops.is_some(), "hops"),
@@ -243,7 +243,7 @@ impl HasRules for PostcardsDaemon {
     }
 }
 
-impl TellsStatus for PostcardsDaemon {
+impl CollectorsStatus for PostcardsDaemon {
     fn host_status(&mut self) -> Result<HostStatus> {
         Ok(HostStatus {
             postcards: Some(self.status()?),

@@ -1,4 +1,4 @@
-//! Tells what flows dropped since they were told last.
+//! Tells what flows dropped since they were reported last.
 
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,11 @@ const SHORTEST_IDLE: Duration = Duration::from_secs(60);
 
 /// The duty to do so once in each period.
 #[derive(Default)]
-pub struct TellFlows {
+pub struct SendFlows {
     last: Option<Instant>,
 }
 
-impl Duty<PostcardsDaemon> for TellFlows {
+impl Duty<PostcardsDaemon> for SendFlows {
     fn task(&self) -> &'static str {
         "read the flows of dropped packets"
     }
@@ -28,25 +28,25 @@ impl Duty<PostcardsDaemon> for TellFlows {
             return Ok(());
         }
         self.last = Some(now);
-        tell_all(daemon)?;
-        // Places that no flow has are asked for before their sums are told.
+        report_all(daemon)?;
+        // Places that no flow has are asked for before their sums are reported.
         daemon.knows_places().map(|_| ())
     }
 
     fn finish(&mut self, daemon: &mut PostcardsDaemon) -> Result<()> {
-        tell_all(daemon)?;
-        daemon.tell_held()
+        report_all(daemon)?;
+        daemon.report_held()
     }
 }
 
-fn tell_all(daemon: &mut PostcardsDaemon) -> Result<()> {
+fn report_all(daemon: &mut PostcardsDaemon) -> Result<()> {
     let idle = idle_after(daemon.plan.config.report_period.0);
     let Some(drops) = &mut daemon.drops else {
         return Ok(());
     };
     let due = drops.sweep(idle)?;
-    // The beginning of a flow is told before what its record has in the meantime.
-    daemon.tell_new_drops(Duration::ZERO)?;
+    // The beginning of a flow is reported before what its record has in the meantime.
+    daemon.report_new_drops(Duration::ZERO)?;
     daemon.tell(due.news, Some(due.read))?;
     daemon.repeat(due.again)
 }

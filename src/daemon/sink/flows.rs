@@ -67,15 +67,15 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
 }
 
 /// The duty to send summaries, a few in each turn.
-pub struct TellSummaries;
+pub struct SendSummaries;
 
-impl Duty<SinkDaemon> for TellSummaries {
+impl Duty<SinkDaemon> for SendSummaries {
     fn task(&self) -> &'static str {
         "send summaries"
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        daemon.reports.tell_some(clock::realtime_ns());
+        daemon.reports.report_some(clock::realtime_ns());
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl Duty<SinkDaemon> for TellSummaries {
         let now_ns = clock::realtime_ns();
         let summaries = daemon.flows.last_pass(now_ns)?;
         daemon.reports.summarize(summaries);
-        daemon.reports.tell_all(now_ns);
+        daemon.reports.report_all(now_ns);
         daemon.reports.emitter.flush();
         Ok(())
     }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::state::SinkDaemon;
 use crate::config::SinkConfig;
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::host_times::HostTimes;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
@@ -18,9 +18,9 @@ use crate::os::{clock, log, privileges};
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// The duty to do so.
-pub struct TellHostTimes(HostTimes);
+pub struct SendHostTimes(HostTimes);
 
-impl TellHostTimes {
+impl SendHostTimes {
     /// Begins to measure beside the sink, which is loaded; `None` if that is not asked for, or the kernel refuses it.
     pub fn begin(pins: &Pins, config: &SinkConfig, host: &SharedSettings) -> Result<Option<Self>> {
         if !config.host_times {
@@ -42,7 +42,7 @@ impl TellHostTimes {
     }
 }
 
-impl Duty<SinkDaemon> for TellHostTimes {
+impl Duty<SinkDaemon> for SendHostTimes {
     fn task(&self) -> &'static str {
         "tell collectors how long packets wait in this host"
     }
@@ -55,9 +55,9 @@ impl Duty<SinkDaemon> for TellHostTimes {
         let now_ns = clock::realtime_ns();
         // Idle sources are forgotten even if no collector is told.
         let news = self.0.news(daemon.node()?, now_ns)?;
-        let news = news.into_iter().filter(|_| daemon.tells_extended());
+        let news = news.into_iter().filter(|_| daemon.sends_extended());
         for totals in Vec::from_iter(news) {
-            daemon.emitter().tell_path(&PathTotalsReport {
+            daemon.emitter().send_path(&PathTotalsReport {
                 time_s: (now_ns / 1_000_000_000) as u32,
                 period_ns: PERIOD.as_nanos() as u64,
                 totals,

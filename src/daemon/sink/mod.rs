@@ -36,21 +36,21 @@ use self::astray::WatchOtherInterfaces;
 use self::begin::LoadedSink;
 use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
-use self::flows::{EndLossPeriods, TellSummaries, WalkSinkFlows};
+use self::flows::{EndLossPeriods, SendSummaries, WalkSinkFlows};
 use self::follow_collectors::{FollowCollectors, ShowCollectors};
-use self::host_times::TellHostTimes;
+use self::host_times::SendHostTimes;
 use self::links::LookForLinks;
 use self::metrics::Metrics;
-use self::paths::TellPaths;
+use self::paths::SendPaths;
 use self::plan::SinkPlan;
 use self::reload::ReloadSink;
 use self::report_log::ReopenReportLog;
 use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
-use self::unmeasured::TellUnmeasured;
+use self::unmeasured::SendUnmeasured;
 use super::duties::{
-    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom, SetFileRules,
-    TellClocks, TellCoverage, TellCrossings, TellIdentity, WalkSourceFlows,
+    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom, SendClocks,
+    SendCoverage, SendCrossings, SendIdentity, SetFileRules, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::http;
@@ -60,7 +60,7 @@ use super::signs::{GiveSigns, Signs};
 use crate::cli::SinkServeArgs;
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::pins::Pins;
-use crate::datapath::shared_settings::ToldByDaemon;
+use crate::datapath::shared_settings::ReportedByDaemon;
 use crate::datapath::sweeper::Sweeper;
 use crate::engines::push::{Push, Pushers};
 use crate::host;
@@ -83,11 +83,11 @@ pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     let loaded = LoadedSink::load(bpffs, args)?;
     tally.set_classes(loaded.plan.destinations.classes.clone());
     // Sources that ask as soon as the sink is there are to wait for nothing.
-    loaded.sink.host.tell(ToldByDaemon {
+    loaded.sink.host.tell(ReportedByDaemon {
         sends_strays: loaded.leases.is_some(),
-        ..ToldByDaemon::default()
+        ..ReportedByDaemon::default()
     })?;
-    let host_times = TellHostTimes::begin(&loaded.pins, &loaded.plan.config, &loaded.sink.host)
+    let host_times = SendHostTimes::begin(&loaded.pins, &loaded.plan.config, &loaded.sink.host)
         .inspect_err(|_| host::sink::leave_nothing(&loaded.pins))?;
     loaded.attach()?;
     serve(loaded, host_times, args, Arc::new(Mutex::new(tally)))
@@ -103,7 +103,7 @@ pub fn attach(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
 
 fn serve(
     loaded: LoadedSink,
-    host_times: Option<TellHostTimes>,
+    host_times: Option<SendHostTimes>,
     args: &SinkServeArgs,
     tally: Arc<Mutex<Tally>>,
 ) -> Result<()> {
@@ -204,16 +204,16 @@ impl ServedMetrics {
 fn turn(
     mut daemon: SinkDaemon,
     mut events: EventRing,
-    host_times: Option<TellHostTimes>,
+    host_times: Option<SendHostTimes>,
     args: &SinkServeArgs,
 ) -> Result<End> {
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(FollowCollectors::default())
-        .with(TellIdentity::default())
-        .with(TellCoverage::new())
-        .with(TellCrossings::default())
-        .with(TellUnmeasured::new())
+        .with(SendIdentity::default())
+        .with(SendCoverage::new())
+        .with(SendCrossings::default())
+        .with(SendUnmeasured::new())
         .with(EndLossPeriods)
         .with(KeepHostNames::default())
         .with(KeepLeases)
@@ -222,13 +222,13 @@ fn turn(
         .with(LookAfterAttachments::start())
         .with(WatchOtherInterfaces::default())
         .with(WalkSinkFlows::new())
-        .with(TellSummaries)
-        .with(TellPaths::new(daemon.sink.paths()?))
+        .with(SendSummaries)
+        .with(SendPaths::new(daemon.sink.paths()?))
         .with(WalkSourceFlows::new())
         .with(ReopenReportLog)
         .with(LookForLinks)
         .with(FollowClock::default())
-        .with(TellClocks::default())
+        .with(SendClocks::default())
         .with(SetFileRules::default())
         .with(WatchDeliveries::default())
         .with(ShowCollectors)

@@ -6,18 +6,18 @@ use anyhow::Result;
 
 use super::state::SinkDaemon;
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::paths::PathTables;
 use crate::model::PathTotalsReport;
 use crate::os::clock;
 
 /// The duty to do so.
-pub struct TellPaths {
+pub struct SendPaths {
     tables: PathTables,
     due: Instant,
 }
 
-impl TellPaths {
+impl SendPaths {
     pub fn new(tables: PathTables) -> Self {
         Self {
             tables,
@@ -30,11 +30,11 @@ impl TellPaths {
         let period = daemon.plan.config.summary_period.0;
         // Idle paths are forgotten even if no collector is told.
         let news = self.tables.news(daemon.node()?, now_ns)?;
-        if period.is_zero() || !daemon.tells_extended() {
+        if period.is_zero() || !daemon.sends_extended() {
             return Ok(());
         }
         for totals in news {
-            daemon.emitter().tell_path(&PathTotalsReport {
+            daemon.emitter().send_path(&PathTotalsReport {
                 time_s: (now_ns / 1_000_000_000) as u32,
                 period_ns: period.as_nanos() as u64,
                 totals,
@@ -44,7 +44,7 @@ impl TellPaths {
     }
 }
 
-impl Duty<SinkDaemon> for TellPaths {
+impl Duty<SinkDaemon> for SendPaths {
     fn task(&self) -> &'static str {
         "tell collectors the times of packets over transit hops"
     }

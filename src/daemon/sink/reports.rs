@@ -73,12 +73,12 @@ impl SinkReports {
     }
 
     /// Reports some of the totals that wait.
-    pub fn tell_some(&mut self, now_ns: u64) {
+    pub fn report_some(&mut self, now_ns: u64) {
         self.tell(AT_ONCE.max(self.waiting.len() / TURNS), now_ns);
     }
 
     /// Reports all totals that wait.
-    pub fn tell_all(&mut self, now_ns: u64) {
+    pub fn report_all(&mut self, now_ns: u64) {
         self.tell(self.waiting.len(), now_ns);
     }
 

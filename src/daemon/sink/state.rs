@@ -13,9 +13,9 @@ use super::reports::SinkReports;
 use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
 use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
-use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::daemon_counters::{DaemonCounters, LifeCounts};
 use crate::datapath::event_ring::EventRing;
 use crate::datapath::pins::Pins;
@@ -145,7 +145,7 @@ impl OnHost for SinkDaemon {
     }
 }
 
-impl TellsCollectors for SinkDaemon {
+impl ReportsToCollectors for SinkDaemon {
     fn emitter(&mut self) -> &mut Emitter {
         &mut self.reports.emitter
     }
@@ -154,7 +154,7 @@ impl TellsCollectors for SinkDaemon {
         Ok(self.plan.node.id)
     }
 
-    fn tells_extended(&self) -> bool {
+    fn sends_extended(&self) -> bool {
         let config = &self.plan.config;
         !config.collectors.is_empty() && config.compat.is_none()
     }

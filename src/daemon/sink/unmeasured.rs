@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::state::SinkDaemon;
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use crate::model::Classes;
@@ -18,14 +18,14 @@ use crate::os::clock;
 const PERIOD_S: u16 = 10;
 
 /// The duty to do so.
-pub struct TellUnmeasured {
+pub struct SendUnmeasured {
     tally: MissedTally<UnmeasuredKey>,
     epoch_ns: u64,
     /// The tables that were read last.
     tables: Option<u32>,
 }
 
-impl TellUnmeasured {
+impl SendUnmeasured {
     pub fn new() -> Self {
         Self {
             tally: MissedTally::default(),
@@ -34,7 +34,7 @@ impl TellUnmeasured {
         }
     }
 
-    /// Returns the counts that are to be told.
+    /// Returns the counts that are to be reported.
     fn read(&mut self, pins: &Pins, classes: &Classes) -> io::Result<Vec<MissedPackets>> {
         let Some(tables) = UnmeasuredTables::open(pins)? else {
             return Ok(self.tally.end_turn());
@@ -63,7 +63,7 @@ impl TellUnmeasured {
     }
 }
 
-impl Duty<SinkDaemon> for TellUnmeasured {
+impl Duty<SinkDaemon> for SendUnmeasured {
     fn task(&self) -> &'static str {
         "tell collectors which packets were not measured"
     }
@@ -73,7 +73,7 @@ impl Duty<SinkDaemon> for TellUnmeasured {
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        if !daemon.tells_extended() {
+        if !daemon.sends_extended() {
             return Ok(());
         }
         let classes = &daemon.plan.destinations.classes;
@@ -88,7 +88,7 @@ impl Duty<SinkDaemon> for TellUnmeasured {
             missed,
         };
         let time_s = (clock::realtime_ns() / 1_000_000_000) as u32;
-        daemon.reports.emitter.tell_coverage(&report, time_s);
+        daemon.reports.emitter.send_coverage(&report, time_s);
         Ok(())
     }
 

@@ -18,8 +18,8 @@ use anyhow::Result;
 use self::begin::AttachedSource;
 use self::reload::read_again;
 use super::duties::{
-    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom, SetFileRules,
-    TellClocks, TellCoverage, TellCrossings, TellIdentity, WalkSourceFlows,
+    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom, SendClocks,
+    SendCoverage, SendCrossings, SendIdentity, SetFileRules, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
@@ -43,16 +43,16 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
     let (mut daemon, _lock) = AttachedSource::attach(bpffs, args)?.into_daemon(args)?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
-        .with(TellIdentity::default())
-        .with(TellCoverage::new())
-        .with(TellCrossings::default())
+        .with(SendIdentity::default())
+        .with(SendCoverage::new())
+        .with(SendCrossings::default())
         .with(KeepHostNames::default())
         .with(KeepLeases)
         .with(MakeOptionRoom::default())
         .with(LookAfterAttachments::start())
         .with(read_again(args))
         .with(FollowClock::default())
-        .with(TellClocks::default())
+        .with(SendClocks::default())
         .with(WalkSourceFlows::new())
         .with(SetFileRules::default());
     daemon.signs.notify.ready();

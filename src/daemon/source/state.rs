@@ -9,9 +9,9 @@ use super::plan::SourcePlan;
 use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
 use crate::daemon::duties::HasFileRules;
 use crate::daemon::on_host::{HostSide, OnHost};
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
-use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::sink::Sink;
@@ -59,7 +59,7 @@ impl OnHost for SourceDaemon {
     }
 }
 
-impl TellsCollectors for SourceDaemon {
+impl ReportsToCollectors for SourceDaemon {
     fn emitter(&mut self) -> &mut Emitter {
         &mut self.emitter
     }
@@ -68,7 +68,7 @@ impl TellsCollectors for SourceDaemon {
         Ok(self.source.host.node()?.id)
     }
 
-    fn tells_extended(&self) -> bool {
+    fn sends_extended(&self) -> bool {
         true
     }
 

@@ -8,7 +8,7 @@ use super::state::TcpDaemon;
 use crate::config::IdentitySettings;
 use crate::daemon::duty::Duty;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::model::{Body, ConnectionReport, Flags, KernelParts, NodeId, Observation, Subsystem};
 use crate::os::clock;
 use crate::report::Emitter;
@@ -16,9 +16,9 @@ use crate::report::Emitter;
 const NS_PER_S: u64 = 1_000_000_000;
 
 impl TcpDaemon {
-    /// Tells collectors what waits and may be told now.
-    pub fn tell_collectors(&mut self, now: Instant) {
-        let Some(node) = self.host.node().filter(|_| self.tells_extended()) else {
+    /// Tells collectors what waits and may be reported now.
+    pub fn report_collectors(&mut self, now: Instant) {
+        let Some(node) = self.host.node().filter(|_| self.sends_extended()) else {
             return;
         };
         let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
@@ -40,7 +40,7 @@ impl TcpDaemon {
     }
 }
 
-impl TellsCollectors for TcpDaemon {
+impl ReportsToCollectors for TcpDaemon {
     fn emitter(&mut self) -> &mut Emitter {
         &mut self.emitter
     }
@@ -49,14 +49,14 @@ impl TellsCollectors for TcpDaemon {
         self.host.node().context("this host has no node id")
     }
 
-    fn tells_extended(&self) -> bool {
+    fn sends_extended(&self) -> bool {
         !self.plan.config.collectors.is_empty()
     }
 
     /// The daemon of a sink or source tells it, if there is one.
     fn identity(&self) -> Option<&IdentitySettings> {
         let settings = self.plan.config.identity.as_ref()?;
-        (self.tells_extended() && !self.host.is_served()).then_some(settings)
+        (self.sends_extended() && !self.host.is_served()).then_some(settings)
     }
 
     fn lacks(&self) -> Result<KernelParts> {
@@ -71,15 +71,15 @@ impl SeesOwnHost for TcpDaemon {
 }
 
 /// The duty to tell collectors about connections, a few at a time.
-pub struct TellConnections;
+pub struct SendConnections;
 
-impl Duty<TcpDaemon> for TellConnections {
+impl Duty<TcpDaemon> for SendConnections {
     fn task(&self) -> &'static str {
         "tell collectors about connections"
     }
 
     fn turn(&mut self, daemon: &mut TcpDaemon, now: Instant) -> Result<()> {
-        daemon.tell_collectors(now);
+        daemon.report_collectors(now);
         Ok(())
     }
 }

@@ -18,12 +18,12 @@ struct FollowedConnection {
     samples: u64,
     /// The walk that found it last.
     walk: u64,
-    told: ToldState,
+    told: ReportedState,
 }
 
 /// What collectors were told of a connection last.
 #[derive(Clone, Copy, Default)]
-struct ToldState {
+struct ReportedState {
     /// `None`: nothing yet.
     at_ns: Option<u64>,
     segments: u32,
@@ -31,11 +31,11 @@ struct ToldState {
     limit: Limit,
     /// The worst that option 114 told since then, and when the request was sent (monotonic clock).
     worst: Option<(WorstHop, u64)>,
-    /// It waits to be told.
+    /// It waits to be reported.
     waits: bool,
 }
 
-impl ToldState {
+impl ReportedState {
     /// Keeps the worse of what is known and of what a sample says.
     fn note(&mut self, sample: &TcpSample) {
         let Some(worst) = sample.option.and_then(|option| option.worst) else {
@@ -50,7 +50,7 @@ impl ToldState {
         }
     }
 
-    /// Puts the worst into a sample that is to be told.
+    /// Puts the worst into a sample that is to be reported.
     fn tell(&self, sample: &mut TcpSample) {
         let now_ns = sample.monotonic_ns;
         if let Some(option) = &mut sample.option {
@@ -63,7 +63,7 @@ impl ToldState {
     }
 }
 
-/// A connection without news is told once in this many periods, as a sign that it is open.
+/// A connection without news is reported once in this many periods, as a sign that it is open.
 const QUIET_PERIODS: u64 = 6;
 
 impl FollowedConnection {
@@ -158,10 +158,10 @@ impl Connections {
         self.sum_growth(None, &sample);
         let (limit, times) = since_begin(&sample);
         let before = self.known.get(&sample.socket);
-        let mut told = ToldState {
+        let mut told = ReportedState {
             // The connection that had the socket before waits in the queue by the socket.
             waits: before.is_some_and(|before| before.told.waits),
-            ..ToldState::default()
+            ..ReportedState::default()
         };
         told.note(&sample);
         let connection = FollowedConnection {
@@ -203,7 +203,7 @@ impl Connections {
         self.sum_growth(known.as_ref().map(|known| &known.sample), &sample);
         let mut told = known
             .as_ref()
-            .map_or_else(ToldState::default, |known| known.told);
+            .map_or_else(ReportedState::default, |known| known.told);
         told.note(&sample);
         let (id, times, samples) = match &known {
             Some(known) => {
@@ -227,7 +227,7 @@ impl Connections {
             times,
             samples,
             walk: self.walk,
-            told: ToldState::default(),
+            told: ReportedState::default(),
         };
         self.report(TcpNews::End, &ended)
     }
@@ -270,7 +270,8 @@ impl Connections {
         }
     }
 
-    /// Returns the sockets of the connections that collectors are to be told of, unless they wait to be told already.
+    /// Returns the sockets of the connections that collectors are to be told of, unless they wait to be reported
+    /// already.
     pub fn due(&mut self, period_ns: u64) -> Vec<u64> {
         let known = self.known.iter_mut();
         let due = known.filter(|(_, known)| !known.told.waits && known.is_due(period_ns));
@@ -290,7 +291,7 @@ impl Connections {
         };
         let before = std::mem::replace(
             &mut known.told,
-            ToldState {
+            ReportedState {
                 at_ns: Some(known.sample.monotonic_ns),
                 segments: known.sample.tcp.segments_out,
                 bytes_received: known.sample.tcp.bytes_received,

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use self::collectors::TellConnections;
+use self::collectors::SendConnections;
 use self::connections::Connections;
 use self::lines::{TcpLines, TcpOutput};
 use self::metrics::ServeConnections;
@@ -33,7 +33,7 @@ use self::report_queue::ReportQueue;
 use self::sample::SampleConnections;
 use self::state::TcpDaemon;
 use super::answers::{self, AnswerClients};
-use super::duties::{FollowHost, FollowRules, TellIdentity};
+use super::duties::{FollowHost, FollowRules, SendIdentity};
 use super::duty::Duties;
 use super::http;
 use super::own_host::OwnHost;
@@ -57,7 +57,7 @@ const WAIT: Duration = Duration::from_millis(50);
 
 /// Watches connections until a signal ends that, or for as long as `--once` says.
 pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
-    // Seeing the one of another process takes privileges. Without it connections are told all the same.
+    // Seeing the one of another process takes privileges. Without it connections are reported all the same.
     let found = bpffs
         .map(Path::to_owned)
         .or_else(|| netns::bpffs(false).ok().flatten());
@@ -69,8 +69,8 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
         .with(FollowHost)
         .with(SampleConnections::new(args.top))
         .with(FollowOptionPeers::default())
-        .with(TellConnections)
-        .with(TellIdentity::default())
+        .with(SendConnections)
+        .with(SendIdentity::default())
         .with(FollowRules::start())
         .with(read_again(args, cgroups));
     if let Some(listener) = http {
@@ -88,11 +88,11 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
     log::info("connections are watched");
     while !signals::ending() && end.is_none_or(|end| Instant::now() < end) {
         duties.turn(&mut daemon, Instant::now());
-        daemon.tell_endings(&mut endings, WAIT)?;
+        daemon.report_endings(&mut endings, WAIT)?;
     }
     duties.finish(&mut daemon);
-    daemon.tell_endings(&mut endings, Duration::ZERO)?;
-    daemon.tell_collectors(Instant::now());
+    daemon.report_endings(&mut endings, Duration::ZERO)?;
+    daemon.report_collectors(Instant::now());
     print_end(&mut daemon, args.top)
 }
 

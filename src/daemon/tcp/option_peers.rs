@@ -12,7 +12,7 @@ use crate::datapath::option_114;
 use crate::os::{clock, log};
 
 const PERIOD: Duration = Duration::from_secs(1);
-/// What is told is true for this time: one turn may come late.
+/// What is reported is true for this time: one turn may come late.
 const TOLD: Duration = Duration::from_millis(2_500);
 
 /// The duty to see to both.

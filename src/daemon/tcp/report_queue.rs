@@ -9,13 +9,13 @@ use crate::model::TcpReport;
 /// The most endings that wait for their turn.
 const MOST_ENDINGS: usize = 65_536;
 
-/// An ending is told again after this time, in case that a datagram is lost.
+/// An ending is reported again after this time, in case that a datagram is lost.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The most endings that wait to be told again.
+/// The most endings that wait to be reported again.
 const MOST_REPEATED: usize = 8192;
 
-/// A full bucket of tokens lasts for this part of a second, so that many connections are told one after the other.
+/// A full bucket of tokens lasts for this part of a second, so that many connections are reported one after the other.
 const BURST: f64 = 0.1;
 
 /// What waits to be told to collectors, and the rate of telling.
@@ -61,7 +61,7 @@ impl ReportQueue {
         }
     }
 
-    /// Returns the number of reports that may be told now.
+    /// Returns the number of reports that may be reported now.
     fn fill(&mut self, now: Instant) -> usize {
         if self.most == 0 {
             return usize::MAX;

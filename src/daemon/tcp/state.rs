@@ -10,7 +10,7 @@ use super::lines::TcpLines;
 use super::plan::TcpDaemonPlan;
 use super::report_queue::ReportQueue;
 use crate::config::TcpReportChoice;
-use crate::daemon::answers::TellsStatus;
+use crate::daemon::answers::CollectorsStatus;
 use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::OwnHost;
 use crate::daemon::signs::{ShowsSigns, Signs};
@@ -70,7 +70,7 @@ impl TcpDaemon {
     }
 
     /// Tells the connections that have ended.
-    pub fn tell_endings(&mut self, ring: &mut EventRing, wait: Duration) -> Result<()> {
+    pub fn report_endings(&mut self, ring: &mut EventRing, wait: Duration) -> Result<()> {
         let connections = &mut self.connections;
         let mut ended = Vec::new();
         self.programs
@@ -117,7 +117,7 @@ impl TcpDaemon {
     }
 }
 
-impl TellsStatus for TcpDaemon {
+impl CollectorsStatus for TcpDaemon {
     fn host_status(&mut self) -> Result<HostStatus> {
         let config = &self.plan.config;
         let counts = self.emitter.counts();

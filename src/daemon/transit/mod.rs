@@ -20,14 +20,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use self::attachments::LookAfterHop;
-use self::option_hops::TellOptionHops;
+use self::option_hops::SendOptionHops;
 use self::plan::TransitPlan;
-use self::postcards::TellPostcards;
+use self::postcards::SendPostcards;
 use self::reload::read_again;
 use self::state::TransitDaemon;
-use self::waits::TellWaits;
+use self::waits::ReportWaits;
 use self::while_alone::WhileAlone;
-use super::duties::{FollowClock, TellClocks, TellCrossings, TellIdentity};
+use super::duties::{FollowClock, SendClocks, SendCrossings, SendIdentity};
 use super::duty::Duties;
 use super::http;
 use super::on_host::HostSide;
@@ -74,8 +74,8 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let _lock = lock(&pins)?;
     let transit = attach_all(&pins, &plan)?;
     transit.host.note_parts(kernel_parts::of_hop())?;
-    let postcards = TellPostcards::begin(&pins)?;
-    let waits = TellWaits::begin(&pins, &plan.setup.transit, &transit.host)?;
+    let postcards = SendPostcards::begin(&pins)?;
+    let waits = ReportWaits::begin(&pins, &plan.setup.transit, &transit.host)?;
     give_up_all_but(&privileges::STEADY)?;
     signals::install(Hangup::of_config(args.config.as_ref())).context("cannot handle signals")?;
     let destinations = Destinations {
@@ -101,14 +101,14 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     };
     let mut duties = Duties::default()
         .with(GiveSigns::default())
-        .with(TellIdentity::default())
-        .with(TellCrossings::new(waits.is_some()))
-        .with(TellOptionHops::default())
+        .with(SendIdentity::default())
+        .with(SendCrossings::new(waits.is_some()))
+        .with(SendOptionHops::default())
         .with(postcards)
         .with(LookAfterHop::start())
         .with(read_again(args))
         .with(WhileAlone(FollowClock::default()))
-        .with(WhileAlone(TellClocks::default()));
+        .with(WhileAlone(SendClocks::default()));
     if let Some(waits) = waits {
         duties = duties.with(waits);
     }

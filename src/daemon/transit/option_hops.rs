@@ -7,26 +7,26 @@ use anyhow::Result;
 
 use super::state::TransitDaemon;
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::option_hops;
 use crate::model::option_hops::{OptionHopPair, OptionHopsReport};
 use crate::os::clock;
 
 const PERIOD: Duration = Duration::from_secs(5);
 
-/// A pair is told again after this time.
+/// A pair is reported again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
 
 /// The duty to do so.
 #[derive(Default)]
-pub struct TellOptionHops {
-    /// When each pair was told last.
+pub struct SendOptionHops {
+    /// When each pair was reported last.
     told: HashMap<OptionHopPair, Instant>,
     /// The pairs of requests since this time are looked at (monotonic clock).
     since_ns: u64,
 }
 
-impl Duty<TransitDaemon> for TellOptionHops {
+impl Duty<TransitDaemon> for SendOptionHops {
     fn task(&self) -> &'static str {
         "tell collectors whose TCP option 114 is filled in"
     }
@@ -37,7 +37,7 @@ impl Duty<TransitDaemon> for TellOptionHops {
 
     fn turn(&mut self, daemon: &mut TransitDaemon, now: Instant) -> Result<()> {
         let fills = daemon.plan.setup.transit.carriers.tcp_int.is_some();
-        if !fills || !daemon.tells_extended() {
+        if !fills || !daemon.sends_extended() {
             return Ok(());
         }
         let next_ns = option_hops::now_ns();
@@ -57,7 +57,7 @@ impl Duty<TransitDaemon> for TellOptionHops {
             told_ns: clock::realtime_ns(),
             pairs,
         };
-        daemon.emitter.tell_option_hops(&report);
+        daemon.emitter.send_option_hops(&report);
         Ok(())
     }
 }

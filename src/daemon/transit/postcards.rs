@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::state::TransitDaemon;
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::transit_postcards::PostcardRing;
 use crate::model::{Body, Observation};
@@ -15,13 +15,13 @@ use crate::wire::report_postcards;
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The duty to do so.
-pub struct TellPostcards {
+pub struct SendPostcards {
     ring: PostcardRing,
     /// When it was looked at last whether the hop has another ring now.
     looked: Instant,
 }
 
-impl TellPostcards {
+impl SendPostcards {
     /// A hop that was detached and attached again has another ring.
     fn follow(&mut self, pins: &Pins) -> Result<()> {
         if !self.ring.is_of(pins)? {
@@ -38,7 +38,7 @@ impl TellPostcards {
     }
 }
 
-impl Duty<TransitDaemon> for TellPostcards {
+impl Duty<TransitDaemon> for SendPostcards {
     fn task(&self) -> &'static str {
         "tell collectors of packets in INT-MX"
     }
@@ -50,7 +50,7 @@ impl Duty<TransitDaemon> for TellPostcards {
         }
         let mut cards = Vec::new();
         self.ring.drain(|card| cards.push(card))?;
-        if cards.is_empty() || !daemon.tells_extended() {
+        if cards.is_empty() || !daemon.sends_extended() {
             return Ok(());
         }
         let node = daemon.node()?;

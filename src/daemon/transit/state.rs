@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use super::plan::TransitPlan;
 use crate::config::{IdentitySettings, SinkConfig, TimeSpan};
 use crate::daemon::on_host::{HostSide, OnHost};
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
-use crate::daemon::tells_collectors::TellsCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::settings_status;
 use crate::datapath::shared_settings::SharedSettings;
@@ -69,7 +69,7 @@ impl TransitDaemon {
     }
 }
 
-impl TellsCollectors for TransitDaemon {
+impl ReportsToCollectors for TransitDaemon {
     fn emitter(&mut self) -> &mut Emitter {
         &mut self.emitter
     }
@@ -79,13 +79,13 @@ impl TellsCollectors for TransitDaemon {
         Ok(node.context("this host has no node id")?.id)
     }
 
-    fn tells_extended(&self) -> bool {
+    fn sends_extended(&self) -> bool {
         !self.plan.collectors.is_empty()
     }
 
     fn identity(&self) -> Option<&IdentitySettings> {
         let settings = self.plan.setup.identity.as_ref()?;
-        (self.tells_extended() && !self.is_served()).then_some(settings)
+        (self.sends_extended() && !self.is_served()).then_some(settings)
     }
 
     fn lacks(&self) -> Result<KernelParts> {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::state::TransitDaemon;
 use crate::config::TransitConfig;
 use crate::daemon::duty::Duty;
-use crate::daemon::tells_collectors::TellsCollectors;
+use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::shared_settings::SharedSettings;
 use crate::datapath::waits::Waits;
@@ -18,13 +18,13 @@ use crate::os::{clock, log, privileges};
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// The duty to do so.
-pub struct TellWaits {
+pub struct ReportWaits {
     waits: Waits,
     /// The configuration that the program was attached with.
     config: TransitConfig,
 }
 
-impl TellWaits {
+impl ReportWaits {
     /// Begins to measure waits behind a hop with this configuration; `None` if it asks for none, or the kernel refuses it.
     pub fn begin(
         pins: &Pins,
@@ -66,7 +66,7 @@ impl TellWaits {
     }
 }
 
-impl Duty<TransitDaemon> for TellWaits {
+impl Duty<TransitDaemon> for ReportWaits {
     fn task(&self) -> &'static str {
         "tell collectors how long packets wait in queues"
     }
@@ -79,9 +79,9 @@ impl Duty<TransitDaemon> for TellWaits {
         let now_ns = clock::realtime_ns();
         // Idle queues are forgotten even if no collector is told.
         let news = self.waits.news(daemon.node()?, now_ns)?;
-        let news = news.into_iter().filter(|_| daemon.tells_extended());
+        let news = news.into_iter().filter(|_| daemon.sends_extended());
         for totals in Vec::from_iter(news) {
-            daemon.emitter.tell_path(&PathTotalsReport {
+            daemon.emitter.send_path(&PathTotalsReport {
                 time_s: (now_ns / 1_000_000_000) as u32,
                 period_ns: PERIOD.as_nanos() as u64,
                 totals,

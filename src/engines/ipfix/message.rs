@@ -60,14 +60,14 @@ pub(super) fn messages(
         records: 0,
     };
     writer.begin();
-    let mut told_at = 0;
-    writer.tell_templates(&templates, now);
-    writer.tell_process(now);
+    let mut reported_at = 0;
+    writer.report_templates(&templates, now);
+    writer.report_process(now);
     let mut record_bytes = Vec::new();
     for record in sorted {
-        if writer.done.len() - told_at >= frame.refresh {
-            told_at = writer.done.len();
-            writer.tell_templates(&templates, now);
+        if writer.done.len() - reported_at >= frame.refresh {
+            reported_at = writer.done.len();
+            writer.report_templates(&templates, now);
         }
         record_bytes.clear();
         elements(record, |_, value| record_bytes.extend_from_slice(value));
@@ -148,7 +148,7 @@ impl MessageWriter {
     }
 
     /// Adds the templates of the flows' records and the two of the exporting process.
-    fn tell_templates(&mut self, flows: &[&FlowRecord], now: &Statistics) {
+    fn report_templates(&mut self, flows: &[&FlowRecord], now: &Statistics) {
         let scoped = |number, each: Elements<'_>| template(number, 1, each);
         let own = [
             scoped(STATISTICS, &|put| statistics(now, put)),
@@ -165,7 +165,7 @@ impl MessageWriter {
         }
     }
 
-    fn tell_process(&mut self, now: &Statistics) {
+    fn report_process(&mut self, now: &Statistics) {
         let mut record = Vec::new();
         statistics(now, |_, value| record.extend_from_slice(value));
         self.add(STATISTICS, &record);

@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-use super::message::Flow;
+use super::flow::Flow;
 use super::tunnel::TunnelMessage;
 use crate::model;
 

@@ -5,6 +5,7 @@ use prost::Message;
 pub use super::connection::{ConnectionMessage, OptionMessage, WorstHopMessage};
 pub use super::corrected::Corrected;
 pub use super::drops::{DropCountMessage, HostDropMessage, HostDropSumMessage};
+pub use super::flow::Flow;
 pub use super::hops::HostHopMessage;
 pub use super::int_message::{
     Extension, IntDomain, IntHeader, Metadata, ReportDomain, ReservedWord,
@@ -114,24 +115,6 @@ pub struct Report {
     pub host_drop_sum: Option<Box<HostDropSumMessage>>,
     #[prost(message, optional, tag = "56")]
     pub added_drops: Option<DropCountMessage>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Flow {
-    #[prost(bytes = "vec", tag = "1")]
-    pub src: Vec<u8>,
-    #[prost(bytes = "vec", tag = "2")]
-    pub dst: Vec<u8>,
-    #[prost(uint32, tag = "3")]
-    pub sport: u32,
-    #[prost(uint32, tag = "4")]
-    pub dport: u32,
-    #[prost(uint32, tag = "5")]
-    pub protocol: u32,
-    #[prost(uint32, tag = "6")]
-    pub outer_vlan: u32,
-    #[prost(uint32, tag = "7")]
-    pub vlan: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Message)]

@@ -6,6 +6,7 @@ mod connection;
 mod corrected;
 mod drops;
 mod encode;
+mod flow;
 mod hops;
 mod int_message;
 mod link;

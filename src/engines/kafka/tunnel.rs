@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-use super::message::Flow;
+use super::flow::Flow;
 use crate::model;
 
 #[derive(Clone, PartialEq, Message)]

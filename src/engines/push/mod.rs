@@ -110,13 +110,13 @@ impl Pushers {
         let counts = DeliveryCounts::new(push.name(), push.destination(), push.unit());
         let counts = Arc::new(counts);
         let queue = Arc::new(SnapshotQueue::new(Arc::clone(&counts), self.limits));
-        let (tell_begun, begun) = mpsc::channel();
+        let (report_begun, begun) = mpsc::channel();
         let (way, waiting, begin) = (Arc::clone(&push), Arc::clone(&queue), self.begin);
         let name = format!("push-{}", push.name());
         let thread = DeliveryThread::start(name, counts, self.tell, move |mut delivery| {
             let can = begin();
             let goes_on = can.is_ok();
-            let _ = tell_begun.send(can);
+            let _ = report_begun.send(can);
             while let Some(snapshot) = goes_on.then(|| waiting.next()).flatten() {
                 delivery.deliver(snapshot.units, snapshot.body.len(), || {
                     (way.deliver(&snapshot.body), way.rest())

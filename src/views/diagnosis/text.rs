@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::model::{Reason, ReasonTopic};
-use crate::views::text::Grouped;
+use crate::views::digits::Grouped;
 
 /// Writes a paragraph for each topic that has reasons; those that are over are shown only with `all`.
 pub fn write(f: &mut fmt::Formatter<'_>, reasons: &[Reason], all: bool) -> fmt::Result {

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::page::{MetricKind, MetricsPage, OTHER, Rising};
+use super::page::{CountedField, MetricKind, MetricsPage, OTHER, Rising};
 use super::{
     build_info, coverage, engines, host_drops, host_hops, host_queues, host_tcp, interface_info,
     mx_pairs, node_info, pairs, seconds, segments,
 };
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
-
-/// A counter's name, its help, and its value.
-pub(super) type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
 
 const COUNTED: [CountedField<CollectStatus>; 32] = [
     ("datagrams", "datagrams taken from sockets", |s| s.datagrams),

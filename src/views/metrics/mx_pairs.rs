@@ -1,7 +1,6 @@
 //! Metrics of packets in INT-MX by pair: reports that all hops joined, those that lack one, and the hops that told nothing.
 
-use super::collect::CountedField;
-use super::page::{MetricKind, MetricsPage};
+use super::page::{CountedField, MetricKind, MetricsPage};
 use crate::model::MxPairRow;
 
 pub(super) fn write(page: &mut MetricsPage, pairs: &[MxPairRow]) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::page::{MetricKind, MetricsPage};
 use crate::model::{ExporterHealth, MOST_NODES};
 
-/// Begins the name of each label that a node tells, so that none stands for one of the metric's own labels.
+/// Begins the name of each label that a node reports, so that none stands for one of the metric's own labels.
 const TOLD: &str = "label_";
 
 pub(super) fn write(page: &mut MetricsPage, exporters: &[ExporterHealth]) {

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use crate::model::metrics::{Histogram, MetricFamily, MetricValue, Number, Sample};
 
+/// A counter's name, its help, and its value.
+pub(super) type CountedField<T> = (&'static str, &'static str, fn(&T) -> u64);
+
 pub use crate::model::metrics::MetricKind;
 
 /// The label value of a sum that things beyond a limit share; no class can have this name.

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use super::flows::Rates;
 use super::words::{self, maybe_percent, maybe_rate};
 use crate::model::FlowStatus;
+use crate::views::digits::Grouped;
 use crate::views::hosts::KnownHosts;
 use crate::views::stamped::PeerClocks;
-use crate::views::text::Grouped;
 
 /// One column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -16,9 +16,9 @@ use super::plot;
 use super::state::{Watch, flows_of};
 use super::words::{self, maybe_percent, maybe_rate, percent, rate};
 use crate::model::{FlowStatus, HostStatus};
+use crate::views::digits::{Grouped, Nanoseconds};
 use crate::views::known_digits::KnownDigits;
 use crate::views::shortened::wrap;
-use crate::views::text::{Grouped, Nanoseconds};
 
 /// The width of a fact with its name.
 const FACT: usize = 26;

@@ -11,8 +11,8 @@ use super::counters::Counter;
 use super::state::{Tab, Watch};
 use super::words::maybe_rate;
 use super::{detail, header, peers};
+use crate::views::digits::Grouped;
 use crate::views::shortened::shortened;
-use crate::views::text::Grouped;
 
 /// The height from which a flow's detail leaves room for the table of flows.
 const HIGH: u16 = 40;

@@ -7,9 +7,9 @@ use super::counters::{Section, rate};
 use super::state::Watch;
 use super::words::{self, maybe_rate};
 use crate::model::{Attachment, Reason, ReasonSeverity, ReasonTopic};
+use crate::views::digits::Grouped;
 use crate::views::hosts::NODE_WIDTH;
 use crate::views::shortened::{shortened, wrap};
-use crate::views::text::Grouped;
 
 /// Parts of a line, most important first: those that do not fit are left out.
 struct Parts {

@@ -26,5 +26,5 @@ pub use columns::FlowColumn;
 pub use flows::Rates;
 pub use histogram::{quantile, window};
 pub use keys::{Act, KeyPress};
-pub use paths::ToldPaths;
+pub use paths::SentPaths;
 pub use state::{HostSnapshot, Watch};

@@ -37,7 +37,7 @@ pub enum ShownSpan {
 
 /// Paths as a collector's history has them.
 #[derive(Clone, Debug, Default)]
-pub struct ToldPaths {
+pub struct SentPaths {
     pub source: NodeId,
     pub paths: Vec<PathFigures>,
     /// The time that they are of.
@@ -48,7 +48,7 @@ pub struct ToldPaths {
     pub trouble: Option<String>,
 }
 
-impl ToldPaths {
+impl SentPaths {
     pub fn shown(&self) -> Vec<ShownPath> {
         let span = Duration::from_nanos(self.until_ns.saturating_sub(self.since_ns));
         let shown = |figures: &PathFigures| ShownPath {

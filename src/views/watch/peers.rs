@@ -9,11 +9,11 @@ use super::draw::{put, split};
 use super::state::{Tab, Watch};
 use super::words::{NONE, maybe_ns};
 use crate::model::{PathState, PeerStatus};
+use crate::views::digits::Nanoseconds;
 use crate::views::hosts::KnownHosts;
 use crate::views::known_digits::KnownDigits;
 use crate::views::peers::clock;
 use crate::views::shortened::shortened;
-use crate::views::text::Nanoseconds;
 
 /// Widths of the columns after the address.
 /// Those of nodes, without and with names.

@@ -9,7 +9,7 @@ use super::cursor::ListCursor;
 use super::filter::RowFilter;
 use super::flows::FlowList;
 use super::keys::KeyPress;
-use super::paths::{ToldPaths, WatchedPaths};
+use super::paths::{SentPaths, WatchedPaths};
 use super::postcards::{PostcardRates, is_there};
 use crate::model::{FlowStatus, HostStatus, NodeId, PathStatus, PeerStatus};
 use crate::views::hosts::KnownHosts;
@@ -24,7 +24,7 @@ pub struct HostSnapshot {
     /// The time since the Unix epoch.
     pub wall_ns: u64,
     /// What a history says of the paths that were [asked for](Watch::asked_paths).
-    pub told: Option<ToldPaths>,
+    pub told: Option<SentPaths>,
 }
 
 /// The tab that is shown.

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::appearance::Appearance;
 use super::draw::put;
-use super::paths::{ShownPath, ShownSpan, ToldPaths};
+use super::paths::{SentPaths, ShownPath, ShownSpan};
 use super::plot;
 use super::state::Watch;
 use super::words;
@@ -211,10 +211,10 @@ fn marks(look: Appearance, path: &ShownPath, width: usize) -> Line<'static> {
 
 impl Watch {
     /// The paths of the chosen flow's pair: those of the history if it was asked, else those that this host knows.
-    fn ways(&self, source: NodeId) -> (Vec<ShownPath>, Option<&ToldPaths>) {
+    fn ways(&self, source: NodeId) -> (Vec<ShownPath>, Option<&SentPaths>) {
         let told = self.now.as_ref().and_then(|now| now.told.as_ref());
         let told = told.filter(|told| told.source == source);
-        match told.map(ToldPaths::shown).filter(|shown| !shown.is_empty()) {
+        match told.map(SentPaths::shown).filter(|shown| !shown.is_empty()) {
             Some(shown) => (shown, told),
             None => (self.paths.shown(source), told),
         }

@@ -1,6 +1,6 @@
 //! Figures in few characters.
 
-use crate::views::text::{Grouped, Nanoseconds};
+use crate::views::digits::{Grouped, Nanoseconds};
 
 /// The text for an unknown figure.
 pub const NONE: &str = "-";

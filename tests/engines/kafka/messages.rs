@@ -19,7 +19,7 @@ use super::read_back;
 fn a_record_comes_back_from_its_message() {
     let mut kinds = BTreeSet::new();
     for record in report_samples::all() {
-        for clocks in [LatencyClocks::Untold, LatencyClocks::Unknown, KNOWN] {
+        for clocks in [LatencyClocks::Unreported, LatencyClocks::Unknown, KNOWN] {
             let record = record.clone().with_clocks(clocks).naming(&names());
             let bytes = proto::Report::from(record.clone()).encode_to_vec();
             let message = proto::Report::decode(&bytes[..]).unwrap();

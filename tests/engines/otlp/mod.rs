@@ -49,7 +49,7 @@ fn log_once(receiving: &HttpServer) -> EngineStatus {
         feed.take(&FeedReport {
             report: &sample.report,
             arrival: Some(sample.arrival),
-            clocks: LatencyClocks::Untold,
+            clocks: LatencyClocks::Unreported,
             drop_reason: None,
             class: None,
             added: None,

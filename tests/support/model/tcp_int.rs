@@ -22,7 +22,7 @@ pub enum Found {
 
 /// What a hop has to say.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Said {
+pub struct LoggedLease {
     /// `None`: the hop knows neither its queue nor its free bandwidth.
     pub value: Option<u8>,
     /// In units of 256 ns.
@@ -81,7 +81,7 @@ pub fn find(frame: &[u8], is_superpacket: bool) -> Found {
 }
 
 /// Fills in the request at this place of a frame whose checksum is right.
-pub fn fill(frame: &[u8], option: usize, said: &Said) -> Vec<u8> {
+pub fn fill(frame: &[u8], option: usize, said: &LoggedLease) -> Vec<u8> {
     let at = layout::find(frame).expect("a request");
     let ttl = frame[at.l3 + if at.v6 { 7 } else { 8 }];
     let mut frame = frame.to_vec();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hostint::model::*;
 use hostint::model::{ReasonSeverity, ReasonTopic};
 use hostint::views::watch::{
-    Act, Appearance, FlowColumn, HostSnapshot, KeyPress, ToldPaths, Watch,
+    Act, Appearance, FlowColumn, HostSnapshot, KeyPress, SentPaths, Watch,
 };
 use hostint_testing::status_samples::{self, nothing};
 use ratatui::Terminal;
@@ -229,7 +229,7 @@ impl Viewer {
         &mut self,
         seconds: u64,
         status: HostStatus,
-        told: Option<ToldPaths>,
+        told: Option<SentPaths>,
     ) -> &mut Self {
         self.second += seconds;
         self.watch.update(HostSnapshot {

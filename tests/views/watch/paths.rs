@@ -1,7 +1,7 @@
 //! The way of a flow's packets: figures of the last minute, changes of the path, and what a history adds.
 
 use hostint::model::*;
-use hostint::views::watch::{Act, KeyPress, ToldPaths};
+use hostint::views::watch::{Act, KeyPress, SentPaths};
 
 use super::host::{BEGIN_NS, Viewer, flow, sink};
 use crate::path::{path, with_losses, with_queue};
@@ -61,17 +61,17 @@ pub fn host(second: u64, paths: Vec<PathStatus>) -> HostStatus {
 }
 
 /// What a history says: a hop that is slow, a queue and losses.
-pub fn told() -> ToldPaths {
+pub fn told() -> SentPaths {
     let mut slow = with_losses(with_queue(path(200), 60_000));
     let period_ns = slow.period_ns;
     let since_ns = slow.first_ns - slow.first_ns % period_ns;
     slow.presence = vec![(since_ns + period_ns, 100), (since_ns + 3 * period_ns, 50)];
-    ToldPaths {
+    SentPaths {
         source: SOURCE,
         paths: vec![slow],
         since_ns,
         until_ns: since_ns + 5 * period_ns,
-        ..ToldPaths::default()
+        ..SentPaths::default()
     }
 }
 
@@ -253,8 +253,8 @@ fn the_way_is_asked_of_a_history_while_it_is_shown() {
 
 #[test]
 fn a_history_knows_more_than_this_host() {
-    type Case = (&'static str, ToldPaths, &'static [&'static str]);
-    let of_none = || ToldPaths {
+    type Case = (&'static str, SentPaths, &'static [&'static str]);
+    let of_none = || SentPaths {
         paths: Vec::new(),
         ..told()
     };
@@ -270,7 +270,7 @@ fn a_history_knows_more_than_this_host() {
         ),
         (
             "another node's packets were asked for",
-            ToldPaths {
+            SentPaths {
                 source: NodeId(77),
                 ..told()
             },
@@ -283,7 +283,7 @@ fn a_history_knows_more_than_this_host() {
         ),
         (
             "a history that cannot be read",
-            ToldPaths {
+            SentPaths {
                 trouble: Some("no history in /x".to_owned()),
                 ..of_none()
             },

@@ -1,4 +1,4 @@
-//! The time until which a host told readings of its clocks, by the clock of the host that collects them.
+//! The time until which a host reported readings of its clocks, by the clock of the host that collects them.
 
 /// The quickest word of a host takes no longer than this from the reading to the collector.
 const QUICKEST_NS: i128 = 300_000_000;
@@ -8,7 +8,7 @@ const PERIOD_NS: i128 = 30_000_000_000;
 /// When the newest reading was taken. The reading has the time of its host's raw clock; the readings that took least time
 /// to the collector tell how that compares with the collector's clock.
 #[derive(Debug, Default)]
-pub(super) struct ToldUntil {
+pub(super) struct KnownUntil {
     newest_raw_ns: i128,
     /// The least distance by which the collector's clock was ahead of the raw clock when a reading arrived: in this
     /// period, and in the one before.
@@ -16,7 +16,7 @@ pub(super) struct ToldUntil {
     since_ns: i128,
 }
 
-impl ToldUntil {
+impl KnownUntil {
     /// Takes the newest reading of what arrived now.
     pub(super) fn note(&mut self, raw_ns: i128, now_ns: u64) {
         let now_ns = i128::from(now_ns);

@@ -7,13 +7,13 @@ use crate::model::{KernelParts, NodeId};
 use crate::report::Emitter;
 
 /// A daemon that has collectors.
-pub trait TellsCollectors {
+pub trait ReportsToCollectors {
     fn emitter(&mut self) -> &mut Emitter;
 
     fn node(&self) -> Result<NodeId>;
 
     /// True if it has collectors that understand more than Host-INT's.
-    fn tells_extended(&self) -> bool;
+    fn sends_extended(&self) -> bool;
 
     /// True if it has its host to itself: no other daemon tells of it.
     fn holds_host(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The news of each flow that were told already, and the limit of flows that are told in a second.
+//! The news of each flow that were reported already, and the limit of flows that are reported in a second.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,21 +10,21 @@ const SECOND: Duration = Duration::from_secs(1);
 const REPEATS: u8 = 2;
 
 /// What was told of a flow last, and how many times it was repeated.
-struct ToldFlow {
+struct ReportedFlow {
     packets: u64,
     repeats: u8,
     at: Instant,
 }
 
-/// A limit of what is told in a second.
-pub struct TellRate {
+/// A limit of what is reported in a second.
+pub struct ReportRate {
     /// 0: no limit.
     most: u64,
     second: Option<Instant>,
     in_second: u64,
 }
 
-impl TellRate {
+impl ReportRate {
     pub fn new(most: u64) -> Self {
         Self {
             most,
@@ -37,7 +37,7 @@ impl TellRate {
         self.most = most;
     }
 
-    /// Returns true if one more may be told now, and counts it.
+    /// Returns true if one more may be reported now, and counts it.
     pub fn take(&mut self, now: Instant) -> bool {
         if self
             .second
@@ -52,20 +52,20 @@ impl TellRate {
     }
 }
 
-/// The packets of each flow that were told, and the rate of telling.
-pub struct ToldFlows<Id> {
-    rate: TellRate,
-    flows: HashMap<Id, ToldFlow>,
+/// The packets of each flow that were reported, and the rate of telling.
+pub struct ReportedFlows<Id> {
+    rate: ReportRate,
+    flows: HashMap<Id, ReportedFlow>,
     /// Flows told since the beginning.
     pub told: u64,
     /// The number of times that the limit put off a flow.
     pub put_off: u64,
 }
 
-impl<Id: Eq + Hash> ToldFlows<Id> {
+impl<Id: Eq + Hash> ReportedFlows<Id> {
     pub fn new(most: u64) -> Self {
         Self {
-            rate: TellRate::new(most),
+            rate: ReportRate::new(most),
             flows: HashMap::new(),
             told: 0,
             put_off: 0,
@@ -76,8 +76,8 @@ impl<Id: Eq + Hash> ToldFlows<Id> {
         self.rate.set_most(most);
     }
 
-    /// The packets of a flow that were not told yet, of those it has. `read` is the time when its record was read from the
-    /// table; an event has none, because it may be older than what was told.
+    /// The packets of a flow that were not reported yet, of those it has. `read` is the time when its record was read
+    /// from the table; an event has none, because it may be older than what was reported.
     pub fn news(&self, id: &Id, packets: u64, read: Option<Instant>) -> u64 {
         let Some(told) = self.flows.get(id) else {
             return packets;
@@ -89,13 +89,13 @@ impl<Id: Eq + Hash> ToldFlows<Id> {
         })
     }
 
-    /// True if the flow was not told for this time.
+    /// True if the flow was not reported for this time.
     pub fn is_due(&self, id: &Id, period: Duration, now: Instant) -> bool {
         let told = self.flows.get(id);
         told.is_none_or(|told| now.saturating_duration_since(told.at) >= period)
     }
 
-    /// Returns true if the flow has news that may be told now, and notes them as told.
+    /// Returns true if the flow has news that may be reported now, and notes them as told.
     pub fn take(&mut self, id: Id, packets: u64, read: Option<Instant>, now: Instant) -> bool {
         if self.news(&id, packets, read) == 0 {
             return false;
@@ -105,7 +105,7 @@ impl<Id: Eq + Hash> ToldFlows<Id> {
             return false;
         }
         self.told += 1;
-        let told = ToldFlow {
+        let told = ReportedFlow {
             packets,
             repeats: 0,
             at: now,

@@ -9,14 +9,14 @@ use crate::model::{HostHop, QueueEpisode};
 
 /// What waits for the writer.
 #[derive(Debug, Default)]
-pub struct WaitingTold {
+pub struct WaitingHostRecords {
     pub drops: WaitingDrops,
     pub connections: WaitingConnections,
     pub hops: NewestReports<HostHop>,
     pub queues: NewestReports<QueueEpisode>,
 }
 
-impl WaitingTold {
+impl WaitingHostRecords {
     pub fn is_empty(&self) -> bool {
         self.drops.is_empty()
             && self.connections.is_empty()
@@ -35,29 +35,29 @@ impl WaitingTold {
 
 /// Writes it.
 #[derive(Debug, Default)]
-pub struct ToldWriter {
+pub struct HostRecordWriter {
     drops: DropsWriter,
     connections: ConnectionsWriter,
     hops: LivesWriter<HostHop>,
     queues: LivesWriter<QueueEpisode>,
 }
 
-impl ToldWriter {
+impl HostRecordWriter {
     /// Writes each kind in a transaction of its own, removes rows that are older than `before_ns`, and returns what could
     /// not be written.
     pub fn write(
         &mut self,
         conn: &mut Connection,
-        told: WaitingTold,
+        told: WaitingHostRecords,
         before_ns: u64,
-    ) -> WaitingTold {
-        let WaitingTold {
+    ) -> WaitingHostRecords {
+        let WaitingHostRecords {
             drops,
             connections,
             hops,
             queues,
         } = told;
-        let mut left = WaitingTold::default();
+        let mut left = WaitingHostRecords::default();
         if !drops.is_empty() && self.drops.write(conn, &drops, before_ns).is_err() {
             left.drops = drops;
         }

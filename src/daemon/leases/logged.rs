@@ -8,10 +8,10 @@ use crate::os::log::{self, Event, Level};
 use crate::views;
 
 /// The state of a lease, and of its path, that was logged.
-pub(super) type Said = (LeaseState, Ways, ProbeForms);
+pub(super) type LoggedLease = (LeaseState, Ways, ProbeForms);
 
 /// Says once what a destination's sink answers, and what passes the path to it.
-pub(super) fn say(said: &mut HashMap<IpAddr, Said>, dest: IpAddr, lease: &Lease) {
+pub(super) fn say(said: &mut HashMap<IpAddr, LoggedLease>, dest: IpAddr, lease: &Lease) {
     let now = (lease.state, lease.proof.ways, lease.proof.eaten);
     // The proof takes a few seconds at most, and then there is more to say.
     if lease.state == LeaseState::Granted && lease.proof.is_open() {

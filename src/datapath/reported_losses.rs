@@ -1,17 +1,18 @@
-//! The losses of flows that their summaries told.
+//! The losses of flows that their summaries reported.
 //!
-//! A loss is declared some time after the flow's last packet, and is told although the flow's traffic may not pay for it.
+//! A loss is declared some time after the flow's last packet, and is reported although the flow's traffic may not pay
+//! for it.
 
 use std::collections::HashMap;
 
 use super::abi::{flow_key, sink_flow};
 use crate::model::{FlowKey, SummaryEvent, SummarySubject};
 
-/// The losses that were told last, and the time when the flow began.
+/// The losses that were reported last, and the time when the flow began.
 #[derive(Debug, Default)]
-pub(super) struct ToldLosses(HashMap<FlowKey, (u64, u64)>);
+pub(super) struct ReportedLosses(HashMap<FlowKey, (u64, u64)>);
 
-impl ToldLosses {
+impl ReportedLosses {
     /// The losses of a flow that no summary has told.
     pub(super) fn untold(&self, key: &flow_key, flow: &sink_flow) -> u64 {
         match self.0.get(&key.into()) {
@@ -20,7 +21,7 @@ impl ToldLosses {
         }
     }
 
-    /// Notes what this summary tells.
+    /// Notes what this summary reports.
     pub(super) fn note(&mut self, summary: &SummaryEvent) {
         let totals = &summary.totals;
         if let SummarySubject::Flow { flow, .. } = &summary.subject
