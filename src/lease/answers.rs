@@ -3,7 +3,7 @@
 use super::nodes::NodeHolders;
 use super::peer::LeasePeer;
 use super::questions::{Asked, Reply};
-use super::replies::AnswerTime;
+use super::update::AnswerTime;
 use super::verdict::{OwnTagging, judge, judge_node};
 use crate::model::{FullAnswer, LeaseAnswer, LeaseState, LeaseWitness, PathProof};
 

@@ -6,13 +6,13 @@ use std::net::IpAddr;
 
 use slab::Slab;
 
+use super::announced::{AnnouncedRounds, STRAYS_NS};
 use super::nodes::NodeHolders;
-use super::pace::RenewalPace;
-use super::peer::{ASK_NS, LEASE_NS, LeasePeer, RENEW_MANY_NS};
+use super::pace::{RENEW_MANY_NS, RenewalPace, together};
+use super::peer::{ASK_NS, LEASE_NS, LeasePeer};
 use super::probing::{OutgoingProbe, Probing};
 use super::questions::{Asked, AskingTime, QuestionKind};
-use super::replies::{LeaseUpdate, together};
-use super::reverse::{AnnouncedRounds, STRAYS_NS};
+use super::update::LeaseUpdate;
 use super::verdict::OwnTagging;
 use crate::model::{AddressPair, Lease, LeaseCounts, LeaseKey, LeaseState, PathProof};
 
@@ -194,7 +194,9 @@ impl LeaseKeeper {
             self.forget(pair);
         }
         self.look += 1;
-        self.busy_ns = RenewalPace::busy_ns(self.peers.iter().map(|(_, peer)| peer), now_ns);
+        let pairs = self.peers.iter().map(|(_, peer)| peer);
+        let loads = pairs.map(|peer| (peer.proof.is_busy(now_ns), peer.idle));
+        self.busy_ns = RenewalPace::busy_ns(loads);
         unwanted
     }
 

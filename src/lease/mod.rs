@@ -3,12 +3,14 @@
 //! ```text
 //! answers ─► verdict ─► lease ─► kernel
 //!                │
-//!                └─► proof: round of probes ─► verdicts of forms ─► ways
+//!                └─► proof: round of probes ─► verdicts of forms ─► evidence ─► ways
 //!                      witness: counts of both ends ──┘
 //! ```
 
+mod announced;
 mod answers;
 mod budget;
+mod evidence;
 mod falls;
 mod form_verdicts;
 mod keeper;
@@ -25,13 +27,15 @@ mod reverse;
 mod round;
 mod sink_clock;
 mod strays_back;
+mod update;
 mod verdict;
 mod ways;
 mod witness;
 
+pub use evidence::Evidence;
 pub use keeper::{LeaseKeeper, OutgoingQuestion, PairPlace};
 pub use names::{HeardName, NameExchange, OutgoingName, OwnName};
 pub use probing::OutgoingProbe;
 pub use questions::AskingTime;
-pub use replies::{AnswerTime, LeaseUpdate};
+pub use update::{AnswerTime, LeaseUpdate};
 pub use verdict::{OwnTagging, Tagging};

@@ -3,22 +3,18 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-use super::pace::RenewalPace;
+use super::pace::{IDLE_NS, RENEW_MANY_NS, RENEW_USED_NS, RenewalPace};
 use super::proof::Proof;
 use super::questions::Asked;
 use super::renewals::Renewals;
-use super::replies::AnswerTime;
 use super::sink_clock::SinkAnswers;
+use super::update::{AnswerTime, Times};
 use crate::model::{AddressPair, Lease, LeaseAnswer, LeaseState};
 
 /// A lease ends this time after the question whose answer granted it: within a second of the sink's end.
 pub(super) const LEASE_NS: u64 = 950_000_000;
 /// A sink that grants a lease is asked again this time after the question, sooner if it answers slowly.
 const RENEW_NS: u64 = 700_000_000;
-/// The same while packets are tagged: the sooner the sink answers, the sooner it is seen that none arrives.
-pub(super) const RENEW_USED_NS: u64 = 200_000_000;
-/// The same with very many sinks, which leaves less time to repeat questions.
-pub(super) const RENEW_MANY_NS: u64 = 800_000_000;
 /// The least time before the next question.
 const RENEW_AT_ONCE_NS: u64 = 200_000_000;
 /// A renewal is repeated after this time until the sink answers: a path that loses half of all packets is one to be
@@ -31,10 +27,6 @@ const EARLY_RENEWALS: u32 = 4;
 const MOST_EARLY: u32 = 32;
 /// Hosts that do not answer and that no user named are asked ever less often, but at least after this time.
 const ASK_AT_LEAST_NS: u64 = 25_600_000_000;
-/// With more leases than [`READY`], a sink that no packet goes to is asked after this time, and at once when one does.
-pub(super) const IDLE_NS: u64 = 5_000_000_000;
-/// The most leases that are all kept ready.
-pub(super) const READY: usize = 256;
 /// A sink that has not answered for this time is silent.
 const SILENT_NS: u64 = 1_000_000_000;
 
@@ -173,18 +165,5 @@ impl LeasePeer {
             LeaseState::Granted => answered.asked_ns + LEASE_NS,
             _ => 0,
         };
-    }
-}
-
-/// The times of a question and of its answer, by this host's monotonic clock.
-#[derive(Clone, Copy)]
-pub(super) struct Times {
-    pub(super) asked_ns: u64,
-    pub(super) answered_ns: u64,
-}
-
-impl Times {
-    pub(super) fn rtt_ns(self) -> u64 {
-        self.answered_ns.saturating_sub(self.asked_ns)
     }
 }

@@ -5,6 +5,7 @@ mod option;
 mod strays;
 
 use self::option::OptionTrust;
+use super::evidence::Evidence;
 use super::falls::Falls;
 use super::form_verdicts::{FormVerdict, FormVerdicts};
 use super::round::{FormResult, NextProbe, Round};
@@ -327,12 +328,15 @@ impl Proof {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
-        let passed = self.verdicts.with(FormVerdict::Passed);
-        let ways = ways::open(ours, answer, (passed, self.narrow), self.ipv6);
-        match self.option.is_trusted() && ways::may_take_option(ours, answer) {
-            true => ways.with(Ways::of(Transport::Tcp, Encapsulation::Options)),
-            false => ways,
-        }
+        let evidence = Evidence {
+            wished: ways::wished(ours),
+            read: ways::read(ours, answer),
+            passed: self.verdicts.with(FormVerdict::Passed),
+            narrow: self.narrow,
+            options_trusted: self.option.is_trusted(),
+            ipv6: self.ipv6,
+        };
+        evidence.ways()
     }
 
     /// What the kernel and status are told.

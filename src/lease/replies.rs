@@ -2,42 +2,10 @@
 
 use super::answers::{Judge, Meaning, NewLease};
 use super::keeper::LeaseKeeper;
-use super::pace::{RenewalPace, strays_every_ns};
-use super::peer::{IDLE_NS, Times};
+use super::pace::{IDLE_NS, RenewalPace, TOGETHER_NS, strays_every_ns, together};
 use super::questions::{Asked, QuestionKind, Reply};
-use crate::model::{AddressPair, Lease, LeaseExchange, LeaseState};
-
-/// Questions that are not urgent are asked at whole multiples of this time, so that many are sent together: one among a
-/// hundred finds everything in the CPU's caches, and costs half of one that is sent alone.
-const TOGETHER_NS: u64 = 100_000_000;
-
-/// A lease after an answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeaseUpdate {
-    pub pair: AddressPair,
-    pub lease: Lease,
-    /// The lease's state changed, or what is known of its path.
-    pub changed: bool,
-    /// Many packets are tagged, and the sink has counted none since the last answer: the kernel's counts can tell whether any
-    /// arrives.
-    pub silent: bool,
-    /// The times of the question and of its answer, as evidence about both clocks.
-    pub exchange: Option<LeaseExchange>,
-}
-
-/// The time at which an answer was received.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct AnswerTime {
-    pub monotonic_ns: u64,
-    pub realtime_ns: u64,
-    /// By the raw clock.
-    pub raw_ns: u64,
-}
-
-/// Returns the multiple of [`TOGETHER_NS`] that is nearest to a time.
-pub(super) fn together(due_ns: u64) -> u64 {
-    (due_ns + TOGETHER_NS / 2) / TOGETHER_NS * TOGETHER_NS
-}
+use super::update::{AnswerTime, LeaseUpdate, Times};
+use crate::model::{Lease, LeaseState};
 
 impl LeaseKeeper {
     /// Takes an echo reply. Returns `None` if it answers no unanswered question, or decides nothing.

@@ -1,7 +1,7 @@
 //! The clock of a sink, measured by its answers.
 
 use super::questions::Asked;
-use super::replies::AnswerTime;
+use super::update::AnswerTime;
 use crate::clocks::{Answers, Drift, Exchange};
 use crate::model::{ClockSteering, LeaseExchange, SinkClock};
 

@@ -1,8 +1,8 @@
-//! The choice of forms: those that are probed by a host's configuration, and the ways that the results open.
+//! The choice of forms that are probed, by this host's configuration and by what the sink reads.
 
 use super::form_verdicts::{FormVerdict, FormVerdicts};
 use super::verdict::{OwnTagging, Tagging};
-use crate::model::{Encapsulation, FullAnswer, ProbeForm, ProbeForms, Transport, Ways};
+use crate::model::{Encapsulation, Encapsulations, FullAnswer, ProbeForm, ProbeForms};
 
 /// What the source's interfaces are configured to use.
 #[derive(Clone, Copy, Default)]
@@ -131,44 +131,15 @@ pub(super) fn wanted(
     wanted.map(|(form, _)| form).collect()
 }
 
-/// Returns the ways that are open if probes of these forms pass the path. Packets of a tunnel have to survive outside of
-/// it, too, in both directions: a firewall that did not see a conversation begin would drop answers that go untagged, packets
-/// that are too long, and all of them once the tunnel is left. TCP in over-tcp-udp and int-md cannot be probed without harm. On paths that are narrower than this host knows, a tunnel would hide the MSS in a SYN from the router that
-/// lowers it.
-pub(super) fn open(
-    ours: &OwnTagging,
-    answer: &FullAnswer,
-    (passed, narrow): (ProbeForms, ProbeForms),
-    ipv6: bool,
-) -> Ways {
-    let passes = |one| passed.contains(ProbeForm::of(one)) && is_read(ours, answer, one);
-    let leaves = passed.contains(ProbeForm::Stray);
-    let mut ways = Ways::NONE;
-    if wants_ioam(ours, answer, ipv6) {
-        if passes(Encapsulation::Ioam) {
-            ways = ways.with(Ways::of(Transport::Udp, Encapsulation::Ioam));
-        }
-    } else if passes(Encapsulation::OverTcpUdp) {
-        ways = ways.with(Ways::of(Transport::Udp, Encapsulation::OverTcpUdp));
-    }
-    if passes(Encapsulation::IntMd) {
-        ways = ways.with(Ways::of(Transport::Udp, Encapsulation::IntMd));
-    }
-    if passes(Encapsulation::Options) {
-        ways = ways.with(Ways::of(Transport::Udp, Encapsulation::Options));
-    }
-    for tunnel in [Encapsulation::ExtensionUdp, Encapsulation::VxlanGpe] {
-        if passes(tunnel) && leaves {
-            ways = ways.with(Ways::of(Transport::Udp, tunnel));
-            if !narrow.contains(ProbeForm::of(tunnel)) {
-                ways = ways.with(Ways::of(Transport::Tcp, tunnel));
-            }
-        }
-    }
-    ways
+/// The encapsulations that the sink reads as this host would send them.
+pub(super) fn read(ours: &OwnTagging, answer: &FullAnswer) -> Encapsulations {
+    let all = Encapsulation::ALL.into_iter();
+    all.filter(|one| is_read(ours, answer, *one))
+        .fold(Encapsulations::default(), Encapsulations::with)
 }
 
-/// True if connections of this pair may go in options: the user chose it, and the sink reads it.
-pub(super) fn may_take_option(ours: &OwnTagging, answer: &FullAnswer) -> bool {
-    Wishes::of(ours).options && is_read(ours, answer, Encapsulation::Options)
+/// The encapsulations that the user chose on some interface.
+pub(super) fn wished(ours: &OwnTagging) -> Encapsulations {
+    let chosen = ours.tagging.iter().filter_map(|sent| sent.explicit);
+    chosen.fold(Encapsulations::default(), Encapsulations::with)
 }

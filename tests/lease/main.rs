@@ -1,6 +1,7 @@
 //! Leases: questions, answers, renewal and expiry, in the kernel and in user space.
 
 mod answer;
+mod evidence;
 mod full_answer;
 mod keeper;
 mod lengths;
