@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 19] = [
     "demo",
     "drop",
     "head_room",
-    "hop",
+    "passage",
     "host_times",
     "namespace_walk",
     "option_room",

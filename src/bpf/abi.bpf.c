@@ -11,7 +11,7 @@
 #include "hostint/lease_table.h"
 #include "hostint/astray.h"
 #include "hostint/drop.h"
-#include "hostint/hop.h"
+#include "hostint/passage.h"
 #include "hostint/namespace.h"
 #include "hostint/queue.h"
 #include "hostint/task.h"

@@ -53,7 +53,7 @@
 #include "transit/option_askers.h"
 #include "transit/option_fill.h"
 #include "transit/option_find.h"
-#include "transit/postcard.h"
+#include "transit/mx_notice.h"
 #include "transit/push.h"
 #include "transit/readable.h"
 #include "transit/room.h"

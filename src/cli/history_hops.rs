@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::history_args::{HistoryArgs, NodeArg};
-use crate::model::HopOrder;
+use crate::model::PassageOrder;
 
 /// `hostint history hops`
 #[derive(Args, Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct HopsArgs {
 
     /// Order of flows, largest first
     #[arg(long, value_name = "KEY", default_value = "mean")]
-    pub sort: HopOrder,
+    pub sort: PassageOrder,
 
     /// Number of rows to show
     #[arg(long, value_name = "N", default_value_t = 20)]

@@ -142,7 +142,7 @@ impl Increments {
             | Body::DropSummary(_)
             | Body::Latency(_)
             | Body::HostDrop(_)
-            | Body::HostHop(_)
+            | Body::FlowPassage(_)
             | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_)

@@ -4,7 +4,7 @@ use super::clocks::NodeClocks;
 use super::mx_join::MxJoin;
 use super::segments::Segments;
 use super::{
-    Coverage, CrossingLedger, Exporters, HostConnections, HostDrops, HostHops, HostQueues,
+    Coverage, CrossingLedger, Exporters, HostConnections, HostDrops, HostPassages, HostQueues,
     Increments, OptionHops,
 };
 use crate::model::PairTraffic;
@@ -18,7 +18,7 @@ pub struct Ledgers {
     /// The sums of the classes of each pair.
     pub traffic: PairTraffic,
     pub drops: HostDrops,
-    pub hops: HostHops,
+    pub hops: HostPassages,
     pub queues: HostQueues,
     pub connections: HostConnections,
     pub clocks: NodeClocks,

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::thread;
 
-use super::queue::DatagramQueue;
+use super::fifo::DatagramFifo;
 use super::receiver::Receiver;
 use super::reception::{Reception, ReceptionState};
 use super::socket::{ListenError, Socket, open_group};
@@ -84,7 +84,7 @@ impl ReportListener {
             })
             .collect();
         let sockets: Vec<_> = self.groups.into_iter().flatten().collect();
-        let queue = DatagramQueue::new(self.receivers, queue_bytes);
+        let queue = DatagramFifo::new(self.receivers, queue_bytes);
         let shared = Arc::new(ReceptionState::new(sockets, queue));
         let reception = Reception(shared.clone());
         for (number, sockets) in columns.into_iter().enumerate() {

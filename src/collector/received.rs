@@ -244,7 +244,7 @@ impl<T: ReportTaker> ReportHub<T> {
                 .correct_measured(observation, measured, until_ns);
             self.count_traffic(report, measured);
         }
-        if let Body::HostHop(told) = &observation.body {
+        if let Body::FlowPassage(told) = &observation.body {
             self.ledgers.hops.learn(told);
         }
         self.ledgers.queues.see(report, Some(arrival));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::queue::DatagramQueue;
+use super::fifo::DatagramFifo;
 use super::socket::Socket;
 use crate::model::Arrival;
 
@@ -33,7 +33,7 @@ pub struct ListenerCounts {
 #[derive(Debug)]
 pub(super) struct ReceptionState {
     pub(super) sockets: Vec<Socket>,
-    pub(super) queue: DatagramQueue,
+    pub(super) queue: DatagramFifo,
     pub(super) ending: AtomicBool,
     pub(super) datagrams: AtomicU64,
     pub(super) bytes: AtomicU64,
@@ -114,7 +114,7 @@ impl ReceptionCounts {
 }
 
 impl ReceptionState {
-    pub(super) fn new(sockets: Vec<Socket>, queue: DatagramQueue) -> Self {
+    pub(super) fn new(sockets: Vec<Socket>, queue: DatagramFifo) -> Self {
         Self {
             drops: Mutex::new((vec![0; sockets.len()], 0)),
             sockets,

@@ -62,8 +62,8 @@ pub mod head_room_object {
 
 /// Generated: the programs that time packets through the host.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
-pub mod hop_object {
-    include!(concat!(env!("OUT_DIR"), "/hop.skel.rs"));
+pub mod passage_object {
+    include!(concat!(env!("OUT_DIR"), "/passage.skel.rs"));
 }
 
 /// Generated: the programs that see what packets wait in the hosts at both ends.

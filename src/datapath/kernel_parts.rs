@@ -11,7 +11,7 @@ use super::maps;
 use super::probe::{Features, has_map_type, has_program_type};
 use super::run;
 use super::tasks::TaskWalk;
-use super::{drops, hops, host_times, libbpf_log, namespaces, queues, tcp, waits};
+use super::{drops, host_times, libbpf_log, namespaces, passages, queues, tcp, waits};
 use crate::model::{KERNEL_PARTS, KernelPart, PartsFound};
 use crate::os::{kernel, log};
 
@@ -65,7 +65,7 @@ pub fn missing() -> Vec<(KernelPart, Option<String>)> {
     // Parts that are loaded together.
     let several = [
         (&[P::HostWaits][..], host_times::try_to_load()),
-        (&[P::Passages], hops::try_to_load()),
+        (&[P::Passages], passages::try_to_load()),
         (&[P::QueueEpisodes], queues::try_to_load()),
         (&[P::OpenConnections, P::Endings], tcp::try_to_load()),
     ];

@@ -10,7 +10,7 @@ use super::maps::Map;
 use super::pins::Pins;
 use super::settings_status;
 use crate::model::{
-    FlowSlots, HopTimes, LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathHop,
+    FlowSlots, LatencyHistogram, LatencyResolution, NodeId, NodePort, PassageTimes, Path, PathHop,
     PathStatus, PathTotals, PlaceTotals, ReportedTotals, WideSlots,
 };
 
@@ -117,13 +117,17 @@ impl PathTables {
                 continue;
             };
             let path = path_of(&path, sink);
-            let mut segment = |place| places.remove(&place).map(|times| HopTimes(times.latency));
+            let mut segment = |place| {
+                places
+                    .remove(&place)
+                    .map(|times| PassageTimes(times.latency))
+            };
             let segments = (1..).take(path.segment_count());
             found.push(PathStatus {
                 first_ns: whole.first_ns,
                 last_ns: whole.last_ns,
                 segments: (segments.map(|place| segment(place).unwrap_or_default())).collect(),
-                whole: HopTimes(whole.latency),
+                whole: PassageTimes(whole.latency),
                 source: path.source,
                 hops: path.hops,
                 sink: path.sink,

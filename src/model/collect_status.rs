@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::coverage::CoverageRow;
 use super::{
-    EngineStatus, HopPassage, HostDropRow, HostQueueRow, HostTcpRow, KernelLack, MxPairRow, NodeId,
-    PairTraffic, SegmentTally,
+    EngineStatus, HostDropRow, HostQueueRow, HostTcpRow, InterfacePassage, KernelLack, MxPairRow,
+    NodeId, PairTraffic, SegmentTally,
 };
 
 /// The schema of a [`CollectStatus`] as JSON.
@@ -123,7 +123,7 @@ pub struct CollectStatus {
     pub segments: Vec<SegmentTally>,
     /// The times of packets between interfaces of hosts, for metrics.
     #[serde(skip)]
-    pub hops: Vec<(NodeId, HopPassage)>,
+    pub hops: Vec<(NodeId, InterfacePassage)>,
     /// The sums of pairs and classes, which are metrics only: the page asks the store.
     #[serde(skip)]
     pub traffic: PairTraffic,

@@ -3,10 +3,10 @@
 use super::coverage::CoverageRow;
 use super::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
-    DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, HopQuery, LimitSeries,
-    LossByHost, NodeId, PairFigures, PassageFigures, PathFigures, PathQuery, Record, ReportQuery,
-    ReportedEpisode, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops,
-    TcpSums,
+    DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, LimitSeries,
+    LossByHost, NodeId, PairFigures, PassageFigures, PassageQuery, PathFigures, PathQuery, Record,
+    ReportQuery, ReportedEpisode, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping,
+    TcpHops, TcpSums,
 };
 
 /// Why a query failed.
@@ -73,11 +73,15 @@ pub trait History: Send {
     }
 
     /// The flows that hosts forwarded, with their times. A store without any knows none.
-    fn hops(&mut self, _query: &HopQuery, _span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
+    fn hops(
+        &mut self,
+        _query: &PassageQuery,
+        _span: Span,
+    ) -> Result<Vec<ForwardedFlow>, HistoryError> {
         Ok(Vec::new())
     }
     /// The times of all packets between interfaces of hosts, most packets first; none of a flow.
-    fn passages(&mut self, _: &HopQuery, _: Span) -> Result<Vec<PassageFigures>, HistoryError> {
+    fn passages(&mut self, _: &PassageQuery, _: Span) -> Result<Vec<PassageFigures>, HistoryError> {
         Ok(Vec::new())
     }
 

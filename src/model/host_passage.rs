@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{HopStart, LatencyFigures, NodeId, NodePort, PacketPods, Path, PathHop};
+use super::{LatencyFigures, NodeId, NodePort, PacketPods, PassageStart, Path, PathHop};
 
 /// The places of such a path whose times are reported: to the driver behind the queue, and to the queue.
 pub const SENT_PLACE: u8 = 0;
@@ -14,14 +14,14 @@ pub struct PassageId {
     pub node: NodeId,
     pub in_port: u16,
     pub out_port: u16,
-    pub start: HopStart,
+    pub start: PassageStart,
 }
 
 /// The times of all packets between two interfaces in a span.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PassageFigures {
     pub node: NodeId,
-    pub start: HopStart,
+    pub start: PassageStart,
     pub in_port: u16,
     pub out_port: u16,
     /// As the host named them last, with what is behind them.
@@ -45,8 +45,8 @@ impl PassageId {
             source: NodePort {
                 node,
                 port: match self.start {
-                    HopStart::Interface => 0,
-                    HopStart::Sender => 1,
+                    PassageStart::Interface => 0,
+                    PassageStart::Sender => 1,
                 },
             },
             hops: vec![PathHop {
@@ -71,8 +71,8 @@ impl PassageId {
             in_port: hop.ingress_port,
             out_port: hop.egress_port,
             start: match path.source.port {
-                0 => HopStart::Interface,
-                1 => HopStart::Sender,
+                0 => PassageStart::Interface,
+                1 => PassageStart::Sender,
                 _ => return None,
             },
         };

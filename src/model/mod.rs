@@ -28,13 +28,14 @@ mod extent;
 mod flow;
 mod flow_growth;
 mod flow_hash;
+mod flow_passage;
 mod flow_slots;
 mod group_totals;
 mod headers;
 mod hex;
 mod history;
 mod history_drops;
-mod history_hops;
+mod history_passages;
 mod history_queues;
 mod history_reader;
 mod history_tcp;
@@ -43,7 +44,6 @@ mod hop;
 mod hop_queue;
 mod hop_record;
 mod host_drop;
-mod host_hop;
 pub mod host_names;
 mod host_passage;
 mod host_queue;
@@ -67,8 +67,8 @@ mod measured;
 mod metadata;
 pub mod metrics;
 pub mod missed_tally;
+mod mx_notice;
 mod mx_pairs;
-mod mx_postcard;
 pub mod name_pattern;
 mod node;
 pub mod node_identity;
@@ -152,6 +152,10 @@ pub use extent::Extent;
 pub use flow::{FlowKey, Transport, Vlans};
 pub use flow_growth::FlowCounts;
 pub use flow_hash::FlowHash;
+pub use flow_passage::{
+    FlowPassage, FlowPassageId, FlowPassageReport, InterfacePassage, PassageReason, PassageStart,
+    PassageTimes, PassageTotals, SOCKETS_IFINDEX, SOCKETS_NAME, SOCKETS_PORT,
+};
 pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of};
 pub use group_totals::{GroupTotals, TOTALS_TOLD};
 pub use headers::{BadHeaders, QuotedHeaders};
@@ -164,7 +168,7 @@ pub use history_drops::{
     DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossAt, LossByHost, LossSplit,
     PairDrops,
 };
-pub use history_hops::{ForwardedFlow, HopOrder, HopQuery};
+pub use history_passages::{ForwardedFlow, PassageOrder, PassageQuery};
 pub use history_queues::{EpisodeOrder, EpisodeQuery, ReportedEpisode};
 pub use history_reader::{History, HistoryError};
 pub use history_tcp::{
@@ -179,10 +183,6 @@ pub use hop_record::HopRecord;
 pub use host_drop::{
     DropCount, DropId, DropPosition, DropTotals, DroppedInt, DropsWithoutPacket, HostDrop,
     HostDropReport, KernelReason, PlaceDrops, ReasonDrops,
-};
-pub use host_hop::{
-    HopId, HopPassage, HopReason, HopStart, HopTimes, HopTotals, HostHop, HostHopReport,
-    SOCKETS_IFINDEX, SOCKETS_NAME, SOCKETS_PORT,
 };
 pub use host_names::{ClaimOrigin, HostName, NameClaim};
 pub use host_passage::{PassageFigures, PassageId, QUEUED_PLACE, SENT_PLACE};
@@ -213,8 +213,8 @@ pub use limited_times::LimitedTimes;
 pub use machine_id::{MachineId, NoMachineId};
 pub use measured::Measured;
 pub use metadata::{Metadata, ReservedWord};
+pub use mx_notice::MxNotice;
 pub use mx_pairs::{MxMissingHop, MxPairRow};
-pub use mx_postcard::MxPostcard;
 pub use node::{HostNode, NodeId, NodeOrigin};
 pub use node_identity::NodeIdentity;
 pub use node_names::{NodeNames, NodeText, RecordName};

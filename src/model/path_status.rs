@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HopTimes, NodePort, Path, PathHop};
+use super::{NodePort, PassageTimes, Path, PathHop};
 
 /// A path, and the times of all its packets since the sink knows it.
 #[derive(Clone, Debug, Eq, PartialEq, Deserialize, Serialize)]
@@ -15,9 +15,9 @@ pub struct PathStatus {
     pub first_ns: u64,
     pub last_ns: u64,
     /// From source to sink, by the stamps of two clocks.
-    pub whole: HopTimes,
+    pub whole: PassageTimes,
     /// Of each segment in the order of the way; without packets where no hop told its time.
-    pub segments: Vec<HopTimes>,
+    pub segments: Vec<PassageTimes>,
 }
 
 impl PathStatus {

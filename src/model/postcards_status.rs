@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::interned_name::{self, InternedName};
-use super::{DropTotals, HopTotals, NodeId, QueueTotals};
+use super::{DropTotals, NodeId, PassageTotals, QueueTotals};
 
 /// The postcards of a host, as their daemon reports.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -53,7 +53,7 @@ pub struct HopsStatus {
     pub flows_total: usize,
     pub flows_max: u32,
     #[serde(flatten)]
-    pub totals: HopTotals,
+    pub totals: PassageTotals,
 }
 
 /// The drops that a daemon of postcards watches.

@@ -2,8 +2,8 @@
 
 use super::coverage::covered;
 use super::{
-    Answer, DropQuery, EpisodeQuery, FlowOrder, FlowQuery, History, HistoryError, HopQuery,
-    MatrixFigure, NodeId, PairFigures, PathQuery, ReportQuery, SegmentOrder, Span, Subject,
+    Answer, DropQuery, EpisodeQuery, FlowOrder, FlowQuery, History, HistoryError, MatrixFigure,
+    NodeId, PairFigures, PassageQuery, PathQuery, ReportQuery, SegmentOrder, Span, Subject,
     TcpQuestion,
 };
 
@@ -53,7 +53,7 @@ pub enum Question {
         query: DropQuery,
         points: usize,
     },
-    Hops(HopQuery),
+    Hops(PassageQuery),
     Queues(EpisodeQuery),
     Tcp(TcpQuestion),
 }

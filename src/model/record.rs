@@ -9,7 +9,7 @@ use super::int_header::is_false;
 use super::node_identity::is_plain;
 use super::{
     Arrival, Body, ClockState, CorrectedLatency, DropReasons, DropSubject, Extension, FlowKey,
-    HopRecord, HostDrop, HostHop, IntHeader, LatencyClocks, Metadata, NodeId, PathPartRecord,
+    FlowPassage, HopRecord, HostDrop, IntHeader, LatencyClocks, Metadata, NodeId, PathPartRecord,
     QueueDepth, QueueEpisode, Quirk, RecordName, RecordPort, Report, ReportDomain, ReportVersion,
     Summary, SummaryRecord, SummarySubject, TcpReport,
 };
@@ -101,7 +101,7 @@ pub struct Record {
     pub host_drop_sum: Option<Box<DropSubject>>,
     /// The time that packets of the flow take through a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host_hop: Option<Box<HostHop>>,
+    pub host_hop: Option<Box<FlowPassage>>,
     /// An episode of a host's queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_episode: Option<Box<QueueEpisode>>,
@@ -315,7 +315,7 @@ impl Record {
             Body::Summary(summary) => self.report_summary(summary),
             Body::HostDrop(report) => self.host_drop = Some(Box::new(report.drop.clone())),
             Body::HostDropSum(sum) => self.host_drop_sum = Some(Box::new(sum.subject.clone())),
-            Body::HostHop(report) => self.host_hop = Some(Box::new(report.hop.clone())),
+            Body::FlowPassage(report) => self.host_hop = Some(Box::new(report.hop.clone())),
             Body::Queue(report) => self.queue_episode = Some(Box::new(report.episode.clone())),
             Body::Connection(report) => {
                 self.connection = Some(Box::new(report.connection.clone()));

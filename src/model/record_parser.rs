@@ -6,9 +6,10 @@ use super::node_identity::printable;
 use super::record::{EndRecord, RECORD_SCHEMA};
 use super::{
     Arrival, Body, ClockSource, ClockState, ConnectionReport, DropReasons, DropSummary,
-    FirstHeader, Flags, FlowKey, Hop, HopStack, HostDropReport, HostHopReport, HwId, LatencyReport,
-    MOST_QUEUE_FLOWS, NodeId, Observation, Packet, PacketReport, QueueReport, QuotedHeaders,
-    Record, Report, ReportVersion, ReportedPacket, Summary, SummarySubject, Transport, Vlans,
+    FirstHeader, Flags, FlowKey, FlowPassageReport, Hop, HopStack, HostDropReport, HwId,
+    LatencyReport, MOST_QUEUE_FLOWS, NodeId, Observation, Packet, PacketReport, QueueReport,
+    QuotedHeaders, Record, Report, ReportVersion, ReportedPacket, Summary, SummarySubject,
+    Transport, Vlans,
 };
 
 /// Why a line is not a report.
@@ -94,7 +95,7 @@ impl Record {
             "host-drop" => self
                 .host_drop()
                 .map(|report| Body::HostDrop(Box::new(report))),
-            "host-hop" => (self.host_hop()).map(|report| Body::HostHop(Box::new(report))),
+            "host-hop" => (self.host_hop()).map(|report| Body::FlowPassage(Box::new(report))),
             "queue" => (self.queue_episode()).map(|report| Body::Queue(Box::new(report))),
             "tcp" => (self.connection()).map(|report| Body::Connection(Box::new(report))),
             "packet" | "local" | "drop" | "intermediate" | "ethernet" => {
@@ -173,13 +174,13 @@ impl Record {
         })
     }
 
-    fn host_hop(&self) -> Result<HostHopReport, BadRecord> {
+    fn host_hop(&self) -> Result<FlowPassageReport, BadRecord> {
         let hop = self.host_hop.as_deref();
         let mut hop = self.needed(hop.cloned(), "host_hop")?;
         for text in [&mut hop.in_interface, &mut hop.out_interface] {
             *text = text.take().map(|text| printable(&text));
         }
-        Ok(HostHopReport {
+        Ok(FlowPassageReport {
             time_s: self.needed(self.report_time_s, "report_time_s")?,
             node: self.needed(self.reporter_node, "reporter_node")?,
             hop,

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClockState, ConnectionReport, FlowKey, HopStack, HostDropReport, HostDropSum, HostHopReport,
-    HwId, NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders, ReportVersion,
-    Summary, SummarySubject,
+    ClockState, ConnectionReport, FlowKey, FlowPassageReport, HopStack, HostDropReport,
+    HostDropSum, HwId, NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders,
+    ReportVersion, Summary, SummarySubject,
 };
 
 /// The UDP port to which reports are sent unless configured otherwise.
@@ -60,7 +60,7 @@ pub enum Body {
     /// NProto 10, hostint's own: packets of a flow that a host dropped.
     HostDrop(Box<HostDropReport>),
     /// NProto 11, hostint's own: the time that packets of a flow take through a host.
-    HostHop(Box<HostHopReport>),
+    FlowPassage(Box<FlowPassageReport>),
     /// NProto 12, hostint's own: an episode of a host's queue.
     Queue(Box<QueueReport>),
     /// NProto 13, hostint's own: the state of a host's TCP connection.
@@ -168,7 +168,7 @@ impl Body {
             Self::DropSummary(summary) => summary.time_s,
             Self::Summary(summary) => summary.time_s,
             Self::HostDrop(report) => report.time_s,
-            Self::HostHop(report) => report.time_s,
+            Self::FlowPassage(report) => report.time_s,
             Self::Queue(report) => report.time_s,
             Self::Connection(report) => report.time_s,
             Self::PathPart(part) => part.time_s,
@@ -190,7 +190,7 @@ impl Observation {
             },
             Body::HostDrop(_) => "host-drop",
             Body::HostDropSum(_) => "host-drop-sum",
-            Body::HostHop(_) => "host-hop",
+            Body::FlowPassage(_) => "host-hop",
             Body::Queue(_) => "queue",
             Body::Connection(_) => "tcp",
             Body::PathPart(part) => match part.fact {
@@ -211,7 +211,7 @@ impl Observation {
                 SummarySubject::Group { .. } => None,
             },
             Body::HostDrop(report) => Some(report.drop.flow),
-            Body::HostHop(report) => Some(report.hop.flow),
+            Body::FlowPassage(report) => Some(report.hop.flow),
             Body::Queue(_) => None,
             Body::Connection(report) => Some(report.connection.sample.flow),
             Body::PathPart(_) | Body::HostDropSum(_) => None,
@@ -234,7 +234,7 @@ impl Observation {
             Body::Latency(report) => Some(report.reporter()),
             Body::Summary(summary) => Some(summary.sink_node),
             Body::HostDrop(report) => Some(report.node),
-            Body::HostHop(report) => Some(report.node),
+            Body::FlowPassage(report) => Some(report.node),
             Body::Queue(report) => Some(report.node),
             Body::Connection(report) => Some(report.node),
             Body::PathPart(part) => Some(part.path.sink.node),
@@ -251,7 +251,7 @@ impl Observation {
             Body::DropSummary(_)
             | Body::Summary(_)
             | Body::HostDrop(_)
-            | Body::HostHop(_)
+            | Body::FlowPassage(_)
             | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_)
@@ -275,7 +275,7 @@ impl Observation {
             Body::DropSummary(summary) => summary.version,
             Body::Summary(_)
             | Body::HostDrop(_)
-            | Body::HostHop(_)
+            | Body::FlowPassage(_)
             | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_)

@@ -82,7 +82,7 @@ impl ReportFacts {
                 };
             }
             Body::HostDrop(_)
-            | Body::HostHop(_)
+            | Body::FlowPassage(_)
             | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_)

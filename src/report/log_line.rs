@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::model::{
-    Body, ConnectionReport, Hop, HostDropReport, HostHopReport, PacketReport, QueueReport, Report,
-    Summary, SummarySubject, TcpReport,
+    Body, ConnectionReport, FlowPassageReport, Hop, HostDropReport, PacketReport, QueueReport,
+    Report, Summary, SummarySubject, TcpReport,
 };
 
 /// Displays a report as Host-INT logs it, without the line feed.
@@ -66,7 +66,7 @@ impl fmt::Display for LogLine<'_> {
             }
             Body::Summary(summary) => totals_line(summary, f),
             Body::HostDrop(report) => drop_line(report, f),
-            Body::HostHop(report) => hop_line(report, f),
+            Body::FlowPassage(report) => hop_line(report, f),
             Body::Queue(report) => queue_line(report, f),
             Body::Connection(report) => connection_line(report, f),
             Body::HostDropSum(sum) => {
@@ -110,8 +110,8 @@ fn drop_line(report: &HostDropReport, f: &mut fmt::Formatter<'_>) -> fmt::Result
 }
 
 /// As of drops.
-fn hop_line(report: &HostHopReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let HostHopReport { time_s, node, hop } = report;
+fn hop_line(report: &FlowPassageReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let FlowPassageReport { time_s, node, hop } = report;
     let flow = &hop.flow;
     write!(
         f,

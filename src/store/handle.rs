@@ -9,10 +9,10 @@ use rusqlite::Connection;
 use super::bases;
 use super::clock::ReadClock;
 use super::counts::StoreCounts;
+use super::fifo::StoreFifo;
 use super::file::{self, FileId, StoreError, StoreLock};
 use super::hosts;
 use super::keeper::StoreKeeper;
-use super::queue::StoreQueue;
 use super::repair::{self, RepairClock};
 use super::settings::StoreSettings;
 use super::writer::{StoreFile, StoreWriter, Warn};
@@ -25,13 +25,13 @@ pub struct OpenedStore {
     id: Option<FileId>,
     lock: StoreLock,
     settings: StoreSettings,
-    queue: Arc<StoreQueue>,
+    queue: Arc<StoreFifo>,
     counts: Arc<StoreCounts>,
 }
 
 /// A store whose thread runs. Dropping it writes the reports that wait.
 pub struct Store {
-    queue: Arc<StoreQueue>,
+    queue: Arc<StoreFifo>,
     counts: Arc<StoreCounts>,
     path: PathBuf,
     from_file: bool,
@@ -49,7 +49,7 @@ impl OpenedStore {
             written_ns,
         };
         repair::repair_alone(&conn, clock).map_err(|err| StoreError::of(&settings.path, &err))?;
-        let queue = StoreQueue::new(settings.queue_bytes, settings.most_flows);
+        let queue = StoreFifo::new(settings.queue_bytes, settings.most_flows);
         Ok(Self {
             conn,
             id: FileId::of(&settings.path),

@@ -5,14 +5,14 @@ use rusqlite::Connection;
 use super::connections::{ConnectionsWriter, WaitingConnections};
 use super::drops::{DropsWriter, WaitingDrops};
 use super::lives::{LivesWriter, NewestReports};
-use crate::model::{HostHop, QueueEpisode};
+use crate::model::{FlowPassage, QueueEpisode};
 
 /// What waits for the writer.
 #[derive(Debug, Default)]
 pub struct WaitingHostRecords {
     pub drops: WaitingDrops,
     pub connections: WaitingConnections,
-    pub hops: NewestReports<HostHop>,
+    pub hops: NewestReports<FlowPassage>,
     pub queues: NewestReports<QueueEpisode>,
 }
 
@@ -38,7 +38,7 @@ impl WaitingHostRecords {
 pub struct HostRecordWriter {
     drops: DropsWriter,
     connections: ConnectionsWriter,
-    hops: LivesWriter<HostHop>,
+    hops: LivesWriter<FlowPassage>,
     queues: LivesWriter<QueueEpisode>,
 }
 

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use super::batch::{QueuedReport, ReportBatch};
 use super::clock::ReadClock;
 use super::counts::StoreCounts;
-use super::queue::StoreQueue;
+use super::fifo::StoreFifo;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
 use crate::model::{
-    Arrival, ConnectionReport, DropCount, DropSum, HostDrop, HostHop, HostSeen, Measured, NodeId,
-    PassedPath, PathGrowth, QueueEpisode, Report, ReportFacts, TcpGrowth, is_whole_batch,
+    Arrival, ConnectionReport, DropCount, DropSum, FlowPassage, HostDrop, HostSeen, Measured,
+    NodeId, PassedPath, PathGrowth, QueueEpisode, Report, ReportFacts, TcpGrowth, is_whole_batch,
 };
 
 /// A thread's way to hand reports to the store. Each thread has its own.
 #[derive(Debug)]
 pub struct StoreKeeper {
     batch: ReportBatch,
-    queue: Arc<StoreQueue>,
+    queue: Arc<StoreFifo>,
     counts: Arc<StoreCounts>,
     /// Reports wait for the writer if they come from a file. Those from a socket are dropped.
     patient: bool,
@@ -27,7 +27,7 @@ pub struct StoreKeeper {
 
 impl StoreKeeper {
     pub(super) fn new(
-        queue: Arc<StoreQueue>,
+        queue: Arc<StoreFifo>,
         counts: Arc<StoreCounts>,
         patient: bool,
         clock: ReadClock,
@@ -134,7 +134,7 @@ impl StoreKeeper {
     }
 
     /// Hands on what a host told of a flow that it forwards.
-    pub fn see_hop(&self, node: NodeId, hop: &HostHop, time_ns: u64) {
+    pub fn see_hop(&self, node: NodeId, hop: &FlowPassage, time_ns: u64) {
         self.queue
             .put_host_records(|waiting| waiting.hops.add(node, hop, time_ns));
     }

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
-use super::hops::{NamedInterfaces, interfaces};
+use super::flow_passages::{NamedInterfaces, interfaces};
 use super::paths::packets_of_place;
 use super::rows::sums_of_all_places;
 use crate::model::{
-    HopQuery, LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, Path, QUEUED_PLACE,
-    SENT_PLACE, SOCKETS_NAME, SOCKETS_PORT, Span,
+    LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, PassageQuery, Path,
+    QUEUED_PLACE, SENT_PLACE, SOCKETS_NAME, SOCKETS_PORT, Span,
 };
 
 /// Returns the times between interfaces, those with most packets first. A flow's are in its own figures.
 pub fn find(
     conn: &Connection,
-    query: &HopQuery,
+    query: &PassageQuery,
     span: Span,
 ) -> rusqlite::Result<Vec<PassageFigures>> {
     if query.flow.is_some() {

@@ -11,8 +11,8 @@ use super::coverage;
 use super::drop_answers;
 use super::evidence::Decode;
 use super::file::{self, FileId, StoreError};
+use super::flow_passages;
 use super::flows;
-use super::hops;
 use super::hosts;
 use super::passages;
 use super::period::{RollUpLevel, RollUpTable};
@@ -28,9 +28,9 @@ use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError,
-    HopQuery, HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PathFigures,
-    PathQuery, Point, Record, ReportQuery, ReportedEpisode, SegmentFigures, SegmentOrder, Series,
-    Span, Subject, TcpGrouping, TcpHops, TcpSums,
+    HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PassageQuery,
+    PathFigures, PathQuery, Point, Record, ReportQuery, ReportedEpisode, SegmentFigures,
+    SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// A store that is open for reading.
@@ -320,13 +320,17 @@ impl History for HistoryReader {
         self.ask(|conn, _| drop_answers::series(conn, span, points))
     }
 
-    fn hops(&mut self, query: &HopQuery, span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
-        self.ask(|conn, _| hops::find(conn, query, span))
+    fn hops(
+        &mut self,
+        query: &PassageQuery,
+        span: Span,
+    ) -> Result<Vec<ForwardedFlow>, HistoryError> {
+        self.ask(|conn, _| flow_passages::find(conn, query, span))
     }
 
     fn passages(
         &mut self,
-        query: &HopQuery,
+        query: &PassageQuery,
         span: Span,
     ) -> Result<Vec<PassageFigures>, HistoryError> {
         self.ask(|conn, _| passages::find(conn, query, span))

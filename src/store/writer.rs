@@ -8,12 +8,12 @@ use rusqlite::{Connection, ErrorCode};
 use super::bases;
 use super::counts::StoreCounts;
 use super::coverage;
+use super::fifo::{NextWork, StoreFifo, Work};
 use super::file::{self, FileId, StoreError, StoreLock};
 use super::host_records::HostRecordWriter;
 use super::hosts;
 use super::ids::Ids;
 use super::insertion;
-use super::queue::{NextWork, StoreQueue, Work};
 use super::repair::{self, RepairClock};
 use super::rollups::{RollUps, fact, set_fact};
 use super::settings::StoreSettings;
@@ -48,7 +48,7 @@ pub struct StoreWriter {
     id: Option<FileId>,
     lock: StoreLock,
     settings: StoreSettings,
-    queue: Arc<StoreQueue>,
+    queue: Arc<StoreFifo>,
     counts: Arc<StoreCounts>,
     ids: Ids,
     /// `None` until they are read from the file.
@@ -67,7 +67,7 @@ impl StoreWriter {
     pub fn new(
         StoreFile { conn, id, lock }: StoreFile,
         settings: StoreSettings,
-        (queue, counts): (Arc<StoreQueue>, Arc<StoreCounts>),
+        (queue, counts): (Arc<StoreFifo>, Arc<StoreCounts>),
         warn: Warn,
     ) -> Self {
         Self {

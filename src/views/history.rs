@@ -8,7 +8,7 @@ use super::coverage;
 use super::digits::Grouped;
 use super::figures::{OF_PACKETS, OF_REPORTS, UNKNOWN_CLOCKS, bounds_text, figures_table};
 use super::history_drops::{self, split_text};
-use super::history_hops;
+use super::history_passages;
 use super::history_queues;
 use super::history_tcp;
 use super::hosts::KnownHosts;
@@ -259,7 +259,7 @@ impl View<'_> {
                 passages,
             } => {
                 head("flows through hosts", span, &mut out);
-                history_hops::write((flows, passages), hosts, &mut out);
+                history_passages::write((flows, passages), hosts, &mut out);
             }
             Answer::Queues { queues: episodes } => {
                 head("episodes of queues", span, &mut out);

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::coverage;
 use super::history::View;
 use super::history_drops;
-use super::history_hops;
+use super::history_passages;
 use super::history_queues;
 use super::history_tcp;
 use super::hosts::KnownHosts;
@@ -60,7 +60,7 @@ impl View<'_> {
             }
             Answer::Segments { segments } => csv_table(SEGMENT, segments),
             Answer::Drops { drops, .. } => csv_table(history_drops::CSV, drops),
-            Answer::Hops { hops, .. } => csv_table(history_hops::CSV, hops),
+            Answer::Hops { hops, .. } => csv_table(history_passages::CSV, hops),
             Answer::Queues { queues } => csv_table(history_queues::CSV, queues),
             Answer::Connections { connections }
             | Answer::Tcp { connections, .. }

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::digits::{Grouped, Nanoseconds};
-use super::hops::interface;
 use super::hosts::KnownHosts;
 use super::moment::moment;
+use super::passages::interface;
 use super::queues::{Trigger, culprits};
 use super::table::TextTable;
 use crate::model::ReportedEpisode;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{DropTotals, HopTotals, HostDrop, HostHop, QueueEpisode, QueueTotals};
+use crate::model::{DropTotals, FlowPassage, HostDrop, PassageTotals, QueueEpisode, QueueTotals};
 
 const SCHEMA: &str = "hostint.postcards/1";
 
@@ -39,16 +39,16 @@ impl<'a> PostcardsJson<'a, DropTotals> {
     }
 }
 
-impl<'a> PostcardsJson<'a, HostHop> {
+impl<'a> PostcardsJson<'a, FlowPassage> {
     /// The hops of a flow.
-    pub fn hops(content: &'a HostHop) -> Self {
+    pub fn hops(content: &'a FlowPassage) -> Self {
         Self::of("host-hop", content)
     }
 }
 
-impl<'a> PostcardsJson<'a, HopTotals> {
+impl<'a> PostcardsJson<'a, PassageTotals> {
     /// The times of all packets.
-    pub fn hop_totals(content: &'a HopTotals) -> Self {
+    pub fn hop_totals(content: &'a PassageTotals) -> Self {
         Self::of("hop-totals", content)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::digits::{Grouped, Nanoseconds};
 use super::drops::counted;
-use super::hops::interface;
+use super::passages::interface;
 use super::table::TextTable;
 use crate::model::{QueueEpisode, QueueFigures, QueueLimits, QueueMeasure, QueueTotals};
 

@@ -5,8 +5,8 @@ use std::fmt;
 use super::collectors_block::CollectorsBlock;
 use super::digits::{Grouped, Nanoseconds};
 use super::drops::{ReasonText, counted};
-use super::hops::{not_timed, passages};
 use super::moment::moment;
+use super::passages::{not_timed, passages};
 use super::queues::{not_judged, queues as table_of};
 use crate::model::name_pattern::is_pattern;
 use crate::model::{

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::digits::Nanoseconds;
 use super::drops::DropDetails;
-use super::hops::HopDetails;
 use super::known_digits::KnownDigits;
+use super::passages::PassageDetails;
 use super::queues::QueueDetails;
 use super::tcp::TcpDetails;
 use crate::model::{
@@ -110,9 +110,9 @@ impl fmt::Display for TextLine<'_> {
                 let node = self.names.text(report.node);
                 write!(f, "{}  node {node}", DropDetails(&report.drop))?;
             }
-            Body::HostHop(report) => {
+            Body::FlowPassage(report) => {
                 let node = self.names.text(report.node);
-                write!(f, "{}  node {node}", HopDetails(&report.hop))?;
+                write!(f, "{}  node {node}", PassageDetails(&report.hop))?;
             }
             Body::Queue(report) => {
                 let node = self.names.text(report.node);

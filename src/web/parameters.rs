@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use super::responses::HttpRefusal;
 use crate::model::{
-    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HopQuery, Limit, MatrixFigure, NodeId,
+    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, Limit, MatrixFigure, NodeId, PassageQuery,
     PathQuery, Question, ReportQuery, Span, Subject, TcpQuestion,
 };
 
@@ -239,7 +239,7 @@ impl Parameters {
 
     /// The flows that hosts forwarded, and without a flow all packets between interfaces.
     pub(super) fn hops(&mut self) -> Parameter<Question> {
-        Ok(Question::Hops(HopQuery {
+        Ok(Question::Hops(PassageQuery {
             node: self.node("node")?,
             flow: self.flow()?,
             order: self.choice("order")?,

@@ -8,7 +8,7 @@ use super::int_stack::DOMAIN;
 use super::{fragment, packet};
 use crate::model::drop_codes::code_of;
 use crate::model::{
-    Flags, FlowKey, HostDropReport, HostHopReport, HwId, Metadata, MxPostcard, NodeId,
+    Flags, FlowKey, FlowPassageReport, HostDropReport, HwId, Metadata, MxNotice, NodeId,
     PacketReport, QueuePacket, ReportDomain, ReportVersion, Subsystem,
 };
 
@@ -67,7 +67,7 @@ pub fn drop(report: &HostDropReport, version: ReportVersion) -> StandardReport {
 }
 
 /// The report of the newest packet of a flow that passed.
-pub fn hop(report: &HostHopReport, version: ReportVersion) -> StandardReport {
+pub fn hop(report: &FlowPassageReport, version: ReportVersion) -> StandardReport {
     let one = &report.hop;
     let mut metadata = Metadata {
         ingress_port: port(one.in_ifindex),
@@ -121,7 +121,7 @@ pub fn queue(node: NodeId, packet: &QueuePacket, version: ReportVersion) -> Stan
 }
 
 /// The report of a packet in INT-MX that passed a transit hop. Its headers are those of the packet, up to its INT.
-pub fn mx(node: NodeId, card: &MxPostcard) -> StandardReport {
+pub fn mx(node: NodeId, card: &MxNotice) -> StandardReport {
     let metadata = Metadata {
         ingress_port: Some(card.ingress_port),
         egress_port: Some(card.egress_port),

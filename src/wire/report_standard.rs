@@ -93,7 +93,7 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
         Body::Packet(_)
         | Body::Summary(_)
         | Body::HostDrop(_)
-        | Body::HostHop(_)
+        | Body::FlowPassage(_)
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)

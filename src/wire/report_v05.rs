@@ -7,7 +7,7 @@ use super::report_header::{
 };
 use super::{
     DecodeError, packet, report_connection, report_extended, report_framed, report_group,
-    report_host_drop, report_host_hop, report_hostint, report_queue,
+    report_host_drop, report_hostint, report_passage, report_queue,
 };
 use crate::model::{
     Body, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, PacketReport, Report,
@@ -74,7 +74,7 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             Body::DropSummary(report_extended::decode_drop_summary(datagram, timestamp)?)
         }
         KIND_HOST_DROP => Body::HostDrop(Box::new(report_host_drop::decode(datagram, timestamp)?)),
-        KIND_HOST_HOP => Body::HostHop(Box::new(report_host_hop::decode(datagram, timestamp)?)),
+        KIND_HOST_HOP => Body::FlowPassage(Box::new(report_passage::decode(datagram, timestamp)?)),
         KIND_QUEUE => Body::Queue(Box::new(report_queue::decode(datagram, timestamp)?)),
         KIND_CONNECTION => {
             Body::Connection(Box::new(report_connection::decode(datagram, timestamp)?))
@@ -133,9 +133,9 @@ pub fn emit(report: &Report, out: &mut Vec<u8>) {
             emit_header(KIND_HOST_DROP, report, out);
             report_host_drop::emit(drop, out);
         }
-        Body::HostHop(hop) => {
+        Body::FlowPassage(hop) => {
             emit_header(KIND_HOST_HOP, report, out);
-            report_host_hop::emit(hop, out);
+            report_passage::emit(hop, out);
         }
         Body::Queue(queue) => {
             emit_header(KIND_QUEUE, report, out);

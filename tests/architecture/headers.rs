@@ -17,7 +17,10 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("int", &["kernel", "packet"]),
     ("watch", &["kernel"]),
     ("drop", &["int", "kernel", "packet"]),
-    ("hop", &["kernel", "packet", "int", "watch", "drop", "sink"]),
+    (
+        "passage",
+        &["kernel", "packet", "int", "watch", "drop", "sink"],
+    ),
     ("queue", &["kernel", "drop"]),
     ("tcp", &["kernel", "watch"]),
     ("source", &["kernel", "packet", "int", "watch"]),

@@ -35,7 +35,7 @@ fn told(packets: usize) -> PathTotalsReport {
         node: NodeId(2),
         in_port: 2,
         out_port: 3,
-        start: HopStart::Interface,
+        start: PassageStart::Interface,
     };
     let mut totals = path_totals(1, |place| match place {
         SENT_PLACE => vec![9_000; packets],
@@ -70,7 +70,7 @@ fn packets_between_interfaces_count_once_and_are_no_segments() {
         panic!("{rows:?}");
     };
     assert_eq!((node.0, passage.in_ifindex, passage.out_ifindex), (2, 2, 3));
-    let samples = |times: &HopTimes| times.0.samples();
+    let samples = |times: &PassageTimes| times.0.samples();
     assert_eq!((samples(&passage.sent), samples(&passage.queued)), (30, 31));
     assert_eq!(passage.in_interface, None, "no flow was told");
     assert_eq!(hub.ledgers.segments.rows(10), [], "segments of paths");

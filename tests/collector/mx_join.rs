@@ -85,7 +85,7 @@ impl Collector {
             ..Own::default()
         };
         let wire = own.insert(&udp().ttl(ttl).bytes(), INT_MD_MARK);
-        let card = MxPostcard {
+        let card = MxNotice {
             arrived_ns: Some(NS + 1_000),
             left_ns: NS + 2_000,
             ingress_port: 2,

@@ -2,10 +2,10 @@
 
 use std::mem::MaybeUninit;
 
-use hostint::datapath::abi::hop_object::{HopSkel, HopSkelBuilder};
+use hostint::datapath::abi::passage_object::{PassageSkel, PassageSkelBuilder};
 use hostint::datapath::abi::{bytes_of, hop_counter, hop_settings};
 use hostint::datapath::hooks::occupants;
-use hostint::datapath::hops::{HopPlan, HopPrograms};
+use hostint::datapath::passages::{PassagePlan, PassagePrograms};
 use hostint::datapath::probe::{Features, has_packet_stamps};
 use hostint::os::{clock, netdev, netns};
 use hostint_testing::frame::Frame;
@@ -34,9 +34,9 @@ mod root {
     use super::*;
     use hop_counter as count;
 
-    fn load() -> HopSkel<'static> {
+    fn load() -> PassageSkel<'static> {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = HopSkelBuilder::default().open(object).unwrap();
+        let mut open = PassageSkelBuilder::default().open(object).unwrap();
         let constants = open.maps.rodata_data.as_deref_mut().unwrap();
         constants.have_kernel_ctx = Features::probe().kernel_ctx;
         constants.have_kernel_reads = Features::probe().kernel_reads;
@@ -51,7 +51,7 @@ mod root {
     }
 
     /// Runs a packet that carries `stamp` through the program at ingress; what it carries then.
-    fn arrive(skel: &HopSkel<'_>, frame: &[u8], stamp: u64, sentence: &str) -> u64 {
+    fn arrive(skel: &PassageSkel<'_>, frame: &[u8], stamp: u64, sentence: &str) -> u64 {
         let mut context = [0_u8; 192];
         context[TSTAMP..TSTAMP + 8].copy_from_slice(&stamp.to_ne_bytes());
         let mut left = context;
@@ -74,12 +74,12 @@ mod root {
         u64::from_ne_bytes(left[TSTAMP..TSTAMP + 8].try_into().unwrap())
     }
 
-    fn counted(skel: &HopSkel<'_>) -> Vec<u64> {
+    fn counted(skel: &PassageSkel<'_>) -> Vec<u64> {
         let all = read_counters(&skel.maps.hop_counters, count::COUNT_HOP_MAX.0);
         all.iter().map(|(packets, _)| *packets).collect()
     }
 
-    fn check(skel: &HopSkel<'_>, sentence: &str, frame: &Frame, model: Model) {
+    fn check(skel: &PassageSkel<'_>, sentence: &str, frame: &Frame, model: Model) {
         zero_counters(&skel.maps.hop_counters, count::COUNT_HOP_MAX.0);
         let before = clock::monotonic_ns();
         let receive_time = 1_700_000_000_000_000_000;
@@ -240,7 +240,7 @@ mod root {
             names.retain(|name| name.starts_with("hop_"));
             names.len()
         };
-        let plan = HopPlan {
+        let plan = PassagePlan {
             sockets: None,
             netns: netns::inode().unwrap(),
             rules: None,
@@ -251,7 +251,7 @@ mod root {
             extension_port: 33122,
         };
         await_that("no program is attached yet", || ours() == 0);
-        let mut programs = HopPrograms::start(16, &plan).unwrap();
+        let mut programs = PassagePrograms::start(16, &plan).unwrap();
         programs.add(netdev::index_of("lo").unwrap()).unwrap();
         assert_eq!(ours(), 2);
         assert_eq!(programs.totals().unwrap().missed, 0);

@@ -5,10 +5,10 @@ mod root {
     use std::os::fd::AsFd;
 
     use hostint::datapath::abi::drop_object::DropSkelBuilder;
-    use hostint::datapath::abi::hop_object::HopSkelBuilder;
     use hostint::datapath::abi::host_times_object::HostTimesSkelBuilder;
     use hostint::datapath::abi::namespace_walk_object::NamespaceWalkSkelBuilder;
     use hostint::datapath::abi::option_room_object::OptionRoomSkelBuilder;
+    use hostint::datapath::abi::passage_object::PassageSkelBuilder;
     use hostint::datapath::abi::peer_object::PeerSkelBuilder;
     use hostint::datapath::abi::queue_object::QueueSkelBuilder;
     use hostint::datapath::abi::renew_object::RenewSkelBuilder;
@@ -22,7 +22,7 @@ mod root {
     use hostint::datapath::drop_reasons::reported_by_tracepoint;
     use hostint::datapath::probe::{Features, has_packet_stamps};
     use hostint::datapath::queues;
-    use hostint::datapath::{head_room, hops, host_times, kernel_parts, namespaces};
+    use hostint::datapath::{head_room, host_times, kernel_parts, namespaces, passages};
     use hostint::model::KernelPart;
     use hostint::os::netns;
     use hostint_testing::program_info;
@@ -245,13 +245,13 @@ mod root {
     #[test]
     fn what_times_packets_loads_where_they_can_carry_a_stamp() {
         if !has_packet_stamps() {
-            let refused = hops::try_to_load().unwrap_err().to_string();
+            let refused = passages::try_to_load().unwrap_err().to_string();
             assert!(refused.contains("takes Linux 5.18"), "{refused}");
             return;
         }
         for features in combinations() {
             let mut object = MaybeUninit::uninit();
-            let mut open = HopSkelBuilder::default().open(&mut object).unwrap();
+            let mut open = PassageSkelBuilder::default().open(&mut object).unwrap();
             let constants = open.maps.rodata_data.as_deref_mut().unwrap();
             constants.have_kernel_ctx = features.kernel_ctx;
             constants.have_kernel_reads = features.kernel_reads;

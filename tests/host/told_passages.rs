@@ -10,18 +10,18 @@ const SECOND: u64 = 1_000_000_000;
 const ATTACHED: u64 = 1_700_000_000 * SECOND;
 
 /// Packets from one interface to another, of which as many left.
-fn passage(in_ifindex: u32, out_ifindex: u32, packets: u64) -> HopPassage {
+fn passage(in_ifindex: u32, out_ifindex: u32, packets: u64) -> InterfacePassage {
     let times = |ns: i64| {
         let mut latency = LatencyHistogram::new();
         (0..packets).for_each(|_| latency.add(ns));
-        HopTimes(latency)
+        PassageTimes(latency)
     };
-    HopPassage {
+    InterfacePassage {
         in_ifindex,
         out_ifindex,
         in_interface: None,
         out_interface: None,
-        start: HopStart::Interface,
+        start: PassageStart::Interface,
         sent: times(5_000),
         queued: times(1_000),
     }
@@ -31,7 +31,7 @@ fn passage(in_ifindex: u32, out_ifindex: u32, packets: u64) -> HopPassage {
 type Told = BTreeMap<(u16, u16), (u64, u64)>;
 
 /// What the next turn tells.
-fn turn(tell: &mut SendPassages, second: u64, passages: &[HopPassage]) -> Told {
+fn turn(tell: &mut SendPassages, second: u64, passages: &[InterfacePassage]) -> Told {
     let news = tell.news(NODE, passages, ATTACHED + second * SECOND);
     let told = news.iter().map(|totals| {
         let id = PassageId::of(&totals.path).expect("a path of the host");
@@ -54,7 +54,7 @@ fn what_changed_is_told_since_it_began() {
     type Case = (
         &'static str,
         u64,
-        Vec<HopPassage>,
+        Vec<InterfacePassage>,
         &'static [((u16, u16), (u64, u64))],
     );
     let both = |one, other| vec![passage(2, 3, one), passage(3, 2, other)];
@@ -116,7 +116,7 @@ fn those_with_most_packets_are_told_if_there_are_too_many() {
 
 #[test]
 fn a_passage_is_a_path_that_no_packet_takes() {
-    for start in [HopStart::Interface, HopStart::Sender] {
+    for start in [PassageStart::Interface, PassageStart::Sender] {
         let id = PassageId {
             node: NODE,
             in_port: 2,

@@ -120,7 +120,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
         Body::Summary(_)
         | Body::HostDrop(_)
-        | Body::HostHop(_)
+        | Body::FlowPassage(_)
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)

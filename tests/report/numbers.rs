@@ -21,7 +21,8 @@ fn observations(version: ReportVersion, is_standard: bool) -> Vec<Observation> {
         let own = [drop, hop, episode, connection];
         return own.map(|report| report.observation).into();
     }
-    let (Body::HostDrop(drop), Body::HostHop(hop)) = (drop.observation.body, hop.observation.body)
+    let (Body::HostDrop(drop), Body::FlowPassage(hop)) =
+        (drop.observation.body, hop.observation.body)
     else {
         unreachable!()
     };

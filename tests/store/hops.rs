@@ -34,9 +34,9 @@ const TOLD: Told = Told {
 };
 
 impl Told {
-    fn hop(self) -> HostHop {
+    fn hop(self) -> FlowPassage {
         let [most, _] = report_samples::host_hops();
-        let Body::HostHop(report) = most.observation.body else {
+        let Body::FlowPassage(report) = most.observation.body else {
             unreachable!()
         };
         let mut hop = report.hop;
@@ -58,15 +58,15 @@ fn keep(disk: &Disk, now_ns: u64, all: &[Told]) {
     }
 }
 
-const QUERY: HopQuery = HopQuery {
+const QUERY: PassageQuery = PassageQuery {
     node: None,
     flow: None,
-    order: HopOrder::Mean,
+    order: PassageOrder::Mean,
     limit: 100,
 };
 
 /// Nodes, source ports and packets of the flows in the answer about the last hour.
-fn found(disk: &Disk, query: &HopQuery, now_ns: u64) -> Vec<(u32, u16, u64)> {
+fn found(disk: &Disk, query: &PassageQuery, now_ns: u64) -> Vec<(u32, u16, u64)> {
     let last_hour = Span {
         since_ns: now_ns - HOUR,
         until_ns: now_ns + SECOND,
@@ -106,20 +106,23 @@ fn a_question_chooses_and_sorts() {
         ..TOLD
     };
     keep(&disk, now_ns, &[slow, uneven, TOLD, ended]);
-    let ask = |query: HopQuery| {
+    let ask = |query: PassageQuery| {
         let rows = found(&disk, &query, now_ns);
         rows.into_iter().map(|row| row.1).collect::<Vec<u16>>()
     };
-    let by = |order| ask(HopQuery { order, ..QUERY });
-    assert_eq!(by(HopOrder::Mean), [1, 40001, 2]);
-    assert_eq!(by(HopOrder::Max), [2, 1, 40001]);
-    assert_eq!(by(HopOrder::Packets), [40001, 2, 1]);
-    assert_eq!(by(HopOrder::Newest), [40001, 2, 1]);
-    assert_eq!(ask(HopQuery { limit: 1, ..QUERY }), [1]);
+    let by = |order| ask(PassageQuery { order, ..QUERY });
+    assert_eq!(by(PassageOrder::Mean), [1, 40001, 2]);
+    assert_eq!(by(PassageOrder::Max), [2, 1, 40001]);
+    assert_eq!(by(PassageOrder::Packets), [40001, 2, 1]);
+    assert_eq!(by(PassageOrder::Newest), [40001, 2, 1]);
+    assert_eq!(ask(PassageQuery { limit: 1, ..QUERY }), [1]);
     let node = Some(NodeId(8));
-    assert_eq!(ask(HopQuery { node, ..QUERY }), [2]);
+    assert_eq!(ask(PassageQuery { node, ..QUERY }), [2]);
     let flow = Some(17);
-    assert!(ask(HopQuery { flow, ..QUERY }).is_empty(), "no such flow");
+    assert!(
+        ask(PassageQuery { flow, ..QUERY }).is_empty(),
+        "no such flow"
+    );
 }
 
 /// What INT counts of a flow.
@@ -152,7 +155,7 @@ fn a_flow_of_int_is_found_before_and_behind_nat() {
     assert_eq!(known.len(), 2);
     for one in known {
         let flow = Some(one.id);
-        let rows = found(&disk, &HopQuery { flow, ..QUERY }, now_ns);
+        let rows = found(&disk, &PassageQuery { flow, ..QUERY }, now_ns);
         let expected = match one.flow == before {
             true => 2, // both flows of the sample have this one before NAT
             false => 1,

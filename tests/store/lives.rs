@@ -65,7 +65,7 @@ const KINDS: [Kind; 3] = [
 
 fn keep_hop(keeper: &StoreKeeper, told: Told, now_ns: u64) {
     let [most, _] = report_samples::host_hops();
-    let Body::HostHop(report) = most.observation.body else {
+    let Body::FlowPassage(report) = most.observation.body else {
         unreachable!()
     };
     let mut hop = report.hop;
@@ -77,9 +77,9 @@ fn keep_hop(keeper: &StoreKeeper, told: Told, now_ns: u64) {
 }
 
 fn found_hops(disk: &Disk, span: Span) -> Found {
-    let query = HopQuery {
+    let query = PassageQuery {
         limit: 100,
-        ..HopQuery::default()
+        ..PassageQuery::default()
     };
     let flows = disk.reader().hops(&query, span).unwrap();
     let row = |one: ForwardedFlow| (one.node.0, one.hop.flow.sport, one.hop.packets);

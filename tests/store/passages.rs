@@ -9,14 +9,14 @@ use crate::disk::*;
 
 const NODE: NodeId = NodeId(2);
 
-const QUERY: HopQuery = HopQuery {
+const QUERY: PassageQuery = PassageQuery {
     node: None,
     flow: None,
-    order: HopOrder::Mean,
+    order: PassageOrder::Mean,
     limit: 100,
 };
 
-fn passage(in_port: u16, out_port: u16, start: HopStart) -> PassageId {
+fn passage(in_port: u16, out_port: u16, start: PassageStart) -> PassageId {
     PassageId {
         node: NODE,
         in_port,
@@ -56,16 +56,16 @@ fn times_between_interfaces_are_kept_apart_from_paths() {
     for n in 0..3 {
         let time_ns = now_ns - n * 10 * SECOND;
         keeper.grow_path(
-            &growth(passage(2, 3, HopStart::Sender), 100, 5_000),
+            &growth(passage(2, 3, PassageStart::Sender), 100, 5_000),
             time_ns,
         );
     }
     keeper.grow_path(
-        &growth(passage(3, 2, HopStart::Interface), 50, 9_000),
+        &growth(passage(3, 2, PassageStart::Interface), 50, 9_000),
         now_ns,
     );
     let [flow, _] = report_samples::host_hops();
-    let Body::HostHop(told) = flow.observation.body else {
+    let Body::FlowPassage(told) = flow.observation.body else {
         unreachable!()
     };
     keeper.see_hop(NODE, &told.hop, now_ns);
@@ -81,7 +81,7 @@ fn times_between_interfaces_are_kept_apart_from_paths() {
     };
     assert_eq!((first.node, first.in_port, first.out_port), (NODE, 2, 3));
     assert_eq!((second.in_port, second.out_port), (3, 2));
-    assert_eq!(first.start, HopStart::Sender);
+    assert_eq!(first.start, PassageStart::Sender);
     let (sent, queued) = (first.sent.unwrap(), first.queued.unwrap());
     assert_eq!((sent.samples, queued.samples), (300, 303));
     assert_eq!((sent.mean_ns, queued.mean_ns), (5_000, 1_000));
@@ -92,22 +92,22 @@ fn times_between_interfaces_are_kept_apart_from_paths() {
     // A question, and how many pairs of interfaces it finds.
     for (query, count) in [
         (
-            HopQuery {
+            PassageQuery {
                 node: Some(NODE),
                 ..QUERY
             },
             2,
         ),
         (
-            HopQuery {
+            PassageQuery {
                 node: Some(NodeId(3)),
                 ..QUERY
             },
             0,
         ),
-        (HopQuery { limit: 1, ..QUERY }, 1),
+        (PassageQuery { limit: 1, ..QUERY }, 1),
         (
-            HopQuery {
+            PassageQuery {
                 flow: Some(1),
                 ..QUERY
             },
@@ -141,6 +141,6 @@ fn a_store_without_them_knows_none() {
 
 #[test]
 fn engines_get_flows_through_hosts_and_no_parts_of_such_paths() {
-    let told = growth(passage(2, 3, HopStart::Interface), 5, 9_000);
+    let told = growth(passage(2, 3, PassageStart::Interface), 5, 9_000);
     assert_eq!(PathPart::of_growth(&told, 1_700_000_000), []);
 }

@@ -49,7 +49,7 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
         Body::DropSummary(summary) => (summary.source_node, summary.sink_node),
         Body::Summary(_)
         | Body::HostDrop(_)
-        | Body::HostHop(_)
+        | Body::FlowPassage(_)
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)

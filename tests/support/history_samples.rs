@@ -598,7 +598,11 @@ impl History for Synthetic {
         Ok(all)
     }
 
-    fn hops(&mut self, query: &HopQuery, span: Span) -> Result<Vec<ForwardedFlow>, HistoryError> {
+    fn hops(
+        &mut self,
+        query: &PassageQuery,
+        span: Span,
+    ) -> Result<Vec<ForwardedFlow>, HistoryError> {
         let mut all = match self.nodes {
             0 => Vec::new(),
             _ => report_samples::forwarded_flows(span.until_ns - SECOND),
@@ -609,7 +613,7 @@ impl History for Synthetic {
 
     fn passages(
         &mut self,
-        query: &HopQuery,
+        query: &PassageQuery,
         _span: Span,
     ) -> Result<Vec<PassageFigures>, HistoryError> {
         let mut all = match (self.nodes, query.flow) {

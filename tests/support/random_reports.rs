@@ -295,23 +295,23 @@ impl Random {
         Some(Tunnel { which, outer })
     }
 
-    pub fn host_hop(&mut self) -> HostHopReport {
+    pub fn host_hop(&mut self) -> FlowPassageReport {
         let name = |some: bool| some.then(|| "eth0".to_owned());
         let bits = self.u8();
-        let reasons = (0..).zip(HopReason::EACH);
+        let reasons = (0..).zip(PassageReason::EACH);
         let reasons = reasons.filter(|(bit, _)| bits >> bit & 1 != 0);
         let reasons = reasons.map(|(_, reason)| reason).collect();
-        HostHopReport {
+        FlowPassageReport {
             time_s: self.u32(),
             node: NodeId(self.u32()),
-            hop: HostHop {
+            hop: FlowPassage {
                 flow: self.flow(),
                 flow_before_nat: self.bool().then(|| self.flow()),
                 tunnel: self.tunnel(),
                 reasons,
                 start: match self.bool() {
-                    true => HopStart::Sender,
-                    false => HopStart::Interface,
+                    true => PassageStart::Sender,
+                    false => PassageStart::Interface,
                 },
                 in_interface: name(self.bool()),
                 out_interface: name(self.bool()),
@@ -491,7 +491,7 @@ impl Random {
             3 => Body::DropSummary(self.drop_summary()),
             4 | 5 => Body::Summary(Box::new(self.summary())),
             6 => Body::HostDrop(Box::new(self.host_drop())),
-            8 => Body::HostHop(Box::new(self.host_hop())),
+            8 => Body::FlowPassage(Box::new(self.host_hop())),
             9 => Body::Queue(Box::new(self.queue_report())),
             7 => Body::Connection(Box::new(self.connection())),
             _ => Body::Latency(self.latency()),

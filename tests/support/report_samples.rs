@@ -101,7 +101,7 @@ fn variants(report: Report) -> [Report; 5] {
             }
         }
         Body::HostDrop(report) => report.drop.flow.vlans = vlans,
-        Body::HostHop(report) => report.hop.flow.vlans = vlans,
+        Body::FlowPassage(report) => report.hop.flow.vlans = vlans,
         Body::Queue(report) => {
             for one in &mut report.episode.flows {
                 one.flow.vlans = vlans;
@@ -474,15 +474,15 @@ pub fn host_hops() -> [Report; 2] {
         protocol: 6,
         vlans: Vlans::NONE,
     };
-    let most = HostHop {
+    let most = FlowPassage {
         flow,
         flow_before_nat: Some(FlowKey {
             src: "10.0.0.7".parse().unwrap(),
             ..flow
         }),
         tunnel: Some(tunnel(TunnelKind::GtpU)),
-        reasons: vec![HopReason::Ports, HopReason::Latency],
-        start: HopStart::Sender,
+        reasons: vec![PassageReason::Ports, PassageReason::Latency],
+        start: PassageStart::Sender,
         in_interface: Some("eth0".to_owned()),
         out_interface: Some("eth1".to_owned()),
         in_ifindex: 2,
@@ -500,17 +500,17 @@ pub fn host_hops() -> [Report; 2] {
         mean_hop_ns: 9_000,
         max_hop_ns: 1_000_000,
     };
-    let least = HostHop {
+    let least = FlowPassage {
         flow_before_nat: None,
         tunnel: None,
-        reasons: vec![HopReason::Period],
-        start: HopStart::Interface,
+        reasons: vec![PassageReason::Period],
+        start: PassageStart::Interface,
         in_interface: None,
         out_interface: None,
         ..most.clone()
     };
     [most, least].map(|hop| {
-        let body = Body::HostHop(Box::new(HostHopReport {
+        let body = Body::FlowPassage(Box::new(FlowPassageReport {
             time_s: 1_700_000_002,
             node: NodeId(2),
             hop,
@@ -523,7 +523,7 @@ pub fn host_hops() -> [Report; 2] {
 pub fn forwarded_flows(told_ns: u64) -> Vec<ForwardedFlow> {
     let reports = host_hops().into_iter();
     let flows = reports.filter_map(|report| match report.observation.body {
-        Body::HostHop(report) => Some(ForwardedFlow {
+        Body::FlowPassage(report) => Some(ForwardedFlow {
             node: report.node,
             told_ns,
             hop: report.hop,
@@ -543,7 +543,7 @@ pub fn passages() -> Vec<PassageFigures> {
     };
     let most = PassageFigures {
         node: NodeId(2),
-        start: HopStart::Sender,
+        start: PassageStart::Sender,
         in_port: 2,
         out_port: 3,
         in_interface: Some("eth0".to_owned()),
@@ -558,7 +558,7 @@ pub fn passages() -> Vec<PassageFigures> {
         mean_queue_ns: Some(39_000),
     };
     let least = PassageFigures {
-        start: HopStart::Interface,
+        start: PassageStart::Interface,
         in_interface: None,
         out_interface: None,
         pods: PacketPods::default(),

@@ -362,7 +362,7 @@ pub fn path() -> PathStatus {
     let times = |ns: i64| {
         let mut times = LatencyHistogram::new();
         times.add(ns);
-        HopTimes(times)
+        PassageTimes(times)
     };
     PathStatus {
         source: at(1, 7),
@@ -375,7 +375,7 @@ pub fn path() -> PathStatus {
         first_ns: 1_700_000_000_000_000_000,
         last_ns: 1_700_000_001_000_000_000,
         whole: times(20_000),
-        segments: vec![HopTimes::default(), times(2_000), times(15_000)],
+        segments: vec![PassageTimes::default(), times(2_000), times(15_000)],
     }
 }
 
@@ -575,16 +575,16 @@ pub fn queues() -> QueuesStatus {
 /// Hops by two interfaces, of packets from elsewhere and of local senders.
 pub fn hops() -> HopsStatus {
     let times = |all: &[i64]| {
-        let mut times = HopTimes::default();
+        let mut times = PassageTimes::default();
         all.iter().for_each(|ns| times.0.add(*ns));
         times
     };
-    let passage = HopPassage {
+    let passage = InterfacePassage {
         in_ifindex: 2,
         out_ifindex: 3,
         in_interface: Some("eth0".to_owned()),
         out_interface: Some("eth1".to_owned()),
-        start: HopStart::Interface,
+        start: PassageStart::Interface,
         sent: times(&[3_000, 5_000, 90_000]),
         queued: times(&[1_000, 1_000, 1_000]),
     };
@@ -593,14 +593,14 @@ pub fn hops() -> HopsStatus {
         by_rules: true,
         flows_total: 2,
         flows_max: 65_536,
-        totals: HopTotals {
+        totals: PassageTotals {
             passages: vec![
                 passage.clone(),
-                HopPassage {
+                InterfacePassage {
                     out_interface: None,
                     in_interface: None,
-                    start: HopStart::Sender,
-                    sent: HopTimes::default(),
+                    start: PassageStart::Sender,
+                    sent: PassageTimes::default(),
                     queued: times(&[2_000]),
                     ..passage
                 },
@@ -611,7 +611,7 @@ pub fn hops() -> HopsStatus {
             local: 5,
             told: 4,
             put_off: 2,
-            ..HopTotals::default()
+            ..PassageTotals::default()
         },
     }
 }

@@ -40,7 +40,7 @@ fn all_packets_stand_above_flows() {
 fn either_may_be_unknown() {
     let [_, least] = passages().try_into().unwrap();
     let from_interface = |mut flows: Vec<ForwardedFlow>| {
-        flows.retain(|one| one.hop.start == HopStart::Interface);
+        flows.retain(|one| one.hop.start == PassageStart::Interface);
         flows
     };
     // A sentence, flows, all packets, how many tables there are, and whether times begin at senders.

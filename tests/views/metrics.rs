@@ -268,18 +268,18 @@ fn value(page: &str, series: &str) -> f64 {
 }
 
 /// Packets between two interfaces of a host: four that left after 5 us, and one more that the queue dropped.
-fn host_hop() -> HopPassage {
+fn host_hop() -> InterfacePassage {
     let times = |ns: i64, packets: u64| {
         let mut latency = LatencyHistogram::new();
         (0..packets).for_each(|_| latency.add(ns));
-        HopTimes(latency)
+        PassageTimes(latency)
     };
-    HopPassage {
+    InterfacePassage {
         in_ifindex: 2,
         out_ifindex: 3,
         in_interface: Some("eth0".to_owned()),
         out_interface: None,
-        start: HopStart::Interface,
+        start: PassageStart::Interface,
         sent: times(5_000, 4),
         queued: times(1_000, 5),
     }

@@ -294,7 +294,7 @@ fn drop_totals() -> Shape {
 }
 
 fn host_hops() -> Shape {
-    let least = HostHop {
+    let least = FlowPassage {
         flow: FlowKey {
             src: [192, 0, 2, 1].into(),
             dst: [192, 0, 2, 2].into(),
@@ -305,8 +305,8 @@ fn host_hops() -> Shape {
         },
         flow_before_nat: None,
         tunnel: None,
-        reasons: vec![HopReason::New],
-        start: HopStart::Interface,
+        reasons: vec![PassageReason::New],
+        start: PassageStart::Interface,
         in_interface: None,
         out_interface: None,
         in_ifindex: 2,
@@ -320,7 +320,7 @@ fn host_hops() -> Shape {
         mean_hop_ns: 1,
         max_hop_ns: 1,
     };
-    let most = HostHop {
+    let most = FlowPassage {
         flow_before_nat: Some(least.flow),
         tunnel: Some(tunnel(least.flow)),
         in_interface: Some("eth0".to_owned()),

@@ -382,7 +382,7 @@ mod tools {
                 reports.push(of_body(Body::HostDrop(one)));
             }
             for report in host_hops() {
-                let Body::HostHop(mut one) = report.observation.body.clone() else {
+                let Body::FlowPassage(mut one) = report.observation.body.clone() else {
                     panic!("another kind");
                 };
                 let has = |bit: usize| number >> bit & 1 != 0;
@@ -391,7 +391,7 @@ mod tools {
                 if !has(2) {
                     one.hop.pods = PacketPods::default();
                 }
-                reports.push(of_body(Body::HostHop(one)));
+                reports.push(of_body(Body::FlowPassage(one)));
             }
         }
         reports.extend(queue_episodes());

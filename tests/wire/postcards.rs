@@ -10,10 +10,11 @@ use hostint_testing::report_samples;
 
 const NS: u64 = 1_700_000_001_123_456_789;
 
-fn samples() -> (HostDropReport, HostHopReport, QueuePacket) {
+fn samples() -> (HostDropReport, FlowPassageReport, QueuePacket) {
     let [drop, _] = report_samples::host_drops();
     let [hop, _] = report_samples::host_hops();
-    let (Body::HostDrop(drop), Body::HostHop(hop)) = (drop.observation.body, hop.observation.body)
+    let (Body::HostDrop(drop), Body::FlowPassage(hop)) =
+        (drop.observation.body, hop.observation.body)
     else {
         unreachable!()
     };
@@ -259,7 +260,7 @@ fn reasons_have_codes() {
 #[test]
 fn a_packet_in_int_mx_is_told_with_its_headers_up_to_int() {
     let packet = frame("hostint_mx_udp_1wire");
-    let card = MxPostcard {
+    let card = MxNotice {
         arrived_ns: Some(1_700_000_001_123_456_789),
         left_ns: 1_700_000_001_123_459_700,
         ingress_port: 2,
@@ -274,7 +275,7 @@ fn a_packet_in_int_mx_is_told_with_its_headers_up_to_int() {
     report_v20::append(flags, &report, &mut datagram).unwrap();
     report_v20::renumber(&mut datagram, 9);
     assert_eq!(datagram, udp_payload("hostint_report_mx_udp"));
-    let unknown = MxPostcard {
+    let unknown = MxNotice {
         arrived_ns: None,
         queue_packets: None,
         ..card
@@ -295,7 +296,7 @@ fn the_manual_says_how_many_bytes_hops_tell() {
         } else {
             0x60
         };
-        let card = MxPostcard {
+        let card = MxNotice {
             arrived_ns: Some(1),
             left_ns: 2,
             ingress_port: 2,

@@ -250,7 +250,7 @@ fn golden_reports_say_what_they_are_about() {
             Body::Latency(latency) => latency.time_s.into(),
             Body::Summary(summary) => summary.time_s.into(),
             Body::HostDrop(report) => report.time_s.into(),
-            Body::HostHop(report) => report.time_s.into(),
+            Body::FlowPassage(report) => report.time_s.into(),
             Body::Queue(report) => report.time_s.into(),
             Body::Connection(report) => report.time_s.into(),
             Body::PathPart(_) | Body::HostDropSum(_) => unreachable!("no host sends it"),

@@ -88,7 +88,7 @@ fn as_v20(mut observation: Observation) -> Observation {
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
         Body::Summary(_)
         | Body::HostDrop(_)
-        | Body::HostHop(_)
+        | Body::FlowPassage(_)
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)
@@ -186,7 +186,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
         Body::DropSummary(summary) => summary.sink_node = node,
         Body::Summary(_)
         | Body::HostDrop(_)
-        | Body::HostHop(_)
+        | Body::FlowPassage(_)
         | Body::Queue(_)
         | Body::Connection(_)
         | Body::PathPart(_)

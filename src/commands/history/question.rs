@@ -8,7 +8,7 @@ use crate::cli::{
 };
 use crate::host::advice::Usage;
 use crate::model::{
-    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HopQuery, HostSeen, NodeId, PathQuery,
+    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HostSeen, NodeId, PassageQuery, PathQuery,
     Question, ReportQuery, Subject, TcpGrouping, TcpQuestion,
 };
 use crate::os::clock;
@@ -101,8 +101,8 @@ fn node_of(arg: Option<&NodeArg>, seen: &[HostSeen]) -> Result<Option<NodeId>> {
     }
 }
 
-fn hops(args: &HopsArgs, node: Option<NodeId>) -> HopQuery {
-    HopQuery {
+fn hops(args: &HopsArgs, node: Option<NodeId>) -> PassageQuery {
+    PassageQuery {
         node,
         flow: args.flow,
         order: args.sort,

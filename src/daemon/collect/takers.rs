@@ -127,7 +127,7 @@ fn keep_report(history: &mut StoreKeeper, received: &ReceivedReport<'_>) {
             (Body::HostDrop(of), Some(count), _) => {
                 history.drop_flow(of.node, &of.drop, count, received_ns);
             }
-            (Body::HostHop(of), ..) => history.see_hop(of.node, &of.hop, received_ns),
+            (Body::FlowPassage(of), ..) => history.see_hop(of.node, &of.hop, received_ns),
             (Body::Queue(of), ..) => history.see_episode(of.node, &of.episode, received_ns),
             (Body::Connection(of), _, Some(grown)) => {
                 history.see_connection(of, &grown, received_ns);

@@ -11,7 +11,7 @@ use crate::daemon::duty::Duty;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{
-    Body, DropCount, DropTotals, Flags, HostDrop, HostDropReport, HostHop, HostHopReport,
+    Body, DropCount, DropTotals, Flags, FlowPassage, FlowPassageReport, HostDrop, HostDropReport,
     KernelParts, NodeId, Observation, QueueEpisode, QueuePacket, QueueReport, Subsystem,
 };
 use crate::os::clock;
@@ -68,7 +68,7 @@ impl PostcardsDaemon {
     }
 
     /// Sends reports about the hops of these flows.
-    pub fn report_hops(&mut self, hops: &[HostHop]) {
+    pub fn report_hops(&mut self, hops: &[FlowPassage]) {
         let Some(node) = self.host.node() else {
             return;
         };
@@ -76,7 +76,7 @@ impl PostcardsDaemon {
         let time_s = (clock::realtime_ns() / NS_PER_S) as u32;
         for hop in hops {
             let hop = hop.clone();
-            let report = HostHopReport { time_s, node, hop };
+            let report = FlowPassageReport { time_s, node, hop };
             if let Some(version) = standard {
                 self.send(report_postcards::hop(&report, version));
                 continue;
@@ -88,7 +88,7 @@ impl PostcardsDaemon {
                     ..Flags::default()
                 },
                 clock: None,
-                body: Body::HostHop(Box::new(report)),
+                body: Body::FlowPassage(Box::new(report)),
             });
         }
     }

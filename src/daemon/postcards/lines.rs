@@ -3,9 +3,9 @@
 use anyhow::Result;
 
 use crate::daemon::stdout_lines::StdoutLines;
-use crate::model::{DropTotals, HopTotals, HostDrop, HostHop, QueueEpisode, QueueTotals};
+use crate::model::{DropTotals, FlowPassage, HostDrop, PassageTotals, QueueEpisode, QueueTotals};
 use crate::views::drops::{DropLine, TotalsText};
-use crate::views::hops::{HopLine, HopTotalsText};
+use crate::views::passages::{PassageLine, PassageTotalsText};
 use crate::views::postcards_json::PostcardsJson;
 use crate::views::queues::{QueueLine, QueueTotalsText};
 
@@ -32,11 +32,11 @@ impl PostcardLines {
     }
 
     /// Adds the line of a flow that is timed.
-    pub fn add_hop(&mut self, hop: &HostHop) -> Result<()> {
+    pub fn add_hop(&mut self, hop: &FlowPassage) -> Result<()> {
         if self.json {
             return self.lines.add_json(&PostcardsJson::hops(hop));
         }
-        self.lines.add(format_args!("{}\n", HopLine(hop)))
+        self.lines.add(format_args!("{}\n", PassageLine(hop)))
     }
 
     /// Adds the line of an episode of a queue.
@@ -64,11 +64,12 @@ impl PostcardLines {
     }
 
     /// Adds the times of all packets.
-    pub fn add_hop_totals(&mut self, totals: &HopTotals) -> Result<()> {
+    pub fn add_hop_totals(&mut self, totals: &PassageTotals) -> Result<()> {
         if self.json {
             return self.lines.add_json(&PostcardsJson::hop_totals(totals));
         }
-        self.lines.add(format_args!("{}", HopTotalsText(totals)))
+        self.lines
+            .add(format_args!("{}", PassageTotalsText(totals)))
     }
 
     /// Writes what was added.

@@ -16,13 +16,13 @@ mod collectors;
 mod drop_cards;
 pub mod episodes;
 mod follow_interfaces;
-mod hop_cards;
-mod hop_interfaces;
-mod hop_sweep;
 mod lines;
 mod links;
 mod metrics;
 mod names;
+mod passage_cards;
+mod passage_interfaces;
+mod passage_sweep;
 pub mod passages;
 mod plan;
 mod pods;
@@ -42,12 +42,12 @@ use anyhow::{Context, Result, bail};
 use self::collectors::SendSums;
 use self::drop_cards::DropCards;
 use self::follow_interfaces::FollowInterfaces;
-use self::hop_cards::HopCards;
-use self::hop_sweep::{RenewStamps, SendHops};
 use self::lines::PostcardLines;
 use self::links::HostLinks;
 use self::metrics::ServeTotals;
 use self::names::KernelNames;
+use self::passage_cards::PassageCards;
+use self::passage_sweep::{RenewStamps, SendFlowPassages};
 use self::passages::SendPassages;
 use self::plan::PostcardsPlan;
 use self::pods::PodNames;
@@ -98,7 +98,7 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     if daemon.hops.is_some() {
         duties = duties
             .with(RenewStamps)
-            .with(SendHops::default())
+            .with(SendFlowPassages::default())
             .with(SendPassages::since(daemon.since_ns))
             .with(FollowRules::start());
     }
@@ -148,7 +148,7 @@ fn begin(
     };
     let hops = match config.hops {
         HopsChoice::None => None,
-        _ => HopCards::begin(&plan, &links, &mut found)?,
+        _ => PassageCards::begin(&plan, &links, &mut found)?,
     };
     let queues = match config.queues.is_empty() {
         true => None,

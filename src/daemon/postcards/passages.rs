@@ -9,7 +9,7 @@ use super::state::PostcardsDaemon;
 use crate::daemon::duty::Duty;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::model::{
-    HopPassage, LatencyHistogram, LatencyResolution, NodeId, PassageId, PathTotals,
+    InterfacePassage, LatencyHistogram, LatencyResolution, NodeId, PassageId, PathTotals,
     PathTotalsReport, PlaceTotals, QUEUED_PLACE, ReportedTotals, SENT_PLACE,
 };
 use crate::os::clock;
@@ -42,7 +42,12 @@ impl SendPassages {
     }
 
     /// Returns the totals that are news.
-    pub fn news(&mut self, node: NodeId, passages: &[HopPassage], now_ns: u64) -> Vec<PathTotals> {
+    pub fn news(
+        &mut self,
+        node: NodeId,
+        passages: &[InterfacePassage],
+        now_ns: u64,
+    ) -> Vec<PathTotals> {
         let all = by_id(node, passages);
         self.known.retain(|id, _| all.contains_key(id));
         let known = &self.known;
@@ -70,7 +75,7 @@ impl SendPassages {
 }
 
 /// The times by interfaces that are there. The sum of those that are gone has packets that were reported.
-fn by_id(node: NodeId, passages: &[HopPassage]) -> BTreeMap<PassageId, Times> {
+fn by_id(node: NodeId, passages: &[InterfacePassage]) -> BTreeMap<PassageId, Times> {
     let mut all: BTreeMap<PassageId, Times> = BTreeMap::new();
     for one in passages {
         let id = PassageId {

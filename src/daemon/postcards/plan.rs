@@ -14,7 +14,7 @@ use crate::config::{
 use crate::daemon::collectors::Collectors;
 use crate::datapath::drop_reasons::DropReasonNames;
 use crate::datapath::drops::DropPlan;
-use crate::datapath::hops::HopPlan;
+use crate::datapath::passages::PassagePlan;
 use crate::host::source::places::find_names;
 use crate::model::{WatchPurpose, WatchRule};
 use crate::os::{cgroup, log, netns};
@@ -85,8 +85,8 @@ impl PostcardsPlan {
     }
 
     /// The plan for the programs of hops.
-    pub fn for_hops(&self) -> io::Result<HopPlan> {
-        Ok(HopPlan {
+    pub fn for_hops(&self) -> io::Result<PassagePlan> {
+        Ok(PassagePlan {
             netns: netns::inode()?,
             rules: (self.config.hops == HopsChoice::Watched).then(|| self.rules.clone()),
             step: self.config.latency_step.0,

@@ -12,7 +12,7 @@ use crate::daemon::reload::finished;
 use crate::datapath::tasks::TaskWalk;
 use crate::host::containers::FoundContainers;
 use crate::model::container::is_provisional;
-use crate::model::{HostDrop, HostHop, PacketPods};
+use crate::model::{FlowPassage, HostDrop, PacketPods};
 use crate::os::link_events::SeenLink;
 use crate::os::{log, netns, rtnetlink};
 
@@ -188,7 +188,7 @@ impl PodNames {
         }
     }
 
-    pub fn name_hops(&self, hops: &mut [HostHop]) {
+    pub fn name_hops(&self, hops: &mut [FlowPassage]) {
         if !self.on {
             return;
         }

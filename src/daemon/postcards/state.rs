@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::drop_cards::DropCards;
-use super::hop_cards::HopCards;
 use super::lines::PostcardLines;
 use super::links::HostLinks;
 use super::names::KernelNames;
+use super::passage_cards::PassageCards;
 use super::plan::PostcardsPlan;
 use super::pods::PodNames;
 use super::queue_cards::QueueCards;
@@ -18,7 +18,7 @@ use crate::daemon::duties::HasRules;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::model::{
-    DropTotals, HopTotals, HostDrop, HostHop, HostStatus, KernelParts, PostcardsStatus,
+    DropTotals, FlowPassage, HostDrop, HostStatus, KernelParts, PassageTotals, PostcardsStatus,
     QueueTotals, WatchRule,
 };
 use crate::report::Emitter;
@@ -29,7 +29,7 @@ pub struct PostcardsDaemon {
     /// `None` if drops are not reported.
     pub drops: Option<DropCards>,
     /// `None` if hops are not reported.
-    pub hops: Option<HopCards>,
+    pub hops: Option<PassageCards>,
     /// `None` if queues are not watched.
     pub queues: Option<QueueCards>,
     pub links: HostLinks,
@@ -52,7 +52,7 @@ pub struct PostcardsDaemon {
 #[derive(Default)]
 pub struct PostcardsTotals {
     pub drops: Option<DropTotals>,
-    pub hops: Option<HopTotals>,
+    pub hops: Option<PassageTotals>,
     pub queues: Option<QueueTotals>,
 }
 
@@ -131,7 +131,7 @@ impl PostcardsDaemon {
     }
 
     /// Tells those of these flows that may be reported now.
-    pub fn send_hops(&mut self, found: Vec<HostHop>, read: Option<Instant>) -> Result<()> {
+    pub fn send_hops(&mut self, found: Vec<FlowPassage>, read: Option<Instant>) -> Result<()> {
         let Some(hops) = &mut self.hops else {
             return Ok(());
         };

@@ -13,7 +13,7 @@ mod metrics;
 mod option_peers;
 mod plan;
 mod reload;
-mod report_queue;
+mod report_fifo;
 mod sample;
 mod state;
 
@@ -29,7 +29,7 @@ use self::metrics::ServeConnections;
 use self::option_peers::FollowOptionPeers;
 use self::plan::TcpDaemonPlan;
 use self::reload::read_again;
-use self::report_queue::ReportQueue;
+use self::report_fifo::ReportFifo;
 use self::sample::SampleConnections;
 use self::state::TcpDaemon;
 use super::answers::{self, AnswerClients};
@@ -131,7 +131,7 @@ fn begin(
         lines: TcpLines::new(output, args.json),
         host,
         emitter,
-        queue: ReportQueue::new(config.max_reports),
+        queue: ReportFifo::new(config.max_reports),
         plan,
         signs: Signs::from_env(),
         walk: Duration::ZERO,

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::connections::Connections;
 use super::lines::TcpLines;
 use super::plan::TcpDaemonPlan;
-use super::report_queue::ReportQueue;
+use super::report_fifo::ReportFifo;
 use crate::config::TcpReportChoice;
 use crate::daemon::answers::CollectorsStatus;
 use crate::daemon::duties::HasRules;
@@ -29,7 +29,7 @@ pub struct TcpDaemon {
     pub host: OwnHost,
     /// The way to the collectors, and what waits for it.
     pub emitter: Emitter,
-    pub queue: ReportQueue,
+    pub queue: ReportFifo,
     pub signs: Signs,
     /// The duration of the last walk.
     pub walk: Duration,

@@ -6,9 +6,9 @@
 //! ```
 
 mod attachments;
+mod notices;
 mod option_hops;
 mod plan;
-mod postcards;
 mod reload;
 mod state;
 mod waits;
@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use self::attachments::LookAfterHop;
+use self::notices::SendNotices;
 use self::option_hops::SendOptionHops;
 use self::plan::TransitPlan;
-use self::postcards::SendPostcards;
 use self::reload::read_again;
 use self::state::TransitDaemon;
 use self::waits::ReportWaits;
@@ -74,7 +74,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
     let _lock = lock(&pins)?;
     let transit = attach_all(&pins, &plan)?;
     transit.host.note_parts(kernel_parts::of_hop())?;
-    let postcards = SendPostcards::begin(&pins)?;
+    let postcards = SendNotices::begin(&pins)?;
     let waits = ReportWaits::begin(&pins, &plan.setup.transit, &transit.host)?;
     give_up_all_but(&privileges::STEADY)?;
     signals::install(Hangup::of_config(args.config.as_ref())).context("cannot handle signals")?;

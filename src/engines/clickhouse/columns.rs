@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::flow_totals::histogram;
 use super::row::{NO_ADDRESS, TableRow};
 use super::row_group::RowGroup;
-use crate::model::{DropPosition, HopStart, LatencyHistogram, ReportVersion};
+use crate::model::{DropPosition, LatencyHistogram, PassageStart, ReportVersion};
 
 /// A column that rows have a value for.
 pub struct TableColumn {
@@ -228,7 +228,7 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "added_drop_segments" U64 |row| row.entry.dropped.as_ref().map_or(0, |added| added.segments);
     "added_drop_bytes" U64 |row| row.entry.dropped.as_ref().map_or(0, |added| added.bytes);
     "host_hop_reasons" ManyText |row| row.hop().map_or_else(Vec::new, |hop| hop.reasons.iter().map(|why| why.name()).collect());
-    "host_hop_from_sender" U8 |row| row.hop().is_some_and(|hop| hop.start == HopStart::Sender).into();
+    "host_hop_from_sender" U8 |row| row.hop().is_some_and(|hop| hop.start == PassageStart::Sender).into();
     "host_hop_packets" U64 |row| row.hop().map_or(0, |hop| hop.packets);
     "host_hop_bytes" U64 |row| row.hop().map_or(0, |hop| hop.bytes);
     "host_hop_first_ns" U64 |row| row.hop().map_or(0, |hop| hop.first_ns);

@@ -2,8 +2,8 @@
 
 use super::row::{NO_FLOW, TableRow};
 use crate::model::{
-    DropPosition, DropSubject, FlowKey, HostDrop, HostHop, KernelReason, PacketPods, QueueEpisode,
-    QueueFlow, Tunnel,
+    DropPosition, DropSubject, FlowKey, FlowPassage, HostDrop, KernelReason, PacketPods,
+    QueueEpisode, QueueFlow, Tunnel,
 };
 
 /// The way of a flow's packets through a host, where they were dropped or forwarded.
@@ -91,7 +91,7 @@ impl TableRow<'_> {
     }
 
     /// Returns the packets of a flow that the host forwarded.
-    pub(super) fn hop(&self) -> Option<&HostHop> {
+    pub(super) fn hop(&self) -> Option<&FlowPassage> {
         self.record.host_hop.as_deref()
     }
 

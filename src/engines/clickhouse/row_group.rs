@@ -19,7 +19,7 @@ impl RowGroup {
 
     fn of(entry: &FedReport) -> Self {
         match entry.report.observation.body {
-            Body::HostDrop(_) | Body::HostDropSum(_) | Body::HostHop(_) | Body::Queue(_) => {
+            Body::HostDrop(_) | Body::HostDropSum(_) | Body::FlowPassage(_) | Body::Queue(_) => {
                 Self::Hosts
             }
             Body::Packet(_)

@@ -53,7 +53,7 @@ impl TotalsMemory {
             | Body::DropSummary(_)
             | Body::Latency(_)
             | Body::HostDrop(_)
-            | Body::HostHop(_)
+            | Body::FlowPassage(_)
             | Body::Queue(_)
             | Body::Connection(_)
             | Body::PathPart(_)

@@ -6,11 +6,11 @@ pub use super::connection::{ConnectionMessage, OptionMessage, WorstHopMessage};
 pub use super::corrected::Corrected;
 pub use super::drops::{DropCountMessage, HostDropMessage, HostDropSumMessage};
 pub use super::flow::Flow;
-pub use super::hops::HostHopMessage;
 pub use super::int_message::{
     Extension, IntDomain, IntHeader, Metadata, ReportDomain, ReservedWord,
 };
 pub use super::names::{InterfaceNameMessage, NodeNameMessage};
+pub use super::passages::FlowPassageMessage;
 pub use super::path_part::PathPartMessage;
 pub use super::queues::{QueueEpisodeMessage, QueueFlowMessage};
 pub use super::tunnel::TunnelMessage;
@@ -106,7 +106,7 @@ pub struct Report {
     #[prost(message, optional, boxed, tag = "51")]
     pub connection: Option<Box<ConnectionMessage>>,
     #[prost(message, optional, boxed, tag = "52")]
-    pub host_hop: Option<Box<HostHopMessage>>,
+    pub host_hop: Option<Box<FlowPassageMessage>>,
     #[prost(message, optional, boxed, tag = "53")]
     pub path_part: Option<Box<PathPartMessage>>,
     #[prost(message, optional, boxed, tag = "54")]

@@ -1,7 +1,7 @@
 //! The push of metrics to receivers: one thread reads them in intervals, and one thread for each receiver delivers
 //! them.
 
-mod queue;
+mod fifo;
 mod reader;
 
 use std::io;
@@ -15,7 +15,7 @@ use super::delivery_thread::DeliveryThread;
 use super::{Accepted, Trouble};
 use crate::model::metrics::{MetricFamily, Snapshot};
 use crate::model::{EngineStatus, EngineUnit};
-use queue::SnapshotQueue;
+use fifo::SnapshotFifo;
 use reader::{MetricsReader, QueueInput};
 
 /// A receiver of metrics.
@@ -109,7 +109,7 @@ impl Pushers {
     pub fn add(&mut self, push: Arc<dyn Push>) -> io::Result<()> {
         let counts = DeliveryCounts::new(push.name(), push.destination(), push.unit());
         let counts = Arc::new(counts);
-        let queue = Arc::new(SnapshotQueue::new(Arc::clone(&counts), self.limits));
+        let queue = Arc::new(SnapshotFifo::new(Arc::clone(&counts), self.limits));
         let (report_begun, begun) = mpsc::channel();
         let (way, waiting, begin) = (Arc::clone(&push), Arc::clone(&queue), self.begin);
         let name = format!("push-{}", push.name());

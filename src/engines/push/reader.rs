@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Instant;
 
-use super::queue::SnapshotQueue;
+use super::fifo::SnapshotFifo;
 use super::{Push, PushTimes};
 use crate::engines::clock::now_ns;
 use crate::model::metrics::{MetricFamily, Snapshot};
@@ -27,7 +27,7 @@ pub(super) struct MetricsReader<F> {
 }
 
 /// The filling end of a queue. Dropping it closes the queue.
-pub(super) struct QueueInput(pub(super) Arc<SnapshotQueue>);
+pub(super) struct QueueInput(pub(super) Arc<SnapshotFifo>);
 
 impl Drop for QueueInput {
     fn drop(&mut self) {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::page::{CountedField, MetricKind, MetricsPage, OTHER, Rising};
 use super::{
-    build_info, coverage, engines, host_drops, host_hops, host_queues, host_tcp, interface_info,
-    mx_pairs, node_info, pairs, seconds, segments,
+    build_info, coverage, engines, host_drops, host_passages, host_queues, host_tcp,
+    interface_info, mx_pairs, node_info, pairs, seconds, segments,
 };
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
@@ -238,7 +238,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     mx_pairs::write(&mut page, &status.mx_pairs);
     pairs::write(&mut page, &status.traffic);
     host_drops::write(&mut page, &status.drop_sums);
-    host_hops::write(&mut page, &status.hops);
+    host_passages::write(&mut page, &status.hops);
     host_queues::write(&mut page, &status.queues);
     host_tcp::write(&mut page, &status.tcp);
     page.0

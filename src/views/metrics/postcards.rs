@@ -1,13 +1,13 @@
 //! The metrics of postcards: drops, hops and queues.
 
 use super::page::MetricsPage;
-use super::{build_info, drops, hops, queues, text as render};
-use crate::model::{DropTotals, HopTotals, QueueTotals};
+use super::{build_info, drops, passages, queues, text as render};
+use crate::model::{DropTotals, PassageTotals, QueueTotals};
 
 /// The page of a daemon that tells these.
 pub fn text(
     told: Option<&DropTotals>,
-    timed: Option<&HopTotals>,
+    timed: Option<&PassageTotals>,
     watched: Option<&QueueTotals>,
 ) -> String {
     let mut page = MetricsPage::default();
@@ -16,7 +16,7 @@ pub fn text(
         drops::add(&mut page, totals);
     }
     if let Some(totals) = timed {
-        hops::add(&mut page, totals);
+        passages::add(&mut page, totals);
     }
     if let Some(totals) = watched {
         queues::add(&mut page, totals);

@@ -206,9 +206,9 @@ fn tunnel(tunnel: &proto::TunnelMessage) -> Tunnel {
     Tunnel { which, outer }
 }
 
-fn host_hop(hop: &proto::HostHopMessage, of: Option<&proto::Flow>) -> HostHop {
-    let reasons = HopReason::EACH.into_iter();
-    HostHop {
+fn host_hop(hop: &proto::FlowPassageMessage, of: Option<&proto::Flow>) -> FlowPassage {
+    let reasons = PassageReason::EACH.into_iter();
+    FlowPassage {
         flow: of.map(flow).unwrap(),
         flow_before_nat: hop.flow_before_nat.as_ref().map(flow),
         tunnel: hop.tunnel.as_ref().map(tunnel),
@@ -216,8 +216,8 @@ fn host_hop(hop: &proto::HostHopMessage, of: Option<&proto::Flow>) -> HostHop {
             .filter(|reason| hop.reasons.iter().any(|name| name == reason.name()))
             .collect(),
         start: match hop.from_sender {
-            true => HopStart::Sender,
-            false => HopStart::Interface,
+            true => PassageStart::Sender,
+            false => PassageStart::Interface,
         },
         in_interface: hop.in_interface.clone(),
         out_interface: hop.out_interface.clone(),

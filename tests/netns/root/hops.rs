@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::hooks::occupants;
-use hostint::model::{History, HopQuery, LatencyFigures, NodeId, Span};
+use hostint::model::{History, LatencyFigures, NodeId, PassageQuery, Span};
 use hostint::os::netdev;
 use hostint::store::{Evidence, HistoryReader};
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
@@ -418,9 +418,9 @@ fn collectors_know_the_times_of_all_packets_between_interfaces() {
             since_ns: 0,
             until_ns: i64::MAX as u64,
         };
-        let query = HopQuery {
+        let query = PassageQuery {
             limit: 100,
-            ..HopQuery::default()
+            ..PassageQuery::default()
         };
         let found = open().and_then(|mut history| history.passages(&query, span).ok());
         let mut found = found.unwrap_or_default().into_iter();

@@ -10,14 +10,14 @@ use crate::path::{path, with_losses, with_queue};
 const SOURCE: NodeId = NodeId(3);
 
 /// So many packets of so many ns.
-fn times(counts: &[(i64, u64)]) -> HopTimes {
+fn times(counts: &[(i64, u64)]) -> PassageTimes {
     let known: Vec<_> = counts.iter().filter(|(_, count)| *count > 0).collect();
     let least = known.iter().map(|(ns, _)| *ns).min();
     let most = known.iter().map(|(ns, _)| *ns).max();
     let sum = known
         .iter()
         .map(|(ns, count)| i128::from(*ns) * i128::from(*count));
-    HopTimes(LatencyHistogram::of_counts(
+    PassageTimes(LatencyHistogram::of_counts(
         LatencyResolution::Fine,
         least.zip(most).unwrap_or_default(),
         sum.sum(),

@@ -1,0 +1,213 @@
+//! The FIFO of datagrams between the receiving threads and the decoding one, in bounded memory.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::model::Arrival;
+
+/// The bytes of a batch: more than the longest datagram.
+const BATCH_BYTES: usize = 128 << 10;
+const BATCH_DATAGRAMS: usize = 1024;
+
+/// The memory of a batch.
+pub(super) const BATCH_FOOTPRINT: usize =
+    BATCH_BYTES + BATCH_DATAGRAMS * std::mem::size_of::<(usize, Arrival)>();
+
+/// Consecutive datagrams, in two pieces of memory that are reused.
+#[derive(Debug)]
+pub(super) struct DatagramBatch {
+    bytes: Vec<u8>,
+    /// Where each datagram ends, its sender, and the time when it arrived.
+    datagrams: Vec<(usize, Arrival)>,
+}
+
+/// Batches between receiving threads and the decoding one.
+#[derive(Debug)]
+pub(super) struct DatagramFifo {
+    inner: Mutex<QueueState>,
+    /// Signalled when there is something to decode, and when nothing more will come.
+    filled: Condvar,
+    /// Signalled when a batch has become free.
+    freed: Condvar,
+}
+
+#[derive(Debug)]
+struct QueueState {
+    /// Batches with datagrams. The last one is being filled.
+    waiting: VecDeque<DatagramBatch>,
+    free: Vec<DatagramBatch>,
+    /// The number of batches that may still be made.
+    unmade: usize,
+    /// The most batches.
+    most: usize,
+    /// The number of receiving threads that still run.
+    receivers: usize,
+    /// The reading end is gone.
+    abandoned: bool,
+}
+
+impl DatagramBatch {
+    fn new() -> Self {
+        Self {
+            bytes: Vec::with_capacity(BATCH_BYTES),
+            datagrams: Vec::with_capacity(BATCH_DATAGRAMS),
+        }
+    }
+
+    /// Iterates over the datagrams in the order of their arrival.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Arrival)> {
+        let mut begin = 0;
+        self.datagrams.iter().map(move |(end, arrival)| {
+            let bytes = self.bytes.get(begin..*end).unwrap_or_default();
+            begin = *end;
+            (bytes, *arrival)
+        })
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        self.datagrams.len() < BATCH_DATAGRAMS && self.bytes.len() + bytes <= BATCH_BYTES
+    }
+
+    fn add(&mut self, bytes: &[u8], arrival: Arrival) {
+        self.bytes.extend_from_slice(bytes);
+        self.datagrams.push((self.bytes.len(), arrival));
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.datagrams.clear();
+    }
+}
+
+impl DatagramFifo {
+    /// Makes a queue for this number of receiving threads. `bytes` limits the number of batches, but there are at least
+    /// two: one is decoded while the other is filled.
+    pub(super) fn new(receivers: usize, bytes: usize) -> Self {
+        let most = (bytes / BATCH_FOOTPRINT).max(2);
+        Self {
+            inner: Mutex::new(QueueState {
+                waiting: VecDeque::new(),
+                free: Vec::new(),
+                unmade: most,
+                most,
+                receivers,
+                abandoned: false,
+            }),
+            filled: Condvar::new(),
+            freed: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds datagrams that arrived at this time. Returns how many were dropped because the queue was full. If
+    /// `patient`, the call waits for room instead, unless the reading end is gone. Without datagrams no thread is
+    /// woken.
+    pub(super) fn push<'a>(
+        &self,
+        datagrams: impl Iterator<Item = (&'a [u8], SocketAddr)>,
+        received_ns: u64,
+        patient: bool,
+    ) -> u64 {
+        let mut datagrams = datagrams.peekable();
+        if datagrams.peek().is_none() {
+            return 0;
+        }
+        let mut inner = self.lock();
+        let mut dropped = 0;
+        for (bytes, exporter) in datagrams {
+            while patient && !inner.abandoned && !inner.make_room(bytes.len()) {
+                self.filled.notify_one();
+                inner = self
+                    .freed
+                    .wait(inner)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+            let arrival = Arrival {
+                exporter,
+                received_ns,
+            };
+            if !inner.add(bytes, arrival) {
+                dropped += 1;
+            }
+        }
+        drop(inner);
+        self.filled.notify_one();
+        dropped
+    }
+
+    /// Returns the oldest batch, or `None` if there is none within this time.
+    pub(super) fn pop(&self, timeout: Duration) -> Option<DatagramBatch> {
+        let nothing = |inner: &mut QueueState| inner.waiting.is_empty() && inner.receivers > 0;
+        let (mut inner, _) = self
+            .filled
+            .wait_timeout_while(self.lock(), timeout, nothing)
+            .unwrap_or_else(PoisonError::into_inner);
+        inner.waiting.pop_front()
+    }
+
+    /// Returns how full the queue is.
+    pub(super) fn percent(&self) -> u8 {
+        let inner = self.lock();
+        // A batch that still has room is no sign that the decoder is behind.
+        let full = inner.waiting.len().saturating_sub(1);
+        let percent = full * 100 / (inner.most - 1).max(1);
+        u8::try_from(percent).unwrap_or(100).min(100)
+    }
+
+    /// Takes back a batch that was decoded.
+    pub(super) fn give_back(&self, mut batch: DatagramBatch) {
+        batch.clear();
+        self.lock().free.push(batch);
+        self.freed.notify_all();
+    }
+
+    /// Records that a receiving thread has ended.
+    pub(super) fn receiver_ended(&self) {
+        self.lock().receivers -= 1;
+        self.filled.notify_one();
+    }
+
+    /// The reading end is gone.
+    pub(super) fn abandon(&self) {
+        self.lock().abandoned = true;
+        self.freed.notify_all();
+    }
+
+    /// True if nothing is left and nothing more will come.
+    pub(super) fn is_done(&self) -> bool {
+        let inner = self.lock();
+        inner.receivers == 0 && inner.waiting.is_empty()
+    }
+}
+
+impl QueueState {
+    /// Makes room for `bytes` in the last batch. Returns false if there is no memory left.
+    fn make_room(&mut self, bytes: usize) -> bool {
+        if self.waiting.back().is_some_and(|last| last.has_room(bytes)) {
+            return true;
+        }
+        let batch = match self.free.pop() {
+            Some(batch) => batch,
+            None if self.unmade > 0 => {
+                self.unmade -= 1;
+                DatagramBatch::new()
+            }
+            None => return false,
+        };
+        self.waiting.push_back(batch);
+        true
+    }
+
+    fn add(&mut self, bytes: &[u8], arrival: Arrival) -> bool {
+        let room = self.make_room(bytes.len());
+        if room && let Some(last) = self.waiting.back_mut() {
+            last.add(bytes, arrival);
+        }
+        room
+    }
+}
