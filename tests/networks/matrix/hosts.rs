@@ -6,6 +6,7 @@ use hostint_testing::mixed::Kind;
 use hostint_testing::netns::{Daemon, Host, Lab};
 use hostint_testing::networks::Network;
 use hostint_testing::next_version::other_version;
+use hostint_testing::random::env_number;
 use hostint_testing::watched_pair::{is_settled, peers};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -30,6 +31,11 @@ pub const EVENTS: [&str; 12] = [
 const LONGEST_SETTLING: Duration = Duration::from_secs(20);
 /// Between what happens to one host and to the other one: leases end meanwhile.
 const MEANWHILE: Duration = Duration::from_millis(1300);
+
+/// HOSTINT_NETWORKS_ALONE=1: nothing happens, which shows what traffic loses by itself.
+fn is_alone() -> bool {
+    env_number("HOSTINT_NETWORKS_ALONE", 0) != 0
+}
 
 /// Which hosts have a source.
 #[derive(Clone, Copy, PartialEq)]
@@ -139,6 +145,9 @@ impl Hosts {
     }
 
     pub fn happen(&mut self, event: &str) {
+        if is_alone() {
+            return;
+        }
         match event {
             "start" => {
                 for side in self.order() {
@@ -228,6 +237,9 @@ impl Hosts {
 
     /// The kinds of traffic that sinks know flows of, and what sources say of their peers.
     pub fn measured(&self) -> Value {
+        if is_alone() {
+            return Value::Null;
+        }
         let mut kinds = Vec::new();
         for side in self.read_sides() {
             let status = self.ends[side].host.status();
@@ -260,6 +272,9 @@ impl Hosts {
     /// Nothing of hostint is left.
     pub fn end(mut self) {
         for end in &mut self.ends {
+            if is_alone() {
+                return;
+            }
             end.host.hostint("sink detach --now");
             end.daemon = None;
         }

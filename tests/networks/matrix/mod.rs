@@ -113,14 +113,14 @@ fn run_network(network: &Network) -> Vec<Value> {
     let rows = cells.iter().map(|cell| {
         let is_change = cell.event == "network changes";
         let without = match changed {
-            Some((at, _)) if is_change => at,
+            Some((at, after)) if is_change => (at.0, after.1),
             Some((_, after)) if cell.is_changed => after,
             _ => plain,
         };
         let failures: Vec<String> = Kind::ALL
             .into_iter()
             .filter_map(|kind| {
-                let found = judge(&log, kind, without, cell.span, is_change)?;
+                let found = judge(&log, kind, (without, cell.span), is_change, network.loses)?;
                 Some(format!("{}: {found}", kind.name()))
             })
             .collect();

@@ -31,7 +31,13 @@ fn longest(samples: &[Sample]) -> Duration {
 }
 
 /// What is wrong with traffic of this kind. None: nothing is.
-pub fn judge(log: &Log, kind: Kind, without: Span, with: Span, is_change: bool) -> Option<String> {
+pub fn judge(
+    log: &Log,
+    kind: Kind,
+    (without, with): (Span, Span),
+    is_change: bool,
+    loses: bool,
+) -> Option<String> {
     let of = |span: Span| log.samples(kind, span.0, span.1);
     let (before, now) = (of(without), of(with));
     for one in &now {
@@ -54,7 +60,14 @@ pub fn judge(log: &Log, kind: Kind, without: Span, with: Span, is_change: bool) 
     if !strangers.is_empty() && !is_stream {
         return Some(format!("came from {strangers:?}"));
     }
+    // A rule that begins leaves some of it alone.
+    if kind.may_be_forbidden() && !lost(&before).is_empty() {
+        return None;
+    }
     let lost = lost(&now);
+    if loses && lost.len() <= 2 {
+        return None;
+    }
     if let Some(first) = lost.first() {
         let last = lost.last().unwrap_or(first);
         let is_short = last.at - first.at < LONGEST_LOSS;

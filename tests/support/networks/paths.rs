@@ -10,17 +10,21 @@ pub const ECMP: Network = Network {
     has_links_without_sink: true,
     ..network("ECMP, a sink on one of two links", ecmp)
 };
-/// Two routers lead to b, and one of them follows connections, none of which it sees whole.
-pub const ECMP_STRICT: Network = network("ECMP, one way drops what is invalid", |lab| {
+/// Two routers lead to b, by port. One of them drops what is invalid, and never sees pings or probes.
+pub const ECMP_STRICT: Network = network("two ways by port, a strict one", |lab| {
     let other = second_router(lab);
     sh(&format!(
-        "ip netns exec {other} nft 'add table inet path'
+        "ip netns exec {other} sysctl -qw net.netfilter.nf_conntrack_tcp_loose=0
+         ip netns exec {other} nft 'add table inet path'
          ip netns exec {other} nft 'add chain inet path forward {{ type filter hook forward priority 0; }}'
-         ip netns exec {other} nft 'add rule inet path forward ct state invalid counter drop'
-         ip -n {a} route replace default nexthop via 10.9.1.2 nexthop via 10.9.1.3
-         ip netns exec {a} sysctl -qw net.ipv4.fib_multipath_hash_policy=1",
-        a = lab.a.ns
+         ip netns exec {other} nft 'add rule inet path forward ct state invalid counter drop'"
     ));
+    for (host, port, gateway) in [(&lab.a, "dport", "10.9.1.3"), (&lab.b, "sport", "10.9.2.3")] {
+        host.sh(&format!(
+            "ip route add default via {gateway} table 100
+             ip rule add ipproto tcp {port} 7002-7009 lookup 100; ip rule add ipproto udp {port} 6101-6109 lookup 100"
+        ));
+    }
 });
 /// What b sends comes back through another router.
 pub const ASYMMETRIC: Network = network("another way back", |lab| {
