@@ -55,7 +55,8 @@ struct option_room {
 	__u8 failures;   /* pauses in a row before which no data with an option was acknowledged */
 	__u8 is_off;     /* 1: segments with an option came to nothing: no room any more */
 	__u8 is_proven;  /* 1: data with an option was acknowledged before some pause */
-	__u8 zero[7];
+	__u8 is_tried;   /* 1: room was made for data after a rest, and is not wanted again yet */
+	__u8 zero[6];
 };
 
 #endif

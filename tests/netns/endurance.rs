@@ -6,13 +6,11 @@
 /// These need root.
 pub(crate) mod root {
     use hostint_testing::places;
-    use std::path::PathBuf;
-    use std::process::Command;
-    use std::sync::LazyLock;
     use std::time::{Duration, Instant};
 
     use hostint_testing::load::Load;
     use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
+    use hostint_testing::next_version::other_version;
     use hostint_testing::random::{Random, env_number};
 
     fn count(short: usize, long: usize) -> usize {
@@ -131,40 +129,6 @@ pub(crate) mod root {
         pair.await_tagging("after the last crash");
         load.end().assert_untouched("crashes");
         pair.assert_counted("crashes");
-    }
-
-    /// The program that HOSTINT_OTHER_VERSION names, else a build of the same sources with another layout of maps, as a
-    /// later version may have.
-    pub(crate) fn other_version() -> PathBuf {
-        // A second look would wait for whatever else cargo builds meanwhile.
-        static BUILT: LazyLock<PathBuf> = LazyLock::new(build_next);
-        match std::env::var_os("HOSTINT_OTHER_VERSION") {
-            Some(path) => path.into(),
-            None => BUILT.clone(),
-        }
-    }
-
-    fn build_next() -> PathBuf {
-        let args = ["--features", "next-abi", "--bin", "hostint-next"];
-        let mut build = Command::new(env!("CARGO"));
-        // What cargo tells a test of its package would have crates built anew that look at it, and all that use them: now,
-        // and once more by the next cargo that is called without.
-        let of_package =
-            |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-        for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
-            build.env_remove(name);
-        }
-        let status = build
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .args(["build", "--locked"])
-            .args(args)
-            // It is built once and never debugged.
-            .env("CARGO_INCREMENTAL", "0")
-            .env("CARGO_PROFILE_DEV_DEBUG", "false")
-            .status()
-            .unwrap();
-        assert!(status.success(), "the next version does not build");
-        PathBuf::from(places::hostint()).with_file_name("hostint-next")
     }
 
     #[test]

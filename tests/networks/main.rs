@@ -4,6 +4,7 @@
 //! again while it is there. Words choose cases: `make test-networks CASES="NAT quic"`.
 
 mod application;
+mod matrix;
 mod progress;
 mod table;
 
@@ -85,7 +86,7 @@ fn record(file: &mut File, network: &Network, case: &Case, hostint: bool, run: &
 fn run_network(network: &Network, cases: &[Case], file: &mut File) {
     let lab = Lab::new();
     lab.add_ipv6();
-    network.build(&lab);
+    let _devices = network.build(&lab);
     let runs: Vec<Run> = cases
         .iter()
         .map(|case| case.application.run(&lab, &case.ends))
@@ -138,6 +139,7 @@ fn main() {
         .append(true)
         .open(&path)
         .unwrap();
+    matrix::run(&words, &done, &mut file);
     for network in &ALL {
         let cases = missing(network, &applications, &words, &done);
         if !cases.is_empty() {
@@ -146,7 +148,9 @@ fn main() {
     }
     let all = results(&path);
     println!("\n{}", table::of(&all));
-    let is_harmed = table::harmed(&all);
+    let (summary, mut is_harmed) = matrix::summary(&all);
+    println!("{summary}");
+    is_harmed.extend(table::harmed(&all));
     if !is_harmed.is_empty() {
         println!("harmed by hostint:\n{}", is_harmed.join("\n"));
         std::process::exit(1);

@@ -50,8 +50,10 @@ static __always_inline void want_room(struct __sk_buff *ctx, const struct outgoi
 	if (!sk)
 		return;
 	room = bpf_sk_storage_get(&option_rooms, sk, NULL, SK_STORAGE_CREATE);
-	if (room)
-		room->wanted_ns = p->now_ns + ROOM_WANTED_NS;
+	if (!room)
+		return;
+	room->wanted_ns = p->now_ns + ROOM_WANTED_NS;
+	room->is_tried = 0;
 }
 
 /* Reads the empty option, and makes sure that it can be written. Returns false if the packet goes untagged; it is counted. */

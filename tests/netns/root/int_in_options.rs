@@ -128,6 +128,27 @@ fn a_connection_that_runs_already_is_measured_and_each_loss_is_counted() {
 }
 
 #[test]
+fn requests_with_rests_between_them_are_measured() {
+    let lab = Lab::new();
+    let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+    let _a = source(&lab);
+    await_open(&lab);
+    let mut stream = Stream::open(&lab, 7003);
+    stream.send_until("it is tagged", || tagged(&lab) > 20);
+    let before = tagged(&lab);
+    for n in 1..=4 {
+        // Room is wanted for a second after a packet.
+        thread::sleep(Duration::from_millis(1300));
+        stream.send(100);
+        await_that_or(
+            || tagged(&lab) == before + n,
+            || format!("request {n}: {} tagged", tagged(&lab) - before),
+        );
+    }
+    stream.end();
+}
+
+#[test]
 fn when_the_daemon_ends_its_connections_go_on_and_the_next_one_measures_them() {
     let lab = Lab::new();
     let _b = lab.b.leasing_sink("--dev b0 --node-id 2");

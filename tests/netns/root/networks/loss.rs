@@ -153,7 +153,7 @@ fn check(network: Network) {
     for host in [&lab.a, &lab.b] {
         host.sh("sysctl -q -w net.ipv4.tcp_rto_max_ms=2000 || true");
     }
-    network.build(&lab);
+    let _devices = network.build(&lab);
     let _daemons = start(&lab);
     let forms = ["tcp options", "udp options"];
     await_that(&format!("{name}: both protocols may go in options"), || {

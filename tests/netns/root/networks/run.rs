@@ -237,7 +237,7 @@ fn assert_said(lab: &Lab, network: &Network, carrier: Carrier, measured: Measure
 pub fn check(network: Network, carrier: Carrier, measured: Measured, eaten: &[&str]) {
     let lab = Lab::new();
     lab.add_ipv6();
-    network.build(&lab);
+    let _devices = network.build(&lab);
     let mut directions = directions(&lab, &network);
     let mut table = Table {
         network,

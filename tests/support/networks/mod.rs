@@ -1,12 +1,36 @@
 //! Networks such as people have, between the hosts of a lab: firewalls, NAT, narrow tunnels and others.
 
-use crate::netns::{Host, Lab, await_that, sh};
+use std::any::Any;
+
+mod firewalls;
+mod paths;
+mod proxies;
+mod removers;
+mod translators;
+
+pub use firewalls::*;
+pub use paths::*;
+pub use proxies::*;
+pub use removers::*;
+pub use translators::*;
+
+use crate::netns::{Host, Lab, await_that};
+
+/// What works in a network beside the kernel, until it is dropped.
+pub type Devices = Vec<Box<dyn Any + Send>>;
 
 /// A kind of network.
 #[derive(Clone, Copy)]
 pub struct Network {
     pub name: &'static str,
     routes: fn(&Lab),
+    devices: fn(&Lab) -> Devices,
+    /// What changes while traffic runs, and how it is undone.
+    pub midway: Option<[fn(&Lab); 2]>,
+    /// By which address a knows b.
+    pub server: &'static str,
+    /// Which destinations the sources on a and b are told.
+    pub dests: [&'static str; 2],
     /// b knows a by the router's address only, and cannot begin a connection to it.
     pub is_nat: bool,
     /// Some packets to b arrive at an interface without a sink.
@@ -17,13 +41,16 @@ pub struct Network {
 
 impl Network {
     /// Makes the lab's path such a network, for both IP versions.
-    pub fn build(&self, lab: &Lab) {
+    #[must_use = "the network lasts as long as its devices"]
+    pub fn build(&self, lab: &Lab) -> Devices {
         (self.routes)(lab);
+        let devices = (self.devices)(lab);
         await_that("all IPv6 addresses are usable", || {
             let tentative = |host: &Host| host.sh("ip -6 addr show tentative");
             let mut hosts = [&lab.a, &lab.m, &lab.b].into_iter();
             hosts.all(|host| tentative(host).is_empty())
         });
+        devices
     }
 }
 
@@ -31,32 +58,30 @@ const fn network(name: &'static str, routes: fn(&Lab)) -> Network {
     Network {
         name,
         routes,
+        devices: |_| Vec::new(),
+        midway: None,
+        server: "10.9.2.1",
+        dests: ["10.9.2.1", "10.9.1.1"],
         is_nat: false,
         has_links_without_sink: false,
         loses: false,
     }
 }
 
+/// A rule of the router's begins while traffic runs.
+const fn midway(name: &'static str, before: fn(&Lab), begin: fn(&Lab)) -> Network {
+    Network {
+        midway: Some([begin, |lab| {
+            lab.m.sh("nft delete table inet path");
+        }]),
+        ..network(name, before)
+    }
+}
+
 pub const PLAIN: Network = network("plain router", |_| {});
-pub const BRIDGE: Network = network("bridge", bridge);
 
 pub const DSCP: Network = network("router that clears DSCP", |lab| {
     forward(lab, &["ip dscp set cs0", "ip6 dscp set cs0"]);
-});
-
-/// Connections that it did not see begin are dropped.
-pub const FIREWALL_OPEN: Network = network("stateful firewall, INT permitted", |lab| {
-    firewall(lab, "53, 4433, 4789, 6100, 51820, 4790, 33122", 0);
-});
-/// Connections that it did not see begin are taken as established.
-pub const FIREWALL_OPEN_LOOSE: Network = network("loose firewall, INT permitted", |lab| {
-    firewall(lab, "53, 4433, 4789, 6100, 51820, 4790, 33122", 1);
-});
-pub const FIREWALL: Network = network("stateful firewall", |lab| {
-    firewall(lab, "53, 4433, 4789, 6100, 51820", 0)
-});
-pub const FIREWALL_LOOSE: Network = network("loose firewall", |lab| {
-    firewall(lab, "53, 4433, 4789, 6100, 51820", 1)
 });
 
 /// The router knows the tunnel's MTU and clamps the MSS, and says nothing of packets that are too long.
@@ -71,23 +96,6 @@ pub const NARROW: Network = network("receiver's link of 1300", |lab| {
     lab.b.sh("ip link set b0 mtu 1300");
     silence(lab);
 });
-
-/// Two links lead to b, whose sink is on the first one.
-pub const ECMP: Network = Network {
-    has_links_without_sink: true,
-    ..network("ECMP, a sink on one of two links", ecmp)
-};
-
-pub const NAT: Network = Network {
-    is_nat: true,
-    ..network("NAT", |lab| {
-        forward(lab, &["iifname m1 ct state != established drop"]);
-        lab.m.sh(
-            "nft 'add chain inet path out { type nat hook postrouting priority 100; }'
-             nft 'add rule inet path out oifname m1 masquerade'",
-        );
-    })
-};
 
 pub const POLICER: Network = Network {
     loses: true,
@@ -113,7 +121,7 @@ const fn lossy(name: &'static str, routes: fn(&Lab)) -> Network {
     }
 }
 
-/// All but those that only lose packets.
+/// Those in which real applications run.
 pub const ALL: [Network; 12] = [
     PLAIN,
     BRIDGE,
@@ -127,6 +135,49 @@ pub const ALL: [Network; 12] = [
     ECMP,
     NAT,
     POLICER,
+];
+
+/// Those in which everything happens to hosts that can.
+pub const HOSTILE: [Network; 39] = [
+    PLAIN,
+    BRIDGE,
+    DSCP,
+    FIREWALL_OPEN,
+    FIREWALL,
+    TUNNEL,
+    NARROW,
+    INVALID_LOOSE,
+    INVALID_STRICT,
+    INVALID_LIBERAL,
+    ANSWERS_ONLY,
+    ANSWERS_AND_PING,
+    ANSWERS_AND_PROBES,
+    PORT_CLOSED,
+    PORT_CLOSED_AT_BRIDGE,
+    REDIRECTED,
+    TPROXY,
+    NAT,
+    SNAT,
+    SNAT_PORTS,
+    DNAT,
+    NAT_BOTH,
+    NAT_STATELESS,
+    SYN_PROXY,
+    OPTIONS_REMOVED,
+    OPTION_PACKETS_DROPPED,
+    SURPLUS_CUT,
+    SURPLUS_DROPPED,
+    CONNTRACK_MIDWAY,
+    INVALID_STRICT_MIDWAY,
+    ANSWERS_ONLY_MIDWAY,
+    OPTIONS_REMOVED_MIDWAY,
+    OPTION_PACKETS_DROPPED_MIDWAY,
+    SURPLUS_DROPPED_MIDWAY,
+    ECMP,
+    ECMP_STRICT,
+    ASYMMETRIC,
+    SINKS_IN_A_ROW,
+    CONTAINER_BEHIND_SINK,
 ];
 
 /// Rules for what the router forwards.
@@ -145,50 +196,4 @@ fn silence(lab: &Lab) {
          nft 'add chain inet mute output { type filter hook output priority 0; }'
          nft 'add rule inet mute output icmp type != { echo-request, echo-reply } drop'
          nft 'add rule inet mute output icmpv6 type { 1, 2, 3, 4 } drop'");
-}
-
-/// A stateful firewall that permits TCP connections, pings, and UDP to these ports.
-fn firewall(lab: &Lab, udp_ports: &str, loose: u8) {
-    lab.m.sh(&format!(
-        "sysctl -qw net.netfilter.nf_conntrack_tcp_loose={loose}"
-    ));
-    forward(
-        lab,
-        &[
-            "ct state invalid counter drop",
-            "ct state established accept",
-            "icmp type echo-request accept",
-            "icmpv6 type echo-request accept",
-            "meta l4proto tcp ct state new accept",
-            &format!("udp dport {{ {udp_ports} }} accept"),
-            "counter drop",
-        ],
-    );
-}
-
-fn bridge(lab: &Lab) {
-    lab.m.sh("ip addr flush dev m0; ip addr flush dev m1
-         ip link add br0 type bridge; ip link set m0 master br0; ip link set m1 master br0; ip link set br0 up");
-    for (host, dev) in [(&lab.a, "a0"), (&lab.b, "b0")] {
-        host.sh(&format!(
-            "ip route replace default dev {dev}; ip -6 route replace default dev {dev}; ip -6 route del default via fd09:1::2 2>/dev/null || true; ip -6 route del default via fd09:2::2 2>/dev/null || true"
-        ));
-    }
-}
-
-fn ecmp(lab: &Lab) {
-    let (m, b) = (&lab.m.ns, &lab.b.ns);
-    sh(&format!(
-        "ip link add b1 netns {b} type veth peer name m2 netns {m}
-         ip -n {b} addr add 10.9.4.1/24 dev b1; ip -n {b} addr add fd09:4::1/64 dev b1 nodad
-         ip -n {m} addr add 10.9.4.2/24 dev m2; ip -n {m} addr add fd09:4::2/64 dev m2 nodad
-         ip -n {b} link set b1 up; ip -n {m} link set m2 up"
-    ));
-    lab.b
-        .sh("sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.b1.rp_filter=0");
-    lab.m.sh(
-        "sysctl -qw net.ipv4.fib_multipath_hash_policy=1 net.ipv6.fib_multipath_hash_policy=1
-         ip route add 10.9.2.1/32 nexthop via 10.9.2.1 dev m1 nexthop via 10.9.4.1 dev m2
-         ip -6 route add fd09:2::1/128 nexthop via fd09:2::1 dev m1 nexthop via fd09:4::1 dev m2",
-    );
 }
