@@ -50,11 +50,7 @@ fn main() {
     let here = env::current_dir().expect("cargo starts it in the package");
     let relative = format!("-ffile-prefix-map={}=.", here.display());
 
-    let next_abi = match env::var_os("CARGO_FEATURE_NEXT_ABI") {
-        Some(_) => "-DNEXT_ABI",
-        None => "-UNEXT_ABI",
-    };
-    build_programs(&out, &clang, &[next_abi, &relative]);
+    build_programs(&out, &clang, &relative);
     for name in PROGRAMS {
         watch_headers(&depfile(&out, name));
     }
@@ -67,14 +63,14 @@ fn main() {
 }
 
 /// Builds all programs, as many at once as cargo runs jobs. If several fail, the first one is told.
-fn build_programs(out: &Path, clang: &Path, flags: &[&str]) {
+fn build_programs(out: &Path, clang: &Path, prefix: &str) {
     let jobs = env::var("NUM_JOBS").map_or(1, |jobs| jobs.parse().expect("a number of jobs"));
     let next = AtomicUsize::new(0);
     let failed = thread::scope(|scope| {
         let worker = || {
             let index = || next.fetch_add(1, Ordering::Relaxed);
             while let Some(name) = PROGRAMS.get(index()) {
-                build_program(out, clang, flags, name).map_err(|err| (*name, err))?;
+                build_program(out, clang, prefix, name).map_err(|err| (*name, err))?;
             }
             Ok(())
         };
@@ -92,7 +88,7 @@ fn build_programs(out: &Path, clang: &Path, flags: &[&str]) {
 }
 
 /// Compiles a program and generates its skeleton.
-fn build_program(out: &Path, clang: &Path, flags: &[&str], name: &str) -> Result<(), String> {
+fn build_program(out: &Path, clang: &Path, prefix: &str, name: &str) -> Result<(), String> {
     let depfile = format!("-MF{}", depfile(out, name).display());
     SkeletonBuilder::new()
         .source(source(name))
@@ -100,7 +96,7 @@ fn build_program(out: &Path, clang: &Path, flags: &[&str], name: &str) -> Result
         .obj(out.join(format!("{name}.o")))
         .reference_obj(true)
         .clang(clang)
-        .clang_args(FLAGS.iter().chain(&["-MD", &depfile]).chain(flags))
+        .clang_args(FLAGS.iter().chain(&["-MD", &depfile, prefix]))
         .build_and_generate(out.join(format!("{name}.skel.rs")))
         .map_err(|err| format!("{err:#}"))
 }

@@ -4,11 +4,7 @@
 #define HOSTINT_ABI_H
 
 enum hostint_limit {
-#ifdef NEXT_ABI
-	ABI_VERSION = 99,
-#else
-	ABI_VERSION = 4, /* version of the pinned maps; maps of another version are read but not changed */
-#endif
+	ABI_VERSION = 4,      /* version of the pinned maps; maps of another version are read but not changed */
 	MAX_EDGES = 16,       /* latency bucket edges */
 	MAX_REPORT_PORTS = 8, /* UDP ports whose traffic is never tagged */
 	DEV_NAME_SIZE = 16,   /* an interface's name, NUL-terminated */

@@ -103,9 +103,6 @@ struct sink_flow {
 	__u32 unsure;    /* 1: shortly before the first packet, packets of new flows were not tracked */
 	__u64 began_ns;  /* arrival of the first packet; 0: first_ns */
 	__u64 spare[5];
-#ifdef NEXT_ABI
-	__u64 to_come;
-#endif
 };
 
 #endif

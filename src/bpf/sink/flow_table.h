@@ -12,9 +12,7 @@
 
 _Static_assert(__builtin_offsetof(struct sink_flow, told_packets) <= 104, "the hottest fields are in two cache lines");
 _Static_assert(__builtin_offsetof(struct sink_flow, gap_ns) == SINK_FLOW_HOT, "the hot part has 128 bytes");
-#ifndef NEXT_ABI
 _Static_assert(sizeof(struct sink_flow) == SINK_FLOW_SIZE, "all records lie alike in their cache lines");
-#endif
 
 /* All CPUs share a record. */
 struct {

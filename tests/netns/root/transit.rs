@@ -9,6 +9,8 @@ use hostint_testing::watched_pair::is_settled;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use crate::endurance::root::make_other_version;
+
 /// The node id of the router.
 const HOP: u64 = 9;
 
@@ -209,7 +211,6 @@ fn hops_come_and_go_under_load() {
 
 #[test]
 fn versions_with_other_maps_take_over_from_each_other() {
-    let other = other_version();
     let path = Path::begin("tunnel", 1);
     let lab = &path.lab;
     let attach =
@@ -217,20 +218,20 @@ fn versions_with_other_maps_take_over_from_each_other() {
     lab.m.hostint(&attach);
     let (mut rounds, mut counted) = (0, 0);
     carry(lab, "upgrades", || {
-        for host in [lab.m.with_binary(&other), lab.m.clone()] {
-            // Only one interface is named; the other one is taken over as it is.
-            host.hostint(&format!("transit attach --dev m0 --node-id {HOP}"));
-            let pushed = host.count("transit", "pushed");
-            assert!(pushed >= counted, "{pushed} after {counted}");
-            counted = pushed;
-            let interfaces = &host.figures()["transit"]["interfaces"];
-            for at in 0..2 {
-                assert_eq!(interfaces[at]["attached"], true, "{interfaces}");
-            }
-            assert_eq!(interfaces[1]["only_allowed"], true, "{interfaces}");
-            // Of links, and of maps.
-            assert_eq!(std::fs::read_dir(host.pins()).unwrap().count(), 2);
+        make_other_version(&lab.m);
+        // Only one interface is named; the other one is taken over as it is.
+        lab.m
+            .hostint(&format!("transit attach --dev m0 --node-id {HOP}"));
+        let pushed = lab.m.count("transit", "pushed");
+        assert!(pushed >= counted, "{pushed} after {counted}");
+        counted = pushed;
+        let interfaces = &lab.m.figures()["transit"]["interfaces"];
+        for at in 0..2 {
+            assert_eq!(interfaces[at]["attached"], true, "{interfaces}");
         }
+        assert_eq!(interfaces[1]["only_allowed"], true, "{interfaces}");
+        // Of links, and of maps.
+        assert_eq!(std::fs::read_dir(lab.m.pins()).unwrap().count(), 2);
         rounds += 1;
         rounds >= 5 && counted > 10_000
     });
