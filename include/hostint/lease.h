@@ -39,7 +39,7 @@ struct lease_answer {
 	__be16 software;     /* version of the sink's software: major << 8 | minor */
 	__u8 tos_changed[4]; /* bits of the ToS byte that the path changed in some probe of the round */
 	__be64 answered_ns;  /* by the sink's clock, since the Unix epoch */
-	__be32 stripped[3];  /* by enum encapsulation - 1; those of INT-MD are in the first one */
+	__be32 stripped[3];  /* at the places of lease_slot() */
 	__be32 lost;         /* sequence numbers declared lost, less those that arrived later */
 	/*
 	 * By enum lease_form, bit n % 64 of word n / 64: probe n arrived. FORM_INT_MD has no words of its own: its probe n is

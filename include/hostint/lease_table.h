@@ -4,7 +4,7 @@
 #define HOSTINT_LEASE_TABLE_H
 
 enum lease_shape {
-	/* Counts, at the places that lease_slot() says: those of int-md, ioam and options are in the place of over-tcp-udp. */
+	/* Counts, at the places that lease_slot() says. */
 	LEASE_ENCAPSULATIONS = 3,
 	LEASE_FORMS =
 		4, /* values of enum lease_form with words of their own; FORM_IOAM and FORM_OPTIONS have those of FORM_OVER_UDP */
@@ -75,7 +75,7 @@ struct source_lease {
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
 	/* The kernel half adds to these. */
 	__u32 unseen_turns;                 /* see enum lease_look */
-	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, by enum encapsulation - 1 */
+	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, at the places of lease_slot() */
 	__u64 fallen;                       /* flows that the guard untagged */
 };
 

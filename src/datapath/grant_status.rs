@@ -46,18 +46,34 @@ pub fn grant_status(key: address_key, grant: &sink_grant, now_ns: u64) -> GrantS
         .collect();
     let proved = probes.iter().filter(|probes| probes.arrived == probes.all);
     let proved = proved.map(|probes| probes.form).collect();
-    let stripped = Encapsulation::COUNTED.into_iter().zip(grant.stripped);
-    let stripped = stripped.map(|(encapsulation, packets)| StrippedPackets {
-        encapsulation: name(encapsulation),
-        packets,
-    });
+    let mut stripped: Vec<StrippedPackets> = Vec::new();
+    for (one, packets) in Encapsulation::COUNTED.into_iter().zip(grant.stripped) {
+        // Segments in options and datagrams in options have two places.
+        let encapsulation = match (one, first) {
+            (Encapsulation::ExtensionUdp, Some(Encapsulation::Options)) => {
+                name(Encapsulation::OverTcpUdp)
+            }
+            (one, _) => name(one),
+        };
+        match stripped
+            .iter_mut()
+            .find(|some| some.encapsulation == encapsulation)
+        {
+            Some(some) => some.packets += packets,
+            None => stripped.push(StrippedPackets {
+                encapsulation,
+                packets,
+            }),
+        }
+    }
+    stripped.retain(|some| some.packets > 0);
     GrantStatus {
         source,
         node: NodeId(grant.source_node),
         left_ns: grant.until_ns.saturating_sub(now_ns),
         proved,
         probes: probes.into_iter().filter(has_come).collect(),
-        stripped: stripped.filter(|some| some.packets > 0).collect(),
+        stripped,
         lost: grant.lost,
     }
 }

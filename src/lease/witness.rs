@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use crate::model::{Encapsulation, LeaseWitness};
 
 const FORMS: usize = Encapsulation::COUNTED.len();
-/// Fewer packets than this show nothing.
-const LEAST: u64 = 8;
+/// Fewer packets than this show nothing, and in a second stretch than this: 10 in a row that are lost by chance are rare.
+const LEAST: u64 = 6;
+const LEAST_SECOND: u64 = 4;
 /// Packets were tagged over at least this time: a flow that ended meanwhile may not be counted by the sink yet.
 const GOING_ON_NS: u64 = 100_000_000;
 /// The sink counts a packet at most this time after the source does, if the flow goes on: it tells what it counts of a flow
@@ -57,8 +58,12 @@ impl Unseen {
 
     /// Packets were tagged in it, and went on being tagged.
     fn goes_on(&self, tagged: u64) -> bool {
+        let least = match self.is_second {
+            true => LEAST_SECOND,
+            false => LEAST,
+        };
         self.first_ns != 0
-            && tagged - self.tagged >= LEAST
+            && tagged - self.tagged >= least
             && self.last_ns - self.first_ns >= GOING_ON_NS
     }
 

@@ -4,6 +4,7 @@
 use hostint::datapath::abi::{lease_way, sink_counter, source_counter};
 use hostint_testing::checksum::{be16, put16, sum, verify};
 use hostint_testing::frame::Frame;
+use hostint_testing::lease_cases::addresses;
 use hostint_testing::model::{Key, layout};
 use hostint_testing::packets::{udp, udp6};
 use hostint_testing::programs::clock::NODE;
@@ -156,6 +157,9 @@ mod root {
                 let begun = (count::COUNT_SOURCE_FLOW_NEW, 1, 0);
                 let counted = [tagged, begun];
                 assert_counted(&source, &counted[..2 - usize::from(number > 1)], sentence);
+                let lease = source.lease(&key_of(&frame)).expect(sentence);
+                assert!(lease.tagged[1] > 0, "{sentence}: beside segments");
+                assert_eq!((lease.tagged[0], lease.tagged[2]), (0, 0), "{sentence}");
             }
         }
     }
@@ -228,11 +232,15 @@ mod root {
         for hook in [Hook::Xdp, Hook::Tc] {
             for (sentence, frame) in frames() {
                 let sink = Sink::load_both(&settings());
+                let plain = frame.bytes();
+                let at = layout::find(&plain).unwrap();
+                let source = addresses(at.v6).0;
+                sink.set_grant(source, u64::MAX);
                 for number in [1, 2, 3, 6, 7] {
                     run(&sink, hook, &tagged(&frame, number), sentence);
                 }
-                let plain = frame.bytes();
-                let at = layout::find(&plain).unwrap();
+                let stripped = sink.grant(source).expect(sentence).stripped;
+                assert_eq!(stripped, [0, 5, 0], "{sentence}: beside segments");
                 let flow = sink.flow(&key_of(&plain)).expect(sentence);
                 assert_eq!((flow.packets, flow.head), (5, 7), "{sentence}");
                 assert_eq!(flow.source_node, NODE + 1, "{sentence}");

@@ -4,6 +4,7 @@
 use hostint::datapath::abi::{lease_way, sink_counter, sink_flag, source_counter};
 use hostint_testing::checksum::verify;
 use hostint_testing::frame::Frame;
+use hostint_testing::lease_cases::addresses;
 use hostint_testing::model::{Key, layout};
 use hostint_testing::packets::{tcp, tcp6};
 use hostint_testing::programs::sink::{Sink, TCX_DROP, settings};
@@ -202,9 +203,13 @@ mod root {
     fn the_sink_reads_it_at_both_hooks_and_leaves_it_in_the_segment() {
         for hook in [Hook::Xdp, Hook::Tc] {
             let sink = Sink::load_both(&settings());
+            let source = addresses(false).0;
+            sink.set_grant(source, u64::MAX);
             for number in [1, 2, 3, 6, 7] {
                 run(&sink, hook, &tagged(number, 100));
             }
+            let stripped = sink.grant(source).expect("was set").stripped;
+            assert_eq!(stripped, [5, 0, 0], "beside datagrams");
             let flow = sink.flow(&key_of(&tagged(1, 100))).expect("it is known");
             assert_eq!((flow.packets, flow.source_node, flow.head), (5, NODE, 7));
             assert_eq!(flow.awaited, 2, "4 and 5 are awaited");

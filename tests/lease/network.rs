@@ -205,7 +205,7 @@ impl Sink {
 
     fn take_probe(&mut self, probe: &OutgoingProbe, tos: u8) {
         let sent = &probe.packet.probe;
-        let at = usize::from(sent.form.number());
+        let at = sent.form.place();
         if sent.round != self.round {
             return;
         }

@@ -1137,3 +1137,38 @@ fn leases_of_1000_peers_with_packets_take_at_most_1_mbit_a_second() {
         "{asked} questions a second"
     );
 }
+
+#[test]
+fn datagrams_in_options_that_do_not_arrive_are_seen_beside_many_segments_that_do() {
+    let udp = Ways::of(Transport::Udp, Encapsulation::Options);
+    let tcp = Ways::of(Transport::Tcp, Encapsulation::Options);
+    // Segments are counted in the first place, datagrams in the second.
+    for (name, arrives, left) in [
+        ("both arrive", [true, true], udp.with(tcp)),
+        ("datagrams do not", [true, false], tcp),
+        ("segments do not", [false, true], udp),
+        ("neither arrives", [false, false], Ways::NONE),
+    ] {
+        let mut network = network(Some(Encapsulation::Options), Path::default());
+        network.prove(5000).expect("it is proved");
+        assert_eq!(proof(&network).ways, udp.with(tcp), "{name}: at first");
+        let mut tagged = [0; 3];
+        // Five questions a second that get no answer, beside a stream: two seconds of them are the most.
+        for turn in 0..24 {
+            let sent = [50, u64::from(turn % 2 == 0), 0];
+            for (place, packets) in sent.into_iter().enumerate() {
+                tagged[place] += packets;
+                if *arrives.get(place).unwrap_or(&true) {
+                    network.sink.stripped[place] += packets as u32;
+                }
+            }
+            let counts = LeaseCounts {
+                tagged,
+                ..LeaseCounts::default()
+            };
+            network.note_counts(counts);
+            network.pass(100);
+        }
+        assert_eq!(proof(&network).ways, left, "{name}: after 2.4 s");
+    }
+}

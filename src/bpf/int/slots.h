@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Says where the packets of an encapsulation are counted in leases and grants, which have room for three. A source that
- * prefers int-md, ioam or options has no over-tcp-udp, so they have the same place.
+ * prefers int-md, ioam or options has no over-tcp-udp, so they have the same place. But datagrams in options have that of
+ * extension-udp: a device may drop them and not segments, which are more and would hide that.
  */
 #ifndef HOSTINT_INT_SLOTS_H
 #define HOSTINT_INT_SLOTS_H
@@ -9,19 +10,22 @@
 #include "kernel/kernel.h"
 #include "hostint/abi.h"
 #include "hostint/lease_table.h"
+#include "packet/headers.h"
 
 /* Returns more than there are places for what is no encapsulation. */
-static __always_inline __u32 lease_slot(__u32 encapsulation)
+static __always_inline __u32 lease_slot(__u32 encapsulation, __u8 protocol)
 {
 	bool is_first = encapsulation >= ENCAP_INT_MD && encapsulation <= ENCAP_OPTIONS;
 
+	if (encapsulation == ENCAP_OPTIONS && protocol == IPPROTO_UDP)
+		return ENCAP_EXTENSION_UDP - 1;
 	return (is_first ? ENCAP_OVER_TCP_UDP : encapsulation) - 1;
 }
 
 /* Says whether the form of a flow is an encapsulation. */
 static __always_inline bool is_own_form(__u8 form)
 {
-	return lease_slot(form) < LEASE_ENCAPSULATIONS;
+	return lease_slot(form, IPPROTO_TCP) < LEASE_ENCAPSULATIONS;
 }
 
 #endif

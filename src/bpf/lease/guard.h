@@ -42,7 +42,7 @@ enum {
  */
 static __always_inline void give_up(struct source_flow *f, struct source_lease *lease, bool fell)
 {
-	__u32 index = lease_slot(f->form), untold = f->sequence - f->told;
+	__u32 index = lease_slot(f->form, IPPROTO_TCP), untold = f->sequence - f->told;
 
 	f->form = FLOW_UNTAGGED;
 	f->left = LEFT_GUARD;

@@ -29,7 +29,7 @@ static __always_inline void take_untold(struct outgoing_packet *p, struct source
 	p->untold = 0;
 	if (!is_own_form(f->form))
 		return;
-	p->told_as = lease_slot(f->form);
+	p->told_as = lease_slot(f->form, p->at.protocol);
 	if (locked) {
 		bpf_spin_lock(&f->lock);
 		told = f->told;
@@ -56,7 +56,7 @@ __noinline int tell_first(void)
 
 	if (!p)
 		return 0;
-	index = lease_slot(p->form);
+	index = lease_slot(p->form, p->at.protocol);
 	if (index >= LEASE_ENCAPSULATIONS)
 		return 0;
 	lease = bpf_map_lookup_elem(&source_leases, &p->key);

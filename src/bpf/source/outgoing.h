@@ -40,7 +40,7 @@ struct outgoing_packet {
 	__u32 leases_serial; /* before the look at the lease */
 	__u8 form;           /* enum flow_form */
 	__u8 left;           /* enum flow_left */
-	__u8 told_as;        /* encapsulation of the untold packets, less 1 */
+	__u8 told_as;        /* place of the untold packets in the lease's counts */
 	__u8 stack;          /* as in struct source_flow */
 	bool at_xdp;         /* only extension-udp is possible */
 	bool begins;         /* the flow begins with this packet, whether the table had a record of its key or not */

@@ -16,15 +16,18 @@ const DOUBTED_WINDOWS: u32 = 2;
 /// If the path may not be proved yet, and they are missing in this number of windows, the form is given up.
 const MISSING_WINDOWS: u32 = 5;
 
-/// The encapsulations whose packets are in the counts of this one. Packets of a pair are in one of them.
-fn counted_as(counted: Encapsulation) -> impl Iterator<Item = Encapsulation> {
-    let others = [
-        Encapsulation::IntMd,
-        Encapsulation::Ioam,
-        Encapsulation::Options,
-    ]
-    .into_iter();
-    std::iter::once(counted).chain(others.filter(move |_| counted == Encapsulation::OverTcpUdp))
+/// The encapsulations whose packets are in the counts of this one, those of datagrams in options. Packets of a pair are in one
+/// of them.
+fn counted_as(counted: Encapsulation) -> &'static [Encapsulation] {
+    match counted {
+        Encapsulation::OverTcpUdp => &[
+            Encapsulation::OverTcpUdp,
+            Encapsulation::IntMd,
+            Encapsulation::Ioam,
+        ],
+        Encapsulation::ExtensionUdp => &[Encapsulation::ExtensionUdp, Encapsulation::Options],
+        _ => &[Encapsulation::VxlanGpe],
+    }
 }
 
 impl Proof {
@@ -60,9 +63,13 @@ impl Proof {
         }
         let findings = self.witness.compare(asked_ns);
         for (counted, finding) in Encapsulation::COUNTED.into_iter().zip(findings) {
-            for encapsulation in counted_as(counted) {
+            for &encapsulation in counted_as(counted) {
                 match finding {
                     WitnessFinding::Unseen | WitnessFinding::Missing(MISSING_WINDOWS..) => {
+                        // Segments in options are counted as over-tcp-udp.
+                        if encapsulation == Encapsulation::OverTcpUdp {
+                            self.option.give_up(now_ns);
+                        }
                         self.give_up(encapsulation, now_ns);
                     }
                     WitnessFinding::Missing(DOUBTED_WINDOWS..) => {
@@ -85,9 +92,6 @@ impl Proof {
     /// Gives up an encapsulation that passed: its packets do not arrive.
     fn give_up(&mut self, encapsulation: Encapsulation, now_ns: u64) {
         let form = ProbeForm::of(encapsulation);
-        if encapsulation == Encapsulation::Options {
-            self.option.give_up(now_ns);
-        }
         if self.verdicts.of(form) == FormVerdict::Passed {
             self.verdicts.set(form, FormVerdict::Failed);
             self.doubt(now_ns);
