@@ -30,7 +30,7 @@ QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
 .PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
-	lint audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
+	lint style audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
 
 all:
 	$(RELEASE)
@@ -81,8 +81,8 @@ test-unprivileged:
 test-clocks:
 	HOSTINT_TEST_CASES=1000000 cargo test --locked --test clocks -- --nocapture
 
-# Restarts, crashes, upgrades and random operations under load, random config files, forged packets, and outages of
-# engines, in full counts.
+# Restarts, crashes, upgrades and random operations under load, random config files, random and forged packets, and outages
+# of engines, in full counts.
 test-long: need-root
 	packaging/install-build-deps.sh --test
 	HOSTINT_LONG=1 cargo test --locked --test netns --test engines -- \
@@ -90,7 +90,8 @@ test-long: need-root
 		HOSTINT_LONG=1000000 cargo test --locked --test config mutated:: && \
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease --test datapath -- \
 		answer::root::nobody_outside flood:: && \
-		HOSTINT_LONG=1000000 cargo test --locked --release --test datapath tracking::; $(GIVE_BACK)
+		HOSTINT_LONG=1000000 cargo test --locked --release --test datapath tracking:: && \
+		HOSTINT_TEST_FRAMES=250000 cargo test --locked --release --test datapath random; $(GIVE_BACK)
 
 # A million random operations on packets, connections, networks and daemons; a run may end at any time, and the next one goes on.
 OPERATIONS ?= 1000000
@@ -117,9 +118,11 @@ test-networks: need-root
 	packaging/install-build-deps.sh --test --networks
 	cargo test --locked --test networks -- --results $(abspath $(NETWORKS)) $(CASES); $(GIVE_BACK)
 
-lint:
-	cargo fmt --check
+lint: style
 	cargo clippy --locked --all-targets -- -D warnings
+
+style:
+	cargo fmt --check
 	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.c src/bpf/*/*.h
 
 # Licences, duplicates, sources and known holes of what is linked in (deny.toml). What is known of holes changes without

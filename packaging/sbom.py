@@ -72,7 +72,7 @@ def component(package, sums):
 def c_libraries():
     """Source package and version of each C library in the static binary; none in a dynamic one."""
     built = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
-    binary = built / TARGET / "release" / "hostint"
+    binary = Path(os.environ.get("BINARY") or built / TARGET / "release" / "hostint")
     if binary.exists() and "(NEEDED)" in output("readelf", "-d", str(binary)):
         return []
     found = []

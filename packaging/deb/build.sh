@@ -1,5 +1,5 @@
 #!/bin/bash
-# Packs the release build that is there as a .deb: build.sh OUT [SUFFIX]   (SUFFIX makes another version)
+# Packs the release build that is there, or BINARY, as a .deb: build.sh OUT [SUFFIX]   (SUFFIX makes another version)
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 tree=$(realpath "$here/../..")
@@ -11,7 +11,7 @@ mkdir "$work/tree"
 "$here/debianize.sh" "$work/tree" "${2:-}"
 export HOSTINT_TREE=$tree
 # What the static binary has of this system's C libraries, as Debian's policy wants it said.
-if ! readelf -d "$tree/target/x86_64-unknown-linux-gnu/release/hostint" | grep -q NEEDED; then
+if ! readelf -d "${BINARY:-$tree/target/x86_64-unknown-linux-gnu/release/hostint}" | grep -q NEEDED; then
 	HOSTINT_STATIC=$(dpkg-query -W -f '${source:Package} (= ${source:Version}), ' \
 		libc6-dev libelf-dev zlib1g-dev libzstd-dev 2>/dev/null | sed 's/, $//')
 	export HOSTINT_STATIC

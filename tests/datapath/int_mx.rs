@@ -18,7 +18,7 @@ use hostint_testing::programs::transit::{EGRESS, Hop, INGRESS, with_int_md};
 use hostint_testing::random::{Random, env_number};
 use hostint_testing::transit_cases::assert_counted;
 
-const FRAMES: u64 = 20_000;
+const FRAMES: u64 = 6_000;
 /// Routers between source and sink.
 const HOPS: u32 = 4;
 

@@ -20,8 +20,8 @@ use hostint_testing::source_cases::{passes, run, stamp_of, verify_tagged};
 const BATCH: u64 = 2_000;
 const FLOWS: u32 = 64;
 /// A plain run has this many of each kind.
-const FRAMES: u64 = 250_000;
-const ROUND_TRIPS: u64 = 150_000;
+const FRAMES: u64 = 60_000;
+const ROUND_TRIPS: u64 = 40_000;
 
 /// Calls `each` with a frame's number as often as HOSTINT_TEST_FRAMES says, or else this often; then `check` after every
 /// batch. Prints how many there were.

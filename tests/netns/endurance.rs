@@ -104,7 +104,7 @@ pub(crate) mod root {
         let mut pair = Pair::new();
         let load = pair.load();
         pair.await_tagging("at first");
-        for n in 0..count(8, 100) {
+        for n in 0..count(4, 100) {
             let side = n % 2;
             assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
             pair.start(side);
@@ -119,7 +119,7 @@ pub(crate) mod root {
         let mut pair = Pair::new();
         let load = pair.load();
         pair.await_tagging("at first");
-        for n in 0..count(8, 100) {
+        for n in 0..count(4, 100) {
             let side = n % 2;
             pair.sinks[side].take().unwrap().kill();
             pair.start(side);
@@ -141,7 +141,7 @@ pub(crate) mod root {
         let load = pair.load();
         pair.await_tagging("at first");
         let mut counted = [0; 2];
-        for n in 0..count(3, 50) {
+        for n in 0..count(2, 50) {
             for (side, counted) in counted.iter_mut().enumerate() {
                 assert_eq!(pair.sinks[side].take().unwrap().end(), Some(0));
                 make_other_version(pair.host(side));
@@ -268,7 +268,7 @@ pub(crate) mod root {
         let mut pair = Pair::new();
         let load = pair.load();
         let begun = Instant::now();
-        for n in 0..env_number("HOSTINT_OPERATIONS", count(40, 1_000) as u64) {
+        for n in 0..env_number("HOSTINT_OPERATIONS", count(20, 1_000) as u64) {
             let side = random.below(2);
             let operation = OPERATIONS[random.below(OPERATIONS.len())];
             println!("{:?} {n}: {operation} on {side}", begun.elapsed());
@@ -367,7 +367,7 @@ pub(crate) mod root {
     fn nothing_grows_with_time() {
         let mut pair = Pair::new();
         let load = pair.load();
-        let end = Instant::now() + Duration::from_secs(count(12, 1800) as u64);
+        let end = Instant::now() + Duration::from_secs(count(6, 1800) as u64);
         let use_it = |pair: &mut Pair| {
             let host = pair.host(0);
             host.hostint("source attach --dev a0");

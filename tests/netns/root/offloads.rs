@@ -7,7 +7,7 @@ use hostint_testing::netns::{Daemon, Host, Lab, await_that_or, sh, with_form};
 
 use crate::exchange::{exchange_tcp_with, exchange_udp, exchange_udp_superpackets};
 
-const STREAM: usize = 6_000_000;
+const STREAM: usize = 2_000_000;
 
 struct Case {
     name: &'static str,

@@ -73,7 +73,7 @@ fn hops_push_what_the_user_chose_and_nothing_else_is_told() {
         }
         drop(capture);
 
-        carry(lab, &sentence, || r.count("transit", "pushed") > 10_000);
+        carry(lab, &sentence, || r.count("transit", "pushed") > 1_000);
         let reports = path.latencies();
         let told: Vec<_> = reports
             .iter()

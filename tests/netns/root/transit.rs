@@ -117,7 +117,7 @@ fn the_entry_of_a_router_is_reported_and_payloads_stay_whole() {
             "transit attach --dev m0,m1 --node-id {HOP} --carriers host-int,vxlan-gpe,int-md --int-dscp 0x17"
         ));
         carry(lab, encapsulation, || {
-            lab.m.count("transit", "pushed") > 10_000
+            lab.m.count("transit", "pushed") > 1_000
         });
         let counters = lab.m.counters("transit");
         for (name, count) in &counters {
@@ -195,10 +195,10 @@ fn hops_come_and_go_under_load() {
             // Again, which replaces the programs in place.
             lab.m
                 .hostint(&format!("transit attach --dev m1,m0 --node-id {HOP}"));
-            let pushed = lab.m.count("transit", "pushed");
+            await_that("the hop pushes", || lab.m.count("transit", "pushed") > 0);
             lab.m.hostint("transit detach");
-            rounds += usize::from(pushed > 0);
-            rounds >= 10
+            rounds += 1;
+            rounds >= 5
         });
         let with_hop = path
             .latencies()
@@ -233,7 +233,7 @@ fn versions_with_other_maps_take_over_from_each_other() {
         // Of links, and of maps.
         assert_eq!(std::fs::read_dir(lab.m.pins()).unwrap().count(), 2);
         rounds += 1;
-        rounds >= 5 && counted > 10_000
+        rounds >= 3 && counted > 1_000
     });
     lab.m.hostint("transit detach");
     assert!(!lab.m.pins().exists(), "nothing is left");
