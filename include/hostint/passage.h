@@ -83,8 +83,8 @@ struct hop_times {
 /* Why a flow is reported at once. */
 enum hop_news {
 	HOP_NEW = 1,
-	HOP_OTHER_PORTS = 2, /* it came or left by another interface than it told last */
-	HOP_STEP = 4,        /* its time is another than it told last */
+	HOP_OTHER_PORTS = 2, /* it came or left by another interface than it reported last */
+	HOP_STEP = 4,        /* its time is another than it reported last */
 };
 
 enum hop_flow_flag {

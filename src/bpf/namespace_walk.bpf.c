@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Tells all network namespaces that live, whatever keeps them alive: what processes show of them is neither all, nor shown
- * to every daemon. The kernel's list is a ring, which leads from the reader's namespace back to it; one that ends leaves the
- * list first of all.
+ * Reports all network namespaces that live, whatever keeps them alive: what processes show of them is neither all, nor
+ * shown to every daemon. The kernel's list is a ring, which leads from the reader's namespace back to it; one that ends
+ * leaves the list first of all.
  *
  *	the first task of a walk -> each namespace, in the order of the list, within one read of RCU
  *	each further task -> end

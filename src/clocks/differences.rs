@@ -234,9 +234,9 @@ impl ClockDifferences {
         })
     }
 
-    /// The distance by which the clock of `to` was ahead when it stamped the arrival of a packet from `from`, which took
-    /// this according to the stamps, less whole 2^32 ns. Both hosts have told readings since. `None`: unknown, or one of
-    /// the clocks was set about then.
+    /// The distance by which the clock of `to` was ahead when it stamped the arrival of a packet from `from`, which
+    /// took this according to the stamps, less whole 2^32 ns. Both hosts have reported readings since. `None`: unknown,
+    /// or one of the clocks was set about then.
     pub fn of_packet(
         &self,
         clocks: &HostClocks,

@@ -74,7 +74,7 @@ struct Direction {
     minima: VecDeque<RawMinimum>,
 }
 
-/// All hosts, by their numbers, and what they told. Times without a host are of the collecting host's clock.
+/// All hosts, by their numbers, and what they reported. Times without a host are of the collecting host's clock.
 #[derive(Debug, Default)]
 pub struct HostClocks {
     hosts: HashMap<u32, Host>,

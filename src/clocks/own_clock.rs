@@ -169,8 +169,8 @@ impl OwnClock {
         }
     }
 
-    /// The greatest rate, without its sign, by which the clock was steered in the last minute: as the kernel told, or as
-    /// the readings show. Steps apart.
+    /// The greatest rate, without its sign, by which the clock was steered in the last minute: as the kernel reported,
+    /// or as the readings show. Steps apart.
     pub fn most_steered_ppb(&self) -> u64 {
         let told = self.readings.iter().map(|reading| {
             let (least, most) = reading.steered_ppb;

@@ -126,7 +126,8 @@ impl NodeClocks {
         &self.counts
     }
 
-    /// Corrects the latency that a report tells, which arrived at this time; `None`: it tells none, or clocks are unknown.
+    /// Corrects the latency in a report, which arrived at this time; `None`: it tells none, or clocks are
+    /// unknown.
     pub fn correct(&self, observation: &Observation, until_ns: u64) -> Option<CorrectedLatency> {
         let Body::Latency(report) = &observation.body else {
             return None;

@@ -46,7 +46,7 @@ pub(super) struct WaitingReport {
     pub evidence: Arc<[u8]>,
 }
 
-/// What a hop told.
+/// What a hop reported.
 #[derive(Debug)]
 struct JoiningHop {
     hop: Hop,
@@ -61,7 +61,7 @@ struct WaitingPacket {
     hops: Vec<JoiningHop>,
 }
 
-/// A hop of a flow: the TTL that a packet had there, and when it told last.
+/// A hop of a flow: the TTL that a packet had there, and when it reported last.
 #[derive(Clone, Copy, Debug)]
 struct FlowHop {
     node: NodeId,
@@ -93,7 +93,7 @@ pub struct MxJoin {
     pairs: MxPairs,
 }
 
-/// The id of a packet of which a hop told in INT-MX; `None` for other reports.
+/// The id of a packet of which a hop reported in INT-MX; `None` for other reports.
 fn id_of_hop_report(report: &PacketReport) -> Option<PacketId> {
     let [header] = report.packet.as_ref()?.int.as_slice() else {
         return None;
@@ -259,11 +259,11 @@ impl MxJoin {
         let key = flow_of(id.0, &sink);
         let known = key.and_then(|key| self.flows.get(&key));
         let has = |node| packet.hops.iter().any(|told| told.hop.node == node);
-        // Where another hop tells in its place, the path is another one.
+        // Where another hop reports in its place, the path is another one.
         let is_replaced = |ttl| packet.hops.iter().any(|told| told.ttl == ttl);
         let is_missing = |hop: &FlowHop| !has(hop.node) && !is_replaced(hop.ttl);
         let missing = known.map(|hops| {
-            // Of hops in one place, the one that told last.
+            // Of hops in one place, the one that reported last.
             let is_last = |hop: &&FlowHop| {
                 let mut others = hops.iter().filter(|other| other.ttl == hop.ttl);
                 others.all(|other| other.told_ns <= hop.told_ns)

@@ -49,7 +49,7 @@ impl OptionHops {
         }
     }
 
-    /// Learns what a hop tells.
+    /// Learns what a hop reports.
     pub fn learn(&mut self, report: &OptionHopsReport, arrival: Arrival) {
         let now_ns = arrival.received_ns;
         for pair in report.pairs.iter().filter(|pair| pair.hop() != 0) {

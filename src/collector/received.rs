@@ -63,7 +63,7 @@ impl<T: ReportTaker> ReportHub<T> {
     }
 
     /// Takes a datagram, whatever is in it. Its reports wait until it is known whether the clocks were set that stamped
-    /// what they tell, and those behind them wait, too.
+    /// what they report, and those behind them wait, too.
     ///
     /// # Errors
     /// Those of the taker.

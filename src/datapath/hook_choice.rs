@@ -131,7 +131,7 @@ impl HookFacts {
         }
     }
 
-    /// Tells the reason for a hook of this interface.
+    /// Says the reason for a hook of this interface.
     pub fn sentence(&self, dev: &str, why: WhyHook) -> String {
         match why {
             WhyHook::AsBefore => {

@@ -153,8 +153,8 @@ impl fmt::Display for Features {
 }
 
 impl Features {
-    /// What the running kernel has. All but `blinding` is tried once in a process, as it reads all that the kernel tells
-    /// about its types.
+    /// What the running kernel has. All but `blinding` is tried once in a process, as it reads all that the kernel
+    /// reports about its types.
     pub fn probe() -> Self {
         static TRIED: OnceLock<Features> = OnceLock::new();
         Self {

@@ -13,7 +13,7 @@ use crate::model::{FlowKey, SummaryEvent, SummarySubject};
 pub(super) struct ReportedLosses(HashMap<FlowKey, (u64, u64)>);
 
 impl ReportedLosses {
-    /// The losses of a flow that no summary has told.
+    /// The losses of a flow that no summary has reported.
     pub(super) fn untold(&self, key: &flow_key, flow: &sink_flow) -> u64 {
         match self.0.get(&key.into()) {
             Some((epoch_ns, lost)) if *epoch_ns == flow.epoch_ns() => flow.lost.abs_diff(*lost),

@@ -254,7 +254,7 @@ fn set_constants(
     Ok(())
 }
 
-/// The MTU that programs are loaded with: the configured one, or 0 where the kernel tells the interface's for each
+/// The MTU that programs are loaded with: the configured one, or 0 where the kernel reports the interface's for each
 /// packet. A kernel before 5.12 cannot, so the interface's present MTU is taken.
 pub(super) fn fixed_mtu(features: Features, dev: &str, configured: Option<u32>) -> io::Result<u32> {
     match configured {

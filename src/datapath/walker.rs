@@ -58,7 +58,7 @@ pub enum SinkFinding {
 }
 
 impl SinkTimes {
-    /// True if the flow waits for a sequence number longer than it should, or has a loss that no report told.
+    /// True if the flow waits for a sequence number longer than it should, or has a loss that is in no report yet.
     pub fn has_loss(&self, flow: &sink_flow) -> bool {
         let withheld = flow.gap_ns == 0 && flow.lost_count != 0;
         withheld || self.waits(flow)

@@ -28,8 +28,8 @@ pub struct FoundContainers {
 }
 
 impl FoundContainers {
-    /// Looks at all processes. That takes no privileges: the kernel tells anybody which namespace a process is in, as a number
-    /// that means something here alone.
+    /// Looks at all processes. That takes no privileges: the kernel shows anybody which namespace a process is in, as
+    /// a number that means something here alone.
     ///
     /// # Errors
     /// If /proc cannot be listed.

@@ -162,7 +162,7 @@ pub struct CoverageGrowth {
     pub class: Option<String>,
     /// The name of the reason why they were not measured, or [`TAGGED`]; `None`: they were.
     pub reason: Option<&'static str>,
-    /// Negative: a sink reported later of packets of which none had told.
+    /// Negative: a sink reported later of packets of which none had reported.
     pub packets: i64,
     /// `None`: not known.
     pub bytes: Option<i64>,

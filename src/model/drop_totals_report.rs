@@ -26,7 +26,7 @@ pub struct DropSubject {
     pub tagged_by: Option<NodeId>,
     /// Packets dropped for this reason are no loss.
     pub ignored: bool,
-    /// Only a counter of the kernel tells these drops: there was no packet, or it was freed as if it had arrived.
+    /// Only a counter of the kernel reports these drops: there was no packet, or it was freed as if it had arrived.
     pub without_packet: bool,
 }
 

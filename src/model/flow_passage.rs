@@ -26,9 +26,9 @@ pub enum PassageStart {
 pub enum PassageReason {
     /// Its first packet was timed.
     New,
-    /// It came or left by another interface than it told last.
+    /// It came or left by another interface than it reported last.
     Ports,
-    /// Its time is another than it told last.
+    /// Its time is another than it reported last.
     Latency,
     /// It had packets in the period.
     Period,

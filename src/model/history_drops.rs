@@ -52,7 +52,7 @@ pub struct DropFigures {
     pub position: Option<DropPosition>,
     /// The packets are no loss.
     pub ignored: bool,
-    /// Only a counter of the kernel tells these drops.
+    /// Only a counter of the kernel reports these drops.
     pub without_packet: bool,
     #[serde(flatten)]
     pub count: DropCount,

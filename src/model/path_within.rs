@@ -79,7 +79,7 @@ impl Path {
         })
     }
 
-    /// True for what hosts tell apart from paths: no packet with INT names its way so.
+    /// True for what hosts report apart from paths: no packet with INT names its way so.
     pub fn is_part(&self) -> bool {
         self.queue().is_some() || self.within().is_some()
     }

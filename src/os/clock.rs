@@ -123,7 +123,7 @@ pub struct Discipline {
     pub steered_ppb: (i64, i64),
 }
 
-/// The kernel tells whole microseconds, rounded down.
+/// The kernel reports whole microseconds, rounded down.
 const ROUNDING_NS: u64 = 1_000;
 
 impl Discipline {

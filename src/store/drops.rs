@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{CachedStatement, Connection, OptionalExtension};
 
 use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed};
 use super::drop_columns::flow_bytes;
@@ -160,74 +160,15 @@ impl DropsWriter {
     ) -> rusqlite::Result<()> {
         let transaction = conn.transaction()?;
         create(&transaction)?;
-        {
-            let mut put = transaction.prepare_cached(
-                "INSERT INTO drop_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                 ON CONFLICT DO UPDATE SET packets = packets + excluded.packets,
-                     segments = segments + excluded.segments, bytes = bytes + excluded.bytes",
-            )?;
-            for (key, count) in &drops.sums {
-                let ignored = if key.ignored { IGNORED } else { 0 };
-                let without = if key.without_packet {
-                    WITHOUT_PACKET
-                } else {
-                    0
-                };
-                put.execute(rusqlite::params![
-                    signed(key.begin_ns),
-                    i64::from(key.node.0),
-                    key.reason,
-                    key.place.as_deref().unwrap_or_default(),
-                    key.interface.as_deref().unwrap_or_default(),
-                    i64::from(key.position.number()),
-                    tagged(key.tagged_by),
-                    ignored | without,
-                    signed(count.packets),
-                    signed(count.segments),
-                    signed(count.bytes),
-                ])?;
-            }
-            let mut put = transaction.prepare_cached(
-                "INSERT INTO drop_flow VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                 ON CONFLICT DO UPDATE SET packets = packets + excluded.packets,
-                     segments = segments + excluded.segments, bytes = bytes + excluded.bytes",
-            )?;
-            for (key, count) in &drops.flows {
-                put.execute(rusqlite::params![
-                    signed(key.begin_ns),
-                    i64::from(key.node.0),
-                    flow_bytes(&key.flow, key.tunnel),
-                    key.reason,
-                    key.place.as_deref().unwrap_or_default(),
-                    i64::from(key.position.number()),
-                    tagged(key.tagged_by),
-                    signed(count.packets),
-                    signed(count.segments),
-                    signed(count.bytes),
-                ])?;
-            }
-            let mut put = transaction.prepare_cached(
-                "INSERT INTO drop_pod VALUES (?, ?, ?, ?, ?, ?, ?)
-                 ON CONFLICT DO UPDATE SET packets = packets + excluded.packets,
-                     segments = segments + excluded.segments, bytes = bytes + excluded.bytes",
-            )?;
-            for (key, count) in &drops.pods {
-                put.execute(rusqlite::params![
-                    signed(key.begin_ns),
-                    i64::from(key.node.0),
-                    key.pod,
-                    key.reason,
-                    signed(count.packets),
-                    signed(count.segments),
-                    signed(count.bytes),
-                ])?;
-            }
-            let mut put =
-                transaction.prepare_cached("INSERT OR IGNORE INTO drop_teller VALUES (?, ?)")?;
-            for (begin_ns, node) in &drops.tell {
-                put.execute((signed(*begin_ns), i64::from(node.0)))?;
-            }
+        put_sums(&transaction, drops)?;
+        put_flows(&transaction, drops)?;
+        put_pods(&transaction, drops)?;
+        let mut put =
+            transaction.prepare_cached("INSERT OR IGNORE INTO drop_teller VALUES (?, ?)")?;
+        for (begin_ns, node) in &drops.tell {
+            put.execute((signed(*begin_ns), i64::from(node.0)))?;
         }
+        drop(put);
         let count = self
             .since_counted
             .add(drops.sums.len() + drops.flows.len() + drops.pods.len());
@@ -239,6 +180,81 @@ impl DropsWriter {
         }
         transaction.commit()
     }
+}
+
+/// Makes a row of these columns and three counts, or adds the counts to the one that is there.
+fn put<'a>(
+    conn: &'a Connection,
+    table: &str,
+    columns: usize,
+) -> rusqlite::Result<CachedStatement<'a>> {
+    let values = vec!["?"; columns + 3].join(", ");
+    conn.prepare_cached(&format!(
+        "INSERT INTO {table} VALUES ({values})
+         ON CONFLICT DO UPDATE SET packets = packets + excluded.packets,
+             segments = segments + excluded.segments, bytes = bytes + excluded.bytes"
+    ))
+}
+
+fn put_sums(conn: &Connection, drops: &WaitingDrops) -> rusqlite::Result<()> {
+    let mut put = put(conn, "drop_sum", 8)?;
+    for (key, count) in &drops.sums {
+        let ignored = if key.ignored { IGNORED } else { 0 };
+        let without = if key.without_packet {
+            WITHOUT_PACKET
+        } else {
+            0
+        };
+        put.execute(rusqlite::params![
+            signed(key.begin_ns),
+            i64::from(key.node.0),
+            key.reason,
+            key.place.as_deref().unwrap_or_default(),
+            key.interface.as_deref().unwrap_or_default(),
+            i64::from(key.position.number()),
+            tagged(key.tagged_by),
+            ignored | without,
+            signed(count.packets),
+            signed(count.segments),
+            signed(count.bytes),
+        ])?;
+    }
+    Ok(())
+}
+
+fn put_flows(conn: &Connection, drops: &WaitingDrops) -> rusqlite::Result<()> {
+    let mut put = put(conn, "drop_flow", 7)?;
+    for (key, count) in &drops.flows {
+        put.execute(rusqlite::params![
+            signed(key.begin_ns),
+            i64::from(key.node.0),
+            flow_bytes(&key.flow, key.tunnel),
+            key.reason,
+            key.place.as_deref().unwrap_or_default(),
+            i64::from(key.position.number()),
+            tagged(key.tagged_by),
+            signed(count.packets),
+            signed(count.segments),
+            signed(count.bytes),
+        ])?;
+    }
+    Ok(())
+}
+
+fn put_pods(conn: &Connection, drops: &WaitingDrops) -> rusqlite::Result<()> {
+    let mut put = put(conn, "drop_pod", 4)?;
+    for (key, count) in &drops.pods {
+        put.execute(rusqlite::params![
+            signed(key.begin_ns),
+            i64::from(key.node.0),
+            key.pod,
+            key.reason,
+            signed(count.packets),
+            signed(count.segments),
+            signed(count.bytes),
+        ])?;
+    }
+    Ok(())
 }
 
 fn create(conn: &Connection) -> rusqlite::Result<()> {

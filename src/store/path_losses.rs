@@ -3,12 +3,17 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rusqlite::Connection;
+
 use super::path_sums::PathSums;
-use super::paths::FIRST_QUEUE;
+use super::paths::{FIRST_QUEUE, all_packets_of};
+use super::period::RollUpTable;
+use super::plan::Horizons;
+use super::rows::places_of_one;
 use super::sums::Sums;
 use crate::model::{
     NodeId, NodePort, Path, PathFigures, Segment, SegmentFigures, SegmentKind, SegmentLoss,
-    SegmentTimes,
+    SegmentTimes, Span,
 };
 
 /// What losses are known of.
@@ -43,8 +48,37 @@ pub fn of(row: &Sums) -> Option<SegmentLoss> {
     })
 }
 
-/// Gives each path the losses of its segments. `ways` are all paths of the pair, and `read` reads all packets of one.
+/// Joins the losses of all paths of the pair.
 pub fn join(
+    conn: &Connection,
+    paths: &mut [PathFigures],
+    of_pair: &[(i64, Path)],
+    span: Span,
+) -> rusqlite::Result<()> {
+    let segments = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
+    let counted = |id: i64| (RollUpTable::Segment, all_packets_of(id));
+    // Hosts begin to count at different times: parts are shown of the periods of which the whole is known, if it is of any.
+    let mut known = HashSet::new();
+    for (id, _) in of_pair {
+        places_of_one(conn, counted(*id), &segments, |begin_ns, row| {
+            if row.of(0).and_then(of).is_some() {
+                known.insert(begin_ns);
+            }
+        })?;
+    }
+    join_sums(paths, of_pair, |id| {
+        let mut sums = PathSums::default();
+        places_of_one(conn, counted(id), &segments, |begin_ns, row| {
+            if known.is_empty() || known.contains(&begin_ns) {
+                sums.merge(row);
+            }
+        })?;
+        Ok(sums)
+    })
+}
+
+/// Gives each path the losses of its segments. `ways` are all paths of the pair, and `read` reads all packets of one.
+fn join_sums(
     paths: &mut [PathFigures],
     ways: &[(i64, Path)],
     read: impl Fn(i64) -> rusqlite::Result<PathSums>,

@@ -1,6 +1,6 @@
 //! The paths in the store: their names, their rows in the roll-ups, and answers about them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -9,7 +9,7 @@ use super::gathered_path::{GatheredPath, PathPackets};
 use super::path_sums::PathSums;
 use super::path_tails::tails;
 use super::period::{MAX_SUBJECT, RollUpLevel, RollUpTable};
-use super::plan::Horizons;
+use super::plan::{Horizons, PeriodRange};
 use super::rollups::RollUps;
 use super::rows::places_of_one;
 use super::sums::Sums;
@@ -238,7 +238,6 @@ pub fn find(
     let mut tails = tails(conn, decode, query, span)?;
     let mut paths = Vec::new();
     for (id, path, whole, times) in found {
-        let mut presence: Vec<(u64, u64)> = Vec::new();
         // The same row tells when there were packets, and how many the figures are of.
         let all = if whole.packets.is_some() {
             ALL_PACKETS
@@ -246,16 +245,7 @@ pub fn find(
             0
         };
         let subject = (table, id << PLACE_BITS | all);
-        places_of_one(conn, subject, &periods, |begin_ns, sums| {
-            let Some(sums) = sums.of(0).filter(|sums| sums.reports > 0) else {
-                return;
-            };
-            let begin_ns = begin_ns - begin_ns % period_ns;
-            match presence.last_mut().filter(|last| last.0 == begin_ns) {
-                Some((_, reports)) => *reports += sums.reports,
-                None => presence.push((begin_ns, sums.reports)),
-            }
-        })?;
+        let presence = presence(conn, subject, &periods, period_ns)?;
         let mut rows = Vec::new();
         for (place, segment) in (1..).zip(path.segments()) {
             rows.push(SegmentFigures {
@@ -298,27 +288,29 @@ pub fn find(
         (PathQuery::Flow(_), None) => Vec::new(),
     };
     unseen_hops::join(conn, &mut paths, &of_pair)?;
-    let segments = Horizons::read(conn, RollUpTable::Segment)?.of_one(span);
-    let counted = |id: i64| (RollUpTable::Segment, all_packets_of(id));
-    // Hosts begin to count at different times: parts are shown of the periods of which the whole is known, if it is of any.
-    let mut known = HashSet::new();
-    for (id, _) in &of_pair {
-        places_of_one(conn, counted(*id), &segments, |begin_ns, row| {
-            if row.of(0).and_then(path_losses::of).is_some() {
-                known.insert(begin_ns);
-            }
-        })?;
-    }
-    path_losses::join(&mut paths, &of_pair, |id| {
-        let mut sums = PathSums::default();
-        places_of_one(conn, counted(id), &segments, |begin_ns, row| {
-            if known.is_empty() || known.contains(&begin_ns) {
-                sums.merge(row);
-            }
-        })?;
-        Ok(sums)
-    })?;
+    path_losses::join(conn, &mut paths, &of_pair, span)?;
     Ok(paths)
+}
+
+/// When a path had packets, by period, and how many.
+fn presence(
+    conn: &Connection,
+    subject: (RollUpTable, i64),
+    periods: &[PeriodRange],
+    period_ns: u64,
+) -> rusqlite::Result<Vec<(u64, u64)>> {
+    let mut presence: Vec<(u64, u64)> = Vec::new();
+    places_of_one(conn, subject, periods, |begin_ns, sums| {
+        let Some(sums) = sums.of(0).filter(|sums| sums.reports > 0) else {
+            return;
+        };
+        let begin_ns = begin_ns - begin_ns % period_ns;
+        match presence.last_mut().filter(|last| last.0 == begin_ns) {
+            Some((_, reports)) => *reports += sums.reports,
+            None => presence.push((begin_ns, sums.reports)),
+        }
+    })?;
+    Ok(presence)
 }
 
 /// The paths that the filter chooses by two numbers, those that were seen last first.

@@ -57,7 +57,7 @@ impl LifeTable for QueueEpisode {
         let Ok(text) = serde_json::to_string(self) else {
             return Ok(());
         };
-        // The time by the collector's clock: what the report tells last was shortly before it came.
+        // The time by the collector's clock: what the report says last was shortly before it came.
         let age_ns = self.newest_ns().saturating_sub(self.begin_ns);
         to.prepare_cached(
             "INSERT INTO queue_episode VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -50,7 +50,7 @@ pub struct NodeName<'a> {
 }
 
 impl KnownHosts {
-    /// The name of a node is the one that it told last. A `?` marks a name that others claim.
+    /// The name of a node is the one that it reported last. A `?` marks a name that others claim.
     pub fn new(hosts: &[HostSeen], reporting: Option<HostsReporting>) -> Self {
         let mut last = BTreeMap::<NodeId, &HostSeen>::new();
         for host in hosts {

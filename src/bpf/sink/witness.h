@@ -75,7 +75,7 @@ static __always_inline __u32 take_untold_packets(struct sink_flow *f, bool locke
 	return 0;
 }
 
-/* Tells those packets of the flow in the scratch that were not reported yet. */
+/* Reports those packets of the flow in the scratch that were not reported yet. */
 static __always_inline void tell_flow_packets(struct sink_flow *f, bool locked)
 {
 	__u32 untold = take_untold_packets(f, locked);

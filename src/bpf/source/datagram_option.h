@@ -49,7 +49,7 @@ static __always_inline bool takes_option(struct __sk_buff *ctx, struct outgoing_
 	return false;
 }
 
-/* Tells the IP header of the room behind the datagram. Returns false if nothing was written. */
+/* Counts in the IP header the room behind the datagram. Returns false if nothing was written. */
 static __always_inline bool lengthen_ip(struct __sk_buff *ctx, struct outgoing_packet *p, __u32 room)
 {
 	__u16 len = p->at.ip_len + room;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tells the hop's daemon of packets in INT-MX, in which nothing is changed. The source says in each packet which ones
+ * Reports packets in INT-MX to the hop's daemon; nothing in them is changed. The source says in each packet which ones
  * are reported, so that all hops report the same ones. What is not reported for lack of room is counted.
  */
 #ifndef HOSTINT_TRANSIT_MX_NOTICE_H

@@ -64,7 +64,7 @@ impl HostLinks {
         Ok(news)
     }
 
-    /// The same where the kernel tells no changes.
+    /// The same where the kernel reports no changes.
     pub fn unheard(&mut self) -> io::Result<Vec<LinkEvent>> {
         match self.events {
             Some(_) => Ok(Vec::new()),

@@ -77,7 +77,7 @@ use crate::web::HttpListener;
 /// The longest wait for new flows: they are not worth a wake-up each.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// Tells drops and hops until a signal ends that, or for as long as `--once` says.
+/// Reports drops and hops until a signal ends that, or for as long as `--once` says.
 pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     // Seeing the one of another process takes privileges. Without it they are reported all the same.
     let found = bpffs

@@ -99,7 +99,7 @@ impl PassageInterfaces {
                 self.left_out.remove(&link.index);
                 log::debug(|| format!("timing the packets of {}", link.name));
             }
-            // It went meanwhile, of which the kernel tells.
+            // It went meanwhile, which the kernel reports.
             Err(err) if err.raw_os_error() == Some(nix::libc::ENODEV) => {}
             Err(err) => {
                 if self.left_out.insert(link.index, link.clone()).is_none() {

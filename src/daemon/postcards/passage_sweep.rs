@@ -1,4 +1,4 @@
-//! Tells flows that are timed once in a period, and keeps the stamping of packets alive.
+//! Reports flows that are timed once in a period, and keeps the stamping of packets alive.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Tells the episodes of queues that go on once in a period, and repeats the ends of others.
+//! Reports the episodes of queues that go on once in a period, and repeats the ends of others.
 
 use std::time::{Duration, Instant};
 

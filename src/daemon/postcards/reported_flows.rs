@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What a flow told last is told to collectors this many times more, in case that a datagram is lost.
+/// What a flow reported last is told to collectors this many times more, in case that a datagram is lost.
 const REPEATS: u8 = 2;
 
 /// What was told of a flow last, and how many times it was repeated.
@@ -52,7 +52,7 @@ impl ReportRate {
     }
 }
 
-/// The packets of each flow that were reported, and the rate of telling.
+/// The packets of each flow that were reported, and the rate of reports.
 pub struct ReportedFlows<Id> {
     rate: ReportRate,
     flows: HashMap<Id, ReportedFlow>,

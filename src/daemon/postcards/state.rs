@@ -57,8 +57,8 @@ pub struct PostcardsTotals {
 }
 
 impl PostcardsDaemon {
-    /// Tells flows whose first packet was just seen, or that changed, and episodes that begin or end. The first of the
-    /// rings is waited for.
+    /// Reports flows whose first packet was just seen, or that changed, and episodes that begin or end. The first of
+    /// the rings is waited for.
     pub fn tell_news(&mut self, wait: Duration) -> Result<()> {
         let unless = |waited: bool| if waited { Duration::ZERO } else { wait };
         let (drops, hops) = (self.drops.is_some(), self.hops.is_some());
@@ -68,7 +68,7 @@ impl PostcardsDaemon {
         self.send_queues(unless(drops || hops), period, false)
     }
 
-    /// Tells flows whose first drop was just seen.
+    /// Reports flows whose first drop was just seen.
     pub fn report_new_drops(&mut self, wait: Duration) -> Result<()> {
         match &mut self.drops {
             Some(drops) => {
@@ -79,7 +79,7 @@ impl PostcardsDaemon {
         }
     }
 
-    /// Tells those of these flows that have news, as far as the limit lets it.
+    /// Reports those of these flows that have news, as far as the limit lets it.
     pub fn tell(&mut self, found: Vec<HostDrop>, read: Option<Instant>) -> Result<()> {
         let Some(drops) = &mut self.drops else {
             return Ok(());
@@ -89,7 +89,7 @@ impl PostcardsDaemon {
         self.report_named(taken)
     }
 
-    /// Tells the drops that wait for names.
+    /// Reports the drops that wait for names.
     pub fn report_held(&mut self) -> Result<()> {
         let held = self.names.release();
         self.report_named(held)
@@ -109,7 +109,7 @@ impl PostcardsDaemon {
         Ok(())
     }
 
-    /// Tells collectors again what these flows told last.
+    /// Tells collectors again what these flows reported last.
     pub fn repeat(&mut self, mut drops: Vec<HostDrop>) -> Result<()> {
         if self.plan.config.collectors.is_empty() || self.sends_standard() {
             return Ok(());
@@ -121,7 +121,7 @@ impl PostcardsDaemon {
         Ok(())
     }
 
-    /// Tells flows that begin or change.
+    /// Reports flows that begin or change.
     pub fn report_new_hops(&mut self, wait: Duration) -> Result<()> {
         let Some(hops) = &mut self.hops else {
             return Ok(());
@@ -130,7 +130,7 @@ impl PostcardsDaemon {
         self.send_hops(new, None)
     }
 
-    /// Tells those of these flows that may be reported now.
+    /// Reports those of these flows that may be reported now.
     pub fn send_hops(&mut self, found: Vec<FlowPassage>, read: Option<Instant>) -> Result<()> {
         let Some(hops) = &mut self.hops else {
             return Ok(());

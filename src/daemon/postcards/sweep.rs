@@ -1,4 +1,4 @@
-//! Tells what flows dropped since they were reported last.
+//! Reports what flows dropped since they were reported last.
 
 use std::time::{Duration, Instant};
 

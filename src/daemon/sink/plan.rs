@@ -75,7 +75,7 @@ impl SinkPlan {
         })
     }
 
-    /// Tells the host's programs the node id, the ports whose traffic is never tagged, and the key of lease messages.
+    /// Gives the host's programs the node id, the ports whose traffic is never tagged, and the key of lease messages.
     pub fn name_host(&self, sink: &Sink) -> Result<()> {
         let ports = self.destinations.collectors.iter().map(SocketAddr::port);
         let ports = self.config.report_ports(ports);

@@ -1,4 +1,4 @@
-//! The connections that wait to be told to collectors, and the rate of telling.
+//! The connections that wait to be told to collectors, and the rate of reports.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ const MOST_REPEATED: usize = 8192;
 /// A full bucket of tokens lasts for this part of a second, so that many connections are reported one after the other.
 const BURST: f64 = 0.1;
 
-/// What waits to be told to collectors, and the rate of telling.
+/// What waits to be told to collectors, and the rate of reports.
 pub struct ReportFifo {
     /// The most in a second; 0: no limit.
     most: u64,

@@ -69,7 +69,7 @@ impl TcpDaemon {
         self.lines.flush()
     }
 
-    /// Tells the connections that have ended.
+    /// Reports the connections that have ended.
     pub fn report_endings(&mut self, ring: &mut EventRing, wait: Duration) -> Result<()> {
         let connections = &mut self.connections;
         let mut ended = Vec::new();

@@ -50,7 +50,7 @@ impl OnHost for TransitDaemon {
         None
     }
 
-    /// A hop tells no collector of its clock.
+    /// A hop sends nothing of its clock to collectors.
     fn clock_error_ns(&self) -> Option<NonZeroU32> {
         None
     }

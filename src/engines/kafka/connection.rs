@@ -139,7 +139,7 @@ pub struct OptionMessage {
     pub worst: Option<WorstHopMessage>,
 }
 
-/// What the worst hop told.
+/// What the worst hop reported.
 #[derive(Clone, PartialEq, Message)]
 pub struct WorstHopMessage {
     #[prost(uint32, tag = "1")]
