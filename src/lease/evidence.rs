@@ -19,7 +19,7 @@ use crate::model::{Encapsulation, Encapsulations, ProbeForm, ProbeForms, Transpo
 
 /// What is known of a pair's path while there is a lease.
 #[derive(Clone, Copy, Debug)]
-pub struct Evidence {
+pub struct PathEvidence {
     /// Encapsulations that the user chose on some interface.
     pub wished: Encapsulations,
     /// Encapsulations that the sink reads as this host would send them.
@@ -34,7 +34,7 @@ pub struct Evidence {
     pub ipv6: bool,
 }
 
-impl Evidence {
+impl PathEvidence {
     /// The ways that are open.
     ///
     /// Packets of a tunnel have to survive outside of it, too, in both directions: a firewall that did not see a conversation

@@ -32,7 +32,7 @@ mod verdict;
 mod ways;
 mod witness;
 
-pub use evidence::Evidence;
+pub use evidence::PathEvidence;
 pub use keeper::{LeaseKeeper, OutgoingQuestion, PairPlace};
 pub use names::{HeardName, NameExchange, OutgoingName, OwnName};
 pub use probing::OutgoingProbe;

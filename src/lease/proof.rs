@@ -5,7 +5,7 @@ mod option;
 mod strays;
 
 use self::option::OptionTrust;
-use super::evidence::Evidence;
+use super::evidence::PathEvidence;
 use super::falls::Falls;
 use super::form_verdicts::{FormVerdict, FormVerdicts};
 use super::round::{FormResult, NextProbe, Round};
@@ -328,7 +328,7 @@ impl Proof {
         let Some(answer) = &self.answer else {
             return Ways::NONE;
         };
-        let evidence = Evidence {
+        let evidence = PathEvidence {
             wished: ways::wished(ours),
             read: ways::read(ours, answer),
             passed: self.verdicts.with(FormVerdict::Passed),

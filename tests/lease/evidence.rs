@@ -1,6 +1,6 @@
 //! What the evidence of a path opens, case by case, and that no kind of it is superfluous.
 
-use hostint::lease::Evidence;
+use hostint::lease::PathEvidence;
 use hostint::model::{Encapsulation, Encapsulations, ProbeForm, ProbeForms, Transport, Ways};
 use hostint_testing::random::Random;
 
@@ -16,8 +16,8 @@ fn forms(all: &[ProbeForm]) -> ProbeForms {
 }
 
 /// The user chose options; the sink reads all; nothing was probed.
-fn nothing_probed() -> Evidence {
-    Evidence {
+fn nothing_probed() -> PathEvidence {
+    PathEvidence {
         wished: encapsulations(&[Options]),
         read: encapsulations(&Encapsulation::ALL),
         passed: ProbeForms::NONE,
@@ -28,8 +28,8 @@ fn nothing_probed() -> Evidence {
 }
 
 /// The user chose tunnels, of which both pass, and stray packets do.
-fn tunnels() -> Evidence {
-    Evidence {
+fn tunnels() -> PathEvidence {
+    PathEvidence {
         wished: encapsulations(&[VxlanGpe]),
         passed: forms(&[ProbeForm::Gpe, ProbeForm::Extension, ProbeForm::Stray]),
         ..nothing_probed()
@@ -37,8 +37,8 @@ fn tunnels() -> Evidence {
 }
 
 /// The user chose ioam, which passes, and so does over-tcp-udp.
-fn ioam() -> Evidence {
-    Evidence {
+fn ioam() -> PathEvidence {
+    PathEvidence {
         wished: encapsulations(&[Ioam]),
         passed: forms(&[ProbeForm::Ioam, ProbeForm::OverUdp]),
         ipv6: true,
@@ -48,7 +48,7 @@ fn ioam() -> Evidence {
 
 #[test]
 fn each_evidence_opens_and_closes_what_the_page_says() {
-    let cases: [(&str, Evidence, &[&str]); 19] = [
+    let cases: [(&str, PathEvidence, &[&str]); 19] = [
         (
             "options of TCP need a lease alone",
             nothing_probed(),
@@ -56,7 +56,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "options of UDP need probes",
-            Evidence {
+            PathEvidence {
                 passed: forms(&[ProbeForm::Options]),
                 ..nothing_probed()
             },
@@ -64,7 +64,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "segments in options came to nothing",
-            Evidence {
+            PathEvidence {
                 options_trusted: false,
                 passed: forms(&[ProbeForm::Options]),
                 ..nothing_probed()
@@ -73,7 +73,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "the sink does not read options",
-            Evidence {
+            PathEvidence {
                 read: encapsulations(&[VxlanGpe]),
                 passed: forms(&[ProbeForm::Options]),
                 ..nothing_probed()
@@ -82,7 +82,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "the user chose no options",
-            Evidence {
+            PathEvidence {
                 wished: encapsulations(&[]),
                 ..nothing_probed()
             },
@@ -100,7 +100,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "stray packets do not",
-            Evidence {
+            PathEvidence {
                 passed: forms(&[ProbeForm::Gpe, ProbeForm::Extension]),
                 ..tunnels()
             },
@@ -108,7 +108,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "only stray packets do",
-            Evidence {
+            PathEvidence {
                 passed: forms(&[ProbeForm::Stray]),
                 ..tunnels()
             },
@@ -116,7 +116,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "the path is narrow in vxlan-gpe: it would hide the MSS of a SYN",
-            Evidence {
+            PathEvidence {
                 narrow: forms(&[ProbeForm::Gpe]),
                 ..tunnels()
             },
@@ -124,7 +124,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "the path is narrow in both",
-            Evidence {
+            PathEvidence {
                 narrow: forms(&[ProbeForm::Gpe, ProbeForm::Extension]),
                 ..tunnels()
             },
@@ -132,7 +132,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "the sink reads one of two tunnels",
-            Evidence {
+            PathEvidence {
                 read: encapsulations(&[ExtensionUdp]),
                 ..tunnels()
             },
@@ -140,7 +140,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "over-tcp-udp is for datagrams, and needs no stray packets",
-            Evidence {
+            PathEvidence {
                 wished: encapsulations(&[OverTcpUdp]),
                 passed: forms(&[ProbeForm::OverUdp]),
                 ..nothing_probed()
@@ -149,7 +149,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "the sink expects another mark",
-            Evidence {
+            PathEvidence {
                 wished: encapsulations(&[OverTcpUdp]),
                 passed: forms(&[ProbeForm::OverUdp]),
                 read: encapsulations(&[VxlanGpe]),
@@ -159,7 +159,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "int-md is for datagrams",
-            Evidence {
+            PathEvidence {
                 wished: encapsulations(&[IntMd]),
                 passed: forms(&[ProbeForm::IntMd]),
                 ..nothing_probed()
@@ -169,7 +169,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ("ioam passes, and is the user's choice", ioam(), &["ioam"]),
         (
             "ioam does not pass: nothing else has its place",
-            Evidence {
+            PathEvidence {
                 passed: forms(&[ProbeForm::OverUdp]),
                 ..ioam()
             },
@@ -177,7 +177,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "ioam is for IPv6",
-            Evidence {
+            PathEvidence {
                 ipv6: false,
                 ..ioam()
             },
@@ -185,7 +185,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "the sink does not read ioam",
-            Evidence {
+            PathEvidence {
                 read: encapsulations(&[OverTcpUdp]),
                 ..ioam()
             },
@@ -193,7 +193,7 @@ fn each_evidence_opens_and_closes_what_the_page_says() {
         ),
         (
             "the user did not choose ioam",
-            Evidence {
+            PathEvidence {
                 wished: encapsulations(&[OverTcpUdp]),
                 ..ioam()
             },
@@ -212,8 +212,8 @@ fn some<T: Copy>(random: &mut Random, of: &[T]) -> Vec<T> {
     chosen.copied().collect()
 }
 
-fn any(random: &mut Random) -> Evidence {
-    Evidence {
+fn any(random: &mut Random) -> PathEvidence {
+    PathEvidence {
         wished: encapsulations(&some(random, &Encapsulation::ALL)),
         read: encapsulations(&some(random, &Encapsulation::ALL)),
         passed: forms(&some(random, &ProbeForm::ALL)),
@@ -251,7 +251,7 @@ fn a_million_random_states_open_nothing_unseen_and_each_evidence_decides_alone()
             assert!(!(tcp && narrow), "{}", name());
         }
         let form = ProbeForm::ALL[random.below(ProbeForm::ALL.len())];
-        let fewer = |changed: Evidence| {
+        let fewer = |changed: PathEvidence| {
             let ways = changed.ways();
             let is_less = ways.is_empty() || evidence.ways().contains(ways);
             assert!(is_less, "more opens: {}", name());
@@ -260,23 +260,23 @@ fn a_million_random_states_open_nothing_unseen_and_each_evidence_decides_alone()
         let passed = evidence.passed.without(form);
         let narrow = evidence.narrow.with(form);
         let changes = [
-            fewer(Evidence { passed, ..evidence }),
-            fewer(Evidence { narrow, ..evidence }),
-            fewer(Evidence {
+            fewer(PathEvidence { passed, ..evidence }),
+            fewer(PathEvidence { narrow, ..evidence }),
+            fewer(PathEvidence {
                 options_trusted: false,
                 ..evidence
             }),
-            Evidence {
+            PathEvidence {
                 read: encapsulations(&[]),
                 ..evidence
             }
             .ways(),
-            Evidence {
+            PathEvidence {
                 wished: encapsulations(&[]),
                 ..evidence
             }
             .ways(),
-            Evidence {
+            PathEvidence {
                 ipv6: !evidence.ipv6,
                 ..evidence
             }
