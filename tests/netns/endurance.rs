@@ -5,13 +5,12 @@
 
 /// These need root.
 pub(crate) mod root {
-    use hostint::datapath::abi::ABI_VERSION;
-    use hostint_testing::places;
     use std::time::{Duration, Instant};
 
     use hostint_testing::load::Load;
     use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, pins_below, sh};
-    use hostint_testing::next_version::other_version;
+    use hostint_testing::next_version::make_other_version;
+    use hostint_testing::places;
     use hostint_testing::random::{Random, env_number};
 
     fn count(short: usize, long: usize) -> usize {
@@ -127,12 +126,6 @@ pub(crate) mod root {
         pair.await_tagging("after the last crash");
         load.end().assert_untouched("crashes");
         pair.assert_counted("crashes");
-    }
-
-    /// Makes a host's maps those of another version: what starts next takes over from it.
-    pub(crate) fn make_other_version(host: &Host) {
-        let maps = host.pins().join(format!("maps-v{ABI_VERSION}"));
-        std::fs::rename(&maps, maps.with_file_name("maps-v99")).unwrap();
     }
 
     #[test]

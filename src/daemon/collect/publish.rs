@@ -100,7 +100,7 @@ impl Collector {
         status.mx_pairs = mx_pairs;
         publish_drops(&self.hub.ledgers.drops, &mut status);
         publish_queues(&self.hub.ledgers.queues, &mut status);
-        publish_clocks(&self.hub.ledgers.clocks.counts(), &mut status);
+        publish_clocks(self.hub.ledgers.clocks.counts(), &mut status);
         status.lines = lines.lines;
         status.lines_lost = lines.lost;
         if let Some(keeper) = &takers.history {

@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 
 use hostint_testing::load::Load;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, sh};
-use hostint_testing::next_version::other_version;
+use hostint_testing::next_version::make_other_version;
 use hostint_testing::watched_pair::is_settled;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-
-use crate::endurance::root::make_other_version;
 
 /// The node id of the router.
 const HOP: u64 = 9;

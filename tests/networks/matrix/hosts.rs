@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use hostint_testing::mixed::Kind;
 use hostint_testing::netns::{Daemon, Host, Lab};
 use hostint_testing::networks::Network;
-use hostint_testing::next_version::other_version;
+use hostint_testing::next_version::make_other_version;
 use hostint_testing::random::env_number;
 use hostint_testing::watched_pair::{is_settled, peers};
 use nix::sys::signal::Signal;
@@ -189,7 +189,7 @@ impl Hosts {
             "upgrade" => {
                 for side in self.order() {
                     self.ends[side].stop();
-                    self.ends[side].host = self.ends[side].host.with_binary(other_version());
+                    make_other_version(&self.ends[side].host);
                     self.ends[side].start();
                 }
             }

@@ -13,7 +13,6 @@ use std::time::Duration;
 use hostint_testing::mixed::{Kind, Traffic};
 use hostint_testing::netns::Lab;
 use hostint_testing::networks::{HOSTILE, Network};
-use hostint_testing::next_version::other_version;
 use serde_json::{Value, json};
 
 use hosts::{Hosts, Sources};
@@ -155,7 +154,6 @@ pub fn run(words: &[String], done: &[Value], file: &mut File) {
     if queue.is_empty() {
         return;
     }
-    other_version();
     let (queue, file) = (Mutex::new(queue), Mutex::new(file));
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
