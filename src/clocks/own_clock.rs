@@ -172,12 +172,12 @@ impl OwnClock {
     /// The greatest rate, without its sign, by which the clock was steered in the last minute: as the kernel reported,
     /// or as the readings show. Steps apart.
     pub fn most_steered_ppb(&self) -> u64 {
-        let told = self.readings.iter().map(|reading| {
+        let reported = self.readings.iter().map(|reading| {
             let (least, most) = reading.steered_ppb;
             least.unsigned_abs().max(most.unsigned_abs())
         });
         let shown = self.stretches().filter_map(|stretch| stretch.shown_ppb());
-        told.chain(shown).max().unwrap_or(0)
+        reported.chain(shown).max().unwrap_or(0)
     }
 
     pub fn newest_raw_ns(&self) -> Option<i128> {

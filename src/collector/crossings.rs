@@ -55,9 +55,9 @@ impl CountingHosts {
         let Some(covered) = report.covered.filter(|_| is_over) else {
             return;
         };
-        let told = (report.node, covered);
-        if self.covered.len() < MOST_COUNTING && !self.covered.contains(&told) {
-            self.covered.push(told);
+        let reported = (report.node, covered);
+        if self.covered.len() < MOST_COUNTING && !self.covered.contains(&reported) {
+            self.covered.push(reported);
         }
     }
 

@@ -326,15 +326,15 @@ impl Exporters {
     /// Adds what the exporter's node told of itself.
     fn named(&self, mut health: ExporterHealth) -> ExporterHealth {
         let node = health.node;
-        let told = node.and_then(|node| self.identities.of(node, health.exporter));
-        if let Some(told) = told {
-            health.name = Some(told.name.clone()).filter(|name| !name.is_empty());
+        let reported = node.and_then(|node| self.identities.of(node, health.exporter));
+        if let Some(reported) = reported {
+            health.name = Some(reported.name.clone()).filter(|name| !name.is_empty());
             health.name_origin = health.name.is_some().then_some(NameOrigin::Told);
-            health.name_contested = self.identities.is_contested(&told.name);
-            health.version = Some(told.version.clone()).filter(|version| !version.is_empty());
-            health.labels.clone_from(&told.labels);
-            health.interfaces.clone_from(&told.interfaces);
-            health.lacks = told.lacks.lacks();
+            health.name_contested = self.identities.is_contested(&reported.name);
+            health.version = Some(reported.version.clone()).filter(|version| !version.is_empty());
+            health.labels.clone_from(&reported.labels);
+            health.interfaces.clone_from(&reported.interfaces);
+            health.lacks = reported.lacks.lacks();
         }
         health
     }

@@ -44,8 +44,8 @@ impl HostQueues {
 
     /// Adds what a report of an episode tells that was not reported before.
     pub fn see(&mut self, report: &Report, arrival: Option<Arrival>) {
-        if let (Body::Queue(told), Some(arrival)) = (&report.observation.body, arrival) {
-            self.add(told, arrival);
+        if let (Body::Queue(reported), Some(arrival)) = (&report.observation.body, arrival) {
+            self.add(reported, arrival);
         }
     }
 

@@ -68,7 +68,7 @@ impl<K: Eq + Hash, C: EpochCounts> LastCounts<K, C> {
         count: C,
         now_ns: u64,
     ) -> Option<C> {
-        let told = LastCount {
+        let reported = LastCount {
             epoch_ns,
             count,
             seen_ns: now_ns,
@@ -86,7 +86,7 @@ impl<K: Eq + Hash, C: EpochCounts> LastCounts<K, C> {
             Some(_) => Some(count),
             None => is_new.then_some(count),
         };
-        self.known.insert(key, told);
+        self.known.insert(key, reported);
         more.filter(|more| !more.is_zero())
     }
 

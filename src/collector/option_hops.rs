@@ -87,10 +87,10 @@ impl OptionHops {
 
     /// Returns a report about a connection with the node of its worst hop, if that is known.
     pub fn named(&self, report: &Report, now_ns: u64) -> Option<Report> {
-        let Body::Connection(told) = &report.observation.body else {
+        let Body::Connection(reported) = &report.observation.body else {
             return None;
         };
-        let sample = &told.connection.sample;
+        let sample = &reported.connection.sample;
         let worst = sample.option.as_ref()?.worst.as_ref()?;
         let name = (sample.flow.src, sample.flow.dst, worst.sample.hop);
         let known = self.known.get(&name);
@@ -98,8 +98,8 @@ impl OptionHops {
             .filter(|known| !is_forgotten(known, now_ns))
             .and_then(|known| known.node)?;
         let mut report = report.clone();
-        if let Body::Connection(told) = &mut report.observation.body
-            && let Some(option) = &mut told.connection.sample.option
+        if let Body::Connection(reported) = &mut report.observation.body
+            && let Some(option) = &mut reported.connection.sample.option
             && let Some(worst) = &mut option.worst
         {
             worst.node = Some(node);

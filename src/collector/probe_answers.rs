@@ -26,7 +26,10 @@ impl ProbeAnswers {
         let Some(from) = message.address else {
             return;
         };
-        let at = message.cmsgs().ok().and_then(|mut told| told.next());
+        let at = message
+            .cmsgs()
+            .ok()
+            .and_then(|mut reported| reported.next());
         self.0.push(ReceivedProbe { probe, from, at });
     }
 

@@ -244,8 +244,8 @@ impl<T: ReportTaker> ReportHub<T> {
                 .correct_measured(observation, measured, until_ns);
             self.count_traffic(report, measured);
         }
-        if let Body::FlowPassage(told) = &observation.body {
-            self.ledgers.hops.learn(told);
+        if let Body::FlowPassage(reported) = &observation.body {
+            self.ledgers.hops.learn(reported);
         }
         self.ledgers.queues.see(report, Some(arrival));
         let class = observation.group_class();

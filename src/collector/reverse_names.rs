@@ -88,9 +88,9 @@ impl ReverseNames {
     /// has, too, is contested.
     pub fn fill_in(&mut self, health: &mut [ExporterHealth], exporters: &Exporters, now: Instant) {
         self.take_answers(now);
-        let told = exporters.identities.named_nodes();
+        let reported = exporters.identities.named_nodes();
         for one in health.iter_mut() {
-            if one.name.is_some() || one.node.is_some_and(|node| told.contains(&node)) {
+            if one.name.is_some() || one.node.is_some_and(|node| reported.contains(&node)) {
                 continue;
             }
             one.name = self.name(one.exporter, now).map(str::to_owned);

@@ -171,11 +171,11 @@ fn open(address: SocketAddr, count: usize) -> Result<Socket, ListenError> {
     }
     // A sink that probes one of several addresses expects the answer from that one.
     if address.ip().is_unspecified() {
-        let told = match address {
+        let reported = match address {
             SocketAddr::V4(_) => setsockopt(&fd, sockopt::Ipv4PacketInfo, &true),
             SocketAddr::V6(_) => setsockopt(&fd, sockopt::Ipv6RecvPacketInfo, &true),
         };
-        told.map_err(failed("see the destinations of"))?;
+        reported.map_err(failed("see the destinations of"))?;
     }
     // Without CAP_NET_ADMIN the kernel allows net.core.rmem_max at most.
     let room = RECEIVE_BUFFER_BYTES / count.max(1);

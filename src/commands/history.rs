@@ -110,10 +110,10 @@ fn span(args: &HistoryArgs) -> Result<Span> {
 /// The columns to write in: what COLUMNS says, else those of the terminal, else [`COLUMNS`].
 fn width() -> TextWidth {
     let folds = io::stdout().is_terminal();
-    let told = std::env::var("COLUMNS").ok();
-    let told = told.and_then(|text| text.parse().ok());
+    let reported = std::env::var("COLUMNS").ok();
+    let reported = reported.and_then(|text| text.parse().ok());
     let of_terminal = || folds.then(terminal::size)?.ok();
-    let columns = told.or_else(|| of_terminal().map(|(columns, _)| usize::from(columns)));
+    let columns = reported.or_else(|| of_terminal().map(|(columns, _)| usize::from(columns)));
     TextWidth {
         columns: columns.filter(|columns| *columns > 0).unwrap_or(COLUMNS),
         folds,

@@ -114,8 +114,9 @@ fn with_latencies(
 
 /// The counts as a status tells them.
 fn slots_reported(latency: LatencyHistogram) -> Vec<(i64, u32)> {
-    let told = latency.coarsened(LatencyResolution::Middle);
-    told.counts()
+    let reported = latency.coarsened(LatencyResolution::Middle);
+    reported
+        .counts()
         .map(|(slot_ns, count)| (slot_ns, count as u32))
         .collect()
 }

@@ -65,10 +65,10 @@ fn find_in(file: &Path, machine: &MachineId, namespace: Option<&str>) -> NodeId 
 
 /// systemd names the folder that it makes.
 fn file(namespace: Option<&str>) -> PathBuf {
-    let told = env::var_os("STATE_DIRECTORY");
-    let told = told.and_then(|all| env::split_paths(&all).next());
+    let reported = env::var_os("STATE_DIRECTORY");
+    let reported = reported.and_then(|all| env::split_paths(&all).next());
     let name = namespace.map_or_else(|| "id".to_owned(), |name| format!("id@{name}"));
-    told.unwrap_or_else(|| STATE.into()).join(name)
+    reported.unwrap_or_else(|| STATE.into()).join(name)
 }
 
 /// A node id, and the machine that it was derived for.

@@ -92,8 +92,8 @@ impl HostsReporting {
 
     /// True if a sink reported nothing newer of something for the time after which the sink itself counts as silent.
     pub fn is_old(&self, sink: Option<NodeId>, last_ns: u64) -> bool {
-        let told = sink.and_then(|sink| self.silent_after_ns.get(&sink));
-        let after_ns = told.copied().unwrap_or(SILENT_NS);
+        let reported = sink.and_then(|sink| self.silent_after_ns.get(&sink));
+        let after_ns = reported.copied().unwrap_or(SILENT_NS);
         self.now_ns.saturating_sub(last_ns) > after_ns
     }
 }

@@ -125,19 +125,19 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         self.entries.retain(|_, entry| entry.seen_in_turn == turn);
         self.turn += 1;
         self.begun = true;
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let all = self.turn.is_multiple_of(ALL_TOLD_TURNS);
         for ((other, class), sums) in &mut self.subjects {
             if sums.to_report > 0 || all {
                 sums.to_report = sums.to_report.saturating_sub(1);
-                told.push(MissedPackets {
+                reported.push(MissedPackets {
                     other: *other,
                     class: class.clone(),
                     by_reason: sums.by_reason.clone(),
                 });
             }
         }
-        told
+        reported
     }
 
     /// The number of entries in the last turn.

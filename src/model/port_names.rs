@@ -21,16 +21,16 @@ pub struct RecordPort {
 pub fn port_names<'a>(
     hosts: impl Iterator<Item = (NodeId, &'a BTreeMap<u16, String>)>,
 ) -> PortNames {
-    let mut told = BTreeMap::<NodePort, Option<&String>>::new();
+    let mut reported = BTreeMap::<NodePort, Option<&String>>::new();
     for (node, interfaces) in hosts {
         for (port, name) in interfaces {
-            let known = told
+            let known = reported
                 .entry(NodePort { node, port: *port })
                 .or_insert(Some(name));
             *known = known.filter(|known| *known == name);
         }
     }
-    let named = told.into_iter();
+    let named = reported.into_iter();
     named
         .filter_map(|(at, name)| Some((at, name?.clone())))
         .collect()

@@ -232,13 +232,13 @@ impl Record {
 
     fn summary(&self) -> Result<Summary, BadRecord> {
         let missing = || self.bad("summary", "is missing");
-        let told = self.summary.as_deref().ok_or_else(missing)?;
+        let reported = self.summary.as_deref().ok_or_else(missing)?;
         let (source_node, source_port) = self.port(self.source)?;
         let (sink_node, sink_port) = self.port(self.sink)?;
-        let class = told.class.as_deref().map(printable);
+        let class = reported.class.as_deref().map(printable);
         Ok(Summary {
             time_s: self.needed(self.report_time_s, "report_time_s")?,
-            period_ns: told.period_ns,
+            period_ns: reported.period_ns,
             source_node,
             sink_node,
             subject: match self.flow {
@@ -249,7 +249,7 @@ impl Record {
                     sink_port,
                 },
             },
-            totals: told
+            totals: reported
                 .totals()
                 .map_err(|_| self.bad("summary", "has latencies that are no histogram"))?,
         })

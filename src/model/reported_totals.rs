@@ -23,18 +23,18 @@ impl<Id> Default for ReportedTotals<Id> {
 impl<Id: Eq + Hash> ReportedTotals<Id> {
     /// Returns true if a total with this number of packets is to be reported in this period, and notes that it is.
     pub fn take(&mut self, id: Id, packets: u64) -> bool {
-        let told = self.0.entry(id).or_insert(ReportedTotal {
+        let reported = self.0.entry(id).or_insert(ReportedTotal {
             packets: 0,
             to_report: 0,
         });
-        if told.packets != packets {
-            *told = ReportedTotal {
+        if reported.packets != packets {
+            *reported = ReportedTotal {
                 packets,
                 to_report: TOTALS_TOLD,
             };
         }
-        let is_told = told.to_report > 0;
-        told.to_report = told.to_report.saturating_sub(1);
+        let is_told = reported.to_report > 0;
+        reported.to_report = reported.to_report.saturating_sub(1);
         is_told
     }
 

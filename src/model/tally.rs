@@ -140,14 +140,14 @@ impl Tally {
     /// see [`GroupTotals`].
     pub fn groups_to_report(&mut self) -> Vec<(NodeId, SummarySubject, SubjectTotals)> {
         let names = &self.by_class;
-        let told = self.groups.iter_mut().flat_map(|((node, class), group)| {
+        let reported = self.groups.iter_mut().flat_map(|((node, class), group)| {
             let class = class.and_then(|number| names.get(number));
             let class = class.map(|(name, _)| name.clone());
             let subject = SummarySubject::Group { class };
             let totals = group.news();
             totals.map(move |totals| (*node, subject.clone(), totals))
         });
-        told.collect()
+        reported.collect()
     }
 
     /// The number of groups, and the number of packets that are in none because there are too many.

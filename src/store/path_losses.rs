@@ -108,10 +108,10 @@ fn join_sums(
     let loss = |at| known.get(&at).and_then(of);
     for path in paths {
         path.whole.loss = loss(LossPlace::Whole);
-        let mut told = HashSet::new();
+        let mut reported = HashSet::new();
         for one in &mut path.segments {
             // A host that packets pass twice in a row, as it has a guest between, tells of both times together.
-            let at = LossPlace::of(&one.segment).filter(|at| told.insert(*at));
+            let at = LossPlace::of(&one.segment).filter(|at| reported.insert(*at));
             one.times.loss = at.and_then(loss);
         }
         for hop in path.path.hops.clone() {

@@ -12,14 +12,22 @@ pub struct CapturedLine<'a>(pub &'a CapturedConnection);
 
 impl fmt::Display for CapturedLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = self.0;
-        write!(f, "{}  {}", told.flow, counted(told.requests, "request"))?;
-        if told.filled > 0 {
-            write!(f, " ({} filled in)", Grouped(told.filled))?;
+        let reported = self.0;
+        write!(
+            f,
+            "{}  {}",
+            reported.flow,
+            counted(reported.requests, "request")
+        )?;
+        if reported.filled > 0 {
+            write!(f, " ({} filled in)", Grouped(reported.filled))?;
         }
-        let (samples, echoes) = (counted(told.samples, "sample"), counted_echoes(told.echoes));
+        let (samples, echoes) = (
+            counted(reported.samples, "sample"),
+            counted_echoes(reported.echoes),
+        );
         write!(f, ", {samples} of {echoes}")?;
-        for hop in &told.hops {
+        for hop in &reported.hops {
             let samples = Grouped(hop.samples);
             write!(
                 f,
@@ -28,9 +36,9 @@ impl fmt::Display for CapturedLine<'_> {
                 ReportedHop(&hop.worst)
             )?;
         }
-        match (&told.worst_echo, &told.worst_filled) {
+        match (&reported.worst_echo, &reported.worst_filled) {
             // Echoes whose requests the capture lacks.
-            (Some(worst), _) if told.hops.is_empty() => {
+            (Some(worst), _) if reported.hops.is_empty() => {
                 write!(f, "  echoed hop {}: {}", worst.hop, ReportedHop(worst))
             }
             (None, Some(worst)) => {

@@ -100,8 +100,8 @@ pub fn split_text(split: &LossSplit) -> String {
     let network = match split.network {
         Some(network) => format!("network {}", Grouped(network)),
         None => {
-            let told = split.source_host.unwrap_or(0) + split.sink_host.unwrap_or(0);
-            let rest = split.lost.saturating_sub(told);
+            let reported = split.source_host.unwrap_or(0) + split.sink_host.unwrap_or(0);
+            let rest = split.lost.saturating_sub(reported);
             format!("network and hosts that tell no drops {}", Grouped(rest))
         }
     };

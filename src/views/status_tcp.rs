@@ -15,13 +15,13 @@ pub fn write(f: &mut fmt::Formatter<'_>, tcp: &TcpStatus) -> fmt::Result {
         tcp.daemon_pid,
         moment(tcp.since_ns)
     )?;
-    let told = CollectorsBlock {
+    let reported = CollectorsBlock {
         addresses: &tcp.collectors,
         node: tcp.node_id,
         sent: tcp.reports_sent,
         lost: tcp.reports_lost,
     };
-    write!(f, "{told}")?;
+    write!(f, "{reported}")?;
     let period = |ns: u64| Nanoseconds(ns.cast_signed());
     writeln!(
         f,

@@ -201,8 +201,10 @@ pub fn rows(
         }
     };
     let at_end = |kind: SegmentKind| {
-        let told = path.host_segments.iter();
-        told.filter(move |one| one.segment.kind == kind).map(&of)
+        let reported = path.host_segments.iter();
+        reported
+            .filter(move |one| one.segment.kind == kind)
+            .map(&of)
     };
     let in_front = [SegmentKind::Buffer, SegmentKind::Stack];
     let mut rows: Vec<WaterfallRow> = in_front.into_iter().flat_map(at_end).collect();

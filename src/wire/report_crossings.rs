@@ -149,8 +149,8 @@ pub fn emit(report: &CrossingReport, out: &mut Vec<u8>) {
         content.extend(one.flow.dest.to_be_bytes());
         content.extend([one.place.number(), 0]);
         content.extend(one.port.to_be_bytes());
-        let told = one.packets.iter().map(|count| count.unwrap_or(UNKNOWN));
-        content.extend(told.flat_map(u32::to_be_bytes));
+        let reported = one.packets.iter().map(|count| count.unwrap_or(UNKNOWN));
+        content.extend(reported.flat_map(u32::to_be_bytes));
     }
     for one in &report.counts {
         let later = |ttl: &SteadyTtl| ttl.from_block.saturating_sub(report.first_block);

@@ -59,7 +59,7 @@ pub fn find(segment: &[u8]) -> Result<Option<OptionSegment>, DecodeError> {
         a,
         b,
         c,
-        told,
+        reported,
         reported_hop,
         low,
         high,
@@ -72,7 +72,7 @@ pub fn find(segment: &[u8]) -> Result<Option<OptionSegment>, DecodeError> {
         ack: (flags & ACK != 0).then_some(ack),
         header,
         filled: WorstHop::from_request(value, key_speed, hop, latency),
-        echo: WorstHop::from_echo(told, reported_hop, u16::from_le_bytes([low, high])),
+        echo: WorstHop::from_echo(reported, reported_hop, u16::from_le_bytes([low, high])),
     }))
 }
 

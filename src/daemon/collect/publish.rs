@@ -55,10 +55,10 @@ impl Collector {
 
     /// The names of nodes that no other claims, and those that the user gave; and the names of interfaces.
     fn names_of(&self, health: &[ExporterHealth]) -> NodeNames {
-        let told = health.iter().filter(|one| !one.name_contested);
-        let told = told.filter_map(|one| one.node.zip(one.name.clone()));
+        let reported = health.iter().filter(|one| !one.name_contested);
+        let reported = reported.filter_map(|one| one.node.zip(one.name.clone()));
         let given = self.plan.config.names.iter();
-        let nodes = told.chain(given.map(|(node, name)| (*node, name.clone())));
+        let nodes = reported.chain(given.map(|(node, name)| (*node, name.clone())));
         let ports = health.iter();
         let ports = ports.filter_map(|one| Some((one.node?, &one.interfaces)));
         nodes.collect::<NodeNames>().with_ports(port_names(ports))

@@ -28,14 +28,14 @@ impl<D: OnHost> Duty<D> for FollowClock {
         }
         self.due = Some(now + PERIOD);
         let discipline = daemon.note_clock()?;
-        let told = ReportedByDaemon {
+        let reported = ReportedByDaemon {
             steering: ClockSteering::of_ppb(daemon.side().own_clock.most_steered_ppb()),
             sends_strays: daemon.side().leases.is_some(),
         };
         let stated_ns = daemon.side().stated_errors.greatest_ns();
         let state = daemon
             .host()
-            .follow_clock(discipline, Some(told), stated_ns)?;
+            .follow_clock(discipline, Some(reported), stated_ns)?;
         daemon.side().clock = Some(state);
         Ok(())
     }

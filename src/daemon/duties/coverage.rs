@@ -84,14 +84,14 @@ impl SendCoverage {
                 (PairEnd::ToSink(sink), classes.get(&key.class).cloned())
             });
         })?;
-        let told = tally.end_turn();
+        let reported = tally.end_turn();
         // A packet that is counted at the moment of a removal is lost to these counts.
         if table.is_nearly_full(tally.entries()) {
             for key in tally.idle() {
                 table.remove(&key)?;
             }
         }
-        failed.map_or(Ok(told), Err)
+        failed.map_or(Ok(reported), Err)
     }
 }
 

@@ -46,19 +46,19 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCrossings {
             return Ok(());
         }
         let told_ns = clock::realtime_ns();
-        let told = self
+        let reported = self
             .crossings
             .news(daemon.pins(), told_ns, self.tells_sent)?;
-        if told.counts.is_empty() {
+        if reported.counts.is_empty() {
             return Ok(());
         }
         let report = CrossingReport {
             node: daemon.node()?,
             told_ns,
-            first_block: told.first_block,
+            first_block: reported.first_block,
             blocks: BLOCKS_TOLD,
-            counts: told.counts,
-            covered: told.covered,
+            counts: reported.counts,
+            covered: reported.covered,
         };
         daemon.emitter().send_crossings(&report);
         Ok(())

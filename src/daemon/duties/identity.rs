@@ -75,7 +75,7 @@ impl<D: ReportsToCollectors> Duty<D> for SendIdentity {
 fn interfaces() -> Result<BTreeMap<u16, String>> {
     let all = netdev::names().context("cannot list this host's interfaces")?;
     let packets_pass = |name: &str| name != "lo";
-    let told = all.into_iter().filter(|(_, name)| packets_pass(name));
-    let told = told.take(MOST_INTERFACES);
-    Ok(told.map(|(index, name)| (index as u16, name)).collect())
+    let reported = all.into_iter().filter(|(_, name)| packets_pass(name));
+    let reported = reported.take(MOST_INTERFACES);
+    Ok(reported.map(|(index, name)| (index as u16, name)).collect())
 }

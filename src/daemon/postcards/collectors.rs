@@ -240,15 +240,15 @@ impl SendSums {
 
     /// True if the sum is to be reported in this turn.
     fn is_due(&mut self, sum: &DropSum, all: bool) -> bool {
-        let told = self.last.entry(sum.subject.clone()).or_default();
-        if told.count != sum.count {
-            *told = ReportedSum {
+        let reported = self.last.entry(sum.subject.clone()).or_default();
+        if reported.count != sum.count {
+            *reported = ReportedSum {
                 count: sum.count,
                 times: 0,
             };
         }
-        let is_due = all || told.times < TIMES;
-        told.times = told.times.saturating_add(1);
+        let is_due = all || reported.times < TIMES;
+        reported.times = reported.times.saturating_add(1);
         is_due
     }
 }

@@ -52,14 +52,14 @@ impl SendUnmeasured {
                 (PairEnd::FromSource(key.source()), class)
             });
         })?;
-        let told = tally.end_turn();
+        let reported = tally.end_turn();
         // A packet that is counted at the moment of a removal is lost to these counts.
         if tables.is_nearly_full(tally.entries()) {
             for key in tally.idle() {
                 tables.remove(&key)?;
             }
         }
-        Ok(told)
+        Ok(reported)
     }
 }
 

@@ -42,17 +42,17 @@ impl TcpDaemon {
     pub fn sample(&mut self) -> Result<()> {
         let begun = Instant::now();
         let report = self.plan.config.report;
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let connections = &mut self.connections;
         connections.begin_walk();
         self.programs.walk(|sample| {
             let news = connections.take(sample);
             if let Some(news) = news.filter(|news| is_told(report, *news)) {
-                told.push((news, sample.socket));
+                reported.push((news, sample.socket));
             }
         })?;
         self.walk = begun.elapsed();
-        for (news, socket) in told {
+        for (news, socket) in reported {
             if let Some(report) = self.connections.report_of(news, socket) {
                 self.lines.add(&report)?;
             }

@@ -149,9 +149,9 @@ impl ClusterLink {
                 self.start(&mut running, topic, batch);
             }
             loop {
-                let told = match timeout_at(deadline.into(), running.join_next()).await {
+                let reported = match timeout_at(deadline.into(), running.join_next()).await {
                     Ok(None) => break,
-                    Ok(Some(Ok(told))) => told,
+                    Ok(Some(Ok(reported))) => reported,
                     Ok(Some(Err(err))) => {
                         outcome.trouble = Some(format!("defect in the client: {err}"));
                         continue;
@@ -161,7 +161,7 @@ impl ClusterLink {
                         break;
                     }
                 };
-                for (partition, of) in outcome.take(told) {
+                for (partition, of) in outcome.take(reported) {
                     let records = of.iter().map(|n| anew(*n)).collect();
                     let half = RequestBatch {
                         partition,

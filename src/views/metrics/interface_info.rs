@@ -11,8 +11,8 @@ pub(super) fn write(
     exporters: &[ExporterHealth],
     segments: &[SegmentTally],
 ) {
-    let told = exporters.iter();
-    let names = port_names(told.filter_map(|one| Some((one.node?, &one.interfaces))));
+    let reported = exporters.iter();
+    let names = port_names(reported.filter_map(|one| Some((one.node?, &one.interfaces))));
     let ends = segments
         .iter()
         .flat_map(|one| [one.segment.from, one.segment.to]);

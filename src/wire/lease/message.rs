@@ -203,9 +203,9 @@ pub fn encode_full_answer(
     bytes.extend(witness.answered_ns.to_be_bytes());
     bytes.extend(witness.stripped.into_iter().flat_map(u32::to_be_bytes));
     bytes.extend(witness.lost.to_be_bytes());
-    let mut told = answer.arrived;
-    told[STRAY] |= told[INT_MD] << INT_MD_AT;
-    for arrived in told.into_iter().take(FORMS) {
+    let mut reported = answer.arrived;
+    reported[STRAY] |= reported[INT_MD] << INT_MD_AT;
+    for arrived in reported.into_iter().take(FORMS) {
         bytes.extend((arrived as u64).to_be_bytes());
         bytes.extend(((arrived >> 64) as u64).to_be_bytes());
     }
