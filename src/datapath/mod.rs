@@ -47,6 +47,7 @@ pub mod option_hops;
 pub mod option_room;
 mod orphans;
 mod passage_hooks;
+mod passage_plan;
 pub mod passages;
 pub mod paths;
 pub mod peer;

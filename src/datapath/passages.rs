@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use libbpf_rs::skel::SkelBuilder;
@@ -16,8 +15,7 @@ use libbpf_rs::{Link, MapHandle};
 use super::abi::passage_object::{PassageSkel, PassageSkelBuilder};
 use super::abi::{
     bytes_of_all, counter, flow_key, hop_counter, hop_device, hop_event, hop_event_kind, hop_flow,
-    hop_flow_flag, hop_interface, hop_key, hop_limit, hop_news, hop_setting, hop_settings,
-    read_from,
+    hop_flow_flag, hop_interface, hop_key, hop_news, hop_setting, hop_settings, read_from,
 };
 use super::counters::packets;
 use super::event_ring::EventRing;
@@ -27,13 +25,14 @@ use super::load::{
 };
 use super::maps::Map;
 use super::passage_hooks::PassageHooks;
+pub use super::passage_plan::PassagePlan;
+use super::passage_plan::settings_of;
 use super::probe::{Features, has_packet_stamps};
-use super::token_rate::token_rate_of;
 use super::tunnel;
 use super::watch::{Watchlist, watchlist_of};
 use crate::model::{
     FlowKey, FlowPassage, KernelPart, KernelParts, PacketPods, PartsFound, PassageReason,
-    PassageStart, PassageTotals, SOCKETS_IFINDEX, TunnelKind, WatchRule,
+    PassageStart, PassageTotals, SOCKETS_IFINDEX,
 };
 use crate::os::{clock, log};
 
@@ -44,27 +43,6 @@ const _: () = assert!(SOCKETS_IFINDEX == hop_interface::HOP_SOCKETS.0);
 
 /// The size of a table that is not used.
 const LEAST_ENTRIES: u32 = 64;
-
-/// What the programs are to do.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct PassagePlan {
-    /// The inode of the network namespace of the interfaces.
-    pub netns: u32,
-    /// The watchlist; `None`: all packets that are forwarded.
-    pub rules: Option<Vec<WatchRule>>,
-    /// A flow whose time changed by this is reported at once; zero: never.
-    pub step: Duration,
-    /// But not again within this time.
-    pub hold: Duration,
-    /// The most new flows in a second; 0: no limit.
-    pub max_new_flows: u64,
-    /// The tunnels whose packets are known by the flow inside.
-    pub tunnels: BTreeSet<TunnelKind>,
-    /// UDP destination port of extension-udp packets.
-    pub extension_port: u16,
-    /// The folder of the cgroup that all others are below, if packets for this host are timed to their sockets, too.
-    pub sockets: Option<PathBuf>,
-}
 
 /// The programs, attached.
 pub struct PassagePrograms {
@@ -335,35 +313,6 @@ pub fn read_event(bytes: &[u8]) -> Option<FlowPassage> {
     let reasons = reasons.map(|(_, reason)| reason).collect();
     let offset = clock::wall_offset();
     Some(host_hop(&event.key, &event.flow, reasons, offset))
-}
-
-fn settings_of(plan: &PassagePlan) -> io::Result<hop_settings> {
-    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let (new_flow_interval_ns, new_flow_burst_ns) = token_rate_of(plan.max_new_flows)?;
-    Ok(hop_settings {
-        step_ns: ns(plan.step),
-        hold_ns: ns(plan.hold),
-        new_flow_interval_ns,
-        new_flow_burst_ns,
-        netns: plan.netns,
-        mark: plan.netns & hop_limit::HOP_MARK_MASK.0,
-        flags: flags_of(plan),
-        tunnels: tunnel::bits(&plan.tunnels),
-        extension_port: plan.extension_port.to_be(),
-        ..Default::default()
-    })
-}
-
-fn flags_of(plan: &PassagePlan) -> u32 {
-    let rules = plan.rules.as_deref();
-    let of_dev = |rules: &[WatchRule]| rules.iter().any(|rule| !rule.devs.is_empty());
-    let flags = [
-        (rules.is_some(), hop_setting::HOP_BY_RULES),
-        (rules.is_some_and(of_dev), hop_setting::HOP_RULES_OF_DEV),
-        (plan.sockets.is_some(), hop_setting::HOP_LOCAL),
-    ];
-    let set = flags.into_iter().filter(|(is_set, _)| *is_set);
-    set.fold(0, |all, (_, flag)| all | flag.0)
 }
 
 /// There are as many words as the key has.
