@@ -111,8 +111,9 @@ test-kafka: need-root
 	packaging/install-build-deps.sh --test --kafka
 	cargo test --locked --features real-engines --test engines kafka::broker::; $(GIVE_BACK)
 
-# Real applications behind routers, firewalls, NAT and others, with hostint and without; half an hour for all, and a case
-# that has run is not run again. CASES="NAT quic IPv4" chooses.
+# Everything that can happen to hostint in networks that may not like it, under all kinds of traffic (CASES=matrix, a quarter of
+# an hour); then real applications in some of them, with hostint and without, for half an hour. A case that has run is not
+# run again. CASES="NAT quic IPv4" chooses. HOSTINT_NETWORKS_ALONE=1 runs the matrix without hostint.
 NETWORKS ?= target/networks.jsonl
 test-networks: need-root
 	packaging/install-build-deps.sh --test --networks

@@ -1,4 +1,4 @@
-//! Real applications in each network, with hostint and without: `make test-networks`.
+//! Hostile networks, and real applications in some of them, with hostint and without: `make test-networks`.
 //!
 //! A program of its own, not a part of `cargo test`. Each case goes into a file of JSON lines as it ends, and is not run
 //! again while it is there. Words choose cases: `make test-networks CASES="NAT quic"`.

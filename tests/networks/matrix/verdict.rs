@@ -61,7 +61,7 @@ pub fn judge(
         return Some(format!("came from {strangers:?}"));
     }
     // A rule that begins leaves some of it alone.
-    if kind.may_be_forbidden() && !lost(&before).is_empty() {
+    if kind.may_be_forbidden() && (is_change || !lost(&before).is_empty()) {
         return None;
     }
     let lost = lost(&now);
