@@ -31,7 +31,7 @@ enum Watch {
     Not,
     /// What the source is told of b holds.
     Static,
-    /// Over IPv6, as no packet goes in ioam without.
+    /// Over IPv6, as no packet goes in ioam without; and in options none goes to a static destination.
     Leased,
 }
 
@@ -45,7 +45,7 @@ const fn row(name: &'static str, source: Option<&'static str>, watch: Watch) -> 
 }
 
 /// At XDP. All but the last ones, [`XDP_ALONE`], are measured at tcx, too.
-const AT_XDP: [Row; 8] = [
+const AT_XDP: [Row; 10] = [
     row("no-op", None, Watch::Not),
     row("unwatched", Some("--superpackets skip"), Watch::Not),
     row(
@@ -71,6 +71,16 @@ const AT_XDP: [Row; 8] = [
     row(
         "ioam, over IPv6",
         Some("--encap ioam --superpackets skip"),
+        Watch::Leased,
+    ),
+    row(
+        "vxlan-gpe, leased, over IPv6",
+        Some("--encap vxlan-gpe --superpackets skip"),
+        Watch::Leased,
+    ),
+    row(
+        "options, leased, over IPv6",
+        Some("--encap options"),
         Watch::Leased,
     ),
     row(

@@ -4,8 +4,7 @@
  * fills it in (source/option_fill.h); without that, an option without content leaves the host, which does no harm.
  *
  *	connection established, by a segment of either end	-> does the peer's sink read options? the next calls are wanted
- *	room for a segment's data is worked out			-> room wanted, or the end of a rest, and not paused?
- *								   it comes off the data
+ *	room for a segment's data is worked out			-> room wanted, and not paused? it comes off the data
  *	room for a segment					-> as it was worked out for its data
  *	write							-> the empty option
  *	timeout							-> the retransmission goes without, and what follows for a while
@@ -47,27 +46,37 @@ static __always_inline void call_for(struct bpf_sock_ops *ctx, struct bpf_sock *
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | ROOM_CALLS);
 }
 
-/* Data after a rest has room once, if there is a lease: many connections send one packet at a time, with pauses between. */
-static __always_inline bool ends_rest(struct bpf_sock_ops *ctx, struct option_room *room, __u64 now)
+/*
+ * The source's program wants room for a while after each packet that it sees. What follows a rest has room once, if there is a
+ * lease: many connections send one packet at a time, with pauses between.
+ */
+static __always_inline bool is_wanted(const struct bpf_sock_ops *ctx, struct option_room *room)
 {
 	struct source_lease *lease;
+	__u64 now = coarse_ns();
 
-	if (!room->is_on || room->is_tried || now < room->wanted_ns)
+	if (room->is_off || now < room->pause_ns)
+		return false;
+	if (now < room->wanted_ns)
+		return true;
+	if (room->is_tried)
 		return false;
 	room->is_tried = 1;
 	lease = lease_of(ctx);
 	return lease && lease->ways & WAY_TCP_OPTION && now < lease->until_ns;
 }
 
-/* Whether segments have room changes only where the kernel works out how long they may be: none gets too long. */
+/*
+ * Whether segments with data have room changes only where the kernel works out how long they may be: none gets too long. An
+ * acknowledgement without data has none as soon as it is not wanted: if a device drops it, no timeout of this host tells.
+ */
 static __always_inline void make_room(struct bpf_sock_ops *ctx, struct option_room *room)
 {
-	__u64 now = coarse_ns();
+	bool is_bare = ctx->args[0] != ROOM_OF_NO_SEGMENT && !ctx->skb_len;
 
 	if (ctx->args[0] == ROOM_OF_NO_SEGMENT)
-		room->is_on = !room->is_off && now >= room->pause_ns &&
-			      (now < room->wanted_ns || ends_rest(ctx, room, now));
-	if (room->is_on)
+		room->is_on = is_wanted(ctx, room);
+	if (room->is_on && !(is_bare && coarse_ns() >= room->wanted_ns))
 		bpf_reserve_hdr_opt(ctx, INT_OPTION_LEN, 0);
 }
 

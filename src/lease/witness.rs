@@ -227,7 +227,25 @@ impl Witness {
         findings
     }
 
-    /// Forgets all that is missing: the form was given up, or proved anew.
+    /// Forgets what is missing in the counts at this place: their form was given up.
+    pub(super) fn give_up(&mut self, form: usize) {
+        let newest = self.newest()[form];
+        self.due_ns = 0;
+        self.stripped[form] = 0;
+        if let Some(base) = &mut self.base {
+            base[form] = newest;
+        }
+        self.unseen[form] = Unseen::new(newest);
+        // Lost packets are those of all forms.
+        self.missing[form] = Missing {
+            highest: -self.lost,
+            arrived: self.lost,
+            tagged: newest,
+            ..Missing::default()
+        };
+    }
+
+    /// Forgets all that is missing: the path was proved anew.
     pub(super) fn begin_anew(&mut self) {
         let newest = self.tagged.pop_back();
         let heard = self.heard;

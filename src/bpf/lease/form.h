@@ -119,6 +119,9 @@ static __always_inline void resettle(const struct host_settings *host, const str
 {
 	bool was_untagged = f->form == FLOW_UNTAGGED && !f->created_ns;
 
+	/* What went to a static destination is in no lease's counts. */
+	if (!is_own_form(f->form) && is_own_form(p->form))
+		f->told = f->sequence;
 	/* The flow did not follow its data meanwhile. */
 	if (is_tcp(p) && f->form == FLOW_UNTAGGED && p->form == ENCAP_IOAM)
 		f->tcp_end = bpf_ntohl(p->l4.tcp.seq);

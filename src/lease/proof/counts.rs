@@ -62,7 +62,8 @@ impl Proof {
             self.vouched_ns = now_ns + VOUCH_NS;
         }
         let findings = self.witness.compare(asked_ns);
-        for (counted, finding) in Encapsulation::COUNTED.into_iter().zip(findings) {
+        let counted = Encapsulation::COUNTED.into_iter().zip(findings);
+        for (place, (counted, finding)) in counted.enumerate() {
             for &encapsulation in counted_as(counted) {
                 match finding {
                     WitnessFinding::Unseen | WitnessFinding::Missing(MISSING_WINDOWS..) => {
@@ -71,6 +72,7 @@ impl Proof {
                             self.option.give_up(now_ns);
                         }
                         self.give_up(encapsulation, now_ns);
+                        self.witness.give_up(place);
                     }
                     WitnessFinding::Missing(DOUBTED_WINDOWS..) => {
                         self.doubt_form(encapsulation, now_ns);
@@ -96,7 +98,6 @@ impl Proof {
             self.verdicts.set(form, FormVerdict::Failed);
             self.doubt(now_ns);
         }
-        self.witness.begin_anew();
     }
 
     /// Takes the kernel's counts. Returns true if the sink should be asked now.

@@ -149,6 +149,26 @@ fn requests_with_rests_between_them_are_measured() {
 }
 
 #[test]
+fn a_connection_that_rested_when_the_lease_came_is_measured_from_its_second_request_on() {
+    let lab = Lab::new();
+    let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+    let mut stream = Stream::open(&lab, 7006);
+    let _a = source(&lab);
+    await_open(&lab);
+    let before = tagged(&lab);
+    for n in 0..4 {
+        stream.send(100);
+        await_that_or(
+            || tagged(&lab) == before + n,
+            || format!("after request {n}: {} tagged", tagged(&lab) - before),
+        );
+        // Room is wanted for a second after a packet.
+        thread::sleep(Duration::from_millis(1300));
+    }
+    stream.end();
+}
+
+#[test]
 fn when_the_daemon_ends_its_connections_go_on_and_the_next_one_measures_them() {
     let lab = Lab::new();
     let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
