@@ -47,6 +47,7 @@ enum int_option_constant {
  * options; the sender's stack makes it. Times are of the coarse monotonic clock.
  */
 struct option_room {
+	__u64 left_ns;   /* room was last left to another option at this time */
 	__u64 wanted_ns; /* room is wanted until then */
 	__u64 pause_ns;  /* after a retransmission timeout, no room is made until then */
 	__u32 asked;     /* TCP sequence number behind the first data that went with an option since the last pause */
@@ -55,8 +56,9 @@ struct option_room {
 	__u8 failures;   /* pauses in a row before which no data with an option was acknowledged */
 	__u8 is_off;     /* 1: segments with an option came to nothing: no room any more */
 	__u8 is_proven;  /* 1: data with an option was acknowledged before some pause */
+	__u8 turns;      /* looks at room that was wanted, by which it is left to another option now and then */
 	__u8 is_tried;   /* 1: room was made for data after a rest, and is not wanted again yet */
-	__u8 zero[6];
+	__u8 zero[5];
 };
 
 #endif

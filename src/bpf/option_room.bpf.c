@@ -23,6 +23,8 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 enum {
 	ROOM_CALLS = SOCK_OPS_TIMEOUT | SOCK_OPS_WRITE,
 	ROOM_PAUSE_NS = 1000000000,
+	ROOM_LEFT_NS = 1000000000, /* the least time between two segments whose room is left to option 114 */
+	ROOM_LEFT_TURNS = 15,      /* mask of looks: one of 16 */
 	ROOM_FAILURES = 2,
 	PROVEN_FAILURES = 4,
 };
@@ -47,6 +49,21 @@ static __always_inline void call_for(struct bpf_sock_ops *ctx, struct bpf_sock *
 }
 
 /*
+ * Both this option and option 114 do not fit beside timestamps. Where a daemon at the peer reads that one, the room of a
+ * segment a second, and of no more than one in 16 looks, is left to it.
+ */
+static __always_inline bool is_left(const struct bpf_sock_ops *ctx, struct option_room *room, __u64 now)
+{
+	const struct source_lease *lease;
+
+	if (++room->turns & ROOM_LEFT_TURNS || now < room->left_ns + ROOM_LEFT_NS)
+		return false;
+	room->left_ns = now;
+	lease = lease_of(ctx);
+	return lease && lease->option_114;
+}
+
+/*
  * The source's program wants room for a while after each packet that it sees. What follows a rest has room once, if there is a
  * lease: many connections send one packet at a time, with pauses between.
  */
@@ -57,13 +74,15 @@ static __always_inline bool is_wanted(const struct bpf_sock_ops *ctx, struct opt
 
 	if (room->is_off || now < room->pause_ns)
 		return false;
-	if (now < room->wanted_ns)
-		return true;
-	if (room->is_tried)
-		return false;
-	room->is_tried = 1;
-	lease = lease_of(ctx);
-	return lease && lease->ways & WAY_TCP_OPTION && now < lease->until_ns;
+	if (now >= room->wanted_ns) {
+		if (room->is_tried)
+			return false;
+		room->is_tried = 1;
+		lease = lease_of(ctx);
+		if (!lease || !(lease->ways & WAY_TCP_OPTION) || now >= lease->until_ns)
+			return false;
+	}
+	return !is_left(ctx, room, now);
 }
 
 /*
