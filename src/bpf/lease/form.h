@@ -99,8 +99,8 @@ __noinline int settle_form(void)
 	lease->wanted_ns = p->now_ns;
 	p->longest = lease->longest;
 	p->stack = most_entries(lease);
-	if (p->untold && p->told_as < LEASE_ENCAPSULATIONS)
-		__sync_fetch_and_add(&lease->tagged[p->told_as], p->untold);
+	if (p->untold)
+		add_packets_at(lease->tagged, p->told_as, p->untold);
 	if (p->now_ns >= lease->until_ns) {
 		settle_without_lease(p);
 		return 0;

@@ -42,7 +42,7 @@ enum {
  */
 static __always_inline void give_up(struct source_flow *f, struct source_lease *lease, bool fell)
 {
-	__u32 index = lease_slot(f->form, IPPROTO_TCP), untold = f->sequence - f->told;
+	__u32 untold = f->sequence - f->told, place = lease_slot(f->form, IPPROTO_TCP);
 
 	f->form = FLOW_UNTAGGED;
 	f->left = LEFT_GUARD;
@@ -51,8 +51,8 @@ static __always_inline void give_up(struct source_flow *f, struct source_lease *
 		return;
 	if (fell)
 		__sync_fetch_and_add(&lease->fallen, 1);
-	if (index < LEASE_ENCAPSULATIONS && (__s32)untold > 0)
-		__sync_fetch_and_add(&lease->tagged[index], untold);
+	if ((__s32)untold > 0)
+		add_packets_at(lease->tagged, place, untold);
 	f->told = f->sequence;
 }
 

@@ -52,16 +52,12 @@ __noinline int tell_first(void)
 {
 	struct outgoing_packet *p = outgoing();
 	struct source_lease *lease;
-	__u32 index;
 
 	if (!p)
 		return 0;
-	index = lease_slot(p->form, p->at.protocol);
-	if (index >= LEASE_ENCAPSULATIONS)
-		return 0;
 	lease = bpf_map_lookup_elem(&source_leases, &p->key);
 	if (lease)
-		__sync_fetch_and_add(&lease->tagged[index], p->segments);
+		add_packets_at(lease->tagged, lease_slot(p->form, p->at.protocol), p->segments);
 	return 0;
 }
 

@@ -25,8 +25,8 @@ __noinline int tell_stripped(__u32 packets)
 		return 0;
 	grant = bpf_map_lookup_elem(&sink_grants, p->facts.key.saddr);
 	at = lease_slot(p->facts.encapsulation, p->facts.key.layers);
-	if (grant && at < LEASE_ENCAPSULATIONS)
-		__sync_fetch_and_add(&grant->stripped[at], packets);
+	if (grant)
+		add_packets_at(grant->stripped, at, packets);
 	return 0;
 }
 
