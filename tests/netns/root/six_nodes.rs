@@ -186,9 +186,9 @@ fn the_history_says_of_each_flow_what_its_sink_says() {
         let equal = |(name, flow): (&FlowName, &Value)| {
             known.get(name).is_some_and(|mine| {
                 let mine = &mine["measured"];
-                ["packets", "lost"]
-                    .iter()
-                    .all(|key| mine[key] == flow[*key])
+                let counts = ["packets", "lost"];
+                counts.iter().all(|key| mine[key] == flow[*key])
+                    && mine["latency"]["mean_ns"] == flow["latency_mean_ns"]
             })
         };
         let open = sinks.values().filter(|flow| missing(flow)).count();
