@@ -4,38 +4,10 @@ use super::form_verdicts::{FormVerdict, FormVerdicts};
 use super::verdict::{OwnTagging, Tagging};
 use crate::model::{Encapsulation, Encapsulations, FullAnswer, ProbeForm, ProbeForms};
 
-/// What the source's interfaces are configured to use.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Wishes {
-    over: bool,
-    int_md: bool,
-    extension: bool,
-    /// The user chose ioam.
-    ioam: bool,
-    options: bool,
-    /// Some interface may use tunnels.
-    tunnels: bool,
-}
-
-impl Wishes {
-    pub(super) fn of(ours: &OwnTagging) -> Self {
-        let wants = |one| {
-            ours.tagging
-                .iter()
-                .any(|tagging| tagging.explicit == Some(one))
-        };
-        Self {
-            over: wants(Encapsulation::OverTcpUdp),
-            int_md: wants(Encapsulation::IntMd),
-            extension: wants(Encapsulation::ExtensionUdp),
-            ioam: wants(Encapsulation::Ioam),
-            options: wants(Encapsulation::Options),
-            tunnels: ours
-                .tagging
-                .iter()
-                .any(|tagging| tagging.explicit != Some(Encapsulation::Options)),
-        }
-    }
+/// The encapsulations that the user chose on some interface.
+pub(super) fn wished(ours: &OwnTagging) -> Encapsulations {
+    let chosen = ours.tagging.iter().filter_map(|sent| sent.explicit);
+    chosen.fold(Encapsulations::default(), Encapsulations::with)
 }
 
 /// True if the sink reads this encapsulation as this host would send it.
@@ -61,7 +33,7 @@ fn is_read(ours: &OwnTagging, answer: &FullAnswer, one: Encapsulation) -> bool {
 
 /// True if packets of this pair are to be in ioam where it passes: only the user's word makes them so.
 fn wants_ioam(ours: &OwnTagging, answer: &FullAnswer, ipv6: bool) -> bool {
-    ipv6 && Wishes::of(ours).ioam && is_read(ours, answer, Encapsulation::Ioam)
+    ipv6 && wished(ours).contains(Encapsulation::Ioam) && is_read(ours, answer, Encapsulation::Ioam)
 }
 
 /// What an answer says that the results of probes depend on. A sink's clock is steered often, which changes no path.
@@ -99,13 +71,16 @@ pub(super) fn wanted(
     verdicts: &FormVerdicts,
     ipv6: bool,
 ) -> ProbeForms {
-    let wishes = Wishes::of(ours);
+    let chosen = wished(ours);
+    let wishes = |one| chosen.contains(one);
+    let is_tunnelling = |sent: &Tagging| sent.explicit != Some(Encapsulation::Options);
+    let tunnels = ours.tagging.iter().any(is_tunnelling);
     let ioam = wants_ioam(ours, answer, ipv6);
     let gpe_failed = verdicts.of(ProbeForm::Gpe) == FormVerdict::Failed;
     let reads = |one| is_read(ours, answer, one);
-    let gpe = wishes.tunnels && reads(Encapsulation::VxlanGpe);
-    let over = wishes.over && !ioam && reads(Encapsulation::OverTcpUdp);
-    let extension = wishes.extension || wishes.tunnels && (gpe_failed || !gpe);
+    let gpe = tunnels && reads(Encapsulation::VxlanGpe);
+    let over = wishes(Encapsulation::OverTcpUdp) && !ioam && reads(Encapsulation::OverTcpUdp);
+    let extension = wishes(Encapsulation::ExtensionUdp) || tunnels && (gpe_failed || !gpe);
     let forms = [
         (ProbeForm::OverUdp, over),
         (
@@ -115,17 +90,14 @@ pub(super) fn wanted(
         (ProbeForm::Gpe, gpe),
         (
             ProbeForm::IntMd,
-            wishes.int_md && reads(Encapsulation::IntMd),
+            wishes(Encapsulation::IntMd) && reads(Encapsulation::IntMd),
         ),
         (ProbeForm::Ioam, ioam),
         (
             ProbeForm::Options,
-            wishes.options && !ioam && !over && reads(Encapsulation::Options),
+            wishes(Encapsulation::Options) && !ioam && !over && reads(Encapsulation::Options),
         ),
-        (
-            ProbeForm::Stray,
-            wishes.tunnels && answer.capabilities.strays(),
-        ),
+        (ProbeForm::Stray, tunnels && answer.capabilities.strays()),
     ];
     let wanted = forms.into_iter().filter(|(_, wanted)| *wanted);
     wanted.map(|(form, _)| form).collect()
@@ -136,10 +108,4 @@ pub(super) fn read(ours: &OwnTagging, answer: &FullAnswer) -> Encapsulations {
     let all = Encapsulation::ALL.into_iter();
     all.filter(|one| is_read(ours, answer, *one))
         .fold(Encapsulations::default(), Encapsulations::with)
-}
-
-/// The encapsulations that the user chose on some interface.
-pub(super) fn wished(ours: &OwnTagging) -> Encapsulations {
-    let chosen = ours.tagging.iter().filter_map(|sent| sent.explicit);
-    chosen.fold(Encapsulations::default(), Encapsulations::with)
 }
