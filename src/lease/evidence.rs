@@ -9,6 +9,7 @@
 //! | probes of a form (`round`) | the form for UDP; a tunnel for TCP, too, if long probes pass | the form, if one of 72 never arrives | until a route, the sink or the configuration changes, or counts differ; tried again after 1 to 16 minutes | counts, fallen connections |
 //! | stray packets of both directions (`strays_back`) | tunnels | tunnels | sent again every 10 s while packets are tagged; 20 s without a daemon at the sink's host end it | nothing: without them nothing goes in a tunnel |
 //! | counts of both ends (`witness`) | nothing | the form of which none arrives, or of which too few do in five seconds in a row; two make it be proved again | 1 to 16 minutes | nothing |
+//! | the same of the last two datagrams in options | nothing | the form | until probes tell, at once at first and after 10 to 160 seconds later | nothing |
 //! | connections that were given up (`falls`) | nothing | the form of TCP, if three are within 10 s and nothing of the pair arrives | 1 to 16 minutes | counts that grow |
 //! | TCP's acknowledgements (the guard, and the room for options, in the kernel) | nothing | one connection | its life | nothing |
 //!

@@ -49,6 +49,8 @@ pub(super) struct Proof {
     /// The kernel's count of tagged packets grew at this time, and by many.
     used_ns: u64,
     busy_ns: u64,
+    /// How long datagrams with options wait for their next proof, in [`counts`]' unit.
+    suspicions: u64,
     /// The form that was given up because flows in it came to nothing.
     distrusted: Option<ProbeForm>,
     pub(super) back: StraysBack,
@@ -306,7 +308,7 @@ impl Proof {
         let are_strays = |result: &FormResult| result.form == ProbeForm::Stray;
         if self.proved_ns == 0 || !results.iter().all(are_strays) {
             self.proved_ns = now_ns;
-            self.witness.begin_anew();
+            self.witness.begin_anew(now_ns);
         }
     }
 

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use crate::model::{Encapsulation, LeaseWitness};
 
 const FORMS: usize = Encapsulation::COUNTED.len();
-/// Fewer packets than this show nothing, and in a second stretch than this: 10 in a row that are lost by chance are rare.
-const LEAST: u64 = 6;
-const LEAST_SECOND: u64 = 4;
-/// Packets were tagged over at least this time: a flow that ended meanwhile may not be counted by the sink yet.
-const GOING_ON_NS: u64 = 100_000_000;
-/// The sink counts a packet at most this time after the source does, if the flow goes on: it tells what it counts of a flow
-/// every 250 ms.
+/// The sink counts a packet at once if it has counted none of its flow for 250 ms.
 const COUNTED_NS: u64 = 300_000_000;
+/// If the sink has not counted this many such packets this time after the first of them, they may be lost by chance, or all are.
+const SUSPECT: u64 = 2;
+const SUSPECT_NS: u64 = 100_000_000;
+/// If it has not counted this many over this time, none arrives.
+const LEAST: u64 = 10;
+const LEAST_NS: u64 = 200_000_000;
 /// A lost packet is declared lost, and counted as such, within this time.
 const DECLARED_NS: u64 = 1_500_000_000;
 /// The time over which counts are compared.
@@ -33,6 +33,8 @@ pub(super) enum WitnessFinding {
     /// More packets are missing than may be, in this number of windows in a row. A part of that may be packets that one
     /// end has told, and the other one has not: a flow that pauses is told with its next packet.
     Missing(u32),
+    /// None of the last few has arrived.
+    Suspect,
     /// None arrives.
     Unseen,
 }
@@ -40,54 +42,58 @@ pub(super) enum WitnessFinding {
 /// A stretch of time in which the sink counted no packet of an encapsulation.
 #[derive(Clone, Copy, Default)]
 struct Unseen {
+    /// The source's count at its begin.
     tagged: u64,
-    /// The first and the last time that the source's count grew in it; 0: it did not.
+    begin_ns: u64,
+    /// The source counted this many packets so late in it that the sink would count each at once.
+    late: u64,
+    /// The first and the last time that it did.
     first_ns: u64,
     last_ns: u64,
-    /// The stretch follows another one, after which the sink counts the next packet that arrives at once.
-    is_second: bool,
+    /// How many there were when the sink was asked for their sake.
+    asked: u64,
 }
 
 impl Unseen {
-    fn new(tagged: u64) -> Self {
+    fn new(tagged: u64, begin_ns: u64) -> Self {
         Self {
             tagged,
+            begin_ns,
             ..Self::default()
         }
     }
 
-    /// Packets were tagged in it, and went on being tagged.
-    fn goes_on(&self, tagged: u64) -> bool {
-        let least = match self.is_second {
-            true => LEAST_SECOND,
-            false => LEAST,
-        };
-        self.first_ns != 0
-            && tagged - self.tagged >= least
-            && self.last_ns - self.first_ns >= GOING_ON_NS
+    /// Takes packets that the source counted between these times.
+    fn add(&mut self, packets: u64, (since_ns, now_ns): (u64, u64)) {
+        if packets == 0 || since_ns < self.begin_ns + COUNTED_NS {
+            return;
+        }
+        if self.late == 0 {
+            self.first_ns = now_ns;
+        }
+        self.late += packets;
+        self.last_ns = now_ns;
     }
 
     /// True if the sink should be asked now.
-    fn is_suspect(&self, tagged: u64, now_ns: u64) -> bool {
-        self.goes_on(tagged) && (self.is_second || now_ns >= self.first_ns + COUNTED_NS)
+    fn is_suspect(&mut self, now_ns: u64) -> bool {
+        let is_new = self.late > self.asked && self.finding(now_ns) != WitnessFinding::Nothing;
+        if is_new {
+            self.asked = self.late;
+        }
+        is_new
     }
 
-    /// Takes an answer to a question that was asked at this time, in which the sink's count has not grown. Returns true if
-    /// no packet arrives.
-    fn note(&mut self, tagged: u64, asked_ns: u64) -> bool {
-        if !self.goes_on(tagged) {
-            return false;
+    /// What it shows that an answer to a question of this time has not ended it.
+    fn finding(&self, asked_ns: u64) -> WitnessFinding {
+        let goes_on = self.last_ns - self.first_ns >= LEAST_NS && asked_ns >= self.last_ns;
+        if self.late >= LEAST && goes_on {
+            WitnessFinding::Unseen
+        } else if self.late >= SUSPECT && asked_ns >= self.first_ns + SUSPECT_NS {
+            WitnessFinding::Suspect
+        } else {
+            WitnessFinding::Nothing
         }
-        if self.is_second {
-            return asked_ns >= self.last_ns;
-        }
-        if asked_ns >= self.first_ns + COUNTED_NS {
-            *self = Self {
-                is_second: true,
-                ..Self::new(tagged)
-            };
-        }
-        false
     }
 }
 
@@ -109,6 +115,8 @@ struct Missing {
 pub(super) struct Witness {
     /// The source's counts, each with the time when it was read; the newest is the last.
     tagged: VecDeque<(u64, [u64; FORMS])>,
+    /// The time when they were read last, grown or not.
+    looked_ns: u64,
     heard: Option<LeaseWitness>,
     /// Packets that the sink stripped since the counts began.
     stripped: [u64; FORMS],
@@ -144,22 +152,19 @@ impl Witness {
 
     /// Takes the source's counts. Returns true if the sink should be asked now.
     pub(super) fn note_tagged(&mut self, tagged: [u64; FORMS], now_ns: u64) -> bool {
-        let last = self.tagged.back().map_or(tagged, |(_, counts)| *counts);
+        let mut last = self.tagged.back().map_or(tagged, |(_, counts)| *counts);
         if (0..FORMS).any(|form| tagged[form] < last[form]) {
             // The record of the lease is a new one.
             *self = Self::default();
+            last = tagged;
         }
         for form in 0..FORMS {
             if self.tagged.is_empty() {
-                self.unseen[form].tagged = tagged[form];
-            } else if tagged[form] > last[form] {
-                let unseen = &mut self.unseen[form];
-                unseen.last_ns = now_ns;
-                if unseen.first_ns == 0 {
-                    unseen.first_ns = now_ns;
-                }
+                self.unseen[form] = Unseen::new(tagged[form], now_ns);
             }
+            self.unseen[form].add(tagged[form] - last[form], (self.looked_ns, now_ns));
         }
+        self.looked_ns = now_ns;
         if self.tagged.is_empty() || tagged != last {
             self.tagged.push_back((now_ns, tagged));
         }
@@ -170,14 +175,14 @@ impl Witness {
         {
             self.tagged.pop_front();
         }
-        let mut unseen = self.unseen.iter().zip(tagged);
-        unseen.any(|(unseen, tagged)| unseen.is_suspect(tagged, now_ns))
+        let mut unseen = self.unseen.iter_mut();
+        unseen.any(|unseen| unseen.is_suspect(now_ns))
     }
 
     /// Takes the sink's counts from an answer. Returns true if it stripped packets since the answer before.
-    pub(super) fn note_answer(&mut self, counts: &LeaseWitness) -> bool {
+    pub(super) fn note_answer(&mut self, counts: &LeaseWitness, now_ns: u64) -> bool {
         let Some(before) = self.heard.replace(*counts) else {
-            self.begin_anew();
+            self.begin_anew(now_ns);
             return false;
         };
         let mut grew = false;
@@ -185,14 +190,14 @@ impl Witness {
             let more = counts.stripped[form].wrapping_sub(before.stripped[form]);
             if more > u32::MAX / 2 {
                 // The sink's counts begin with its grant, which is a new one.
-                self.begin_anew();
+                self.begin_anew(now_ns);
                 return false;
             }
             self.stripped[form] += u64::from(more);
             if more > 0 {
                 grew = true;
                 self.due_ns = 0;
-                self.unseen[form] = Unseen::new(self.newest()[form]);
+                self.unseen[form] = Unseen::new(self.newest()[form], now_ns);
             }
         }
         self.lost += i64::from(counts.lost.wrapping_sub(before.lost).cast_signed());
@@ -217,25 +222,28 @@ impl Witness {
             }
         }
         for (form, finding) in findings.iter_mut().enumerate() {
-            let unseen = &mut self.unseen[form];
+            let unseen = &self.unseen[form];
             let due = self.due_ns != 0 && asked_ns >= self.due_ns;
-            if due && newest[form] - unseen.tagged >= TAGGED || unseen.note(newest[form], asked_ns)
-            {
-                *finding = WitnessFinding::Unseen;
+            let shown = match due && newest[form] - unseen.tagged >= TAGGED {
+                true => WitnessFinding::Unseen,
+                false => unseen.finding(asked_ns),
+            };
+            if shown != WitnessFinding::Nothing {
+                *finding = shown;
             }
         }
         findings
     }
 
     /// Forgets what is missing in the counts at this place: their form was given up.
-    pub(super) fn give_up(&mut self, form: usize) {
+    pub(super) fn give_up(&mut self, form: usize, now_ns: u64) {
         let newest = self.newest()[form];
         self.due_ns = 0;
         self.stripped[form] = 0;
         if let Some(base) = &mut self.base {
             base[form] = newest;
         }
-        self.unseen[form] = Unseen::new(newest);
+        self.unseen[form] = Unseen::new(newest, now_ns);
         // Lost packets are those of all forms.
         self.missing[form] = Missing {
             highest: -self.lost,
@@ -246,17 +254,18 @@ impl Witness {
     }
 
     /// Forgets all that is missing: the path was proved anew.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self, now_ns: u64) {
         let newest = self.tagged.pop_back();
         let heard = self.heard;
         *self = Self {
             heard,
+            looked_ns: self.looked_ns,
             ..Self::default()
         };
         if let Some((at_ns, counts)) = newest {
             self.tagged.push_back((at_ns, counts));
             self.base = Some(counts);
-            self.unseen = counts.map(Unseen::new);
+            self.unseen = counts.map(|tagged| Unseen::new(tagged, now_ns));
             self.missing = counts.map(|tagged| Missing {
                 tagged,
                 ..Missing::default()

@@ -1172,3 +1172,64 @@ fn datagrams_in_options_that_do_not_arrive_are_seen_beside_many_segments_that_do
         assert_eq!(proof(&network).ways, left, "{name}: after 2.4 s");
     }
 }
+
+/// Milliseconds from the time when a device begins to drop datagrams with options to the end of their tagging, if this many
+/// questions are asked at a time, and each waits a second for its answer. The device may let probes pass.
+fn dropped_for_ms(network: &mut Network, at_once: u64, probes_pass: bool) -> Option<u64> {
+    let udp = Ways::of(Transport::Udp, Encapsulation::Options);
+    let mut tagged = 0;
+    let mut counted = |network: &mut Network, more: u64, arrive: bool| {
+        tagged += more;
+        if arrive {
+            network.sink.stripped[1] += more as u32;
+        }
+        let counts = LeaseCounts {
+            tagged: [0, tagged, 0],
+            ..LeaseCounts::default()
+        };
+        network.note_counts(counts);
+        network.pass(100);
+    };
+    for _ in 0..20 {
+        counted(network, at_once, true);
+    }
+    if !probes_pass {
+        network.path.eaten = vec![ProbeForm::Options];
+    }
+    network.updates.clear();
+    for turn in 0..50 {
+        // Probes that pass open it again within some ms.
+        let closes = |one: &LeaseUpdate| !one.lease.proof.ways.contains(udp);
+        if network.updates.iter().any(closes) {
+            return Some(turn * 100);
+        }
+        let asks = if turn % 10 == 0 { at_once } else { 0 };
+        counted(network, asks, false);
+    }
+    None
+}
+
+#[test]
+fn questions_that_are_rarely_asked_lose_two_answers_at_most_to_a_device_that_drops_options() {
+    for (name, at_once, probes_pass, most_ms) in [
+        ("three clients", 3, false, 1_500),
+        ("one client", 1, false, 2_500),
+        ("one client, probes pass", 1, true, 2_500),
+    ] {
+        let mut network = network(Some(Encapsulation::Options), Path::default());
+        network.prove(5000).expect("it is proved");
+        let took = dropped_for_ms(&mut network, at_once, probes_pass);
+        let took = took.unwrap_or_else(|| panic!("{name}: they go on"));
+        assert!(took <= most_ms, "{name}: {took} ms");
+        let udp = Ways::of(Transport::Udp, Encapsulation::Options);
+        network.pass(5_000);
+        let again = proof(&network).ways.contains(udp);
+        assert_eq!(again, probes_pass, "{name}: what probes tell opens it");
+        if probes_pass {
+            dropped_for_ms(&mut network, at_once, true).expect("it is closed again");
+            network.pass(5_000);
+            let again = proof(&network).ways.contains(udp);
+            assert!(!again, "{name}: the second time it waits for longer");
+        }
+    }
+}

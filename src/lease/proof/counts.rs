@@ -2,7 +2,7 @@
 
 use super::super::form_verdicts::FormVerdict;
 use super::super::witness::WitnessFinding;
-use super::{AGAIN_NS, Proof};
+use super::{AGAIN_NS, LEAST_OFTEN, Proof};
 use crate::model::{Encapsulation, LeaseCounts, LeaseWitness, ProbeForm, Transport, Ways};
 
 /// An answer with new packets shows for this time that tagged packets arrive.
@@ -13,6 +13,9 @@ const USED_NS: u64 = 1_000_000_000;
 const BUSY: u64 = 8;
 /// If packets are missing in this number of windows in a row, the path is proved again.
 const DOUBTED_WINDOWS: u32 = 2;
+/// If the last few packets of a form do not arrive soon after it was proved, it is proved again after this time, and later each
+/// time.
+const SUSPECTED_NS: u64 = 10_000_000_000;
 /// If the path may not be proved yet, and they are missing in this number of windows, the form is given up.
 const MISSING_WINDOWS: u32 = 5;
 
@@ -58,7 +61,7 @@ impl Proof {
         if counts.untold {
             return;
         }
-        if self.witness.note_answer(counts) {
+        if self.witness.note_answer(counts, now_ns) {
             self.vouched_ns = now_ns + VOUCH_NS;
         }
         let findings = self.witness.compare(asked_ns);
@@ -72,12 +75,17 @@ impl Proof {
                             self.option.give_up(now_ns);
                         }
                         self.give_up(encapsulation, now_ns);
-                        self.witness.give_up(place);
+                        self.witness.give_up(place, now_ns);
                     }
                     WitnessFinding::Missing(DOUBTED_WINDOWS..) => {
                         self.doubt_form(encapsulation, now_ns);
                     }
-                    WitnessFinding::Missing(_) | WitnessFinding::Nothing => {}
+                    WitnessFinding::Suspect if encapsulation == Encapsulation::Options => {
+                        self.suspect_options(now_ns);
+                    }
+                    WitnessFinding::Suspect
+                    | WitnessFinding::Missing(_)
+                    | WitnessFinding::Nothing => {}
                 }
             }
         }
@@ -89,6 +97,21 @@ impl Proof {
         if passed && now_ns >= self.began_ns + AGAIN_NS {
             self.doubt(now_ns);
         }
+    }
+
+    /// The last few datagrams with options did not arrive, which may be chance. They go without until probes tell. If it happens
+    /// again and again although probes pass, they wait longer each time.
+    fn suspect_options(&mut self, now_ns: u64) {
+        if self.verdicts.of(ProbeForm::Options) != FormVerdict::Passed {
+            return;
+        }
+        self.verdicts.set(ProbeForm::Options, FormVerdict::Unasked);
+        let before = match now_ns < self.ready_ns + AGAIN_NS {
+            true => self.suspicions,
+            false => 0,
+        };
+        self.suspicions = (before * 2).clamp(1, LEAST_OFTEN);
+        self.ready_ns = now_ns + SUSPECTED_NS * before;
     }
 
     /// Gives up an encapsulation that passed: its packets do not arrive.
