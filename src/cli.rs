@@ -7,6 +7,7 @@ mod history_hops;
 mod history_queues;
 mod history_tcp;
 mod interval;
+mod run;
 mod tcp;
 mod transit;
 mod wrong;
@@ -22,6 +23,7 @@ pub use history_hops::HopsArgs;
 pub use history_queues::QueuesArgs;
 pub use history_tcp::{ConnectionsArgs, ConnectionsBy};
 pub use interval::Interval;
+pub use run::RunArgs;
 pub use tcp::TcpArgs;
 pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
 
@@ -106,6 +108,8 @@ impl Cli {
 /// The command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run all roles that a file gives this host (a daemon, in the foreground)
+    Run(RunArgs),
     /// Strip INT from received packets, measure flows and report them (a daemon, in the foreground)
     Sink(Box<SinkArgs>),
     /// Tag packets to watched destinations with INT (without a subcommand a daemon, in the foreground)

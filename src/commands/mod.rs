@@ -7,6 +7,7 @@ mod demo;
 mod history;
 mod output;
 mod postcards;
+mod run;
 mod sink;
 mod source;
 mod status;
@@ -30,7 +31,7 @@ pub fn is_daemon(cli: &Cli) -> bool {
             None => true,
         },
         Command::Transit(args) => args.command.is_none(),
-        Command::Postcards(_) | Command::Tcp(_) => true,
+        Command::Run(_) | Command::Postcards(_) | Command::Tcp(_) => true,
         Command::Collect(args) => args.read.is_none(),
         Command::Status(_)
         | Command::History(_)
@@ -56,6 +57,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
     }
     let bpffs = cli.bpffs.as_deref();
     match &cli.command {
+        Command::Run(args) => run::run(bpffs, args),
         Command::Sink(args) => sink::run(bpffs, args),
         Command::Source(args) => source::run(bpffs, args),
         Command::Transit(args) => transit::run(bpffs, args),

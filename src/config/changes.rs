@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use super::file::File;
 use super::table::TableEntry;
-use super::table_name::{COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TCP, TRANSIT, WATCH};
+use super::table_name::{
+    COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
+};
 
 impl File {
     /// Whether the file configures sources or their watchlist.
     pub fn is_about_sources(&self) -> bool {
-        let mut tables = self.tables.iter();
+        let mut tables = self.tables.keys();
         tables.any(|table| [SOURCE, WATCH].contains(table))
     }
 
@@ -20,8 +22,11 @@ impl File {
             devs => format!("{role} on {}", devs.join(" and ")),
         };
         let mut parts = Vec::new();
-        for table in &self.tables {
-            parts.push(match *table {
+        for table in TABLES
+            .into_iter()
+            .filter(|table| self.tables.contains_key(table))
+        {
+            parts.push(match table {
                 SINK => on(SINK, &self.sink.options.dev),
                 SOURCE => on(SOURCE, &self.source.options.dev),
                 TRANSIT => on(TRANSIT, &self.transit.options.dev),

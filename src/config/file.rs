@@ -151,8 +151,8 @@ pub struct File {
     pub queues: Vec<QueueRule>,
     /// The names that the collector gives nodes.
     pub names: BTreeMap<NodeId, String>,
-    /// The tables that the file has.
-    pub tables: Vec<&'static str>,
+    /// The tables that the file has, with the lines of their headers.
+    pub tables: BTreeMap<&'static str, usize>,
 }
 
 fn reader<O: CommandSettings>() -> TableReader<O> {
@@ -190,7 +190,7 @@ impl File {
             rules: Vec::new(),
             queues: Vec::new(),
             names: BTreeMap::new(),
-            tables: Vec::new(),
+            tables: BTreeMap::new(),
         }
     }
 
@@ -245,6 +245,9 @@ impl File {
             });
         };
         let known = TABLES.into_iter().find(|table| table == name.get_ref());
+        if let Some(table) = known {
+            self.tables.insert(table, line);
+        }
         match (known, value.get_ref()) {
             (Some(WATCH), DeValue::Array(rules)) => self.take_rules(rules, lines, mistakes),
             (Some(WATCH), other) => refuse(
@@ -256,18 +259,15 @@ impl File {
                 Some("queue"),
                 format!("{} (expected [[queue]] above each)", kind_of(other)),
             ),
-            (Some(table), DeValue::Table(keys)) => {
-                self.tables.push(table);
-                match table {
-                    SINK => self.sink = reader().read(keys, lines, mistakes),
-                    SOURCE => self.source = reader().read(keys, lines, mistakes),
-                    TRANSIT => self.transit = reader().read(keys, lines, mistakes),
-                    POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
-                    TCP => self.tcp = reader().read(keys, lines, mistakes),
-                    NAMES => self.names = names_table::read(keys, lines, mistakes),
-                    _ => self.collect = reader().read(keys, lines, mistakes),
-                }
-            }
+            (Some(table), DeValue::Table(keys)) => match table {
+                SINK => self.sink = reader().read(keys, lines, mistakes),
+                SOURCE => self.source = reader().read(keys, lines, mistakes),
+                TRANSIT => self.transit = reader().read(keys, lines, mistakes),
+                POSTCARDS => self.postcards = reader().read(keys, lines, mistakes),
+                TCP => self.tcp = reader().read(keys, lines, mistakes),
+                NAMES => self.names = names_table::read(keys, lines, mistakes),
+                _ => self.collect = reader().read(keys, lines, mistakes),
+            },
             (Some(table), other) => refuse(
                 Some(table),
                 format!("{} (expected one table [{table}])", kind_of(other)),

@@ -21,7 +21,6 @@ impl File {
         lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
     ) {
-        self.tables.push(WATCH);
         let refuse = |rule: &Spanned<DeValue<'_>>, message: String| Mistake {
             line: Some(lines.of(rule.span().start)),
             table: Some(WATCH.to_owned()),
@@ -65,7 +64,6 @@ impl File {
         lines: &LineIndex<'_>,
         mistakes: &mut Vec<Mistake>,
     ) {
-        self.tables.push(QUEUE);
         let mut reader = reader_of::<QueueOptions>(QUEUE);
         let refuse = |line, message| Mistake {
             line: Some(line),

@@ -40,6 +40,7 @@ mod push;
 mod push_headers;
 mod queue;
 mod receivers;
+mod roles;
 mod secret;
 
 mod sink;
@@ -95,6 +96,7 @@ pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
 pub use queue::QueueOptions;
 pub use receivers::report_ports;
+pub use roles::Role;
 pub use secret::Password;
 pub use sink::SinkConfig;
 pub use sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};

@@ -25,6 +25,7 @@
 //! to the process and not to a role, the wait for events is the shortest of theirs, and each role's `finish` runs at the
 //! end.
 
+pub mod agent;
 mod answers;
 pub mod collect;
 mod collectors;

@@ -56,7 +56,7 @@ impl DemoRoles {
         take: impl FnMut(String) + Send + 'static,
     ) -> Result<()> {
         let mut command = self.command(line);
-        let spawned = spawn(&mut command, host);
+        let spawned = spawn(&mut command, Signal::SIGKILL, host);
         let mut child = spawned.with_context(|| format!("cannot start {name}"))?;
         let (to, errors) = channel();
         hand_on(child.stdout.take(), take)?;
@@ -131,7 +131,7 @@ impl DemoRoles {
 
     /// Runs a command on a host to its end, and returns what it prints.
     pub fn run(&self, host: Option<&PrivateNetns>, line: &str) -> Result<String> {
-        let child = spawn(&mut self.command(line), host);
+        let child = spawn(&mut self.command(line), Signal::SIGKILL, host);
         let output = child.and_then(Child::wait_with_output);
         let output = output.with_context(|| format!("cannot start hostint {line}"))?;
         let errors = String::from_utf8_lossy(&output.stderr);

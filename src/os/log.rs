@@ -11,6 +11,9 @@ use nix::sys::stat::fstat;
 /// The socket on which journald takes entries with fields.
 const JOURNAL: &str = "/run/systemd/journal/socket";
 
+/// The variable that names the role of a process that [`crate::daemon::agent`] started.
+pub const ROLE: &str = "HOSTINT_ROLE";
+
 /// The severity of a line, with the numbers of syslog(3).
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Level {
@@ -121,7 +124,7 @@ fn write(
     if !is_written(level) {
         return;
     }
-    let message = message.to_string();
+    let message = named(&message.to_string());
     let stderr = STDERR.get_or_init(Stderr::find);
     if let Stderr::Journal(Some(journal)) = stderr
         && journal.send(&entry(level, event, fields, &message)).is_ok()
@@ -132,6 +135,21 @@ fn write(
     let _ = io::stderr()
         .lock()
         .write_all(lines(level, &message, stderr).as_bytes());
+}
+
+/// The message with the name of this process' role before each line, if it is one of several of an agent.
+fn named(message: &str) -> String {
+    static NAME: OnceLock<Option<String>> = OnceLock::new();
+    match NAME.get_or_init(|| std::env::var(ROLE).ok()) {
+        Some(role) => {
+            let lines: Vec<String> = message
+                .lines()
+                .map(|line| format!("{role}: {line}"))
+                .collect();
+            lines.join("\n")
+        }
+        None => message.to_owned(),
+    }
 }
 
 /// The destination of stderr.

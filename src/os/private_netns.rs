@@ -45,13 +45,17 @@ impl PrivateNetns {
     }
 }
 
-/// Starts a program, which is killed when the calling thread ends. If it is to be in a namespace, it sees the interfaces of
-/// that below /sys.
-pub fn spawn(command: &mut Command, inside: Option<&PrivateNetns>) -> io::Result<Child> {
+/// Starts a program, which gets this signal when the calling thread ends. If it is to be in a namespace, it sees the interfaces
+/// of that below /sys.
+pub fn spawn(
+    command: &mut Command,
+    at_end: Signal,
+    inside: Option<&PrivateNetns>,
+) -> io::Result<Child> {
     let netns = inside.map(|netns| netns.0.try_clone()).transpose()?;
     let parent = std::process::id();
     let begin = move || {
-        set_pdeathsig(Signal::SIGKILL)?;
+        set_pdeathsig(at_end)?;
         if parent_id() != parent {
             // The parent ended before the kernel knew that the child is to end with it.
             return Err(Errno::ESRCH.into());

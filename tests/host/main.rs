@@ -1,6 +1,7 @@
 //! The host around hostint: interfaces, preflight findings, control socket, service manager and journal, and the duties
 //! of its daemons.
 
+mod agent;
 mod clock;
 mod control;
 mod dns;

@@ -8,6 +8,7 @@ mod own_bpffs;
 mod stamped;
 
 mod root {
+    mod agent;
     mod agreement;
     mod all_roles;
     mod astray;

@@ -1,0 +1,13 @@
+//! `hostint run`: all roles of this host.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::cli::{RunArgs, exit};
+use crate::daemon::agent;
+
+pub fn run(bpffs: Option<&Path>, args: &RunArgs) -> Result<u8> {
+    agent::run(bpffs, &args.config)?;
+    Ok(exit::OK)
+}

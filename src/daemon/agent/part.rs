@@ -1,0 +1,199 @@
+//! One role under the agent: when it is started, whether it does its work, and when it is started again.
+
+use std::time::{Duration, Instant};
+
+use crate::cli::exit;
+use crate::config::Role;
+
+/// The pause before a role is started again, which doubles with each failure.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A role that ran for this time has recovered: the next failure is a new one.
+const RECOVERED: Duration = Duration::from_secs(60);
+/// A role that gives no sign of life for this time stands still. It gives four in this time.
+pub const STANDS_STILL: Duration = Duration::from_secs(30);
+
+/// What a process of a role is started for.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum RoleWork {
+    /// Its daemon.
+    Serve,
+    /// Attaching a source that the sink's daemon looks after: the process ends at once.
+    Attach,
+    /// Taking its programs off: the file gives the role no more.
+    Detach,
+}
+
+/// Where a role is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum State {
+    /// It is started at this time.
+    Due(Instant),
+    /// Its process does not do its work yet.
+    Begins,
+    Runs,
+    /// Its work is done, and no process needed for it.
+    Done,
+    /// It does not start until the file changes.
+    Refused,
+}
+
+/// A role, and its process if there is one.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub role: Role,
+    pub work: RoleWork,
+    pub state: State,
+    /// What its daemon says it does.
+    pub line: String,
+    /// It is not wanted any more, and goes when its process has ended.
+    pub leaves: bool,
+    pause: Duration,
+    since: Instant,
+    alive: Instant,
+    failed: bool,
+}
+
+/// What the agent says of a process that ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ended {
+    /// As it should.
+    Well,
+    /// By itself, or because a command took its programs off.
+    Alone,
+    Refused,
+    /// It is started again after this time.
+    Failed(Duration),
+}
+
+impl Part {
+    pub fn new(role: Role, work: RoleWork, now: Instant) -> Self {
+        Self {
+            role,
+            work,
+            state: State::Due(now),
+            line: String::new(),
+            leaves: false,
+            pause: PAUSE,
+            since: now,
+            alive: now,
+            failed: false,
+        }
+    }
+
+    /// True if it has a process.
+    pub fn has_process(&self) -> bool {
+        matches!(self.state, State::Begins | State::Runs)
+    }
+
+    /// True if it is to be started now. A source that is only attached needs a sink that `serves`.
+    pub fn is_due(&self, serves: bool, now: Instant) -> bool {
+        matches!(self.state, State::Due(at) if at <= now)
+            && (self.work != RoleWork::Attach || serves)
+    }
+
+    pub fn note_start(&mut self, now: Instant) {
+        self.state = State::Begins;
+        self.since = now;
+        self.alive = now;
+    }
+
+    /// Takes a message of its process (sd_notify(3)).
+    pub fn note_message(&mut self, message: &str, now: Instant) {
+        self.alive = now;
+        for line in message.lines() {
+            match line.split_once('=') {
+                Some(("READY", "1")) if self.state == State::Begins => self.state = State::Runs,
+                Some(("STATUS", said)) => said.clone_into(&mut self.line),
+                _ => {}
+            }
+        }
+    }
+
+    /// True if its process is to be killed.
+    pub fn stands_still(&self, now: Instant) -> bool {
+        self.has_process() && now.duration_since(self.alive) > STANDS_STILL
+    }
+
+    /// Takes the exit code of its process; a signal has none.
+    pub fn note_end(&mut self, code: Option<i32>, now: Instant) -> Ended {
+        let code = code.and_then(|code| u8::try_from(code).ok());
+        self.line.clear();
+        let ended = match (self.work, code) {
+            (_, Some(exit::OK)) | (RoleWork::Detach, Some(exit::NOTHING)) => match self.work {
+                RoleWork::Serve => Ended::Alone,
+                RoleWork::Attach | RoleWork::Detach => Ended::Well,
+            },
+            (_, Some(exit::USAGE)) => Ended::Refused,
+            _ => {
+                if self.state == State::Runs && now.duration_since(self.since) > RECOVERED {
+                    self.pause = PAUSE;
+                }
+                let pause = self.pause;
+                self.pause = (pause * 2).min(LONGEST_PAUSE);
+                Ended::Failed(pause)
+            }
+        };
+        self.failed = matches!(ended, Ended::Failed(_));
+        self.state = match ended {
+            Ended::Well | Ended::Alone => State::Done,
+            Ended::Refused => State::Refused,
+            Ended::Failed(pause) => State::Due(now + pause),
+        };
+        ended
+    }
+
+    /// The file was read again: what was refused, or is done, may be possible or needed now. Returns true if its daemon has to be
+    /// asked to read the file, too.
+    pub fn note_reload(&mut self, now: Instant) -> bool {
+        match self.state {
+            State::Begins | State::Runs => return self.work == RoleWork::Serve,
+            State::Due(_) | State::Done | State::Refused => {}
+        }
+        self.pause = PAUSE;
+        self.state = State::Due(now);
+        false
+    }
+
+    /// It leaves: its programs are taken off, if they would stay. Returns false if nothing is left to do.
+    pub fn note_unwanted(&mut self, stays_attached: bool, now: Instant) -> bool {
+        self.leaves = true;
+        if self.work == RoleWork::Detach || !stays_attached {
+            return self.has_process();
+        }
+        if !self.has_process() {
+            self.begin_detaching(now);
+        }
+        true
+    }
+
+    pub fn begin_detaching(&mut self, now: Instant) {
+        self.work = RoleWork::Detach;
+        self.pause = PAUSE;
+        self.state = State::Due(now);
+    }
+
+    /// True once it does its work, or it is known why it does not.
+    pub fn is_settled(&self) -> bool {
+        match self.state {
+            State::Begins => false,
+            State::Due(_) => self.failed,
+            State::Runs | State::Done | State::Refused => true,
+        }
+    }
+
+    /// What it does, in words.
+    pub fn said(&self) -> String {
+        let name = self.role.name();
+        match self.state {
+            State::Runs if !self.line.is_empty() => format!("{name}: {}", self.line),
+            State::Runs => format!("{name} runs"),
+            State::Begins => format!("{name} begins"),
+            State::Due(_) if self.failed => format!("{name} FAILED, is started again"),
+            State::Due(_) => format!("{name} waits"),
+            State::Done if self.work == RoleWork::Serve => format!("{name} has ended"),
+            State::Done => format!("{name} is attached"),
+            State::Refused => format!("{name} is REFUSED by its settings"),
+        }
+    }
+}
