@@ -123,6 +123,14 @@ pub enum Command {
     Tcp(Box<TcpArgs>),
     /// Receive telemetry reports and print them
     Collect(Box<CollectArgs>),
+    /// Stop all that hostint does to packets of this host at once, also after a reboot
+    Off {
+        /// Detach the sink immediately, although other hosts may still tag
+        #[arg(long)]
+        now: bool,
+    },
+    /// End that: roles may start again
+    On,
     /// Query the history that a collector keeps, while it runs or later
     #[command(subcommand)]
     History(HistoryCommand),

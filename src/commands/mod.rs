@@ -5,6 +5,7 @@ mod collect;
 mod completions;
 mod demo;
 mod history;
+mod off;
 mod output;
 mod postcards;
 mod run;
@@ -19,6 +20,7 @@ use anyhow::{Context, Result};
 
 use crate::cli::{Cli, Command, SinkCommand, SourceCommand, TransitCommand};
 pub use crate::host::advice::{hint, is_usage};
+use crate::host::off as switch;
 use crate::os::open_files;
 
 /// True for a command that runs until a signal ends it, and has handlers for signals then.
@@ -33,7 +35,9 @@ pub fn is_daemon(cli: &Cli) -> bool {
         Command::Transit(args) => args.command.is_none(),
         Command::Run(_) | Command::Postcards(_) | Command::Tcp(_) => true,
         Command::Collect(args) => args.read.is_none(),
-        Command::Status(_)
+        Command::Off { .. }
+        | Command::On
+        | Command::Status(_)
         | Command::History(_)
         | Command::Demo(_)
         | Command::Completions { .. } => false,
@@ -50,14 +54,25 @@ fn is_attach(cli: &Cli) -> bool {
     }
 }
 
+/// True for a command that does not begin while hostint is off: it would load kernel programs.
+fn may_be_off(cli: &Cli) -> bool {
+    let waits = matches!(cli.command, Command::Run(_) | Command::Collect(_));
+    is_attach(cli) || is_daemon(cli) && !waits
+}
+
 /// Runs a command line and returns the exit code.
 pub fn run(cli: &Cli) -> Result<u8> {
     if is_daemon(cli) || is_attach(cli) {
         open_files::require().context("cannot start")?;
     }
+    if may_be_off(cli) {
+        switch::refuse().context("cannot start")?;
+    }
     let bpffs = cli.bpffs.as_deref();
     match &cli.command {
         Command::Run(args) => run::run(bpffs, args),
+        Command::Off { now } => off::off(bpffs, *now),
+        Command::On => off::on(),
         Command::Sink(args) => sink::run(bpffs, args),
         Command::Source(args) => source::run(bpffs, args),
         Command::Transit(args) => transit::run(bpffs, args),

@@ -10,6 +10,7 @@ use super::watch::{self, Looker};
 use crate::cli::{StatusArgs, exit};
 use crate::control::{ControlAnswer, Form};
 use crate::host::ask;
+use crate::host::off;
 use crate::host::preflight::{PreflightQuery, preflight};
 use crate::host::state::{self, HostState, StatusQuery};
 use crate::model::HostStatus;
@@ -53,7 +54,10 @@ fn show(status: &HostStatus, args: &StatusArgs) -> Result<bool> {
         let all = args.all;
         print(&views::status::StatusText { status, all }.to_string())?;
     } else {
-        log::info("hostint does not run on this host (network namespace)");
+        log::info(match status.off_since_ns {
+            Some(since_ns) => off::said(since_ns),
+            None => "hostint does not run on this host (network namespace)".to_owned(),
+        });
     }
     Ok(runs)
 }

@@ -1,21 +1,17 @@
 //! The node id that is derived from the machine id, and kept, so that it stays when a later version derives another.
 
-use std::env;
 use std::fmt::Display;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::kept_files;
 use crate::model::{MachineId, NodeId};
 use crate::os::{log, netns};
 
 const MACHINE_ID: &str = "/etc/machine-id";
-
-/// The collector's state belongs to another user, so this is a folder of its own.
-const STATE: &str = "/var/lib/hostint-node";
 
 /// Finds the node id of this host: the one that is kept for this machine, else a new one, which is kept.
 ///
@@ -30,7 +26,7 @@ pub fn find() -> Result<NodeId> {
         .with_context(|| format!("cannot use {MACHINE_ID}"))?;
     // A namespace of its own is a host of its own, with the machine's files.
     let namespace = netns::name();
-    let file = file(namespace.as_deref());
+    let file = kept_files::path("id");
     Ok(find_in(&file, &machine, namespace.as_deref()))
 }
 
@@ -55,20 +51,12 @@ fn find_in(file: &Path, machine: &MachineId, namespace: Option<&str>) -> NodeId 
         }
     };
     let machine = machine.fingerprint();
-    if let Err(err) = (Kept { node, machine }).keep(file) {
+    if let Err(err) = kept_files::write(file, &Kept { node, machine }.to_string()) {
         log::info(format_args!(
             "node id {node} is derived again at each start, because {shown} cannot be written: {err}"
         ));
     }
     node
-}
-
-/// systemd names the folder that it makes.
-fn file(namespace: Option<&str>) -> PathBuf {
-    let reported = env::var_os("STATE_DIRECTORY");
-    let reported = reported.and_then(|all| env::split_paths(&all).next());
-    let name = namespace.map_or_else(|| "id".to_owned(), |name| format!("id@{name}"));
-    reported.unwrap_or_else(|| STATE.into()).join(name)
 }
 
 /// A node id, and the machine that it was derived for.
@@ -91,19 +79,5 @@ impl Kept {
             node: node.parse().ok()?,
             machine: u64::from_str_radix(machine, 16).ok()?,
         })
-    }
-
-    /// Replaces the file as a whole: roles that start at once write the same. All users may read it, because some
-    /// roles are not root.
-    fn keep(&self, file: &Path) -> io::Result<()> {
-        let folder = file.parent().unwrap_or(Path::new("/"));
-        if !folder.exists() {
-            fs::create_dir_all(folder)?;
-            fs::set_permissions(folder, Permissions::from_mode(0o755))?;
-        }
-        let new = file.with_extension(format!("{}.new", std::process::id()));
-        fs::write(&new, self.to_string())?;
-        fs::set_permissions(&new, Permissions::from_mode(0o644))?;
-        fs::rename(&new, file)
     }
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow};
 
 use super::advice::advise_pins;
 use super::ask;
+use super::off;
 use crate::control::{ControlAnswer, Form, Query};
 use crate::datapath::flow_status::{FlowSelection, VisitFlow};
 use crate::datapath::pins::Pins;
@@ -87,7 +88,10 @@ fn read_here(
             Ok(status)
         }
         None => {
-            let mut status = HostStatus::of_nothing();
+            let mut status = HostStatus {
+                off_since_ns: off::since_ns(),
+                ..HostStatus::of_nothing()
+            };
             ask::add_unpinned(&mut status);
             Ok(status)
         }
@@ -114,6 +118,7 @@ pub fn read_and_visit(
     };
     let mut status = HostStatus {
         schema: STATUS_SCHEMA,
+        off_since_ns: off::since_ns(),
         node_id: host.as_ref().map(|host| host.node.id),
         node_origin: host.as_ref().map(|host| host.node.origin),
         names: host_names::of_nodes(&datapath::host_names::read(pins)?, clock::realtime_ns()),

@@ -18,6 +18,9 @@ pub const STATUS_SCHEMA: &str = "hostint.status/1";
 pub struct HostStatus {
     #[serde(deserialize_with = "interned_name::one")]
     pub schema: InternedName,
+    /// The time since when hostint is off on this host; while it is not, this is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off_since_ns: Option<u64>,
     pub node_id: Option<NodeId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_origin: Option<NodeOrigin>,
@@ -45,6 +48,7 @@ impl HostStatus {
     pub fn of_nothing() -> Self {
         Self {
             schema: STATUS_SCHEMA,
+            off_since_ns: None,
             node_id: None,
             node_origin: None,
             names: Vec::new(),

@@ -20,7 +20,7 @@ pub mod hosts;
 pub mod known_digits;
 pub mod matrix;
 pub mod metrics;
-mod moment;
+pub mod moment;
 pub mod passages;
 pub mod path;
 pub mod paths;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::digits::{Grouped, Nanoseconds};
 use super::hosts::KnownHosts;
+use super::moment::moment;
 use super::stamped::PeerClocks;
 use super::{
     collectors, diagnosis, grants, peers, status_flows, status_postcards, status_tcp,
@@ -304,6 +305,9 @@ fn synchronisation(clock: &ClockStatus) -> String {
 
 impl fmt::Display for StatusText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(since_ns) = self.status.off_since_ns {
+            writeln!(f, "OFF since {} (try hostint on)", moment(since_ns))?;
+        }
         let hosts = KnownHosts::of_status(self.status);
         if let Some(node) = self.status.node_id {
             let origin = match self.status.node_origin {

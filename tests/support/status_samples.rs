@@ -35,6 +35,7 @@ pub fn all() -> [HostStatus; 3] {
     });
     let most = HostStatus {
         node_id: Some(NodeId(3)),
+        off_since_ns: Some(1_700_000_000_000_000_000),
         node_origin: Some(NodeOrigin::Derived),
         names: [(3, true), (4, false)].map(name).to_vec(),
         clock: Some(ClockStatus {

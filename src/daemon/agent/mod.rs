@@ -29,12 +29,15 @@ pub use self::part::{Ended, Part, RoleWork, STANDS_STILL, State};
 use super::reload::say_refusal;
 use crate::config::{ConfigError, File, Role};
 use crate::host::advice::Usage;
+use crate::host::off;
 use crate::os::log;
 use crate::os::notify::Notify;
 use crate::os::signals::{self, Hangup};
 
 /// The longest wait for news, within which signals are heeded.
 const WAIT: Duration = Duration::from_millis(100);
+/// The time between two looks whether hostint is off.
+const LOOK: Duration = Duration::from_secs(1);
 /// Processes that have not ended this time after they were asked to are killed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -56,8 +59,12 @@ pub fn run(bpffs: Option<&Path>, path: &Path) -> Result<()> {
         children: Vec::new(),
         notify: Notify::from_env(),
         is_ready: false,
+        roles,
+        off_since_ns: None,
+        next_look: None,
     };
-    agent.give(&roles, Instant::now());
+    agent.follow_switch(Instant::now());
+    agent.give(Instant::now());
     let end = agent.serve(&news);
     agent.notify.stopping();
     agent.end(&news);
@@ -72,6 +79,11 @@ struct Agent<'a> {
     children: Vec<(Role, Child)>,
     notify: Notify,
     is_ready: bool,
+    /// What the file gives.
+    roles: Vec<Role>,
+    /// While hostint is off, nothing but the collector runs.
+    off_since_ns: Option<u64>,
+    next_look: Option<Instant>,
 }
 
 /// A source beside a sink has no daemon of its own.
@@ -88,8 +100,28 @@ fn stays_attached(role: Role) -> bool {
 }
 
 impl Agent<'_> {
-    /// Makes these the roles of this host.
-    fn give(&mut self, roles: &[Role], now: Instant) {
+    /// The roles that are to run now.
+    fn wanted(&self) -> Vec<Role> {
+        let runs = |role: &Role| self.off_since_ns.is_none() || *role == Role::Collect;
+        self.roles.iter().copied().filter(runs).collect()
+    }
+
+    /// Looks whether hostint is off. Returns true if that changed.
+    fn follow_switch(&mut self, now: Instant) -> bool {
+        if self.next_look.is_some_and(|next| now < next) {
+            return false;
+        }
+        self.next_look = Some(now + LOOK);
+        let before = std::mem::replace(&mut self.off_since_ns, off::since_ns());
+        if let Some(since_ns) = self.off_since_ns.filter(|_| before.is_none()) {
+            log::warning(off::said(since_ns));
+        }
+        self.off_since_ns.is_some() != before.is_some()
+    }
+
+    /// Makes the wanted roles those of this host.
+    fn give(&mut self, now: Instant) {
+        let roles = &self.wanted();
         for part in &mut self.parts {
             let is_wanted = roles.contains(&part.role) && part.work == work_of(part.role, roles);
             if is_wanted || part.leaves {
@@ -97,10 +129,7 @@ impl Agent<'_> {
             }
             let is_role = roles.contains(&part.role);
             if part.note_unwanted(!is_role && stays_attached(part.role), now) {
-                log::info(format_args!(
-                    "{} ends: the file gives it no more",
-                    part.role.name()
-                ));
+                log::info(format_args!("{} ends", part.role.name()));
             } else {
                 part.state = State::Done;
             }
@@ -126,6 +155,9 @@ impl Agent<'_> {
             if signals::reload_asked() {
                 self.reload();
             }
+            if self.follow_switch(Instant::now()) {
+                self.give(Instant::now());
+            }
             if signals::usr1_received() {
                 for (role, _) in &self.children {
                     ask(&self.children, *role, Signal::SIGUSR1);
@@ -146,11 +178,11 @@ impl Agent<'_> {
         let now = Instant::now();
         let read =
             || -> Result<Vec<Role>, ConfigError> { File::check(self.starter.config)?.roles() };
-        let roles = match read() {
-            Ok(roles) => roles,
+        match read() {
+            Ok(roles) => self.roles = roles,
             Err(mistakes) => return say_refusal(&mistakes.into()),
-        };
-        self.give(&roles, now);
+        }
+        self.give(now);
         for part in self.parts.iter_mut().filter(|part| !part.leaves) {
             if part.note_reload(now) {
                 ask(&self.children, part.role, Signal::SIGHUP);
@@ -255,7 +287,7 @@ impl Agent<'_> {
         let settled = self.parts.iter().all(Part::is_settled);
         if settled && !self.is_ready {
             let is_refused = |part: &Part| part.state == State::Refused;
-            if self.parts.iter().all(is_refused) {
+            if !self.parts.is_empty() && self.parts.iter().all(is_refused) {
                 return Err(Usage("no role can start with these settings".to_owned()).into());
             }
             self.is_ready = true;
@@ -270,7 +302,9 @@ impl Agent<'_> {
     }
 
     fn said(&self) -> String {
-        let said: Vec<String> = self.parts.iter().map(Part::said).collect();
+        let off = self.off_since_ns.map(off::said);
+        let parts = self.parts.iter().map(Part::said);
+        let said: Vec<String> = off.into_iter().chain(parts).collect();
         said.join("; ")
     }
 

@@ -1,7 +1,9 @@
 //! `hostint run`: all roles of a host from one file, under traffic.
 
 use std::fs;
+use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -80,17 +82,9 @@ fn one_file_and_one_command_a_host_measure_both_directions() {
         ConfigFile::new(&lab.b, &tables("b0", 2, "10.9.1.1")),
     ];
     let _agents = [run(&lab.a, &files[0]), run(&lab.b, &files[1])];
-    let socket = lab.b.udp("10.9.2.1:7000");
-    socket
-        .set_read_timeout(Some(std::time::Duration::from_secs(5)))
-        .unwrap();
-    let client = lab.a.udp("10.9.1.1:0");
+    let questions = Questions::new(&lab);
     await_that("packets of both directions are measured", || {
-        client.send_to(b"a question", "10.9.2.1:7000").unwrap();
-        let mut bytes = [0; 100];
-        let (len, from) = socket.recv_from(&mut bytes).unwrap();
-        assert_eq!(&bytes[..len], b"a question");
-        socket.send_to(b"an answer", from).unwrap();
+        questions.ask();
         lab.a.count("sink", "received") > 10 && lab.b.count("sink", "received") > 10
     });
 }
@@ -205,4 +199,81 @@ fn processes_end_with_an_agent_that_is_killed_and_the_next_one_goes_on() {
     let mut agent = run(&lab.b, &file);
     assert_eq!(agent.end(), Some(0), "{}", agent.stderr());
     assert!(lab.b.status()["sink"].is_object(), "what is attached stays");
+}
+
+/// Questions from a to b, each of which has to be answered in time.
+struct Questions {
+    client: UdpSocket,
+    server: UdpSocket,
+}
+
+impl Questions {
+    fn new(lab: &Lab) -> Self {
+        let wait = Some(Duration::from_secs(5));
+        let (client, server) = (lab.a.udp("10.9.1.1:0"), lab.b.udp("10.9.2.1:7000"));
+        client.set_read_timeout(wait).unwrap();
+        server.set_read_timeout(wait).unwrap();
+        Self { client, server }
+    }
+
+    /// Asks one question; it has to arrive, and so does its answer.
+    fn ask(&self) {
+        let mut bytes = [0; 100];
+        self.client.send_to(b"a question", "10.9.2.1:7000").unwrap();
+        let (len, from) = self.server.recv_from(&mut bytes).expect("the question");
+        assert_eq!(&bytes[..len], b"a question");
+        self.server.send_to(b"an answer", from).unwrap();
+        let len = self.client.recv(&mut bytes).expect("the answer");
+        assert_eq!(&bytes[..len], b"an answer");
+    }
+}
+
+#[test]
+fn off_ends_all_under_traffic_and_holds_until_on() {
+    let lab = Lab::new();
+    let other = ConfigFile::new(&lab.a, &tables("a0", 1, "10.9.2.1"));
+    let file = ConfigFile::new(&lab.b, &format!("{}{OTHERS}", tables("b0", 2, "10.9.1.1")));
+    let _other = run(&lab.a, &other);
+    let mut agent = run(&lab.b, &file);
+    let questions = Questions::new(&lab);
+    let is_measured = || {
+        questions.ask();
+        lab.a.count("sink", "received") > 10 && lab.b.count("sink", "received") > 10
+    };
+    await_that("both directions are measured", is_measured);
+
+    let ending = std::thread::spawn({
+        let b = lab.b.clone();
+        move || b.hostint("off")
+    });
+    while !ending.is_finished() {
+        questions.ask();
+    }
+    ending.join().unwrap();
+    let status = lab.b.try_hostint("status --json");
+    assert_eq!(status.status.code(), Some(3), "nothing is attached");
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert!(status["off_since_ns"].as_u64().is_some(), "{status}");
+    await_that("nothing but the collector runs", || {
+        questions.ask();
+        names(&agent) == ["collect"]
+    });
+
+    assert_eq!(agent.end(), Some(0));
+    let agent = lab.b.start(
+        &format!("run --config {}", file.shown()),
+        "hostint is off on this host",
+    );
+    await_that("the next agent heeds it", || names(&agent) == ["collect"]);
+    let refused = lab.b.try_hostint("sink --dev b0 --node-id 2");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("try hostint on"), "{said}");
+
+    lab.b.hostint("on");
+    await_that("its roles are there again", || {
+        questions.ask();
+        names(&agent) == ["collect", "postcards", "sink", "tcp"]
+            && lab.b.status()["source"].is_object()
+    });
+    await_that("both directions are measured again", is_measured);
 }
