@@ -35,20 +35,23 @@ pub fn root() -> Option<PathBuf> {
 fn find_root() -> Option<PathBuf> {
     let outer = || {
         netns::outer_processes().into_iter().find_map(|pid| {
-            let folder = mounted_for(&pid.to_string())?;
-            let below = folder.strip_prefix("/").unwrap_or(&folder);
-            netns::hold(&Path::new(&format!("/proc/{pid}/root")).join(below)).ok()
+            let root = PathBuf::from(format!("/proc/{pid}/root"));
+            netns::hold(&mounted_for(&pid.to_string(), &root)?).ok()
         })
     };
-    mounted_for("self").or_else(outer)
+    mounted_for("self", Path::new("/")).or_else(outer)
 }
 
-/// The folder of the first cgroup2 file system among a process's mounts.
-fn mounted_for(process: &str) -> Option<PathBuf> {
+/// The folder of the first cgroup2 file system among a process's mounts that is not covered by another mount, as it is seen
+/// below the root of that process.
+fn mounted_for(process: &str, root: &Path) -> Option<PathBuf> {
     let mounts = std::fs::read_to_string(format!("/proc/{process}/mounts")).ok()?;
     let mut fields = mounts.lines().map(|line| line.split(' '));
     fields.find_map(|mut fields| {
-        let folder = fields.nth(1)?;
-        (fields.next()? == "cgroup2").then(|| PathBuf::from(folder))
+        let folder = Path::new(fields.nth(1)?);
+        let folder = root.join(folder.strip_prefix("/").ok()?);
+        let is_seen =
+            || statfs(&folder).is_ok_and(|found| found.filesystem_type() == CGROUP2_SUPER_MAGIC);
+        (fields.next()? == "cgroup2" && is_seen()).then_some(folder)
     })
 }
