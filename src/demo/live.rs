@@ -128,8 +128,9 @@ impl Demo {
         say("a collector and a sink on the right, a sink and a source on the left");
         let Self { roles, network, .. } = self;
         let reports = Arc::clone(&self.reports);
-        let collect =
-            format!("collect --listen {RIGHT} --store history.db --http 127.0.0.1:{PAGE_PORT}");
+        let collect = format!(
+            "collect --listen {RIGHT} --store history.db --output /dev/stdout --http 127.0.0.1:{PAGE_PORT}"
+        );
         roles.start(
             "the collector",
             Some(&network.right),

@@ -92,7 +92,9 @@ impl fmt::Display for TextLine<'_> {
                     text(report.hops.sink().node),
                     report.sequence
                 )?;
-                if let Some(queue) = report.queue() {
+                if let Some(queue) = report.queue()
+                    && (queue.packets != 0 || queue.bytes != 0)
+                {
                     write!(f, "  queue {} packets {} bytes", queue.packets, queue.bytes)?;
                 }
             }

@@ -359,3 +359,50 @@ fn a_capture_becomes_a_file_too() {
     );
     assert_eq!(fs::read(&path).unwrap(), fs::read(&lines).unwrap());
 }
+
+#[test]
+fn with_a_history_lines_are_printed_only_where_they_were_asked_for() {
+    let scratch = Folder::create();
+    let file = scratch.file("asked").display().to_string();
+    for (sentence, store, flags, printed, kept) in [
+        ("nothing was asked for", "a.db", &[][..], 0, 0),
+        ("JSON", "b.db", &["--json"], 5, 0),
+        ("a file", "c.db", &["--output", &file], 0, 5),
+        ("there is no history", "none", &[], 5, 0),
+    ] {
+        let store = match store {
+            "none" => store.to_owned(),
+            name => scratch.file(name).display().to_string(),
+        };
+        let out = scratch.file("out");
+        let mut command = Command::new(places::hostint());
+        command
+            .args(["collect", "--listen", "127.0.0.1:0", "--store", &store])
+            .args(flags)
+            .stdin(Stdio::null())
+            .stdout(File::create(&out).unwrap());
+        let mut daemon = Daemon::start(&mut command);
+        if printed + kept == 0 {
+            daemon.wait_for("reports go to the history alone");
+        }
+        let line = daemon.wait_for("collecting on ");
+        let address = line.trim().rsplit(' ').next().unwrap().parse().unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut collector = Collector {
+            daemon,
+            address,
+            socket,
+            sent: 0,
+        };
+        collector.send(5);
+        let said = collector.end();
+        assert!(
+            said.contains("5 datagrams, 5 reports"),
+            "{sentence}: {said}"
+        );
+        let lines = |path: &Path| fs::read_to_string(path).unwrap_or_default().lines().count();
+        assert_eq!(lines(&out), printed, "{sentence}: standard output");
+        assert_eq!(lines(Path::new(&file)), kept, "{sentence}: the file");
+        let _ = fs::remove_file(&file);
+    }
+}

@@ -26,6 +26,7 @@ mod summary;
 mod takers;
 mod wall;
 
+use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,6 +40,7 @@ use self::plan::CollectPlan;
 use self::publish::{KeepHosts, PublishBoard};
 use self::readiness::Readiness;
 use self::reload::ReloadPlan;
+use self::report_lines::LineForm;
 use self::signals::HeedSignals;
 use super::duty::Duties;
 use super::http;
@@ -120,6 +122,16 @@ impl Opening {
         let (seen, bases) = self.store.as_mut().map(kept).unwrap_or_default();
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
+        let form = match store.is_some() && is_unread(&plan.config) {
+            true => LineForm::Nothing,
+            false => LineForm::of(&plan.config),
+        };
+        if form == LineForm::Nothing {
+            log::info(
+                "reports go to the history alone: standard output is no terminal, and neither --json nor --output is given",
+            );
+        }
+        let output = (output, form);
         let mut hub = takers::live_hub(&plan, output, store.as_ref(), &mut engines);
         let now_ns = wall::now_ns();
         hub.ledgers.start_at(now_ns);
@@ -170,6 +182,11 @@ impl Opening {
             _server: server,
         })
     }
+}
+
+/// True if lines would go to where they were not asked for, such as a journal.
+fn is_unread(config: &CollectConfig) -> bool {
+    !config.json && config.output.is_none() && !io::stdout().is_terminal()
 }
 
 fn say_address(address: &SocketAddr) {

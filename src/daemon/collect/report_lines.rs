@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::collector::{ReceivedReport, ReportNews, ReportTaker};
+use crate::config::CollectConfig;
 use crate::model::{CapturedConnection, NodeNames, Record};
 use crate::views::captured_option::CapturedLine;
 use crate::views::tcp_json::TcpJson;
@@ -14,19 +15,38 @@ use crate::views::text::TextLine;
 /// The number of bytes that are written at once, about.
 const CHUNK_BYTES: usize = 64 << 10;
 
+/// What lines are written as.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum LineForm {
+    /// There are none: what would be a line is only kept in the history, and passed on.
+    Nothing,
+    Text,
+    Json,
+}
+
+impl LineForm {
+    /// What the user chose.
+    pub fn of(config: &CollectConfig) -> Self {
+        match config.json {
+            true => Self::Json,
+            false => Self::Text,
+        }
+    }
+}
+
 /// The writer of lines. The output gets whole lines only.
 pub struct ReportLines<W: Write> {
     out: io::BufWriter<W>,
-    json: bool,
+    form: LineForm,
     line: Vec<u8>,
     names: Arc<NodeNames>,
 }
 
 impl<W: Write> ReportLines<W> {
-    pub fn new(out: W, json: bool) -> Self {
+    pub fn new(out: W, form: LineForm) -> Self {
         Self {
             out: io::BufWriter::with_capacity(CHUNK_BYTES, out),
-            json,
+            form,
             line: Vec::new(),
             names: Arc::default(),
         }
@@ -39,7 +59,7 @@ impl<W: Write> ReportLines<W> {
 
     /// Writes what a capture tells of TCP option 114.
     pub fn write_captured(&mut self, connections: &[CapturedConnection]) -> io::Result<()> {
-        if self.json {
+        if self.form == LineForm::Json {
             return self.write_records(connections.iter().map(TcpJson::captured));
         }
         self.line.clear();
@@ -69,7 +89,7 @@ impl<W: Write> ReportLines<W> {
             ..
         } = *received;
         self.line.clear();
-        if self.json {
+        if self.form == LineForm::Json {
             Record::new(report, arrival)
                 .with_names(reasons)
                 .in_class(class)
@@ -106,12 +126,14 @@ impl<W: Write> ReportLines<W> {
 impl<W: Write> ReportTaker for ReportLines<W> {
     /// Only JSON has lines about coverage and sums of drops; a report without sums is only a sign of life.
     fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
+        let json = self.form == LineForm::Json;
         match news {
+            _ if self.form == LineForm::Nothing => Ok(()),
             ReportNews::Report(received) => self.write_report(received),
-            ReportNews::Coverage(report, arrival) if self.json => {
+            ReportNews::Coverage(report, arrival) if json => {
                 self.write_records(report.records(arrival.exporter.ip(), arrival.received_ns))
             }
-            ReportNews::Drops(report, _, arrival) if self.json && !report.sums.is_empty() => {
+            ReportNews::Drops(report, _, arrival) if json && !report.sums.is_empty() => {
                 self.write_records([report.record(arrival.exporter.ip(), arrival.received_ns)])
             }
             _ => Ok(()),

@@ -11,6 +11,7 @@ use super::engines;
 use super::output::{Output, written};
 use super::plan::CollectPlan;
 use super::publish::hosts_of;
+use super::report_lines::LineForm;
 use super::takers::{self, Hub};
 use super::{report_file_lines, store, summary};
 use crate::cli::CollectArgs;
@@ -56,7 +57,12 @@ pub fn run(
     give_up_all_but(&[])?;
     let store = store::start(opened)?;
     let mut engines = engines::start(engines, &config.engines, Patience::Wait)?;
-    let mut hub = takers::hub(&plan, output, store.as_ref(), &mut engines);
+    let mut hub = takers::hub(
+        &plan,
+        (output, LineForm::of(config)),
+        store.as_ref(),
+        &mut engines,
+    );
     let result = source.read(args, &mut hub);
     let flushed = hub.finish();
     keep_hosts(&mut hub);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::output::Output;
 use super::plan::CollectPlan;
-use super::report_lines::ReportLines;
+use super::report_lines::{LineForm, ReportLines};
 use crate::collector::{ReceivedReport, ReportHub, ReportNews, ReportTaker, SETTLED_NS};
 use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::{
@@ -39,14 +39,14 @@ impl Takers {
 /// Makes the hub, with all that take reports.
 pub fn hub(
     plan: &CollectPlan,
-    output: Output,
+    (output, form): (Output, LineForm),
     store: Option<&Store>,
     engines: &mut Engines,
 ) -> Hub {
     let takers = Takers {
         history: store.map(Store::keeper),
         engines: (!engines.is_empty()).then(|| engines.feed()),
-        lines: ReportLines::new(output, plan.config.json),
+        lines: ReportLines::new(output, form),
     };
     let drop_reasons = plan.config.drop_reasons.clone();
     ReportHub::new(takers, drop_reasons, plan.classes.clone())
@@ -55,7 +55,7 @@ pub fn hub(
 /// The same for reports that come in now.
 pub fn live_hub(
     plan: &CollectPlan,
-    output: Output,
+    output: (Output, LineForm),
     store: Option<&Store>,
     engines: &mut Engines,
 ) -> Hub {
