@@ -1,6 +1,7 @@
 //! The command line, from which help, man pages and completions are generated.
 
 mod demo;
+mod doctor;
 mod history;
 mod history_args;
 mod history_hops;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use demo::DemoArgs;
+pub use doctor::{CheckArgs, DoctorArgs};
 pub use history::{FlowsArgs, HistoryCommand, SubjectArgs};
 pub use history_args::{HistoryArgs, NodeArg, When};
 pub use history_hops::HopsArgs;
@@ -44,7 +46,7 @@ pub mod exit {
     pub const NOTHING: u8 = 3;
 }
 
-const AFTER_HELP: &str = "On a new host, run hostint status --preflight: it lists what is missing and changes nothing.\n\n\
+const AFTER_HELP: &str = "On a new host, run hostint doctor: it lists what is missing and changes nothing.\n\n\
                           Exit codes: 0 success, 1 failure, 2 wrong command line or config, 3 hostint does not run \
                           on this host, or there is no such history.";
 
@@ -136,6 +138,10 @@ pub enum Command {
     History(HistoryCommand),
     /// Show what hostint does on this host, with counters and flows
     Status(StatusArgs),
+    /// Say what is wrong on this host or missing for hostint, worst first, each with what to try; changes nothing
+    Doctor(DoctorArgs),
+    /// Check a config file, and list all mistakes in it
+    Check(CheckArgs),
     /// See hostint at work on this machine, in a small network of its own
     Demo(DemoArgs),
     /// Print what a shell needs to complete hostint's command lines
@@ -346,15 +352,14 @@ pub struct StatusArgs {
     #[arg(long)]
     pub all: bool,
 
-    /// Print one JSON object (schema hostint.status/1, with --preflight hostint.preflight/1, with --check-config
-    /// hostint.config-check/1)
+    /// Print one JSON object (schema hostint.status/1)
     #[arg(long)]
     pub json: bool,
 
     /// Show flows, counters and peers on the whole screen, and refresh them at this interval [default: 1]; with
     /// --json print one line each time
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1")]
-    #[arg(conflicts_with_all = ["preflight", "check_config", "all"])]
+    #[arg(conflicts_with = "all")]
     pub watch: Option<Interval>,
 
     /// With --watch: take the ways of packets from this history of a collector, which knows the times between nodes and
@@ -366,26 +371,4 @@ pub struct StatusArgs {
     /// [default: /run/hostint/control.NAMESPACE.sock]
     #[arg(long, value_name = "PATH", env = "HOSTINT_CONTROL", hide_env = true)]
     pub control: Option<PathBuf>,
-
-    /// Check instead whether this host has everything that hostint needs, with advice; changes nothing. Exit code
-    /// 1 if a check fails
-    #[arg(long)]
-    pub preflight: bool,
-
-    /// With --preflight: check the interfaces, collectors and lease key of this TOML file
-    /// [default: HOSTINT_CONFIG, or /etc/hostint/hostint.toml if it exists]
-    #[arg(long, value_name = "FILE", requires = "preflight")]
-    pub config: Option<PathBuf>,
-
-    /// With --preflight: check this interface instead of those of the config file; may be repeated
-    #[arg(long, value_name = "DEV", requires = "preflight")]
-    pub dev: Vec<String>,
-
-    /// With --preflight: check the route to this collector instead of those of the config file; may be repeated
-    #[arg(long, value_name = "HOST[:PORT]", requires = "preflight")]
-    pub collector: Vec<String>,
-
-    /// Only check this config file, and list all mistakes in it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["flows", "peers", "sort", "all"])]
-    pub check_config: Option<PathBuf>,
 }

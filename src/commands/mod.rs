@@ -1,9 +1,10 @@
 //! The subcommands, one file each: arguments become one call, its result is printed, and an exit code is returned.
 
-mod check_config;
+mod check;
 mod collect;
 mod completions;
 mod demo;
+mod doctor;
 mod history;
 mod off;
 mod output;
@@ -38,6 +39,8 @@ pub fn is_daemon(cli: &Cli) -> bool {
         Command::Off { .. }
         | Command::On
         | Command::Status(_)
+        | Command::Doctor(_)
+        | Command::Check(_)
         | Command::History(_)
         | Command::Demo(_)
         | Command::Completions { .. } => false,
@@ -80,6 +83,8 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Tcp(args) => tcp::run(bpffs, args),
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
+        Command::Doctor(args) => doctor::run(bpffs, args),
+        Command::Check(args) => check::run(args),
         Command::History(args) => history::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Completions { shell } => completions::run(*shell),

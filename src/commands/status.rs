@@ -2,28 +2,20 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use super::check_config;
 use super::output::print;
 use super::watch::{self, Looker};
 use crate::cli::{StatusArgs, exit};
 use crate::control::{ControlAnswer, Form};
 use crate::host::ask;
 use crate::host::off;
-use crate::host::preflight::{PreflightQuery, preflight};
 use crate::host::state::{self, HostState, StatusQuery};
 use crate::model::HostStatus;
 use crate::os::log;
 use crate::views;
 
 pub fn run(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
-    if let Some(path) = &args.check_config {
-        return check_config::run(path, args.json);
-    }
-    if args.preflight {
-        return look_ahead(bpffs, args);
-    }
     let query = StatusQuery {
         flows: args.flows,
         peers: args.peers,
@@ -71,20 +63,4 @@ fn show_answer(answer: ControlAnswer) -> Result<bool> {
         (None, None) => bail!("the daemon's answer holds no status"),
     }
     Ok(answer.runs.unwrap_or(true))
-}
-
-/// `hostint status --preflight`
-fn look_ahead(bpffs: Option<&Path>, args: &StatusArgs) -> Result<u8> {
-    let query = PreflightQuery {
-        config: args.config.as_deref(),
-        devs: &args.dev,
-        collectors: &args.collector,
-    };
-    let found = preflight(bpffs, query).context("cannot look at this host")?;
-    print(&if args.json {
-        format!("{}\n", serde_json::to_string(&found)?)
-    } else {
-        views::preflight::PreflightText(&found).to_string()
-    })?;
-    Ok(if found.ready { exit::OK } else { exit::FAILURE })
 }

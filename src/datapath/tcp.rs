@@ -109,7 +109,7 @@ impl TcpPrograms {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "the kernel lacks or refuses iter/tcp and tp_btf/inet_sock_set_state, one of which it takes to see \
-                 connections (see hostint status --preflight)",
+                 connections (see hostint doctor)",
             ));
         }
         programs.found = PartsFound {

@@ -138,7 +138,7 @@ fn why_refused() -> String {
             "the limit of locked memory may be too low (try ulimit -l unlimited)".to_owned()
         }
         (None, _) => "this process has all capabilities for it, so the kernel or the container's seccomp profile refuses \
-                      it to every user (hostint status --preflight names all that is refused)"
+                      it to every user (hostint doctor names all that is refused)"
             .to_owned(),
     }
 }

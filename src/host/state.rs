@@ -32,6 +32,12 @@ impl StatusQuery {
         sort: FlowSort::Loss,
     };
 
+    /// The state with all peers, without single flows.
+    pub const ALL_PEERS: Self = Self {
+        peers: usize::MAX,
+        ..Self::NO_FLOWS
+    };
+
     /// The same question as the daemon understands it.
     pub fn to_question(self, form: Form, all: bool) -> Query {
         Query {
@@ -75,7 +81,7 @@ pub fn read_or_ask(
     Err(failed).context("cannot read the state of this host")
 }
 
-fn read_here(
+pub fn read_here(
     bpffs: Option<&Path>,
     control: Option<&Path>,
     query: StatusQuery,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::KernelPart;
 
 /// The schema of a `Preflight` as JSON.
-pub const PREFLIGHT_SCHEMA: &str = "hostint.preflight/1";
+pub const PREFLIGHT_SCHEMA: &str = "hostint.doctor/1";
 
 /// The verdict of a finding.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]

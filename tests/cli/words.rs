@@ -48,7 +48,7 @@ fn help_names_and_explains_every_flag() {
     root.build();
     let mut all = Vec::new();
     commands(&root, Vec::new(), &mut all);
-    assert_eq!(all.len(), 38);
+    assert_eq!(all.len(), 40);
     for (path, command) in all {
         let mut args: Vec<&str> = path.iter().map(String::as_str).collect();
         args.push("--help");
@@ -92,7 +92,7 @@ fn completions_know_every_command_in_each_shell() {
         let output = hostint(&["completions", shell]);
         assert_eq!(output.status.code(), Some(0), "{shell}");
         let script = text(&output.stdout);
-        for command in ["sink", "source", "transit", "history", "drops", "preflight"] {
+        for command in ["sink", "source", "transit", "history", "drops", "doctor"] {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }

@@ -349,7 +349,7 @@ fn every_setting_has_a_variable_and_a_key() {
 
 fn check_config(args: &[&str]) -> Output {
     Command::new(places::hostint())
-        .args(["status", "--check-config"])
+        .args(["check"])
         .args(args)
         .output()
         .unwrap()
@@ -475,7 +475,7 @@ fn secrets_of_another_command_are_its_own_business() {
         );
         let read = run(&["collect", "--config", file.path(), "--read", reports.path()]);
         assert_eq!(read.status.code(), Some(0), "{sentence}: {read:?}");
-        let check = run(&["status", "--check-config", file.path()]);
+        let check = run(&["check", file.path()]);
         assert_eq!(check.status.code(), Some(2), "{sentence}: {check:?}");
         let says =
             String::from_utf8(check.stderr).unwrap() + &String::from_utf8_lossy(&check.stdout);

@@ -119,7 +119,7 @@ fn a_file_that_the_service_manager_hands_over_may_seem_to_be_read_by_a_group() {
     ];
     for (name, given, code) in cases {
         let output = Command::new(places::hostint())
-            .args(["status", "--check-config", file.path()])
+            .args(["check", file.path()])
             .env("CREDENTIALS_DIRECTORY", given)
             .output()
             .unwrap();

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use hostint::model::preflight::*;
-use hostint::model::{KERNEL_PARTS, KernelPart, Without};
+use hostint::model::{
+    CollectorStatus, HostStatus, KERNEL_PARTS, KernelPart, LeaseState, PeerStatus, SinkStatus,
+    Without,
+};
 use hostint::os::nftables;
 use hostint::views::preflight::{
-    PreflightText, judge_device, judge_drops, judge_host, judge_network,
+    PreflightText, judge_device, judge_drops, judge_host, judge_network, judge_running,
 };
+use hostint_testing::status_samples::{idle_sink, nothing, reasons, silent_peer, source};
 
 fn host() -> HostFacts {
     HostFacts {
@@ -623,11 +627,16 @@ fn the_list_reads_line_by_line_and_ends_with_the_verdict() {
              FAIL  clock         so and so (do that)\nNOT ready: 2 failures\n",
         ),
     ] {
-        assert_eq!(
-            PreflightText(&Preflight::new(findings)).to_string(),
-            text,
-            "{sentence}"
-        );
+        let found = &Preflight::new(findings);
+        let all = PreflightText { found, all: true }.to_string();
+        assert_eq!(all, text, "{sentence}");
+        let (failures, notes) = (found.failures, found.notes);
+        let bad = PreflightText { found, all: false }.to_string();
+        assert!(!bad.contains("ok  "), "{sentence}: {bad}");
+        assert_eq!(bad.matches("FAIL").count(), failures, "{sentence}: {bad}");
+        assert_eq!(bad.matches("note  ").count(), notes, "{sentence}: {bad}");
+        let fine = found.findings.len() - failures - notes;
+        assert!(bad.contains(&format!("{fine} check")), "{sentence}: {bad}");
     }
 }
 
@@ -703,5 +712,123 @@ fn each_part_that_is_missing_is_told_with_the_words_of_the_table() {
 fn the_rows_of_parts_have_the_order_of_their_bits() {
     for (n, row) in KERNEL_PARTS.iter().enumerate() {
         assert_eq!(row.part as usize, n, "{}", row.name);
+    }
+}
+
+/// A status whose source has one peer in this state.
+fn with_peer(state: LeaseState, dest: &str) -> HostStatus {
+    let mut peer = PeerStatus {
+        dest: dest.parse().unwrap(),
+        ..silent_peer()
+    };
+    peer.lease.state = state;
+    let mut source = source();
+    source.peers = vec![peer];
+    HostStatus {
+        source: Some(source),
+        ..nothing()
+    }
+}
+
+/// A check, its verdict, and words of what was found.
+type Judged = (&'static str, Verdict, &'static str);
+
+#[test]
+fn what_runs_is_judged_by_what_it_says() {
+    use Verdict::{Fail, Note};
+    // The source watches 192.0.2.2 by its name.
+    let (named, other) = ("192.0.2.2", "192.0.2.9");
+    let silent = CollectorStatus {
+        address: "192.0.2.7:32766".parse().unwrap(),
+        state: "silent",
+        since_ns: 1_700_000_000_000_000_000,
+        sent: 1,
+        lost: 0,
+        doubtful: 1,
+        queue_percent: None,
+    };
+    let cases: Vec<(&str, HostStatus, Vec<Judged>)> = vec![
+        ("nothing runs", nothing(), vec![]),
+        (
+            "hostint is off",
+            HostStatus {
+                off_since_ns: Some(1_700_000_000_000_000_000),
+                ..nothing()
+            },
+            vec![("off", Fail, "since 2023-11-14")],
+        ),
+        (
+            "a sink with its daemon",
+            HostStatus {
+                sink: Some(idle_sink()),
+                ..nothing()
+            },
+            vec![],
+        ),
+        (
+            "a sink without one",
+            HostStatus {
+                sink: Some(SinkStatus {
+                    daemon_pid: None,
+                    ..idle_sink()
+                }),
+                ..nothing()
+            },
+            vec![("daemon", Fail, "no daemon runs")],
+        ),
+        (
+            "a collector that fell silent",
+            HostStatus {
+                sink: Some(SinkStatus {
+                    collectors: vec![silent],
+                    ..idle_sink()
+                }),
+                ..nothing()
+            },
+            vec![("collector", Fail, "192.0.2.7:32766 has been silent since")],
+        ),
+        (
+            "a destination that is watched by name and has no sink",
+            with_peer(LeaseState::NoSink, named),
+            vec![("peer", Note, "192.0.2.2 no sink in front of it")],
+        ),
+        (
+            "a host without a sink to which packets go",
+            with_peer(LeaseState::NoSink, other),
+            vec![],
+        ),
+        (
+            "a sink with another key",
+            with_peer(LeaseState::Forged, other),
+            vec![("peer", Fail, "--lease-key")],
+        ),
+        (
+            "a sink that grants a lease, and whose path is not proved yet",
+            with_peer(LeaseState::Granted, named),
+            vec![],
+        ),
+        (
+            "reasons of counters",
+            HostStatus {
+                why: reasons(),
+                ..nothing()
+            },
+            vec![
+                ("tagging", Fail, ""),
+                ("transit", Note, "1 "),
+                ("stripping", Fail, "1 "),
+                ("measuring", Note, "1 "),
+                ("measuring", Note, "1 "),
+            ],
+        ),
+    ];
+    for (sentence, status, expected) in cases {
+        let found = judge_running(&status);
+        let facts: Vec<_> = found.iter().map(|one| (one.check, one.verdict)).collect();
+        let wanted: Vec<_> = expected.iter().map(|one| (one.0, one.1)).collect();
+        assert_eq!(facts, wanted, "{sentence}: {found:#?}");
+        for (one, (_, _, words)) in found.iter().zip(expected) {
+            assert!(one.found.contains(words), "{sentence}: {}", one.found);
+        }
     }
 }

@@ -19,6 +19,7 @@ mod root {
     mod coverage;
     mod dashboards;
     mod demo;
+    mod doctor;
     mod drops;
     mod drops_counted;
     mod drops_ignored;
@@ -67,7 +68,6 @@ mod root {
     mod postcards_harmless;
     mod postcards_standard;
     mod postcards_status;
-    mod preflight;
     mod privileges;
     mod queues;
     mod refusing_kernels;

@@ -470,7 +470,7 @@ fn config_check() -> Shape {
             std::fs::write(&path, content).unwrap();
         }
         let output = Command::new(places::hostint())
-            .args(["status", "--json", "--check-config"])
+            .args(["check", "--json"])
             .arg(&path)
             .output()
             .unwrap();
@@ -870,7 +870,7 @@ fn make_schemas() -> Schemas {
         ("hostint.status/1", status()),
         ("hostint.dests/1", destinations()),
         ("hostint.rules/1", watchlist()),
-        ("hostint.preflight/1", preflight()),
+        ("hostint.doctor/1", preflight()),
         ("hostint.config-check/1", config_check()),
         ("hostint.control/1 request", request()),
         ("hostint.control/1 answer", answer()),

@@ -74,7 +74,7 @@ else
 fi
 
 between='[x for x in last["passages"] if (x["in_interface"], x["out_interface"]) == ("m0.5", "m1")]'
-if "$hostint" preflight 2>&1 | grep -q "cannot carry the time" || [ "$(printf '%s\n' 5.18 "$(uname -r)" | sort -V | head -1)" != 5.18 ]; then
+if "$hostint" doctor 2>&1 | grep -q "cannot carry the time" || [ "$(printf '%s\n' 5.18 "$(uname -r)" | sort -V | head -1)" != 5.18 ]; then
 	ip netns exec pm "$hostint" postcards --hops --dev m0 >"$work/hops.out" 2>"$work/hops.err" && fail "hops start on $(uname -r)"
 	grep -q "that takes Linux 5.18" "$work/hops.err" || fail "it does not say what hops take"
 	echo "ok: hops: refused, with the reason"

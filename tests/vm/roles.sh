@@ -64,7 +64,7 @@ role() { # runs or ends, name, words at which it runs, then hostint's arguments
 }
 
 begun=$SECONDS code=0
-"$hostint" status --preflight >"$work/preflight" 2>"$work/err" || code=$?
+"$hostint" doctor >"$work/preflight" 2>"$work/err" || code=$?
 cat "$work/err" "$work/preflight"
 is_told_well "preflight" "$work/err"
 [ $code = "$([ $kernel = typeless ] && echo 1 || echo 0)" ] || fail "preflight: exit code $code"

@@ -122,16 +122,7 @@ impl Opening {
         let (seen, bases) = self.store.as_mut().map(kept).unwrap_or_default();
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
-        let form = match store.is_some() && is_unread(&plan.config) {
-            true => LineForm::Nothing,
-            false => LineForm::of(&plan.config),
-        };
-        if form == LineForm::Nothing {
-            log::info(
-                "reports go to the history alone: standard output is no terminal, and neither --json nor --output is given",
-            );
-        }
-        let output = (output, form);
+        let output = (output, line_form(&plan.config, store.is_some()));
         let mut hub = takers::live_hub(&plan, output, store.as_ref(), &mut engines);
         let now_ns = wall::now_ns();
         hub.ledgers.start_at(now_ns);
@@ -184,9 +175,16 @@ impl Opening {
     }
 }
 
-/// True if lines would go to where they were not asked for, such as a journal.
-fn is_unread(config: &CollectConfig) -> bool {
-    !config.json && config.output.is_none() && !io::stdout().is_terminal()
+/// With a history, lines are not written to where they were not asked for, such as a journal.
+fn line_form(config: &CollectConfig, has_history: bool) -> LineForm {
+    let is_asked = config.json || config.output.is_some() || io::stdout().is_terminal();
+    if is_asked || !has_history {
+        return LineForm::of(config);
+    }
+    log::info(
+        "reports go to the history alone: standard output is no terminal, and neither --json nor --output is given",
+    );
+    LineForm::Nothing
 }
 
 fn say_address(address: &SocketAddr) {

@@ -155,7 +155,7 @@ fn begin(
         false => QueueCards::begin(&plan, &links, &mut found)?,
     };
     if drops.is_none() && hops.is_none() && queues.is_none() {
-        bail!("the kernel lacks or refuses all that is asked for (see hostint status --preflight)");
+        bail!("the kernel lacks or refuses all that is asked for (see hostint doctor)");
     }
     give_up_all_but(match &hops {
         Some(_) => &privileges::POSTCARDS_HOPS[..],

@@ -21,7 +21,7 @@ use crate::datapath::{
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, DropsFacts, Finding, HostFacts, NetworkFacts,
-    PacketFilter, Preflight, version,
+    PacketFilter, version,
 };
 use crate::os::privileges::Capability;
 use crate::os::{
@@ -37,7 +37,7 @@ const PROGRAMS: [Capability; 2] = [Capability::CAP_BPF, Capability::CAP_PERFMON]
 const GPE_PORT: u16 = 4790;
 
 /// Looks at the host, its network, and the interfaces that the query or the config file names.
-pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Preflight> {
+pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Vec<Finding>> {
     let mut subjects = Subjects::of(query);
     let collectors = find_collectors(&mut subjects);
     // Without pins that this user may read, programs of hostint cannot be told from others.
@@ -63,7 +63,7 @@ pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Pref
                 .advise("give --dev DEV, or --config FILE"),
         );
     }
-    Ok(Preflight::new(findings))
+    Ok(findings)
 }
 
 /// The collectors that have an address; a finding reports each of the others.

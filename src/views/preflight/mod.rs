@@ -4,6 +4,7 @@ mod device;
 mod drops;
 mod host;
 mod network;
+mod running;
 
 use std::fmt;
 
@@ -13,10 +14,15 @@ pub use device::judge_device;
 pub use drops::judge_drops;
 pub use host::judge_host;
 pub use network::judge_network;
+pub use running::judge_running;
 
 /// Displays the findings, grouped by interface, and the verdict.
 #[derive(Clone, Copy, Debug)]
-pub struct PreflightText<'a>(pub &'a Preflight);
+pub struct PreflightText<'a> {
+    pub found: &'a Preflight,
+    /// What is fine is shown, too.
+    pub all: bool,
+}
 
 fn line(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     let verdict = match finding.verdict {
@@ -38,17 +44,26 @@ fn count(n: usize, one: &str) -> String {
 impl fmt::Display for PreflightText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut dev = None;
-        for finding in &self.0.findings {
+        let is_shown = |one: &&Finding| self.all || one.verdict != Verdict::Ok;
+        for finding in self.found.findings.iter().filter(is_shown) {
             if finding.dev.is_some() && finding.dev != dev {
                 dev.clone_from(&finding.dev);
                 writeln!(f, "{}:", dev.as_deref().unwrap_or_default())?;
             }
             line(f, finding)?;
         }
-        match (self.0.failures, self.0.notes) {
-            (0, 0) => writeln!(f, "ready"),
-            (0, notes) => writeln!(f, "ready, with {}", count(notes, "note")),
-            (failures, _) => writeln!(f, "NOT ready: {}", count(failures, "failure")),
+        let Preflight {
+            failures, notes, ..
+        } = *self.found;
+        let fine = self.found.findings.len() - failures - notes;
+        let fine = match self.all {
+            true => String::new(),
+            false => format!("; {} fine (--all)", count(fine, "check")),
+        };
+        match (failures, notes) {
+            (0, 0) => writeln!(f, "ready{fine}"),
+            (0, notes) => writeln!(f, "ready, with {}{fine}", count(notes, "note")),
+            (failures, _) => writeln!(f, "NOT ready: {}{fine}", count(failures, "failure")),
         }
     }
 }

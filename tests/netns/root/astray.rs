@@ -93,7 +93,7 @@ fn packets_that_the_sink_strips_or_others_get_are_not_astray() {
 fn watchers_go_with_the_daemon_and_with_the_need() {
     let lab = Lab::new();
     let on = |host: &Host, dev: &str| {
-        let found = host.try_hostint(&format!("status --preflight --json --dev {dev}"));
+        let found = host.try_hostint(&format!("doctor --json --dev {dev}"));
         let text = String::from_utf8(found.stdout).unwrap();
         text.contains("sink_astray")
     };

@@ -27,7 +27,7 @@ fn one_that_is_read_only_is_named() {
     assert_eq!(code, Some(1), "{text}");
     let advice = format!("{path} is mounted read-only (try: mount -o remount,rw {path})");
     assert!(text.contains(&advice), "{text}");
-    let (_, text) = said(&lab.b, "status --preflight --dev b0");
+    let (_, text) = said(&lab.b, "doctor --dev b0");
     let found = format!("{path} is mounted read-only (mount -o remount,rw {path})");
     assert!(text.contains(&found), "{text}");
     own.remount("rw");
@@ -47,7 +47,7 @@ fn a_folder_that_is_none_is_named_by_the_daemon_and_before() {
             format!("{given} is no BPF file system (try: mount -t bpf -o mode=700 bpf {given})"),
         ),
         (
-            "status --preflight --dev b0",
+            "doctor --dev b0",
             1,
             format!("no BPF file system can be used: {given} is no BPF file system"),
         ),
@@ -95,7 +95,7 @@ fn one_that_is_unmounted_ends_nothing_and_our_program_is_known_as_ours() {
         text.contains(ours) && text.contains("bpftool link detach id"),
         "{text}"
     );
-    let (_, text) = said(&lab.b, "status --preflight --dev b0");
+    let (_, text) = said(&lab.b, "doctor --dev b0");
     assert!(text.contains("xdp: sink (id "), "{text}");
     assert!(
         text.contains("hostint's own, but pinned in another BPF file system"),

@@ -128,7 +128,7 @@ fn root_may_ask_and_strangers_may_not() {
 #[test]
 fn preflight_says_what_postcards_find() {
     let lab = Lab::new();
-    let output = lab.a.try_hostint("status --preflight --json");
+    let output = lab.a.try_hostint("doctor --json");
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let all = found["findings"].as_array().unwrap();
     for (check, words) in [("drops", "seen, with"), ("drop-places", "have names")] {

@@ -405,9 +405,7 @@ fn the_preflight_names_each_part_that_is_refused() {
         Map(sys::BPF_MAP_TYPE_RINGBUF),
         Command(sys::BPF_PROG_QUERY),
     ]);
-    let output = under(&refused, || {
-        lab.b.try_hostint("status --preflight --json --dev b0")
-    });
+    let output = under(&refused, || lab.b.try_hostint("doctor --json --dev b0"));
     let preflight: Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = preflight["findings"].as_array().unwrap();
     let found: Vec<&str> = findings

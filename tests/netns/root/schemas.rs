@@ -94,13 +94,10 @@ fn real_output_is_of_its_schema() {
         "hostint.status/1",
         &lab.m.status(),
     );
-    let preflight = json_of(
-        &lab.m,
-        "status --preflight --json --dev m0 --collector 10.9.2.1",
-    );
-    assert_fits(&schemas, "preflight", "hostint.preflight/1", &preflight);
+    let preflight = json_of(&lab.m, "doctor --json --dev m0 --collector 10.9.2.1");
+    assert_fits(&schemas, "preflight", "hostint.doctor/1", &preflight);
     for path in [&config, &folder.file("absent")] {
-        let check = json_of(&lab.m, &format!("status --json --check-config {path}"));
+        let check = json_of(&lab.m, &format!("check --json {path}"));
         assert_fits(&schemas, path, "hostint.config-check/1", &check);
     }
 

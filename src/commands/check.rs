@@ -1,12 +1,10 @@
-//! `hostint status --check-config`: checks a config file, and does nothing else.
-
-use std::path::Path;
+//! `hostint check`: checks a config file, and does nothing else.
 
 use anyhow::Result;
 use serde::Serialize;
 
 use super::output::print;
-use crate::cli::exit;
+use crate::cli::{CheckArgs, exit};
 use crate::config::{ConfigError, File, Mistake};
 
 /// The version of the JSON form.
@@ -21,7 +19,8 @@ struct Check {
     summary: Option<String>,
 }
 
-pub fn run(path: &Path, json: bool) -> Result<u8> {
+pub fn run(args: &CheckArgs) -> Result<u8> {
+    let path = args.file.as_path();
     let (summary, mistakes) = match File::check(path) {
         Ok(file) => (Some(file.summary()), Vec::new()),
         Err(ConfigError(mistakes)) => (None, mistakes),
@@ -32,7 +31,7 @@ pub fn run(path: &Path, json: bool) -> Result<u8> {
         exit::USAGE
     };
     let file = path.display().to_string();
-    if json {
+    if args.json {
         let check = Check {
             schema: SCHEMA,
             file,

@@ -1,4 +1,4 @@
-//! `hostint status --preflight` finds what was prepared on a host.
+//! `hostint doctor` finds what was prepared on a host.
 
 use hostint::datapath::links::Hook;
 use hostint_testing::netns::{Host, Lab, pins_below};
@@ -28,9 +28,9 @@ fn findings(preflight: &Value, check: &str, dev: Option<&str>) -> Vec<Found> {
 }
 
 fn preflight(host: &Host, flags: &str) -> (Option<i32>, Value) {
-    let output = host.try_hostint(&format!("status --preflight --json {flags}"));
+    let output = host.try_hostint(&format!("doctor --json {flags}"));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["schema"], "hostint.preflight/1");
+    assert_eq!(json["schema"], "hostint.doctor/1");
     assert_eq!(json["ready"], output.status.code() == Some(0));
     (output.status.code(), json)
 }
@@ -131,14 +131,14 @@ fn what_is_missing_fails_and_says_what_to_do() {
         &[("note", "but no link")],
     );
     assert_found(&found, "xdp", Some("lo"), &[("note", "no native XDP")]);
-    let output = host.try_hostint("status --preflight --dev nix0");
+    let output = host.try_hostint("doctor --dev nix0");
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         text.contains("nix0:\nFAIL  interface     no such interface (see ip link)\n"),
         "{text}"
     );
-    assert!(text.ends_with("NOT ready: 1 failure\n"), "{text}");
+    assert!(text.contains("NOT ready: 1 failure; "), "{text}");
 }
 
 #[test]
@@ -228,8 +228,13 @@ fn programs_on_the_hooks_are_named_and_ours_are_known() {
             false => ("", "tcx"),
         };
         lab.b.hostint(&format!("source attach --dev b0 {flag}"));
-        let (code, found) = preflight(&lab.b, "--dev b0");
-        assert_eq!(code, Some(0), "{found:#}");
+        let (_, found) = preflight(&lab.b, "--dev b0");
+        assert_found(
+            &found,
+            "tagging",
+            None,
+            &[("fail", "no destination is watched")],
+        );
         assert_found(
             &found,
             "hooks",
@@ -285,7 +290,7 @@ fn without_privileges_it_says_what_it_cannot_try() {
     let lab = Lab::new();
     let copy = std::env::temp_dir().join(format!("hostint-preflight-{}", std::process::id()));
     std::fs::copy(places::hostint(), &copy).unwrap();
-    let line = format!("{} status --preflight --json --dev b0", copy.display());
+    let line = format!("{} doctor --json --dev b0", copy.display());
     let ids = ["--reuid=65534", "--regid=65534", "--clear-groups"];
     let args: Vec<&str> = ids.into_iter().chain(line.split(' ')).collect();
     let output = lab.b.command("setpriv", &args).output().unwrap();
@@ -304,4 +309,29 @@ fn without_privileges_it_says_what_it_cannot_try() {
     assert_found(&found, "kernel-part", None, &[("note", "not tried")]);
     assert_found(&found, "programs", None, &[]);
     assert_found(&found, "xdp", Some("b0"), &[("ok", "native")]);
+}
+
+#[test]
+fn what_runs_and_does_not_work_is_told_worst_first_with_what_to_try() {
+    let lab = Lab::new();
+    let mut sink = lab
+        .a
+        .leasing_sink("--dev a0 --node-id 1 --collector 10.9.2.1");
+    lab.a.hostint("source attach --dev a0");
+    lab.a.hostint("source add-dest 10.9.2.1");
+    let (_, found) = preflight(&lab.a, "--dev a0");
+    assert_found(&found, "daemon", None, &[]);
+    let told = &findings(&found, "tagging", None)[0];
+    assert_eq!(
+        (&*told.0, &*told.1),
+        ("fail", "1 peer without a sink"),
+        "{found:#}"
+    );
+    assert_found(&found, "peer", None, &[("note", "10.9.2.1 no sink")]);
+    sink.end();
+    let (code, found) = preflight(&lab.a, "--dev a0");
+    assert_eq!(code, Some(1), "{found:#}");
+    assert_found(&found, "daemon", None, &[("fail", "no daemon runs")]);
+    let first = &found["findings"][0];
+    assert_eq!(first["verdict"], "fail", "{found:#}");
 }
