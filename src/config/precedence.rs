@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::model::name_pattern::may_stand_for;
+
 use super::file::{CommandSettings, File};
 use super::mistake::{ConfigError, in_order};
 use super::one_node;
@@ -30,7 +32,8 @@ pub fn settle_source(file: &File, attached: &[String]) -> Result<SourceSetup, Co
     if options.dev.is_empty() {
         options.dev = devs.clone();
     } else {
-        devs.retain(|dev| options.dev.contains(dev));
+        let is_named = |dev: &String| options.dev.iter().any(|word| may_stand_for(word, dev));
+        devs.retain(is_named);
     }
     match options.check() {
         Ok(setup) => Ok(SourceSetup { devs, ..setup }),

@@ -72,7 +72,7 @@ pub mod source;
 pub mod source_links;
 pub mod source_settings;
 pub mod source_status;
-mod stage;
+pub mod stage;
 pub mod stale_pins;
 mod summaries;
 pub mod sweeper;

@@ -36,6 +36,13 @@ fn names(ifindex: u32) -> [String; 2] {
     ["a", "b"].map(|end| format!("hi{ifindex}{end}"))
 }
 
+/// True if an end of some pair has this name.
+pub fn is_name(name: &str) -> bool {
+    let of = name.strip_prefix("hi");
+    let digits = of.and_then(|rest| rest.strip_suffix(['a', 'b']));
+    digits.is_some_and(|digits| digits.parse::<u32>().is_ok())
+}
+
 impl StagePair {
     /// Finds the pair of this interface, or makes one.
     pub fn of(ifindex: u32) -> io::Result<Self> {

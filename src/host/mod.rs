@@ -10,6 +10,7 @@ mod derived_node;
 mod detachment;
 pub mod events;
 pub mod history;
+pub mod interfaces;
 mod kept_files;
 pub mod node;
 pub mod off;

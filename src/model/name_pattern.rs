@@ -1,5 +1,14 @@
 //! Patterns of interface names, such as `veth*`.
 
+/// The word for the interfaces by which default routes leave.
+pub const DEFAULT_ROUTE: &str = "default-route";
+
+/// True if this word of a flag or file stands for the interface of this name, as far as the word alone tells: which interfaces
+/// default routes leave by depends on the host.
+pub fn may_stand_for(word: &str, name: &str) -> bool {
+    word == name || word == DEFAULT_ROUTE || is_pattern(word) && covers(word, name)
+}
+
 /// True if the text names more than one interface.
 pub fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?'])

@@ -11,6 +11,7 @@ use crate::datapath::pins::Pins;
 use crate::datapath::sink::Sink;
 use crate::host;
 use crate::host::advice::advise;
+use crate::host::interfaces::named_by;
 use crate::host::source::places::find_names;
 use crate::model::{Classes, HostNode, ReportVersion, WatchPurpose, WatchRule};
 use crate::os::{log, netdev};
@@ -33,7 +34,8 @@ impl SinkPlan {
     /// # Errors
     /// If the sink could not do what the plan says.
     pub fn make(pins: impl FnOnce() -> Result<Option<Pins>>, args: &SinkServeArgs) -> Result<Self> {
-        let Settled { config, file } = settle(&args.settings, args.config.as_deref())?;
+        let Settled { mut config, file } = settle(&args.settings, args.config.as_deref())?;
+        config.devs = named_by(&config.devs)?;
         let node = match config.node_id {
             Some(given) => HostNode::given(given),
             None => host::node::choose(pins()?.as_ref(), None)?,

@@ -8,6 +8,7 @@ use crate::cli::SourceServeArgs;
 use crate::config::{File, Settled, SourceSetup, report_ports, settle};
 use crate::daemon::collectors::Collectors;
 use crate::host::advice::advise;
+use crate::host::interfaces::named_by;
 use crate::host::source::forms::check_rules;
 use crate::host::source::places::{find_names, find_places, read_dest_file};
 use crate::model::{RuleHost, WatchPurpose, WatchRule};
@@ -30,9 +31,10 @@ impl SourcePlan {
     /// If the source could not do what the plan says.
     pub fn make(args: &SourceServeArgs) -> Result<Self> {
         let Settled {
-            config: setup,
+            config: mut setup,
             file,
         } = settle(&args.settings, args.config.as_deref())?;
+        setup.devs = named_by(&setup.devs)?;
         let names = match &setup.dest_file {
             Some(path) => read_dest_file(path)?,
             None => Vec::new(),

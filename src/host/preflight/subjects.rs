@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::{ConfigError, File, Mistake, USUAL_FILE, read_key};
+use crate::host::interfaces::named_by;
 use crate::model::preflight::Finding;
 
 /// What flags say of a preflight.
@@ -54,6 +55,13 @@ impl Subjects {
         for dev in sink.dev.iter().chain(&source.dev).chain(&transit.dev) {
             if !self.devs.contains(dev) {
                 self.devs.push(dev.clone());
+            }
+        }
+        match named_by(&self.devs) {
+            Ok(devs) => self.devs = devs,
+            Err(err) => {
+                let found = Finding::fail("interface", format!("{err:#}"));
+                self.findings.push(found.advise("see ip link, ip route"));
             }
         }
         self.collectors.clone_from(&sink.collector);

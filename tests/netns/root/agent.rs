@@ -277,3 +277,66 @@ fn off_ends_all_under_traffic_and_holds_until_on() {
     });
     await_that("both directions are measured again", is_measured);
 }
+
+#[test]
+fn one_file_fits_both_hosts_although_their_interfaces_have_other_names() {
+    let lab = Lab::new();
+    let tables = "[sink]\ndev = \"default-route\"\n[source]\ndev = \"default-route\"\n[[watch]]\nto = [\"10.9.0.0/16\"]\n";
+    let files = [&lab.a, &lab.b].map(|host| ConfigFile::new(host, tables));
+    let _agents = [run(&lab.a, &files[0]), run(&lab.b, &files[1])];
+    for (host, dev) in [(&lab.a, "a0"), (&lab.b, "b0")] {
+        let status = host.status();
+        for role in ["sink", "source"] {
+            let attached = &status[role]["attachments"];
+            assert_eq!(attached.as_array().unwrap().len(), 1, "{role}: {attached}");
+            assert_eq!(attached[0]["dev"], dev, "{role}: {attached}");
+        }
+    }
+    let questions = Questions::new(&lab);
+    await_that("both directions are measured", || {
+        questions.ask();
+        lab.a.count("sink", "received") > 10 && lab.b.count("sink", "received") > 10
+    });
+}
+
+#[test]
+fn words_stand_for_the_interfaces_that_are_there() {
+    let lab = Lab::new();
+    lab.b.sh("ip link add dull0 type veth peer name dull1; ip link add other0 type dummy 2>/dev/null || true");
+    for (word, devs) in [
+        ("b0", &["b0"][..]),
+        ("default-route", &["b0"]),
+        ("dull?", &["dull0", "dull1"]),
+        ("b0,du*0", &["b0", "dull0"]),
+        ("default-route,b*", &["b0"]),
+    ] {
+        lab.b
+            .hostint(&format!("transit attach --dev {word} --node-id 2"));
+        let status = lab.b.status();
+        let attached = status["transit"]["interfaces"].as_array().unwrap();
+        let mut found: Vec<&str> = attached
+            .iter()
+            .filter_map(|one| one["dev"].as_str())
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, devs, "{word}");
+        lab.b.hostint("transit detach");
+    }
+    for (word, said) in [
+        ("eno*", "no interface has such a name now"),
+        ("default-route", "has no default route"),
+    ] {
+        if word == "default-route" {
+            lab.b.sh("ip route del default");
+        }
+        let output = lab
+            .b
+            .try_hostint(&format!("transit attach --dev {word} --node-id 2"));
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && stderr.contains(said),
+            "{word}: {stderr}"
+        );
+    }
+}
