@@ -9,6 +9,7 @@ use super::abi::{bytes_of, fine_slots, flow_key, read_from, sink_flow};
 use super::map_names::{SINK_FINE_FREE, SINK_FINE_SLOTS, SINK_FLOWS};
 use super::maps::Map;
 use super::pins::{Pins, remove};
+use super::whole_reading::read_whole;
 use crate::model::FlowSlots;
 use crate::os::log;
 
@@ -90,6 +91,32 @@ impl FineSlots {
             Some(slots) => FlowSlots::fine(&slots.count),
             None => FlowSlots::coarse(&flow.histogram),
         })
+    }
+
+    /// A flow and its latency counts as they were at one time. `found` is its record as it was read before.
+    pub fn of_whole_flow(
+        &self,
+        flows: &Map<flow_key, sink_flow>,
+        key: &flow_key,
+        found: &sink_flow,
+    ) -> io::Result<(sink_flow, FlowSlots)> {
+        let counts = |flow: &sink_flow| {
+            (
+                flow.all_packets(),
+                flow.all_latency_sum_ns(),
+                flow.epoch_ns(),
+            )
+        };
+        read_whole(
+            *found,
+            |one, other| counts(one) == counts(other),
+            |flow| self.of_flow(flow),
+            || {
+                // If it has other slots now, those that were its may be another flow's.
+                let now = flows.get(key)?;
+                Ok(now.filter(|now| now.fine_slots == found.fine_slots))
+            },
+        )
     }
 
     /// Sets these slots to 0, and makes them free for new flows.

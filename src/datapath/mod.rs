@@ -91,3 +91,4 @@ pub mod unmeasured;
 pub mod waits;
 mod walker;
 pub mod watch;
+pub mod whole_reading;

@@ -157,11 +157,11 @@ impl Sweeper {
         };
         let summaries = &mut self.summaries;
         let mut look_at = |key: &flow_key, flow: &sink_flow, summaries: &mut Summaries| {
-            let slots = self.slots.of_flow(flow)?;
+            let (flow, slots) = self.slots.of_whole_flow(&self.flows, key, flow)?;
             let tally = tally.as_mut();
             let news =
-                tally.map(|tally| tally.look_between(key.into(), counts_of(flow, slots.clone())));
-            summaries.offer(key, flow, &slots, news.unwrap_or_default());
+                tally.map(|tally| tally.look_between(key.into(), counts_of(&flow, slots.clone())));
+            summaries.offer(key, &flow, &slots, news.unwrap_or_default());
             io::Result::Ok(())
         };
         for (key, flow) in &found.summary {

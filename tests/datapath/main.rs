@@ -60,3 +60,4 @@ mod transit_refusals;
 mod verifier;
 mod vxlan_gpe;
 mod watchlist;
+mod whole_reading;
