@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use hostint::config::Role;
-use hostint::daemon::agent::{Ended, Part, RoleWork, STANDS_STILL, State};
+use hostint::daemon::agent::{Ended, Part, RoleWork, STANDS_STILL, SinkSeen, State};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// A part whose process has begun.
 fn begun(role: Role, work: RoleWork, now: Instant) -> Part {
     let mut part = Part::new(role, work, now);
-    assert!(part.is_due(true, now), "it is due at once");
+    assert!(part.is_due(SinkSeen::Serves, now), "it is due at once");
     part.note_start(now);
     part
 }
@@ -90,8 +90,15 @@ fn what_a_process_says_and_how_it_ends_decide_what_becomes_of_its_role() {
         assert!(part.is_settled(), "{sentence}: it is known now");
         assert_eq!(part.said(), settled_as, "{sentence}");
         let again = matches!(ended, Ended::Failed(_));
-        assert!(!part.is_due(true, now), "{sentence}: not at once");
-        assert_eq!(part.is_due(true, now + SECOND), again, "{sentence}: again");
+        assert!(
+            !part.is_due(SinkSeen::Serves, now),
+            "{sentence}: not at once"
+        );
+        assert_eq!(
+            part.is_due(SinkSeen::Serves, now + SECOND),
+            again,
+            "{sentence}: again"
+        );
     }
 }
 
@@ -102,9 +109,12 @@ fn the_pause_before_a_start_doubles_up_to_a_minute_and_is_short_again_after_a_mi
     for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
         let pause = SECOND * seconds;
         assert_eq!(part.note_end(Some(1), now), Ended::Failed(pause));
-        assert!(!part.is_due(false, now + pause - SECOND / 2), "{seconds}");
+        assert!(
+            !part.is_due(SinkSeen::Not, now + pause - SECOND / 2),
+            "{seconds}"
+        );
         now += pause;
-        assert!(part.is_due(false, now), "{seconds}");
+        assert!(part.is_due(SinkSeen::Not, now), "{seconds}");
         part.note_start(now);
         part.note_message("READY=1", now);
         now += SECOND * 30;
@@ -134,13 +144,38 @@ fn a_role_says_what_its_process_says_and_is_killed_if_that_stands_still() {
 }
 
 #[test]
-fn a_source_beside_a_sink_waits_until_that_serves() {
+fn what_shares_a_node_id_with_a_sink_waits_for_it() {
     let now = Instant::now();
-    let part = Part::new(Role::Source, RoleWork::Attach, now);
-    assert!(!part.is_due(false, now));
-    assert!(part.is_due(true, now));
-    let alone = Part::new(Role::Source, RoleWork::Serve, now);
-    assert!(alone.is_due(false, now));
+    for (sentence, role, work, due) in [
+        (
+            "a source beside a sink needs one that serves",
+            Role::Source,
+            RoleWork::Attach,
+            [false, false, true],
+        ),
+        (
+            "a source of its own waits for one that begins",
+            Role::Source,
+            RoleWork::Serve,
+            [true, false, true],
+        ),
+        (
+            "so does a transit hop",
+            Role::Transit,
+            RoleWork::Serve,
+            [true, false, true],
+        ),
+        (
+            "all others wait for nothing",
+            Role::Collect,
+            RoleWork::Serve,
+            [true; 3],
+        ),
+    ] {
+        let part = Part::new(role, work, now);
+        let sinks = [SinkSeen::Not, SinkSeen::Begins, SinkSeen::Serves];
+        assert_eq!(sinks.map(|sink| part.is_due(sink, now)), due, "{sentence}");
+    }
 }
 
 #[test]
@@ -152,11 +187,17 @@ fn a_reload_starts_what_has_ended_and_asks_what_runs() {
     let mut attached = begun(Role::Source, RoleWork::Attach, now);
     attached.note_end(Some(0), now);
     assert!(!attached.note_reload(now));
-    assert!(attached.is_due(true, now), "it is attached anew");
+    assert!(
+        attached.is_due(SinkSeen::Serves, now),
+        "it is attached anew"
+    );
     let mut refused = begun(Role::Tcp, RoleWork::Serve, now);
     refused.note_end(Some(2), now);
     assert!(!refused.note_reload(now));
-    assert!(refused.is_due(true, now), "the file may be right now");
+    assert!(
+        refused.is_due(SinkSeen::Serves, now),
+        "the file may be right now"
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ use nix::unistd::Pid;
 
 use self::child::Starter;
 use self::child_news::ChildNews;
-pub use self::part::{Ended, Part, RoleWork, STANDS_STILL, State};
+pub use self::part::{Ended, Part, RoleWork, STANDS_STILL, SinkSeen, State};
 use super::reload::say_refusal;
 use crate::config::{ConfigError, File, Role};
 use crate::host::advice::Usage;
@@ -192,12 +192,16 @@ impl Agent<'_> {
 
     fn start_due(&mut self) -> Result<()> {
         let now = Instant::now();
-        let serves = |part: &Part| part.role == Role::Sink && part.state == State::Runs;
-        let sink_serves = self.parts.iter().any(serves);
+        let sink = self.parts.iter().find(|part| part.role == Role::Sink);
+        let sink = match sink {
+            Some(part) if part.state == State::Runs => SinkSeen::Serves,
+            Some(part) if !part.leaves && !part.is_settled() => SinkSeen::Begins,
+            _ => SinkSeen::Not,
+        };
         let alone = !self.parts.iter().any(|part| part.role == Role::Sink);
         for part in &mut self.parts {
             let is_taken = self.children.iter().any(|(role, _)| *role == part.role);
-            if is_taken || !part.is_due(sink_serves, now) {
+            if is_taken || !part.is_due(sink, now) {
                 continue;
             }
             let role = part.role;

@@ -24,6 +24,15 @@ pub enum RoleWork {
     Detach,
 }
 
+/// The sink beside other roles.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SinkSeen {
+    /// There is none, or it failed.
+    Not,
+    Begins,
+    Serves,
+}
+
 /// Where a role is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum State {
@@ -86,10 +95,17 @@ impl Part {
         matches!(self.state, State::Begins | State::Runs)
     }
 
-    /// True if it is to be started now. A source that is only attached needs a sink that `serves`.
-    pub fn is_due(&self, serves: bool, now: Instant) -> bool {
-        matches!(self.state, State::Due(at) if at <= now)
-            && (self.work != RoleWork::Attach || serves)
+    /// True if it is to be started now. What shares pins and the node id with a sink waits until that has begun, and a source that
+    /// is only attached until it serves.
+    pub fn is_due(&self, sink: SinkSeen, now: Instant) -> bool {
+        let waits = match self.role {
+            Role::Source | Role::Transit if self.work == RoleWork::Attach => {
+                sink != SinkSeen::Serves
+            }
+            Role::Source | Role::Transit => sink == SinkSeen::Begins,
+            _ => false,
+        };
+        matches!(self.state, State::Due(at) if at <= now) && !waits
     }
 
     pub fn note_start(&mut self, now: Instant) {

@@ -65,7 +65,7 @@ fn tables(dev: &str, node: u32, dest: &str) -> String {
     )
 }
 
-const OTHERS: &str = "[postcards]\ndrops = \"all\"\n[tcp]\n[collect]\nlisten = [\"127.0.0.1:32766\"]\nstore = \"none\"\n";
+const OTHERS: &str = "[transit]\ndev = \"b0\"\n[postcards]\ndrops = \"all\"\n[tcp]\n[collect]\nlisten = [\"127.0.0.1:32766\"]\nstore = \"none\"\n";
 
 fn run(host: &Host, file: &ConfigFile) -> Daemon {
     host.start(
@@ -95,7 +95,14 @@ fn a_role_that_is_killed_is_started_again_and_harms_no_other() {
     let all = format!("{}{OTHERS}", tables("b0", 2, "10.9.1.1"));
     let file = ConfigFile::new(&lab.b, &all);
     let agent = run(&lab.b, &file);
-    let roles = ["collect", "postcards", "sink", "tcp"];
+    let roles = ["collect", "postcards", "sink", "tcp", "transit"];
+    assert!(
+        agent
+            .stderr()
+            .contains("transit hop attached to b0 (tcx), node id 2"),
+        "a host has one node id: {}",
+        agent.stderr()
+    );
     assert_eq!(
         names(&agent),
         roles,
@@ -272,7 +279,7 @@ fn off_ends_all_under_traffic_and_holds_until_on() {
     lab.b.hostint("on");
     await_that("its roles are there again", || {
         questions.ask();
-        names(&agent) == ["collect", "postcards", "sink", "tcp"]
+        names(&agent) == ["collect", "postcards", "sink", "tcp", "transit"]
             && lab.b.status()["source"].is_object()
     });
     await_that("both directions are measured again", is_measured);
