@@ -9,6 +9,7 @@ use crate::cli::{DoctorArgs, exit};
 use crate::host::preflight::{PreflightQuery, preflight};
 use crate::host::state::{self, StatusQuery};
 use crate::model::preflight::{Finding, Preflight};
+use crate::os::plain_text::without_numbers;
 use crate::views::preflight::{PreflightText, judge_running};
 
 pub fn run(bpffs: Option<&Path>, args: &DoctorArgs) -> Result<u8> {
@@ -22,7 +23,7 @@ pub fn run(bpffs: Option<&Path>, args: &DoctorArgs) -> Result<u8> {
         match state::read_here(bpffs, None, StatusQuery::ALL_PEERS) {
             Ok(status) => judge_running(&status),
             Err(err) => {
-                let text = format!("cannot see what runs here: {err:#}");
+                let text = without_numbers(format!("cannot see what runs here: {err:#}"));
                 vec![Finding::note("state", text).advise("sudo hostint doctor")]
             }
         },

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use nix::sys::stat::fstat;
 
+use super::plain_text::without_numbers;
+
 /// The socket on which journald takes entries with fields.
 const JOURNAL: &str = "/run/systemd/journal/socket";
 
@@ -124,7 +126,7 @@ fn write(
     if !is_written(level) {
         return;
     }
-    let message = named(&message.to_string());
+    let message = named(&without_numbers(message.to_string()));
     let stderr = STDERR.get_or_init(Stderr::find);
     if let Stderr::Journal(Some(journal)) = stderr
         && journal.send(&entry(level, event, fields, &message)).is_ok()

@@ -25,6 +25,7 @@ pub mod netns;
 pub mod nftables;
 pub mod notify;
 pub mod open_files;
+pub mod plain_text;
 pub mod private_netns;
 pub mod privileges;
 pub mod probe_sockets;

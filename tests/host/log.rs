@@ -1,6 +1,7 @@
 //! Lines of the log, for the journal and elsewhere.
 
 use hostint::os::log::{Level, Stderr, debug, entry, is_written, lines};
+use hostint::os::plain_text::without_numbers;
 
 #[test]
 fn each_level_has_its_priority_in_the_journal() {
@@ -36,4 +37,23 @@ fn the_default_leaves_out_debug_lines_only() {
         String::new()
     });
     assert!(!made);
+}
+
+#[test]
+fn errors_of_the_system_are_told_without_their_numbers() {
+    for (text, plain) in [
+        ("", ""),
+        ("No such device (os error 19)", "No such device"),
+        (
+            "cannot do a (os error 2); nor b (os error 13) (try sudo)",
+            "cannot do a; nor b (try sudo)",
+        ),
+        ("(os error 2)", "(os error 2)"),
+        ("a (os error )", "a (os error )"),
+        ("a (os error 2", "a (os error 2"),
+        ("a (os error x) (os error 5)", "a (os error x)"),
+        ("ü (os error 5)ö", "üö"),
+    ] {
+        assert_eq!(without_numbers(text.to_owned()), plain, "{text:?}");
+    }
 }

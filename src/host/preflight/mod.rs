@@ -25,8 +25,8 @@ use crate::model::preflight::{
 };
 use crate::os::privileges::Capability;
 use crate::os::{
-    clock, ethtool, icmp, kallsyms, kernel, netdev, netns, nftables, privileges, resolve,
-    rtnetlink, udp_ports,
+    clock, ethtool, icmp, kallsyms, kernel, netdev, netns, nftables, plain_text::without_numbers,
+    privileges, resolve, rtnetlink, udp_ports,
 };
 use crate::views::preflight::{judge_device, judge_drops, judge_host, judge_network};
 
@@ -53,7 +53,8 @@ pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Vec<
             Ok(device) => findings.extend(judge_device(&device)),
             Err(err) => findings.push(Finding {
                 dev: Some(dev.clone()),
-                ..Finding::fail("interface", format!("{err:#}")).advise("see ip link")
+                ..Finding::fail("interface", without_numbers(format!("{err:#}")))
+                    .advise("see ip link")
             }),
         }
     }
