@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::troubles::Troubles;
+use crate::os::wait::Wait;
 
-/// The period of a duty that looks itself whether anything is due: each turn of the loop, a few ms.
+/// The period of a duty that looks itself whether anything is due, and says for what it waits: each turn of the loop.
 pub const EACH_TURN: Duration = Duration::ZERO;
 
 /// One thing that a daemon of kind `D` does again and again. What it needs for itself it owns; what others need too
@@ -20,6 +21,9 @@ pub trait Duty<D> {
         EACH_TURN
     }
 
+    /// Says what the daemon is to wake for. Without a period the duty has a turn whatever it wakes for.
+    fn wakes<'a>(&'a self, _daemon: &'a D, _wait: &mut Wait<'a>) {}
+
     /// Does what is due. An error is logged once, and the duty has its next turn all the same.
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()>;
 
@@ -31,6 +35,7 @@ pub trait Duty<D> {
 
 struct ListedDuty<D> {
     duty: Box<dyn Duty<D>>,
+    /// `None`: in each turn of the loop.
     due: Option<Instant>,
 }
 
@@ -65,10 +70,25 @@ impl<D> Duties<D> {
             if due.is_some_and(|due| now < due) {
                 continue;
             }
-            *due = Some(now + duty.period());
+            *due = match duty.period() {
+                EACH_TURN => None,
+                period => Some(now + period),
+            };
             let result = duty.turn(daemon, now);
             self.troubles.note(duty.task(), result);
         }
+    }
+
+    /// Waits until a duty is due, a signal or another thread wakes the daemon, or what else is in `wait` happens. This is
+    /// the only place in which a daemon waits.
+    pub fn wait<'a>(&'a self, daemon: &'a D, mut wait: Wait<'a>) {
+        for ListedDuty { duty, due } in &self.list {
+            if let Some(due) = due {
+                wait.until(*due);
+            }
+            duty.wakes(daemon, &mut wait);
+        }
+        wait.sleep();
     }
 
     /// Gives each duty its last turn.

@@ -218,11 +218,10 @@ impl TcpPrograms {
     pub fn read_endings(
         &self,
         ring: &mut EventRing,
-        wait: std::time::Duration,
         mut visit: impl FnMut(TcpSample),
     ) -> io::Result<()> {
         let units = self.units();
-        ring.drain(wait, |bytes| {
+        ring.drain(|bytes| {
             let record = read_from::<tcp_record>(bytes);
             let ended = record.filter(|one| one.kind == tcp_record_kind::TCP_ENDED.0);
             if let Some(record) = ended {

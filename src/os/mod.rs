@@ -34,3 +34,4 @@ pub mod screen_signals;
 pub mod signals;
 pub mod stray_packets;
 pub mod udp_ports;
+pub mod wait;
