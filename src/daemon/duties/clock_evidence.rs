@@ -9,6 +9,7 @@ use crate::clocks::Reading;
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
+use crate::datapath::minima::MinimaNews;
 use crate::model::{ClockEvidence, ClockReading, QuickPacket};
 use crate::os::{clock, netns, wait::Wait};
 use crate::report::ClockNews;
@@ -25,6 +26,7 @@ const LEAST_PERIOD: Duration = Duration::from_millis(100);
 pub struct SendClocks {
     news: ClockNews,
     told: Option<Instant>,
+    minima: MinimaNews,
 }
 
 impl SendClocks {
@@ -62,9 +64,12 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
             self.news.note_exchange(node, exchange);
         }
         let now_ns = clock::realtime_ns();
-        let mut arrivals_by_card = false;
-        if let Some((sink, config)) = daemon.sink() {
-            arrivals_by_card = config.nic_timestamps;
+        let arrivals_by_card = daemon
+            .sink()
+            .is_some_and(|(_, config)| config.nic_timestamps);
+        if let Some((sink, _)) = daemon.sink()
+            && self.minima.may_have(sink.received()?, now)
+        {
             let mut found = Vec::new();
             sink.minima.for_each(now_ns, |minimum| {
                 let packet = QuickPacket {
