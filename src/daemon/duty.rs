@@ -10,6 +10,9 @@ use crate::os::wait::Wait;
 /// The period of a duty that looks itself whether anything is due, and says for what it waits: each turn of the loop.
 pub const EACH_TURN: Duration = Duration::ZERO;
 
+/// A duty without a period that failed is tried again after this time. What it waits for may still be there, unread.
+pub const RETRY: Duration = Duration::from_millis(50);
+
 /// One thing that a daemon of kind `D` does again and again. What it needs for itself it owns; what others need too
 /// is in `D`.
 pub trait Duty<D> {
@@ -37,6 +40,8 @@ struct ListedDuty<D> {
     duty: Box<dyn Duty<D>>,
     /// `None`: in each turn of the loop.
     due: Option<Instant>,
+    /// When its last turn failed, if it did.
+    failed: Option<Instant>,
 }
 
 /// A daemon's duties in the order in which they have their turns.
@@ -60,13 +65,14 @@ impl<D> Duties<D> {
         self.list.push(ListedDuty {
             duty: Box::new(duty),
             due: None,
+            failed: None,
         });
         self
     }
 
     /// Gives a turn to each duty that is due.
     pub fn turn(&mut self, daemon: &mut D, now: Instant) {
-        for ListedDuty { duty, due } in &mut self.list {
+        for ListedDuty { duty, due, failed } in &mut self.list {
             if due.is_some_and(|due| now < due) {
                 continue;
             }
@@ -75,6 +81,7 @@ impl<D> Duties<D> {
                 period => Some(now + period),
             };
             let result = duty.turn(daemon, now);
+            *failed = result.is_err().then_some(now);
             self.troubles.note(duty.task(), result);
         }
     }
@@ -82,11 +89,13 @@ impl<D> Duties<D> {
     /// Waits until a duty is due, a signal or another thread wakes the daemon, or what else is in `wait` happens. This is
     /// the only place in which a daemon waits.
     pub fn wait<'a>(&'a self, daemon: &'a D, mut wait: Wait<'a>) {
-        for ListedDuty { duty, due } in &self.list {
-            if let Some(due) = due {
-                wait.until(*due);
+        for ListedDuty { duty, due, failed } in &self.list {
+            due.iter().for_each(|due| wait.until(*due));
+            match failed {
+                Some(failed) if due.is_none() => wait.until(*failed + RETRY),
+                Some(_) => {}
+                None => duty.wakes(daemon, &mut wait),
             }
-            duty.wakes(daemon, &mut wait);
         }
         wait.sleep();
     }
