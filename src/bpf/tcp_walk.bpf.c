@@ -133,7 +133,7 @@ static __always_inline void end_connection(struct tcp_sock *tp, const struct flo
 	read_state(tp, r);
 	read_option_state(tp, r);
 	r->begun_ns = begun_at(tp);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(r, WAKE_IDLE_READER);
 forget:
 	bpf_map_delete_elem(&tcp_begun, &socket);
 }

@@ -1,9 +1,14 @@
 //! The FIFO of datagrams between the receiving threads and the decoding one, in bounded memory.
 
 use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use crate::model::Arrival;
 
@@ -27,8 +32,8 @@ pub(super) struct DatagramBatch {
 #[derive(Debug)]
 pub(super) struct DatagramFifo {
     inner: Mutex<QueueState>,
-    /// Signalled when there is something to decode, and when nothing more will come.
-    filled: Condvar,
+    /// Readable while there is something to decode, and when nothing more will come.
+    filled: EventFd,
     /// Signalled when a batch has become free.
     freed: Condvar,
 }
@@ -44,6 +49,8 @@ struct QueueState {
     most: usize,
     /// The number of receiving threads that still run.
     receivers: usize,
+    /// The reading end is told that there is something.
+    is_told: bool,
     /// The reading end is gone.
     abandoned: bool,
 }
@@ -84,19 +91,33 @@ impl DatagramBatch {
 impl DatagramFifo {
     /// Makes a queue for this number of receiving threads. `bytes` limits the number of batches, but there are at least
     /// two: one is decoded while the other is filled.
-    pub(super) fn new(receivers: usize, bytes: usize) -> Self {
+    pub(super) fn new(receivers: usize, bytes: usize) -> io::Result<Self> {
         let most = (bytes / BATCH_FOOTPRINT).max(2);
-        Self {
+        Ok(Self {
             inner: Mutex::new(QueueState {
                 waiting: VecDeque::new(),
                 free: Vec::new(),
                 unmade: most,
                 most,
                 receivers,
+                is_told: false,
                 abandoned: false,
             }),
-            filled: Condvar::new(),
+            filled: EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?,
             freed: Condvar::new(),
+        })
+    }
+
+    /// Tells the reading end whether there is something to decode, or nothing more will come.
+    fn tell(&self, inner: &mut QueueState) {
+        let is_there = !inner.waiting.is_empty() || inner.receivers == 0;
+        if is_there != inner.is_told {
+            inner.is_told = is_there;
+            // Both succeed: the counter is 0 or 1.
+            let _ = match is_there {
+                true => self.filled.write(1).map(drop),
+                false => self.filled.read().map(drop),
+            };
         }
     }
 
@@ -121,7 +142,7 @@ impl DatagramFifo {
         let mut dropped = 0;
         for (bytes, exporter) in datagrams {
             while patient && !inner.abandoned && !inner.make_room(bytes.len()) {
-                self.filled.notify_one();
+                self.tell(&mut inner);
                 inner = self
                     .freed
                     .wait(inner)
@@ -135,19 +156,22 @@ impl DatagramFifo {
                 dropped += 1;
             }
         }
-        drop(inner);
-        self.filled.notify_one();
+        self.tell(&mut inner);
         dropped
     }
 
     /// Returns the oldest batch, or `None` if there is none within this time.
     pub(super) fn pop(&self, timeout: Duration) -> Option<DatagramBatch> {
-        let nothing = |inner: &mut QueueState| inner.waiting.is_empty() && inner.receivers > 0;
-        let (mut inner, _) = self
-            .filled
-            .wait_timeout_while(self.lock(), timeout, nothing)
-            .unwrap_or_else(PoisonError::into_inner);
-        inner.waiting.pop_front()
+        if !timeout.is_zero() {
+            let mut filled = [PollFd::new(self.filled.as_fd(), PollFlags::POLLIN)];
+            let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
+            // Whatever ends the wait, what is there is taken.
+            let _ = poll(&mut filled, timeout);
+        }
+        let mut inner = self.lock();
+        let batch = inner.waiting.pop_front();
+        self.tell(&mut inner);
+        batch
     }
 
     /// Returns how full the queue is.
@@ -168,8 +192,9 @@ impl DatagramFifo {
 
     /// Records that a receiving thread has ended.
     pub(super) fn receiver_ended(&self) {
-        self.lock().receivers -= 1;
-        self.filled.notify_one();
+        let mut inner = self.lock();
+        inner.receivers -= 1;
+        self.tell(&mut inner);
     }
 
     /// The reading end is gone.
@@ -182,6 +207,12 @@ impl DatagramFifo {
     pub(super) fn is_done(&self) -> bool {
         let inner = self.lock();
         inner.receivers == 0 && inner.waiting.is_empty()
+    }
+}
+
+impl AsFd for DatagramFifo {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.filled.as_fd()
     }
 }
 

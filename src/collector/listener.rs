@@ -84,8 +84,8 @@ impl ReportListener {
             })
             .collect();
         let sockets: Vec<_> = self.groups.into_iter().flatten().collect();
-        let queue = DatagramFifo::new(self.receivers, queue_bytes);
-        let shared = Arc::new(ReceptionState::new(sockets, queue));
+        let queue = DatagramFifo::new(self.receivers, queue_bytes)?;
+        let shared = Arc::new(ReceptionState::new(sockets, queue)?);
         let reception = Reception(shared.clone());
         for (number, sockets) in columns.into_iter().enumerate() {
             let receiver = Receiver {

@@ -228,6 +228,11 @@ impl MxJoin {
         }
     }
 
+    /// True if no packet waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// Hands out what waited long enough. Of a packet of which only hops reported, all that they told.
     pub(super) fn due(&mut self, now_ns: u64) -> Vec<WaitingReport> {
         let mut due = Vec::new();

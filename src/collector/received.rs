@@ -94,6 +94,11 @@ impl<T: ReportTaker> ReportHub<T> {
         self.release(now_ns)
     }
 
+    /// True while reports wait, and time alone may release them.
+    pub fn waits(&self) -> bool {
+        !self.held.is_empty() || !self.ledgers.mx.is_empty()
+    }
+
     /// Hands on the reports that waited long enough.
     ///
     /// # Errors

@@ -27,9 +27,6 @@ const ROOM: usize = (64 << 10) + 192;
 /// The most calls on one socket before it is the next one's turn.
 const TURN: usize = 8;
 
-/// The time within which a thread notices that it has to end.
-const LOOK_UP: Duration = Duration::from_millis(100);
-
 /// The pause after a round in which sockets only failed, so that a broken socket does not take all CPU time.
 const FAILURE_PAUSE: Duration = Duration::from_millis(10);
 
@@ -82,7 +79,9 @@ impl Receiver {
         let sockets: Vec<_> = readers.iter().map(|reader| reader.socket).collect();
         let mut fds: Vec<_> = sockets
             .iter()
-            .map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN))
+            .map(|socket| socket.as_fd())
+            .chain([shared.end.as_fd()])
+            .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
             .collect();
         let mut room = vec![0; AT_ONCE * ROOM];
         let mut last_words = None;
@@ -94,8 +93,7 @@ impl Receiver {
                 thread::sleep(ON_THE_WAY);
                 last_words = Some(Instant::now() + LAST_WORDS);
             }
-            let timeout = last_words.map_or(LOOK_UP, |_| Duration::ZERO);
-            let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
+            let timeout = last_words.map_or(PollTimeout::NONE, |_| PollTimeout::ZERO);
             let mut taken = TurnCounts::default();
             match poll(&mut fds, timeout) {
                 Ok(0) | Err(Errno::EINTR | Errno::EAGAIN) => {}

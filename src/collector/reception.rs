@@ -1,9 +1,12 @@
 //! The reception: datagrams that receiving threads queued, given to the decoding thread, and their counts.
 
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use serde::Serialize;
 
 use super::fifo::DatagramFifo;
@@ -35,6 +38,8 @@ pub(super) struct ReceptionState {
     pub(super) sockets: Vec<Socket>,
     pub(super) queue: DatagramFifo,
     pub(super) ending: AtomicBool,
+    /// Readable once the reception is to end.
+    pub(super) end: EventFd,
     pub(super) datagrams: AtomicU64,
     pub(super) bytes: AtomicU64,
     pub(super) probes: AtomicU64,
@@ -72,7 +77,10 @@ impl Reception {
     /// Ends the reception: datagrams that are sent from now on are dropped and counted. Datagrams that arrived before
     /// can still be taken.
     pub fn end(&self) {
-        self.0.ending.store(true, Ordering::Relaxed);
+        if !self.0.ending.swap(true, Ordering::Relaxed) {
+            // It succeeds: the counter is 0.
+            let _ = self.0.end.write(1);
+        }
     }
 
     /// True once all datagrams have been taken and no more will come.
@@ -87,6 +95,13 @@ impl Reception {
     /// Returns a handle on the counts for other threads.
     pub fn observer(&self) -> ReceptionCounts {
         ReceptionCounts(self.0.clone())
+    }
+}
+
+/// Readable while there are datagrams, and once no more will come.
+impl AsFd for Reception {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.queue.as_fd()
     }
 }
 
@@ -114,19 +129,20 @@ impl ReceptionCounts {
 }
 
 impl ReceptionState {
-    pub(super) fn new(sockets: Vec<Socket>, queue: DatagramFifo) -> Self {
-        Self {
+    pub(super) fn new(sockets: Vec<Socket>, queue: DatagramFifo) -> io::Result<Self> {
+        Ok(Self {
             drops: Mutex::new((vec![0; sockets.len()], 0)),
             sockets,
             queue,
             ending: AtomicBool::new(false),
+            end: EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?,
             datagrams: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             probes: AtomicU64::new(0),
             probes_unanswered: AtomicU64::new(0),
             queue_drops: AtomicU64::new(0),
             errors: AtomicU64::new(0),
-        }
+        })
     }
 
     /// Returns how many datagrams the kernel has dropped so far. It counts modulo 2^32, and is asked more often than

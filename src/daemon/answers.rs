@@ -13,7 +13,7 @@ use super::control::{AnswersClients, Control, Door};
 use super::duty::Duty;
 use crate::control::{ControlAnswer, Form, Query, UnpinnedRole, role_socket_path};
 use crate::model::HostStatus;
-use crate::os::log;
+use crate::os::{log, wait};
 use crate::views;
 
 /// The time that the daemon has to answer its own server.
@@ -81,6 +81,7 @@ impl HandedAnswers {
             .unwrap_or_else(PoisonError::into_inner)
             .send(answer);
         asked.map_err(|_| anyhow!("the daemon is ending"))?;
+        wait::wake();
         answered
             .recv_timeout(WAIT)
             .context("the daemon is busy (try again)")?

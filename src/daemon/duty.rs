@@ -5,9 +5,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::troubles::Troubles;
+use crate::os::wait::Wait;
 
-/// The period of a duty that looks itself whether anything is due: each turn of the loop, a few ms.
+/// The period of a duty that looks itself whether anything is due, and says for what it waits: each turn of the loop.
 pub const EACH_TURN: Duration = Duration::ZERO;
+
+/// A duty without a period that failed is tried again after this time. What it waits for may still be there, unread.
+pub const RETRY: Duration = Duration::from_millis(50);
 
 /// One thing that a daemon of kind `D` does again and again. What it needs for itself it owns; what others need too
 /// is in `D`.
@@ -20,6 +24,9 @@ pub trait Duty<D> {
         EACH_TURN
     }
 
+    /// Says what the daemon is to wake for. Without a period the duty has a turn whatever it wakes for.
+    fn wakes<'a>(&'a self, _daemon: &'a D, _wait: &mut Wait<'a>) {}
+
     /// Does what is due. An error is logged once, and the duty has its next turn all the same.
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()>;
 
@@ -31,7 +38,10 @@ pub trait Duty<D> {
 
 struct ListedDuty<D> {
     duty: Box<dyn Duty<D>>,
+    /// `None`: in each turn of the loop.
     due: Option<Instant>,
+    /// When its last turn failed, if it did.
+    failed: Option<Instant>,
 }
 
 /// A daemon's duties in the order in which they have their turns.
@@ -55,20 +65,39 @@ impl<D> Duties<D> {
         self.list.push(ListedDuty {
             duty: Box::new(duty),
             due: None,
+            failed: None,
         });
         self
     }
 
     /// Gives a turn to each duty that is due.
     pub fn turn(&mut self, daemon: &mut D, now: Instant) {
-        for ListedDuty { duty, due } in &mut self.list {
+        for ListedDuty { duty, due, failed } in &mut self.list {
             if due.is_some_and(|due| now < due) {
                 continue;
             }
-            *due = Some(now + duty.period());
+            *due = match duty.period() {
+                EACH_TURN => None,
+                period => Some(now + period),
+            };
             let result = duty.turn(daemon, now);
+            *failed = result.is_err().then_some(now);
             self.troubles.note(duty.task(), result);
         }
+    }
+
+    /// Waits until a duty is due, a signal or another thread wakes the daemon, or what else is in `wait` happens. This is
+    /// the only place in which a daemon waits.
+    pub fn wait<'a>(&'a self, daemon: &'a D, mut wait: Wait<'a>) {
+        for ListedDuty { duty, due, failed } in &self.list {
+            due.iter().for_each(|due| wait.until(*due));
+            match failed {
+                Some(failed) if due.is_none() => wait.until(*failed + RETRY),
+                Some(_) => {}
+                None => duty.wakes(daemon, &mut wait),
+            }
+        }
+        wait.sleep();
     }
 
     /// Gives each duty its last turn.

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::os::{dns, log, resolve};
+use crate::os::{dns, log, resolve, wait};
 
 /// The lifetime of names that DNS states none for: those of /etc/hosts, and those that are not found.
 const UNKNOWN: Duration = Duration::from_secs(60);
@@ -46,6 +46,7 @@ fn resolve_all(asked: &Receiver<String>, answers: &Sender<LookupAnswer>) {
         if answers.send(answer).is_err() {
             return;
         }
+        wait::wake();
     }
 }
 
@@ -80,7 +81,13 @@ impl Lookups {
         }
     }
 
-    /// Returns the names whose addresses have changed; to be called a few times a second.
+    /// Lets the daemon wake when a name is to be resolved again.
+    pub fn wakes(&self, wait: &mut wait::Wait<'_>) {
+        let next = self.names.values().filter_map(|name| name.next);
+        next.for_each(|next| wait.until(next));
+    }
+
+    /// Returns the names whose addresses have changed.
     pub fn step(&mut self, now: Instant) -> BTreeMap<String, Vec<IpAddr>> {
         for (text, name) in &mut self.names {
             if name.next.is_some_and(|next| next <= now) && self.asked.send(text.clone()).is_ok() {

@@ -2,17 +2,21 @@
 //! path.
 //!
 //! A daemon is a state (`SinkDaemon`, `SourceDaemon`, `TransitDaemon`, `PostcardsDaemon`, `TcpDaemon`, `Collector`) and a
-//! list of [duties](duty). Its loop does three things: it moves what is new along the data path, gives each duty that is
-//! due a turn, and looks whether it is to end. A new duty is a file that implements [`duty::Duty`] and a line in the list of each daemon that has it:
+//! list of [duties](duty). Its loop does four things: it moves what is new along the data path, gives each duty that is due
+//! a turn, looks whether it is to end, and sleeps until there is something to do. A new duty is a file that implements
+//! [`duty::Duty`] and a line in the list of each daemon that has it:
 //!
 //! ```text
 //! let mut duties = Duties::default().with(KeepLeases).with(FollowClock)…;
 //! let end = loop {
-//!     daemon.report_events(&mut events, WAIT)?;     // the data path
+//!     daemon.report_events(&mut events)?;           // the data path
 //!     duties.turn(&mut daemon, Instant::now());     // everything else, each in its own time
 //!     if let Some(end) = daemon.end() {
 //!         break end;
 //!     }
+//!     let mut wait = Wait::default();
+//!     events.wakes(&mut wait);
+//!     duties.wait(&daemon, wait);                   // for events, and for what duties ask for
 //! };
 //! duties.finish(&mut daemon);
 //! ```
@@ -21,8 +25,12 @@
 //! (`duties`) ask for no more of the state than a trait says: [`on_host::OnHost`], [`signs::ShowsSigns`]. A duty has
 //! no clock of its own: `turn` is given the time, so a test turns it with any.
 //!
+//! No loop turns at a fixed pace. A duty names its period, or says in `wakes` what it waits for: something to read, or a
+//! time. Signals and other threads end the wait by [`crate::os::wait::wake`], and whatever ends it, each duty without a period
+//! looks what is due.
+//!
 //! Several roles in one process are several (state, list) pairs in one loop: signals, the control socket and HTTP belong
-//! to the process and not to a role, the wait for events is the shortest of theirs, and each role's `finish` runs at the
+//! to the process and not to a role, the wait is one for all that they wait for, and each role's `finish` runs at the
 //! end.
 
 pub mod agent;
@@ -44,6 +52,7 @@ pub mod postcards;
 mod privileges;
 mod reload;
 mod reports_to_collectors;
+mod side_thread;
 pub mod signs;
 pub mod sink;
 pub mod source;

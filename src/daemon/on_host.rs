@@ -15,6 +15,7 @@ use crate::model::{ClockState, NodeId};
 use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::clock_alarm::ClockAlarm;
 use crate::os::log;
+use crate::os::wait::Wait;
 
 use super::leases::LeaseKeeping;
 
@@ -65,6 +66,13 @@ impl HostSide {
         self.clock_rang
     }
 
+    /// Lets the daemon wake when the clock is set.
+    pub fn wakes_for_clock<'a>(&'a self, wait: &mut Wait<'a>) {
+        if let Some(alarm) = &self.clock_alarm {
+            wait.on(alarm);
+        }
+    }
+
     /// True if the clock was set since this was asked last.
     fn clock_rings(&mut self) -> bool {
         let rings = self.clock_alarm.as_ref().is_some_and(ClockAlarm::was_set);
@@ -101,7 +109,9 @@ impl HostSide {
 
 /// A daemon on a measured host.
 pub trait OnHost {
-    fn side(&mut self) -> &mut HostSide;
+    fn side(&self) -> &HostSide;
+
+    fn side_mut(&mut self) -> &mut HostSide;
 
     fn pins(&self) -> &Pins;
 
@@ -122,16 +132,16 @@ pub trait OnHost {
     /// Reads the clock that stamps packets. Returns how it is steered. If the clock is set meanwhile, it is read again, so
     /// that the reading is one from before or after.
     fn note_clock(&mut self) -> io::Result<Discipline> {
-        self.side().clock_is_set();
+        self.side_mut().clock_is_set();
         let mut pair = self.host().read_clock()?;
         for _ in 0..MOST_SETS {
-            if !self.side().clock_rings() {
+            if !self.side_mut().clock_rings() {
                 break;
             }
             pair = self.host().read_clock()?;
         }
         let operator = self.clock_error_ns();
-        self.side().note_clock(pair, operator)
+        self.side_mut().note_clock(pair, operator)
     }
 
     /// The time after which a flow of the source is forgotten, if no attachment says one.

@@ -1,20 +1,25 @@
 //! SIGHUP to a daemon: its config file is read again, beside its loop, which must not wait.
 
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 
+use super::side_thread::SideThread;
 use crate::config::{CommandSettings, ConfigError, File, Overrides, SettingsTable};
 use crate::datapath::pins::{Pins, PinsLock};
 use crate::os::log;
+use crate::os::wait::Wait;
+
+/// The time between two looks whether a command still attaches or detaches, and until another plan is made.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Makes a new plan each time that it is asked to, in a thread: that may look up names, and leases, which last less
 /// than a second, must not wait for it.
 pub struct Reload<P> {
     make: Arc<dyn Fn() -> Result<P> + Send + Sync>,
     asked: bool,
-    running: Option<JoinHandle<Result<P>>>,
+    running: Option<SideThread<P>>,
     /// It waits until no command attaches or detaches.
     ready: Option<P>,
 }
@@ -39,14 +44,24 @@ impl<P: Send + 'static> Reload<P> {
         self.asked || self.running.is_some() || self.ready.is_some()
     }
 
-    /// A new plan, once for each question; to be called every few ms.
+    /// Lets the daemon wake while a plan waits for its use, or a question for its plan.
+    pub fn wakes(&self, wait: &mut Wait<'_>) {
+        if self.ready.is_some() || (self.asked && self.running.is_none()) {
+            wait.until(Instant::now() + LOOK);
+        }
+    }
+
+    /// A new plan, once for each question.
     pub fn plan(&mut self) -> Option<Result<P>> {
         if self.asked && self.running.is_none() && self.ready.is_none() {
             self.asked = false;
             let make = self.make.clone();
-            self.running = Some(thread::spawn(move || make()));
+            match SideThread::start("reload", move || make()) {
+                Ok(running) => self.running = Some(running),
+                Err(err) => return Some(Err(err.into())),
+            }
         }
-        finished(&mut self.running)
+        SideThread::take_result(&mut self.running)
     }
 
     /// The same, as soon as no command attaches or detaches, with the right to do so.
@@ -66,15 +81,6 @@ impl<P: Send + 'static> Reload<P> {
             Err(err) => Some(Err(err.into())),
         }
     }
-}
-
-/// The result of a thread that has ended, once.
-pub fn finished<T>(thread: &mut Option<JoinHandle<Result<T>>>) -> Option<Result<T>> {
-    let done = thread.take_if(|thread| thread.is_finished())?;
-    Some(
-        done.join()
-            .unwrap_or_else(|_| Err(anyhow!("a thread ended early"))),
-    )
 }
 
 /// Says what changed in these tables, but for settings that flags or environment give.

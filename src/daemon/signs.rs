@@ -8,6 +8,7 @@ use anyhow::Result;
 use super::duty::Duty;
 use super::health::Health;
 use crate::os::notify::Notify;
+use crate::os::wait::Wait;
 
 /// The period of the line in words.
 const LINE: Duration = Duration::from_secs(1);
@@ -42,6 +43,8 @@ pub trait ShowsSigns {
 #[derive(Default)]
 pub struct GiveSigns {
     next_line: Option<Instant>,
+    /// When the service manager expects the next sign of life.
+    next_sign: Option<Instant>,
 }
 
 impl<D: ShowsSigns> Duty<D> for GiveSigns {
@@ -49,9 +52,14 @@ impl<D: ShowsSigns> Duty<D> for GiveSigns {
         "tell the service manager"
     }
 
+    fn wakes<'a>(&'a self, _daemon: &'a D, wait: &mut Wait<'a>) {
+        let next = self.next_line.into_iter().chain(self.next_sign);
+        next.for_each(|next| wait.until(next));
+    }
+
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
         let signs = daemon.signs();
-        signs.notify.alive();
+        self.next_sign = signs.notify.alive();
         signs.health.is_alive();
         if self.next_line.is_some_and(|next| now < next) {
             return Ok(());

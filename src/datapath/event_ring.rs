@@ -4,10 +4,15 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::{self, NonNull};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libbpf_rs::MapHandle;
 use libbpf_rs::libbpf_sys;
+
+use crate::os::wait::Wait;
+
+/// The pause behind events: those that follow are not worth a wake-up each.
+const REST: Duration = Duration::from_millis(10);
 
 /// Where the bytes of an event go while `drain` runs.
 struct Taker {
@@ -20,7 +25,9 @@ struct Taker {
 pub struct EventRing {
     ring: NonNull<libbpf_sys::ring_buffer>,
     taker: Box<Taker>,
-    _map: MapHandle,
+    /// There were events a moment ago.
+    rests_until: Option<Instant>,
+    map: MapHandle,
 }
 
 impl EventRing {
@@ -43,12 +50,21 @@ impl EventRing {
         Ok(Self {
             ring,
             taker,
-            _map: map,
+            rests_until: None,
+            map,
         })
     }
 
-    /// Waits until there are events, but no longer than `wait`, and hands the bytes of each event to `take`.
-    pub fn drain<F: FnMut(&[u8])>(&mut self, wait: Duration, mut take: F) -> io::Result<()> {
+    /// Lets the daemon wake for the next event, or at the end of the rest behind the last ones.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        match self.rests_until {
+            Some(until) => wait.until(until),
+            None => wait.on(&self.map),
+        }
+    }
+
+    /// Hands the bytes of each event that there is to `take`.
+    pub fn drain<F: FnMut(&[u8])>(&mut self, mut take: F) -> io::Result<()> {
         unsafe fn call<F: FnMut(&[u8])>(state: *mut c_void, bytes: &[u8]) {
             // SAFETY: `drain` set the state together with this function, and is still running.
             let take = unsafe { &mut *state.cast::<F>() };
@@ -56,14 +72,10 @@ impl EventRing {
         }
         self.taker.call = Some(call::<F>);
         self.taker.state = ptr::from_mut(&mut take).cast();
-        let timeout_ms = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);
-        // SAFETY: the ring is open; the taker calls `take`, which lives until both calls have returned.
-        let consumed = unsafe {
-            // A signal may end the wait: what there is, is read all the same.
-            libbpf_sys::ring_buffer__poll(self.ring.as_ptr(), timeout_ms);
-            libbpf_sys::ring_buffer__consume(self.ring.as_ptr())
-        };
+        // SAFETY: the ring is open; the taker calls `take`, which lives until the call has returned.
+        let consumed = unsafe { libbpf_sys::ring_buffer__consume(self.ring.as_ptr()) };
         self.taker.call = None;
+        self.rests_until = (consumed > 0).then(|| Instant::now() + REST);
         if consumed < 0 {
             return Err(io::Error::from_raw_os_error(-consumed));
         }

@@ -1,6 +1,7 @@
 //! The quickest packets of each source node, in the map that the sink's program writes.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use super::abi::{MINIMA_NODES, sink_minima, sink_minima_shape};
 use super::map_names::SINK_MINIMA;
@@ -10,6 +11,26 @@ use crate::model::NodeId;
 
 /// Sub-windows that the table keeps of each node.
 const WINDOWS: u64 = sink_minima_shape::MINIMA_WINDOWS.0 as u64;
+
+/// The longest time from a packet's arrival to when the table no longer shows it.
+const SHOWN: Duration = Duration::from_nanos((WINDOWS + 1) << sink_minima_shape::MINIMA_SHIFT.0);
+
+/// Whether the table may have something to show: to read it takes milliseconds, which an idle sink need not spend.
+#[derive(Default)]
+pub struct MinimaNews {
+    packets: Option<u64>,
+    grown: Option<Instant>,
+}
+
+impl MinimaNews {
+    /// `packets` is the number of those that the sink has received.
+    pub fn may_have(&mut self, packets: u64, now: Instant) -> bool {
+        if self.packets.replace(packets) != Some(packets) {
+            self.grown = Some(now);
+        }
+        self.grown.is_some_and(|grown| now <= grown + SHOWN)
+    }
+}
 
 /// The kernel's table of minima.
 pub struct MinimaTable(Map<u32, sink_minima>);

@@ -9,11 +9,12 @@ use libbpf_rs::MapHandle;
 use libbpf_rs::skel::OpenSkel;
 
 use super::abi::{
-    address_key, counter, flow_key, path_time, path_time_key, prefix_key, sink_flag, sink_flow,
-    sink_grant, sink_path, sink_settings,
+    address_key, counter, flow_key, path_time, path_time_key, prefix_key, sink_counter, sink_flag,
+    sink_flow, sink_grant, sink_path, sink_settings,
 };
 use super::bound_program;
 use super::collectors::CollectorTable;
+use super::counters::packets;
 use super::event_ring::EventRing;
 use super::fine_slots::{self, FineSlots};
 use super::grants;
@@ -333,6 +334,11 @@ impl Sink {
             ));
         }
         Ok(SinkMode::Tcx)
+    }
+
+    /// The number of packets with INT that were received.
+    pub fn received(&self) -> io::Result<u64> {
+        packets(&self.counters, sink_counter::COUNT_SINK_RECEIVED.0)
     }
 
     /// The ring of events.

@@ -91,6 +91,11 @@ impl Sweeper {
         self.due.push_back((now + self.loss_timeout, flow.into()));
     }
 
+    /// The end of the next loss period, if one goes on.
+    pub fn loss_period_ends(&self) -> Option<Instant> {
+        self.due.front().map(|(when, _)| *when)
+    }
+
     /// Ends the loss periods that are over. The kernel half reports their losses as events.
     pub fn end_loss_periods(&mut self, now: Instant) -> io::Result<()> {
         let over = self.due.partition_point(|(when, _)| *when <= now);

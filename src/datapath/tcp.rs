@@ -30,7 +30,7 @@ use super::watch::{Watchlist, watchlist_of};
 use crate::model::{
     AddressPair, KernelPart, KernelParts, OptionCounts, PartsFound, TcpSample, WatchRule,
 };
-use crate::os::{clock, log};
+use crate::os::{clock, log, tcp_sockets};
 
 /// Bytes of one read: the kernel gives no more at a time.
 const READ_BYTES: usize = 64 * 1024;
@@ -187,7 +187,7 @@ impl TcpPrograms {
     pub fn walk(&self, mut visit: impl FnMut(TcpSample)) -> io::Result<()> {
         const RECORD: usize = size_of::<tcp_record>();
         let units = self.units();
-        let Some(walk) = &self.walk else {
+        let Some(walk) = self.walk.as_ref().filter(|_| tcp_sockets::are_there()) else {
             return Ok(());
         };
         let mut file = iterator::begin(walk)?;
@@ -218,11 +218,10 @@ impl TcpPrograms {
     pub fn read_endings(
         &self,
         ring: &mut EventRing,
-        wait: std::time::Duration,
         mut visit: impl FnMut(TcpSample),
     ) -> io::Result<()> {
         let units = self.units();
-        ring.drain(wait, |bytes| {
+        ring.drain(|bytes| {
             let record = read_from::<tcp_record>(bytes);
             let ended = record.filter(|one| one.kind == tcp_record_kind::TCP_ENDED.0);
             if let Some(record) = ended {

@@ -1,7 +1,6 @@
 //! The ring of packets in INT-MX of which a transit hop's programs send notices.
 
 use std::io;
-use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapHandle};
 
@@ -11,6 +10,7 @@ use super::map_names::{TRANSIT_COUNTERS, TRANSIT_POSTCARDS};
 use super::maps::Map;
 use super::pins::Pins;
 use crate::model::{FirstHeader, MxNotice};
+use crate::os::wait::Wait;
 
 /// The programs of all interfaces write into it.
 pub struct NoticeRing {
@@ -42,7 +42,7 @@ impl NoticeRing {
         let map = pinned(pins)?;
         let map_id = id_of(&map)?;
         let mut ring = EventRing::new(map)?;
-        ring.drain(Duration::ZERO, |_| {})?;
+        ring.drain(|_| {})?;
         let counters = Map::open(&pins.map(TRANSIT_COUNTERS))?;
         let counters = counters.ok_or(io::ErrorKind::NotFound)?;
         Ok(Self {
@@ -60,14 +60,18 @@ impl NoticeRing {
         Ok(id_of(&pinned(pins)?)? == self.map_id)
     }
 
+    /// Lets the daemon wake for the next one.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        self.ring.wakes(wait);
+    }
+
     /// Hands on what there is, and counts what cannot be read.
     pub fn drain(&mut self, mut take: impl FnMut(MxNotice)) -> io::Result<()> {
         let mut unread = 0;
-        self.ring
-            .drain(Duration::ZERO, |bytes| match decode(bytes) {
-                Some(card) => take(card),
-                None => unread += 1,
-            })?;
+        self.ring.drain(|bytes| match decode(bytes) {
+            Some(card) => take(card),
+            None => unread += 1,
+        })?;
         match unread {
             0 => Ok(()),
             more => self.unread.add(more),

@@ -225,6 +225,11 @@ impl LeaseKeeper {
         due || !self.out.is_empty() || self.probing.is_busy()
     }
 
+    /// The time of the next question.
+    pub fn next_ns(&self) -> Option<u64> {
+        self.due.first().map(|(when, _)| *when)
+    }
+
     /// Returns the next question that is due, if there is one. Asking may show that a sink is silent.
     pub fn next_due(
         &mut self,

@@ -1,6 +1,7 @@
 //! An alarm for when the host's clock is set.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::sys::time::TimeSpec;
 use nix::sys::timer::TimerSetTimeFlags;
@@ -27,5 +28,11 @@ impl ClockAlarm {
     /// Returns whether the clock was set since this was asked last.
     pub fn was_set(&self) -> bool {
         self.0.wait().is_ok()
+    }
+}
+
+impl AsFd for ClockAlarm {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }

@@ -13,6 +13,7 @@ use nix::sys::socket::{
 };
 
 use super::icmp::{HEADER_LEN, V4, V6, attach_filter, checksum, jump, statement};
+use super::wait::Wait;
 
 const IP4_LEN: usize = 20;
 const LONGEST: usize = 512;
@@ -50,6 +51,12 @@ impl EchoRequests {
             v4: open_v4(payloads)?,
             v6: open_v6(payloads).ok(),
         })
+    }
+
+    /// Lets the caller wake for requests.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        wait.on(&self.v4);
+        self.v6.iter().for_each(|socket| wait.on(socket));
     }
 
     /// Hands each received request to `take`.

@@ -12,6 +12,8 @@ use nix::sys::socket::{
 };
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 
+use super::wait::Wait;
+
 pub(super) const HEADER_LEN: usize = 8;
 const LONGEST: usize = 2048;
 const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
@@ -97,6 +99,12 @@ impl Echo {
             }
         }
         Ok(())
+    }
+
+    /// Lets the caller wake for replies.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        let sockets = self.v4.iter().chain(&self.v6);
+        sockets.for_each(|socket| wait.on(socket));
     }
 
     /// Hands each received payload to `take`, with the time when the kernel received it (ns since the Unix epoch).

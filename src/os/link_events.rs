@@ -1,6 +1,7 @@
 //! Link events: the kernel's notices that interfaces came, changed or went, one by one.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
@@ -64,6 +65,12 @@ pub enum LinkEvent {
 
 /// The events in this network namespace.
 pub struct LinkEvents(Notices);
+
+impl AsFd for LinkEvents {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl LinkEvents {
     pub fn listen() -> io::Result<Self> {

@@ -35,4 +35,6 @@ pub mod rtnetlink;
 pub mod screen_signals;
 pub mod signals;
 pub mod stray_packets;
+pub mod tcp_sockets;
 pub mod udp_ports;
+pub mod wait;

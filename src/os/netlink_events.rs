@@ -1,6 +1,7 @@
 //! Netlink events: the kernel's notices that interfaces or addresses changed.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::libc;
 
@@ -8,6 +9,12 @@ use super::netlink_notices::Notices;
 
 /// The changes in this network namespace.
 pub struct Changes(Notices);
+
+impl AsFd for Changes {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl Changes {
     pub fn listen() -> io::Result<Self> {

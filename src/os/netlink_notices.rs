@@ -1,7 +1,7 @@
 //! Netlink notices: what the kernel says by itself to sockets that listen to groups of it.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::RouteNetlinkMessage;
@@ -15,6 +15,12 @@ const ALIGNED: usize = 4;
 
 /// A socket that listens in this network namespace.
 pub(super) struct Notices(OwnedFd);
+
+impl AsFd for Notices {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 /// What one call of `recv` gave.
 pub(super) enum Notice<'a> {

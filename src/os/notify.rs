@@ -88,16 +88,15 @@ impl Notify {
         }
     }
 
-    /// Sends a sign of life when one is due. The caller calls this much more often than the watchdog requires.
-    pub fn alive(&mut self) {
-        let Some(watchdog) = self.watchdog else {
-            return;
-        };
+    /// Sends a sign of life if one is due. Returns when the next one is.
+    pub fn alive(&mut self) -> Option<Instant> {
+        let watchdog = self.watchdog?;
         let now = Instant::now();
         if self.next_sign.is_none_or(|next| next <= now) {
             self.next_sign = Some(now + watchdog / 4);
             self.send("WATCHDOG=1");
         }
+        self.next_sign
     }
 
     /// Returns false if the manager did not take it.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
@@ -38,6 +39,12 @@ pub struct LinkNow {
 
 /// The events in this network namespace.
 pub struct RouteEvents(Notices);
+
+impl AsFd for RouteEvents {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl RouteEvents {
     pub fn listen() -> io::Result<Self> {

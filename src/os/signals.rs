@@ -9,16 +9,19 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use nix::unistd::dup2_stderr;
 
+use super::wait;
+
 static ENDING: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static RELOAD: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn ask(_: nix::libc::c_int) {
     ASKED.store(true, Ordering::Relaxed);
+    wait::wake();
 }
 
 extern "C" fn reload(_: nix::libc::c_int) {
-    RELOAD.store(true, Ordering::Relaxed);
+    ask_to_reload();
 }
 
 /// The signals that ask a daemon for something. Without a handler they end the process.
@@ -58,14 +61,15 @@ impl Hangup {
 /// Installs the handlers, and takes the signals that came before: SIGINT and SIGTERM end the daemon, SIGUSR1 asks for counters
 /// or reopened logs.
 pub fn install(hangup: Hangup) -> io::Result<()> {
-    ctrlc::set_handler(|| ENDING.store(true, Ordering::Relaxed)).map_err(io::Error::other)?;
+    wait::prepare()?;
+    ctrlc::set_handler(end).map_err(io::Error::other)?;
     let on = |signal, handler| {
         let action = SigAction::new(
             SigHandler::Handler(handler),
             SaFlags::empty(),
             SigSet::empty(),
         );
-        // SAFETY: the handlers only store to an atomic.
+        // SAFETY: the handlers only store to an atomic, and write to a descriptor.
         unsafe { sigaction(signal, &action) }
     };
     on(Signal::SIGUSR1, ask)?;
@@ -78,6 +82,12 @@ pub fn install(hangup: Hangup) -> io::Result<()> {
 /// Asks for a reload, as SIGHUP does.
 pub fn ask_to_reload() {
     RELOAD.store(true, Ordering::Relaxed);
+    wait::wake();
+}
+
+fn end() {
+    ENDING.store(true, Ordering::Relaxed);
+    wait::wake();
 }
 
 /// True once the process was asked to end.
@@ -93,7 +103,7 @@ pub fn ending() -> bool {
 pub fn reload_asked() -> bool {
     let asked = RELOAD.swap(false, Ordering::Relaxed);
     if asked && terminal_is_gone() {
-        ENDING.store(true, Ordering::Relaxed);
+        end();
         silence_stderr();
         return false;
     }

@@ -9,6 +9,7 @@ use nix::libc;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, socket};
 
 use super::icmp::{attach_filter, jump, statement};
+use super::wait::Wait;
 
 const LONGEST: usize = 512;
 const TCP: u8 = 6;
@@ -80,10 +81,16 @@ impl StrayPackets {
         Ok(())
     }
 
+    /// Lets the caller wake for packets.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        let sockets = self.sockets.iter().filter(|_| self.listens);
+        sockets.for_each(|(_, socket)| wait.on(socket));
+    }
+
     /// Hands each received packet to `take`.
     pub fn receive(&self, mut take: impl FnMut(StrayPacket<'_>)) -> io::Result<()> {
         let mut buffer = [0; LONGEST];
-        for (family, socket) in &self.sockets {
+        for (family, socket) in self.sockets.iter().filter(|_| self.listens) {
             loop {
                 let len = match recv(socket.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
                     Err(Errno::EAGAIN | Errno::EINTR) => break,

@@ -12,6 +12,7 @@ use super::prober::{CollectorNews, Prober};
 use super::socket::{Sockets, path_mtu};
 use super::{CollectorStanding, DatagramCounts, DestinationCounts, LostCounts};
 use crate::model::{HwId, NodeId, ReportVersion};
+use crate::os::wait::Wait;
 use crate::wire::{report_v05, report_v10, report_v20};
 
 /// The largest datagram, even if the path takes larger ones: all reports of a group are lost with its datagram.
@@ -181,6 +182,10 @@ impl Destination {
 
     pub(super) fn is_silent(&self) -> bool {
         self.prober.as_ref().is_some_and(Prober::is_silent)
+    }
+
+    pub(super) fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        self.prober.iter().for_each(|prober| prober.wakes(wait));
     }
 
     pub(super) fn probe(&mut self, node: NodeId, now: Instant) -> Option<CollectorNews> {

@@ -19,6 +19,7 @@ use crate::model::option_hops::OptionHopsReport;
 use crate::model::{
     Classes, Classifier, ClockEvidence, NodeId, NodeIdentity, Observation, PathTotalsReport, Report,
 };
+use crate::os::wait::Wait;
 use crate::wire::{
     report_clock, report_coverage, report_crossings, report_drop_totals, report_identity,
     report_option_hops, report_path,
@@ -269,7 +270,14 @@ impl Emitter {
         }
     }
 
-    /// Probes the collectors if reports are spread over them. The caller calls this every few milliseconds.
+    /// Lets the caller wake for the next probe, and for answers.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        for collector in &self.collectors {
+            collector.wakes(wait);
+        }
+    }
+
+    /// Probes the collectors if reports are spread over them.
     pub fn probe(&mut self, now: Instant) -> Vec<CollectorNews> {
         let Some(spread) = &mut self.spread else {
             return Vec::new();

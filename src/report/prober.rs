@@ -11,6 +11,7 @@ use nix::sys::socket::{MsgFlags, recv, setsockopt};
 
 use super::liveness::{Liveness, PROBE_PERIOD};
 use crate::model::{CollectorState, NodeId};
+use crate::os::wait::Wait;
 use crate::wire::probe::{self, MESSAGE_LEN, Probe, ProbeAnswer};
 
 /// The most messages that are read in one call, so that a flood does not hold up the caller.
@@ -85,6 +86,14 @@ impl Prober {
         }
     }
 
+    /// Lets the caller wake for the next probe, and for the answer to the last one.
+    pub(super) fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        wait.until(self.due);
+        if let Some(socket) = self.socket.as_ref().filter(|_| self.liveness.awaits()) {
+            wait.on(socket);
+        }
+    }
+
     /// Reads answers, and sends a probe if one is due. `sent` is the number of reports sent to the collector so far.
     pub(super) fn step(
         &mut self,
@@ -153,12 +162,14 @@ impl Prober {
                         restarted |= self.take(answer, now);
                     }
                 }
-                Err(error) if is_refusal(&error) => {
-                    forget_errors(&socket);
-                    self.liveness.refused(now);
-                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => break,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => {
+                    forget_errors(&socket);
+                    if is_refusal(&error) {
+                        self.liveness.refused(now);
+                    }
+                }
             }
         }
         self.socket = Some(socket);

@@ -1,9 +1,13 @@
 //! A daemon's duties have their turns in time and in order, whatever fails.
 
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use hostint::daemon::duty::{Duties, Duty, EACH_TURN};
+use hostint::daemon::duty::{Duties, Duty, EACH_TURN, RETRY};
+use hostint::os::wait::{self, Wait};
 
 /// The turns that duties had: the name, and the time since the beginning in ms.
 #[derive(Default)]
@@ -119,4 +123,83 @@ fn duties_have_their_turns() {
         assert_eq!(names, added, "{}: the last turns", case.name);
     }
     assert_eq!(EACH_TURN, Duration::ZERO);
+}
+
+/// A duty that waits for something to read, and for no time.
+struct Reads {
+    from: UnixStream,
+    /// It fails, and reads nothing.
+    fails: bool,
+}
+
+impl Duty<Journal> for Reads {
+    fn task(&self) -> &'static str {
+        "read"
+    }
+
+    fn wakes<'a>(&'a self, _journal: &'a Journal, wait: &mut Wait<'a>) {
+        wait.on(&self.from);
+    }
+
+    fn turn(&mut self, journal: &mut Journal, _now: Instant) -> Result<()> {
+        if self.fails {
+            bail!("it cannot be read");
+        }
+        let mut byte = [0];
+        if (&self.from).read(&mut byte).is_ok() {
+            journal.0.push(("read", byte[0].into()));
+        }
+        Ok(())
+    }
+}
+
+/// Each wait would hang without what ends it. All are in one test: a wake-up ends the wait of a whole process.
+#[test]
+fn a_daemon_waits_until_there_is_something_to_do() {
+    what_fails_does_not_keep_it_awake();
+    let (mut writer, reader) = UnixStream::pair().unwrap();
+    reader.set_nonblocking(true).unwrap();
+    let (mut journal, mut duties) = (
+        Journal::default(),
+        Duties::default().with(Reads {
+            from: reader,
+            fails: false,
+        }),
+    );
+    let turn = |duties: &mut Duties<Journal>, journal: &mut Journal| {
+        duties.turn(journal, Instant::now());
+        std::mem::take(&mut journal.0)
+    };
+    writer.write_all(&[7]).unwrap();
+    duties.wait(&journal, Wait::default());
+    assert_eq!(turn(&mut duties, &mut journal), [("read", 7)]);
+    wait::prepare().unwrap();
+    // A wake-up that comes before the wait ends it, too.
+    wait::wake();
+    duties.wait(&journal, Wait::default());
+    let waker = thread::spawn(wait::wake);
+    duties.wait(&journal, Wait::default());
+    waker.join().unwrap();
+    let begin = Instant::now();
+    let mut duties = duties.with(Noted {
+        name: "a",
+        period: Duration::from_millis(20),
+        fails: false,
+        begin,
+    });
+    // The time of the first turn is the present one.
+    assert_eq!(turn(&mut duties, &mut journal).len(), 1);
+    duties.wait(&journal, Wait::default());
+    assert_eq!(turn(&mut duties, &mut journal).len(), 1, "its time came");
+}
+
+fn what_fails_does_not_keep_it_awake() {
+    let (mut writer, from) = UnixStream::pair().unwrap();
+    writer.write_all(&[7]).unwrap();
+    let (mut journal, duties) = (Journal::default(), Duties::default());
+    let mut duties = duties.with(Reads { from, fails: true });
+    let begin = Instant::now();
+    duties.turn(&mut journal, begin);
+    duties.wait(&journal, Wait::default());
+    assert!(begin.elapsed() >= RETRY, "what is there stays unread");
 }

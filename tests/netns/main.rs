@@ -38,6 +38,7 @@ mod root {
     mod hops_stacked;
     mod hops_tagged;
     mod host_times;
+    mod idle;
     mod inner_flows;
     mod int_in_datagrams;
     mod int_in_options;

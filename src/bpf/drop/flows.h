@@ -83,7 +83,7 @@ static __always_inline void send_drop(const struct drop_key *key, const struct d
 	e->zero = 0;
 	e->key = *key;
 	e->flow = *flow;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, WAKE_IDLE_READER);
 }
 
 static __always_inline void begin_drops(const struct dropped_packet *p, struct sk_buff *skb, __u64 now)

@@ -39,10 +39,12 @@ enum {
 	BPF_F_NO_PREALLOC = 1,
 	BPF_F_RECOMPUTE_CSUM = 1,
 	BPF_ADJ_ROOM_NET = 0,
-	BPF_RB_NO_WAKEUP = 1,
-	BPF_RB_FORCE_WAKEUP = 2,
-	BPF_RB_AVAIL_DATA = 0,
 };
+
+/* How a record is submitted to a ring: its reader is woken if it has read all that came before. It rests behind each
+ * reading, so that records that come often wake it a hundred times a second at most.
+ */
+#define WAKE_IDLE_READER 0
 
 enum adj_room {
 	BPF_ADJ_ROOM_MAC = 1,

@@ -58,7 +58,7 @@ static __always_inline void send_hop(const struct leaving_packet *p, const struc
 	e->news = news;
 	e->key = p->key;
 	e->flow = *flow;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, WAKE_IDLE_READER);
 }
 
 static __always_inline void add_to_hops(struct hop_flow *flow, const struct leaving_packet *p)

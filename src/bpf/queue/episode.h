@@ -77,7 +77,7 @@ __noinline int send_queue(__u32 ifindex, __u32 queue, __u32 what, __u64 packet)
 	e->queue_bytes = state->now_bytes > 0xffffffff ? 0xffffffff : state->now_bytes;
 	__builtin_memcpy(e->flow, &flow, sizeof(e->flow));
 	e->episode = state->episode;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, WAKE_IDLE_READER);
 	return 0;
 }
 

@@ -14,13 +14,10 @@ struct {
 	__uint(max_entries, 4 * 1024 * 1024);
 } sink_events SEC(".maps");
 
-/* The reader looks every few ms. Waking it for each event would cost more than all the rest. */
 static __always_inline void send_event(void *event)
 {
-	__u64 waiting = bpf_ringbuf_query(&sink_events, BPF_RB_AVAIL_DATA);
-
 	count_sink(COUNT_SINK_EVENT_SENT, 1, 0);
-	bpf_ringbuf_submit(event, waiting > 1024 * 1024 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(event, WAKE_IDLE_READER);
 }
 
 static __always_inline void send_gap(const struct flow_key *key)

@@ -42,8 +42,7 @@ static __always_inline bool send_mx_notice(struct __sk_buff *ctx, struct passing
 	card->family = p->at.family;
 	card->len = p->at.l4 - p->at.l3 + p->l4_len + p->head_len;
 	__builtin_memcpy(card->quote, p->front, sizeof(card->quote));
-	/* The reader looks every few ms. */
-	bpf_ringbuf_submit(card, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(card, WAKE_IDLE_READER);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 //! The state of a collector, which its duties share.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
@@ -16,9 +16,10 @@ use crate::daemon::reload::Reload;
 use crate::daemon::signs::Signs;
 use crate::engines::Engines;
 use crate::engines::push::PushCounts;
+use crate::os::wait::Wait;
 
-/// The longest wait for datagrams before duties have their turn.
-const WAIT: Duration = Duration::from_millis(100);
+/// The time between two looks whether reports waited long enough.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A collector that receives.
 pub struct Collector {
@@ -42,11 +43,22 @@ impl Collector {
         self.args.count.is_none_or(|count| self.datagrams < count)
     }
 
+    /// Lets the collector wake for datagrams, for reports that wait, and at once if it wants no more.
+    pub fn wakes<'a>(&self, reception: &'a Reception, wait: &mut Wait<'a>) {
+        wait.on(reception);
+        let now = Instant::now();
+        if !self.wants_more() {
+            wait.until(now);
+        } else if self.hub.waits() {
+            wait.until(now + LOOK);
+        }
+    }
+
     /// Takes the datagrams that are there. Returns false if nothing reads the lines any more.
     pub fn take_datagrams(&mut self, reception: &Reception) -> Result<bool> {
         let Self { hub, args, .. } = self;
         let (mut taken, mut handed_on) = (self.datagrams, Ok(()));
-        reception.next(WAIT, |bytes, arrival| {
+        reception.next(Duration::ZERO, |bytes, arrival| {
             taken += 1;
             handed_on = hub.datagram(bytes, arrival);
             handed_on.is_ok() && args.count.is_none_or(|count| taken < count)

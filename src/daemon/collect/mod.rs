@@ -56,6 +56,7 @@ use crate::engines::{Engine, Patience};
 use crate::os::{
     dns, log,
     signals::{self as os_signals, Hangup},
+    wait::Wait,
 };
 use crate::store::{OpenedStore, Store};
 use crate::web::{self, HttpServer};
@@ -225,6 +226,9 @@ impl Serving {
                 break;
             }
             duties.turn(collector, Instant::now());
+            let mut wait = Wait::default();
+            collector.wakes(reception, &mut wait);
+            duties.wait(collector, wait);
         }
         duties.finish(collector);
         collector.end()

@@ -22,6 +22,7 @@ use crate::host::source::rules::follow_interfaces;
 use crate::os::log::{self, Event, Level};
 use crate::os::netdev;
 use crate::os::netlink_events::Changes;
+use crate::os::wait::Wait;
 
 /// The kernel tells of interfaces, but not of programs that are taken off.
 const LOOK: Duration = Duration::from_millis(500);
@@ -187,10 +188,18 @@ impl<D: OnHost> Duty<D> for LookAfterAttachments {
         "look after what is attached"
     }
 
+    fn wakes<'a>(&'a self, _daemon: &'a D, wait: &mut Wait<'a>) {
+        self.changes.iter().for_each(|changes| wait.on(changes));
+        wait.until(self.next_look);
+    }
+
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
         let looked = self.look(daemon.pins(), daemon.sink(), now);
         let repaired = std::mem::take(&mut self.repaired);
-        daemon.side().counts.add(DaemonCount::Repaired, repaired);
+        daemon
+            .side_mut()
+            .counts
+            .add(DaemonCount::Repaired, repaired);
         looked
     }
 }

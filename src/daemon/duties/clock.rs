@@ -8,6 +8,7 @@ use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::datapath::shared_settings::ReportedByDaemon;
 use crate::model::ClockSteering;
+use crate::os::wait::Wait;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -22,8 +23,13 @@ impl<D: OnHost> Duty<D> for FollowClock {
         "follow the clock"
     }
 
+    fn wakes<'a>(&'a self, daemon: &'a D, wait: &mut Wait<'a>) {
+        self.due.into_iter().for_each(|due| wait.until(due));
+        daemon.side().wakes_for_clock(wait);
+    }
+
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
-        if self.due.is_some_and(|due| now < due) && !daemon.side().clock_is_set() {
+        if self.due.is_some_and(|due| now < due) && !daemon.side_mut().clock_is_set() {
             return Ok(());
         }
         self.due = Some(now + PERIOD);
@@ -36,7 +42,7 @@ impl<D: OnHost> Duty<D> for FollowClock {
         let state = daemon
             .host()
             .follow_clock(discipline, Some(reported), stated_ns)?;
-        daemon.side().clock = Some(state);
+        daemon.side_mut().clock = Some(state);
         Ok(())
     }
 }

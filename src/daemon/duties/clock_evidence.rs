@@ -9,8 +9,9 @@ use crate::clocks::Reading;
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
+use crate::datapath::minima::MinimaNews;
 use crate::model::{ClockEvidence, ClockReading, QuickPacket};
-use crate::os::{clock, netns};
+use crate::os::{clock, netns, wait::Wait};
 use crate::report::ClockNews;
 
 /// Readings that are reported: a datagram may be lost, and readings of two that follow each other have to meet.
@@ -25,6 +26,17 @@ const LEAST_PERIOD: Duration = Duration::from_millis(100);
 pub struct SendClocks {
     news: ClockNews,
     told: Option<Instant>,
+    minima: MinimaNews,
+}
+
+impl SendClocks {
+    fn due<D: OnHost>(&self, daemon: &D) -> Option<Instant> {
+        let period = match daemon.side().is_set_unreported {
+            true => LEAST_PERIOD,
+            false => PERIOD,
+        };
+        self.told.map(|told| told + period)
+    }
 }
 
 impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
@@ -32,16 +44,16 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
         "tell collectors what this host knows about clocks"
     }
 
+    fn wakes<'a>(&'a self, daemon: &'a D, wait: &mut Wait<'a>) {
+        self.due(daemon).into_iter().for_each(|due| wait.until(due));
+    }
+
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
-        let period = match daemon.side().is_set_unreported {
-            true => LEAST_PERIOD,
-            false => PERIOD,
-        };
-        if self.told.is_some_and(|told| now < told + period) {
+        if self.due(daemon).is_some_and(|due| now < due) {
             return Ok(());
         }
         self.told = Some(now);
-        let exchanges = match &mut daemon.side().leases {
+        let exchanges = match &mut daemon.side_mut().leases {
             Some(leases) => leases.exchanges.take(),
             None => Vec::new(),
         };
@@ -52,9 +64,12 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
             self.news.note_exchange(node, exchange);
         }
         let now_ns = clock::realtime_ns();
-        let mut arrivals_by_card = false;
-        if let Some((sink, config)) = daemon.sink() {
-            arrivals_by_card = config.nic_timestamps;
+        let arrivals_by_card = daemon
+            .sink()
+            .is_some_and(|(_, config)| config.nic_timestamps);
+        if let Some((sink, _)) = daemon.sink()
+            && self.minima.may_have(sink.received()?, now)
+        {
             let mut found = Vec::new();
             sink.minima.for_each(now_ns, |minimum| {
                 let packet = QuickPacket {
@@ -67,7 +82,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
         }
         // If the clock was set while those packets arrived, this reading shows it.
         daemon.note_clock()?;
-        daemon.side().is_set_unreported = false;
+        daemon.side_mut().is_set_unreported = false;
         let clock = daemon.side().clock.unwrap_or_default();
         let stated_error_ns = daemon.side().stated_errors.greatest_ns();
         let readings = daemon.side().own_clock.newest(READINGS);

@@ -9,7 +9,7 @@ use crate::daemon::duty::Duty;
 use crate::daemon::reload::{Reload, say_changes, say_refusal};
 use crate::daemon::signs::ShowsSigns;
 use crate::datapath::pins::Pins;
-use crate::os::signals;
+use crate::os::{signals, wait::Wait};
 
 /// A daemon whose settings may change while it runs.
 pub trait ReadsFile: ShowsSigns {
@@ -65,6 +65,10 @@ impl<D: ReadsFile> ReadFileAgain<D> {
 impl<D: ReadsFile> Duty<D> for ReadFileAgain<D> {
     fn task(&self) -> &'static str {
         "read the config file again"
+    }
+
+    fn wakes<'a>(&'a self, _daemon: &'a D, wait: &mut Wait<'a>) {
+        self.reload.wakes(wait);
     }
 
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {

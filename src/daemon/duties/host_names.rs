@@ -47,7 +47,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for KeepHostNames {
             },
             heard_ns: now_ns,
         }];
-        if let Some(leases) = &mut daemon.side().leases {
+        if let Some(leases) = &mut daemon.side_mut().leases {
             leases.names.set_own(own);
             let heard = leases.names.take_heard().into_iter();
             claims.extend(heard.map(|heard| told(heard, now_ns)));

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
+use crate::os::wait::Wait;
 
 /// The duty to keep the leases.
 pub struct KeepLeases;
@@ -15,8 +16,13 @@ impl<D: OnHost> Duty<D> for KeepLeases {
         "keep leases"
     }
 
+    fn wakes<'a>(&'a self, daemon: &'a D, wait: &mut Wait<'a>) {
+        let leases = daemon.side().leases.iter();
+        leases.for_each(|leases| leases.wakes(wait));
+    }
+
     fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
-        let side = daemon.side();
+        let side = daemon.side_mut();
         match &mut side.leases {
             Some(leases) => leases.tick(&side.pins),
             None => Ok(()),

@@ -9,7 +9,7 @@ use crate::daemon::on_host::OnHost;
 use crate::datapath::daemon_counters::DaemonCount;
 use crate::datapath::source_links;
 use crate::datapath::sweeper::{SourceSweeper, rest_after};
-use crate::os::clock;
+use crate::os::{clock, wait::Wait};
 
 /// The time from the end of one pass over a flow table to the next.
 pub const PASS: Duration = Duration::from_secs(1);
@@ -34,6 +34,10 @@ impl<D: OnHost> Duty<D> for WalkSourceFlows {
         "pass over the source's flow table"
     }
 
+    fn wakes<'a>(&'a self, daemon: &'a D, wait: &mut Wait<'a>) {
+        wait.until(self.due.max(daemon.side().walks_rest_until));
+    }
+
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
         if now < self.due.max(daemon.side().walks_rest_until) {
             return Ok(());
@@ -48,7 +52,7 @@ impl<D: OnHost> Duty<D> for WalkSourceFlows {
             self.due = now + PASS;
         }
         let took_ns = clock::thread_cpu_ns() - cpu_ns;
-        let side = daemon.side();
+        let side = daemon.side_mut();
         side.counts
             .add(DaemonCount::SourceFlowsExpired, step.removed);
         side.counts.add(DaemonCount::SweepCpuNs, took_ns);

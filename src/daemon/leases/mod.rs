@@ -28,10 +28,10 @@ use crate::lease::{
     AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging, Tagging,
 };
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState};
-use crate::os::{clock, icmp, log};
+use crate::os::{clock, icmp, log, wait::Wait};
 use crate::wire::lease::MAGIC;
 
-/// The least time between two rounds of answers and questions: the loop may turn at each packet.
+/// The rest behind a round that found something, or leaves something to send: what follows is not worth a round each.
 const ROUND_NS: u64 = 5_000_000;
 /// The time between two scans of the kernel's list of leases for new ones; more if a scan takes long.
 const SCAN_NS: u64 = 100_000_000;
@@ -55,7 +55,9 @@ pub struct LeaseKeeping {
     pub names: NameExchange,
     path_changes: PathChanges,
     renewal: Option<Renewal>,
-    next_round_ns: u64,
+    rests_until_ns: u64,
+    /// An answer came in the last round.
+    answered: bool,
     next_scan_ns: u64,
     number: u16,
     said: HashMap<IpAddr, LoggedLease>,
@@ -100,7 +102,8 @@ impl LeaseKeeping {
             names: NameExchange::default(),
             path_changes: PathChanges::default(),
             renewal: None,
-            next_round_ns: 0,
+            rests_until_ns: 0,
+            answered: false,
             next_scan_ns: 0,
             number: 0,
             said: HashMap::new(),
@@ -123,17 +126,37 @@ impl LeaseKeeping {
         (granted.count(), self.keeper.pairs().count())
     }
 
-    /// Does a round if one is due; to be called every few ms.
+    /// Lets the daemon wake for the next round.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        if self.rests_until_ns > 0 {
+            return wait.until_ns(self.rests_until_ns);
+        }
+        self.echo.wakes(wait);
+        self.reverse.wakes(wait);
+        let next = self.keeper.next_ns().into_iter();
+        next.for_each(|next_ns| wait.until_ns(next_ns));
+        wait.until_ns(self.next_scan_ns);
+    }
+
+    /// Does a round, unless it is to rest.
     pub fn tick(&mut self, pins: &Pins) -> Result<()> {
         let now_ns = clock::monotonic_ns();
-        if now_ns < self.next_round_ns {
+        if now_ns < self.rests_until_ns {
             return Ok(());
         }
-        self.next_round_ns = now_ns + ROUND_NS;
+        let done = self.round(pins, now_ns);
+        let goes_on = self.answered
+            || self.reverse.came
+            || self.keeper.is_probing()
+            || self.keeper.watches_rounds()
+            || done.is_err();
+        self.rests_until_ns = if goes_on { now_ns + ROUND_NS } else { 0 };
+        done
+    }
+
+    fn round(&mut self, pins: &Pins, now_ns: u64) -> Result<()> {
+        self.answered = false;
         self.reverse(pins, now_ns)?;
-        if now_ns < self.next_scan_ns && !self.keeper.is_busy(now_ns) {
-            return Ok(());
-        }
         let cpu_ns = clock::thread_cpu_ns();
         let mut scanned = Ok(());
         if now_ns >= self.next_scan_ns {
@@ -143,6 +166,7 @@ impl LeaseKeeping {
         }
         self.take_answers(pins)?;
         self.ask();
+        self.reverse.listen(&self.keeper, now_ns)?;
         self.probe();
         self.counts.cpu_ns += clock::thread_cpu_ns() - cpu_ns;
         // Known leases are kept all the same.
@@ -228,7 +252,9 @@ impl LeaseKeeping {
         let (names, sockets) = (&mut self.names, &self.probes.0);
         let mut renewed = Vec::new();
         let mut silent = Vec::new();
+        let answered = &mut self.answered;
         self.echo.receive(|payload, realtime_ns| {
+            *answered = true;
             let waited_ns = now.realtime_ns.saturating_sub(realtime_ns);
             let at = AnswerTime {
                 monotonic_ns: now_ns.saturating_sub(waited_ns),

@@ -11,6 +11,7 @@ use crate::lease::{LeaseKeeper, LeaseUpdate, NameExchange};
 use crate::os::echo_requests::{self, EchoRequest, EchoRequests, Payload};
 use crate::os::probe_sockets::{Envelope, ProbeSockets};
 use crate::os::stray_packets::StrayPackets;
+use crate::os::wait::Wait;
 use crate::wire::lease::probe::BACK_MAGIC;
 use crate::wire::lease::probe_packet::STRAY_PORT;
 use crate::wire::lease::{self, message, name};
@@ -25,6 +26,8 @@ const MOST: u64 = 64;
 pub(super) struct Strays {
     requests: EchoRequests,
     received: StrayPackets,
+    /// Something was received in the last turn.
+    pub(super) came: bool,
     /// The budget for strays is used up until then.
     used_until_ns: u64,
 }
@@ -44,8 +47,21 @@ impl Strays {
             received: StrayPackets::open(STRAY_PORT, BACK_MAGIC).context(
                 "cannot open sockets for stray packets (needs CAP_NET_RAW, and the address family AF_PACKET)",
             )?,
+            came: false,
             used_until_ns: 0,
         })
+    }
+
+    /// Lets the daemon wake for questions and strays of other hosts.
+    pub(super) fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        self.requests.wakes(wait);
+        self.received.wakes(wait);
+    }
+
+    /// Begins or ends to receive strays: those of a round come from its first probe on.
+    pub(super) fn listen(&mut self, keeper: &LeaseKeeper, now_ns: u64) -> Result<()> {
+        let listens = self.received.listen(keeper.awaits_strays(now_ns));
+        listens.context("cannot listen for stray packets")
     }
 
     /// Sends strays in the rounds that questions announced, and returns what those of other hosts show. Answers the names of
@@ -57,7 +73,9 @@ impl Strays {
         pins: &Pins,
         now_ns: u64,
     ) -> Result<Vec<LeaseUpdate>> {
+        let mut came = false;
         let received = self.requests.receive(|request| {
+            came = true;
             let EchoRequest { from, to, payload } = request;
             if payload.len() == name::NAME_LEN {
                 if let Some(answer) = names.take(keeper, payload, (from, to), now_ns) {
@@ -68,8 +86,10 @@ impl Strays {
             keeper.note_question(payload, from, to, now_ns);
             names.note_question(keeper, payload, from, now_ns);
         });
+        self.came = came;
         received.context("cannot receive questions to this host")?;
-        let updates = self.receive(keeper, now_ns);
+        self.listen(keeper, now_ns)?;
+        let updates = self.receive(keeper);
         let updates = updates.context("cannot receive stray packets")?;
         if !keeper.watches_rounds() {
             return Ok(updates);
@@ -87,15 +107,12 @@ impl Strays {
         Ok(updates)
     }
 
-    fn receive(
-        &mut self,
-        keeper: &mut LeaseKeeper,
-        now_ns: u64,
-    ) -> std::io::Result<Vec<LeaseUpdate>> {
-        let mut updates = Vec::new();
-        self.received.listen(keeper.awaits_strays(now_ns))?;
-        self.received
-            .receive(|stray| updates.extend(keeper.take_stray(stray.payload, stray.from)))?;
+    fn receive(&mut self, keeper: &mut LeaseKeeper) -> std::io::Result<Vec<LeaseUpdate>> {
+        let (mut updates, came) = (Vec::new(), &mut self.came);
+        self.received.receive(|stray| {
+            *came = true;
+            updates.extend(keeper.take_stray(stray.payload, stray.from));
+        })?;
         Ok(updates)
     }
 

@@ -16,7 +16,7 @@ use crate::model::{
     DropId, DropTotals, DropsStatus, DropsWithoutPacket, HostDrop, KernelPart, PartsFound,
 };
 use crate::os::kernel_counters::{self, KernelCounter};
-use crate::os::{log, privileges};
+use crate::os::{log, privileges, wait::Wait};
 
 /// Drops that are watched.
 pub struct DropCards {
@@ -117,15 +117,19 @@ impl DropCards {
         })
     }
 
+    /// Lets the daemon wake for news.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        self.events.wakes(wait);
+    }
+
     pub fn told(&self) -> u64 {
         self.told.told
     }
 
     /// Flows whose first drop was seen since the last call.
-    pub fn news(&mut self, wait: Duration) -> Result<Vec<HostDrop>> {
+    pub fn news(&mut self) -> Result<Vec<HostDrop>> {
         let mut new = Vec::new();
-        self.events
-            .drain(wait, |bytes| new.extend(read_event(bytes)))?;
+        self.events.drain(|bytes| new.extend(read_event(bytes)))?;
         Ok(new)
     }
 

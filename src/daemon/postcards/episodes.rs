@@ -69,6 +69,8 @@ pub struct Episodes {
     told: ReportedFlows<EpisodeId>,
     /// Episodes that found no room here.
     pub untold: u64,
+    /// Some have news that may only be told later.
+    pub waits: bool,
 }
 
 impl Episodes {
@@ -79,6 +81,7 @@ impl Episodes {
             done: HashMap::new(),
             told: ReportedFlows::new(most),
             untold: 0,
+            waits: false,
         }
     }
 
@@ -138,12 +141,14 @@ impl Episodes {
     pub fn due(&mut self, period: Duration, repeats: bool, now: Instant) -> DueEpisodes {
         let mut due = DueEpisodes::default();
         let mut over = Vec::new();
+        self.waits = false;
         for (id, known) in &self.known {
             let (progress, ended) = (known.episode.progress(), known.episode.end_ns.is_some());
             if self.told.news(id, progress, None) > 0 {
                 let is_due = ended || self.told.is_due(id, period, now);
-                if is_due && self.told.take(*id, progress, None, now) {
-                    due.news.push(known.told());
+                match is_due && self.told.take(*id, progress, None, now) {
+                    true => due.news.push(known.told()),
+                    false => self.waits = true,
                 }
             } else if ended && repeats {
                 match self.told.repeat(id, progress) {

@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::state::PostcardsDaemon;
 use crate::daemon::duty::Duty;
 use crate::os::link_events::LinkEvent;
+use crate::os::wait::Wait;
 
 /// The kernel tells of interfaces, but not of programs that are taken off.
 const LOOK: Duration = Duration::from_secs(1);
@@ -20,6 +21,14 @@ pub struct FollowInterfaces {
 impl Duty<PostcardsDaemon> for FollowInterfaces {
     fn task(&self) -> &'static str {
         "follow the interfaces of this host"
+    }
+
+    fn wakes<'a>(&'a self, daemon: &'a PostcardsDaemon, wait: &mut Wait<'a>) {
+        if let Some(last) = self.last_look {
+            wait.until(last + LOOK);
+        }
+        daemon.links.wakes(wait);
+        daemon.pods.wakes(wait);
     }
 
     fn turn(&mut self, daemon: &mut PostcardsDaemon, now: Instant) -> Result<()> {

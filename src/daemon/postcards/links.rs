@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use crate::model::{SOCKETS_IFINDEX, SOCKETS_NAME};
 use crate::os::link_events::{LinkEvent, LinkEvents, SeenLink};
-use crate::os::{log, netns, rtnetlink};
+use crate::os::{log, netns, rtnetlink, wait::Wait};
 
 /// Interfaces that are gone keep their names for what is told of them later, and then make room.
 const MOST_GONE: usize = 1024;
@@ -40,6 +40,11 @@ impl HostLinks {
 
     pub fn here(&self) -> impl Iterator<Item = &SeenLink> {
         self.here.values()
+    }
+
+    /// Lets the daemon wake for changes.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        self.events.iter().for_each(|events| wait.on(events));
     }
 
     /// The changes since the last call, none of them missed. What the kernel tells of an interface that has the same name

@@ -35,7 +35,7 @@ mod state;
 mod sweep;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
@@ -70,12 +70,10 @@ use crate::model::PartsFound;
 use crate::os::{
     clock, log, netns, privileges,
     signals::{self, Hangup},
+    wait::Wait,
 };
 use crate::report::Emitter;
 use crate::web::HttpListener;
-
-/// The longest wait for new flows: they are not worth a wake-up each.
-const WAIT: Duration = Duration::from_millis(20);
 
 /// Reports drops and hops until a signal ends that, or for as long as `--once` says.
 pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
@@ -119,11 +117,15 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     daemon.signs.notify.ready();
     log::info(format_args!("{} are told", daemon.reported_kinds()));
     while !signals::ending() && end.is_none_or(|end| Instant::now() < end) {
-        daemon.tell_news(WAIT)?;
+        daemon.tell_news()?;
         duties.turn(&mut daemon, Instant::now());
         daemon.emitter.flush();
+        let mut wait = Wait::default();
+        end.into_iter().for_each(|end| wait.until(end));
+        daemon.wakes(&mut wait);
+        duties.wait(&daemon, wait);
     }
-    daemon.tell_news(Duration::ZERO)?;
+    daemon.tell_news()?;
     duties.finish(&mut daemon);
     daemon.emitter.flush();
     print_totals(&mut daemon, args.json)?;

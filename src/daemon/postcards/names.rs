@@ -1,12 +1,9 @@
 //! Names for what the program tells by number: reasons, places in the kernel's code, interfaces.
 
 use std::io;
-use std::thread::{self, JoinHandle};
-
-use anyhow::Result;
 
 use super::links::HostLinks;
-use crate::daemon::reload::finished;
+use crate::daemon::side_thread::SideThread;
 use crate::datapath::drop_reasons::DropReasonNames;
 use crate::datapath::drops::CountedPlace;
 use crate::model::{HostDrop, PlaceDrops};
@@ -23,7 +20,7 @@ type Found = (Vec<u64>, io::Result<Option<Vec<Option<String>>>>);
 pub struct KernelNames {
     pub reasons: DropReasonNames,
     places: Option<Kallsyms>,
-    looking: Option<JoinHandle<Result<Found>>>,
+    looking: Option<SideThread<Found>>,
     held: Vec<HostDrop>,
     logged_hidden: bool,
 }
@@ -47,7 +44,7 @@ impl KernelNames {
 
     /// Asks for the names of the places at these addresses. Returns true if all are known.
     pub fn ask(&mut self, addresses: impl Iterator<Item = u64>) -> bool {
-        if let Some(Ok((addresses, found))) = finished(&mut self.looking) {
+        if let Some(Ok((addresses, found))) = SideThread::take_result(&mut self.looking) {
             self.add(addresses, found);
         }
         let Some(places) = &self.places else {
@@ -58,13 +55,11 @@ impl KernelNames {
             return true;
         }
         if self.looking.is_none() {
-            let look = thread::Builder::new()
-                .name("places".to_owned())
-                .spawn(move || {
-                    let found = kallsyms::look_up(&new);
-                    Ok((new, found))
-                });
-            self.looking = look.ok();
+            let look = move || {
+                let found = kallsyms::look_up(&new);
+                Ok((new, found))
+            };
+            self.looking = SideThread::start("places", look).ok();
         }
         false
     }

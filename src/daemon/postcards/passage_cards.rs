@@ -14,7 +14,7 @@ use crate::datapath::event_ring::EventRing;
 use crate::datapath::passages::{PassagePrograms, read_event};
 use crate::host::advice::unless_refused;
 use crate::model::{FlowPassage, FlowPassageId, HopsStatus, KernelPart, PartsFound, PassageTotals};
-use crate::os::privileges;
+use crate::os::{privileges, wait::Wait};
 
 /// Hops that are watched.
 pub struct PassageCards {
@@ -87,15 +87,19 @@ impl PassageCards {
         })
     }
 
+    /// Lets the daemon wake for news.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        self.events.wakes(wait);
+    }
+
     pub fn told(&self) -> u64 {
         self.told.told
     }
 
     /// Flows with news since the last call.
-    pub fn news(&mut self, wait: Duration) -> Result<Vec<FlowPassage>> {
+    pub fn news(&mut self) -> Result<Vec<FlowPassage>> {
         let mut new = Vec::new();
-        self.events
-            .drain(wait, |bytes| new.extend(read_event(bytes)))?;
+        self.events.drain(|bytes| new.extend(read_event(bytes)))?;
         Ok(new)
     }
 

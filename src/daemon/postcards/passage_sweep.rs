@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::state::PostcardsDaemon;
 use super::sweep::idle_after;
 use crate::daemon::duty::Duty;
+use crate::os::wait::Wait;
 
 /// The programs stamp packets for five times this long.
 const RENEWED_AFTER: Duration = Duration::from_secs(2);
@@ -42,6 +43,12 @@ impl Duty<PostcardsDaemon> for SendFlowPassages {
         "read the flows of packets that are timed"
     }
 
+    fn wakes<'a>(&'a self, daemon: &'a PostcardsDaemon, wait: &mut Wait<'a>) {
+        if let Some(last) = self.last {
+            wait.until(last + daemon.plan.config.report_period.0 / 2);
+        }
+    }
+
     fn turn(&mut self, daemon: &mut PostcardsDaemon, now: Instant) -> Result<()> {
         // A flow that was reported at once is due between two periods.
         let half = daemon.plan.config.report_period.0 / 2;
@@ -64,6 +71,6 @@ fn report_due(daemon: &mut PostcardsDaemon, all: bool) -> Result<()> {
     };
     let (due, read) = hops.due((!all).then_some(period), idle_after(period))?;
     // The beginning of a flow is reported before what its record has in the meantime.
-    daemon.report_new_hops(Duration::ZERO)?;
+    daemon.report_new_hops()?;
     daemon.send_hops(due, Some(read))
 }

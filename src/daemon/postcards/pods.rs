@@ -3,18 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::daemon::reload::finished;
+use crate::daemon::side_thread::SideThread;
 use crate::datapath::tasks::TaskWalk;
 use crate::host::containers::FoundContainers;
 use crate::model::container::is_provisional;
 use crate::model::{FlowPassage, HostDrop, PacketPods};
 use crate::os::link_events::SeenLink;
-use crate::os::{log, netns, rtnetlink};
+use crate::os::{log, netns, rtnetlink, wait::Wait};
 
 /// The pause behind the first look for something new, and the longest one while it stays unknown.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -35,7 +34,7 @@ pub struct PodNames {
     /// Tells in which network namespace each process is; `None` if the kernel does not.
     tasks: Arc<Option<TaskWalk>>,
     /// The look that is going on: it takes as long as there are processes, and new interfaces do not wait for it.
-    looking: Option<JoinHandle<Result<Look>>>,
+    looking: Option<SideThread<Look>>,
     /// Interfaces that came since it began.
     came: HashSet<u32>,
     /// Namespaces and cgroups that were asked for and found nowhere: hosts' own, or of containers that are gone.
@@ -137,9 +136,16 @@ impl PodNames {
         }
     }
 
+    /// Lets the daemon wake for the next look.
+    pub fn wakes(&self, wait: &mut Wait<'_>) {
+        if let Some(next) = self.next_look.filter(|_| self.on && self.looking.is_none()) {
+            wait.until(next);
+        }
+    }
+
     /// Begins a look, if it is time, and takes what one found that ended. Interfaces that `is_known` denies are forgotten.
     pub fn turn(&mut self, now: Instant, is_known: impl Fn(u32) -> bool) -> Result<()> {
-        if let Some(look) = finished(&mut self.looking) {
+        if let Some(look) = SideThread::take_result(&mut self.looking) {
             self.take(look.context("cannot look for containers")?, is_known);
         }
         if !self.on || self.looking.is_some() || self.next_look.is_none_or(|next| now < next) {
@@ -148,8 +154,8 @@ impl PodNames {
         self.next_look = None;
         self.came.clear();
         let (tasks, own) = (Arc::clone(&self.tasks), self.netns);
-        let look = thread::Builder::new().name("pods".to_owned());
-        self.looking = Some(look.spawn(move || Look::begin(tasks.as_ref().as_ref(), own))?);
+        let look = move || Look::begin(tasks.as_ref().as_ref(), own);
+        self.looking = Some(SideThread::start("pods", look)?);
         Ok(())
     }
 

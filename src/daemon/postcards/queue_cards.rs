@@ -14,7 +14,10 @@ use crate::host::advice::unless_refused;
 use crate::model::{
     KernelPart, PartsFound, QueueEpisode, QueueMeasure, QueueRule, QueueTotals, QueuesStatus,
 };
-use crate::os::{clock, netns, privileges};
+use crate::os::{clock, netns, privileges, wait::Wait};
+
+/// The time between two looks whether news that wait may be told.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Queues that are watched.
 pub struct QueueCards {
@@ -100,7 +103,6 @@ impl QueueCards {
     /// The episodes that begin and end, and those that are due. `compares` is true once in a period.
     pub fn due(
         &mut self,
-        wait: Duration,
         period: Duration,
         compares: bool,
         links: &HostLinks,
@@ -109,7 +111,7 @@ impl QueueCards {
         let (programs, episodes) = (&self.programs, &mut self.episodes);
         let mut packets = Vec::new();
         let keeps = self.keeps_packets;
-        self.events.drain(wait, |bytes| {
+        self.events.drain(|bytes| {
             if let Some(news) = programs.read_event(bytes, offset) {
                 episodes.add(news.episode, news.flow);
                 packets.extend(news.packet.filter(|_| keeps));
@@ -155,6 +157,14 @@ impl QueueCards {
             devs,
             totals: self.totals(links)?,
         })
+    }
+
+    /// Lets the daemon wake for news, and look again whether those that wait may be told.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        self.events.wakes(wait);
+        if self.episodes.waits {
+            wait.until(Instant::now() + LOOK);
+        }
     }
 
     pub fn told(&self) -> u64 {

@@ -21,6 +21,7 @@ use crate::model::{
     DropTotals, FlowPassage, HostDrop, HostStatus, KernelParts, PassageTotals, PostcardsStatus,
     QueueTotals, WatchRule,
 };
+use crate::os::wait::Wait;
 use crate::report::Emitter;
 use crate::views::drops::counted;
 
@@ -57,22 +58,25 @@ pub struct PostcardsTotals {
 }
 
 impl PostcardsDaemon {
-    /// Reports flows whose first packet was just seen, or that changed, and episodes that begin or end. The first of
-    /// the rings is waited for.
-    pub fn tell_news(&mut self, wait: Duration) -> Result<()> {
-        let unless = |waited: bool| if waited { Duration::ZERO } else { wait };
-        let (drops, hops) = (self.drops.is_some(), self.hops.is_some());
-        let period = self.plan.config.report_period.0;
-        self.report_new_drops(wait)?;
-        self.report_new_hops(unless(drops))?;
-        self.send_queues(unless(drops || hops), period, false)
+    /// Reports flows whose first packet was just seen, or that changed, and episodes that begin or end.
+    pub fn tell_news(&mut self) -> Result<()> {
+        self.report_new_drops()?;
+        self.report_new_hops()?;
+        self.send_queues(self.plan.config.report_period.0, false)
+    }
+
+    /// Lets the daemon wake for such news.
+    pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
+        self.drops.iter().for_each(|drops| drops.wakes(wait));
+        self.hops.iter().for_each(|hops| hops.wakes(wait));
+        self.queues.iter().for_each(|queues| queues.wakes(wait));
     }
 
     /// Reports flows whose first drop was just seen.
-    pub fn report_new_drops(&mut self, wait: Duration) -> Result<()> {
+    pub fn report_new_drops(&mut self) -> Result<()> {
         match &mut self.drops {
             Some(drops) => {
-                let new = drops.news(wait)?;
+                let new = drops.news()?;
                 self.tell(new, None)
             }
             None => Ok(()),
@@ -122,11 +126,11 @@ impl PostcardsDaemon {
     }
 
     /// Reports flows that begin or change.
-    pub fn report_new_hops(&mut self, wait: Duration) -> Result<()> {
+    pub fn report_new_hops(&mut self) -> Result<()> {
         let Some(hops) = &mut self.hops else {
             return Ok(());
         };
-        let new = hops.news(wait)?;
+        let new = hops.news()?;
         self.send_hops(new, None)
     }
 
@@ -148,11 +152,11 @@ impl PostcardsDaemon {
     }
 
     /// Tells episodes that begin and end, and once in a period those that go on.
-    pub fn send_queues(&mut self, wait: Duration, period: Duration, compares: bool) -> Result<()> {
+    pub fn send_queues(&mut self, period: Duration, compares: bool) -> Result<()> {
         let Some(queues) = &mut self.queues else {
             return Ok(());
         };
-        let due = queues.due(wait, period, compares, &self.links)?;
+        let due = queues.due(period, compares, &self.links)?;
         self.report_queues(&due.news);
         self.report_queues(&due.again);
         self.report_queue_packets(&due.packets);

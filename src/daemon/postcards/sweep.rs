@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::state::PostcardsDaemon;
 use crate::daemon::duty::Duty;
+use crate::os::wait::Wait;
 
 /// The time after which a flow without drops is forgotten, in periods of reports and at least.
 const IDLE_PERIODS: u32 = 4;
@@ -20,6 +21,12 @@ pub struct SendFlows {
 impl Duty<PostcardsDaemon> for SendFlows {
     fn task(&self) -> &'static str {
         "read the flows of dropped packets"
+    }
+
+    fn wakes<'a>(&'a self, daemon: &'a PostcardsDaemon, wait: &mut Wait<'a>) {
+        if let Some(last) = self.last {
+            wait.until(last + daemon.plan.config.report_period.0);
+        }
     }
 
     fn turn(&mut self, daemon: &mut PostcardsDaemon, now: Instant) -> Result<()> {
@@ -46,7 +53,7 @@ fn report_all(daemon: &mut PostcardsDaemon) -> Result<()> {
     };
     let due = drops.sweep(idle)?;
     // The beginning of a flow is reported before what its record has in the meantime.
-    daemon.report_new_drops(Duration::ZERO)?;
+    daemon.report_new_drops()?;
     daemon.tell(due.news, Some(due.read))?;
     daemon.repeat(due.again)
 }

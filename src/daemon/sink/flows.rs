@@ -1,6 +1,6 @@
 //! Ends loss periods in the sink's flow table, summarises flows, and forgets those that are idle.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ use crate::daemon::duty::Duty;
 use crate::datapath::daemon_counters::DaemonCount;
 use crate::datapath::grants;
 use crate::datapath::sweeper::rest_after;
-use crate::os::clock;
+use crate::os::{clock, wait::Wait};
 
 /// The duty to end loss periods in time.
 pub struct EndLossPeriods;
@@ -18,6 +18,11 @@ pub struct EndLossPeriods;
 impl Duty<SinkDaemon> for EndLossPeriods {
     fn task(&self) -> &'static str {
         "end loss periods"
+    }
+
+    fn wakes<'a>(&'a self, daemon: &'a SinkDaemon, wait: &mut Wait<'a>) {
+        let due = daemon.flows.loss_period_ends();
+        due.into_iter().for_each(|due| wait.until(due));
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {
@@ -44,6 +49,10 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
         "pass over the sink's flow table"
     }
 
+    fn wakes<'a>(&'a self, daemon: &'a SinkDaemon, wait: &mut Wait<'a>) {
+        wait.until(self.due.max(daemon.side.walks_rest_until));
+    }
+
     fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {
         if now < self.due.max(daemon.side.walks_rest_until) {
             return Ok(());
@@ -66,16 +75,31 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
     }
 }
 
+/// The time between two turns in which summaries are sent.
+const APART: Duration = Duration::from_millis(10);
+
 /// The duty to send summaries, a few in each turn.
-pub struct SendSummaries;
+#[derive(Default)]
+pub struct SendSummaries {
+    last: Option<Instant>,
+}
 
 impl Duty<SinkDaemon> for SendSummaries {
     fn task(&self) -> &'static str {
         "send summaries"
     }
 
-    fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        daemon.reports.report_some(clock::realtime_ns());
+    fn wakes<'a>(&'a self, daemon: &'a SinkDaemon, wait: &mut Wait<'a>) {
+        if let Some(last) = self.last.filter(|_| daemon.reports.has_waiting()) {
+            wait.until(last + APART);
+        }
+    }
+
+    fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {
+        if self.last.is_none_or(|last| now >= last + APART) {
+            self.last = Some(now);
+            daemon.reports.report_some(clock::realtime_ns());
+        }
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use crate::daemon::lookups::Lookups;
 use crate::model::{CollectorState, CollectorStatus};
 use crate::os::clock;
 use crate::os::log::{self, Event, Level};
+use crate::os::wait::Wait;
 use crate::report::CollectorNews;
 
 /// The duty to probe collectors, and to follow the names that reports are spread over.
@@ -25,6 +26,11 @@ pub struct FollowCollectors {
 impl Duty<SinkDaemon> for FollowCollectors {
     fn task(&self) -> &'static str {
         "follow the collectors"
+    }
+
+    fn wakes<'a>(&'a self, daemon: &'a SinkDaemon, wait: &mut Wait<'a>) {
+        daemon.reports.emitter.wakes(wait);
+        self.lookups.iter().for_each(|lookups| lookups.wakes(wait));
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {

@@ -65,11 +65,8 @@ use crate::datapath::sweeper::Sweeper;
 use crate::engines::push::{Push, Pushers};
 use crate::host;
 use crate::model::Tally;
-use crate::os::{cgroup, clock, log, signals};
+use crate::os::{cgroup, clock, log, signals, wait::Wait};
 use crate::web::{self, HttpServer};
-
-/// The longest wait for events: they are not worth a wake-up each.
-const WAIT: Duration = Duration::from_millis(10);
 
 /// The time that pushed metrics have at the end: another daemon may wait to take over.
 const LAST_PUSH: Duration = Duration::from_secs(1);
@@ -222,7 +219,7 @@ fn turn(
         .with(LookAfterAttachments::start())
         .with(WatchOtherInterfaces::default())
         .with(WalkSinkFlows::new())
-        .with(SendSummaries)
+        .with(SendSummaries::default())
         .with(SendPaths::new(daemon.sink.paths()?))
         .with(WalkSourceFlows::new())
         .with(ReopenReportLog)
@@ -238,13 +235,17 @@ fn turn(
     }
     daemon.signs.notify.ready();
     let end = loop {
-        daemon.report_events(&mut events, WAIT)?;
+        daemon.report_events(&mut events)?;
         duties.turn(&mut daemon, Instant::now());
+        daemon.reports.emitter.flush();
         if let Some(end) = daemon.end() {
             break end;
         }
+        let mut wait = Wait::default();
+        events.wakes(&mut wait);
+        duties.wait(&daemon, wait);
     };
-    daemon.report_events(&mut events, Duration::ZERO)?;
+    daemon.report_events(&mut events)?;
     duties.finish(&mut daemon);
     Ok(end)
 }

@@ -1,7 +1,6 @@
 //! Reads the config file again after a SIGHUP, and goes on with what it says now.
 
 use std::sync::PoisonError;
-use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -13,10 +12,11 @@ use crate::cli::SinkServeArgs;
 use crate::config::{NAMES, SINK, SOURCE, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::leases::warn_without_key;
-use crate::daemon::reload::{Reload, finished, say_changes, say_refusal};
+use crate::daemon::reload::{Reload, say_changes, say_refusal};
+use crate::daemon::side_thread::SideThread;
 use crate::datapath::pins::Pins;
 use crate::host::sink::leave;
-use crate::os::{log, signals};
+use crate::os::{log, signals, wait::Wait};
 use crate::report::Emitter;
 
 /// The duty to do so.
@@ -24,7 +24,7 @@ pub struct ReloadSink {
     args: SinkServeArgs,
     reload: Reload<SinkPlan>,
     /// Sources stop tagging before an interface is left, which takes a second.
-    leaving: Option<JoinHandle<Result<()>>>,
+    leaving: Option<SideThread<()>>,
 }
 
 impl ReloadSink {
@@ -38,10 +38,8 @@ impl ReloadSink {
     }
 
     fn step(&mut self, daemon: &mut SinkDaemon) {
-        if let Some(Err(err)) = finished(&mut self.leaving) {
-            log::error(format_args!(
-                "cannot detach what the config file no longer names: {err:#}"
-            ));
+        if let Some(Err(err)) = SideThread::take_result(&mut self.leaving) {
+            say_left(&err);
         }
         if signals::reload_asked() {
             self.reload.ask();
@@ -77,7 +75,10 @@ impl ReloadSink {
             .collect();
         if !gone.is_empty() {
             let pins = daemon.side.pins.clone();
-            self.leaving = Some(thread::spawn(move || leave(&pins, &gone)));
+            match SideThread::start("leave", move || leave(&pins, &gone)) {
+                Ok(leaving) => self.leaving = Some(leaving),
+                Err(err) => say_left(&err.into()),
+            }
         }
     }
 }
@@ -85,6 +86,10 @@ impl ReloadSink {
 impl Duty<SinkDaemon> for ReloadSink {
     fn task(&self) -> &'static str {
         "read the config file again"
+    }
+
+    fn wakes<'a>(&'a self, _daemon: &'a SinkDaemon, wait: &mut Wait<'a>) {
+        self.reload.wakes(wait);
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
@@ -101,6 +106,12 @@ impl Duty<SinkDaemon> for ReloadSink {
         }
         Ok(())
     }
+}
+
+fn say_left(err: &anyhow::Error) {
+    log::error(format_args!(
+        "cannot detach what the config file no longer names: {err:#}"
+    ));
 }
 
 /// Goes on with another plan, all of it or none: what may fail comes first. Returns the plan before.

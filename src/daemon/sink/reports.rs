@@ -72,6 +72,11 @@ impl SinkReports {
         self.waiting.extend(summaries);
     }
 
+    /// True while totals wait.
+    pub fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Reports some of the totals that wait.
     pub fn report_some(&mut self, now_ns: u64) {
         self.tell(AT_ONCE.max(self.waiting.len() / TURNS), now_ns);

@@ -54,11 +54,11 @@ pub struct SinkDaemon {
 }
 
 impl SinkDaemon {
-    /// The data path: waits for events of the kernel half, makes reports of them, and sends these.
-    pub fn report_events(&mut self, events: &mut EventRing, wait: Duration) -> Result<()> {
+    /// The data path: takes the events of the kernel half, makes reports of them, and sends these.
+    pub fn report_events(&mut self, events: &mut EventRing) -> Result<()> {
         let Self { reports, flows, .. } = self;
         reports.set_clock(self.side.clock);
-        events.drain(wait, |bytes| reports.take(bytes, flows))?;
+        events.drain(|bytes| reports.take(bytes, flows))?;
         reports.emitter.flush();
         Ok(())
     }
@@ -116,7 +116,11 @@ pub fn summary_plan(config: &SinkConfig) -> SummaryPlan {
 }
 
 impl OnHost for SinkDaemon {
-    fn side(&mut self) -> &mut HostSide {
+    fn side(&self) -> &HostSide {
+        &self.side
+    }
+
+    fn side_mut(&mut self) -> &mut HostSide {
         &mut self.side
     }
 

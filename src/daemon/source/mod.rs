@@ -11,7 +11,7 @@ mod reload;
 mod state;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
 
@@ -25,10 +25,7 @@ use super::duty::Duties;
 use super::privileges::give_up_all_but;
 use super::signs::GiveSigns;
 use crate::cli::SourceServeArgs;
-use crate::os::{cgroup, log, privileges, signals};
-
-/// The time between two turns of the loop.
-const WAIT: Duration = Duration::from_millis(10);
+use crate::os::{cgroup, log, privileges, signals, wait::Wait};
 
 /// Attaches the source and leaves it to the sink's daemon.
 pub fn attach(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
@@ -58,7 +55,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
     daemon.signs.notify.ready();
     while !signals::ending() {
         duties.turn(&mut daemon, Instant::now());
-        std::thread::park_timeout(WAIT);
+        duties.wait(&daemon, Wait::default());
     }
     duties.finish(&mut daemon);
     log::info("ended; the source is still attached (hostint source detach ends that)");

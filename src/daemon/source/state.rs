@@ -30,7 +30,11 @@ pub struct SourceDaemon {
 }
 
 impl OnHost for SourceDaemon {
-    fn side(&mut self) -> &mut HostSide {
+    fn side(&self) -> &HostSide {
+        &self.side
+    }
+
+    fn side_mut(&mut self) -> &mut HostSide {
         &mut self.side
     }
 

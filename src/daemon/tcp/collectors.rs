@@ -1,6 +1,6 @@
 //! Reports to collectors: each connection when it is seen first, once in each period, and at its end.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -10,7 +10,7 @@ use crate::daemon::duty::Duty;
 use crate::daemon::own_host::{OwnHost, SeesOwnHost};
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::model::{Body, ConnectionReport, Flags, KernelParts, NodeId, Observation, Subsystem};
-use crate::os::clock;
+use crate::os::{clock, wait::Wait};
 use crate::report::Emitter;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -70,15 +70,28 @@ impl SeesOwnHost for TcpDaemon {
     }
 }
 
+/// The time between two turns in which connections are reported, if more wait than the limit allows at once.
+const APART: Duration = Duration::from_millis(50);
+
 /// The duty to tell collectors about connections, a few at a time.
-pub struct SendConnections;
+#[derive(Default)]
+pub struct SendConnections {
+    last: Option<Instant>,
+}
 
 impl Duty<TcpDaemon> for SendConnections {
     fn task(&self) -> &'static str {
         "tell collectors about connections"
     }
 
+    fn wakes<'a>(&'a self, daemon: &'a TcpDaemon, wait: &mut Wait<'a>) {
+        let next = |last| Some(daemon.queue.next_due(last)?.max(last + APART));
+        let next = self.last.and_then(next);
+        next.into_iter().for_each(|next| wait.until(next));
+    }
+
     fn turn(&mut self, daemon: &mut TcpDaemon, now: Instant) -> Result<()> {
+        self.last = Some(now);
         daemon.report_collectors(now);
         Ok(())
     }

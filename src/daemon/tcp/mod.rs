@@ -48,12 +48,10 @@ use crate::host::advice::advise_for;
 use crate::os::{
     cgroup, clock, log, netns, privileges,
     signals::{self, Hangup},
+    wait::Wait,
 };
 use crate::report::{Destinations, Emitter};
 use crate::web::HttpListener;
-
-/// The longest wait for endings: they are not worth a wake-up each.
-const WAIT: Duration = Duration::from_millis(50);
 
 /// Watches connections until a signal ends that, or for as long as `--once` says.
 pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
@@ -69,7 +67,7 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
         .with(FollowHost)
         .with(SampleConnections::new(args.top))
         .with(FollowOptionPeers::default())
-        .with(SendConnections)
+        .with(SendConnections::default())
         .with(SendIdentity::default())
         .with(FollowRules::start())
         .with(read_again(args, cgroups));
@@ -87,11 +85,15 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
     daemon.signs.notify.ready();
     log::info("connections are watched");
     while !signals::ending() && end.is_none_or(|end| Instant::now() < end) {
+        daemon.report_endings(&mut endings)?;
         duties.turn(&mut daemon, Instant::now());
-        daemon.report_endings(&mut endings, WAIT)?;
+        let mut wait = Wait::default();
+        end.into_iter().for_each(|end| wait.until(end));
+        endings.wakes(&mut wait);
+        duties.wait(&daemon, wait);
     }
     duties.finish(&mut daemon);
-    daemon.report_endings(&mut endings, Duration::ZERO)?;
+    daemon.report_endings(&mut endings)?;
     daemon.report_collectors(Instant::now());
     print_end(&mut daemon, args.top)
 }

@@ -18,7 +18,6 @@ const TOLD: Duration = Duration::from_millis(2_500);
 /// The duty to see to both.
 #[derive(Default)]
 pub struct FollowOptionPeers {
-    next: Option<Instant>,
     warned: bool,
 }
 
@@ -39,11 +38,14 @@ impl Duty<TcpDaemon> for FollowOptionPeers {
         "learn which hosts take option 114"
     }
 
-    fn turn(&mut self, daemon: &mut TcpDaemon, now: Instant) -> Result<()> {
-        if !daemon.plan.config.option.sends() || self.next.is_some_and(|next| now < next) {
+    fn period(&self) -> Duration {
+        PERIOD
+    }
+
+    fn turn(&mut self, daemon: &mut TcpDaemon, _now: Instant) -> Result<()> {
+        if !daemon.plan.config.option.sends() {
             return Ok(());
         }
-        self.next = Some(now + PERIOD);
         let Some(pins) = daemon.host.pins() else {
             self.warn(daemon.plan.config.option);
             return Ok(());

@@ -61,6 +61,14 @@ impl ReportFifo {
         }
     }
 
+    /// When the next one is due: at once, or when an ending is to be repeated.
+    pub fn next_due(&self, now: Instant) -> Option<Instant> {
+        match self.endings.is_empty() && self.due.is_empty() {
+            true => self.repeated.front().map(|(due, _)| *due),
+            false => Some(now),
+        }
+    }
+
     /// Returns the number of reports that may be reported now.
     fn fill(&mut self, now: Instant) -> usize {
         if self.most == 0 {

@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::lines::TcpOutput;
 use super::state::TcpDaemon;
 use crate::daemon::duty::Duty;
+use crate::os::wait::Wait;
 
 /// The duty to do so.
 pub struct SampleConnections {
@@ -24,6 +25,10 @@ impl SampleConnections {
 impl Duty<TcpDaemon> for SampleConnections {
     fn task(&self) -> &'static str {
         "read the state of connections"
+    }
+
+    fn wakes<'a>(&'a self, _daemon: &'a TcpDaemon, wait: &mut Wait<'a>) {
+        self.next.into_iter().for_each(|next| wait.until(next));
     }
 
     fn turn(&mut self, daemon: &mut TcpDaemon, now: Instant) -> Result<()> {

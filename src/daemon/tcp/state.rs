@@ -70,11 +70,11 @@ impl TcpDaemon {
     }
 
     /// Reports the connections that have ended.
-    pub fn report_endings(&mut self, ring: &mut EventRing, wait: Duration) -> Result<()> {
+    pub fn report_endings(&mut self, ring: &mut EventRing) -> Result<()> {
         let connections = &mut self.connections;
         let mut ended = Vec::new();
         self.programs
-            .read_endings(ring, wait, |sample| ended.push(connections.end(sample)))?;
+            .read_endings(ring, |sample| ended.push(connections.end(sample)))?;
         for report in ended {
             self.lines.add(&report)?;
             self.queue_ending(report);

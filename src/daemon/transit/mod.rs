@@ -15,7 +15,7 @@ mod waits;
 mod while_alone;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
@@ -43,13 +43,11 @@ use crate::model::ReportVersion;
 use crate::os::{
     log, privileges,
     signals::{self, Hangup},
+    wait::Wait,
 };
 use crate::report::{Destinations, Emitter, ReportForm};
 use crate::views;
 use crate::web::{self, CachedText, HttpListener, HttpServer};
-
-/// The time between two turns of the loop.
-const WAIT: Duration = Duration::from_millis(50);
 
 /// Attaches the transit hop, and leaves it alone.
 pub fn attach(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
@@ -95,10 +93,8 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
         signs: Signs::from_env(),
         is_detached: false,
     };
-    let _server = match http {
-        Some(listener) => Some(serve(listener, &daemon)?),
-        None => None,
-    };
+    let server = http.map(|listener| serve(listener, &daemon));
+    let _server = server.transpose()?;
     let mut duties = Duties::default()
         .with(GiveSigns::default())
         .with(SendIdentity::default())
@@ -107,15 +103,18 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
         .with(postcards)
         .with(LookAfterHop::start())
         .with(read_again(args))
-        .with(WhileAlone(FollowClock::default()))
-        .with(WhileAlone(SendClocks::default()));
+        .with(WhileAlone::new(FollowClock::default()))
+        .with(WhileAlone::new(SendClocks::default()));
     if let Some(waits) = waits {
         duties = duties.with(waits);
     }
     daemon.signs.notify.ready();
-    while !signals::ending() && !daemon.is_detached {
+    loop {
         duties.turn(&mut daemon, Instant::now());
-        std::thread::park_timeout(WAIT);
+        if signals::ending() || daemon.is_detached {
+            break;
+        }
+        duties.wait(&daemon, Wait::default());
     }
     duties.finish(&mut daemon);
     log::info(match daemon.is_detached {

@@ -10,6 +10,7 @@ use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::pins::Pins;
 use crate::datapath::transit_notices::NoticeRing;
 use crate::model::{Body, Observation};
+use crate::os::wait::Wait;
 use crate::wire::report_postcards;
 
 const LOOK: Duration = Duration::from_secs(1);
@@ -40,6 +41,11 @@ impl SendNotices {
 impl Duty<TransitDaemon> for SendNotices {
     fn task(&self) -> &'static str {
         "tell collectors of packets in INT-MX"
+    }
+
+    fn wakes<'a>(&'a self, _daemon: &'a TransitDaemon, wait: &mut Wait<'a>) {
+        wait.until(self.looked + LOOK);
+        self.ring.wakes(wait);
     }
 
     fn turn(&mut self, daemon: &mut TransitDaemon, now: Instant) -> Result<()> {

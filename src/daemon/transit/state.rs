@@ -34,7 +34,11 @@ pub struct TransitDaemon {
 }
 
 impl OnHost for TransitDaemon {
-    fn side(&mut self) -> &mut HostSide {
+    fn side(&self) -> &HostSide {
+        &self.side
+    }
+
+    fn side_mut(&mut self) -> &mut HostSide {
         &mut self.side
     }
 
