@@ -15,6 +15,8 @@ use nix::sys::socket::{
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
+use crate::os::wait;
+
 /// ChildNews of a process.
 #[derive(Debug)]
 pub enum ChildNews {
@@ -42,6 +44,7 @@ pub fn listen(news: Sender<ChildNews>) -> io::Result<String> {
                     if news.send(said).is_err() {
                         return;
                     }
+                    wait::wake();
                 }
                 Ok(None) => {}
                 // The system may be out of memory, for now.
@@ -82,6 +85,7 @@ pub fn await_end(pid: i32, news: Sender<ChildNews>) -> io::Result<()> {
         while waitid(Id::Pid(Pid::from_raw(pid)), flags) == Err(nix::errno::Errno::EINTR) {}
         // If the channel is closed, the agent has ended.
         let _ = news.send(ChildNews::Ended(pid));
+        wait::wake();
     };
     thread::Builder::new().spawn(wait).map(drop)
 }

@@ -33,10 +33,9 @@ use crate::host::off;
 use crate::os::log;
 use crate::os::notify::Notify;
 use crate::os::signals::{self, Hangup};
+use crate::os::wait::Wait;
 
-/// The longest wait for news, within which signals are heeded.
-const WAIT: Duration = Duration::from_millis(100);
-/// The time between two looks whether hostint is off.
+/// The time between two looks whether hostint is off, a role is due, or one stands still.
 const LOOK: Duration = Duration::from_secs(1);
 /// Processes that have not ended this time after they were asked to are killed.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -61,9 +60,8 @@ pub fn run(bpffs: Option<&Path>, path: &Path) -> Result<()> {
         is_ready: false,
         roles,
         off_since_ns: None,
-        next_look: None,
     };
-    agent.follow_switch(Instant::now());
+    agent.follow_switch();
     agent.give(Instant::now());
     let end = agent.serve(&news);
     agent.notify.stopping();
@@ -83,7 +81,6 @@ struct Agent<'a> {
     roles: Vec<Role>,
     /// While hostint is off, nothing but the collector runs.
     off_since_ns: Option<u64>,
-    next_look: Option<Instant>,
 }
 
 /// A source beside a sink has no daemon of its own.
@@ -107,11 +104,7 @@ impl Agent<'_> {
     }
 
     /// Looks whether hostint is off. Returns true if that changed.
-    fn follow_switch(&mut self, now: Instant) -> bool {
-        if self.next_look.is_some_and(|next| now < next) {
-            return false;
-        }
-        self.next_look = Some(now + LOOK);
+    fn follow_switch(&mut self) -> bool {
         let before = std::mem::replace(&mut self.off_since_ns, off::since_ns());
         if let Some(since_ns) = self.off_since_ns.filter(|_| before.is_none()) {
             log::warning(off::said(since_ns));
@@ -155,7 +148,7 @@ impl Agent<'_> {
             if signals::reload_asked() {
                 self.reload();
             }
-            if self.follow_switch(Instant::now()) {
+            if self.follow_switch() {
                 self.give(Instant::now());
             }
             if signals::usr1_received() {
@@ -163,12 +156,15 @@ impl Agent<'_> {
                     ask(&self.children, *role, Signal::SIGUSR1);
                 }
             }
-            self.start_due()?;
-            if let Ok(one) = news.recv_timeout(WAIT) {
+            for one in news.try_iter() {
                 self.take(one, Instant::now());
             }
+            self.start_due()?;
             self.kill_those_that_stand_still(Instant::now());
             self.give_signs()?;
+            let mut wait = Wait::default();
+            wait.until(Instant::now() + LOOK);
+            wait.sleep();
         }
         Ok(())
     }

@@ -77,7 +77,13 @@ fn daemons_without_work_wake_rarely() {
         &format!("tcp --node-id 9 {told}"),
         "connections are watched",
     );
+    let file = folder.file("hostint.toml");
+    fs::write(&file, "[tcp]\n").unwrap();
+    let agent = lab
+        .a
+        .start(&format!("run --config {}", file.display()), "tcp: ");
     for (name, most, daemon) in [
+        ("agent", MOST, &agent),
         ("collect", MOST, &collect),
         ("sink", MOST_WITH_LEASES, &sink),
         ("source", MOST_WITH_LEASES, &source),
