@@ -174,7 +174,7 @@ source-packages: need-root
 	rm -rf target/source-packages
 	packaging/from-source.sh target/source-packages && tests/packages.sh $(ROOT_DIR) target/source-packages; $(GIVE_BACK)
 
-# The services and the .deb under systemd, in QEMU; some eight minutes for each kernel.
+# The service and the .deb under systemd, in QEMU; some eight minutes for each kernel.
 SYSTEMD_KERNELS ?= 6.12
 test-systemd: deb
 	packaging/install-build-deps.sh --root --vm

@@ -65,7 +65,7 @@ files() {
 # What a user has after installation, whichever package it was.
 check_installed() {
 	in_root hostint --version | has '^hostint [0-9]' || fail "$1: hostint does not run"
-	for page in 8/hostint 8/hostint-sink 8/hostint-source 8/hostint-transit 8/hostint-postcards 8/hostint-tcp 8/hostint-collect 8/hostint-status 5/hostint.toml 7/hostint-wire \
+	for page in 8/hostint 8/hostint-run 8/hostint-sink 8/hostint-source 8/hostint-transit 8/hostint-postcards 8/hostint-tcp 8/hostint-collect 8/hostint-status 5/hostint.toml 7/hostint-wire \
 		7/hostint-leases 7/hostint-reports 7/hostint-engines 7/hostint-metrics 7/hostint-tasks 7/hostint-networks 7/hostint-sizing 7/hostint-from-host-int; do
 		in_root sh -c "zcat /usr/share/man/man${page%/*}/${page#*/}.${page%/*}.gz" | has hostint || fail "$1: no page $page"
 	done
@@ -75,21 +75,25 @@ check_installed() {
 		ls "$root"$file >/dev/null || fail "$1: no $file"
 	done
 	find "$root"/usr/share/zsh -name _hostint | has . || fail "$1: no completion for zsh"
-	for unit in hostint-sink hostint-source hostint-source@eth0 hostint-transit hostint-postcards hostint-tcp hostint-collect; do
-		in_root systemd-analyze --man=no verify "$unit.service" || fail "$1: $unit.service is wrong"
-	done
+	in_root systemd-analyze --man=no verify hostint.service || fail "$1: hostint.service is wrong"
+	[ "$(ls "$root"/usr/lib/systemd/system/hostint* | wc -l)" = 1 ] || fail "$1: there is more than one unit"
+	in_root getent group hostint >/dev/null || fail "$1: no group hostint"
+	in_root getent passwd hostint-collector | has ':/usr/sbin/nologin$' || fail "$1: no user hostint-collector without a login"
+	[ "$(in_root stat -c '%a %U:%G' /var/lib/hostint)" = "750 hostint-collector:hostint-collector" ] ||
+		fail "$1: mode or owner of /var/lib/hostint"
 	zcat -f "$root"/usr/share/doc/hostint/hostint.cdx.json* | python3 -c '
 import json, sys
 assert len(json.load(sys.stdin)["components"]) > 20' || fail "$1: the SBOM is empty"
 	! find "$root"/etc/systemd -name 'hostint*' | has . || fail "$1: a service is enabled without being asked for"
-	for config in "$root"/etc/hostint/hostint.toml; do
-		[ "$(stat -c '%a %U:%G' "$config")" = "644 root:root" ] || fail "$1: mode or owner of $config"
-	done
+	[ "$(stat -c '%a %U:%G' "$root/etc/hostint/hostint.toml")" = "644 root:root" ] || fail "$1: mode or owner of the config"
+	# As the package came, it says which lines lack the interfaces.
+	{ in_root hostint run 2>&1 || true; } | has 'hostint.toml:[0-9]*: \[sink\]: no interface given' || fail "$1: run tells no line"
 }
 
-in_ns() { nsenter --net="/run/netns/$1" chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "${@:2}"; }
-start() { # namespace, what it says when it is ready, hostint's arguments
-	in_ns "$1" hostint "${@:3}" >"$work/out" 2>"$work/err" &
+in_ns() { ${by:-} nsenter --net="/run/netns/$1" chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "${@:2}"; }
+start() { # namespace, what it says when it is ready; its config is at the standard input
+	cat >"$work/$1.toml"
+	by=exec in_ns "$1" hostint run --config "/packages/$1.toml" >"$work/out" 2>"$work/err" &
 	daemons+=($!)
 	for _ in $(seq 200); do
 		if grep -q "$2" "$work/err"; then return; fi
@@ -106,21 +110,34 @@ check_traffic() {
 	ip -n $left addr add 10.78.1.1/24 dev eth0
 	ip -n $right addr add 10.78.1.2/24 dev eth0
 	for ns in $left $right; do ip -n $ns link set eth0 up; done
-	start $right "collecting on" collect --listen 10.78.1.2 --store /root/history.db || fail "$1: collect"
-	start $right "sink attached" sink --dev eth0 --node-id 2 --collector 10.78.1.2 || fail "$1: sink"
-	start $left "sink attached" sink --dev eth0 --node-id 1 || fail "$1: sink"
-	in_ns $left hostint source attach --dev eth0 2>/dev/null || fail "$1: source attach"
-	in_ns $left hostint source add-dest 10.78.1.2 2>/dev/null || fail "$1: source add-dest"
+	start $right "; collect: " <<-CONF || fail "$1: sink and collector"
+		[sink]
+		dev = "eth0"
+		node-id = 2
+		collector = "10.78.1.2"
+		[collect]
+		listen = "10.78.1.2"
+	CONF
+	start $left "; source is attached" <<-CONF || fail "$1: sink and source"
+		[sink]
+		dev = "eth0"
+		node-id = 1
+		[source]
+		dev = "eth0"
+		[[watch]]
+		to = "10.78.1.2"
+	CONF
 	for _ in $(seq 100); do
 		in_ns $left python3 -c '
 import socket
 udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for n in range(10):
     udp.sendto(b"x" * 200, ("10.78.1.2", 5000))'
-		if in_ns $right hostint history reports --store /root/history.db 2>/dev/null | has '10.78.1.2:5000'; then break; fi
+		if in_ns $right hostint history reports 2>/dev/null | has '10.78.1.2:5000'; then break; fi
 		sleep 0.1
 	done
-	in_ns $right hostint history reports --store /root/history.db | has '10.78.1.2:5000' || fail "$1: no report"
+	in_ns $right hostint history reports | has '10.78.1.2:5000' || fail "$1: no report"
+	[ "$(in_root stat -c %U /var/lib/hostint/history.db)" = hostint-collector ] || fail "$1: the history is another user's"
 	in_ns $right hostint status | has ' received  ' || fail "$1: nothing is stripped"
 	stop_daemons
 	in_ns $left hostint source detach 2>/dev/null || fail "$1: source detach"
@@ -128,7 +145,7 @@ for n in range(10):
 		in_ns $ns hostint sink detach --now 2>/dev/null || fail "$1: sink detach"
 		ip netns del $ns
 	done
-	rm -rf "$root"/root/history.db*
+	rm -rf "$root"/var/lib/hostint/*
 }
 
 try() { # name, install, version's query, upgrade, remove, purge
@@ -136,17 +153,17 @@ try() { # name, install, version's query, upgrade, remove, purge
 	fresh_root
 	files >"$work/before"
 	$2 >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$name: cannot install"; }
+	has 'systemctl enable --now hostint$' <"$work/log" || fail "$name: it does not say what to do next"
 	check_installed "$name, installed"
 	check_traffic "$name, installed"
 	# A service that the administrator switched on stays so, and a config that was changed too.
-	in_root systemctl enable hostint-sink.service hostint-source@eth0.service >/dev/null 2>&1 ||
-		fail "$name: cannot enable the services"
+	in_root systemctl enable hostint.service >/dev/null 2>&1 || fail "$name: cannot enable the service"
 	echo "# mine" >>"$root/etc/hostint/hostint.toml"
 	if [ -n "$(ls "$work/later")" ]; then
 		$4 >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$name: cannot upgrade"; }
 		$3 | has +later || fail "$name: not upgraded"
 		grep -q "# mine" "$root/etc/hostint/hostint.toml" || fail "$name: the upgrade overwrote the config"
-		in_root systemctl is-enabled hostint-sink.service >/dev/null || fail "$name: the upgrade disabled the service"
+		in_root systemctl is-enabled hostint.service >/dev/null || fail "$name: the upgrade disabled the service"
 	fi
 	$5 >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$name: cannot remove"; }
 	[ ! -e "$root/usr/bin/hostint" ] || fail "$name: hostint is still there"

@@ -8,6 +8,9 @@ use super::table_name::{
     COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
 };
 
+/// The keys of [collect] that change while a collector runs.
+const APPLIED_BY_COLLECTORS: [&str; 2] = ["drop-reasons", "name"];
+
 impl File {
     /// Whether the file configures sources or their watchlist.
     pub fn is_about_sources(&self) -> bool {
@@ -63,6 +66,11 @@ impl File {
                 TRANSIT => changed_keys(&self.transit.entries, &before.transit.entries),
                 POSTCARDS => changed_keys(&self.postcards.entries, &before.postcards.entries),
                 TCP => changed_keys(&self.tcp.entries, &before.tcp.entries),
+                COLLECT => {
+                    let mut keys = changed_keys(&self.collect.entries, &before.collect.entries);
+                    keys.retain(|key| APPLIED_BY_COLLECTORS.contains(key));
+                    keys
+                }
                 _ => Vec::new(),
             };
             keys.retain(|key| i > 0 || !overridden(key));

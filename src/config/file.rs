@@ -327,8 +327,23 @@ impl File {
     /// # Errors
     /// All mistakes, in the order of their lines.
     pub fn check(path: &Path) -> Result<Self, ConfigError> {
+        Self::check_with(path, Self::check_table::<CollectOptions>)
+    }
+
+    /// The same for the agent: the collector may be another user, whose secrets the agent cannot read.
+    ///
+    /// # Errors
+    /// All mistakes, in the order of their lines.
+    pub fn check_but_collectors_secrets(path: &Path) -> Result<Self, ConfigError> {
+        Self::check_with(path, Self::check_others_table::<CollectOptions>)
+    }
+
+    fn check_with(
+        path: &Path,
+        collect: impl Fn(&Self) -> Vec<Mistake>,
+    ) -> Result<Self, ConfigError> {
         let (file, mut mistakes) = Self::read(path)?;
-        file.check_tables(&mut mistakes);
+        file.check_tables_with(collect, &mut mistakes);
         mistakes.extend(static_form::check(&file));
         if mistakes.is_empty() {
             Ok(file)
@@ -339,12 +354,20 @@ impl File {
 
     /// Adds the mistakes within and between tables, and sorts all of them by line.
     pub fn check_tables(&self, mistakes: &mut Vec<Mistake>) {
+        self.check_tables_with(Self::check_table::<CollectOptions>, mistakes);
+    }
+
+    fn check_tables_with(
+        &self,
+        collect: impl Fn(&Self) -> Vec<Mistake>,
+        mistakes: &mut Vec<Mistake>,
+    ) {
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
         mistakes.extend(self.check_table::<TransitOptions>());
         mistakes.extend(self.check_table::<PostcardsOptions>());
         mistakes.extend(self.check_table::<TcpOptions>());
-        mistakes.extend(self.check_table::<CollectOptions>());
+        mistakes.extend(collect(self));
         mistakes.extend(one_node::check(self));
         in_order(mistakes);
     }

@@ -74,12 +74,14 @@ impl File {
         }
     }
 
-    /// Mistakes within one table that no flags are added to. What is missing is told at the table's header.
+    /// Mistakes within one table that no flags are added to. What is missing is told at the table's header; secrets are read
+    /// where the file is checked.
     fn check_alone<O: CommandSettings>(&self) -> Vec<super::Mistake> {
         let table = O::table(self);
-        let Err(faults) = table.options.clone().check() else {
+        let Err(mut faults) = table.options.clone().check() else {
             return Vec::new();
         };
+        faults.retain(|fault| !fault.secret);
         let shown = self.path.display().to_string();
         let mut mistakes = table.locate(Some(&shown), |_| None, faults);
         for mistake in &mut mistakes {

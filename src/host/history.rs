@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 
 const FILE: &str = "history.db";
 
-/// The folder of services on this host.
-const STATE: &str = "/var/lib/hostint";
+/// The folder of the host's collector.
+pub const STATE: &str = "/var/lib/hostint";
+
+/// The variable in which a service manager names the folder for state.
+pub const STATE_VARIABLE: &str = "STATE_DIRECTORY";
 
 /// A file, and the folder that it is in.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -28,7 +31,7 @@ impl HistoryPlace {
 /// own.
 pub fn default_place() -> Option<HistoryPlace> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(folders) = variable("STATE_DIRECTORY") {
+    if let Some(folders) = variable(STATE_VARIABLE) {
         // The service manager may name several; the first is ours.
         let first = std::env::split_paths(&folders).next();
         return first.map(HistoryPlace::in_folder);

@@ -1,7 +1,7 @@
 //! The parts of the kernel that each role asks for, which version of Linux brought them, and what becomes of the role where
 //! the kernel lacks or refuses one.
 //!
-//! hostint(8), `hostint status` with and without `--preflight`, and the page have their words from this table.
+//! hostint(8), `hostint status`, `hostint doctor` and the page have their words from this table.
 
 use super::KernelLack;
 

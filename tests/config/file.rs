@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use clap::CommandFactory;
 use hostint::cli::Cli;
-use hostint::config::{File, MAX_RULES, keys, variable};
+use hostint::config::{COLLECT, File, MAX_RULES, keys, variable};
 use hostint::model::{PortRange, RuleHost, Transport, WatchAction, WatchPurpose, WatchRule};
 use hostint_testing::places;
 use hostint_testing::scratch::TempFile;
@@ -480,5 +480,22 @@ fn secrets_of_another_command_are_its_own_business() {
         let says =
             String::from_utf8(check.stderr).unwrap() + &String::from_utf8_lossy(&check.stdout);
         assert!(says.contains("/nowhere/secret"), "{sentence}: {says}");
+    }
+}
+
+#[test]
+fn a_reload_tells_the_keys_of_a_collector_that_it_applies() {
+    let file = |keys: &str| mistakes(format!("[collect]\n{keys}").as_bytes()).0;
+    let before = file("");
+    for (sentence, keys, said) in [
+        (
+            "a name",
+            "name = [\"9=nine\"]\n",
+            vec!["[collect] name".to_owned()],
+        ),
+        ("what holds from its start on", "json = true\n", vec![]),
+    ] {
+        let changes = file(keys).changes(&before, &[COLLECT], |_| false);
+        assert_eq!(changes, said, "{sentence}");
     }
 }

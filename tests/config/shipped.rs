@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::LazyLock;
 
-use hostint::config::{CollectOptions, SinkOptions, SourceOptions, keys as all_keys};
+use hostint::config::{CollectOptions, Role, SinkOptions, SourceOptions, keys as all_keys};
 
 use super::file::mistakes;
 
@@ -71,6 +71,19 @@ fn the_shipped_file_sets_nothing_and_is_right() {
         assert!(entries.is_empty(), "{entries:?}");
     }
     assert!(file.rules.is_empty());
+}
+
+#[test]
+fn the_shipped_file_makes_a_host_sink_and_source_once_their_interfaces_are_named() {
+    let header = |table: &str| SHIPPED.lines().position(|line| line == table).unwrap() + 1;
+    let (file, _) = mistakes(SHIPPED.as_bytes());
+    let refused = file.roles().unwrap_err();
+    let lines: Vec<_> = refused.0.iter().map(|mistake| mistake.line).collect();
+    assert_eq!(lines, [Some(header("[sink]")), Some(header("[source]"))]);
+    let named = SHIPPED.replacen("#dev = [\"eth1\"]", "dev = [\"eth1\"]", 2);
+    let (file, found) = mistakes(named.as_bytes());
+    assert_eq!(found, Vec::<String>::new());
+    assert_eq!(file.roles().unwrap(), [Role::Sink, Role::Source]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The services and the .deb under a real systemd, in QEMU: systemd.sh ROOT KERNEL...   (by root.sh; kernels by kernels.sh)
+# The service and the .deb under a real systemd, in QEMU: systemd.sh ROOT KERNEL...   (by root.sh; kernels by kernels.sh)
 # The package is made from the release build that is there, twice: as it is and as a later version.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

@@ -11,6 +11,7 @@ use nix::unistd::User;
 
 use super::part::{RoleWork, STANDS_STILL};
 use crate::config::Role;
+use crate::host::history;
 use crate::os::privileges::{self, Capability};
 use crate::os::{log, private_netns};
 
@@ -55,8 +56,12 @@ impl Starter<'_> {
         if role != Role::Collect {
             command.stdout(Stdio::null());
         }
-        if role == Role::Collect && may_change_user() {
-            take_user(&mut command);
+        if role == Role::Collect && nix::unistd::geteuid().is_root() {
+            // The service manager names the folder of the other roles.
+            command.env(history::STATE_VARIABLE, history::STATE);
+            if may_change_user() {
+                take_user(&mut command);
+            }
         }
         private_netns::spawn(&mut command, Signal::SIGTERM, None)
     }
@@ -70,10 +75,14 @@ fn arguments(role: Role, work: RoleWork) -> Vec<&'static str> {
     }
 }
 
+/// Without CAP_KILL the agent could end or reload no process of another user.
 fn may_change_user() -> bool {
-    let needed = [Capability::CAP_SETUID, Capability::CAP_SETGID];
-    nix::unistd::geteuid().is_root()
-        && privileges::missing(&needed).is_ok_and(|missing| missing.is_empty())
+    let needed = [
+        Capability::CAP_SETUID,
+        Capability::CAP_SETGID,
+        Capability::CAP_KILL,
+    ];
+    privileges::missing(&needed).is_ok_and(|missing| missing.is_empty())
 }
 
 fn take_user(command: &mut Command) {

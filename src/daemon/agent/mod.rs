@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs all roles that the file gives this host, until a signal ends that.
 pub fn run(bpffs: Option<&Path>, path: &Path) -> Result<()> {
-    let roles = File::check(path)?.roles()?;
+    let roles = read_roles(path)?;
     signals::install(Hangup::Reloads).context("cannot handle signals")?;
     let (sender, news) = channel();
     let manager =
@@ -67,6 +67,10 @@ pub fn run(bpffs: Option<&Path>, path: &Path) -> Result<()> {
     agent.notify.stopping();
     agent.end(&news);
     end
+}
+
+fn read_roles(path: &Path) -> Result<Vec<Role>, ConfigError> {
+    File::check_but_collectors_secrets(path)?.roles()
 }
 
 struct Agent<'a> {
@@ -172,9 +176,7 @@ impl Agent<'_> {
     /// Reads the file again. All of it is checked before any role is.
     fn reload(&mut self) {
         let now = Instant::now();
-        let read =
-            || -> Result<Vec<Role>, ConfigError> { File::check(self.starter.config)?.roles() };
-        match read() {
+        match read_roles(self.starter.config) {
             Ok(roles) => self.roles = roles,
             Err(mistakes) => return say_refusal(&mistakes.into()),
         }

@@ -192,6 +192,20 @@ fn a_file_with_a_mistake_or_without_an_interface_starts_nothing_and_tells_the_li
 }
 
 #[test]
+fn a_collector_whose_secret_cannot_be_read_keeps_no_other_role_from_its_work() {
+    let lab = Lab::new();
+    let engine = "otlp = \"http://127.0.0.1:9\"\npush-headers-file = \"/nowhere/secret\"\n";
+    let all = format!("{}{OTHERS}{engine}", tables("b0", 2, "10.9.1.1"));
+    let file = ConfigFile::new(&lab.b, &all);
+    let agent = run(&lab.b, &file);
+    await_that("it is refused, and says why", || {
+        let said = agent.stderr();
+        said.contains("/nowhere/secret") && said.contains("collect is REFUSED")
+    });
+    assert_eq!(names(&agent), ["postcards", "sink", "tcp"]);
+}
+
+#[test]
 fn processes_end_with_an_agent_that_is_killed_and_the_next_one_goes_on() {
     let lab = Lab::new();
     let file = ConfigFile::new(&lab.b, &format!("{}{OTHERS}", tables("b0", 2, "10.9.1.1")));
