@@ -156,8 +156,10 @@ impl Agent<'_> {
                 self.give(Instant::now());
             }
             if signals::usr1_received() {
-                for (role, _) in &self.children {
-                    ask(&self.children, *role, Signal::SIGUSR1);
+                // What only attaches ends by itself, and by such a signal.
+                let serves = |part: &&Part| part.work == RoleWork::Serve;
+                for part in self.parts.iter().filter(serves) {
+                    ask(&self.children, part.role, Signal::SIGUSR1);
                 }
             }
             for one in news.try_iter() {

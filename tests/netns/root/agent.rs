@@ -202,7 +202,7 @@ fn a_collector_whose_secret_cannot_be_read_keeps_no_other_role_from_its_work() {
         let said = agent.stderr();
         said.contains("/nowhere/secret") && said.contains("collect is REFUSED")
     });
-    assert_eq!(names(&agent), ["postcards", "sink", "tcp"]);
+    assert_eq!(names(&agent), ["postcards", "sink", "tcp", "transit"]);
 }
 
 #[test]
