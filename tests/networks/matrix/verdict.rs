@@ -56,12 +56,15 @@ pub fn judge(
         let is_wrong = count > 0 && arrived(without).0 == 0 && !is_change;
         return is_wrong.then(|| format!("{count} arrived that the network forbids"));
     }
+    // A rule that begins leaves some of it alone, be it here or without hostint.
+    if kind.may_be_forbidden() && is_change {
+        return None;
+    }
     let strangers = &arrived(with).1 - &arrived(without).1;
     if !strangers.is_empty() && !is_stream {
         return Some(format!("came from {strangers:?}"));
     }
-    // A rule that begins leaves some of it alone.
-    if kind.may_be_forbidden() && (is_change || !lost(&before).is_empty()) {
+    if kind.may_be_forbidden() && !lost(&before).is_empty() {
         return None;
     }
     let lost = lost(&now);
