@@ -1,6 +1,6 @@
 //! The bounds of tables that hosts fill: rows that are too old or too many are removed, oldest first.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::period::RollUpLevel;
 use crate::model::Span;
@@ -122,6 +122,11 @@ impl RowsWritten {
 /// Stores keep signed numbers.
 pub fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// A number that was written as one.
+pub fn number(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(at).map(i64::unsigned_abs)
 }
 
 /// The times of the ten seconds that a span touches.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Row};
 
 use super::beside_int::beside_int;
-use super::bounds::{period_for, signed, touched};
+use super::bounds::{number, period_for, signed, touched};
 use super::coding::address_of;
 use super::connections::exist;
 use super::ids::{flow_with, name_bytes, name_of};
@@ -23,10 +23,6 @@ const SUMS: &str =
 
 /// No host: connections of all are asked for.
 const ANY: i64 = -1;
-
-pub fn number(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(at).map(i64::unsigned_abs)
-}
 
 fn counts(row: &Row<'_>, at: usize) -> rusqlite::Result<ConnectionCounts> {
     Ok(ConnectionCounts {

@@ -5,8 +5,7 @@ use std::collections::hash_map::Entry;
 
 use rusqlite::{Connection, Row, Transaction};
 
-use super::bounds::{BoundedTable, MOST_WAITING, signed, touched};
-use super::connection_answers::number;
+use super::bounds::{BoundedTable, MOST_WAITING, number, signed, touched};
 use crate::model::{NodeId, Span, TcpHop, TcpHops, TcpReport, WorstHop};
 
 pub const TABLE: BoundedTable = BoundedTable::by_begin("tcp_hop");

@@ -10,11 +10,12 @@ use super::bases;
 use super::clock::ReadClock;
 use super::counts::StoreCounts;
 use super::fifo::StoreFifo;
-use super::file::{self, FileId, StoreError, StoreLock};
+use super::file::{self, FileId, StoreLock};
 use super::hosts;
 use super::keeper::StoreKeeper;
 use super::repair::{self, RepairClock};
 use super::settings::StoreSettings;
+use super::store_error::StoreError;
 use super::writer::{StoreFile, StoreWriter, Warn};
 use crate::model::{HostSeen, SummaryBases};
 

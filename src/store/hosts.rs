@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::bounds::signed;
 use crate::model::{HostSeen, NodeId};
 
 /// A host that was silent for this time is forgotten: 30 days.
@@ -140,8 +141,4 @@ pub fn called(hosts: &[HostSeen], name: &str) -> HashSet<NodeId> {
         .iter()
         .filter(|host| host.name.as_deref() == Some(name));
     named.filter_map(|host| host.node).collect()
-}
-
-fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }

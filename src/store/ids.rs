@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::coding::{address_bytes, address_of};
-use super::paths::PathIds;
+use super::path_ids::PathIds;
 use super::period::{MAX_SUBJECT, RollUpLevel};
 use crate::model::{FlowKey, NodeId, Vlans};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use super::flow_passages::{NamedInterfaces, interfaces};
-use super::paths::packets_of_place;
+use super::path_ids::packets_of_place;
 use super::rows::sums_of_all_places;
 use crate::model::{
     LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, PassageQuery, Path,

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
+use super::path_ids::{FIRST_QUEUE, all_packets_of};
 use super::path_sums::PathSums;
-use super::paths::{FIRST_QUEUE, all_packets_of};
 use super::period::RollUpTable;
 use super::plan::Horizons;
 use super::rows::places_of_one;

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
+use super::bounds::signed;
+use super::path_ids::all_packets_of;
 use super::path_sums::PathSums;
-use super::paths::{all_packets_of, signed};
 use super::period::RollUpTable;
 use super::plan::Horizons;
 use super::rows::places_of_one;

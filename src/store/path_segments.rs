@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::Connection;
 
-use super::paths::{ALL_PACKETS, FIRST_QUEUE, PLACE_BITS, StoredTimes};
+use super::path_ids::{ALL_PACKETS, FIRST_QUEUE, PLACE_BITS};
+use super::paths::StoredTimes;
 use super::rows::sums_of_all_places;
 use crate::model::{Path, Segment, SegmentFigures, SegmentKind, SegmentOrder, SegmentTimes, Span};
 

@@ -3,7 +3,7 @@
 
 use rusqlite::Row;
 
-use super::paths::ALL_PACKETS;
+use super::path_ids::ALL_PACKETS;
 use super::sums::Sums;
 use crate::model::number_code::{put, put_signed, take, take_signed};
 use crate::model::{ClockSums, LatencyHistogram};

@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 
+use super::bounds::signed;
 use super::path_sums::PathSums;
 use super::period::{ALL, RollUpLevel, RollUpTable, subject_of};
 use super::rollup_row::RollUpRow;
@@ -115,10 +116,6 @@ pub fn repair_alone(conn: &Connection, clock: RepairClock) -> rusqlite::Result<b
     }
     conn.execute_batch("RELEASE repair")?;
     repaired
-}
-
-fn signed(ns: u64) -> i64 {
-    ns.min(i64::MAX as u64).cast_signed()
 }
 
 fn lower(conn: &Connection, name: &str, to: u64) -> rusqlite::Result<()> {

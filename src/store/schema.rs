@@ -4,9 +4,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::file::StoreError;
 use super::path_sums;
 use super::period::{RollUpLevel, RollUpTable};
+use super::store_error::StoreError;
 use super::{paths, unseen_hops};
 
 /// The schema that this version reads and writes. Builds before the first release had those before it; a later schema
@@ -61,6 +61,7 @@ fn known(found: i64, path: &Path) -> Result<(), StoreError> {
         _ => Err(StoreError::OtherSchema {
             path: path.to_owned(),
             found,
+            known: SCHEMA_VERSION,
         }),
     }
 }

@@ -9,7 +9,7 @@ use super::bases;
 use super::counts::StoreCounts;
 use super::coverage;
 use super::fifo::{NextWork, StoreFifo, Work};
-use super::file::{self, FileId, StoreError, StoreLock};
+use super::file::{self, FileId, StoreLock};
 use super::host_records::HostRecordWriter;
 use super::hosts;
 use super::ids::Ids;
@@ -17,6 +17,7 @@ use super::insertion;
 use super::repair::{self, RepairClock};
 use super::rollups::{RollUps, fact, set_fact};
 use super::settings::StoreSettings;
+use super::store_error::StoreError;
 use crate::model::WallTime;
 
 /// The time after a failure during which nothing is written.
