@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use super::state::SinkDaemon;
 use crate::daemon::duty::Duty;
 use crate::datapath::astray::{ASTRAY_NS, AstrayWatchers};
+use crate::datapath::sink_links;
 use crate::os::netlink_events::Changes;
 use crate::os::{log, netdev};
 
@@ -39,6 +40,10 @@ impl WatchOtherInterfaces {
             return Ok(());
         }
         self.next_follow = Some(now + FOLLOW);
+        // The sink was detached: the daemon is about to end, and its interfaces are no others'.
+        if sink_links::links(pins)?.is_empty() {
+            return Ok(());
+        }
         let watchers = match &mut self.watchers {
             Some(watchers) => watchers,
             None => {
