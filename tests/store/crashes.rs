@@ -131,7 +131,9 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        let _ = nix::mount::umount(self.0.folder());
+        // A thread of the store may still close its file.
+        let detach = nix::mount::MntFlags::MNT_DETACH;
+        nix::mount::umount2(self.0.folder(), detach).expect("it is mounted");
     }
 }
 
