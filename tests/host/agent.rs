@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hostint::config::Role;
-use hostint::daemon::agent::{Ended, Part, RoleWork, STANDS_STILL, SinkSeen, State};
+use hostint::daemon::agent::{Ended, Leave, Part, RoleWork, STANDS_STILL, SinkSeen, State};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -173,7 +173,7 @@ fn what_shares_a_node_id_with_a_sink_waits_for_it() {
         ),
     ] {
         let part = Part::new(role, work, now);
-        let sinks = [SinkSeen::Not, SinkSeen::Begins, SinkSeen::Serves];
+        let sinks = [SinkSeen::Not, SinkSeen::Changes, SinkSeen::Serves];
         assert_eq!(sinks.map(|sink| part.is_due(sink, now)), due, "{sentence}");
     }
 }
@@ -201,40 +201,62 @@ fn a_reload_starts_what_has_ended_and_asks_what_runs() {
 }
 
 #[test]
-fn what_stays_attached_is_taken_off_when_its_role_goes() {
+fn a_role_that_is_not_wanted_leaves_as_it_was_decided() {
     let now = Instant::now();
-    for (sentence, mut part, stays, goes_on, detaches) in [
+    let runs = |role| begun(role, RoleWork::Serve, now);
+    let waits = |role, work| Part::new(role, work, now);
+    for (sentence, mut part, leave, needs_end, detaches) in [
         (
-            "a sink that runs ends first",
-            begun(Role::Sink, RoleWork::Serve, now),
+            "a sink that runs ends, then its programs are taken off",
+            runs(Role::Sink),
+            Leave::IsDetached,
             true,
+            true,
+        ),
+        (
+            "a source that a sink looks after from now on ends, and its programs stay",
+            runs(Role::Source),
+            Leave::Ends,
             true,
             false,
         ),
         (
             "connections need nothing but their end",
-            begun(Role::Tcp, RoleWork::Serve, now),
-            false,
+            runs(Role::Tcp),
+            Leave::Ends,
             true,
             false,
         ),
         (
             "postcards that wait for their next start just go",
-            Part::new(Role::Postcards, RoleWork::Serve, now),
-            false,
+            waits(Role::Postcards, RoleWork::Serve),
+            Leave::Ends,
             false,
             false,
         ),
         (
             "a source that waits for its next start is taken off at once",
-            Part::new(Role::Source, RoleWork::Attach, now),
-            true,
-            true,
+            waits(Role::Source, RoleWork::Attach),
+            Leave::IsDetached,
+            false,
             true,
         ),
     ] {
-        assert_eq!(part.note_unwanted(stays, now), goes_on, "{sentence}");
-        assert!(part.leaves, "{sentence}");
+        part.note_unwanted(leave, now);
+        if needs_end {
+            assert!(!part.is_gone(), "{sentence}: its process has to end first");
+            // However it ends, it is not started again.
+            assert_eq!(part.note_end(Some(1), now), Ended::Well, "{sentence}");
+        }
         assert_eq!(part.work == RoleWork::Detach, detaches, "{sentence}");
+        if detaches {
+            assert!(part.is_due(SinkSeen::Changes, now), "{sentence}: at once");
+            part.note_start(now);
+            assert_eq!(part.note_end(Some(1), now), Ended::Failed(SECOND));
+            assert!(!part.is_gone(), "{sentence}: it is tried again");
+            part.note_start(now);
+            assert_eq!(part.note_end(Some(0), now), Ended::Well, "{sentence}");
+        }
+        assert!(part.is_gone(), "{sentence}");
     }
 }

@@ -30,17 +30,18 @@ pub struct Starter<'a> {
 }
 
 impl Starter<'_> {
-    /// Starts a process for this work of a role. `alone`: no sink's daemon looks after a source.
+    /// Starts a process for this work of a role.
     ///
     /// # Errors
     /// If the system starts none.
-    pub fn start(&self, role: Role, work: RoleWork, alone: bool) -> io::Result<Child> {
+    pub fn start(&self, role: Role, work: RoleWork) -> io::Result<Child> {
         let mut command = Command::new(SELF);
         command.arg0("hostint").args(arguments(role, work));
         if work != RoleWork::Detach {
             command.arg("--config").arg(self.config);
         }
-        if role == Role::Source && work == RoleWork::Serve && alone {
+        if role == Role::Source && work == RoleWork::Serve {
+            // No sink of this host gives it a node id.
             command.arg("--force");
         }
         if let Some(bpffs) = self.bpffs {

@@ -25,7 +25,7 @@ use nix::unistd::Pid;
 
 use self::child::Starter;
 use self::child_news::ChildNews;
-pub use self::part::{Ended, Part, RoleWork, STANDS_STILL, SinkSeen, State};
+pub use self::part::{Ended, Leave, Part, RoleWork, STANDS_STILL, SinkSeen, State};
 use super::reload::say_refusal;
 use crate::config::{ConfigError, File, Role};
 use crate::host::advice::Usage;
@@ -54,8 +54,7 @@ pub fn run(bpffs: Option<&Path>, path: &Path) -> Result<()> {
             manager: &manager,
         },
         sender,
-        parts: Vec::new(),
-        children: Vec::new(),
+        members: Vec::new(),
         notify: Notify::from_env(),
         is_ready: false,
         roles,
@@ -73,12 +72,35 @@ fn read_roles(path: &Path) -> Result<Vec<Role>, ConfigError> {
     File::check_but_collectors_secrets(path)?.roles()
 }
 
+/// A role with its process.
+struct Member {
+    part: Part,
+    child: Option<Child>,
+}
+
+impl Member {
+    /// Sends its process a signal, if it has one.
+    fn ask(&self, signal: Signal) {
+        if let Some(child) = &self.child {
+            // It may have ended; its number is no other's before it is asked for its exit code.
+            let _ = kill(pid_of(child), signal);
+        }
+    }
+
+    fn is_process(&self, pid: i32) -> bool {
+        let child = self.child.as_ref();
+        child.is_some_and(|child| pid_of(child).as_raw() == pid)
+    }
+}
+
+fn pid_of(child: &Child) -> Pid {
+    Pid::from_raw(child.id().cast_signed())
+}
+
 struct Agent<'a> {
     starter: Starter<'a>,
     sender: Sender<ChildNews>,
-    parts: Vec<Part>,
-    /// The processes of parts, by role and work.
-    children: Vec<(Role, Child)>,
+    members: Vec<Member>,
     notify: Notify,
     is_ready: bool,
     /// What the file gives.
@@ -119,32 +141,38 @@ impl Agent<'_> {
     /// Makes the wanted roles those of this host.
     fn give(&mut self, now: Instant) {
         let roles = &self.wanted();
-        for part in &mut self.parts {
+        for member in &mut self.members {
+            let part = &mut member.part;
             let is_wanted = roles.contains(&part.role) && part.work == work_of(part.role, roles);
-            if is_wanted || part.leaves {
+            if is_wanted || part.leave.is_some() {
                 continue;
             }
-            let is_role = roles.contains(&part.role);
-            if part.note_unwanted(!is_role && stays_attached(part.role), now) {
-                log::info(format_args!("{} ends", part.role.name()));
-            } else {
-                part.state = State::Done;
-            }
-            ask(&self.children, part.role, Signal::SIGTERM);
+            // A source that a sink looks after from now on stays attached.
+            let leave = match !roles.contains(&part.role) && stays_attached(part.role) {
+                true => Leave::IsDetached,
+                false => Leave::Ends,
+            };
+            part.note_unwanted(leave, now);
+            log::info(format_args!("{} ends", part.role.name()));
+            member.ask(Signal::SIGTERM);
         }
-        self.parts
-            .retain(|part| !part.leaves || part.state != State::Done);
+        self.forget_gone();
         for role in roles {
-            if !self
-                .parts
-                .iter()
-                .any(|part| part.role == *role && !part.leaves)
-            {
-                self.parts
-                    .push(Part::new(*role, work_of(*role, roles), now));
+            let is_this = |part: &Part| part.role == *role && part.leave.is_none();
+            if !self.parts().any(is_this) {
+                let part = Part::new(*role, work_of(*role, roles), now);
+                self.members.push(Member { part, child: None });
             }
         }
-        self.parts.sort_by_key(|part| part.role);
+        self.members.sort_by_key(|member| member.part.role);
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.members.iter().map(|member| &member.part)
+    }
+
+    fn forget_gone(&mut self) {
+        self.members.retain(|member| !member.part.is_gone());
     }
 
     fn serve(&mut self, news: &Receiver<ChildNews>) -> Result<()> {
@@ -157,9 +185,9 @@ impl Agent<'_> {
             }
             if signals::usr1_received() {
                 // What only attaches ends by itself, and by such a signal.
-                let serves = |part: &&Part| part.work == RoleWork::Serve;
-                for part in self.parts.iter().filter(serves) {
-                    ask(&self.children, part.role, Signal::SIGUSR1);
+                let serves = |member: &&Member| member.part.work == RoleWork::Serve;
+                for member in self.members.iter().filter(serves) {
+                    member.ask(Signal::SIGUSR1);
                 }
             }
             for one in news.try_iter() {
@@ -183,115 +211,84 @@ impl Agent<'_> {
             Err(mistakes) => return say_refusal(&mistakes.into()),
         }
         self.give(now);
-        for part in self.parts.iter_mut().filter(|part| !part.leaves) {
-            if part.note_reload(now) {
-                ask(&self.children, part.role, Signal::SIGHUP);
+        for member in &mut self.members {
+            if member.part.leave.is_none() && member.part.note_reload(now) {
+                member.ask(Signal::SIGHUP);
             }
+        }
+    }
+
+    fn sink_seen(&self) -> SinkSeen {
+        let sinks = || self.parts().filter(|part| part.role == Role::Sink);
+        if sinks().any(|sink| sink.leave.is_some() || !sink.is_settled()) {
+            return SinkSeen::Changes;
+        }
+        match sinks().any(|sink| sink.state == State::Runs) {
+            true => SinkSeen::Serves,
+            false => SinkSeen::Not,
         }
     }
 
     fn start_due(&mut self) -> Result<()> {
         let now = Instant::now();
-        let sink = self.parts.iter().find(|part| part.role == Role::Sink);
-        let sink = match sink {
-            Some(part) if part.state == State::Runs => SinkSeen::Serves,
-            Some(part) if !part.leaves && !part.is_settled() => SinkSeen::Begins,
-            _ => SinkSeen::Not,
-        };
-        let alone = !self.parts.iter().any(|part| part.role == Role::Sink);
-        for part in &mut self.parts {
-            let is_taken = self.children.iter().any(|(role, _)| *role == part.role);
-            if is_taken || !part.is_due(sink, now) {
+        let sink = self.sink_seen();
+        for place in 0..self.members.len() {
+            let Part { role, work, .. } = self.members[place].part;
+            let has_process = |one: &Member| one.part.role == role && one.child.is_some();
+            let is_due = self.members[place].part.is_due(sink, now);
+            if !is_due || self.members.iter().any(has_process) {
                 continue;
             }
-            let role = part.role;
             let child = self
                 .starter
-                .start(role, part.work, alone)
+                .start(role, work)
                 .with_context(|| format!("cannot start a process for {}", role.name()))?;
-            part.note_start(now);
-            let pid = child.id().cast_signed();
-            self.children.push((role, child));
+            let pid = pid_of(&child).as_raw();
+            let member = &mut self.members[place];
+            member.part.note_start(now);
+            member.child = Some(child);
             child_news::await_end(pid, self.sender.clone()).context("cannot wait for a process")?;
         }
         Ok(())
     }
 
     fn take(&mut self, news: ChildNews, now: Instant) {
-        match news {
-            ChildNews::Said(pid, message) => {
-                let sender = self.children.iter().find(|(_, child)| is_of(child, pid));
-                let role = sender.map(|(role, _)| *role);
-                let part = self.parts.iter_mut().find(|part| Some(part.role) == role);
-                if let Some(part) = part.filter(|part| part.has_process()) {
-                    part.note_message(&message, now);
-                }
-            }
-            ChildNews::Ended(pid) => {
-                let place = self
-                    .children
-                    .iter()
-                    .position(|(_, child)| is_of(child, pid));
-                let Some((role, mut child)) = place.map(|place| self.children.swap_remove(place))
-                else {
-                    return;
-                };
-                // It has ended, so this waits for nothing.
-                if let Ok(status) = child.wait() {
-                    self.note_end(role, status, now);
-                }
-            }
-        }
-    }
-
-    fn note_end(&mut self, role: Role, status: ExitStatus, now: Instant) {
-        let Some(part) = self.parts.iter_mut().find(|part| part.role == role) else {
+        let (ChildNews::Said(pid, _) | ChildNews::Ended(pid)) = news;
+        let Some(member) = self.members.iter_mut().find(|one| one.is_process(pid)) else {
             return;
         };
-        let name = role.name();
-        let work = part.work;
-        if part.leaves && work != RoleWork::Detach {
-            match stays_attached(role) {
-                true => part.begin_detaching(now),
-                false => part.state = State::Done,
-            }
-        } else {
-            match part.note_end(status.code(), now) {
-                Ended::Well => {}
-                Ended::Alone => log::warning(format_args!(
-                    "{name} has ended, and is started again when the file is read again"
-                )),
-                Ended::Refused => log::error(format_args!(
-                    "{name} does not start with these settings; the other roles go on (mend the file, then reload)"
-                )),
-                Ended::Failed(pause) => log::warning(format_args!(
-                    "{name} failed ({status}): it is started again in {} s; the other roles go on",
-                    pause.as_secs()
-                )),
+        match news {
+            ChildNews::Said(_, message) => member.part.note_message(&message, now),
+            ChildNews::Ended(_) => {
+                // It has ended, so this waits for nothing.
+                let status = member.child.take().map(|mut child| child.wait());
+                if let Some(Ok(status)) = status {
+                    note_end(&mut member.part, status, now);
+                }
+                self.forget_gone();
             }
         }
-        self.parts
-            .retain(|part| !part.leaves || part.state != State::Done);
     }
 
     fn kill_those_that_stand_still(&mut self, now: Instant) {
-        for part in self.parts.iter().filter(|part| part.stands_still(now)) {
+        let stands_still = |member: &&Member| member.part.stands_still(now);
+        for member in self.members.iter().filter(stands_still) {
             log::error(format_args!(
                 "{} gave no sign of life for {} s: it is killed, and started again",
-                part.role.name(),
+                member.part.role.name(),
                 STANDS_STILL.as_secs()
             ));
-            ask(&self.children, part.role, Signal::SIGKILL);
+            member.ask(Signal::SIGKILL);
         }
     }
 
     /// Tells the service manager how the roles are.
     fn give_signs(&mut self) -> Result<()> {
         self.notify.alive();
-        let settled = self.parts.iter().all(Part::is_settled);
+        let settled = self.parts().all(Part::is_settled);
         if settled && !self.is_ready {
             let is_refused = |part: &Part| part.state == State::Refused;
-            if !self.parts.is_empty() && self.parts.iter().all(is_refused) {
+            if !self.members.is_empty() && self.parts().all(is_refused) {
                 return Err(Usage("no role can start with these settings".to_owned()).into());
             }
             self.is_ready = true;
@@ -307,48 +304,59 @@ impl Agent<'_> {
 
     fn said(&self) -> String {
         let off = self.off_since_ns.map(off::said);
-        let parts = self.parts.iter().map(Part::said);
+        let parts = self.parts().map(Part::said);
         let said: Vec<String> = off.into_iter().chain(parts).collect();
         said.join("; ")
     }
 
     /// Ends all processes, and waits for them.
     fn end(&mut self, news: &Receiver<ChildNews>) {
-        for (role, _) in &self.children {
-            ask(&self.children, *role, Signal::SIGTERM);
+        self.members.retain(|member| member.child.is_some());
+        for member in &self.members {
+            member.ask(Signal::SIGTERM);
         }
         let end = Instant::now() + PATIENCE;
-        while !self.children.is_empty() {
+        while !self.members.is_empty() {
             match news.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(ChildNews::Ended(pid)) => self.children.retain_mut(|(_, child)| {
-                    let ended = is_of(child, pid);
-                    if ended {
-                        let _ = child.wait();
-                    }
-                    !ended
-                }),
+                Ok(ChildNews::Ended(pid)) => {
+                    let ended = |one: &mut Member| one.is_process(pid);
+                    self.members.extract_if(.., ended).for_each(wait_for);
+                }
                 Ok(ChildNews::Said(..)) => {}
                 Err(_) => {
-                    for (role, child) in &mut self.children {
-                        log::error(format_args!("{} does not end, and is killed", role.name()));
-                        let _ = child.kill();
-                        let _ = child.wait();
+                    for member in self.members.drain(..) {
+                        let name = member.part.role.name();
+                        log::error(format_args!("{name} does not end, and is killed"));
+                        member.ask(Signal::SIGKILL);
+                        wait_for(member);
                     }
-                    self.children.clear();
                 }
             }
         }
     }
 }
 
-fn is_of(child: &Child, pid: i32) -> bool {
-    child.id().cast_signed() == pid
+/// Waits for the end of a process that has ended, or soon will have.
+fn wait_for(member: Member) {
+    if let Some(mut child) = member.child {
+        let _ = child.wait();
+    }
 }
 
-/// Sends a signal to the process of a role, if it has one.
-fn ask(children: &[(Role, Child)], role: Role, signal: Signal) {
-    for (_, child) in children.iter().filter(|(one, _)| *one == role) {
-        // It may have ended; its number is no other's before it is asked for its exit code.
-        let _ = kill(Pid::from_raw(child.id().cast_signed()), signal);
+/// Takes how the process of a role ended, and says what comes of it.
+fn note_end(part: &mut Part, status: ExitStatus, now: Instant) {
+    let name = part.role.name();
+    match part.note_end(status.code(), now) {
+        Ended::Well => {}
+        Ended::Alone => log::warning(format_args!(
+            "{name} has ended, and is started again when the file is read again"
+        )),
+        Ended::Refused => log::error(format_args!(
+            "{name} does not start with these settings; the other roles go on (mend the file, then reload)"
+        )),
+        Ended::Failed(pause) => log::warning(format_args!(
+            "{name} failed ({status}): it is started again in {} s; the other roles go on",
+            pause.as_secs()
+        )),
     }
 }

@@ -29,8 +29,18 @@ pub enum RoleWork {
 pub enum SinkSeen {
     /// There is none, or it failed.
     Not,
-    Begins,
+    /// It begins, or leaves.
+    Changes,
     Serves,
+}
+
+/// How a role that is not wanted any more leaves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Leave {
+    /// Its process ends.
+    Ends,
+    /// Then its programs are taken off.
+    IsDetached,
 }
 
 /// Where a role is.
@@ -38,6 +48,8 @@ pub enum SinkSeen {
 pub enum State {
     /// It is started at this time.
     Due(Instant),
+    /// It failed, and is started again at this time.
+    Failed(Instant),
     /// Its process does not do its work yet.
     Begins,
     Runs,
@@ -55,12 +67,11 @@ pub struct Part {
     pub state: State,
     /// What its daemon says it does.
     pub line: String,
-    /// It is not wanted any more, and goes when its process has ended.
-    pub leaves: bool,
+    /// It is not wanted any more, and goes in this way.
+    pub leave: Option<Leave>,
     pause: Duration,
     since: Instant,
     alive: Instant,
-    failed: bool,
 }
 
 /// What the agent says of a process that ended.
@@ -82,11 +93,10 @@ impl Part {
             work,
             state: State::Due(now),
             line: String::new(),
-            leaves: false,
+            leave: None,
             pause: PAUSE,
             since: now,
             alive: now,
-            failed: false,
         }
     }
 
@@ -95,17 +105,24 @@ impl Part {
         matches!(self.state, State::Begins | State::Runs)
     }
 
-    /// True if it is to be started now. What shares pins and the node id with a sink waits until that has begun, and a source that
-    /// is only attached until it serves.
+    /// True once nothing of it is left.
+    pub fn is_gone(&self) -> bool {
+        self.leave.is_some() && self.state == State::Done
+    }
+
+    /// True if it is to be started now. What shares pins and the node id with a sink waits until that has begun or gone, and a
+    /// source that is only attached until it serves.
     pub fn is_due(&self, sink: SinkSeen, now: Instant) -> bool {
         let waits = match self.role {
             Role::Source | Role::Transit if self.work == RoleWork::Attach => {
                 sink != SinkSeen::Serves
             }
-            Role::Source | Role::Transit => sink == SinkSeen::Begins,
+            Role::Source | Role::Transit => {
+                sink == SinkSeen::Changes && self.work == RoleWork::Serve
+            }
             _ => false,
         };
-        matches!(self.state, State::Due(at) if at <= now) && !waits
+        matches!(self.state, State::Due(at) | State::Failed(at) if at <= now) && !waits
     }
 
     pub fn note_start(&mut self, now: Instant) {
@@ -135,6 +152,16 @@ impl Part {
     pub fn note_end(&mut self, code: Option<i32>, now: Instant) -> Ended {
         let code = code.and_then(|code| u8::try_from(code).ok());
         self.line.clear();
+        if let Some(leave) = self.leave
+            && self.work != RoleWork::Detach
+        {
+            // However it ended, it is not started again.
+            match leave {
+                Leave::Ends => self.state = State::Done,
+                Leave::IsDetached => self.begin_detaching(now),
+            }
+            return Ended::Well;
+        }
         let ended = match (self.work, code) {
             (_, Some(exit::OK)) | (RoleWork::Detach, Some(exit::NOTHING)) => match self.work {
                 RoleWork::Serve => Ended::Alone,
@@ -150,11 +177,10 @@ impl Part {
                 Ended::Failed(pause)
             }
         };
-        self.failed = matches!(ended, Ended::Failed(_));
         self.state = match ended {
             Ended::Well | Ended::Alone => State::Done,
             Ended::Refused => State::Refused,
-            Ended::Failed(pause) => State::Due(now + pause),
+            Ended::Failed(pause) => State::Failed(now + pause),
         };
         ended
     }
@@ -164,26 +190,27 @@ impl Part {
     pub fn note_reload(&mut self, now: Instant) -> bool {
         match self.state {
             State::Begins | State::Runs => return self.work == RoleWork::Serve,
-            State::Due(_) | State::Done | State::Refused => {}
+            State::Due(_) | State::Failed(_) | State::Done | State::Refused => {}
         }
         self.pause = PAUSE;
         self.state = State::Due(now);
         false
     }
 
-    /// It leaves: its programs are taken off, if they would stay. Returns false if nothing is left to do.
-    pub fn note_unwanted(&mut self, stays_attached: bool, now: Instant) -> bool {
-        self.leaves = true;
-        if self.work == RoleWork::Detach || !stays_attached {
-            return self.has_process();
+    /// It is not wanted any more, and goes in this way.
+    pub fn note_unwanted(&mut self, leave: Leave, now: Instant) {
+        self.leave = Some(leave);
+        if self.has_process() {
+            return;
         }
-        if !self.has_process() {
-            self.begin_detaching(now);
+        match leave {
+            Leave::IsDetached if self.work != RoleWork::Detach => self.begin_detaching(now),
+            Leave::IsDetached => {}
+            Leave::Ends => self.state = State::Done,
         }
-        true
     }
 
-    pub fn begin_detaching(&mut self, now: Instant) {
+    fn begin_detaching(&mut self, now: Instant) {
         self.work = RoleWork::Detach;
         self.pause = PAUSE;
         self.state = State::Due(now);
@@ -192,9 +219,8 @@ impl Part {
     /// True once it does its work, or it is known why it does not.
     pub fn is_settled(&self) -> bool {
         match self.state {
-            State::Begins => false,
-            State::Due(_) => self.failed,
-            State::Runs | State::Done | State::Refused => true,
+            State::Due(_) | State::Begins => false,
+            State::Failed(_) | State::Runs | State::Done | State::Refused => true,
         }
     }
 
@@ -205,7 +231,7 @@ impl Part {
             State::Runs if !self.line.is_empty() => format!("{name}: {}", self.line),
             State::Runs => format!("{name} runs"),
             State::Begins => format!("{name} begins"),
-            State::Due(_) if self.failed => format!("{name} FAILED, is started again"),
+            State::Failed(_) => format!("{name} FAILED, is started again"),
             State::Due(_) => format!("{name} waits"),
             State::Done if self.work == RoleWork::Serve => format!("{name} has ended"),
             State::Done => format!("{name} is attached"),
