@@ -3,7 +3,9 @@
 use super::super::moment::moment;
 use super::super::peers;
 use crate::model::preflight::{Finding, Verdict};
-use crate::model::{HostStatus, LeaseState, PeerStatus, Reason, ReasonSeverity, ReasonTopic};
+use crate::model::{
+    HostStatus, LeaseState, PeerStatus, Prefix, Reason, ReasonSeverity, ReasonTopic,
+};
 
 /// What is wrong with the roles that run, or should.
 pub fn judge_running(status: &HostStatus) -> Vec<Finding> {
@@ -27,14 +29,10 @@ pub fn judge_running(status: &HostStatus) -> Vec<Finding> {
     }
     let named = |peer: &&PeerStatus| {
         let dests = status.source.iter().flat_map(|source| &source.dests);
-        let single = format!(
-            "{}/{}",
-            peer.dest,
-            if peer.dest.is_ipv4() { 32 } else { 128 }
-        );
-        dests
+        let prefixes = dests.into_iter().map(|dest| dest.prefix.parse());
+        prefixes
             .into_iter()
-            .any(|dest| dest.prefix == single || dest.prefix == peer.dest.to_string())
+            .any(|prefix| prefix == Ok(Prefix::host(peer.dest)))
     };
     let peers = status.source.iter().flat_map(|source| &source.peers);
     found.extend(peers.filter_map(|peer| judge_peer(peer, named(&peer))));
