@@ -1,0 +1,240 @@
+//! Questions to a collector's history about TCP connections, and their answers.
+
+use std::net::IpAddr;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::model::{BesideInt, Limit, LimitedTimes, NodeId, TcpReport};
+
+/// What a connection did since an earlier state of it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TcpGrowth {
+    /// For how long each thing limited it.
+    pub times: LimitedTimes,
+    /// What limited it for at least half of this time.
+    pub limited: Limit,
+    pub counts: ConnectionCounts,
+}
+
+/// Counts of one connection or of several.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct ConnectionCounts {
+    pub bytes_acked: u64,
+    pub bytes_received: u64,
+    pub retransmitted_segments: u64,
+    /// Those that the receiver says it had before.
+    pub spurious_segments: u64,
+    pub timeouts: u64,
+}
+
+impl ConnectionCounts {
+    /// The counts of a connection since it began.
+    pub fn of(report: &TcpReport) -> Self {
+        let tcp = &report.sample.tcp;
+        Self {
+            bytes_acked: tcp.bytes_acked,
+            bytes_received: tcp.bytes_received,
+            retransmitted_segments: tcp.total_retrans.into(),
+            spurious_segments: tcp.dsack_dups.unwrap_or_default().into(),
+            timeouts: tcp.rto_count.unwrap_or_default().into(),
+        }
+    }
+
+    /// What was counted since `before`, which is an earlier state of the same counts.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            bytes_acked: self.bytes_acked.saturating_sub(before.bytes_acked),
+            bytes_received: self.bytes_received.saturating_sub(before.bytes_received),
+            retransmitted_segments: self
+                .retransmitted_segments
+                .saturating_sub(before.retransmitted_segments),
+            spurious_segments: self
+                .spurious_segments
+                .saturating_sub(before.spurious_segments),
+            timeouts: self.timeouts.saturating_sub(before.timeouts),
+        }
+    }
+
+    /// Numbers of other hosts may be anything, so sums end at the greatest one.
+    pub fn add(&mut self, more: &Self) {
+        for (sum, more) in [
+            (&mut self.bytes_acked, more.bytes_acked),
+            (&mut self.bytes_received, more.bytes_received),
+            (
+                &mut self.retransmitted_segments,
+                more.retransmitted_segments,
+            ),
+            (&mut self.spurious_segments, more.spurious_segments),
+            (&mut self.timeouts, more.timeouts),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
+/// A connection without news for this time is silent, and not open: by default its host tells an idle one each minute.
+pub const CONNECTION_SILENT_NS: u64 = 180_000_000_000;
+
+/// Whether a connection goes on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConnectionState {
+    Open,
+    /// It has not ended as far as is known, and its host tells nothing of it.
+    Silent,
+    Ended,
+    /// Its host does not have it any more, and did not see its end.
+    Gone,
+}
+
+impl ConnectionState {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Silent => "silent",
+            Self::Ended => "ended",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// What connections are added up by.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum TcpGrouping {
+    /// what limits the sender
+    #[default]
+    Limit,
+    /// sending host, and address of its peer
+    Pair,
+}
+
+/// The figure by which connections are sorted, largest first.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum ConnectionOrder {
+    /// most retransmitted segments first
+    #[default]
+    Retransmitted,
+    /// most bytes first, sent and received
+    Bytes,
+    /// longest round-trip time first
+    Rtt,
+    /// newest state first
+    Newest,
+}
+
+/// A question about single connections.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct ConnectionQuery {
+    /// Those of this host alone.
+    pub node: Option<NodeId>,
+    /// Those that this limits.
+    pub limited: Option<Limit>,
+    /// Those whose segments are this flow of the history.
+    pub flow: Option<i64>,
+    pub order: ConnectionOrder,
+    pub limit: usize,
+}
+
+/// The last known state of a connection.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ConnectionFigures {
+    /// The host that told it, which is the sender.
+    pub node: NodeId,
+    /// The flow that INT measured of its segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_id: Option<i64>,
+    /// The node at which INT sees its segments arrive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sink: Option<NodeId>,
+    pub state: ConnectionState,
+    /// What INT measured of its segments, or why that is not known.
+    pub int: BesideInt,
+    #[serde(flatten)]
+    pub connection: TcpReport,
+}
+
+/// The sums over connections.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct TcpSums {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer: Option<IpAddr>,
+    /// What limited them for most of the time.
+    pub limited: Limit,
+    /// Connections that were told in the span. By limit: those that it limits.
+    pub connections: u64,
+    /// Of these: those that are open.
+    pub open: u64,
+    /// For how long each thing limited them, added up over connections.
+    #[serde(rename = "limited_us")]
+    pub times: LimitedTimes,
+    #[serde(flatten)]
+    pub counts: ConnectionCounts,
+}
+
+/// For how long each thing limited connections, over time; periods without news are left out.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct LimitSeries {
+    pub period_ns: u64,
+    pub points: Vec<LimitPoint>,
+}
+
+/// For how long one thing limited connections in a period, added up over connections.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct LimitPoint {
+    pub begin_ns: u64,
+    pub limited: Limit,
+    pub us: u64,
+}
+
+/// The state of connections over time.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct ConnectionSeries {
+    pub period_ns: u64,
+    pub points: Vec<ConnectionPoint>,
+}
+
+/// The last state of a connection in a period, and what was counted in it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct ConnectionPoint {
+    pub begin_ns: u64,
+    pub node: NodeId,
+    /// The connection's number at its host.
+    pub id: u64,
+    pub limited: Limit,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub srtt_us: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rtt_us: Option<u32>,
+    pub cwnd_segments: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery_rate_bytes_s: Option<u64>,
+    #[serde(flatten)]
+    pub counts: ConnectionCounts,
+}
+
+/// The open connections of a host and the sums of those that something limits, since the collector started.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct HostTcpRow {
+    pub node: NodeId,
+    pub limited: Limit,
+    pub open: u64,
+    pub us: u64,
+    #[serde(flatten)]
+    pub counts: ConnectionCounts,
+}
+
+impl TcpReport {
+    /// The address of its peer.
+    pub fn peer(&self) -> IpAddr {
+        self.sample.flow.dst
+    }
+
+    /// Its beginning, or the time of this state if that is not known.
+    pub fn known_since_ns(&self) -> u64 {
+        self.sample.begun_ns.unwrap_or(self.sample.time_ns)
+    }
+}

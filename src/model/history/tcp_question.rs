@@ -1,0 +1,75 @@
+//! Questions to a history about TCP connections.
+
+use crate::model::{Answer, ConnectionQuery, History, HistoryError, NodeId, Span, TcpGrouping};
+
+/// A question about connections in a span of time.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum TcpQuestion {
+    Connections(ConnectionQuery),
+    /// The sums of connections, and what limited them over time.
+    Sums {
+        by: TcpGrouping,
+        node: Option<NodeId>,
+        limit: usize,
+        points: usize,
+    },
+    /// The worst hops of connections.
+    Hops {
+        node: Option<NodeId>,
+        limit: usize,
+    },
+    /// All of these; of one flow, its connections and their states over time.
+    Whole {
+        query: ConnectionQuery,
+        by: TcpGrouping,
+        points: usize,
+    },
+}
+
+impl TcpQuestion {
+    pub(in crate::model) fn ask(
+        &self,
+        history: &mut dyn History,
+        span: Span,
+    ) -> Result<Answer, HistoryError> {
+        Ok(match self {
+            Self::Connections(query) => Answer::Connections {
+                connections: history.connections(query, span)?,
+            },
+            Self::Sums {
+                by,
+                node,
+                limit,
+                points,
+            } => {
+                let mut tcp_sums = history.tcp_sums(*by, *node, span)?;
+                tcp_sums.truncate(*limit);
+                Answer::TcpSums {
+                    by: *by,
+                    tcp_sums,
+                    limit_series: history.limit_series(*node, span, *points)?,
+                }
+            }
+            Self::Hops { node, limit } => {
+                let mut tcp_hops = history.tcp_hops(*node, span)?;
+                tcp_hops.hops.truncate(*limit);
+                Answer::TcpHops { tcp_hops }
+            }
+            Self::Whole { query, by, points } => {
+                let connections = history.connections(query, span)?;
+                match query.flow {
+                    Some(flow) => Answer::FlowTcp {
+                        connections,
+                        states: history.connection_series(flow, span, *points)?,
+                    },
+                    None => Answer::Tcp {
+                        connections,
+                        sums: history.tcp_sums(*by, query.node, span)?,
+                        series: history.limit_series(query.node, span, *points)?,
+                        hops: history.tcp_hops(query.node, span)?,
+                    },
+                }
+            }
+        })
+    }
+}
