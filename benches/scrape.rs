@@ -4,9 +4,9 @@
 use std::process::Command;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
-use hostint::datapath::flow_status::{self, FlowSelection, VisitFlow};
-use hostint::datapath::pins::Pins;
-use hostint::datapath::sink::Sink;
+use hostint::datapath::kernel::pins::Pins;
+use hostint::datapath::sink::flow_status::{self, FlowSelection, VisitFlow};
+use hostint::datapath::sink::kernel_half::Sink;
 use hostint::model::{Classes, FlowSort, RuleHost, Tally, WatchRule};
 use hostint::os::clock;
 use hostint::views::metrics;

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
-use hostint::datapath::pins::Pins;
-use hostint::datapath::sink::Sink;
-use hostint::datapath::sweeper::{SummaryPlan, Sweeper};
+use hostint::datapath::kernel::pins::Pins;
+use hostint::datapath::sink::kernel_half::Sink;
+use hostint::datapath::sink::sweeper::{SummaryPlan, Sweeper};
 use hostint::model::NodeId;
 use hostint::os::clock;
 use hostint::report::{Builder, Destinations, Emitter};

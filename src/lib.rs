@@ -12,7 +12,7 @@
 //!                (watchlist, leases,      packet + INT     (strips, numbers,
 //!                 numbers, stamps)                          measures)
 //!                                                                    │ ring of events
-//!                                        datapath::events ◄──────────┘
+//!                                        datapath::sink ◄────────────┘
 //!                                               │ model::SinkEvent
 //!                                        report::Builder
 //!                                               │ model::Observation
@@ -36,7 +36,7 @@
 //!
 //! | to… | look at |
 //! |---|---|
-//! | add a counter of packets | include/hostint/count.h, the header of src/bpf that counts, `datapath::counters` |
+//! | add a counter of packets | include/hostint/count.h, the header of src/bpf that counts, `datapath::host::counters` |
 //! | change when a report is sent | src/bpf/sink/flow_update.h, `report::Builder` |
 //! | add something that a daemon does | `daemon`: a duty is a file, and a line in a list |
 //! | change how hosts' clocks are compared | `clocks`: evidence, intervals, estimates |

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hostint::datapath::links::Hook;
+use hostint::datapath::kernel::links::Hook;
 
 use crate::lab::{Pair, Setup, SinkAt};
 use crate::programs::{self, AttachedNoop, Noop, Stats};

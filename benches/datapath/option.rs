@@ -4,7 +4,7 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use hostint::datapath::links::{Hook, Link};
+use hostint::datapath::kernel::links::{Hook, Link};
 use hostint::os::netdev;
 use hostint_testing::netns::{Daemon, Host, Lab, sh};
 use hostint_testing::scratch::Folder;

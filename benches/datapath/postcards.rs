@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use hostint::datapath::links::Hook;
+use hostint::datapath::kernel::links::Hook;
 use hostint_testing::netns::{Daemon, Lab};
 use hostint_testing::random::env_number;
 use hostint_testing::scratch::Folder;

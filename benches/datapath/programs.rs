@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Command;
 
-use hostint::datapath::links::{Hook, Link};
-use hostint::datapath::pins::Pins;
+use hostint::datapath::kernel::links::{Hook, Link};
+use hostint::datapath::kernel::pins::Pins;
 use hostint::os::netdev;
 use hostint_testing::netns::Host;
 use libbpf_rs::query::ProgInfoIter;

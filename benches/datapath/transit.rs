@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use hostint::datapath::links::Hook;
+use hostint::datapath::kernel::links::Hook;
 use hostint_testing::netns::{Daemon, Lab, await_that};
 use hostint_testing::watched_pair::is_settled;
 

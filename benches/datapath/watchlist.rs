@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use hostint::datapath::pins::Pins;
+use hostint::datapath::kernel::pins::Pins;
 use hostint::datapath::watch::Watchlist;
 use hostint::model::{RuleHost, Transport, WatchAction, WatchRule};
 

@@ -9,7 +9,7 @@ struct counter {
 };
 
 /*
- * Each enumerator is the index of a per-CPU counter, whose meaning stands in src/datapath/counters.rs. Bytes are
+ * Each enumerator is the index of a per-CPU counter, whose meaning stands in src/datapath/host/counters.rs. Bytes are
  * those of the frame as it arrived. Counters are pinned and outlive the version that created them, so new ones are
  * added at the end.
  */

@@ -17,7 +17,7 @@ pub(super) fn hops_room(hops: u8, items: PathItems) -> u32 {
     }
 }
 
-/// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source_settings, and a test
+/// Bytes that INT may add to an IPv4 packet. The kernel half's own numbers are in datapath::source, and a test
 /// compares them.
 pub fn room(encapsulation: SourceEncapsulation, superpackets: Superpackets) -> u32 {
     let SourceEncapsulation::Preferred(one) = encapsulation else {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::lookups::Lookups;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::host::source::rules::rename_addresses;
 use crate::model::{Prefix, RuleHost, WatchRule};

@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use crate::clocks::{OwnClock, Reading, StatedErrors};
 use crate::config::{SinkConfig, TimeSpan};
-use crate::datapath::daemon_counters::LifeCounts;
-use crate::datapath::pins::Pins;
-use crate::datapath::shared_settings::SharedSettings;
-use crate::datapath::sink::Sink;
+use crate::datapath::host::daemon_counters::LifeCounts;
+use crate::datapath::host::shared_settings::SharedSettings;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::kernel_half::Sink;
 use crate::model::{ClockState, NodeId};
 use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::clock_alarm::ClockAlarm;

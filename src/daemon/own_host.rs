@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::config::ConfigError;
-use crate::datapath::measured_here::MeasuredHere;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::postcards::measured_here::MeasuredHere;
 use crate::host;
 use crate::model::{DropPosition, HostDrop, NodeId};
 use crate::os::netns;

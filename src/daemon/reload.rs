@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::side_thread::SideThread;
 use crate::config::{CommandSettings, ConfigError, File, Overrides, SettingsTable};
-use crate::datapath::pins::{Pins, PinsLock};
+use crate::datapath::kernel::pins::{Pins, PinsLock};
 use crate::os::log;
 use crate::os::wait::Wait;
 

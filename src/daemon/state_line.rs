@@ -5,9 +5,12 @@ use std::fmt::Write;
 use anyhow::Result;
 
 use super::leases::LeaseKeeping;
-use crate::datapath::counters::{self, CounterMeaning};
-use crate::datapath::pins::Pins;
-use crate::datapath::{map_names, sink_status, source_links, transit_links};
+use crate::datapath::host::counters::{self, CounterMeaning};
+use crate::datapath::kernel::map_names;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::sink_status;
+use crate::datapath::source::source_links;
+use crate::datapath::transit::transit_links;
 use crate::views::digits::Grouped;
 
 /// `sink on eth1 (xdp native); 12 flows, 3,400 packets received, 2 lost`, and the source's line if there is one.

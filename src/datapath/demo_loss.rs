@@ -6,11 +6,11 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
-use super::abi::demo_object::DemoSkelBuilder;
-use super::clsact::ClsactFilter;
-use super::links::{Hook, Link};
-use super::load::{program_fd, with_warnings};
-use super::maps::Map;
+use crate::datapath::abi::demo_object::DemoSkelBuilder;
+use crate::datapath::kernel::clsact::ClsactFilter;
+use crate::datapath::kernel::links::{Hook, Link};
+use crate::datapath::kernel::load::{program_fd, with_warnings};
+use crate::datapath::kernel::maps::Map;
 
 /// The handle of the filter, where the kernel has no tcx.
 const CLSACT_HANDLE: u32 = 5;

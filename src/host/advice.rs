@@ -5,7 +5,7 @@ use std::io;
 use anyhow::anyhow;
 
 use crate::config::ConfigError;
-use crate::datapath::load::is_refusal;
+use crate::datapath::kernel::load::is_refusal;
 use crate::model::preflight::version;
 use crate::model::{KernelPart, PartsFound};
 use crate::os::{kernel, log, privileges};

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::advice::advise;
 use super::events;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
 
 /// A role whose programs work without a daemon.
 pub struct PinnedRole {

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::datapath::stage;
+use crate::datapath::source::stage;
 use crate::model::name_pattern::{DEFAULT_ROUTE, covers, is_pattern};
 use crate::os::{default_routes, netdev};
 

@@ -4,8 +4,11 @@ use anyhow::{Context, Result};
 
 use super::advice::Usage;
 use super::derived_node;
-use crate::datapath::pins::Pins;
-use crate::datapath::{settings_status, sink_links, source_links, transit_links};
+use crate::datapath::host::settings_status;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::sink_links;
+use crate::datapath::source::source_links;
+use crate::datapath::transit::transit_links;
 use crate::model::{HostNode, NodeId};
 
 /// The node of the roles that are attached already.

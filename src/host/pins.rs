@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::advice::{advise, advise_pins};
-use crate::datapath::pins::Pins;
-use crate::datapath::stale_pins;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::kernel::stale_pins;
 use crate::os::{log, privileges};
 
 /// Makes the folder of pins if there is none, and removes those of network namespaces that are gone.

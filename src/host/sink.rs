@@ -8,9 +8,10 @@ use anyhow::{Context, Result};
 use super::advice::advise;
 use super::{events, pins};
 use crate::config::SinkConfig;
-use crate::datapath::pins::Pins;
-use crate::datapath::sink::{self, AttachedSink, Sink, SinkMode};
-use crate::datapath::{grants, sink_links};
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::lease::grants;
+use crate::datapath::sink::kernel_half::{AttachedSink, Sink, SinkMode, veth_gro};
+use crate::datapath::sink::sink_links;
 use crate::os::{log, netdev};
 
 /// Attaches the sink to an interface, says so, and warns of what keeps the interface slow.
@@ -29,7 +30,7 @@ pub fn attach(sink: &Sink, pins: &Pins, dev: &str, config: &SinkConfig) -> Resul
         node,
         format_args!("sink attached to {dev} ({mode}), node id {node}{why}"),
     );
-    if sink::veth_gro(attached.mode.hook(), netdev::index_of(dev)?) == Some(false) {
+    if veth_gro(attached.mode.hook(), netdev::index_of(dev)?) == Some(false) {
         log::warning(format_args!(
             "{dev} is a veth with GRO off: received segments are not merged after the strip \
              (try: ethtool -K {dev} gro on)"

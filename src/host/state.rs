@@ -9,9 +9,13 @@ use super::advice::advise_pins;
 use super::ask;
 use super::off;
 use crate::control::{ControlAnswer, Form, Query};
-use crate::datapath::flow_status::{FlowSelection, VisitFlow};
-use crate::datapath::pins::Pins;
-use crate::datapath::{self, settings_status, sink_status, source_status, transit_status};
+use crate::datapath::host::settings_status;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::flow_status::{FlowSelection, VisitFlow};
+use crate::datapath::sink::sink_status;
+use crate::datapath::source::source_status;
+use crate::datapath::transit::transit_status;
+use crate::datapath::{self};
 use crate::model::{FlowSort, HostStatus, RecentCounts, STATUS_SCHEMA, host_names};
 use crate::os::clock;
 use crate::views::diagnosis::diagnose;
@@ -127,7 +131,10 @@ pub fn read_and_visit(
         off_since_ns: off::since_ns(),
         node_id: host.as_ref().map(|host| host.node.id),
         node_origin: host.as_ref().map(|host| host.node.origin),
-        names: host_names::of_nodes(&datapath::host_names::read(pins)?, clock::realtime_ns()),
+        names: host_names::of_nodes(
+            &datapath::host::host_names::read(pins)?,
+            clock::realtime_ns(),
+        ),
         clock: host.as_ref().and_then(|host| host.clock.clone()),
         sink: sink_status::read(pins, flows, visit)?,
         source: source_status::read(pins)?,

@@ -8,11 +8,13 @@ use super::advice::advise;
 use super::detachment::PinnedRole;
 use super::{events, node, pins};
 use crate::config::{TransitConfig, TransitSetup};
-use crate::datapath::links::AttachedBy;
-use crate::datapath::pins::Pins;
-use crate::datapath::transit::Transit;
-use crate::datapath::transit_links::{self, TransitAttachment};
-use crate::datapath::{settings_status, sink_links, source_links};
+use crate::datapath::host::settings_status;
+use crate::datapath::kernel::links::AttachedBy;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::sink_links;
+use crate::datapath::source::source_links;
+use crate::datapath::transit::kernel_half::Transit;
+use crate::datapath::transit::transit_links::{self, TransitAttachment};
 use crate::model::HostNode;
 use crate::os::{log, netdev};
 

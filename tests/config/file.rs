@@ -425,7 +425,7 @@ fn a_wrong_file_is_2_and_all_mistakes_are_said() {
 #[test]
 fn an_mtu_leaves_the_room_that_the_programs_need() {
     use hostint::config::{CommandSettings, IntDscpOption, SourceOptions, Superpackets};
-    use hostint::datapath::source_settings;
+    use hostint::datapath::source::source_settings;
     use hostint::model::Encapsulation;
 
     for encap in Encapsulation::ALL {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use hostint::datapath::astray::without_sink;
+use hostint::datapath::sink::astray::without_sink;
 use hostint::os::rtnetlink::InterfaceState;
 use hostint_testing::frame::{TCP, UDP};
 use hostint_testing::icmp::{

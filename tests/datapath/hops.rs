@@ -4,9 +4,9 @@ use std::mem::MaybeUninit;
 
 use hostint::datapath::abi::passage_object::{PassageSkel, PassageSkelBuilder};
 use hostint::datapath::abi::{bytes_of, hop_counter, hop_settings};
-use hostint::datapath::hooks::occupants;
-use hostint::datapath::passages::{PassagePlan, PassagePrograms};
-use hostint::datapath::probe::{Features, has_packet_stamps};
+use hostint::datapath::kernel::hooks::occupants;
+use hostint::datapath::kernel::probe::{Features, has_packet_stamps};
+use hostint::datapath::postcards::passages::{PassagePlan, PassagePrograms};
 use hostint::os::{clock, netdev, netns};
 use hostint_testing::frame::Frame;
 use hostint_testing::netns::{Lab, await_that};

@@ -16,8 +16,8 @@ mod root {
     use hostint::datapath::abi::source_object::SourceSkelBuilder;
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
-    use hostint::datapath::host_times;
-    use hostint::datapath::probe::Features;
+    use hostint::datapath::host::host_times;
+    use hostint::datapath::kernel::probe::Features;
     use hostint::model::KernelPart;
     use libbpf_rs::ProgramMut;
     use libbpf_rs::skel::{OpenSkel, SkelBuilder};

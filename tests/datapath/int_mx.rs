@@ -3,8 +3,8 @@
 use hostint::datapath::abi::{
     bytes_of, event_reason, sink_counter, transit_counter, transit_postcard,
 };
-use hostint::datapath::maps::Map;
-use hostint::datapath::transit_notices::{UnreadCards, decode};
+use hostint::datapath::kernel::maps::Map;
+use hostint::datapath::transit::transit_notices::{UnreadCards, decode};
 use hostint_testing::both_ways::hex;
 use hostint_testing::checksum::verify;
 use hostint_testing::frame::{Frame, INT_MD_MARK};

@@ -2,7 +2,7 @@
 //! filled in, and tells the routers that a packet passed.
 
 use hostint::datapath::abi::{lease_way, peer_counter, sink_counter, source_counter, superpackets};
-use hostint::datapath::events;
+use hostint::datapath::sink::events;
 use hostint::model::{Encapsulation as Named, Hop, HopQueue, NodeId, SinkEvent};
 use hostint_testing::checksum::verify;
 use hostint_testing::frame::{Frame, TCP, UDP};

@@ -3,7 +3,7 @@
 mod root {
     use std::collections::BTreeMap;
 
-    use hostint::datapath::maps::Map;
+    use hostint::datapath::kernel::maps::Map;
     use hostint_testing::refusing_kernel::{Refused, under};
     use libbpf_rs::{MapHandle, MapType, libbpf_sys};
 

@@ -4,9 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use hostint::datapath::abi::lease_way;
-use hostint::datapath::leases::Leases;
-use hostint::datapath::maps::Map;
-use hostint::datapath::renewal::Renewal;
+use hostint::datapath::kernel::maps::Map;
+use hostint::datapath::lease::leases::Leases;
+use hostint::datapath::lease::renewal::Renewal;
 use hostint::model::{AddressPair, Lease, Prefix, RuleHost, WatchRule, Ways};
 use hostint_testing::packets::udp;
 use hostint_testing::programs::Shared;

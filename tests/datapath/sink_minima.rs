@@ -1,7 +1,7 @@
 //! The sink keeps the quickest packet of each source node and sub-window, whichever clock stamps reports.
 
 use hostint::datapath::abi::{MINIMA_NODES, sink_minima_shape};
-use hostint::datapath::minima::SinkMinimum;
+use hostint::datapath::sink::minima::SinkMinimum;
 use hostint::model::NodeId;
 use hostint_testing::packets::udp;
 use hostint_testing::programs::sink::{Sink, Sizes, XDP_PASS, settings};

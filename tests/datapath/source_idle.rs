@@ -5,8 +5,8 @@ mod root {
     use std::net::Ipv4Addr;
 
     use hostint::datapath::abi::{flow_key, lease_way, source_flow};
-    use hostint::datapath::maps::Map;
-    use hostint::datapath::sweeper::SourceSweeper;
+    use hostint::datapath::kernel::maps::Map;
+    use hostint::datapath::sink::sweeper::SourceSweeper;
     use hostint_testing::frame::Frame;
     use hostint_testing::packets::{tcp, udp};
     use hostint_testing::programs::source::{Options, Source};

@@ -2,7 +2,7 @@
 //! leaves longer stacks alone.
 
 use hostint::datapath::abi::{event_reason, path_event, sink_counter, sink_flow_flag};
-use hostint::datapath::events;
+use hostint::datapath::sink::events;
 use hostint::model::{Body, Hop, HopQueue, NodeId, PathSample, Report, SinkEvent};
 use hostint::report::Builder;
 use hostint::wire::{report, report_v05};

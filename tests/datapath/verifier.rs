@@ -19,10 +19,13 @@ mod root {
     use hostint::datapath::abi::transit_object::TransitSkelBuilder;
     use hostint::datapath::abi::transit_sent_object::TransitSentSkelBuilder;
     use hostint::datapath::demo_loss::DemoLoss;
-    use hostint::datapath::drop_reasons::reported_by_tracepoint;
-    use hostint::datapath::probe::{Features, has_packet_stamps};
-    use hostint::datapath::queues;
-    use hostint::datapath::{head_room, host_times, kernel_parts, namespaces, passages};
+    use hostint::datapath::host::host_times;
+    use hostint::datapath::kernel::probe::{Features, has_packet_stamps};
+    use hostint::datapath::kernel::{kernel_parts, namespaces};
+    use hostint::datapath::postcards::drop_reasons::reported_by_tracepoint;
+    use hostint::datapath::postcards::passages;
+    use hostint::datapath::postcards::queues;
+    use hostint::datapath::source::head_room;
     use hostint::model::KernelPart;
     use hostint::os::netns;
     use hostint_testing::program_info;

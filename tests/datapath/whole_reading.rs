@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io;
 
-use hostint::datapath::whole_reading::read_whole;
+use hostint::datapath::kernel::whole_reading::read_whole;
 
 /// What a packet adds to the sum of latencies.
 const LATENCY: u64 = 10;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hostint::datapath::recent::{CounterValues, RecentValues};
+use hostint::datapath::host::recent::{CounterValues, RecentValues};
 
 fn values(too_long: u64) -> CounterValues {
     CounterValues {

@@ -1,7 +1,7 @@
 //! The hook that suits an interface, and how its reason is told.
 
 use hostint::config::SinkHook::{self, Tc, Xdp};
-use hostint::datapath::hook_choice::{HookFacts, WhyHook};
+use hostint::datapath::kernel::hook_choice::{HookFacts, WhyHook};
 
 fn card() -> HookFacts {
     HookFacts {

@@ -4,7 +4,7 @@ use hostint::datapath::abi::{
     bytes_of, clock_source, host_settings, lease_capability, sink_counter, sink_flag, sink_grant,
     sink_settings, token_rate,
 };
-use hostint::datapath::probe::Features;
+use hostint::datapath::kernel::probe::Features;
 use hostint::model::{
     Capabilities, ClockSource, ClockState, ClockSteering, FullAnswer, FullEcho, FullQuestion,
     LeaseKey, LeaseWitness, Marks, NodeId, ShortEcho, ShortQuestion,

@@ -6,10 +6,10 @@ mod root {
     use std::net::IpAddr;
 
     use hostint::datapath::abi::source_lease;
-    use hostint::datapath::leases::{LeaseEntry, Leases};
-    use hostint::datapath::maps::Map;
-    use hostint::datapath::renewal::Renewal;
-    use hostint::datapath::serial::Serial;
+    use hostint::datapath::host::serial::Serial;
+    use hostint::datapath::kernel::maps::Map;
+    use hostint::datapath::lease::leases::{LeaseEntry, Leases};
+    use hostint::datapath::lease::renewal::Renewal;
     use hostint::model::{
         AddressPair, ClockState, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseState,
         Marks, NodeId, PathProof, ProbeForms, SinkClock, TunnelObstacle, Ways,

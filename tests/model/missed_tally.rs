@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hostint::datapath::counters;
+use hostint::datapath::host::counters;
 use hostint::model::coverage::{MissedPackets, MissedReason, PairEnd};
 use hostint::model::missed_tally::{ALL_TOLD_TURNS, MissedTally};
 use hostint::model::{NodeId, Volume};

@@ -3,8 +3,8 @@
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use hostint::datapath::links::{Hook, Link};
-use hostint::datapath::pins::Pins;
+use hostint::datapath::kernel::links::{Hook, Link};
+use hostint::datapath::kernel::pins::Pins;
 use hostint_testing::netns::Host;
 use libbpf_rs::query::{LinkInfo, LinkInfoIter, LinkTypeInfo};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder, libbpf_sys};

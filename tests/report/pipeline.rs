@@ -1,7 +1,7 @@
 //! Bytes of the ring buffer become events, reports, datagrams, and the same reports again.
 
 use hostint::datapath::abi::{bytes_of, flow_key, gap_event, latency_event, loss_event};
-use hostint::datapath::events;
+use hostint::datapath::sink::events;
 use hostint::model::{Body, FlowKey, NodeId, Report, SinkEvent, Vlans};
 use hostint::report::Builder;
 use hostint::wire::report_v05;

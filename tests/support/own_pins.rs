@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use hostint::datapath::pins::Pins;
-use hostint::datapath::sink::Sink;
+use hostint::datapath::kernel::pins::Pins;
+use hostint::datapath::sink::kernel_half::Sink;
 
 use crate::netns::sh;
 

@@ -8,7 +8,7 @@ use hostint::cli::Cli;
 use hostint::datapath::abi::{
     daemon_counter, peer_counter, sink_counter, source_counter, transit_counter,
 };
-use hostint::datapath::counters;
+use hostint::datapath::host::counters;
 use hostint::model::*;
 use hostint::views::diagnosis::counters::{
     CounterReason, DAEMON, NO_REASON, SINK, SOURCE, TRANSIT,

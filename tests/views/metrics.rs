@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hostint::datapath::counters::{self, CounterMeaning};
+use hostint::datapath::host::counters::{self, CounterMeaning};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
 use hostint::views::metrics::{OTHER, Rising, collect, postcards, sink, transit};

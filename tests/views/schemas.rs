@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use crate::path::{path, unknown_path, with_depth, with_losses, with_queue};
 use hostint::control::{ControlAnswer, Form, Query, Request};
-use hostint::datapath::counters;
+use hostint::datapath::host::counters;
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::model::drop_totals_report::{DropSum, DropTotalsReport};
 use hostint::model::preflight::{Finding, Preflight};

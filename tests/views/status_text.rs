@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use hostint::datapath::abi::{address_key, sink_grant};
-use hostint::datapath::grant_status::grant_status;
+use hostint::datapath::lease::grant_status::grant_status;
 use hostint::model::*;
 use hostint::views::status::StatusText;
 use hostint_testing::status_samples;

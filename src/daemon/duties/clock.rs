@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::shared_settings::ReportedByDaemon;
+use crate::datapath::host::shared_settings::ReportedByDaemon;
 use crate::model::ClockSteering;
 use crate::os::wait::Wait;
 

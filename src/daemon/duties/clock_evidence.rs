@@ -9,7 +9,7 @@ use crate::clocks::Reading;
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
-use crate::datapath::minima::MinimaNews;
+use crate::datapath::sink::minima::MinimaNews;
 use crate::model::{ClockEvidence, ClockReading, QuickPacket};
 use crate::os::{clock, netns, wait::Wait};
 use crate::report::ClockNews;

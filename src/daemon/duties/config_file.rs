@@ -8,7 +8,7 @@ use crate::config::{CommandSettings, File, Overrides};
 use crate::daemon::duty::Duty;
 use crate::daemon::reload::{Reload, say_changes, say_refusal};
 use crate::daemon::signs::ShowsSigns;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
 use crate::os::{signals, wait::Wait};
 
 /// A daemon whose settings may change while it runs.

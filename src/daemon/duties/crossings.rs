@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
-use crate::datapath::crossings::Crossings;
+use crate::datapath::host::crossings::Crossings;
 use crate::model::crossing_tally::BLOCKS_TOLD;
 use crate::model::crossings::CrossingReport;
 use crate::os::clock;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
-use crate::datapath::host_names::NameTable;
+use crate::datapath::host::host_names::NameTable;
 use crate::lease::{HeardName, OwnName};
 use crate::model::{ClaimOrigin, NameClaim, NodeId};
 use crate::os::{clock, hostname, log, netns};

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::leases::Leases;
-use crate::datapath::option_room::OptionRoom;
+use crate::datapath::lease::leases::Leases;
+use crate::datapath::tcp::option_room::OptionRoom;
 use crate::model::AddressPair;
 use crate::os::cgroup;
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::source_links;
+use crate::datapath::source::source_links;
 use crate::host::source::rules::set_file_rules;
 use crate::model::WatchRule;
 

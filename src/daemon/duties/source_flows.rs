@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::daemon_counters::DaemonCount;
-use crate::datapath::source_links;
-use crate::datapath::sweeper::{SourceSweeper, rest_after};
+use crate::datapath::host::daemon_counters::DaemonCount;
+use crate::datapath::sink::sweeper::{SourceSweeper, rest_after};
+use crate::datapath::source::source_links;
 use crate::os::{clock, wait::Wait};
 
 /// The time from the end of one pass over a flow table to the next.

@@ -19,11 +19,12 @@ use self::path_changes::PathChanges;
 use self::probes::Probes;
 use self::reverse::Strays;
 use crate::config::DscpMark;
-use crate::datapath::leases::Leases;
-use crate::datapath::pins::Pins;
-use crate::datapath::renewal::Renewal;
-use crate::datapath::source_links::RunningSource;
-use crate::datapath::{settings_status, source_links};
+use crate::datapath::host::settings_status;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::lease::leases::Leases;
+use crate::datapath::lease::renewal::Renewal;
+use crate::datapath::source::source_links;
+use crate::datapath::source::source_links::RunningSource;
 use crate::lease::{
     AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging, Tagging,
 };

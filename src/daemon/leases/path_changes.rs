@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 
-use crate::datapath::source_links::RunningSource;
+use crate::datapath::source::source_links::RunningSource;
 use crate::lease::LeaseKeeper;
 use crate::os::route_events::{LinkNow, RouteEvent, RouteEvents};
 use crate::os::{netdev, rtnetlink};

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use anyhow::{Context, Result};
 
 use super::probes::Probes;
-use crate::datapath::grants::RoundGrants;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::lease::grants::RoundGrants;
 use crate::lease::{LeaseKeeper, LeaseUpdate, NameExchange};
 use crate::os::echo_requests::{self, EchoRequest, EchoRequests, Payload};
 use crate::os::probe_sockets::{Envelope, ProbeSockets};

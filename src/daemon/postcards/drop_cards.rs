@@ -9,8 +9,8 @@ use super::links::HostLinks;
 use super::names::KernelNames;
 use super::plan::PostcardsPlan;
 use super::reported_flows::ReportedFlows;
-use crate::datapath::drops::{DropPlan, DropProgram, read_event};
-use crate::datapath::event_ring::EventRing;
+use crate::datapath::postcards::drops::{DropPlan, DropProgram, read_event};
+use crate::datapath::sink::event_ring::EventRing;
 use crate::host::advice::unless_refused;
 use crate::model::{
     DropId, DropTotals, DropsStatus, DropsWithoutPacket, HostDrop, KernelPart, PartsFound,

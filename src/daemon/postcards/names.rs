@@ -4,8 +4,8 @@ use std::io;
 
 use super::links::HostLinks;
 use crate::daemon::side_thread::SideThread;
-use crate::datapath::drop_reasons::DropReasonNames;
-use crate::datapath::drops::CountedPlace;
+use crate::datapath::postcards::drop_reasons::DropReasonNames;
+use crate::datapath::postcards::drops::CountedPlace;
 use crate::model::{HostDrop, PlaceDrops};
 use crate::os::kallsyms::{self, Kallsyms};
 use crate::os::log;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::links::HostLinks;
 use super::stacks::Stacks;
-use crate::datapath::passages::PassagePrograms;
+use crate::datapath::postcards::passages::PassagePrograms;
 use crate::model::name_pattern::{covers, is_pattern};
 use crate::os::link_events::{LinkEvent, SeenLink};
 use crate::os::log::{self, Event, Level};

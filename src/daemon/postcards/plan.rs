@@ -12,9 +12,9 @@ use crate::config::{
     DscpMark, EXTENSION_PORT, File, HopsChoice, NetnsChoice, PostcardsConfig, Settled, settle,
 };
 use crate::daemon::collectors::Collectors;
-use crate::datapath::drop_reasons::DropReasonNames;
-use crate::datapath::drops::DropPlan;
-use crate::datapath::passages::PassagePlan;
+use crate::datapath::postcards::drop_reasons::DropReasonNames;
+use crate::datapath::postcards::drops::DropPlan;
+use crate::datapath::postcards::passages::PassagePlan;
 use crate::host::source::places::find_names;
 use crate::model::{WatchPurpose, WatchRule};
 use crate::os::{cgroup, log, netns};

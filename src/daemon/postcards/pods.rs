@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::daemon::side_thread::SideThread;
-use crate::datapath::tasks::TaskWalk;
+use crate::datapath::kernel::tasks::TaskWalk;
 use crate::host::containers::FoundContainers;
 use crate::model::container::is_provisional;
 use crate::model::{FlowPassage, HostDrop, PacketPods};

@@ -8,8 +8,8 @@ use super::episodes::{DueEpisodes, Episodes};
 use super::links::HostLinks;
 use super::plan::PostcardsPlan;
 use super::reported_flows::ReportRate;
-use crate::datapath::event_ring::EventRing;
-use crate::datapath::queues::{MOST_RULES, QueuePrograms, QueueRules};
+use crate::datapath::postcards::queues::{MOST_RULES, QueuePrograms, QueueRules};
+use crate::datapath::sink::event_ring::EventRing;
 use crate::host::advice::unless_refused;
 use crate::model::{
     KernelPart, PartsFound, QueueEpisode, QueueMeasure, QueueRule, QueueTotals, QueuesStatus,

@@ -9,9 +9,9 @@ use anyhow::{Context, Result, anyhow};
 
 use crate::control::{ControlAnswer, Form, Query, socket_path};
 use crate::daemon::control::{AnswersClients, Control, Door, Outcome};
-use crate::datapath::daemon_counters::ControlCounters;
-use crate::datapath::pins::Pins;
-use crate::datapath::recent::{CounterValues, RecentValues};
+use crate::datapath::host::daemon_counters::ControlCounters;
+use crate::datapath::host::recent::{CounterValues, RecentValues};
+use crate::datapath::kernel::pins::Pins;
 use crate::host::ask;
 use crate::host::state::{self, StatusQuery};
 use crate::model::{FlowSort, RecentCounts};

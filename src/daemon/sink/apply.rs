@@ -6,9 +6,11 @@ use super::plan::SinkPlan;
 use crate::config::{
     ConfigError, HookChoice, SinkConfig, SinkHook, SourceSetup, XdpMode, settle_source,
 };
-use crate::datapath::pins::Pins;
-use crate::datapath::sink::Sink;
-use crate::datapath::{links, sink_links, source_links};
+use crate::datapath::kernel::links;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::kernel_half::Sink;
+use crate::datapath::sink::sink_links;
+use crate::datapath::source::source_links;
 use crate::host::advice::advise;
 use crate::host::sink::{attach, attach_quietly};
 use crate::host::source::reconfigure::{self, reconfigure};

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 
 use super::state::SinkDaemon;
 use crate::daemon::duty::Duty;
-use crate::datapath::astray::{ASTRAY_NS, AstrayWatchers};
-use crate::datapath::sink_links;
+use crate::datapath::sink::astray::{ASTRAY_NS, AstrayWatchers};
+use crate::datapath::sink::sink_links;
 use crate::os::netlink_events::Changes;
 use crate::os::{log, netdev};
 

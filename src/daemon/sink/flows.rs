@@ -7,9 +7,9 @@ use anyhow::Result;
 use super::state::SinkDaemon;
 use crate::daemon::duties::PASS;
 use crate::daemon::duty::Duty;
-use crate::datapath::daemon_counters::DaemonCount;
-use crate::datapath::grants;
-use crate::datapath::sweeper::rest_after;
+use crate::datapath::host::daemon_counters::DaemonCount;
+use crate::datapath::lease::grants;
+use crate::datapath::sink::sweeper::rest_after;
 use crate::os::{clock, wait::Wait};
 
 /// The duty to end loss periods in time.

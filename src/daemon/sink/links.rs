@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::state::SinkDaemon;
 use crate::daemon::duty::Duty;
-use crate::datapath::sink_links;
+use crate::datapath::sink::sink_links;
 
 /// The duty to do so.
 pub struct LookForLinks;

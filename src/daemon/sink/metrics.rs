@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
 use crate::engines::push::PushCounts;
 use crate::host::state::{StatusQuery, read_and_visit};
 use crate::model::metrics::MetricFamily;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::state::SinkDaemon;
 use crate::daemon::duty::Duty;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
-use crate::datapath::paths::PathTables;
+use crate::datapath::sink::paths::PathTables;
 use crate::model::PathTotalsReport;
 use crate::os::clock;
 

@@ -14,7 +14,7 @@ use crate::daemon::duty::Duty;
 use crate::daemon::leases::warn_without_key;
 use crate::daemon::reload::{Reload, say_changes, say_refusal};
 use crate::daemon::side_thread::SideThread;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
 use crate::host::sink::leave;
 use crate::os::{log, signals, wait::Wait};
 use crate::report::Emitter;

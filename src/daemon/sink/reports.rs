@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use crate::config::{Compat, SinkConfig};
-use crate::datapath::events;
-use crate::datapath::sweeper::Sweeper;
+use crate::datapath::sink::events;
+use crate::datapath::sink::sweeper::Sweeper;
 use crate::model::{ClockState, NodeId, SinkEvent, SummaryEvent};
 use crate::os::clock;
 use crate::report::{Builder, Emitter};

@@ -16,13 +16,13 @@ use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
-use crate::datapath::daemon_counters::{DaemonCounters, LifeCounts};
-use crate::datapath::event_ring::EventRing;
-use crate::datapath::pins::Pins;
-use crate::datapath::shared_settings::SharedSettings;
-use crate::datapath::sink::Sink;
-use crate::datapath::sink_links;
-use crate::datapath::sweeper::{SummaryPlan, Sweeper};
+use crate::datapath::host::daemon_counters::{DaemonCounters, LifeCounts};
+use crate::datapath::host::shared_settings::SharedSettings;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::event_ring::EventRing;
+use crate::datapath::sink::kernel_half::Sink;
+use crate::datapath::sink::sink_links;
+use crate::datapath::sink::sweeper::{SummaryPlan, Sweeper};
 use crate::model::{ClockSource, KernelParts, NodeId, Tally, WatchRule};
 use crate::os::signals;
 use crate::report::Emitter;
@@ -74,7 +74,7 @@ impl SinkDaemon {
 
     /// The counts of this life, complete.
     pub fn life_counts(&self) -> LifeCounts {
-        use crate::datapath::daemon_counters::DaemonCount::*;
+        use crate::datapath::host::daemon_counters::DaemonCount::*;
         let mut counts = self.side.counts.clone();
         let reports = self.reports.emitter.counts();
         let log = reports.log.unwrap_or_default();

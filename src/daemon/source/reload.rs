@@ -8,7 +8,7 @@ use crate::cli::SourceServeArgs;
 use crate::config::{File, NAMES, SOURCE, SourceOptions, WATCH};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::leases::warn_without_key;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::host::source::dests::unwatch;
 use crate::host::source::reconfigure::{reconfigure, refuse};

@@ -12,10 +12,10 @@ use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
-use crate::datapath::pins::Pins;
-use crate::datapath::shared_settings::SharedSettings;
-use crate::datapath::sink::Sink;
-use crate::datapath::source::Source;
+use crate::datapath::host::shared_settings::SharedSettings;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::kernel_half::Sink;
+use crate::datapath::source::kernel_half::Source;
 use crate::model::{KernelParts, NodeId, WatchRule};
 use crate::report::Emitter;
 

@@ -42,8 +42,8 @@ use super::signs::{GiveSigns, Signs};
 use crate::cli::TcpArgs;
 use crate::config::TCP_HTTP_PORT;
 use crate::control::UnpinnedRole;
-use crate::datapath::event_ring::EventRing;
-use crate::datapath::tcp::TcpPrograms;
+use crate::datapath::sink::event_ring::EventRing;
+use crate::datapath::tcp::programs::TcpPrograms;
 use crate::host::advice::advise_for;
 use crate::os::{
     cgroup, clock, log, netns, privileges,

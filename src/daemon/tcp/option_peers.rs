@@ -7,8 +7,8 @@ use anyhow::Result;
 use super::state::TcpDaemon;
 use crate::config::OptionPeers;
 use crate::daemon::duty::Duty;
-use crate::datapath::leases::Leases;
-use crate::datapath::option_114;
+use crate::datapath::lease::leases::Leases;
+use crate::datapath::tcp::option_114;
 use crate::os::{clock, log};
 
 const PERIOD: Duration = Duration::from_secs(1);

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::cli::TcpArgs;
 use crate::config::{File, OptionPeers, Settled, TcpConfig, settle};
 use crate::daemon::collectors::Collectors;
-use crate::datapath::tcp::{OptionPlan, TcpPlan};
+use crate::datapath::tcp::programs::{OptionPlan, TcpPlan};
 use crate::host::source::places::find_names;
 use crate::model::{WatchPurpose, WatchRule};
 use crate::os::{cgroup, netns};

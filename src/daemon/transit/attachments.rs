@@ -8,10 +8,10 @@ use anyhow::Result;
 
 use super::state::TransitDaemon;
 use crate::daemon::duty::Duty;
-use crate::datapath::pins::Pins;
-use crate::datapath::probe::Features;
-use crate::datapath::transit_gauges;
-use crate::datapath::transit_links::{self, TransitAttachment};
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::kernel::probe::Features;
+use crate::datapath::transit::transit_gauges;
+use crate::datapath::transit::transit_links::{self, TransitAttachment};
 use crate::host::transit::repair;
 use crate::os::log::{self, Event, Level};
 use crate::os::netdev;

@@ -35,9 +35,9 @@ use super::privileges::give_up_all_but;
 use super::signs::{GiveSigns, Signs};
 use crate::cli::TransitServeArgs;
 use crate::config::TRANSIT_HTTP_PORT;
-use crate::datapath::kernel_parts;
-use crate::datapath::pins::{Pins, PinsLock};
-use crate::datapath::transit::Transit;
+use crate::datapath::kernel::kernel_parts;
+use crate::datapath::kernel::pins::{Pins, PinsLock};
+use crate::datapath::transit::kernel_half::Transit;
 use crate::host::{self, pins, state as host_state};
 use crate::model::ReportVersion;
 use crate::os::{

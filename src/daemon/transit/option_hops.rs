@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::state::TransitDaemon;
 use crate::daemon::duty::Duty;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
-use crate::datapath::option_hops;
+use crate::datapath::tcp::option_hops;
 use crate::model::option_hops::{OptionHopPair, OptionHopsReport};
 use crate::os::clock;
 

@@ -8,7 +8,7 @@ use crate::cli::TransitServeArgs;
 use crate::config::{File, TRANSIT, TransitOptions};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::reload::refuse_changed;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
 use crate::host::transit;
 use crate::os::log;
 

@@ -11,12 +11,12 @@ use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::daemon::signs::{ShowsSigns, Signs};
 use crate::daemon::state_line;
-use crate::datapath::pins::Pins;
-use crate::datapath::settings_status;
-use crate::datapath::shared_settings::SharedSettings;
-use crate::datapath::sink::Sink;
-use crate::datapath::transit::Transit;
-use crate::datapath::transit_links;
+use crate::datapath::host::settings_status;
+use crate::datapath::host::shared_settings::SharedSettings;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::kernel_half::Sink;
+use crate::datapath::transit::kernel_half::Transit;
+use crate::datapath::transit::transit_links;
 use crate::model::{KernelParts, NodeId};
 use crate::report::Emitter;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::abi::{watch_limit, watch_test};
+use crate::datapath::abi::{watch_limit, watch_test};
 use crate::model::{PortRange, Prefix, Transport, WatchRule};
 
 const PORTS: usize = watch_limit::WATCH_PORTS.0 as usize;

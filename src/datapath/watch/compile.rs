@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::abi::{watch_flag, watch_limit, watch_node, watch_role, watch_test};
 use super::classes::{RuleClasses, TESTS, prefixes};
 use super::places::{PlaceTable, WatchPlace};
+use crate::datapath::abi::{watch_flag, watch_limit, watch_node, watch_role, watch_test};
 use crate::model::{Prefix, WatchAction, WatchRule, class_number};
 
 /// The most steps of work on one list of rules. Rules that combine in too many ways need more.

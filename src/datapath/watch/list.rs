@@ -3,18 +3,18 @@
 use std::io;
 use std::net::IpAddr;
 
-use super::super::abi::{
+use super::compile::{CompiledWatchlist, compile};
+use crate::datapath::abi::{
     WATCH_TEXT_BYTES, watch_edge, watch_key4, watch_key6, watch_limit, watch_node, watch_place,
     watch_role, watch_state, watch_test, watch_text,
 };
-use super::super::events::address_words;
-use super::super::handover;
-use super::super::map_names::{
+use crate::datapath::kernel::handover;
+use crate::datapath::kernel::map_names::{
     WATCH_CLASSES, WATCH_EDGES, WATCH_NODES, WATCH_PLACES4, WATCH_PLACES6, WATCH_STATE, WATCH_TEXTS,
 };
-use super::super::maps::Map;
-use super::super::pins::Pins;
-use super::compile::{CompiledWatchlist, compile};
+use crate::datapath::kernel::maps::Map;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::events::address_words;
 use crate::model::WatchRule;
 use crate::os::{log, netdev};
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::super::abi::{watch_flag, watch_probe, watch_search};
-use super::super::events::address_words;
+use crate::datapath::abi::{watch_flag, watch_probe, watch_search};
+use crate::datapath::sink::events::address_words;
 use crate::model::Prefix;
 
 /// A prefix in the table of addresses.

@@ -13,11 +13,12 @@ pub use subjects::PreflightQuery;
 use subjects::Subjects;
 
 use crate::config::EXTENSION_PORT;
-use crate::datapath::drop_reasons::DropReasonNames;
-use crate::datapath::pins::Pins;
-use crate::datapath::{
-    head_room, hook_choice, hooks, kernel_parts, links, settings_status, sink_programs,
-};
+use crate::datapath::host::settings_status;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::kernel::{hook_choice, hooks, kernel_parts, links};
+use crate::datapath::postcards::drop_reasons::DropReasonNames;
+use crate::datapath::sink::sink_programs;
+use crate::datapath::source::head_room;
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, DropsFacts, Finding, HostFacts, NetworkFacts,

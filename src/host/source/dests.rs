@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::leases::unname_leases;
 use super::places::prefixes_of;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::host::advice::advise;
 use crate::model::{Prefix, RuleHost, WatchRule};

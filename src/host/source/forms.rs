@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use crate::config::{FORM_UNKNOWN, SourceConfig};
-use crate::datapath::pins::Pins;
-use crate::datapath::source_links;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::source::source_links;
 use crate::datapath::watch::Watchlist;
 use crate::host::advice::{Usage, advise};
 use crate::model::WatchRule;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::datapath::leases::Leases;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::lease::leases::Leases;
 use crate::datapath::watch::Watchlist;
 use crate::model::{AddressPair, LeaseState, Prefix, WatchAction, WatchRule};
 use crate::os::{icmp, log};

@@ -16,9 +16,11 @@ use super::advice::advise;
 use super::detachment::PinnedRole;
 use super::{node, pins};
 use crate::config::SourceConfig;
-use crate::datapath::pins::Pins;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::sink::sink_links;
+use crate::datapath::source::{peer, source_links};
+use crate::datapath::transit::transit_links;
 use crate::datapath::watch::Watchlist;
-use crate::datapath::{peer, sink_links, source_links, transit_links};
 use crate::model::HostNode;
 
 pub const ROLE: PinnedRole = PinnedRole {

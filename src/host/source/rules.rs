@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 
 use super::forms::require_form;
 use super::leases::{leased_prefixes, name_leases, unname_leases};
-use crate::datapath::pins::Pins;
-use crate::datapath::source_links;
+use crate::datapath::kernel::pins::Pins;
+use crate::datapath::source::source_links;
 use crate::datapath::watch::Watchlist;
 use crate::host::advice::advise;
 use crate::model::{RuleHost, WatchRule};

@@ -1,6 +1,6 @@
 //! BPF programs of others on the same interfaces keep working before, under and after ours.
 
-use hostint::datapath::links::Hook;
+use hostint::datapath::kernel::links::Hook;
 use hostint_testing::netns::{Host, Lab, await_that, with_form};
 
 use crate::exchange::exchange_udp;
@@ -52,7 +52,7 @@ fn an_xdp_program_that_is_there_is_named_and_left_alone() {
 /// Programs of others on all hooks that hostint shares, first and last.
 struct Others {
     programs: Vec<(&'static str, Foreign)>,
-    _links: Vec<hostint::datapath::links::Link>,
+    _links: Vec<hostint::datapath::kernel::links::Link>,
 }
 
 impl Others {

@@ -1,6 +1,6 @@
 //! `hostint doctor` finds what was prepared on a host.
 
-use hostint::datapath::links::Hook;
+use hostint::datapath::kernel::links::Hook;
 use hostint_testing::netns::{Host, Lab, pins_below};
 use hostint_testing::places;
 use serde_json::Value;

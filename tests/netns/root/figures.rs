@@ -5,10 +5,10 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{flow_key, sink_flow};
-use hostint::datapath::fine_slots::FineSlots;
-use hostint::datapath::map_names::SINK_FLOWS;
-use hostint::datapath::maps::Map;
-use hostint::datapath::pins::Pins;
+use hostint::datapath::kernel::map_names::SINK_FLOWS;
+use hostint::datapath::kernel::maps::Map;
+use hostint::datapath::kernel::pins::Pins;
+use hostint::datapath::sink::fine_slots::FineSlots;
 use hostint::model::{LatencyHistogram, LatencyResolution};
 use hostint_testing::netns::{Host, Lab, await_that_or};
 use hostint_testing::scratch::Folder;

@@ -6,11 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use hostint::datapath::abi::{fine_slots, flow_key, sink_flow};
-use hostint::datapath::flow_status::{self, FlowSelection};
-use hostint::datapath::map_names::{SINK_FINE_FREE, SINK_FINE_SLOTS};
-use hostint::datapath::maps::Map;
-use hostint::datapath::sink::Sink;
-use hostint::datapath::sweeper::Sweeper;
+use hostint::datapath::kernel::map_names::{SINK_FINE_FREE, SINK_FINE_SLOTS};
+use hostint::datapath::kernel::maps::Map;
+use hostint::datapath::sink::flow_status::{self, FlowSelection};
+use hostint::datapath::sink::kernel_half::Sink;
+use hostint::datapath::sink::sweeper::Sweeper;
 use hostint::model::FlowSort;
 use hostint::os::clock;
 use hostint_testing::netns::{Lab, await_that_or};

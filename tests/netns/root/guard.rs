@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use hostint::datapath::abi::{
     address_pair, encapsulation, flow_form, flow_key, lease_way, source_flow, source_lease,
 };
-use hostint::datapath::map_names::{SOURCE_FLOWS, SOURCE_LEASES};
-use hostint::datapath::maps::Map;
-use hostint::datapath::pins::Pins;
+use hostint::datapath::kernel::map_names::{SOURCE_FLOWS, SOURCE_LEASES};
+use hostint::datapath::kernel::maps::Map;
+use hostint::datapath::kernel::pins::Pins;
 use hostint::model::{FlowKey, Vlans};
 use hostint_testing::before_others::before_others;
 use hostint_testing::conversation::{Server, many};

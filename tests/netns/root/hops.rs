@@ -3,7 +3,7 @@
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use hostint::datapath::hooks::occupants;
+use hostint::datapath::kernel::hooks::occupants;
 use hostint::model::{History, LatencyFigures, NodeId, PassageQuery, Span};
 use hostint::os::netdev;
 use hostint::store::{Evidence, HistoryReader};

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
-use hostint::datapath::flow_counts::counts_of;
-use hostint::datapath::sweeper::Sweeper;
+use hostint::datapath::sink::flow_counts::counts_of;
+use hostint::datapath::sink::sweeper::Sweeper;
 use hostint::engines::otlp::messages::{Data, MetricsRequest, Number};
 use hostint::model::{FlowSlots, NodeId, Tally};
 use hostint::os::clock;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd};
 
 use hostint::datapath::abi::{fine_slots, flow_key, sink_flow};
-use hostint::datapath::map_names::{SINK_FINE_SLOTS, SINK_FLOWS};
-use hostint::datapath::maps::Map;
-use hostint::datapath::pins::Pins;
+use hostint::datapath::kernel::map_names::{SINK_FINE_SLOTS, SINK_FLOWS};
+use hostint::datapath::kernel::maps::Map;
+use hostint::datapath::kernel::pins::Pins;
 use hostint::os::clock;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that_or, pins_below};
 use libbpf_rs::MapHandle;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hostint::datapath::links::Hook;
+use hostint::datapath::kernel::links::Hook;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};

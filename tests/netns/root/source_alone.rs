@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use hostint::datapath::pins::Pins;
-use hostint::datapath::settings_status;
+use hostint::datapath::host::settings_status;
+use hostint::datapath::kernel::pins::Pins;
 use hostint_testing::collector::Collector;
 use hostint_testing::netns::{Host, Lab, await_that_or};
 use hostint_testing::scratch::Folder;

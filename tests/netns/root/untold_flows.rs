@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{flow_key, sink_flow};
-use hostint::datapath::sink::Sink;
-use hostint::datapath::sweeper::{SummaryPlan, Sweeper};
+use hostint::datapath::sink::kernel_half::Sink;
+use hostint::datapath::sink::sweeper::{SummaryPlan, Sweeper};
 use hostint::model::{FlowKey, SummaryEvent, SummarySubject, Tally};
 use hostint::os::clock;
 use hostint_testing::netns::await_that;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use hostint::datapath::abi::astray_object::{AstraySkel, AstraySkelBuilder};
 use hostint::datapath::abi::{astray_count, bytes_of, sink_settings};
-use hostint::datapath::probe::Features;
+use hostint::datapath::kernel::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use super::{get, prefix_key, run, set};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::LazyLock;
 
 use hostint::datapath::abi::{host_settings, hostint_limit};
-use hostint::datapath::probe::Features;
+use hostint::datapath::kernel::probe::Features;
 use libbpf_rs::MapCore;
 use nix::time::{ClockId, clock_gettime};
 

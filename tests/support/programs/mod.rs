@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use hostint::datapath::abi::{
     Abi, bytes_of, counter, crossing, crossing_key, flow_key, prefix_key, read_from,
 };
-use hostint::datapath::grants;
+use hostint::datapath::lease::grants;
 use hostint::model::Prefix;
 use hostint::os::kernel;
 use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut, ProgramType, libbpf_sys};

@@ -9,7 +9,7 @@ use hostint::datapath::abi::{
     address_pair, bytes_of, lease_state, peer_counter, source_flow, source_lease, watch_flag,
     watch_key4, watch_key6, watch_place, watch_state,
 };
-use hostint::datapath::probe::Features;
+use hostint::datapath::kernel::probe::Features;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags};
 

@@ -11,12 +11,12 @@ use hostint::datapath::abi::{
     hostint_limit, latency_event, lease_constant, loss_event, path_event, read_from, sink_counter,
     sink_flag, sink_flow, sink_grant, sink_settings, token_rate,
 };
-use hostint::datapath::maps::Map;
-use hostint::datapath::minima::MinimaTable;
-use hostint::datapath::paths::PathTables;
-use hostint::datapath::probe::Features;
-use hostint::datapath::serial::Serial;
-use hostint::datapath::unmeasured::{UnmeasuredKey, UnmeasuredTables};
+use hostint::datapath::host::serial::Serial;
+use hostint::datapath::kernel::maps::Map;
+use hostint::datapath::kernel::probe::Features;
+use hostint::datapath::sink::minima::MinimaTable;
+use hostint::datapath::sink::paths::PathTables;
+use hostint::datapath::sink::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};

@@ -9,9 +9,9 @@ use hostint::datapath::abi::{
     address_pair, bytes_of, encapsulation, host_settings, lease_constant, lease_way, missed_counts,
     missed_key, source_counter, source_flow, source_lease, superpackets,
 };
-use hostint::datapath::maps::Map;
-use hostint::datapath::probe::Features;
-use hostint::datapath::serial::Serial;
+use hostint::datapath::host::serial::Serial;
+use hostint::datapath::kernel::maps::Map;
+use hostint::datapath::kernel::probe::Features;
 use hostint::datapath::watch::Watchlist;
 use hostint::model::{Prefix, RuleHost, WatchRule};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};

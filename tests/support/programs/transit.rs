@@ -10,7 +10,7 @@ use hostint::datapath::abi::{
     bytes_of, host_settings, read_from, transit_asker, transit_carrier, transit_counter,
     transit_gauge, transit_postcard,
 };
-use hostint::datapath::probe::Features;
+use hostint::datapath::kernel::probe::Features;
 use hostint::model::link_code;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapHandle, ProgramMut, RingBufferBuilder};
