@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
+use super::transit_links::{ROLES, clsact_filters};
 use super::transit_settings::{carrier_bits, cuts_tunnels, info_of, md_mark, md_port};
 use super::{transit_gauges, transit_links};
 use crate::config::TransitConfig;
@@ -13,7 +14,7 @@ use crate::datapath::abi::transit_object::TransitSkelBuilder;
 use crate::datapath::abi::transit_object::types::rodata;
 use crate::datapath::abi::{prefix_key, transit_info, transit_limit};
 use crate::datapath::host::shared_settings::SharedSettings;
-use crate::datapath::kernel::clsact::{self, ClsactFilter};
+use crate::datapath::kernel::clsact;
 use crate::datapath::kernel::handover;
 use crate::datapath::kernel::links::{AttachedBy, Hook, Link, remove_link};
 use crate::datapath::kernel::load::{load_object, pin_maps, program_fd};
@@ -28,12 +29,6 @@ use crate::datapath::source::kernel_half::fixed_mtu;
 use crate::model::Prefix;
 use crate::os::{clock, netdev};
 
-/// The names of the programs in pins: the one that notes arrivals, and the one that pushes entries.
-pub const ROLES: [&str; 2] = ["transit-in", "transit-out"];
-
-/// The handle of the hop's clsact filters, where the kernel has no tcx.
-const CLSACT_HANDLE: u32 = 3;
-
 /// A loaded transit hop.
 pub struct Transit {
     arrives: OwnedFd,
@@ -43,15 +38,6 @@ pub struct Transit {
     allow: Map<prefix_key, u32>,
     /// The number of arrivals that are remembered.
     arrivals: u32,
-}
-
-/// The filters of an interface: at ingress and at egress.
-pub(in crate::datapath) fn clsact_filters(ifindex: u32) -> [ClsactFilter; 2] {
-    [true, false].map(|ingress| ClsactFilter {
-        ifindex,
-        ingress,
-        handle: CLSACT_HANDLE,
-    })
 }
 
 impl Transit {

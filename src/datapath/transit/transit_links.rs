@@ -2,12 +2,12 @@
 
 use std::io;
 
-use super::kernel_half::{ROLES, clsact_filters};
 use super::transit_gauges;
 use super::transit_settings::config_of;
 use crate::config::TransitConfig;
 use crate::datapath::abi::transit_info;
 use crate::datapath::host::shared_settings;
+use crate::datapath::kernel::clsact::ClsactFilter;
 use crate::datapath::kernel::links::{Link, remove_link};
 use crate::datapath::kernel::map_names::{
     HOST_MAPS, SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO, TRANSIT_MAPS,
@@ -17,6 +17,12 @@ use crate::datapath::kernel::pins::Pins;
 use crate::datapath::kernel::{clsact, handover};
 use crate::datapath::source::source_settings::{name_bytes, name_of};
 use crate::os::netdev;
+
+/// The names of the programs in pins: the one that notes arrivals, and the one that pushes entries.
+pub const ROLES: [&str; 2] = ["transit-in", "transit-out"];
+
+/// The handle of the hop's clsact filters, where the kernel has no tcx.
+const CLSACT_HANDLE: u32 = 3;
 
 /// An attachment that a command asked for.
 #[derive(Clone)]
@@ -46,6 +52,15 @@ impl TransitAttachment {
     pub fn follows_mtu(&self) -> bool {
         self.info.mtu == 0
     }
+}
+
+/// The filters of an interface: at ingress and at egress.
+pub(in crate::datapath) fn clsact_filters(ifindex: u32) -> [ClsactFilter; 2] {
+    [true, false].map(|ingress| ClsactFilter {
+        ifindex,
+        ingress,
+        handle: CLSACT_HANDLE,
+    })
 }
 
 /// True if a transit hop of this version is set up on this host, even if none of its programs is attached any more.
