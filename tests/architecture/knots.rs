@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use super::{Source, names_behind, none, sources};
 
 /// The rooms whose functions are short: those that tie the others together, where knots would grow first, and those that became so.
-const SHORT_ROOMS: [&str; 12] = [
+const SHORT_ROOMS: [&str; 14] = [
     "cli",
     "clocks",
     "collector",
     "commands",
     "control",
     "daemon",
+    "datapath",
     "demo",
     "host",
     "lease",
+    "model",
     "os",
     "report",
     "web",

@@ -82,6 +82,12 @@ fn counting(pins: &Pins) -> io::Result<Counting> {
 }
 
 impl Crossings {
+    /// True if the map was full a short time ago, so that packets may not have been counted.
+    fn was_full(&self, now_ns: u64) -> bool {
+        let since = self.full_ns.map(|full_ns| now_ns.saturating_sub(full_ns));
+        since.is_some_and(|since| since < FULL_NS)
+    }
+
     /// Returns what is to be reported, and forgets counts that are idle.
     ///
     /// Behind queues packets are counted only while a daemon has the program for that, which then `tells_sent`.
@@ -114,8 +120,7 @@ impl Crossings {
         if is_full {
             self.full_ns = Some(now_ns);
         }
-        let since_full = self.full_ns.map(|full_ns| now_ns.saturating_sub(full_ns));
-        let was_full = since_full.is_some_and(|since| since < FULL_NS);
+        let was_full = self.was_full(now_ns);
         let CrossingNews {
             first_block,
             mut counts,
@@ -130,33 +135,45 @@ impl Crossings {
                 place => counting.get(&(place, key.2)).copied(),
             }
         });
-        for (source_node, dest, ifindex, place) in idle {
-            map.remove(&crossing_key {
-                source_node,
-                dest,
-                ifindex,
-                place,
-            })?;
+        for key in idle {
+            map.remove(&kernel_key(key))?;
         }
         counts.sort_unstable_by_key(|(key, _)| *key);
-        let counts = counts.into_iter().filter_map(|(key, packets)| {
-            Some(CrossingCounts {
-                flow: CrossingFlow {
-                    source: NodeId(key.0),
-                    dest: key.1,
-                },
-                place: place_of(&key)?,
-                port: key.2 as u16,
-                packets,
-                ttl: ttls.get(&key).copied(),
-            })
-        });
+        let counts = counts
+            .into_iter()
+            .filter_map(|(key, packets)| counts_of(&key, packets, ttls.get(&key).copied()));
         Ok(ReportedCrossings {
             first_block,
             counts: counts.collect(),
             covered: (!was_full).then_some(CoveredFlows::ALL),
         })
     }
+}
+
+fn kernel_key((source_node, dest, ifindex, place): CrossingKey) -> crossing_key {
+    crossing_key {
+        source_node,
+        dest,
+        ifindex,
+        place,
+    }
+}
+
+fn counts_of(
+    key: &CrossingKey,
+    packets: Vec<Option<u32>>,
+    ttl: Option<SteadyTtl>,
+) -> Option<CrossingCounts> {
+    Some(CrossingCounts {
+        flow: CrossingFlow {
+            source: NodeId(key.0),
+            dest: key.1,
+        },
+        place: place_of(key)?,
+        port: key.2 as u16,
+        packets,
+        ttl,
+    })
 }
 
 fn place_of(key: &CrossingKey) -> Option<CrossingPlace> {

@@ -72,16 +72,20 @@ pub fn occupants(ifindex: u32, pins: Option<&Pins>) -> io::Result<(Vec<Occupant>
             "clsact egress"
         };
         let name = program_name(id);
-        // No pin tells of filters. The kernel gives hostint's priority to filters of other tools that ask for none.
-        let by_hostint = u32::from(filter.priority) == PRIORITY
-            && name.as_ref().is_some_and(|name| {
-                FILTER_PREFIXES
-                    .iter()
-                    .any(|prefix| name.starts_with(prefix))
-            });
+        let by_hostint = is_our_filter(filter.priority, name.as_deref());
         add(hook, id, name.or(filter.name), by_hostint);
     }
     Ok((found, tcx))
+}
+
+/// No pin tells of filters. The kernel gives hostint's priority to filters of other tools that ask for none.
+fn is_our_filter(priority: u16, name: Option<&str>) -> bool {
+    let is_ours = |name: &str| {
+        FILTER_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    u32::from(priority) == PRIORITY && name.is_some_and(is_ours)
 }
 
 /// Returns the ids of the programs behind the pinned links.

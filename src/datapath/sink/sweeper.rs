@@ -12,7 +12,7 @@ use super::flow_counts::counts_of;
 use super::kernel_half::Sink;
 use super::summaries::Summaries;
 pub use super::summaries::SummaryPlan;
-use super::walker::{SinkTimes, Walker, is_idle};
+use super::walker::{SinkFindings, SinkTimes, Walker, is_idle};
 use crate::datapath::abi::{Abi, SWEEP_KEYS, flow_key, sink_flow, source_flow};
 use crate::datapath::kernel::map_names::SOURCE_FLOWS;
 use crate::datapath::kernel::maps::Map;
@@ -122,9 +122,8 @@ impl Sweeper {
         Ok(())
     }
 
-    /// Walks the next slice of the table: removes idle flows, ends loss periods whose begin was lost because the ring
-    /// was full, and collects the summaries that are due.
-    pub fn step(&mut self, now_ns: u64) -> io::Result<SweepStep> {
+    /// The flows in the next slice of the table that need attention.
+    fn next_slice(&mut self, now_ns: u64) -> io::Result<SinkFindings> {
         if std::mem::take(&mut self.begins) {
             let all = self.is_tally_new();
             self.summaries.begin_pass(now_ns, self.loss_timeout, all);
@@ -143,6 +142,13 @@ impl Sweeper {
         if found.end {
             self.seen_in_pass = std::mem::take(&mut self.seen);
         }
+        Ok(found)
+    }
+
+    /// Walks the next slice of the table: removes idle flows, ends loss periods whose begin was lost because the ring
+    /// was full, and collects the summaries that are due.
+    pub fn step(&mut self, now_ns: u64) -> io::Result<SweepStep> {
+        let found = self.next_slice(now_ns)?;
         self.sweep(&found.loss)?;
         let mut step = SweepStep {
             end: found.end,

@@ -232,21 +232,29 @@ pub fn clean_up() -> io::Result<()> {
     stage::remove_orphans(&[])
 }
 
+/// The attachments of these interfaces, and those whose interface is gone, with their settings.
+fn asked_for(
+    info: &Map<source_key, source_info>,
+    wanted: impl Fn(&String) -> bool,
+) -> io::Result<Vec<(source_key, source_info)>> {
+    let mut found = Vec::new();
+    for key in info.keys() {
+        if netdev::name_of(key.ifindex).as_ref().is_none_or(&wanted)
+            && let Some(settings) = info.get(&key)?
+        {
+            found.push((key, settings));
+        }
+    }
+    Ok(found)
+}
+
 /// Detaches the source from these interfaces, or from all if none is named, and returns their names. With the last
 /// attachment the source's maps are removed, and the watchlist with them.
 pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
     let wanted = |dev: &String| devs.is_empty() || devs.contains(dev);
     let mut detached = Vec::new();
     if let Some(info) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
-        let mut before = Vec::new();
-        for key in info.keys() {
-            // Attachments whose interface is gone are ended too.
-            if netdev::name_of(key.ifindex).as_ref().is_none_or(wanted)
-                && let Some(settings) = info.get(&key)?
-            {
-                before.push((key, settings));
-            }
-        }
+        let before = asked_for(&info, wanted)?;
         for seen in inspect(pins)? {
             let Some(dev) = seen.name.filter(wanted) else {
                 continue;

@@ -70,6 +70,46 @@ impl<K> Default for CrossingTally<K> {
     }
 }
 
+/// The first block of which a place has all packets, if it began to count in this one.
+fn whole_after(block: u64) -> u64 {
+    block + 1 + AHEAD
+}
+
+fn slot(block: u64) -> usize {
+    (block % BLOCKS) as usize
+}
+
+impl TalliedPlace {
+    /// There was no look shortly before: what was counted since the last one belongs to no block.
+    fn begin_again(&mut self, counts: &[u64; BLOCKS as usize], now: u64) {
+        (self.base, self.last) = (*counts, *counts);
+        self.whole_from = whole_after(now);
+        self.grew = now;
+    }
+
+    /// Takes counts, after those of a look in the block `looked`.
+    fn go_on(&mut self, counts: &[u64; BLOCKS as usize], looked: u64, now: u64) {
+        // Blocks that are reported no more, since the last look.
+        for block in looked.saturating_sub(OLDEST)..now.saturating_sub(OLDEST) {
+            let is_over = block + OVER <= looked;
+            let counts = if is_over { &self.last } else { counts };
+            self.base[slot(block)] = counts[slot(block)];
+        }
+        if self.last != *counts {
+            self.last = *counts;
+            self.grew = now;
+        }
+    }
+
+    /// The packets of a block, unless some of them may not have been counted.
+    fn packets_of(&self, block: u64, counts: &[u64; BLOCKS as usize]) -> Option<u32> {
+        let packets = counts[slot(block)].checked_sub(self.base[slot(block)])?;
+        let packets = u32::try_from(packets).ok()?;
+        // The greatest number stands for none.
+        (block >= self.whole_from && packets < u32::MAX).then_some(packets)
+    }
+}
+
 impl<K: Copy + Eq + Hash> CrossingTally<K> {
     /// Returns what is to be reported. `counting_since` tells since when a record's place counts; `None`: it does not.
     pub fn look(
@@ -83,7 +123,6 @@ impl<K: Copy + Eq + Hash> CrossingTally<K> {
         let before = self.looked.replace(now);
         let is_regular = before.is_some_and(|before| now >= before && now - before <= MOST_BETWEEN);
         let was_full = std::mem::replace(&mut self.was_full, is_full);
-        let whole_after = |block: u64| block + 1 + AHEAD;
         let new_from = if is_regular && !was_full {
             0
         } else {
@@ -103,9 +142,7 @@ impl<K: Copy + Eq + Hash> CrossingTally<K> {
                 whole_from: new_from,
             });
             if !is_regular {
-                (known.base, known.last) = (*counts, *counts);
-                known.whole_from = whole_after(now);
-                known.grew = now;
+                known.begin_again(counts, now);
             }
             match counting_since(key) {
                 Some(since_ns) => {
@@ -113,36 +150,28 @@ impl<K: Copy + Eq + Hash> CrossingTally<K> {
                 }
                 None => known.whole_from = whole_after(now),
             }
-            let slot = |block: u64| (block % BLOCKS) as usize;
-            // Blocks that are reported no more, since the last look.
             let looked = before.filter(|_| is_regular).unwrap_or(now);
-            for block in looked.saturating_sub(OLDEST)..first_block {
-                let is_over = block + OVER <= looked;
-                let counts = if is_over { &known.last } else { counts };
-                known.base[slot(block)] = counts[slot(block)];
-            }
-            if known.last != *counts {
-                known.last = *counts;
-                known.grew = now;
-            }
+            known.go_on(counts, looked, now);
             if now.saturating_sub(known.grew) > IDLE {
                 news.idle.push(*key);
             }
             if now.saturating_sub(known.grew) > SILENT {
                 continue;
             }
-            let told = (first_block..=now.saturating_sub(YOUNGEST)).map(|block| {
-                let packets = counts[slot(block)].checked_sub(known.base[slot(block)])?;
-                let packets = u32::try_from(packets).ok()?;
-                // The greatest number stands for none.
-                (block >= known.whole_from && packets < u32::MAX).then_some(packets)
-            });
+            let told = (first_block..=now.saturating_sub(YOUNGEST))
+                .map(|block| known.packets_of(block, counts));
             let told: Vec<_> = told.collect();
             if told.iter().any(Option::is_some) {
                 news.counts.push((*key, told));
             }
         }
-        for key in &news.idle {
+        self.forget(&news.idle, records);
+        news
+    }
+
+    /// Forgets places that are idle, and those that are not among the records any more.
+    fn forget(&mut self, idle: &[K], records: &[(K, [u64; BLOCKS as usize])]) {
+        for key in idle {
             self.records.remove(key);
         }
         // Whoever removed others did so because they were idle; their counts begin at 0 again.
@@ -151,6 +180,5 @@ impl<K: Copy + Eq + Hash> CrossingTally<K> {
                 records.iter().map(|(key, _)| key).collect();
             self.records.retain(|key, _| present.contains(key));
         }
-        news
     }
 }

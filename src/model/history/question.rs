@@ -58,6 +58,45 @@ pub enum Question {
     Tcp(TcpQuestion),
 }
 
+fn flow(
+    id: i64,
+    points: usize,
+    history: &mut dyn History,
+    span: Span,
+) -> Result<Option<Answer>, HistoryError> {
+    let Some(flow) = history.flow(id, span)? else {
+        return Ok(None);
+    };
+    Ok(Some(Answer::Flow {
+        flow: Box::new(flow),
+        series: history.series(&Subject::Flow(id), span, points)?,
+    }))
+}
+
+fn drops(
+    query: &DropQuery,
+    points: usize,
+    history: &mut dyn History,
+    span: Span,
+) -> Result<Answer, HistoryError> {
+    Ok(Answer::Drops {
+        by: query.by,
+        drops: history.drops(query, span)?,
+        drop_series: history.drop_series(span, points)?,
+    })
+}
+
+fn hops(
+    query: &PassageQuery,
+    history: &mut dyn History,
+    span: Span,
+) -> Result<Answer, HistoryError> {
+    Ok(Answer::Hops {
+        hops: history.hops(query, span)?,
+        passages: history.passages(query, span)?,
+    })
+}
+
 impl Question {
     /// Asks a history. `None`: it does not know the flow.
     ///
@@ -97,15 +136,7 @@ impl Question {
             Self::FlowAlone(id) => Answer::Flows {
                 flows: history.flow(*id, span)?.into_iter().collect(),
             },
-            Self::Flow { id, points } => {
-                let Some(flow) = history.flow(*id, span)? else {
-                    return Ok(None);
-                };
-                Answer::Flow {
-                    flow: Box::new(flow),
-                    series: history.series(&Subject::Flow(*id), span, *points)?,
-                }
-            }
+            Self::Flow { id, points } => return flow(*id, *points, history, span),
             Self::Series { subject, points } => Answer::Series {
                 series: history.series(subject, span, *points)?,
             },
@@ -120,15 +151,8 @@ impl Question {
             Self::Segments { order, limit } => Answer::Segments {
                 segments: history.segments(*order, span, *limit)?,
             },
-            Self::Drops { query, points } => Answer::Drops {
-                by: query.by,
-                drops: history.drops(query, span)?,
-                drop_series: history.drop_series(span, *points)?,
-            },
-            Self::Hops(query) => Answer::Hops {
-                hops: history.hops(query, span)?,
-                passages: history.passages(query, span)?,
-            },
+            Self::Drops { query, points } => drops(query, *points, history, span)?,
+            Self::Hops(query) => hops(query, history, span)?,
             Self::Queues(query) => Answer::Queues {
                 queues: history.queues(query, span)?,
             },

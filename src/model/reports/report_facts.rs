@@ -46,37 +46,42 @@ impl ReportFacts {
     /// The time is the report's arrival, or else its own time, or else `now_ns`.
     pub fn new(report: &Report, arrival: Option<Arrival>, now_ns: impl FnOnce() -> u64) -> Self {
         let observation = &report.observation;
-        let kind = observation.kind();
         let mut observed = Self {
             time_ns: time_of(&observation.body, arrival, now_ns).min(i64::MAX as u64),
             exporter: arrival.map(|arrival| arrival.exporter),
             flow: observation.flow(),
             source: None,
             sink: None,
-            kind,
+            kind: observation.kind(),
             latency_ns: observation.latency_ns(),
             lost: 0,
             shown: SequenceEvidence::Packet,
         };
-        match &observation.body {
+        observed.add_body(&observation.body);
+        observed
+    }
+
+    /// What only some kinds of reports tell.
+    fn add_body(&mut self, body: &Body) {
+        match body {
             Body::Latency(report) => {
-                observed.source = Some(report.hops.source().node);
-                observed.sink = Some(report.hops.sink().node);
-                observed.shown = SequenceEvidence::Number(report.sequence);
+                self.source = Some(report.hops.source().node);
+                self.sink = Some(report.hops.sink().node);
+                self.shown = SequenceEvidence::Number(report.sequence);
             }
             Body::DropSummary(summary) => {
-                observed.source = Some(summary.source_node);
-                observed.sink = Some(summary.sink_node);
-                observed.lost = summary.count;
-                observed.shown = SequenceEvidence::Missing {
+                self.source = Some(summary.source_node);
+                self.sink = Some(summary.sink_node);
+                self.lost = summary.count;
+                self.shown = SequenceEvidence::Missing {
                     last: summary.before_seq.wrapping_add(summary.count),
                     count: summary.count,
                 };
             }
             Body::Summary(summary) => {
-                observed.source = Some(summary.source_node);
-                observed.sink = Some(summary.sink_node);
-                observed.shown = SequenceEvidence::Total {
+                self.source = Some(summary.source_node);
+                self.sink = Some(summary.sink_node);
+                self.shown = SequenceEvidence::Total {
                     since_ns: summary.totals.epoch_ns,
                     reordered: summary.totals.reordered,
                 };
@@ -89,21 +94,20 @@ impl ReportFacts {
             | Body::HostDropSum(_) => {
                 // Histories count packets of a flow as INT does. What hosts drop and delay, the state of their connections, and
                 // paths have figures of their own.
-                observed.flow = None;
-                observed.shown = SequenceEvidence::Nothing;
+                self.flow = None;
+                self.shown = SequenceEvidence::Nothing;
             }
             Body::Packet(report) => {
                 let path = report.path();
-                observed.sink = path.last().copied();
-                observed.source = path.first().copied().filter(|_| path.len() > 1);
-                observed.lost = u32::from(kind == "drop");
+                self.sink = path.last().copied();
+                self.source = path.first().copied().filter(|_| path.len() > 1);
+                self.lost = u32::from(self.kind == "drop");
                 let header = report.packet.as_ref().and_then(|packet| packet.int.first());
                 if let Some(seq) = header.and_then(|header| header.seq) {
-                    observed.shown = SequenceEvidence::Number(seq);
+                    self.shown = SequenceEvidence::Number(seq);
                 }
             }
         }
-        observed
     }
 
     /// Source and sink, if both are known.
