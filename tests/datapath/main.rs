@@ -6,6 +6,7 @@ mod crossings;
 mod damage;
 mod fine_slots;
 mod flood;
+mod flow_memory;
 mod flow_record;
 mod home_cpu;
 mod hops;

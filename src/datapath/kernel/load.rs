@@ -209,19 +209,17 @@ pub fn pin_maps(object: &mut OpenObject, pins: &Pins, names: &[&str]) -> io::Res
 }
 
 /// A pinned map of another shape, made by another version or with another size, loses its pin. Programs that use it
-/// keep it until they are replaced.
+/// keep it until they are replaced. One whose entries only take their memory at another time
+/// stays, with all that is in it.
 fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> {
     let path = pins.map(name);
     if path.exists() {
-        let same = MapHandle::from_pinned_path(&path).is_ok_and(|pinned| {
-            pinned.map_type() == map.map_type()
-                && pinned.key_size() == map.key_size()
-                && pinned.value_size() == map.value_size()
-                && pinned.max_entries() == map.max_entries()
-        });
-        if !same {
-            log::warning(format_args!("map {name} has a new size and starts empty"));
-            remove(&path)?;
+        match flags_of_same_shape(map, &path) {
+            Some(flags) => map.set_map_flags(flags).map_err(io::Error::other)?,
+            None => {
+                log::warning(format_args!("map {name} has a new size and starts empty"));
+                remove(&path)?;
+            }
         }
     }
     log::debug(|| {
@@ -236,6 +234,18 @@ fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> 
         )
     });
     map.set_pin_path(&path).map_err(io::Error::other)
+}
+
+/// Returns the flags of the pinned map if this one can share it: libbpf refuses a map of other flags.
+fn flags_of_same_shape(map: &OpenMapMut<'_>, path: &Path) -> Option<u32> {
+    let pinned = MapHandle::from_pinned_path(path).ok()?;
+    let same = pinned.map_type() == map.map_type()
+        && pinned.key_size() == map.key_size()
+        && pinned.value_size() == map.value_size()
+        && pinned.max_entries() == map.max_entries();
+    let flags = pinned.info().ok()?.info.map_flags;
+    let differ = flags ^ map.map_flags();
+    (same && differ & !libbpf_sys::BPF_F_NO_PREALLOC == 0).then_some(flags)
 }
 
 /// Returns a descriptor of a loaded program that outlives its object.
