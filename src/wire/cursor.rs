@@ -1,6 +1,6 @@
 //! A position in untrusted bytes that cannot leave them.
 
-use super::DecodeError;
+use super::error::DecodeError;
 
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],

@@ -2,9 +2,10 @@
 
 use super::class_name;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_header::HEADER_BYTES;
-use super::{DecodeError, report_identity, report_option};
+use super::{report_identity, report_option};
 use crate::model::{
     CongestionControl, CongestionPhase, ConnectionReport, HeldUp, Limit, LimitedTimes,
     MOST_CLASS_BYTES, NodeId, TcpFigures, TcpNews, TcpPhase, TcpReport, TcpSample,

@@ -1,10 +1,11 @@
 //! hostint's report of packets of a flow that a host dropped (NProto 10).
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_header::HEADER_BYTES;
 use super::report_names::{emit_name, emit_pods, name, pods};
-use super::{DecodeError, report_tunnel};
+use super::report_tunnel;
 use crate::model::{
     DropCount, DropPosition, DroppedInt, FlowKey, HostDrop, HostDropReport, KernelReason, NodeId,
     PacketPods,

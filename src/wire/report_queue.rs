@@ -1,7 +1,7 @@
 //! hostint's report of an episode of a host's queue (NProto 12).
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_header::HEADER_BYTES;
 use super::report_names::{emit_name, name};

@@ -1,13 +1,14 @@
 //! Telemetry Report v0.5: the standard kinds, and the dispatch to Host-INT's and hostint's own.
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_header::{
     FLAG_CONGESTED_QUEUE, FLAG_DROPPED, FLAG_INTERMEDIATE, FLAG_TRACKED_FLOW, VERSION,
     decode_clock, emit_header,
 };
 use super::{
-    DecodeError, packet, report_connection, report_extended, report_framed, report_group,
-    report_host_drop, report_hostint, report_passage, report_queue,
+    packet, report_connection, report_extended, report_framed, report_group, report_host_drop,
+    report_hostint, report_passage, report_queue,
 };
 use crate::model::{
     Body, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, PacketReport, Report,

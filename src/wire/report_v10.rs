@@ -1,8 +1,9 @@
 //! Telemetry Report v1.0: one header, its optional words, and the packet.
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::metadata_items::Item;
-use super::{DecodeError, packet};
+use super::packet;
 use crate::model::{
     Body, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, PacketReport, Quirk, Report,
     ReportVersion,

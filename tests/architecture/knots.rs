@@ -21,8 +21,24 @@ const SHORT_ROOMS: [&str; 12] = [
 ];
 
 /// The rooms whose files use each other in one direction.
-const DIRECTED_ROOMS: [&str; 7] = [
-    "clocks", "commands", "daemon", "host", "lease", "os", "store",
+const DIRECTED_ROOMS: [&str; 17] = [
+    "cli",
+    "clocks",
+    "collector",
+    "commands",
+    "config",
+    "control",
+    "daemon",
+    "demo",
+    "engines",
+    "host",
+    "lease",
+    "os",
+    "report",
+    "store",
+    "views",
+    "web",
+    "wire",
 ];
 
 #[test]
@@ -79,7 +95,9 @@ fn named_paths(source: &Source) -> Vec<Vec<String>> {
             .next()
             .is_some_and(|before| ["", "pub", "pub(super)"].contains(&before.trim()));
         if is_statement && let Some(end) = code[at..].find(';') {
-            let tree: String = code[at + 4..at + end].split_whitespace().collect();
+            let words: Vec<&str> = code[at + 4..at + end].split_whitespace().collect();
+            let tree = words.join(" ").replace(", ", ",");
+            let tree = tree.replace("{ ", "{").replace(" }", "}");
             expand(&tree, &[], &mut found);
         }
     }
