@@ -27,6 +27,22 @@ impl<'a> Cursor<'a> {
         self.bytes.get(self.offset..).unwrap_or_default()
     }
 
+    /// Refuses bytes behind this position.
+    pub(super) fn end(
+        &self,
+        what: &'static str,
+        expected: &'static str,
+    ) -> Result<(), DecodeError> {
+        if self.rest().is_empty() {
+            return Ok(());
+        }
+        Err(DecodeError::Length {
+            what,
+            found: self.bytes.len(),
+            expected,
+        })
+    }
+
     pub(super) fn array<const N: usize>(
         &mut self,
         what: &'static str,

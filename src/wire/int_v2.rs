@@ -14,12 +14,7 @@ pub(super) fn header(kind: u8, bytes: &[u8], words: usize) -> Result<IntHeader, 
     if first >> 4 != 2 {
         return Err(int_refusal::version(first >> 4));
     }
-    let mut cursor = Cursor::behind(bytes, 6);
-    let domain = IntDomain {
-        id: cursor.u16("INT domain")?,
-        instructions: cursor.u16("INT domain")?,
-        flags: cursor.u16("INT domain")?,
-    };
+    let domain = domain(bytes)?;
     if bits == 0 && domain.instructions == 0 {
         return Err(int_refusal::NOTHING_ASKED);
     }
@@ -72,4 +67,13 @@ pub(super) fn header(kind: u8, bytes: &[u8], words: usize) -> Result<IntHeader, 
         }
     }
     Ok(header)
+}
+
+fn domain(header: &[u8]) -> Result<IntDomain, DecodeError> {
+    let mut cursor = Cursor::behind(header, 6);
+    Ok(IntDomain {
+        id: cursor.u16("INT domain")?,
+        instructions: cursor.u16("INT domain")?,
+        flags: cursor.u16("INT domain")?,
+    })
 }

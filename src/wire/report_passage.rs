@@ -77,13 +77,7 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<FlowPassageReport, 
         mean_hop_ns,
         max_hop_ns,
     };
-    if !cursor.rest().is_empty() {
-        return Err(DecodeError::Length {
-            what: "host-hop report",
-            found: datagram.len(),
-            expected: "no more than its names",
-        });
-    }
+    cursor.end("host-hop report", "no more than its names")?;
     Ok(FlowPassageReport { time_s, node, hop })
 }
 

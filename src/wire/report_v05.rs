@@ -47,21 +47,8 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
     let timestamp = cursor.u32("report timestamp")?;
     let body = match first & 0x0f {
         kind @ (KIND_ETHERNET | KIND_DROP | KIND_LOCAL) => {
-            let (node, mut metadata) = match kind {
-                KIND_DROP => decode_drop(&mut cursor)?,
-                KIND_LOCAL => decode_local(&mut cursor)?,
-                _ => (None, Metadata::default()),
-            };
-            metadata.ingress_ts = Some(timestamp.into());
             let tracked = flags & FLAG_TRACKED_FLOW != 0;
-            Body::Packet(Box::new(PacketReport {
-                version: ReportVersion::V05,
-                node,
-                metadata,
-                // Without the flag there is no INT.
-                packet: Some(packet::read(FirstHeader::Ethernet, cursor.rest(), tracked)),
-                ..PacketReport::default()
-            }))
+            decode_packet(&mut cursor, kind, timestamp, tracked)?
         }
         KIND_DROP_SUMMARY => {
             let summary = report_hostint::decode_drop_summary(datagram, timestamp)?;
@@ -105,6 +92,29 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             body,
         },
     })
+}
+
+/// Reads a standard report about a packet.
+fn decode_packet(
+    cursor: &mut Cursor<'_>,
+    kind: u8,
+    timestamp: u32,
+    tracked: bool,
+) -> Result<Body, DecodeError> {
+    let (node, mut metadata) = match kind {
+        KIND_DROP => decode_drop(cursor)?,
+        KIND_LOCAL => decode_local(cursor)?,
+        _ => (None, Metadata::default()),
+    };
+    metadata.ingress_ts = Some(timestamp.into());
+    Ok(Body::Packet(Box::new(PacketReport {
+        version: ReportVersion::V05,
+        node,
+        metadata,
+        // Without the flag there is no INT.
+        packet: Some(packet::read(FirstHeader::Ethernet, cursor.rest(), tracked)),
+        ..PacketReport::default()
+    })))
 }
 
 /// Appends the datagram of a report to `out`; of a report of a later version, as much as v0.5 can express.

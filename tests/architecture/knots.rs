@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Source, names_behind, none, sources};
 
 /// The rooms whose functions are short: those that tie the others together, where knots would grow first, and those that became so.
-const SHORT_ROOMS: [&str; 12] = [
+const SHORT_ROOMS: [&str; 14] = [
     "cli",
     "clocks",
     "collector",
@@ -13,11 +13,13 @@ const SHORT_ROOMS: [&str; 12] = [
     "control",
     "daemon",
     "demo",
+    "engines",
     "host",
     "lease",
     "os",
     "report",
     "web",
+    "wire",
 ];
 
 /// The rooms whose files use each other in one direction.
