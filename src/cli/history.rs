@@ -3,7 +3,9 @@
 use clap::{Args, Subcommand};
 
 use super::history_args::{HistoryArgs, NodeArg};
-use super::{ConnectionsArgs, HopsArgs, QueuesArgs};
+use super::history_hops::HopsArgs;
+use super::history_queues::QueuesArgs;
+use super::history_tcp::ConnectionsArgs;
 use crate::model::{DropGrouping, FlowOrder, MatrixFigure, SegmentOrder};
 
 /// The query.

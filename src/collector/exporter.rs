@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
-use super::ReportGroup;
-use super::freshness::{PERIODS, SILENT_NS};
+use super::decoded::ReportGroup;
 use super::numbering::{Continuity, Numbering};
+use crate::model::hosts::SILENT_NS;
 use crate::model::{Arrival, Body, ClockState, ExporterHealth, HwId, NodeId, ReportVersion};
+
+/// An exporter that says how often it reports is silent after this number of its periods.
+pub const PERIODS: u64 = 3;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -6,12 +6,12 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::address_exporters::{AddressExporters, is_due, is_idle};
+use super::decoded::{DecodeError, NodeNotice, ReportGroup};
 use super::exporter::{Exporter, NumberingKey};
 use super::freshness::Hosts;
 use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
-use super::{DecodeError, NodeNotice, ReportGroup};
 use crate::model::{Arrival, Body, ExporterHealth, NameOrigin, NodeId};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted

@@ -7,9 +7,6 @@ use super::exporter::Exporter;
 use crate::model::NodeId;
 pub use crate::model::hosts::{GONE_NS, SILENT_NS};
 
-/// An exporter that says how often it reports is silent after this number of its periods.
-pub const PERIODS: u64 = 3;
-
 /// Hosts and devices: a node is one, however many addresses it has, and so is an address whose node is not known.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Hosts {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{NodeNotice, ReportGroup};
+use super::decoded::{NodeNotice, ReportGroup};
 use crate::model::{Arrival, Body, NodeId, Path, Report};
 
 /// Reports wait no longer than this; if their clocks are not known by then, they are handed on as "unknown".

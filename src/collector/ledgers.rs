@@ -1,12 +1,17 @@
 //! What the hub knows besides the reports that it hands on: exporters, and what reports add up to.
 
 use super::clocks::NodeClocks;
+use super::coverage::Coverage;
+use super::crossings::CrossingLedger;
+use super::exporters::Exporters;
+use super::host_connections::HostConnections;
+use super::host_drops::HostDrops;
+use super::host_passages::HostPassages;
+use super::host_queues::HostQueues;
+use super::increments::Increments;
 use super::mx_join::MxJoin;
+use super::option_hops::OptionHops;
 use super::segments::Segments;
-use super::{
-    Coverage, CrossingLedger, Exporters, HostConnections, HostDrops, HostPassages, HostQueues,
-    Increments, OptionHops,
-};
 use crate::model::PairTraffic;
 
 /// A ledger for each subject of reports.

@@ -8,6 +8,7 @@ mod coverage;
 mod crossed;
 mod crossings;
 pub mod datagram;
+mod decoded;
 mod exporter;
 mod exporters;
 mod fifo;
@@ -48,6 +49,7 @@ pub use address_exporters::IDLE_NS;
 pub use clocks::{ClockCounts, NodeClocks};
 pub use coverage::Coverage;
 pub use crossings::{CrossingLedger, SETTLED_NS};
+pub use decoded::{DecodeError, DecodeErrorKind, NodeNotice, ReportGroup, decode};
 pub use exporters::{ExporterCounts, Exporters, ExportersCounts, MAX_EXPORTERS, MAX_OF_ADDRESS};
 pub use freshness::{GONE_NS, Hosts, SILENT_NS};
 pub use host_connections::HostConnections;
@@ -68,7 +70,3 @@ pub use reverse_names::{AddressName, ReverseNames};
 pub use segments::Segments;
 pub use socket::ListenError;
 pub use undecodable::{UndecodableCounts, UndecodableFrom};
-
-// The border to the network: the collector, the store and tests take reports from here and from nowhere else.
-pub use crate::wire::report::{NodeNotice, ReportGroup, decode};
-pub use crate::wire::{DecodeError, DecodeErrorKind};

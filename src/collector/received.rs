@@ -4,11 +4,14 @@
 use std::io;
 use std::sync::Arc;
 
+use super::decoded::{NodeNotice, ReportGroup, decode};
 use super::held_reports::{HeldGroup, HeldReports, stamping_nodes};
+use super::host_connections::HostConnections;
+use super::host_drops::HostDrops;
+use super::ledgers::Ledgers;
 use super::mx_join::WaitingReport;
 use super::report_taker::{ReceivedReport, ReportNews, ReportTaker};
 use super::reported_paths::ReportedPaths;
-use super::{HostConnections, HostDrops, Ledgers, NodeNotice, ReportGroup, decode};
 use crate::model::{
     Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PassageId,
     Record, Report, ReportVersion, SummarySubject, TcpGrowth, TimeWords,

@@ -1,8 +1,8 @@
 //! Hosts that an earlier run of the collector saw.
 
-use super::Exporters;
-use super::exporter::Exporter;
-use super::freshness::{GONE_NS, PERIODS};
+use super::exporter::{Exporter, PERIODS};
+use super::exporters::Exporters;
+use super::freshness::GONE_NS;
 use crate::model::{HostSeen, NodeIdentity};
 
 const NS_PER_S: u64 = 1_000_000_000;

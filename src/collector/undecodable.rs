@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{DecodeError, DecodeErrorKind};
+use super::decoded::{DecodeError, DecodeErrorKind};
 
 /// Undecodable datagrams, and undecodable individual reports in groups, by cause.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]

@@ -4,14 +4,18 @@ use std::sync::LazyLock;
 
 use clap::Command;
 
+use super::collect::CollectOptions;
 use super::definition::{command_of, names_of};
+use super::postcards::PostcardsOptions;
+use super::queue::QueueOptions;
+use super::sink_options::SinkOptions;
+use super::source::SourceOptions;
 use super::table_name::{
     COLLECT, POSTCARDS, QUEUE, SINK, SOURCE, TCP, TRANSIT, WATCH, shown_table,
 };
-use super::{
-    CollectOptions, PostcardsOptions, QueueOptions, SinkOptions, SourceOptions, TcpOptions,
-    TransitOptions, WatchOptions,
-};
+use super::tcp::TcpOptions;
+use super::transit::TransitOptions;
+use super::watch::WatchOptions;
 
 /// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
 static READERS: LazyLock<[(&'static str, Command); 8]> = LazyLock::new(|| {

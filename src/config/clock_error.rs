@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::TimeSpan;
+use super::duration::TimeSpan;
 use super::heading::MEASURING;
 use super::mistake::{Fault, fault};
 

@@ -6,14 +6,15 @@ use std::thread;
 
 use clap::Args;
 
+use super::drop_reasons::drop_reasons;
 use super::engines::{EngineOptions, EnginesConfig};
 use super::heading::{ESSENTIALS, LIMITS, OUTPUT, STATUS};
 use super::http::{COLLECT_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault};
 use super::node_name::check_names;
 use super::place::port_of;
+use super::size::Size;
 use super::store::{StoreConfig, StoreOptions};
-use super::{Size, drop_reasons};
 use crate::model::{DropReasons, NodeId, REPORT_PORT};
 
 /// Default number of receiving threads; one more thread decodes the datagrams.

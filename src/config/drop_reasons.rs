@@ -4,7 +4,7 @@ use std::fs;
 
 use toml::de::DeTable;
 
-use super::{ConfigError, Mistake};
+use super::mistake::{ConfigError, Mistake};
 use crate::model::{DropReasons, PlainError};
 
 /// The built-in list of this name, or the list in this file: one line per code, such as `80 = "acl deny"`.

@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use super::Size;
 use super::clickhouse::{ClickHouseConfig, ClickHouseOptions};
 use super::heading::ENGINES;
 use super::ipfix::{IpfixConfig, IpfixOptions};
@@ -10,6 +9,7 @@ use super::kafka::{KafkaConfig, KafkaOptions};
 use super::mistake::{Fault, fault};
 use super::otlp::OtlpReportsOptions;
 use super::push::{PushConfig, PushOptions};
+use super::size::Size;
 
 const DEFAULT_QUEUE: Size = Size(64 << 20);
 const LEAST_QUEUE: Size = Size(1 << 20);

@@ -10,22 +10,24 @@ use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
 use super::catalogue::{self, tables_with};
+use super::collect::{CollectConfig, CollectOptions};
 use super::definition::command_of;
 use super::lines::LineIndex;
 use super::mistake::{ConfigError, Fault, Mistake, in_order};
 use super::names_table;
+use super::postcards::{PostcardsConfig, PostcardsOptions};
 use super::sink::SinkConfig;
-use super::source::SourceSetup;
+use super::sink_options::SinkOptions;
+use super::source::{SourceOptions, SourceSetup};
 use super::syntax;
 use super::table::{SettingsTable, TableReader, nearest, plain};
 use super::table_name::{
     COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH, shown_table,
 };
+use super::tcp::{TcpConfig, TcpOptions};
+use super::transit::{TransitOptions, TransitSetup};
 use super::value::kind_of;
-use super::{
-    CollectConfig, CollectOptions, FileRules, PostcardsConfig, PostcardsOptions, SinkOptions,
-    SourceOptions, TcpConfig, TcpOptions, TransitOptions, TransitSetup,
-};
+use super::watch::FileRules;
 use super::{one_node, static_form};
 use crate::model::{NodeId, PlainError, QueueRule, WatchPurpose, WatchRule};
 
@@ -344,12 +346,19 @@ impl File {
     ) -> Result<Self, ConfigError> {
         let (file, mut mistakes) = Self::read(path)?;
         file.check_tables_with(collect, &mut mistakes);
-        mistakes.extend(static_form::check(&file));
+        let rules = Self::rules_for(Some(&file), WatchPurpose::Int);
+        let why = static_form::check(&file.source.options, &rules);
+        mistakes.extend(why.map(|why| file.source.mistake_at(&file.path, "encap", why)));
         if mistakes.is_empty() {
             Ok(file)
         } else {
             Err(ConfigError(mistakes))
         }
+    }
+
+    /// Returns the mistakes of tables that give this host another node id than the first one of them does.
+    pub fn check_one_node(&self) -> Vec<Mistake> {
+        one_node::check(&self.path, &self.sink, &self.source, &self.transit)
     }
 
     /// Adds the mistakes within and between tables, and sorts all of them by line.
@@ -368,7 +377,7 @@ impl File {
         mistakes.extend(self.check_table::<PostcardsOptions>());
         mistakes.extend(self.check_table::<TcpOptions>());
         mistakes.extend(collect(self));
-        mistakes.extend(one_node::check(self));
+        mistakes.extend(self.check_one_node());
         in_order(mistakes);
     }
 }

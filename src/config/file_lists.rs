@@ -6,10 +6,10 @@ use toml::de::DeValue;
 use super::file::{EMPTY_RULE, File, reader_of};
 use super::lines::LineIndex;
 use super::mistake::Mistake;
-use super::queue::{MOST_QUEUES, repeated, too_many};
+use super::queue::{MOST_QUEUES, QueueOptions, repeated, too_many};
 use super::table_name::{QUEUE, WATCH};
 use super::value::kind_of;
-use super::{QueueOptions, WatchOptions};
+use super::watch::WatchOptions;
 
 /// The number of rules that a source has room for.
 pub const MAX_RULES: usize = 16_384;

@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 
-use super::SourceEncapsulation;
 use super::heading::WIRE_FORMAT;
 use super::mistake::{Fault, fault};
+use super::source_encapsulation::SourceEncapsulation;
 use crate::model::Encapsulation;
 
 /// Transit hops and sink report packets whose number is a multiple of this, unless the user says another one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::TimeSpan;
+use super::duration::TimeSpan;
 use super::heading::ENGINES;
 use super::mistake::{Fault, fault};
 use super::place::port_of;

@@ -4,9 +4,11 @@ use std::fmt;
 
 use clap::Args;
 
-use super::EXTENSION_PORT;
 use super::heading::WIRE_FORMAT;
 use super::mistake::{Fault, fault};
+
+/// The default UDP port that announces extension-udp, the same as Host-INT's.
+pub const EXTENSION_PORT: u16 = 33122;
 
 /// Options for how packets with INT are told from others, which sink, source and transit hop share.
 #[derive(Args, Clone, Debug, Default)]

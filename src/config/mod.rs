@@ -13,7 +13,6 @@ mod duration;
 mod engines;
 mod file;
 mod file_lists;
-
 mod heading;
 mod http;
 mod int_mode;
@@ -42,7 +41,6 @@ mod queue;
 mod receivers;
 mod roles;
 mod secret;
-
 mod sink;
 mod sink_checks;
 mod sink_options;
@@ -80,7 +78,7 @@ pub use http::{
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
 pub use key::read_key;
-pub use mark::{BadMark, DscpMark, IntDscpOption};
+pub use mark::{BadMark, DscpMark, EXTENSION_PORT, IntDscpOption};
 pub use mistake::{ConfigError, Fault, Mistake};
 pub use node_name::{IdentityOptions, IdentitySettings};
 pub use number::number_problem;
@@ -95,7 +93,7 @@ pub use precedence::{Settled, settle, settle_source};
 pub use push::{PushConfig, PushOptions};
 pub use push_headers::PushHeaders;
 pub use queue::QueueOptions;
-pub use receivers::report_ports;
+pub use receivers::{MAX_REPORT_PORTS, MAX_SPREAD, report_ports};
 pub use roles::Role;
 pub use secret::Password;
 pub use sink::SinkConfig;
@@ -113,14 +111,5 @@ pub use transit::{TransitConfig, TransitOptions, TransitSetup};
 pub use variable::{variable, variables};
 pub use watch::{FileRules, WatchOptions};
 
-/// The default UDP port that announces extension-udp, the same as Host-INT's.
-pub const EXTENSION_PORT: u16 = 33122;
-
 /// The usual path of a host's config file, which the services always use.
 pub const USUAL_FILE: &str = "/etc/hostint/hostint.toml";
-
-/// The number of report ports that the kernel half can hold, including the default one; datapath::host compares it.
-pub const MAX_REPORT_PORTS: usize = 8;
-
-/// Most collectors that a sink can spread its reports over.
-pub const MAX_SPREAD: usize = 64;

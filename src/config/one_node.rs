@@ -1,14 +1,23 @@
 //! A host has one node id, whatever roles the config file gives it.
 
-use super::file::File;
+use std::path::Path;
+
 use super::mistake::Mistake;
+use super::sink_options::SinkOptions;
+use super::source::SourceOptions;
+use super::table::SettingsTable;
 use super::table_name::{SINK, SOURCE, TRANSIT};
+use super::transit::TransitOptions;
 
 /// Returns the mistakes of tables that give this host another node id than the first one of them does.
-pub fn check(file: &File) -> Vec<Mistake> {
-    let (source, transit) = (&file.source, &file.transit);
+pub fn check(
+    file: &Path,
+    sink: &SettingsTable<SinkOptions>,
+    source: &SettingsTable<SourceOptions>,
+    transit: &SettingsTable<TransitOptions>,
+) -> Vec<Mistake> {
     let nodes = [
-        (SINK, file.sink.options.node_id, None),
+        (SINK, sink.options.node_id, None),
         (
             SOURCE,
             source.options.node_id,
@@ -31,7 +40,7 @@ pub fn check(file: &File) -> Vec<Mistake> {
         .filter_map(|(table, node, entry)| {
             let node = node.filter(|node| *node != known)?;
             Some(Mistake {
-                file: Some(file.path.display().to_string()),
+                file: Some(file.display().to_string()),
                 line: entry.map(|entry| entry.line),
                 table: Some(table.to_owned()),
                 key: Some("node-id".to_owned()),

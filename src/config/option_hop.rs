@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::TimeSpan;
+use super::duration::TimeSpan;
 use super::heading::MEASURING;
 use super::link_speed::LinkSpeed;
 use super::mistake::{Fault, fault};

@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 
-use super::SourceEncapsulation;
 use super::heading::TAGGING;
 use super::mistake::{Fault, fault};
+use super::source_encapsulation::SourceEncapsulation;
 use crate::model::Encapsulation;
 
 /// What an entry may tell besides node, ports and arrival.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::TimeSpan;
+use super::duration::TimeSpan;
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS};
 use super::http::{POSTCARDS_HTTP_PORT, check_http};
 use super::mistake::{Fault, fault, item_fault, missing};

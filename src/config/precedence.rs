@@ -4,16 +4,17 @@ use std::path::Path;
 
 use crate::model::name_pattern::may_stand_for;
 
+use super::collect::CollectOptions;
 use super::file::{CommandSettings, File};
 use super::mistake::{ConfigError, in_order};
-use super::one_node;
 use super::overrides::Overrides;
-use super::source::SourceSetup;
+use super::postcards::PostcardsOptions;
+use super::sink_options::SinkOptions;
+use super::source::{SourceOptions, SourceSetup};
 use super::table::SettingsTable;
 use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT};
-use super::{
-    CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions, TransitOptions,
-};
+use super::tcp::TcpOptions;
+use super::transit::TransitOptions;
 
 /// Checked settings, and the file that they came from, if there was one.
 #[derive(Clone, Debug)]
@@ -89,7 +90,7 @@ pub fn settle<O: CommandSettings>(
     if O::TABLE != COLLECT {
         mistakes.extend(file.check_others_table::<CollectOptions>());
     }
-    mistakes.extend(one_node::check(&file));
+    mistakes.extend(file.check_one_node());
     let config = checked
         .map_err(|faults| {
             let table = O::table(&file);

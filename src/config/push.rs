@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::TimeSpan;
+use super::duration::TimeSpan;
 use super::heading::STATUS;
 use super::mistake::{Fault, fault, secret_fault};
 use super::otlp::OtlpOptions;

@@ -2,8 +2,13 @@
 
 use super::mistake::{Fault, fault, item_fault};
 use super::place::port_of;
-use super::{MAX_REPORT_PORTS, MAX_SPREAD};
 use crate::model::REPORT_PORT;
+
+/// The number of report ports that the kernel half can hold, including the default one; datapath::host compares it.
+pub const MAX_REPORT_PORTS: usize = 8;
+
+/// Most collectors that a sink can spread its reports over.
+pub const MAX_SPREAD: usize = 64;
 
 pub(super) fn check_receivers(
     collectors: &[String],

@@ -1,10 +1,13 @@
 //! The roles that a config file gives this host: those that it has a table for.
 
+use super::collect::CollectOptions;
 use super::file::{CommandSettings, File};
-use super::mistake::{ConfigError, in_order};
-use super::{
-    CollectOptions, PostcardsOptions, SinkOptions, SourceOptions, TcpOptions, TransitOptions,
-};
+use super::mistake::{ConfigError, Mistake, in_order};
+use super::postcards::PostcardsOptions;
+use super::sink_options::SinkOptions;
+use super::source::SourceOptions;
+use super::tcp::TcpOptions;
+use super::transit::TransitOptions;
 
 /// What a daemon of this host does.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -76,7 +79,7 @@ impl File {
 
     /// Mistakes within one table that no flags are added to. What is missing is told at the table's header; secrets are read
     /// where the file is checked.
-    fn check_alone<O: CommandSettings>(&self) -> Vec<super::Mistake> {
+    fn check_alone<O: CommandSettings>(&self) -> Vec<Mistake> {
         let table = O::table(self);
         let Err(mut faults) = table.options.clone().check() else {
             return Vec::new();

@@ -4,8 +4,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::choice::{Compat, HookChoice};
+use super::duration::TimeSpan;
 use super::http::{SINK_HTTP_PORT, check_http};
 use super::key::check_key;
+use super::mark::DscpMark;
 use super::mistake::{Fault, fault, missing};
 use super::node_name::IdentitySettings;
 use super::push::PushConfig;
@@ -15,7 +18,6 @@ use super::sink_checks::{
     check_prefixes, check_summaries, check_timeouts,
 };
 use super::sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
-use super::{Compat, DscpMark, HookChoice, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId, Prefix};
 
 /// The sink's settings, checked.

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::choice::{Compat, HookChoice};
+use super::duration::TimeSpan;
 use super::mistake::{Fault, fault, item_fault};
 use super::sink_options::{ReportFormat, XdpMode};
-use super::{Compat, HookChoice, TimeSpan};
 use crate::model::{Encapsulation, Prefix, UnknownEncapsulation};
 
 /// The number of prefixes that the kernel half has room for.

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::choice::{Compat, HookChoice};
 use super::clock_error::ClockErrorOption;
+use super::duration::TimeSpan;
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST, WIRE_FORMAT};
 use super::mark::{IntDscpOption, MarkOptions};
 use super::node_name::IdentityOptions;
 use super::push::PushOptions;
-use super::{Compat, HookChoice, TimeSpan};
 
 /// The XDP mode of the sink's program.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]

@@ -5,18 +5,20 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::choice::{Compat, Superpackets};
 use super::clock_error::ClockErrorOption;
+use super::duration::TimeSpan;
 use super::heading::{ESSENTIALS, LIMITS, REPORTS, TAGGING, TRUST, WIRE_FORMAT};
 use super::int_mode::IntModeOptions;
 use super::key::check_key;
-use super::mark::{IntDscpOption, MarkOptions};
+use super::mark::{DscpMark, IntDscpOption, MarkOptions};
 use super::mistake::{Fault, fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::path_items::{PathItemOptions, PathItems};
 use super::receivers::check_receivers;
+use super::source_encapsulation::{FORM_UNKNOWN, SourceEncapsulation};
 use super::source_hook::SourceHook;
 use super::source_room::{encapsulates, hops_room, room};
-use super::{Compat, DscpMark, FORM_UNKNOWN, SourceEncapsulation, Superpackets, TimeSpan};
 use crate::model::{Encapsulation, LeaseKey, NodeId};
 
 /// Options of `hostint source attach`, which are also keys of its table in the config file.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::SourceHook;
+use super::source_hook::SourceHook;
 use crate::model::Encapsulation;
 
 /// What `--encap` of a source says.

@@ -1,6 +1,8 @@
 //! The bytes that the INT of a source may add to a packet.
 
-use super::{PathItems, SourceEncapsulation, Superpackets};
+use super::choice::Superpackets;
+use super::path_items::PathItems;
+use super::source_encapsulation::SourceEncapsulation;
 use crate::model::Encapsulation;
 
 pub(super) fn encapsulates(way: Superpackets) -> bool {

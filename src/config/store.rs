@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::duration::TimeSpan;
 use super::heading::HISTORY;
 use super::mistake::{Fault, fault};
-use super::{Size, TimeSpan};
+use super::size::Size;
 
 const DEFAULT_BYTES: u64 = 4 << 30;
 const LEAST_BYTES: u64 = 16 << 20;

@@ -2,11 +2,10 @@
 
 use clap::Args;
 
-use super::DscpMark;
 use super::carriers::{CarrierOptions, Carriers};
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS, TRUST};
 use super::http::{TRANSIT_HTTP_PORT, check_http};
-use super::mark::MarkOptions;
+use super::mark::{DscpMark, MarkOptions};
 use super::mistake::{Fault, fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::TimeSpan;
+use super::duration::TimeSpan;
 use crate::model::PortRange;
 
 /// The type of value that a setting takes.

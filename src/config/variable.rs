@@ -4,10 +4,13 @@ use std::env;
 
 use clap::ValueEnum;
 
+use super::choice::HookChoice;
 use super::duration::TimeSpan;
+use super::size::Size;
 use super::source::SHORTEST_IDLE;
+use super::source_encapsulation::SourceEncapsulation;
+use super::source_hook::SourceHook;
 use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT};
-use super::{HookChoice, Size, SourceEncapsulation, SourceHook};
 use crate::model::{Encapsulation, QueueRule};
 
 /// The variable of a flag that all commands share.

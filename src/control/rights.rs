@@ -1,6 +1,6 @@
 //! The rights of clients: which users may ask for the status, and which may change something.
 
-use super::Request;
+use super::message::Request;
 
 /// The process at the other end of a connection, as the kernel names it.
 #[derive(Clone, Debug, Eq, PartialEq)]

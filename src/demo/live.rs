@@ -8,8 +8,10 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::network::{DEV, DemoNetwork, RIGHT, ROUTER_DEV};
+use super::page::{self, PAGE_PORT};
 use super::roles::DemoRoles;
-use super::{INTERRUPTED, PAGE_PORT, SLICE, page, print, say, stay, stays, traffic};
+use super::session::{INTERRUPTED, SLICE, print, say, stay, stays};
+use super::traffic;
 use crate::cli::{DemoArgs, exit};
 use crate::datapath::demo_loss::DemoLoss;
 use crate::os::privileges::{self, Capability};

@@ -6,9 +6,11 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use super::PAGE_PORT;
 use super::network::DemoNetwork;
 use crate::os::privileges;
+
+/// The port of the page, as of any collector.
+pub const PAGE_PORT: u16 = 13277;
 
 /// The most connections at a time.
 const MOST: usize = 64;

@@ -8,8 +8,9 @@ use anyhow::{Context, Result};
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::mkdtemp;
 
+use super::recording;
 use super::roles::DemoRoles;
-use super::{print, recording, say, stay, stays};
+use super::session::{print, say, stay, stays};
 use crate::cli::{DemoArgs, exit};
 use crate::os::signals;
 

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{INTERRUPTED, SLICE};
+use super::session::{INTERRUPTED, SLICE};
 use crate::os::private_netns::{PrivateNetns, spawn};
 use crate::os::signals;
 

@@ -5,8 +5,8 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::answer::{Accepted, Trouble};
 use super::counts::DeliveryCounts;
-use super::{Accepted, Trouble};
 
 /// The pause after a delivery that failed. It doubles from one failure to the next.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);

@@ -10,7 +10,7 @@ use ureq::http::Response;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
-use super::Trouble;
+use super::answer::Trouble;
 
 /// The longest time of a request with its answer.
 const TIMEOUT: Duration = Duration::from_secs(10);

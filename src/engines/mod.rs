@@ -1,6 +1,7 @@
 //! The engines to which a collector hands its reports on. Each has a queue and a thread of its own, so that none blocks
 //! the socket, the store or another engine. Metrics are pushed in the same way.
 
+mod answer;
 #[cfg(feature = "clickhouse")]
 pub mod clickhouse;
 mod clock;
@@ -22,8 +23,9 @@ mod parcel;
 pub mod push;
 mod runner;
 
+pub use answer::{Accepted, Trouble};
 pub use engine_set::Engines;
 pub use feed::{Feed, FeedReport};
 pub use outlet::Patience;
 pub use parcel::{FedBatch, FedReport, Parcel, RunId};
-pub use runner::{Accepted, Engine, Pace, Trouble};
+pub use runner::{Engine, Pace};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use super::answer::{Accepted, Trouble};
 use super::delivery::EngineDelivery;
 use super::parcel::{FedBatch, Parcel};
 
@@ -42,23 +43,6 @@ pub trait Engine: Send {
 pub struct Pace {
     pub reports: usize,
     pub linger: Duration,
-}
-
-/// The engine has taken the parcel, but for some reports.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Accepted {
-    /// The number of reports that it refused.
-    pub refused: usize,
-    pub why: Option<String>,
-}
-
-/// The reason why an engine does not have a parcel, and what to try.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Trouble {
-    /// The engine may take the parcel later.
-    Later(String),
-    /// The engine will never take the parcel.
-    Refused(String),
 }
 
 pub(super) struct Runner {

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
+use super::counts::{CollectorStanding, DatagramCounts, DestinationCounts, LostCounts};
 use super::form::Reporter;
 use super::numbers::ReportNumbers;
 use super::prober::{CollectorNews, Prober};
 use super::socket::{Sockets, path_mtu};
-use super::{CollectorStanding, DatagramCounts, DestinationCounts, LostCounts};
 use crate::model::{HwId, NodeId, ReportVersion};
 use crate::os::wait::Wait;
 use crate::wire::{report_v05, report_v10, report_v20};

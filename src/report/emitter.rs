@@ -4,14 +4,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use super::counts::{CollectorStanding, EmitterCounts};
 use super::destination::Destination;
 use super::form::{ReportForm, WrittenAs, write_v05};
-use super::log::ReportLog;
+use super::log::{LogError, LogSettings, ReportLog};
 use super::packet_senders::PacketSenders;
 use super::prober::CollectorNews;
 use super::socket::Sockets;
 use super::spread::Spread;
-use super::{CollectorStanding, EmitterCounts, LogError, LogSettings};
 use crate::model::coverage::CoverageReport;
 use crate::model::crossings::CrossingReport;
 use crate::model::drop_totals_report::DropTotalsReport;

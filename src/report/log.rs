@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::LogCounts;
+use super::counts::LogCounts;
 use super::log_line::LogLine;
 use crate::model::{Record, Report};
 use crate::os::line_file::{LineCounts, LineFile, OpenError};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use super::counts::{LostCounts, SenderCounts};
 use super::socket::Sockets;
-use super::{LostCounts, SenderCounts};
 use crate::wire::report_v05;
 
 /// The most packet senders that have a numbering at a time.

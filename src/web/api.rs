@@ -1,23 +1,19 @@
 //! The paths below /api, and the page that uses them.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::routing::get;
-use tokio::sync::Semaphore;
 
 use super::parameters::Parameters;
 use super::queries::Histories;
 use super::responses::{self, HttpRefusal, Json, PlacedJson};
+use super::state::Api;
 use super::{assets, guard, news};
 use crate::model::{CollectStatus, History, Question, Span};
-
-/// A status younger than this is answered again, without asking the collector.
-const FRESH: Duration = Duration::from_millis(500);
 
 /// The sources of everything that the page shows.
 pub struct PageSources {
@@ -30,34 +26,6 @@ pub struct PageSources {
     pub bound: SocketAddr,
     /// The addresses at which the collector receives reports, shown while there are none.
     pub collects_on: Vec<SocketAddr>,
-}
-
-/// The state from which all responses are made.
-pub(super) struct Api {
-    histories: Histories,
-    ask_status: Box<dyn Fn() -> CollectStatus + Send + Sync>,
-    last_status: Mutex<Option<(Instant, Arc<CollectStatus>)>>,
-    now_ns: fn() -> u64,
-    collects_on: Vec<String>,
-    pub(super) live: Arc<Semaphore>,
-}
-
-impl Api {
-    /// The counts of now or of a moment ago, because many pages may ask.
-    pub(super) fn status(&self) -> Arc<CollectStatus> {
-        let mut last = self
-            .last_status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        match last.as_ref() {
-            Some((at, status)) if at.elapsed() < FRESH => Arc::clone(status),
-            _ => {
-                let status = Arc::new((self.ask_status)());
-                *last = Some((Instant::now(), Arc::clone(&status)));
-                status
-            }
-        }
-    }
 }
 
 /// The routes of the page and of its API.

@@ -12,6 +12,7 @@ mod places;
 mod queries;
 mod responses;
 mod server;
+mod state;
 mod timed_stream;
 
 pub use api::{PageSources, page};

@@ -14,8 +14,8 @@ use futures_core::Stream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::api::Api;
 use super::responses::HttpRefusal;
+use super::state::Api;
 
 /// Most pages that receive news at once.
 pub(super) const MOST: usize = 32;

@@ -1,7 +1,7 @@
 //! The name of a class in a report.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use crate::model::node_identity::is_plain;
 
 /// Reads a name of this length; that of no class is 0. Sinks take no name that does not show, so one was not made by them.

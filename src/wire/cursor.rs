@@ -1,6 +1,6 @@
 //! A position in untrusted bytes that cannot leave them.
 
-use super::DecodeError;
+use super::error::DecodeError;
 
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -25,6 +25,22 @@ impl<'a> Cursor<'a> {
     /// The remaining bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.offset..).unwrap_or_default()
+    }
+
+    /// Refuses bytes behind this position.
+    pub(super) fn end(
+        &self,
+        what: &'static str,
+        expected: &'static str,
+    ) -> Result<(), DecodeError> {
+        if self.rest().is_empty() {
+            return Ok(());
+        }
+        Err(DecodeError::Length {
+            what,
+            found: self.bytes.len(),
+            expected,
+        })
     }
 
     pub(super) fn array<const N: usize>(

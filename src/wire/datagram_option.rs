@@ -1,5 +1,6 @@
 //! INT in an option behind a datagram's data, as a source writes it: include/hostint/int_option.h has the layout.
 
+use super::checksum::checksum;
 use crate::model::NodeId;
 
 /// Bytes of the area of options, without the byte in front of it where the UDP length is odd.
@@ -22,6 +23,6 @@ pub fn area(udp_len: usize, node: NodeId, sequence: u32) -> Vec<u8> {
     option.extend(node.0.to_be_bytes());
     let padding = vec![0; udp_len % 2];
     let len = (padding.len() + LEN) as u16;
-    let check = super::lease::probe_packet::checksum(&[&len.to_be_bytes(), &option]);
+    let check = checksum(&[&len.to_be_bytes(), &option]);
     [padding, check.to_be_bytes().to_vec(), option].concat()
 }

@@ -1,8 +1,10 @@
 //! INT v0.5 and v1.0 metadata headers with their stacks, and departures from them that can be read in one way only.
 
-use super::int_header::{self, read_stack};
+use super::error::DecodeError;
+use super::hop_stack::read_stack;
+use super::int_refusal;
+use super::int_v2;
 use super::metadata_items::{ItemLayout, OTHER_V10, layout_of, words_of};
-use super::{DecodeError, int_refusal};
 use crate::model::{IntHeader, IntType, IntVersion, Quirk};
 
 /// The instructions whose items have other lengths on some devices.
@@ -62,7 +64,7 @@ fn version_two(kind: u8, bytes: &[u8], words: usize) -> Result<IntHeader, Decode
     let early = v10(Stated::Two, kind, bytes, stack_words)?;
     let hop_words = bytes.get(2).map_or(0, |byte| usize::from(byte & 0x1f));
     let is_whole = stack_words >= 1 && (stack_words - 1).is_multiple_of(hop_words.max(1));
-    if is_whole && int_header::v2(kind, bytes, words - 1).is_ok() {
+    if is_whole && int_v2::header(kind, bytes, words - 1).is_ok() {
         return Err(int_refusal::TWO_LAYOUTS);
     }
     Ok(early)

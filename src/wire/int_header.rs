@@ -4,12 +4,12 @@
 //! type, version, counts, bitmap and lengths agree and at least one instruction is set; all other bytes are the
 //! packet's data.
 
-use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::int_early::{self, Stated};
+use super::int_refusal;
+use super::int_v2;
 use super::int_v05::{BLOCK_BYTES, IntBlock, SHIM_TYPE};
-use super::metadata_items::{self, ItemLayout, layout_of, words_of};
-use super::{DecodeError, int_refusal};
-use crate::model::{IntDomain, IntHeader, IntType, IntVersion, Metadata};
+use crate::model::{IntHeader, IntType, IntVersion, Metadata};
 
 const SHIM_BYTES: usize = 4;
 
@@ -77,7 +77,7 @@ fn v2_behind_l4(bytes: &[u8]) -> Result<FoundHeader, DecodeError> {
             0,
         ));
     }
-    let mut header = v2(types >> 4, rest, words)?;
+    let mut header = int_v2::header(types >> 4, rest, words)?;
     let mut next = None;
     // NPT defines the meaning of the last two bytes.
     match (types >> 2 & 3, high) {
@@ -126,7 +126,10 @@ pub(super) fn in_vxlan_gpe(bytes: &[u8]) -> Result<FoundHeader, DecodeError> {
         }
         (words, flags) if flags & 0x7f == 0 => {
             let words = usize::from(words);
-            (v2(types >> 4, rest, words)?, SHIM_BYTES + 4 * words)
+            (
+                int_v2::header(types >> 4, rest, words)?,
+                SHIM_BYTES + 4 * words,
+            )
         }
         (_, flags) => {
             return Err(int_refusal::field(
@@ -155,7 +158,7 @@ pub(super) fn in_gre(bytes: &[u8]) -> Result<FoundHeader, DecodeError> {
             0,
         ));
     }
-    let header = v2(types >> 4, rest, words)?;
+    let header = int_v2::header(types >> 4, rest, words)?;
     let next = u16::from_be_bytes([high, low]);
     Ok(FoundHeader::new(header, SHIM_BYTES + 4 * words, Some(next)))
 }
@@ -166,7 +169,7 @@ pub(super) fn in_geneve(kind: u8, data: &[u8], words: usize) -> Result<IntHeader
     match version_of(data) {
         0 => int_early::v05(kind, data, stack(2)?),
         1 => int_early::v10(Stated::One, kind, data, stack(2)?),
-        _ => v2(kind, data, words),
+        _ => int_v2::header(kind, data, words),
     }
 }
 
@@ -183,105 +186,6 @@ impl FoundHeader {
 /// The version that a metadata header states.
 fn version_of(header: &[u8]) -> u8 {
     header.first().map_or(0, |first| first >> 4)
-}
-
-/// A v2.x header of `words` words, its stack included.
-pub(super) fn v2(kind: u8, bytes: &[u8], words: usize) -> Result<IntHeader, DecodeError> {
-    let [first, flags, hop_ml, remaining, high, low, ..] = int_refusal::fixed::<12>(bytes)?;
-    let bits = u16::from_be_bytes([high, low]);
-    if first >> 4 != 2 {
-        return Err(int_refusal::version(first >> 4));
-    }
-    let mut cursor = Cursor::behind(bytes, 6);
-    let domain = IntDomain {
-        id: cursor.u16("INT domain")?,
-        instructions: cursor.u16("INT domain")?,
-        flags: cursor.u16("INT domain")?,
-    };
-    if bits == 0 && domain.instructions == 0 {
-        return Err(int_refusal::NOTHING_ASKED);
-    }
-    let stack_words = words.checked_sub(3).ok_or(int_refusal::SHIM_TOO_SHORT)?;
-    let mut header = IntHeader::new(IntVersion::V2, IntType::Md, bits);
-    header.discard = first & 8 != 0;
-    header.domain = Some(domain).filter(|domain| *domain != IntDomain::default());
-    let rest = bytes.get(12..).unwrap_or_default();
-    let layout = layout_of(IntVersion::V2);
-    let reserved = |found: [u8; 3]| {
-        let found = u32::from_be_bytes([0, found[0], found[1], found[2]]);
-        match found {
-            0 => Ok(()),
-            _ => Err(int_refusal::field("reserved bits of INT v2", 4, found, 0)),
-        }
-    };
-    match kind {
-        1 | 2 => {
-            reserved([first & 1, flags, hop_ml & 0xe0])?;
-            let (hop_words, least) = (usize::from(hop_ml), words_of(layout, bits));
-            if hop_words < least {
-                let what = "hop length (Hop ML) of INT v2, by its bitmap,";
-                return Err(int_refusal::field(what, 6, hop_ml, least));
-            }
-            // Only a domain has words that the source alone writes.
-            let are_hops = stack_words.checked_rem(hop_words).unwrap_or(stack_words) == 0;
-            if domain.id == 0 && domain.instructions == 0 && !are_hops {
-                let what = int_refusal::V2_STACK;
-                return Err(int_refusal::not_whole_hops(what, stack_words));
-            }
-            if kind == 2 {
-                header.kind = IntType::Destination;
-            }
-            header.hops_exceeded = first & 4 != 0;
-            header.mtu_exceeded = first & 2 != 0;
-            header.remaining_hops = Some(remaining);
-            read_stack(&mut header, layout, rest, hop_words, stack_words, true);
-        }
-        3 => {
-            reserved([first & 7, flags, hop_ml | remaining])?;
-            header.kind = IntType::Mx;
-            read_stack(&mut header, layout, rest, 0, stack_words, true);
-        }
-        found => {
-            return Err(DecodeError::Kind {
-                what: "INT type",
-                found,
-                expected: "1 (MD), 2 (destination) or 3 (MX)",
-            });
-        }
-    }
-    Ok(header)
-}
-
-/// Reads as much of the stack as there is: whole hops, then words that only the source wrote.
-pub(super) fn read_stack(
-    header: &mut IntHeader,
-    layout: &ItemLayout,
-    bytes: &[u8],
-    hop_words: usize,
-    stack_words: usize,
-    source_words: bool,
-) {
-    let stack = bytes.get(..4 * stack_words).unwrap_or(bytes);
-    header.truncated = stack.len() < 4 * stack_words;
-    let domain_words = hop_words.saturating_sub(words_of(layout, header.instructions));
-    let mut cursor = Cursor::new(stack);
-    let hops = stack_words.checked_div(hop_words).unwrap_or(0);
-    for _ in 0..hops {
-        let hop = metadata_items::decode(
-            &mut cursor,
-            layout,
-            header.instructions,
-            domain_words,
-            false,
-        );
-        match hop {
-            Ok(hop) => header.hops.push(hop),
-            Err(_) => return,
-        }
-    }
-    while source_words && let Ok(word) = cursor.u32("") {
-        header.source_words.push(word);
-    }
 }
 
 /// Host-INT's block: shim type 3, a v0.5 header with one hop, a sequence number, a tail.

@@ -1,6 +1,6 @@
 //! The reasons why bytes that look like INT are none. Offsets count from the shim, or from a Geneve option.
 
-use super::DecodeError;
+use super::error::DecodeError;
 use super::metadata_items::{layout_of, words_of};
 use crate::model::IntVersion;
 

@@ -3,8 +3,8 @@
 //! A block is the v0.5 TCP/UDP shim header (type 3), metadata header and stack, followed by a sequence number that the
 //! instruction count does not cover; in packets, v0.5's tail follows.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use crate::model::{Hop, HopQueue, HopStack, NodeId};
 
 /// Shim type of Host-INT blocks.

@@ -1,7 +1,7 @@
 //! Metadata items by the bits that announce them: INT's instruction bitmaps and v2.0's RepMdBits.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use crate::model::{IntVersion, Metadata, NodeId, Quirk, ReservedWord};
 
 /// One item of a node's metadata.

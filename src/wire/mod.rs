@@ -1,15 +1,18 @@
 //! Encoding and decoding: bytes to model values and back, total over untrusted input, without I/O.
 
+mod checksum;
 mod class_name;
 mod cursor;
 mod datagram_option;
 mod error;
 mod fragment;
+mod hop_stack;
 mod int_early;
 mod int_header;
 mod int_refusal;
 mod int_stack;
 pub mod int_v05;
+mod int_v2;
 pub mod ioam;
 pub mod lease;
 mod metadata_items;

@@ -4,9 +4,10 @@ use std::net::IpAddr;
 
 use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket};
 
+use super::error::DecodeError;
 use super::int_header::{self, FoundHeader};
+use super::int_refusal;
 use super::tunnel::{self, FoundInt, Inside};
-use super::{DecodeError, int_refusal};
 use crate::model::{FirstHeader, FlowKey, IntType, Packet, Vlans};
 
 /// Most nested IP headers that are followed.

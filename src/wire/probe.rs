@@ -1,7 +1,7 @@
 //! Probes: a sink's question to a collector at its report port, and the answer, which has the same length.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use crate::model::NodeId;
 
 /// The first four bytes of a message. No telemetry report starts with them: its first four bits are its version, and 15

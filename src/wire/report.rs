@@ -1,10 +1,10 @@
 //! A datagram of telemetry reports of any version; the first bits tell the versions apart.
 
+use super::error::DecodeError;
 pub use super::report_content::{NodeNotice, ReportGroup};
 use super::{
-    DecodeError, packet, report_clock, report_coverage, report_crossings, report_drop_totals,
-    report_header, report_identity, report_option_hops, report_path, report_v05, report_v10,
-    report_v20,
+    packet, report_clock, report_coverage, report_crossings, report_drop_totals, report_header,
+    report_identity, report_option_hops, report_path, report_v05, report_v10, report_v20,
 };
 use crate::model::{Body, Report, ReportVersion};
 

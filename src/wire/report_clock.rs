@@ -5,8 +5,9 @@
 use std::num::NonZeroU32;
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
+use super::report_framed;
 use super::report_header::HEADER_BYTES;
-use super::{DecodeError, report_framed};
 use crate::model::clock_evidence::{
     ClockEvidence, ClockReading, LeaseExchange, MOST_CLOCK_PEERS, MOST_EXCHANGES, MOST_PACKETS,
     MOST_READINGS, PeerEvidence, QuickPacket,

@@ -2,9 +2,10 @@
 
 use super::class_name;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_header::HEADER_BYTES;
-use super::{DecodeError, report_identity, report_option};
+use super::{report_identity, report_option};
 use crate::model::{
     CongestionControl, CongestionPhase, ConnectionReport, HeldUp, Limit, LimitedTimes,
     MOST_CLASS_BYTES, NodeId, TcpFigures, TcpNews, TcpPhase, TcpReport, TcpSample,
@@ -98,34 +99,15 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<ConnectionReport, D
         congestion_state,
         ..TcpFigures::default()
     };
-    let bits = cursor.u16("flags of a connection")?;
-    let known = flags(&mut tcp).len();
-    cursor.check(
-        "unknown flags of a connection",
-        2,
-        (bits >> known).into(),
-        0,
-    )?;
-    for (bit, flag) in flags(&mut tcp).into_iter().enumerate() {
-        *flag = bits >> bit & 1 != 0;
-    }
-    let has = cursor.u16("fields of a connection")?;
-    cursor.check(
-        "unknown fields of a connection",
-        2,
-        (has & !has::ALL).into(),
-        0,
-    )?;
+    read_flags(&mut cursor, &mut tcp)?;
+    let has = fields(&mut cursor)?;
     let mut reader = Reader { cursor, has };
     let id = reader.long("number of the connection")?;
     let time_ns = reader.long("time of the state")?;
     let begun_ns = reader.long_if(has::BEGUN, "beginning of the connection")?;
     let cgroup = reader.long_if(has::CGROUP, "cgroup")?;
     let samples = reader.long("samples")?;
-    let mut times = LimitedTimes::default();
-    for limit in Limit::ALL {
-        times.add(limit, reader.long("limited time")?);
-    }
+    let times = limited_times(&mut reader)?;
     read_longs(&mut reader, &mut tcp)?;
     read_words(&mut reader, &mut tcp)?;
     let cursor = &mut reader.cursor;
@@ -135,17 +117,9 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<ConnectionReport, D
     let (flow, _) = decode_flow(cursor, 0)?;
     tcp.congestion_control = congestion_control(cursor)?;
     let class = class(cursor)?;
-    let option = match has & has::OPTION {
-        0 => None,
-        _ => Some(report_option::decode(cursor)?),
-    };
-    if !cursor.rest().is_empty() {
-        return Err(DecodeError::Length {
-            what: "connection report",
-            found: datagram.len(),
-            expected: "no more than its fields",
-        });
-    }
+    let option = (has & has::OPTION != 0).then(|| report_option::decode(cursor));
+    let option = option.transpose()?;
+    cursor.end("connection report", "no more than its fields")?;
     let sample = TcpSample {
         flow,
         time_ns,
@@ -171,6 +145,41 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<ConnectionReport, D
             sample,
         },
     })
+}
+
+fn read_flags(cursor: &mut Cursor<'_>, tcp: &mut TcpFigures) -> Result<(), DecodeError> {
+    let bits = cursor.u16("flags of a connection")?;
+    let known = flags(tcp).len();
+    cursor.check(
+        "unknown flags of a connection",
+        2,
+        (bits >> known).into(),
+        0,
+    )?;
+    for (bit, flag) in flags(tcp).into_iter().enumerate() {
+        *flag = bits >> bit & 1 != 0;
+    }
+    Ok(())
+}
+
+/// Reads which fields have a value.
+fn fields(cursor: &mut Cursor<'_>) -> Result<u16, DecodeError> {
+    let has = cursor.u16("fields of a connection")?;
+    cursor.check(
+        "unknown fields of a connection",
+        2,
+        (has & !has::ALL).into(),
+        0,
+    )?;
+    Ok(has)
+}
+
+fn limited_times(reader: &mut Reader<'_>) -> Result<LimitedTimes, DecodeError> {
+    let mut times = LimitedTimes::default();
+    for limit in Limit::ALL {
+        times.add(limit, reader.long("limited time")?);
+    }
+    Ok(times)
 }
 
 /// A value that has a number on the wire.

@@ -1,6 +1,6 @@
 //! The content of a datagram of telemetry reports.
 
-use super::DecodeError;
+use super::error::DecodeError;
 use super::report_v20_parts::SEQUENCE_BITS;
 use crate::model::coverage::CoverageReport;
 use crate::model::crossings::CrossingReport;

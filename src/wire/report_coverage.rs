@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_header::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
-use super::{DecodeError, class_name, report_framed};
+use super::{class_name, report_framed};
 use crate::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use crate::model::{MOST_CLASS_BYTES, NodeId, Volume};
 

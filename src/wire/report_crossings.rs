@@ -2,9 +2,10 @@
 //! later ones tell of the same blocks again.
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
+use super::report_framed;
 use super::report_header::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
-use super::{DecodeError, report_framed};
 use crate::model::NodeId;
 use crate::model::crossings::{
     CoveredFlows, CrossingCounts, CrossingFlow, CrossingPlace, CrossingReport, SteadyTtl,

@@ -2,11 +2,12 @@
 //! it repeats sums.
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
+use super::report_framed;
 use super::report_header::HEADER_BYTES;
 use super::report_host_drop::{count, emit_count, position};
 use super::report_names::{MOST_NAME, emit_name, name};
 use super::summary_totals::MOST_SUMMARY_BYTES;
-use super::{DecodeError, report_framed};
 use crate::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use crate::model::{KernelReason, NodeId};
 

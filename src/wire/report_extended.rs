@@ -4,10 +4,11 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
+use super::int_v05;
 use super::int_v05::QueueWords;
 use super::report_header::HEADER_BYTES;
 use super::report_hostint::{GAP_BYTES, decode_gap, emit_gap};
-use super::{DecodeError, int_v05};
 use crate::model::{
     DropSummary, FlowKey, LatencyReport, QueueDepth, ReportVersion, ReportedPacket, Vlans,
 };

@@ -1,7 +1,7 @@
 //! hostint's framed reports (NProto 15): a sub-kind, the length of what follows, and that.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow as emit_key};
 use super::report_header::HEADER_BYTES;
 use super::summary_totals::{decode_totals, emit_totals};

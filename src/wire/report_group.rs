@@ -1,9 +1,10 @@
 //! hostint's report about all packets of a class from a source node: group-summary (NProto 14).
 
+use super::class_name;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_header::HEADER_BYTES;
 use super::summary_totals::{decode_totals, emit_totals};
-use super::{DecodeError, class_name};
 use crate::model::{MOST_CLASS_BYTES, NodeId, Summary, SummarySubject};
 
 /// Reads a whole datagram whose fixed header announces a group-summary report.

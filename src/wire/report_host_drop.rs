@@ -1,13 +1,14 @@
 //! hostint's report of packets of a flow that a host dropped (NProto 10).
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_header::HEADER_BYTES;
 use super::report_names::{emit_name, emit_pods, name, pods};
-use super::{DecodeError, report_tunnel};
+use super::report_tunnel;
 use crate::model::{
     DropCount, DropPosition, DroppedInt, FlowKey, HostDrop, HostDropReport, KernelReason, NodeId,
-    PacketPods,
+    PacketPods, Tunnel,
 };
 
 const SUPERPACKET: u8 = 1;
@@ -45,20 +46,8 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostDropReport, Dec
     let netns = cursor.u32("network namespace")?;
     let (queue_packets, queue_bytes) = (cursor.u32("queue packets")?, cursor.u32("queue bytes")?);
     let cgroup = cursor.u64("cgroup")?;
-    let int = DroppedInt {
-        source: NodeId(cursor.u32("source node ID")?),
-        sequence: cursor.u32("sequence number")?,
-    };
-    let int = optional(cursor, flags & HAS_INT, int, [int.source.0, int.sequence])?;
-    let (flow, _) = decode_flow(cursor, 0)?;
-    let flow_before_nat = match flags & HAS_NAT {
-        0 => None,
-        _ => Some(decode_flow(cursor, 0)?.0),
-    };
-    let tunnel = match flags & HAS_TUNNEL {
-        0 => None,
-        _ => Some(report_tunnel::decode(cursor)?),
-    };
+    let int = int(cursor, flags)?;
+    let (flow, flow_before_nat, tunnel) = flows(cursor, flags)?;
     let drop = HostDrop {
         flow,
         flow_before_nat,
@@ -90,14 +79,34 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<HostDropReport, Dec
         ifindex,
         place_address: 0,
     };
-    if !cursor.rest().is_empty() {
-        return Err(DecodeError::Length {
-            what: "host-drop report",
-            found: datagram.len(),
-            expected: "no more than its names",
-        });
-    }
+    cursor.end("host-drop report", "no more than its names")?;
     Ok(HostDropReport { time_s, node, drop })
+}
+
+/// Reads the INT of the first packet.
+fn int(cursor: &mut Cursor<'_>, flags: u8) -> Result<Option<DroppedInt>, DecodeError> {
+    let int = DroppedInt {
+        source: NodeId(cursor.u32("source node ID")?),
+        sequence: cursor.u32("sequence number")?,
+    };
+    optional(cursor, flags & HAS_INT, int, [int.source.0, int.sequence])
+}
+
+/// A flow, the flow before NAT, and the tunnel.
+type DroppedFlows = (FlowKey, Option<FlowKey>, Option<Tunnel>);
+
+/// Reads the flows and the tunnel, as far as they are announced.
+fn flows(cursor: &mut Cursor<'_>, flags: u8) -> Result<DroppedFlows, DecodeError> {
+    let (flow, _) = decode_flow(cursor, 0)?;
+    let flow_before_nat = match flags & HAS_NAT {
+        0 => None,
+        _ => Some(decode_flow(cursor, 0)?.0),
+    };
+    let tunnel = match flags & HAS_TUNNEL {
+        0 => None,
+        _ => Some(report_tunnel::decode(cursor)?),
+    };
+    Ok((flow, flow_before_nat, tunnel))
 }
 
 /// Words that are not announced must be 0.

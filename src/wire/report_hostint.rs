@@ -3,9 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
+use super::int_v05;
 use super::int_v05::QueueWords;
 use super::report_header::HEADER_BYTES;
-use super::{DecodeError, int_v05};
 use crate::model::{
     DropSummary, FlowKey, LatencyReport, NodeId, QuotedHeaders, ReportVersion, ReportedPacket,
     Transport, Vlans,

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use super::cursor::Cursor;
-use super::{DecodeError, report_framed};
+use super::error::DecodeError;
+use super::report_framed;
 use crate::model::node_identity::{
     MOST_INTERFACE_BYTES, MOST_INTERFACES, MOST_LABEL_BYTES, MOST_LABEL_KEY_BYTES, MOST_LABELS,
     MOST_NAME_BYTES, MOST_VERSION_BYTES, is_plain, printable,

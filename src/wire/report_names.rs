@@ -1,7 +1,8 @@
 //! The names in reports of hosts: of reasons, functions, interfaces and pods.
 
 use super::cursor::Cursor;
-use super::{DecodeError, report_identity};
+use super::error::DecodeError;
+use super::report_identity;
 use crate::model::PacketPods;
 use crate::model::node_identity::is_plain;
 

@@ -1,7 +1,7 @@
 //! What reports about TCP connections tell of option 114 (NProto 13, behind the names).
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use crate::model::{OptionFigures, OptionOff, WorstHop, WorstSample};
 
 /// Figures of the worst hop that may have no value. One without has zeros.

@@ -4,9 +4,10 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
+use super::report_framed;
 use super::report_header::HEADER_BYTES;
 use super::summary_totals::MOST_SUMMARY_BYTES;
-use super::{DecodeError, report_framed};
 use crate::model::NodeId;
 use crate::model::option_hops::{OptionHopPair, OptionHopsReport};
 

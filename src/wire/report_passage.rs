@@ -1,10 +1,11 @@
 //! hostint's report of the time that packets of a flow take through a host (NProto 11).
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_header::HEADER_BYTES;
 use super::report_names::{emit_name, emit_pods, name, pods};
-use super::{DecodeError, report_tunnel};
+use super::report_tunnel;
 use crate::model::{
     FlowKey, FlowPassage, FlowPassageReport, NodeId, PacketPods, PassageReason, PassageStart,
 };
@@ -76,13 +77,7 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<FlowPassageReport, 
         mean_hop_ns,
         max_hop_ns,
     };
-    if !cursor.rest().is_empty() {
-        return Err(DecodeError::Length {
-            what: "host-hop report",
-            found: datagram.len(),
-            expected: "no more than its names",
-        });
-    }
+    cursor.end("host-hop report", "no more than its names")?;
     Ok(FlowPassageReport { time_s, node, hop })
 }
 

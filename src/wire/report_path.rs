@@ -1,8 +1,8 @@
 //! hostint's report of the times of all packets of a path: path-summary (NProto 8). It is about no single packet, and has
 //! no number: it repeats totals.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_header::HEADER_BYTES;
 use super::summary_totals::{MOST_SUMMARY_BYTES, decode_distribution, emit_distribution};
 use crate::model::{

@@ -1,7 +1,7 @@
 //! hostint's report of an episode of a host's queue (NProto 12).
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow};
 use super::report_header::HEADER_BYTES;
 use super::report_names::{emit_name, name};
@@ -23,17 +23,10 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<QueueReport, Decode
     let cursor = &mut cursor;
     cursor.array::<HEADER_BYTES>("report header")?;
     let node = NodeId(cursor.u32("node ID")?);
-    let flags = cursor.u8("flags of a queue")?;
-    cursor.check("unknown flags of a queue", 1, (flags & !FLAGS).into(), 0)?;
-    let flows = cursor.u8("number of flows")?;
-    let too_many = usize::from(flows) > MOST_QUEUE_FLOWS;
-    cursor.check("more flows than possible", 1, too_many.into(), 0)?;
-    let reserved = cursor.u16("reserved bytes of a queue")?;
-    cursor.check("reserved bytes of a queue", 2, reserved.into(), 0)?;
+    let (flags, flows) = flags_and_flows(cursor)?;
     let (ifindex, queue) = (cursor.u32("output port")?, cursor.u32("queue")?);
     let handle = cursor.u32("handle of the queue")?;
-    let quota = cursor.u32("quota")?;
-    let (trigger, reset) = (cursor.u64("trigger")?, cursor.u64("reset")?);
+    let limits = limits(cursor, flags)?;
     let number = cursor.u64("number of the episode")?;
     let begin_ns = cursor.u64("time of the begin")?;
     let last_ns = cursor.u64("time of the last packet")?;
@@ -59,15 +52,7 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<QueueReport, Decode
         ifindex,
         queue,
         handle,
-        limits: QueueLimits {
-            measure: match flags & BY_BYTES {
-                0 => QueueMeasure::Time,
-                _ => QueueMeasure::Bytes,
-            },
-            trigger,
-            reset,
-            quota,
-        },
+        limits,
         episode: number,
         begin_ns,
         last_ns,
@@ -82,17 +67,36 @@ pub(super) fn decode(datagram: &[u8], time_s: u32) -> Result<QueueReport, Decode
         max_time_ns: (flags & TIMED != 0).then_some(max_time_ns),
         flows,
     };
-    if !cursor.rest().is_empty() {
-        return Err(DecodeError::Length {
-            what: "queue report",
-            found: datagram.len(),
-            expected: "no more than its names",
-        });
-    }
+    cursor.end("queue report", "no more than its names")?;
     Ok(QueueReport {
         time_s,
         node,
         episode,
+    })
+}
+
+/// Reads the flags, and how many flows follow.
+fn flags_and_flows(cursor: &mut Cursor<'_>) -> Result<(u8, u8), DecodeError> {
+    let flags = cursor.u8("flags of a queue")?;
+    cursor.check("unknown flags of a queue", 1, (flags & !FLAGS).into(), 0)?;
+    let flows = cursor.u8("number of flows")?;
+    let too_many = usize::from(flows) > MOST_QUEUE_FLOWS;
+    cursor.check("more flows than possible", 1, too_many.into(), 0)?;
+    let reserved = cursor.u16("reserved bytes of a queue")?;
+    cursor.check("reserved bytes of a queue", 2, reserved.into(), 0)?;
+    Ok((flags, flows))
+}
+
+/// Reads when an episode begins and ends, and how many packets are told of.
+fn limits(cursor: &mut Cursor<'_>, flags: u8) -> Result<QueueLimits, DecodeError> {
+    Ok(QueueLimits {
+        quota: cursor.u32("quota")?,
+        trigger: cursor.u64("trigger")?,
+        reset: cursor.u64("reset")?,
+        measure: match flags & BY_BYTES {
+            0 => QueueMeasure::Time,
+            _ => QueueMeasure::Bytes,
+        },
     })
 }
 

@@ -7,7 +7,7 @@ use super::int_stack::{self, DOMAIN, HOPS_IN_BYTES, QUEUE_BYTES, SEQUENCE, Stack
 use super::{fragment, report_header};
 use crate::model::{
     Body, ClockState, DropSummary, Hop, HopQueue, HopStack, IntHeader, IntType, IntVersion,
-    LatencyReport, Metadata, NodeId, Observation, PacketReport, QueueDepth, ReportDomain,
+    LatencyReport, Metadata, NodeId, Observation, Packet, PacketReport, QueueDepth, ReportDomain,
     ReportVersion, ReportedPacket,
 };
 
@@ -47,27 +47,7 @@ pub fn v10(observation: &Observation, dscp: u8) -> Option<PacketReport> {
 pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
     let (node, metadata, packet, bits) = match &observation.body {
         Body::Latency(report) => {
-            let arrival_ns = arrival_ns(report);
-            let hops = hops_of(report, |ts| widened(ts, arrival_ns));
-            let queue_bytes = report.queue().map(|queue| queue.bytes);
-            let words: Vec<u32> = [report.sequence].into_iter().chain(queue_bytes).collect();
-            let queue = queue_bytes.map_or(0, |_| QUEUE_BYTES);
-            let mut queues = report.hops.transit().iter().filter_map(|hop| hop.queue);
-            let unit = match queues.next() {
-                Some(HopQueue::Bytes(_)) => HOPS_IN_BYTES,
-                Some(HopQueue::Occupancy(_)) | None => 0,
-            };
-            let stack = Stack {
-                hops: &hops,
-                source_words: (SEQUENCE | queue | unit, &words),
-            };
-            let int = int_stack::emit(IntVersion::V2, &stack)?;
-            let metadata = Metadata {
-                ingress_ts: report.arrival_ns,
-                domain_words: vec![report.time_s],
-                ..Metadata::default()
-            };
-            let packet = fragment::of(&report.flow(), dscp, &int)?;
+            let (metadata, packet) = v20_latency(report, dscp)?;
             (report.hops.sink().node, metadata, packet, MADE)
         }
         Body::DropSummary(summary) => {
@@ -111,6 +91,32 @@ pub fn v20(observation: &Observation, dscp: u8) -> Option<PacketReport> {
         packet: Some(packet),
         ..PacketReport::default()
     })
+}
+
+/// The time that a latency report was made, and the packet with the stack of its hops.
+fn v20_latency(report: &LatencyReport, dscp: u8) -> Option<(Metadata, Packet)> {
+    let arrival_ns = arrival_ns(report);
+    let hops = hops_of(report, |ts| widened(ts, arrival_ns));
+    let queue_bytes = report.queue().map(|queue| queue.bytes);
+    let words: Vec<u32> = [report.sequence].into_iter().chain(queue_bytes).collect();
+    let queue = queue_bytes.map_or(0, |_| QUEUE_BYTES);
+    let mut queues = report.hops.transit().iter().filter_map(|hop| hop.queue);
+    let unit = match queues.next() {
+        Some(HopQueue::Bytes(_)) => HOPS_IN_BYTES,
+        Some(HopQueue::Occupancy(_)) | None => 0,
+    };
+    let stack = Stack {
+        hops: &hops,
+        source_words: (SEQUENCE | queue | unit, &words),
+    };
+    let int = int_stack::emit(IntVersion::V2, &stack)?;
+    let metadata = Metadata {
+        ingress_ts: report.arrival_ns,
+        domain_words: vec![report.time_s],
+        ..Metadata::default()
+    };
+    let packet = fragment::of(&report.flow(), dscp, &int)?;
+    Some((metadata, packet))
 }
 
 /// The observation that a hostint sink put into an individual report; `None` if another device made the report.

@@ -1,7 +1,7 @@
 //! The tunnel in reports of hosts: its kind, three reserved bytes, its number, and its own flow.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_extended::{decode_flow, emit_flow};
 use crate::model::{Tunnel, TunnelId, TunnelKind};
 

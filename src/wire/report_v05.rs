@@ -1,13 +1,14 @@
 //! Telemetry Report v0.5: the standard kinds, and the dispatch to Host-INT's and hostint's own.
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::report_header::{
     FLAG_CONGESTED_QUEUE, FLAG_DROPPED, FLAG_INTERMEDIATE, FLAG_TRACKED_FLOW, VERSION,
     decode_clock, emit_header,
 };
 use super::{
-    DecodeError, packet, report_connection, report_extended, report_framed, report_group,
-    report_host_drop, report_hostint, report_passage, report_queue,
+    packet, report_connection, report_extended, report_framed, report_group, report_host_drop,
+    report_hostint, report_passage, report_queue,
 };
 use crate::model::{
     Body, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, PacketReport, Report,
@@ -46,21 +47,8 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
     let timestamp = cursor.u32("report timestamp")?;
     let body = match first & 0x0f {
         kind @ (KIND_ETHERNET | KIND_DROP | KIND_LOCAL) => {
-            let (node, mut metadata) = match kind {
-                KIND_DROP => decode_drop(&mut cursor)?,
-                KIND_LOCAL => decode_local(&mut cursor)?,
-                _ => (None, Metadata::default()),
-            };
-            metadata.ingress_ts = Some(timestamp.into());
             let tracked = flags & FLAG_TRACKED_FLOW != 0;
-            Body::Packet(Box::new(PacketReport {
-                version: ReportVersion::V05,
-                node,
-                metadata,
-                // Without the flag there is no INT.
-                packet: Some(packet::read(FirstHeader::Ethernet, cursor.rest(), tracked)),
-                ..PacketReport::default()
-            }))
+            decode_packet(&mut cursor, kind, timestamp, tracked)?
         }
         KIND_DROP_SUMMARY => {
             let summary = report_hostint::decode_drop_summary(datagram, timestamp)?;
@@ -104,6 +92,29 @@ pub fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             body,
         },
     })
+}
+
+/// Reads a standard report about a packet.
+fn decode_packet(
+    cursor: &mut Cursor<'_>,
+    kind: u8,
+    timestamp: u32,
+    tracked: bool,
+) -> Result<Body, DecodeError> {
+    let (node, mut metadata) = match kind {
+        KIND_DROP => decode_drop(cursor)?,
+        KIND_LOCAL => decode_local(cursor)?,
+        _ => (None, Metadata::default()),
+    };
+    metadata.ingress_ts = Some(timestamp.into());
+    Ok(Body::Packet(Box::new(PacketReport {
+        version: ReportVersion::V05,
+        node,
+        metadata,
+        // Without the flag there is no INT.
+        packet: Some(packet::read(FirstHeader::Ethernet, cursor.rest(), tracked)),
+        ..PacketReport::default()
+    })))
 }
 
 /// Appends the datagram of a report to `out`; of a report of a later version, as much as v0.5 can express.

@@ -1,8 +1,9 @@
 //! Telemetry Report v1.0: one header, its optional words, and the packet.
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::metadata_items::Item;
-use super::{DecodeError, packet};
+use super::packet;
 use crate::model::{
     Body, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, PacketReport, Quirk, Report,
     ReportVersion,
@@ -87,18 +88,7 @@ pub(super) fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             item.decode(&mut cursor, &mut metadata)?;
         }
     }
-    let first_header = match second >> 5 {
-        0 => FirstHeader::Ethernet,
-        1 => FirstHeader::Ipv4,
-        2 => FirstHeader::Ipv6,
-        found => {
-            return Err(DecodeError::Kind {
-                what: "next protocol (NProt)",
-                found,
-                expected: "0 (Ethernet), 1 (IPv4) or 2 (IPv6)",
-            });
-        }
-    };
+    let first_header = first_header(second >> 5)?;
     let rest = cursor.rest();
     Ok(Report {
         sequence,
@@ -121,4 +111,18 @@ pub(super) fn decode(datagram: &[u8]) -> Result<Report, DecodeError> {
             })),
         },
     })
+}
+
+/// The kind of the packet behind the report header.
+fn first_header(next: u8) -> Result<FirstHeader, DecodeError> {
+    match next {
+        0 => Ok(FirstHeader::Ethernet),
+        1 => Ok(FirstHeader::Ipv4),
+        2 => Ok(FirstHeader::Ipv6),
+        found => Err(DecodeError::Kind {
+            what: "next protocol (NProt)",
+            found,
+            expected: "0 (Ethernet), 1 (IPv4) or 2 (IPv6)",
+        }),
+    }
 }

@@ -1,11 +1,12 @@
 //! Telemetry Report v2.0: a group of individual reports in one datagram.
 
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::metadata_items::{self, REPORT_V20, bits_of, words_of};
 use super::report_content::ReportGroup;
 pub use super::report_v20_parts::{GROUP_BYTES, MAX_REPORTS, SEQUENCE_BITS};
 use super::report_v20_parts::{INNER_ONLY, INT, INT_WORDS, ReportPart, TO_THE_END, parts};
-use super::{DecodeError, packet, report_standard};
+use super::{packet, report_standard};
 use crate::model::{
     Body, ClockState, Extension, FirstHeader, Flags, HwId, Metadata, NodeId, Observation, Packet,
     PacketReport, Report, ReportDomain, ReportVersion,

@@ -4,8 +4,8 @@
 //! write it, is read if its packet and nothing else can follow; the packet ends where its IP header says if another report
 //! begins there. Where lengths lead into anything else, only the reports before that count.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use super::metadata_items::{REPORT_V20, words_of};
 use crate::model::{FirstHeader, Flags, Quirk};
 

@@ -1,7 +1,7 @@
 //! The totals of summaries and their distribution of latencies, the same in each kind of report; and their parts.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use crate::model::{
     LatencyHistogram, LatencyResolution, SlotRange, SubjectTotals, Summary, SummarySubject,
 };

@@ -1,7 +1,7 @@
 //! TCP option 114 in the header of a segment, byte for byte as TCP-INT 0.4 has it: `model::tcp_option` has the table.
 
-use super::DecodeError;
 use super::cursor::Cursor;
+use super::error::DecodeError;
 use crate::model::WorstHop;
 
 const KIND: u8 = 114;

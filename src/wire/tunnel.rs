@@ -1,6 +1,6 @@
 //! The contents of tunnels: VXLAN, VXLAN-GPE, Geneve, GTP-U and GRE, with INT in between.
 
-use super::DecodeError;
+use super::error::DecodeError;
 use super::int_header::{self, FoundHeader};
 use super::int_refusal;
 use crate::model::IntHeader;

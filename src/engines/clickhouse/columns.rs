@@ -65,6 +65,15 @@ impl ColumnValue {
     }
 }
 
+impl RowGroup {
+    /// Returns those of the columns that its rows are inserted with.
+    pub fn columns(self) -> Vec<&'static TableColumn> {
+        let all = COLUMNS.iter();
+        all.filter(|column| self == Self::Hosts || !column.of_hosts)
+            .collect()
+    }
+}
+
 macro_rules! columns {
     ($($group:ident: $($name:literal $kind:ident $value:expr;)*)*) => {
         &[$($(

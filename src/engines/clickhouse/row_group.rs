@@ -1,6 +1,5 @@
 //! The groups of rows: few rows have figures of hosts, and all others go without the columns of those.
 
-use super::columns::{COLUMNS, TableColumn};
 use crate::engines::{FedReport, Parcel};
 use crate::model::Body;
 
@@ -36,12 +35,5 @@ impl RowGroup {
         parcel
             .entries()
             .filter(move |entry| Self::of(entry) == self)
-    }
-
-    /// Returns those of the columns that its rows are inserted with.
-    pub fn columns(self) -> Vec<&'static TableColumn> {
-        let all = COLUMNS.iter();
-        all.filter(|column| self == Self::Hosts || !column.of_hosts)
-            .collect()
     }
 }

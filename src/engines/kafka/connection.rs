@@ -2,7 +2,9 @@
 
 use prost::Message;
 
-use crate::model::{Limit, OptionFigures, OptionOff, TcpReport, WorstSample};
+use crate::model::{
+    Limit, LimitedTimes, OptionFigures, OptionOff, TcpFigures, TcpReport, WorstSample,
+};
 
 #[derive(Clone, PartialEq, Message)]
 pub struct ConnectionMessage {
@@ -205,22 +207,45 @@ pub struct LimitedTimesMessage {
     pub unknown: u64,
 }
 
+impl From<LimitedTimes> for LimitedTimesMessage {
+    fn from(times: LimitedTimes) -> Self {
+        Self {
+            application: times.of(Limit::Application),
+            receiver: times.of(Limit::Receiver),
+            send_buffer: times.of(Limit::SendBuffer),
+            host_queue: times.of(Limit::HostQueue),
+            path: times.of(Limit::Path),
+            unknown: times.of(Limit::Unknown),
+        }
+    }
+}
+
+impl ConnectionMessage {
+    /// What holds of the connection or does not, and nothing else.
+    fn of_flags(tcp: &TcpFigures) -> Self {
+        Self {
+            cwnd_limited: tcp.cwnd_limited,
+            app_limited: tcp.app_limited,
+            delivery_rate_app_limited: tcp.delivery_rate_app_limited,
+            waits_for_room: tcp.waits_for_room,
+            paced: tcp.paced,
+            ecn: tcp.ecn,
+            window_scaled: tcp.window_scaled,
+            sack: tcp.sack,
+            timestamps: tcp.timestamps,
+            ..Self::default()
+        }
+    }
+}
+
 impl From<TcpReport> for ConnectionMessage {
     fn from(report: TcpReport) -> Self {
         let (sample, tcp) = (&report.sample, &report.sample.tcp);
-        let of = |limit| report.times.of(limit);
         Self {
             id: report.id,
             why: report.why.name().to_owned(),
             limited: report.limited.name().to_owned(),
-            limited_us: Some(LimitedTimesMessage {
-                application: of(Limit::Application),
-                receiver: of(Limit::Receiver),
-                send_buffer: of(Limit::SendBuffer),
-                host_queue: of(Limit::HostQueue),
-                path: of(Limit::Path),
-                unknown: of(Limit::Unknown),
-            }),
+            limited_us: Some(LimitedTimesMessage::from(report.times)),
             samples: report.samples,
             time_ns: sample.time_ns,
             begun_ns: sample.begun_ns,
@@ -263,17 +288,9 @@ impl From<TcpReport> for ConnectionMessage {
             max_pacing_rate_bytes_s: tcp.max_pacing_rate_bytes_s,
             snd_wnd_bytes: tcp.snd_wnd_bytes,
             send_buffer_bytes: tcp.send_buffer_bytes,
-            cwnd_limited: tcp.cwnd_limited,
-            app_limited: tcp.app_limited,
-            delivery_rate_app_limited: tcp.delivery_rate_app_limited,
-            waits_for_room: tcp.waits_for_room,
-            paced: tcp.paced,
-            ecn: tcp.ecn,
-            window_scaled: tcp.window_scaled,
-            sack: tcp.sack,
-            timestamps: tcp.timestamps,
             class: report.class,
             option: sample.option.map(OptionMessage::from),
+            ..Self::of_flags(tcp)
         }
     }
 }

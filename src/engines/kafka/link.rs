@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
-use super::KafkaSettings;
+use super::settings::KafkaSettings;
 use super::trouble::{SendFailure, text};
 
 /// The time for which the client itself tries again within a delivery, for example because an idle connection was

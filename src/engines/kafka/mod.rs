@@ -15,6 +15,7 @@ pub mod partition;
 mod passages;
 mod path_part;
 mod queues;
+mod settings;
 mod trouble;
 mod tunnel;
 
@@ -36,6 +37,7 @@ pub use self::encode::message;
 use self::link::ClusterLink;
 use self::partition::pair_key;
 pub use self::partition::{key_of, partition_of};
+pub use self::settings::KafkaSettings;
 use super::{Accepted, Engine, FedReport, Pace, Parcel, Trouble};
 use crate::engines::clock::now_ns;
 use crate::model::{NodeId, ReportFacts};
@@ -55,19 +57,6 @@ const PACE: Pace = Pace {
     reports: 8192,
     linger: Duration::from_millis(100),
 };
-
-/// The settings of the engine.
-pub struct KafkaSettings {
-    /// The brokers, each with its port.
-    pub brokers: Vec<String>,
-    pub topic: String,
-    pub clock_topic: Option<String>,
-    pub compression: Compression,
-    pub tls: Option<Arc<ClientConfig>>,
-    pub login: Option<SaslConfig>,
-    /// Logs troubles of clock messages.
-    pub tell: fn(&str),
-}
 
 /// The engine.
 pub struct Kafka {

@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::messages::{
     Any, AnyValue, Attribute, LogRecord, LogsRequest, Resource, ResourceLogs, ScopeLogs, Severity,
 };
-use super::{added, answer, client, resource, scope};
+use super::sender::{client, resource, scope};
+use super::{added, answer};
 use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::{Accepted, Engine, FedReport, Pace, Parcel, RunId, Trouble};
 use crate::model::metrics::Identity;

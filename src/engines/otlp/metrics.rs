@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use prost::Message;
 
+use super::answer;
 use super::messages::{
     Attribute, Data, Gauge, Histogram, HistogramPoint, Metric, MetricsRequest, Number, NumberPoint,
     Resource, ResourceMetrics, ScopeMetrics, Sum, Temporality,
 };
-use super::{answer, client, resource, scope};
+use super::sender::{client, resource, scope};
 use crate::engines::http::{HttpClient, PROTOBUF, gzip};
 use crate::engines::push::{Encoded, Push};
 use crate::engines::{Accepted, Trouble};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Encoded, PushLimits};
+use super::receiver::{Encoded, PushLimits};
 use crate::engines::counts::DeliveryCounts;
 
 pub(super) struct SnapshotFifo {

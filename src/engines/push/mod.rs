@@ -3,6 +3,7 @@
 
 mod fifo;
 mod reader;
+mod receiver;
 
 use std::io;
 use std::sync::Arc;
@@ -12,61 +13,11 @@ use std::time::{Duration, Instant};
 
 use super::counts::DeliveryCounts;
 use super::delivery_thread::DeliveryThread;
-use super::{Accepted, Trouble};
-use crate::model::metrics::{MetricFamily, Snapshot};
-use crate::model::{EngineStatus, EngineUnit};
+use crate::model::EngineStatus;
+use crate::model::metrics::MetricFamily;
 use fifo::SnapshotFifo;
 use reader::{MetricsReader, QueueInput};
-
-/// A receiver of metrics.
-pub trait Push: Send + Sync {
-    /// Returns its kind, for logs and counts.
-    fn name(&self) -> &'static str;
-
-    /// Returns its address, without secrets.
-    fn destination(&self) -> String;
-
-    /// Returns the unit of its counts.
-    fn unit(&self) -> EngineUnit;
-
-    /// Encodes a snapshot for sending.
-    ///
-    /// # Errors
-    /// The snapshot cannot be encoded.
-    fn encode(&self, snapshot: &Snapshot) -> Result<Encoded, String>;
-
-    /// Delivers a snapshot, as [`super::Engine::deliver`] delivers reports.
-    ///
-    /// # Errors
-    /// The receiver does not have the snapshot.
-    fn deliver(&self, body: &[u8]) -> Result<Accepted, Trouble>;
-
-    /// Returns the pause that the receiver asks for after [`Trouble::Later`].
-    fn rest(&self) -> Duration;
-}
-
-/// A snapshot, ready to be sent.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Encoded {
-    pub body: Vec<u8>,
-    /// The number of points or samples in it.
-    pub units: usize,
-}
-
-/// The most bytes and snapshots that wait for a receiver.
-#[derive(Clone, Copy, Debug)]
-pub struct PushLimits {
-    pub bytes: usize,
-    pub snapshots: usize,
-}
-
-/// The times of metrics.
-#[derive(Clone, Copy, Debug)]
-pub struct PushTimes {
-    pub interval: Duration,
-    /// The beginning of their counts, ns since the Unix epoch.
-    pub since_ns: u64,
-}
+pub use receiver::{Encoded, Push, PushLimits, PushTimes};
 
 /// All receivers of a process's metrics.
 pub struct Pushers {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Instant;
 
 use super::fifo::SnapshotFifo;
-use super::{Push, PushTimes};
+use super::receiver::{Push, PushTimes};
 use crate::engines::clock::now_ns;
 use crate::model::metrics::{MetricFamily, Snapshot};
 

@@ -1,11 +1,11 @@
 //! Findings about what runs on this host, by the state that it shows.
 
-use super::super::moment::moment;
-use super::super::peers;
 use crate::model::preflight::{Finding, Verdict};
 use crate::model::{
     HostStatus, LeaseState, PeerStatus, Prefix, Reason, ReasonSeverity, ReasonTopic,
 };
+use crate::views::moment::moment;
+use crate::views::peers;
 
 /// What is wrong with the roles that run, or should.
 pub fn judge_running(status: &HostStatus) -> Vec<Finding> {

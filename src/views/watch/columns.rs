@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::flows::Rates;
+use super::rates::Rates;
 use super::words::{self, maybe_percent, maybe_rate};
 use crate::model::FlowStatus;
 use crate::views::digits::Grouped;

@@ -1,6 +1,6 @@
 //! A position in a list that is longer than the screen.
 
-use super::keys::KeyPress;
+use super::key_press::KeyPress;
 
 /// The chosen row, and the rows that are shown.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,13 +7,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::appearance::Appearance;
+use super::area::{put, split};
 use super::columns::FlowLine;
-use super::draw::{put, split};
-use super::flows::Rates;
 use super::histogram::{SlotCount, counts_of, quantile, upper_ns};
 use super::history::FlowHistory;
 use super::plot;
-use super::state::{Watch, flows_of};
+use super::rates::Rates;
+use super::snapshot::flows_of;
+use super::state::Watch;
 use super::words::{self, maybe_percent, maybe_rate, percent, rate};
 use crate::model::{FlowStatus, HostStatus};
 use crate::views::digits::{Grouped, Nanoseconds};

@@ -8,24 +8,14 @@ use super::cursor::ListCursor;
 use super::filter::RowFilter;
 use super::histogram::{SlotCount, counts_of, quantile, window};
 use super::history::FlowHistory;
-use super::keys::KeyPress;
+use super::key_press::KeyPress;
+use super::rates::Rates;
 use crate::model::{FlowKey, FlowStatus};
 use crate::views::hosts::KnownHosts;
 use crate::views::stamped::PeerClocks;
 
 /// Number of flows whose history is kept: those that were on the screen last.
 const MOST_HISTORIES: usize = 128;
-
-/// A flow's rates between two refreshes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rates {
-    pub packets_s: f64,
-    pub lost_s: f64,
-    /// The share of sent packets that were lost; `None` if none was sent.
-    pub loss: Option<f64>,
-    pub p50_ns: Option<i64>,
-    pub p99_ns: Option<i64>,
-}
 
 /// A flow as the last refresh found it.
 #[derive(Debug, Default)]

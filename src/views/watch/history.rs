@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::flows::Rates;
 use super::histogram::{SlotCount, powers_of, window};
+use super::rates::Rates;
 use crate::model::FlowStatus;
 
 /// Number of intervals that are kept for a flow: ten minutes of seconds.

@@ -1,25 +1,11 @@
-//! Keys and their effects.
+//! The effects of keys.
 
 use std::time::Duration;
 
-use super::state::{Tab, Watch};
-
-/// A key, independent of the terminal.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum KeyPress {
-    Up,
-    Down,
-    PageUp,
-    PageDown,
-    Home,
-    End,
-    Enter,
-    Escape,
-    Backspace,
-    Tab,
-    BackTab,
-    Char(char),
-}
+use super::columns::FlowColumn;
+use super::key_press::KeyPress;
+use super::state::Watch;
+use super::tab::Tab;
 
 /// An action besides drawing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -141,7 +127,7 @@ impl Watch {
         match key {
             KeyPress::Char('s' | '>' | '.') => self.sort_by_neighbour(1),
             KeyPress::Char('S' | '<' | ',') => {
-                self.sort_by_neighbour(super::FlowColumn::ALL.len() - 1);
+                self.sort_by_neighbour(FlowColumn::ALL.len() - 1);
             }
             KeyPress::Char('r') => {
                 self.flows.reversed = !self.flows.reversed;
@@ -166,7 +152,7 @@ impl Watch {
     }
 
     fn sort_by_neighbour(&mut self, by: usize) {
-        let all = super::FlowColumn::ALL;
+        let all = FlowColumn::ALL;
         let at = all.iter().position(|one| *one == self.flows.sort);
         self.flows.sort = all[(at.unwrap_or(0) + by) % all.len()];
         self.flows.reversed = false;

@@ -1,6 +1,7 @@
 //! `hostint status --watch`: refreshes and keys become a state, and the state becomes a screen.
 
 mod appearance;
+mod area;
 mod columns;
 mod counters;
 mod cursor;
@@ -11,20 +12,27 @@ mod flows;
 mod header;
 mod histogram;
 mod history;
+mod key_press;
 mod keys;
 mod paths;
 mod peers;
 mod plot;
+mod postcard_rates;
 mod postcards;
+mod rates;
+mod snapshot;
 mod state;
+mod tab;
 mod table;
 mod waterfall;
 mod words;
 
 pub use appearance::Appearance;
 pub use columns::FlowColumn;
-pub use flows::Rates;
 pub use histogram::{quantile, window};
-pub use keys::{Act, KeyPress};
+pub use key_press::KeyPress;
+pub use keys::Act;
 pub use paths::SentPaths;
-pub use state::{HostSnapshot, Watch};
+pub use rates::Rates;
+pub use snapshot::HostSnapshot;
+pub use state::Watch;

@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::draw::{put, split};
-use super::state::{Tab, Watch};
+use super::area::{put, split};
+use super::state::Watch;
+use super::tab::Tab;
 use super::words::{NONE, maybe_ns};
 use crate::model::{PathState, PeerStatus};
 use crate::views::digits::Nanoseconds;

@@ -8,48 +8,14 @@ use super::counters::{Counter, counters};
 use super::cursor::ListCursor;
 use super::filter::RowFilter;
 use super::flows::FlowList;
-use super::keys::KeyPress;
-use super::paths::{SentPaths, WatchedPaths};
-use super::postcards::{PostcardRates, is_there};
-use crate::model::{FlowStatus, HostStatus, NodeId, PathStatus, PeerStatus};
+use super::key_press::KeyPress;
+use super::paths::WatchedPaths;
+use super::postcard_rates::{PostcardRates, is_there};
+use super::snapshot::{HostSnapshot, flows_of, paths_of};
+use super::tab::Tab;
+use crate::model::{HostStatus, NodeId, PeerStatus};
 use crate::views::hosts::KnownHosts;
 use crate::views::stamped::PeerClocks;
-
-/// The state of a host at one time.
-#[derive(Clone, Debug)]
-pub struct HostSnapshot {
-    pub status: HostStatus,
-    /// A time by a clock that never steps.
-    pub at: Duration,
-    /// The time since the Unix epoch.
-    pub wall_ns: u64,
-    /// What a history says of the paths that were [asked for](Watch::asked_paths).
-    pub told: Option<SentPaths>,
-}
-
-/// The tab that is shown.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Tab {
-    Flows,
-    Counters,
-    Peers,
-    Why,
-    Drops,
-    Hops,
-    Queues,
-}
-
-impl Tab {
-    pub const ALL: [Self; 7] = [
-        Self::Flows,
-        Self::Counters,
-        Self::Peers,
-        Self::Why,
-        Self::Drops,
-        Self::Hops,
-        Self::Queues,
-    ];
-}
 
 /// The state of the view.
 #[derive(Debug)]
@@ -242,12 +208,4 @@ impl Watch {
             source.peers.iter().filter(fits).collect()
         })
     }
-}
-
-fn paths_of(status: &HostStatus) -> &[PathStatus] {
-    status.sink.as_ref().map_or(&[], |sink| &sink.paths)
-}
-
-pub(super) fn flows_of(status: &HostStatus) -> &[FlowStatus] {
-    status.sink.as_ref().map_or(&[], |sink| &sink.flows)
 }

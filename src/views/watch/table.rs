@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::area::{paint, put, split};
 use super::columns::FlowColumn;
-use super::draw::{paint, put, split};
-use super::state::{Watch, flows_of};
+use super::snapshot::flows_of;
+use super::state::Watch;
 use crate::views::shortened::shortened;
 
 impl Watch {

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::appearance::Appearance;
-use super::draw::put;
+use super::area::put;
 use super::paths::{SentPaths, ShownPath, ShownSpan};
 use super::plot;
 use super::state::Watch;

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::probe;
 use crate::model::{Hop, LeaseKey, LeaseProbe, NodeId, ProbeForm};
+use crate::wire::checksum::checksum;
 use crate::wire::datagram_option;
 use crate::wire::int_v05::{BLOCK_BYTES, IntBlock, ShimNotes};
 use crate::wire::ioam::IoamHeader;
@@ -274,17 +275,4 @@ fn ip_len(dest: IpAddr) -> usize {
 /// A length in a header. Payloads are limited so that it fits.
 fn wire_u16(len: usize) -> [u8; 2] {
     u16::try_from(len).unwrap_or(u16::MAX).to_be_bytes()
-}
-
-/// The Internet checksum of these parts, all of them but the last of even length.
-pub(in crate::wire) fn checksum(parts: &[&[u8]]) -> u16 {
-    let words = parts.iter().flat_map(|part| part.chunks(2));
-    let mut sum = words.fold(0u32, |sum, word| {
-        let low = word.get(1).copied().unwrap_or_default();
-        sum + u32::from(u16::from_be_bytes([word[0], low]))
-    });
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }

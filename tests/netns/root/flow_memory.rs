@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
-use hostint::datapath::map_names::SINK_FLOWS;
+use hostint::datapath::kernel::map_names::SINK_FLOWS;
 use hostint_testing::own_pins::OwnPins;
 use libbpf_rs::{MapCore, MapHandle, MapType, libbpf_sys};
 
