@@ -29,6 +29,7 @@ mod root {
     mod figures;
     mod fine_slots;
     mod firewalls;
+    mod fleet;
     mod flow_memory;
     mod gro;
     mod guard;
