@@ -86,7 +86,7 @@ test-clocks:
 test-long: need-root
 	packaging/install-build-deps.sh --test
 	HOSTINT_LONG=1 cargo test --locked --test netns --test engines -- \
-		endurance:: networks::loss clickhouse:: ipfix:: kafka:: otlp:: push:: && \
+		endurance:: fleet:: networks::loss clickhouse:: ipfix:: kafka:: otlp:: push:: && \
 		HOSTINT_LONG=1000000 cargo test --locked --test config mutated:: && \
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease --test datapath -- \
 		answer::root::nobody_outside flood:: && \

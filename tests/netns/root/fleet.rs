@@ -38,19 +38,28 @@ fn nodes(lab: &Lab, count: usize) -> Vec<Node> {
            add rule ip asked in icmp type echo-request ip daddr {OUTSIDE} counter name outside
            add rule ip asked in icmp type echo-request ip daddr {SILENT} counter name silent'"
     ));
+    // All namespaces share one table of neighbours, which has less room than pairs need, but for permanent ones.
+    let mac = |number: usize| format!("02:00:0a:50:00:{number:02x}");
+    let neighbours: Vec<String> = (1..=count)
+        .map(|number| format!("10.80.0.{number} lladdr {}", mac(number)))
+        .collect();
     let nodes = (1..=count).map(|number| {
         let host = lab.host(&format!("n{number}"));
         let address = format!("10.80.0.{number}");
         sh(&format!(
-            "ip link add n{number} netns {ns} type veth peer name s{number} netns {m}
+            "ip link add n{number} netns {ns} address {mac} type veth peer name s{number} netns {m}
              ip -n {m} link set s{number} master switch; ip -n {m} link set s{number} up
              ip -n {ns} addr add {address}/24 dev n{number}; ip -n {ns} link set n{number} up
              ip -n {ns} route add default via {SILENT}
              ip netns exec {ns} nft 'add table netdev sent; add counter netdev sent questions
                add chain netdev sent out {{ type filter hook egress device n{number} priority 0; }}
                add rule netdev sent out icmp type echo-request counter name questions'",
-            ns = host.ns
+            ns = host.ns,
+            mac = mac(number),
         ));
+        let add = |one: &String| format!("ip neigh replace {one} dev n{number} nud permanent\n");
+        let others = neighbours.iter().filter(|one| !one.ends_with(&mac(number)));
+        host.sh(&others.map(add).collect::<String>());
         let socket = host.udp(&format!("{address}:{PORT}"));
         socket.set_nonblocking(true).unwrap();
         Node {
