@@ -1,10 +1,11 @@
-//! A pinned flow table whose memory was taken in another way stays, with the flows in it.
+//! Kernel memory of flow tables: as much as the file says, and a pinned table whose memory was taken in another way stays.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
 use hostint::datapath::kernel::map_names::SINK_FLOWS;
+use hostint_testing::netns::{Lab, pins_below};
 use hostint_testing::own_pins::OwnPins;
 use libbpf_rs::{MapCore, MapHandle, MapType, libbpf_sys};
 
@@ -67,4 +68,32 @@ fn a_table_that_takes_memory_otherwise_stays_until_its_size_changes() {
     let anew = own.load(128, 4).flows;
     assert_eq!(flags_of(&path), usual);
     assert!(anew.get(&key).unwrap().is_none());
+}
+
+/// The memory of all maps that a host has pinned.
+fn pinned_bytes(pins: &Path) -> u64 {
+    let maps = pins_below(pins).into_iter();
+    let maps = maps.filter_map(|path| MapHandle::from_pinned_path(path).ok());
+    let bytes = maps.filter_map(|map| {
+        let number = map.as_fd().as_raw_fd();
+        let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap();
+        // Programs and links are pinned there, too.
+        info.contains("map_id:").then_some(())?;
+        let line = info.lines().find_map(|line| line.strip_prefix("memlock:"));
+        line?.trim().parse::<u64>().ok()
+    });
+    bytes.sum()
+}
+
+#[test]
+fn a_host_with_few_flows_takes_little_memory() {
+    let lab = Lab::new();
+    let small = "--max-flows 4096";
+    let _sink = lab.b.sink(&format!(
+        "--dev b0 --node-id 2 {small} --max-fine-flows 1024"
+    ));
+    lab.b.hostint(&format!("source attach --dev b0 {small}"));
+    let bytes = pinned_bytes(&lab.b.pins());
+    assert!(bytes > 5_000_000, "its tables were found: {bytes}");
+    assert!(bytes < 25_000_000, "hostint-sizing(7) says 17 MB: {bytes}");
 }
