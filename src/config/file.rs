@@ -9,7 +9,7 @@ use clap::Args;
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
-use super::catalogue::{self, tables_with};
+use super::catalogue;
 use super::collect::{CollectConfig, CollectOptions};
 use super::definition::command_of;
 use super::lines::LineIndex;
@@ -20,9 +20,10 @@ use super::sink::SinkConfig;
 use super::sink_options::SinkOptions;
 use super::source::{SourceOptions, SourceSetup};
 use super::syntax;
-use super::table::{SettingsTable, TableReader, nearest, plain};
+use super::table::{SettingsTable, TableReader, plain};
+use super::table_hint::hint_for;
 use super::table_name::{
-    COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH, shown_table,
+    COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
 };
 use super::tcp::{TcpConfig, TcpOptions};
 use super::transit::{TransitOptions, TransitSetup};
@@ -276,17 +277,7 @@ impl File {
             ),
             (None, value) => {
                 let shown = plain(name.get_ref());
-                let hint = match (
-                    nearest(name.get_ref(), TABLES.into_iter()),
-                    tables_with(name.get_ref()),
-                ) {
-                    (Some(near), _) => format!("did you mean {}?", shown_table(near)),
-                    (None, Some(tables)) => format!("it belongs to {tables}"),
-                    (None, None) => {
-                        "expected [sink], [source], [transit], [postcards], [tcp], [collect], [names], [[queue]] or [[watch]]"
-                            .to_owned()
-                    }
-                };
+                let hint = hint_for(name.get_ref());
                 match value {
                     DeValue::Table(_) => refuse(None, format!("[{shown}]: unknown table ({hint})")),
                     _ => refuse(

@@ -8,9 +8,8 @@ use clap::{Args, ValueEnum};
 use super::duration::TimeSpan;
 use super::heading::{ESSENTIALS, LIMITS, MEASURING, REPORTS, STATUS};
 use super::http::{POSTCARDS_HTTP_PORT, check_http};
-use super::mistake::{Fault, fault, item_fault, missing};
+use super::mistake::{Fault, fault};
 use super::node_name::{IdentityOptions, IdentitySettings};
-use super::queue::{MOST_QUEUES, repeated, too_many};
 use super::receivers::check_receivers;
 use crate::model::{NodeId, QueueRule, ReportVersion, TunnelKind};
 
@@ -251,14 +250,11 @@ const IGNORED: [&str; 9] = [
 ];
 
 /// The word for no reason at all.
-const TELL_ALL: &str = "none";
+pub(super) const TELL_ALL: &str = "none";
 
-const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 const DEFAULT_RATE: u32 = 10_000;
 const DEFAULT_STEP: TimeSpan = TimeSpan(Duration::from_micros(20));
 const DEFAULT_HOLD: TimeSpan = TimeSpan(Duration::from_millis(100));
-/// The most names and patterns.
-const MOST_DEVS: usize = 64;
 
 impl PostcardsOptions {
     /// Checks everything and fills in defaults.
@@ -269,27 +265,8 @@ impl PostcardsOptions {
         let mut faults = Vec::new();
         self.check_choices(&mut faults);
         self.check_queues(&mut faults);
-        let reports_all = self.ignored_reasons == [TELL_ALL];
-        for name in self.ignored_reasons.iter().filter(|_| !reports_all) {
-            let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-            if !name.chars().all(is_name) {
-                faults.push(fault(
-                    &["ignored-reasons"],
-                    format!(
-                        "{name:?} is no reason of the kernel (expected a name such as OTHERHOST)"
-                    ),
-                ));
-            }
-        }
-        let period = self
-            .report_period
-            .unwrap_or(TimeSpan(Duration::from_secs(1)));
-        if period.0 < SHORTEST_PERIOD {
-            faults.push(fault(
-                &["report-period"],
-                format!("{period} is too short (expected 100ms or more)"),
-            ));
-        }
+        self.check_ignored(&mut faults);
+        let report_period = self.check_period(&mut faults);
         let max_flows = self.max_flows.unwrap_or(65_536);
         if !(1..=16_777_216).contains(&max_flows) {
             faults.push(fault(
@@ -323,14 +300,14 @@ impl PostcardsOptions {
             ignored_given: !self.ignored_reasons.is_empty(),
             ignored_reasons: match &self.ignored_reasons[..] {
                 [] => IGNORED.map(str::to_owned).to_vec(),
-                _ if reports_all => Vec::new(),
+                [only] if only == TELL_ALL => Vec::new(),
                 given => given.to_vec(),
             },
             inner: match &self.inner[..] {
                 [] => TunnelKind::EACH.into(),
                 given => given.iter().filter_map(|one| one.kind()).collect(),
             },
-            report_period: period,
+            report_period,
             places: !self.no_places.unwrap_or(false),
             pods: !self.no_pods.unwrap_or(false),
             max_flows,
@@ -338,55 +315,5 @@ impl PostcardsOptions {
             max_reports: self.max_reports.unwrap_or(DEFAULT_RATE).into(),
             http: self.http,
         })
-    }
-
-    /// Faults in what is to be told.
-    fn check_choices(&self, faults: &mut Vec<Fault>) {
-        let sends_hops = self.hops.is_some_and(|hops| hops != HopsChoice::None);
-        match (self.drops, self.hops) {
-            (Some(DropsChoice::All), _) => {}
-            _ if sends_hops || !self.queue.is_empty() => {}
-            (None, None) => faults.push(missing(
-                "drops",
-                "nothing to tell (try --drops, --hops or --queue)",
-            )),
-            _ => faults.push(fault(
-                &["drops", "hops"],
-                "nothing is left to tell (try drops = \"all\" or hops = \"all\")",
-            )),
-        }
-        if sends_hops && self.dev.is_empty() {
-            faults.push(fault(
-                &["hops", "dev"],
-                "no interfaces whose packets are to be timed (try --dev eth0,eth1)",
-            ));
-        }
-        let idle = [
-            (!self.dev.is_empty(), "dev", "interfaces have"),
-            (self.local == Some(true), "local", "local has"),
-        ];
-        for (_, key, what) in idle.into_iter().filter(|one| one.0 && !sends_hops) {
-            let why = format!("{what} no effect without hops (try --hops)");
-            faults.push(fault(&[key, "hops"], why));
-        }
-        if self.dev.len() > MOST_DEVS {
-            let given = self.dev.len();
-            faults.push(fault(
-                &["dev"],
-                format!("{given} interfaces are too many (at most {MOST_DEVS} are possible)"),
-            ));
-        }
-    }
-    /// Faults in what is asked of queues.
-    fn check_queues(&self, faults: &mut Vec<Fault>) {
-        for (index, rule) in self.queue.iter().enumerate() {
-            if let Some(why) = repeated(rule, self.queue.iter().take(index)) {
-                faults.push(item_fault("queue", index, why));
-            }
-        }
-        let given = self.queue.len();
-        if given > MOST_QUEUES {
-            faults.push(fault(&["queue"], too_many(given)));
-        }
     }
 }

@@ -12,14 +12,14 @@ use super::heading::{ESSENTIALS, LIMITS, REPORTS, TAGGING, TRUST, WIRE_FORMAT};
 use super::int_mode::IntModeOptions;
 use super::key::check_key;
 use super::mark::{DscpMark, IntDscpOption, MarkOptions};
-use super::mistake::{Fault, fault, missing};
+use super::mistake::{Fault, missing};
 use super::node_name::{IdentityOptions, IdentitySettings};
 use super::path_items::{PathItemOptions, PathItems};
 use super::receivers::check_receivers;
-use super::source_encapsulation::{FORM_UNKNOWN, SourceEncapsulation};
+use super::source_encapsulation::SourceEncapsulation;
 use super::source_hook::SourceHook;
-use super::source_room::{encapsulates, hops_room, room};
-use crate::model::{Encapsulation, LeaseKey, NodeId};
+use super::source_room::{hops_room, room};
+use crate::model::{LeaseKey, NodeId};
 
 /// Options of `hostint source attach`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
@@ -159,110 +159,6 @@ pub struct SourceConfig {
 }
 
 impl SourceOptions {
-    /// Refuses a handling of superpackets that sinks could not read, or that is impossible at the hook.
-    fn check_superpackets(
-        &self,
-        hook: SourceHook,
-        encapsulation: SourceEncapsulation,
-        faults: &mut Vec<Fault>,
-    ) -> Superpackets {
-        let tunnel = encapsulation == Encapsulation::VxlanGpe.into();
-        if self.compat.is_some() && (tunnel || self.superpackets.is_some_and(encapsulates)) {
-            faults.push(fault(
-                if tunnel {
-                    &["encap", "compat"]
-                } else {
-                    &["superpackets", "compat"]
-                },
-                "sinks of Host-INT do not know vxlan-gpe (try --superpackets stage, no-gso or skip)",
-            ));
-        }
-        match (hook, self.superpackets) {
-            (SourceHook::Tc, Some(way)) => way,
-            (SourceHook::TcIngress, Some(way))
-                if encapsulates(way) || way == Superpackets::Skip =>
-            {
-                way
-            }
-            (_, Some(Superpackets::Skip)) => Superpackets::Skip,
-            (hook, Some(way)) => {
-                faults.push(fault(
-                    &["superpackets", "hook"],
-                    format!(
-                        "superpackets are not handled by {} at hook {} (try --superpackets skip)",
-                        way.name(),
-                        hook.name()
-                    ),
-                ));
-                Superpackets::Skip
-            }
-            (SourceHook::Xdp, None) => Superpackets::Skip,
-            (_, None) if self.compat.is_some() => Superpackets::Skip,
-            (_, None) => Superpackets::Encap,
-        }
-    }
-
-    /// Options, but for those whom they do not serve: hops do not know them, and superpackets of UDP and guests' stacks make no
-    /// room for them.
-    fn default_encapsulation(&self, hook: SourceHook) -> SourceEncapsulation {
-        let tunnels = hook != SourceHook::Tc
-            || self.compat.is_some()
-            || self.superpackets.is_some()
-            || self.max_hops.is_some_and(|hops| hops > 0);
-        match tunnels {
-            true => SourceEncapsulation::Tunnel,
-            false => Encapsulation::Options.into(),
-        }
-    }
-
-    fn check_encapsulation(
-        &self,
-        hook: SourceHook,
-        faults: &mut Vec<Fault>,
-    ) -> SourceEncapsulation {
-        use SourceEncapsulation::Tunnel;
-        let wanted = self
-            .encap
-            .unwrap_or_else(|| self.default_encapsulation(hook));
-        let impossible = wanted.impossible_at(hook);
-        faults.extend(impossible.map(|why| fault(&["encap", "hook"], why)));
-        match wanted {
-            // XDP can do nothing else.
-            Tunnel if hook == SourceHook::Xdp => Encapsulation::ExtensionUdp.into(),
-            // Sinks of Host-INT know no vxlan-gpe.
-            Tunnel if self.compat.is_some() => Encapsulation::OverTcpUdp.into(),
-            wanted => wanted,
-        }
-    }
-
-    /// The mark of INT-MD, which there is if and only if packets go in it.
-    fn check_int_dscp(
-        &self,
-        encapsulation: SourceEncapsulation,
-        faults: &mut Vec<Fault>,
-    ) -> Option<DscpMark> {
-        let mark = self.int_dscp.check(faults);
-        let int_md = encapsulation == Encapsulation::IntMd.into();
-        match (int_md, self.int_dscp.int_dscp.is_some()) {
-            (true, false) => faults.push(fault(
-                &["encap"],
-                "nothing says how int-md packets are marked (try --int-dscp 0x17, as sinks and hops have it)",
-            )),
-            (false, true) => faults.push(fault(
-                &["int-dscp"],
-                "it marks int-md packets, and this source sends none (try --encap int-md)",
-            )),
-            _ => {}
-        }
-        if int_md && self.compat.is_some() {
-            faults.push(fault(
-                &["encap", "compat"],
-                "sinks of Host-INT do not know int-md (leave compat out)",
-            ));
-        }
-        mark
-    }
-
     /// Checks everything and fills in defaults.
     ///
     /// # Errors
@@ -277,55 +173,17 @@ impl SourceOptions {
         let superpackets = self.check_superpackets(hook, encapsulation, &mut faults);
         let mark = self.marks.check(&mut faults);
         let int_dscp = self.check_int_dscp(encapsulation, &mut faults);
-        let idle_flow_timeout = self
-            .idle_flow_timeout
-            .unwrap_or(TimeSpan(Duration::from_secs(120)));
-        if idle_flow_timeout.0 < SHORTEST_IDLE {
-            faults.push(fault(
-                &["idle-flow-timeout"],
-                format!(
-                    "an idle flow timeout of {idle_flow_timeout} would restart the numbering of slow flows \
-                     (expected at least 1s)"
-                ),
-            ));
-        }
-        let ioam = encapsulation == Encapsulation::Ioam.into();
-        let in_option = encapsulation == Encapsulation::Options.into();
-        if (ioam || in_option) && self.compat.is_some() {
-            faults.push(fault(
-                &["encap", "compat"],
-                format!("sinks of Host-INT do not know {encapsulation} (try without --compat)"),
-            ));
-        }
-        let max_hops = self.max_hops.unwrap_or(if ioam { IOAM_HOPS } else { 0 });
-        if max_hops > 0 && self.compat.is_some() {
-            faults.push(fault(
-                &["max-hops", "compat"],
-                "sinks of Host-INT read no entries of transit hops (leave max-hops or compat out)",
-            ));
-        }
+        let idle_flow_timeout = self.check_idle(&mut faults);
+        let max_hops = self.check_hops(encapsulation, &mut faults);
         let mx_sample = self.mode.check(encapsulation, max_hops, &mut faults);
         let fixed = self.fixed.unwrap_or(false);
         let path_items = self
             .items
             .check(encapsulation, (max_hops, fixed), &mut faults);
-        let least =
-            SHORTEST_PACKET + room(encapsulation, superpackets) + hops_room(max_hops, path_items);
-        if let Some(mtu) = self.mtu.filter(|mtu| *mtu < least) {
-            faults.push(fault(
-                &["mtu", "encap", "superpackets", "max-hops"],
-                format!("an MTU of {mtu} leaves no room for packets with INT (expected at least {least})"),
-            ));
-        }
-        if fixed && self.dest_file.is_none() {
-            faults.push(fault(
-                &["static"],
-                "it needs dest-file, whose destinations it applies to \
-                 (try --dest-file FILE)",
-            ));
-        }
-        if fixed && encapsulation.is_left_to_leases() {
-            faults.push(fault(&["static", "encap"], FORM_UNKNOWN));
+        let room = room(encapsulation, superpackets) + hops_room(max_hops, path_items);
+        self.check_mtu(room, &mut faults);
+        if fixed {
+            self.check_static(encapsulation, &mut faults);
         }
         let lease_key = check_key(self.lease_key.as_deref(), &mut faults);
         check_receivers(&self.collector, None, &mut faults);
@@ -334,14 +192,8 @@ impl SourceOptions {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let mut devs: Vec<String> = Vec::new();
-        for dev in self.dev {
-            if !devs.contains(&dev) {
-                devs.push(dev);
-            }
-        }
         Ok(SourceSetup {
-            devs,
+            devs: distinct(self.dev),
             dest_file: self.dest_file,
             fixed,
             force: self.force.unwrap_or(false),
@@ -374,8 +226,13 @@ impl SourceOptions {
 /// The shortest idle flow timeout: flows slower than this would restart their numbering all the time.
 pub(super) const SHORTEST_IDLE: Duration = Duration::from_secs(1);
 
-/// The packet length that every IPv4 link must carry.
-const SHORTEST_PACKET: u32 = 68;
-
-/// Routers whose entries find room in ioam, unless the user says another number.
-const IOAM_HOPS: u8 = 4;
+/// Each interface once.
+fn distinct(given: Vec<String>) -> Vec<String> {
+    let mut devs: Vec<String> = Vec::new();
+    for dev in given {
+        if !devs.contains(&dev) {
+            devs.push(dev);
+        }
+    }
+    devs
+}

@@ -92,8 +92,7 @@ impl StoreOptions {
             let message = "the file has no name (try --store none to keep nothing)".to_owned();
             faults.push(fault(&["store"], message));
         }
-        let size = |size: Option<Size>, default: u64| size.map_or(default, |size| size.0);
-        let bytes = size(self.store_size, DEFAULT_BYTES);
+        let bytes = self.store_size.map_or(DEFAULT_BYTES, |size| size.0);
         if bytes < LEAST_BYTES {
             let message = format!(
                 "the store is too small (expected at least {})",
@@ -101,7 +100,7 @@ impl StoreOptions {
             );
             faults.push(fault(&["store-size"], message));
         }
-        let queue = size(self.store_queue, DEFAULT_QUEUE);
+        let queue = self.store_queue.map_or(DEFAULT_QUEUE, |size| size.0);
         if queue < LEAST_QUEUE {
             let message = format!(
                 "the queue is too small (expected at least {})",
@@ -113,6 +112,21 @@ impl StoreOptions {
             let message = "0 is not a possible number of flows (expected 1 or more)".to_owned();
             faults.push(fault(&["store-flows"], message));
         }
+        let [keep_raw, keep_10s, keep_1m, keep_1h] = self.check_periods(faults);
+        StoreConfig {
+            place,
+            bytes,
+            queue_bytes: usize::try_from(queue).unwrap_or(usize::MAX),
+            most_flows: self.store_flows.unwrap_or(DEFAULT_FLOWS) as usize,
+            keep_raw,
+            keep_10s,
+            keep_1m,
+            keep_1h,
+        }
+    }
+
+    /// How long reports and figures are kept, the finest first.
+    fn check_periods(&self, faults: &mut Vec<Fault>) -> [Duration; 4] {
         let mut kept = [
             ("keep-raw", self.keep_raw, DAY),
             ("keep-10s", self.keep_10s, DAY),
@@ -143,16 +157,6 @@ impl StoreOptions {
                 faults.push(fault(&[finer, coarser], message));
             }
         }
-        let [keep_raw, keep_10s, keep_1m, keep_1h] = kept.map(|(_, span)| span);
-        StoreConfig {
-            place,
-            bytes,
-            queue_bytes: usize::try_from(queue).unwrap_or(usize::MAX),
-            most_flows: self.store_flows.unwrap_or(DEFAULT_FLOWS) as usize,
-            keep_raw,
-            keep_10s,
-            keep_1m,
-            keep_1h,
-        }
+        kept.map(|(_, span)| span)
     }
 }

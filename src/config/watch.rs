@@ -132,6 +132,35 @@ fn places(key: &'static str, texts: &[String], faults: &mut Vec<Fault>) -> Vec<R
     found
 }
 
+/// What is given for either end stands in place of both.
+fn check_either(
+    either: &[RuleHost],
+    (from, to): (&[RuleHost], &[RuleHost]),
+    faults: &mut Vec<Fault>,
+) {
+    for (key, given) in [("from", from), ("to", to)] {
+        if !either.is_empty() && !given.is_empty() {
+            faults.push(fault(
+                &["either", key],
+                format!("either stands for from and for to (try to leave {key} out)"),
+            ));
+        }
+    }
+}
+
+/// Refuses the first place whose packets a source never tags.
+fn check_taggable(key: &'static str, given: &[RuleHost], faults: &mut Vec<Fault>) {
+    let why = |place: &RuleHost| {
+        let mut all = place.prefixes.iter().filter_map(|one| one.why_untagged());
+        all.next()
+    };
+    let mut wrong = given.iter().enumerate();
+    if let Some((i, why)) = wrong.find_map(|(i, one)| Some((i, why(one)?))) {
+        let said = format!("cannot use {}: it is {why}", given[i].text);
+        faults.push(item_fault(key, i, said));
+    }
+}
+
 impl WatchOptions {
     /// Checks everything and fills in defaults.
     ///
@@ -142,44 +171,16 @@ impl WatchOptions {
         let action = self.action.unwrap_or_default();
         let fixed = self.fixed.unwrap_or(false);
         if action == WatchAction::Exclude {
-            for (key, given) in [
-                ("static", fixed),
-                ("one-flow-in", self.one_flow_in.is_some()),
-                ("one-packet-in", self.one_packet_in.is_some()),
-            ] {
-                if given {
-                    faults.push(fault(
-                        &[key, "action"],
-                        "has no effect with action exclude, which tags no packet (try to leave it out)",
-                    ));
-                }
-            }
+            self.check_excluding(&mut faults);
         }
         let from = places("from", &self.from, &mut faults);
         let to = places("to", &self.to, &mut faults);
         let either = places("either", &self.either, &mut faults);
-        let one_end = [("from", from.is_empty()), ("to", to.is_empty())];
-        for (key, is_empty) in one_end {
-            if !either.is_empty() && !is_empty {
-                faults.push(fault(
-                    &["either", key],
-                    format!("either stands for from and for to (try to leave {key} out)"),
-                ));
-            }
-        }
+        check_either(&either, (&from, &to), &mut faults);
         let is_of_int = self.purposes.is_empty() || self.purposes.contains(&WatchPurpose::Int);
         if is_of_int && action == WatchAction::Watch {
-            for (key, given) in [("to", &to), ("either", &either)] {
-                let why = |place: &RuleHost| {
-                    let mut all = place.prefixes.iter().filter_map(|one| one.why_untagged());
-                    all.next()
-                };
-                let mut wrong = given.iter().enumerate();
-                if let Some((i, why)) = wrong.find_map(|(i, one)| Some((i, why(one)?))) {
-                    let said = format!("cannot use {}: it is {why}", given[i].text);
-                    faults.push(item_fault(key, i, said));
-                }
-            }
+            check_taggable("to", &to, &mut faults);
+            check_taggable("either", &either, &mut faults);
         }
         if !faults.is_empty() {
             return Err(faults);
@@ -217,5 +218,21 @@ impl WatchOptions {
                 named => named.to_vec(),
             },
         })
+    }
+
+    /// A rule that excludes packets has no say in how they are tagged.
+    fn check_excluding(&self, faults: &mut Vec<Fault>) {
+        for (key, given) in [
+            ("static", self.fixed.unwrap_or(false)),
+            ("one-flow-in", self.one_flow_in.is_some()),
+            ("one-packet-in", self.one_packet_in.is_some()),
+        ] {
+            if given {
+                faults.push(fault(
+                    &[key, "action"],
+                    "has no effect with action exclude, which tags no packet (try to leave it out)",
+                ));
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The table of the last totals of summaries, which the next run of the collector goes on with.
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, TransactionBehavior};
 
 use super::ids::{name_bytes, name_of};
 use super::rollups::{fact, set_fact};
@@ -39,38 +39,42 @@ pub fn write(conn: &mut Connection, kept: &SummaryBases) -> rusqlite::Result<()>
             "INSERT INTO summary_base VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         for base in &kept.bases {
-            let nodes = (Some(base.source_node), Some(base.sink_node));
-            let (mut flow, mut group, mut path) = (None, (None, false), (None, 0));
-            match &base.name {
-                SummaryName::Flow(name) => flow = Some(name_bytes(&(*name, nodes.0, nodes.1))),
-                SummaryName::Group { class, coarse } => group = (class.as_deref(), *coarse),
-                SummaryName::Path { way, place } => path = (Some(way), *place),
-            }
-            let [packets, bytes, lost, recovered, reordered, duplicates] =
-                base.counts.map(u64::cast_signed);
-            put.execute(rusqlite::params![
-                base.exporter.map(|address| address.to_string()),
-                base.source_node.0,
-                base.sink_node.0,
-                flow,
-                group.0,
-                group.1,
-                path.0,
-                path.1,
-                base.epoch_ns.cast_signed(),
-                base.seen_ns.cast_signed(),
-                packets,
-                bytes,
-                lost,
-                recovered,
-                reordered,
-                duplicates,
-                base.latency,
-            ])?;
+            insert(&mut put, base)?;
         }
     }
     set_fact(&transaction, UNTIL, kept.until_ns.unwrap_or(0))?;
     transaction.commit()
+}
+
+fn insert(put: &mut Statement<'_>, base: &SummaryBase) -> rusqlite::Result<usize> {
+    let nodes = (Some(base.source_node), Some(base.sink_node));
+    let (mut flow, mut group, mut path) = (None, (None, false), (None, 0));
+    match &base.name {
+        SummaryName::Flow(name) => flow = Some(name_bytes(&(*name, nodes.0, nodes.1))),
+        SummaryName::Group { class, coarse } => group = (class.as_deref(), *coarse),
+        SummaryName::Path { way, place } => path = (Some(way), *place),
+    }
+    let [packets, bytes, lost, recovered, reordered, duplicates] =
+        base.counts.map(u64::cast_signed);
+    put.execute(rusqlite::params![
+        base.exporter.map(|address| address.to_string()),
+        base.source_node.0,
+        base.sink_node.0,
+        flow,
+        group.0,
+        group.1,
+        path.0,
+        path.1,
+        base.epoch_ns.cast_signed(),
+        base.seen_ns.cast_signed(),
+        packets,
+        bytes,
+        lost,
+        recovered,
+        reordered,
+        duplicates,
+        base.latency,
+    ])
 }
 
 /// Takes the last totals out of the store: a run that does not end in order must not leave old ones to its next.

@@ -96,6 +96,49 @@ impl Gathered {
             + self.first_totals.len() * size_of::<FirstTotal>()
             + self.measured_bytes
     }
+
+    /// Adds a report to its flow, in a row that begins at this place if the flow has none there. Returns what it adds.
+    fn add_to_flow(
+        &mut self,
+        entry: &QueuedReport,
+        (name, flow): (&FlowName, &mut TrackedFlow),
+        next: RowPlace,
+    ) -> Increment {
+        let observed = &entry.observed;
+        let one = Increment::of(flow, observed);
+        if let (
+            SequenceEvidence::Total {
+                since_ns,
+                reordered,
+            },
+            Some(None),
+        ) = (observed.shown, one.reordered)
+        {
+            self.first_totals.push(FirstTotal {
+                name: *name,
+                class: entry.class.clone(),
+                begin_ns: next.begin_ns,
+                since_ns,
+                reordered,
+            });
+        }
+        let place = flow.row.filter(|row| row.same(&next)).unwrap_or(next);
+        flow.row = Some(place);
+        if place.row == self.flows.len() {
+            let subject = FlowSubject {
+                name: *name,
+                class: None,
+                first_ns: observed.time_ns,
+                last_ns: observed.time_ns,
+            };
+            self.flows.push(GatheredRow::new(subject, next.begin_ns));
+        }
+        if let Some(row) = self.flows.get_mut(place.row) {
+            row.subject.also(entry);
+            one.add(&mut row.sums, observed, entry.measured.as_deref());
+        }
+        one
+    }
 }
 
 /// The sums of the present transaction, and the flows that are tracked.
@@ -143,59 +186,38 @@ impl Gatherer {
     pub fn add(&mut self, entry: &mut QueuedReport, path: Option<PassedPath<'_>>) {
         let observed = &entry.observed;
         let begin_ns = RollUpLevel::TenSeconds.floor(observed.time_ns);
-        let to = &mut self.gathered;
-        to.reports += 1;
-        to.newest_ns = to.newest_ns.max(observed.time_ns);
+        self.gathered.reports += 1;
+        self.gathered.newest_ns = self.gathered.newest_ns.max(observed.time_ns);
         let name = observed
             .flow
             .map(|flow| (flow, observed.source, observed.sink));
         let mut followed =
             name.and_then(|name| Some((name, self.flows.follow(&name, observed.time_ns)?)));
         entry.beyond = followed.is_none() && name.is_some();
-        to.beyond_flows += u64::from(entry.beyond);
+        self.gathered.beyond_flows += u64::from(entry.beyond);
         let one = match &mut followed {
             None => Increment::without_flow(observed),
             Some((name, flow)) => {
-                let one = Increment::of(flow, observed);
-                if let (
-                    SequenceEvidence::Total {
-                        since_ns,
-                        reordered,
-                    },
-                    Some(None),
-                ) = (observed.shown, one.reordered)
-                {
-                    to.first_totals.push(FirstTotal {
-                        name: *name,
-                        class: entry.class.clone(),
-                        begin_ns,
-                        since_ns,
-                        reordered,
-                    });
-                }
                 let place = RowPlace {
                     transaction: self.transaction,
                     begin_ns,
-                    row: to.flows.len(),
+                    row: self.gathered.flows.len(),
                 };
-                let place = flow.row.filter(|row| row.same(&place)).unwrap_or(place);
-                flow.row = Some(place);
-                if place.row == to.flows.len() {
-                    let subject = FlowSubject {
-                        name: *name,
-                        class: None,
-                        first_ns: observed.time_ns,
-                        last_ns: observed.time_ns,
-                    };
-                    to.flows.push(GatheredRow::new(subject, begin_ns));
-                }
-                if let Some(row) = to.flows.get_mut(place.row) {
-                    row.subject.also(entry);
-                    one.add(&mut row.sums, observed, entry.measured.as_deref());
-                }
-                one
+                self.gathered.add_to_flow(entry, (name, flow), place)
             }
         };
+        if let Some(passed) = path {
+            let flow = followed.as_mut();
+            let flow = flow.map(|(name, flow)| (&*name, &mut flow.path_row));
+            self.paths.add(begin_ns, flow, passed);
+        }
+        self.add_to_groups(begin_ns, entry, one);
+    }
+
+    /// Adds a report to its pair, its class and all of them.
+    fn add_to_groups(&mut self, begin_ns: u64, entry: &QueuedReport, one: Increment) {
+        let observed = &entry.observed;
+        let to = &mut self.gathered;
         let measured_bytes = entry.measured.as_ref().map_or(0, |sums| sums.bytes());
         to.measured_bytes += MEASURED_ROWS * measured_bytes;
         // The packets of a flow's summary are those of its group's summary again.
@@ -226,11 +248,6 @@ impl Gatherer {
             to.all.len() - 1
         });
         one.add_to(&mut to.all, row, observed, measured);
-        if let Some(passed) = path {
-            let flow = followed.as_mut();
-            let flow = flow.map(|(name, flow)| (&*name, &mut flow.path_row));
-            self.paths.add(begin_ns, flow, passed);
-        }
     }
 
     /// Adds the times of all packets of a path.

@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use super::batch::ReportBatch;
 use super::coding::{exporter_bytes, number_of};
-use super::gathered_path::PathPackets;
-use super::gatherer::{Gathered, GatheredRow};
+use super::gathered_path::{GatheredPath, PathPackets};
+use super::gatherer::{FirstTotal, Gathered, GatheredRow};
 use super::ids::{Ids, NONE};
 use super::paths;
 use super::period::{ALL, RollUpTable};
@@ -50,8 +50,20 @@ pub fn add(
     for row in &gathered.all {
         add((RollUpTable::Class, ALL), row.begin_ns, &row.sums)?;
     }
+    let unnamed = add_paths(conn, ids, rollups, &gathered.paths)?;
+    add_first_totals(conn, ids, rollups, &gathered.first_totals)?;
+    Ok(unnamed)
+}
+
+/// Adds the times of paths. Returns how many reports told of those that the store cannot name.
+fn add_paths(
+    conn: &Connection,
+    ids: &mut Ids,
+    rollups: &mut RollUps,
+    gathered: &[GatheredPath],
+) -> rusqlite::Result<u64> {
     let mut unnamed = 0;
-    for path in &gathered.paths {
+    for path in gathered {
         let flow = match &path.packets {
             PathPackets::Reported | PathPackets::All => Some(None),
             PathPackets::ReportedOf(name) => ids.known(name).map(|flow| Some(flow.id)),
@@ -64,7 +76,17 @@ pub fn add(
             unnamed += path.told;
         }
     }
-    for first in &gathered.first_totals {
+    Ok(unnamed)
+}
+
+/// Adds the packets out of order that flows' first summaries told of, as far as they count whole.
+fn add_first_totals(
+    conn: &Connection,
+    ids: &mut Ids,
+    rollups: &mut RollUps,
+    gathered: &[FirstTotal],
+) -> rusqlite::Result<()> {
+    for first in gathered {
         let Some(flow) = ids.known(&first.name) else {
             continue;
         };
@@ -79,7 +101,7 @@ pub fn add(
             rollups.add_reordered(conn, first.begin_ns, place, first.reordered)?;
         }
     }
-    Ok(unnamed)
+    Ok(())
 }
 
 /// Iterates over the roll-ups in which a report counts.

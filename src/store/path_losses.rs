@@ -83,6 +83,34 @@ fn join_sums(
     ways: &[(i64, Path)],
     read: impl Fn(i64) -> rusqlite::Result<PathSums>,
 ) -> rusqlite::Result<()> {
+    let known = sums_by_place(ways, read)?;
+    let loss = |at| known.get(&at).and_then(of);
+    for path in paths {
+        path.whole.loss = loss(LossPlace::Whole);
+        let mut reported = HashSet::new();
+        for one in &mut path.segments {
+            // A host that packets pass twice in a row, as it has a guest between, tells of both times together.
+            let at = LossPlace::of(&one.segment).filter(|at| reported.insert(*at));
+            one.times.loss = at.and_then(loss);
+        }
+        for hop in path.path.hops.clone() {
+            let at = NodePort {
+                node: hop.node,
+                port: hop.egress_port,
+            };
+            if let Some(lost) = loss(LossPlace::Queue(at)) {
+                set_queue_loss(&mut path.queues, at, lost);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All packets of a pair by place, whichever of its paths they took.
+fn sums_by_place(
+    ways: &[(i64, Path)],
+    read: impl Fn(i64) -> rusqlite::Result<PathSums>,
+) -> rusqlite::Result<HashMap<LossPlace, Sums>> {
     let mut known: HashMap<LossPlace, Sums> = HashMap::new();
     for (id, path) in ways {
         let sums = read(*id)?;
@@ -105,46 +133,26 @@ fn join_sums(
             add(LossPlace::Queue(port), place);
         }
     }
-    let loss = |at| known.get(&at).and_then(of);
-    for path in paths {
-        path.whole.loss = loss(LossPlace::Whole);
-        let mut reported = HashSet::new();
-        for one in &mut path.segments {
-            // A host that packets pass twice in a row, as it has a guest between, tells of both times together.
-            let at = LossPlace::of(&one.segment).filter(|at| reported.insert(*at));
-            one.times.loss = at.and_then(loss);
-        }
-        for hop in path.path.hops.clone() {
-            let at = NodePort {
-                node: hop.node,
-                port: hop.egress_port,
-            };
-            let Some(lost) = loss(LossPlace::Queue(at)) else {
-                continue;
-            };
-            match path
-                .queues
-                .iter_mut()
-                .find(|queue| queue.segment.from == at)
-            {
-                Some(queue) => queue.times.loss = Some(lost),
-                // Its losses are known, and how long packets wait is not.
-                None => path.queues.push(SegmentFigures {
-                    segment: Segment {
-                        kind: SegmentKind::Queue,
-                        from: at,
-                        to: at,
-                    },
-                    times: SegmentTimes {
-                        loss: Some(lost),
-                        ..SegmentTimes::default()
-                    },
-                    share: None,
-                    unseen_hops: None,
-                    queue_depth: None,
-                }),
-            }
-        }
+    Ok(known)
+}
+
+fn set_queue_loss(queues: &mut Vec<SegmentFigures>, at: NodePort, lost: SegmentLoss) {
+    match queues.iter_mut().find(|queue| queue.segment.from == at) {
+        Some(queue) => queue.times.loss = Some(lost),
+        // Its losses are known, and how long packets wait is not.
+        None => queues.push(SegmentFigures {
+            segment: Segment {
+                kind: SegmentKind::Queue,
+                from: at,
+                to: at,
+            },
+            times: SegmentTimes {
+                loss: Some(lost),
+                ..SegmentTimes::default()
+            },
+            share: None,
+            unseen_hops: None,
+            queue_depth: None,
+        }),
     }
-    Ok(())
 }

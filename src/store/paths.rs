@@ -100,74 +100,26 @@ pub fn find(
     query: PathQuery,
     span: Span,
 ) -> rusqlite::Result<Vec<PathFigures>> {
-    let (filter, one, other, table) = match query {
-        PathQuery::Pair { source, sink } => (
-            OF_PAIR,
-            i64::from(source.0),
-            i64::from(sink.0),
-            RollUpTable::Segment,
-        ),
-        PathQuery::Flow(flow) => ("flow = ? AND ?2 = ?2", flow, 0, RollUpTable::FlowSegment),
+    let (filter, ends, table) = match query {
+        PathQuery::Pair { source, sink } => {
+            let ends = (source.0.into(), sink.0.into());
+            (OF_PAIR, ends, RollUpTable::Segment)
+        }
+        PathQuery::Flow(flow) => ("flow = ? AND ?2 = ?2", (flow, 0), RollUpTable::FlowSegment),
     };
     let times = (signed(span.until_ns), signed(span.since_ns));
-    let ways = ways(conn, filter, (one, other), times)?;
+    let ways = ways(conn, filter, ends, times)?;
     let horizons = Horizons::read(conn, table)?;
-    let segments = horizons.of_one(span);
     let (period_ns, periods) = horizons.of_series(span, PERIODS);
-    let read = |id: i64| -> rusqlite::Result<StoredPathTimes> {
-        let mut times = StoredPathTimes::default();
-        let row = (table, id << PLACE_BITS);
-        places_of_one(conn, row, &segments, |_, row| times.reports.merge(row))?;
-        let row = (table, all_packets_of(id));
-        places_of_one(conn, row, &segments, |_, row| times.all.merge(row))?;
-        Ok(times)
-    };
-    let mut found = Vec::new();
-    for (id, path) in ways.iter().cloned() {
-        let times = read(id)?;
-        let whole = times.at(0).figures(SegmentKind::Wire);
-        if whole.samples() > 0 {
-            found.push((id, path, whole, times));
-        }
-    }
-    found.sort_by_key(|(_, _, whole, _)| std::cmp::Reverse(whole.samples()));
-    found.truncate(MOST_SHOWN);
+    let found = most_reported(conn, table, &ways, &horizons.of_one(span))?;
     let mut tails = tails(conn, decode, query, span)?;
     let mut paths = Vec::new();
-    for (id, path, whole, times) in found {
-        // The same row tells when there were packets, and how many the figures are of.
-        let all = if whole.packets.is_some() {
-            ALL_PACKETS
-        } else {
-            0
-        };
-        let subject = (table, id << PLACE_BITS | all);
-        let presence = presence(conn, subject, &periods, period_ns)?;
-        let mut rows = Vec::new();
-        for (place, segment) in (1..).zip(path.segments()) {
-            rows.push(SegmentFigures {
-                segment,
-                times: times.at(place).figures(segment.kind),
-                share: None,
-                unseen_hops: None,
-                queue_depth: None,
-            });
-        }
-        let tail = tails.remove(&path);
+    for one in found {
+        let presence = presence(conn, (table, one.row()), &periods, period_ns)?;
+        let tail = tails.remove(&one.path);
         let mut figures = PathFigures {
-            lacking: Vec::new(),
             of_flow: matches!(query, PathQuery::Flow(_)),
-            first_ns: presence.first().map_or(0, |first| first.0),
-            until_ns: presence.last().map_or(0, |last| last.0 + period_ns),
-            period_ns,
-            whole,
-            unknown_mean_ns: None,
-            segments: rows,
-            queues: Vec::new(),
-            host_segments: Vec::new(),
-            presence,
-            tail: None,
-            path,
+            ..one.figures(presence, period_ns)
         };
         if let Some(tail) = tail {
             tail.tell(&mut figures);
@@ -187,6 +139,84 @@ pub fn find(
     unseen_hops::join(conn, &mut paths, &of_pair)?;
     path_losses::join(conn, &mut paths, &of_pair, span)?;
     Ok(paths)
+}
+
+/// A path that had reports.
+struct ReportedPath {
+    id: i64,
+    path: Path,
+    whole: SegmentTimes,
+    times: StoredPathTimes,
+}
+
+impl ReportedPath {
+    /// The row that tells when there were packets, which is also the one that the figures are of.
+    fn row(&self) -> i64 {
+        let all = if self.whole.packets.is_some() {
+            ALL_PACKETS
+        } else {
+            0
+        };
+        self.id << PLACE_BITS | all
+    }
+
+    /// The figures that the path's own rows tell.
+    fn figures(self, presence: Vec<(u64, u64)>, period_ns: u64) -> PathFigures {
+        let mut segments = Vec::new();
+        for (place, segment) in (1..).zip(self.path.segments()) {
+            segments.push(SegmentFigures {
+                segment,
+                times: self.times.at(place).figures(segment.kind),
+                share: None,
+                unseen_hops: None,
+                queue_depth: None,
+            });
+        }
+        PathFigures {
+            lacking: Vec::new(),
+            of_flow: false,
+            first_ns: presence.first().map_or(0, |first| first.0),
+            until_ns: presence.last().map_or(0, |last| last.0 + period_ns),
+            period_ns,
+            whole: self.whole,
+            unknown_mean_ns: None,
+            segments,
+            queues: Vec::new(),
+            host_segments: Vec::new(),
+            presence,
+            tail: None,
+            path: self.path,
+        }
+    }
+}
+
+/// The paths with most reports, those with most first.
+fn most_reported(
+    conn: &Connection,
+    table: RollUpTable,
+    ways: &[(i64, Path)],
+    segments: &[PeriodRange],
+) -> rusqlite::Result<Vec<ReportedPath>> {
+    let mut found = Vec::new();
+    for (id, path) in ways.iter().cloned() {
+        let mut times = StoredPathTimes::default();
+        let row = (table, id << PLACE_BITS);
+        places_of_one(conn, row, segments, |_, row| times.reports.merge(row))?;
+        let row = (table, all_packets_of(id));
+        places_of_one(conn, row, segments, |_, row| times.all.merge(row))?;
+        let whole = times.at(0).figures(SegmentKind::Wire);
+        if whole.samples() > 0 {
+            found.push(ReportedPath {
+                id,
+                path,
+                whole,
+                times,
+            });
+        }
+    }
+    found.sort_by_key(|one| std::cmp::Reverse(one.whole.samples()));
+    found.truncate(MOST_SHOWN);
+    Ok(found)
 }
 
 /// When a path had packets, by period, and how many.

@@ -73,19 +73,7 @@ pub fn repair(conn: &Connection, clock: RepairClock) -> rusqlite::Result<bool> {
     lower(conn, "newest_ns", newest_ns)?;
     lower(conn, "rolled_ns", rolled_ns)?;
     lower(conn, "forgot_ns", RollUpLevel::Hour.floor(newest_ns))?;
-    for level in RollUpLevel::EACH {
-        let first = RollUpTable::EACH.into_iter().map(|table| {
-            let sql = format!("SELECT min(key) FROM {} WHERE key < ?", table.name(level));
-            let limit = level.key(limit_ns, 0);
-            conn.query_row(&sql, [limit], |row| row.get::<_, Option<i64>>(0))
-        });
-        let first: Vec<_> = first.collect::<rusqlite::Result<_>>()?;
-        let first_ns = first.into_iter().flatten().min();
-        let gone_ns = first_ns.map_or(level.floor(newest_ns), |key| level.begin_of(key));
-        if fact(conn, level.gone())? > limit_ns {
-            set_fact(conn, level.gone(), gone_ns)?;
-        }
-    }
+    lower_gone(conn, limit_ns, newest_ns)?;
     let to_ns = sides.newest_past_ns;
     for table in RollUpTable::OF_REPORTS {
         move_rows::<Sums>(conn, table, limit_ns, to_ns)?;
@@ -120,6 +108,24 @@ pub fn repair_alone(conn: &Connection, clock: RepairClock) -> rusqlite::Result<b
 
 fn lower(conn: &Connection, name: &str, to: u64) -> rusqlite::Result<()> {
     set_fact(conn, name, fact(conn, name)?.min(to))
+}
+
+/// Puts back the marks of what was removed to the first period that is there, or to the newest report.
+fn lower_gone(conn: &Connection, limit_ns: u64, newest_ns: u64) -> rusqlite::Result<()> {
+    for level in RollUpLevel::EACH {
+        let first = RollUpTable::EACH.into_iter().map(|table| {
+            let sql = format!("SELECT min(key) FROM {} WHERE key < ?", table.name(level));
+            let limit = level.key(limit_ns, 0);
+            conn.query_row(&sql, [limit], |row| row.get::<_, Option<i64>>(0))
+        });
+        let first: Vec<_> = first.collect::<rusqlite::Result<_>>()?;
+        let first_ns = first.into_iter().flatten().min();
+        let gone_ns = first_ns.map_or(level.floor(newest_ns), |key| level.begin_of(key));
+        if fact(conn, level.gone())? > limit_ns {
+            set_fact(conn, level.gone(), gone_ns)?;
+        }
+    }
+    Ok(())
 }
 
 impl Sides {

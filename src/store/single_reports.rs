@@ -43,50 +43,10 @@ pub fn find(
     query: &ReportQuery,
     span: Span,
 ) -> rusqlite::Result<Vec<Record>> {
-    let Some((table, subject)) = place_of(conn, &query.subject)? else {
+    let Some(place) = place_of(conn, &query.subject)? else {
         return Ok(Vec::new());
     };
-    let horizons = Horizons::read(conn, table)?;
-    let oldest_id: Option<i64> =
-        conn.query_row("SELECT min(id) FROM report", [], |row| row.get(0))?;
-    let Some(oldest_id) = oldest_id else {
-        return Ok(Vec::new());
-    };
-    let level = RollUpLevel::TenSeconds;
-    let mut ids = conn.prepare_cached(&format!(
-        "SELECT first_id, last_id FROM {} WHERE key = ?",
-        table.name(level)
-    ))?;
-    let mut found = Vec::new();
-    for begin in horizons.of_reports(span) {
-        if found.len() >= query.limit {
-            break;
-        }
-        let ids: Option<(i64, i64)> = ids
-            .query_row([level.key(begin, subject)], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .optional()?;
-        let Some((first, last)) = ids.filter(|(_, last)| *last >= oldest_id) else {
-            continue;
-        };
-        let within = Span {
-            since_ns: span.since_ns.max(begin),
-            until_ns: span.until_ns.min(begin + level.ns()),
-        };
-        let most = query.limit - found.len();
-        match table {
-            RollUpTable::Flow => follow(conn, last, within, most, &mut found)?,
-            _ => scan(
-                conn,
-                (table, subject),
-                (first, last),
-                within,
-                most,
-                &mut found,
-            )?,
-        }
-    }
+    let found = newest(conn, place, span, query.limit)?;
     let classes = class_names(conn)?;
     let mut records = Vec::new();
     for one in found {
@@ -104,6 +64,57 @@ pub fn find(
         records.extend(decode(&evidence));
     }
     Ok(records)
+}
+
+/// Collects the newest reports of a subject in its ten seconds, the last of which come first.
+fn newest(
+    conn: &Connection,
+    (table, subject): (RollUpTable, i64),
+    span: Span,
+    limit: usize,
+) -> rusqlite::Result<Vec<Stored>> {
+    let horizons = Horizons::read(conn, table)?;
+    let oldest_id: Option<i64> =
+        conn.query_row("SELECT min(id) FROM report", [], |row| row.get(0))?;
+    let Some(oldest_id) = oldest_id else {
+        return Ok(Vec::new());
+    };
+    let level = RollUpLevel::TenSeconds;
+    let mut ids = conn.prepare_cached(&format!(
+        "SELECT first_id, last_id FROM {} WHERE key = ?",
+        table.name(level)
+    ))?;
+    let mut found = Vec::new();
+    for begin in horizons.of_reports(span) {
+        if found.len() >= limit {
+            break;
+        }
+        let ids: Option<(i64, i64)> = ids
+            .query_row([level.key(begin, subject)], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        let Some((first, last)) = ids.filter(|(_, last)| *last >= oldest_id) else {
+            continue;
+        };
+        let within = Span {
+            since_ns: span.since_ns.max(begin),
+            until_ns: span.until_ns.min(begin + level.ns()),
+        };
+        let most = limit - found.len();
+        match table {
+            RollUpTable::Flow => follow(conn, last, within, most, &mut found)?,
+            _ => scan(
+                conn,
+                (table, subject),
+                (first, last),
+                within,
+                most,
+                &mut found,
+            )?,
+        }
+    }
+    Ok(found)
 }
 
 /// Collects a flow's reports in ten seconds, from the last one back to the first.

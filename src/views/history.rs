@@ -192,15 +192,45 @@ fn wrapped(text: &str, width: TextWidth) -> String {
     lines.map(|line| line + "\n").collect()
 }
 
+/// What is said of hosts above an answer.
+fn hosts_line(answer: &Answer, width: TextWidth, hosts: &KnownHosts) -> String {
+    match answer {
+        // One line is one report.
+        Answer::Reports { .. } => String::new(),
+        _ if width.folds => wrapped(hosts.line(moment).trim_end(), width),
+        _ => hosts.line(moment),
+    }
+}
+
+/// What hosts tell beside INT: their drops, hops, queues and connections.
+fn of_hosts(answer: &Answer, span: Span, hosts: &KnownHosts, out: &mut String) {
+    match answer {
+        Answer::Drops { by, drops, .. } => {
+            head("drops", span, out);
+            history_drops::write(*by, drops, hosts, out);
+        }
+        Answer::Hops {
+            hops: flows,
+            passages,
+        } => {
+            head("flows through hosts", span, out);
+            history_passages::write((flows, passages), hosts, out);
+        }
+        Answer::Queues { queues: episodes } => {
+            head("episodes of queues", span, out);
+            history_queues::write(episodes, hosts, out);
+        }
+        answer => {
+            head("TCP connections", span, out);
+            history_tcp::write(answer, hosts, out);
+        }
+    }
+}
+
 impl View<'_> {
     pub fn text(&self, span: Span, width: impl Into<TextWidth>, hosts: &KnownHosts) -> String {
         let width = width.into();
-        let mut out = match self.0 {
-            // One line is one report.
-            Answer::Reports { .. } => String::new(),
-            _ if width.folds => wrapped(hosts.line(moment).trim_end(), width),
-            _ => hosts.line(moment),
-        };
+        let mut out = hosts_line(self.0, width, hosts);
         match self.0 {
             Answer::Flows { flows } => {
                 head(&counted(flows.len(), "flow", "flows"), span, &mut out);
@@ -250,26 +280,14 @@ impl View<'_> {
                 path::segments(segments, hosts, &mut out);
             }
             Answer::Extent { info } => extent_text(info, &mut out),
-            Answer::Drops { by, drops, .. } => {
-                head("drops", span, &mut out);
-                history_drops::write(*by, drops, hosts, &mut out);
-            }
-            Answer::Hops {
-                hops: flows,
-                passages,
-            } => {
-                head("flows through hosts", span, &mut out);
-                history_passages::write((flows, passages), hosts, &mut out);
-            }
-            Answer::Queues { queues: episodes } => {
-                head("episodes of queues", span, &mut out);
-                history_queues::write(episodes, hosts, &mut out);
-            }
-            answer => {
-                head("TCP connections", span, &mut out);
-                history_tcp::write(answer, hosts, &mut out);
-            }
+            answer => of_hosts(answer, span, hosts, &mut out),
         }
+        self.notes(width, &mut out);
+        out
+    }
+
+    /// What readers of the figures must know.
+    fn notes(&self, width: TextWidth, out: &mut String) {
         let mut note = |text: &str| match width.folds {
             true => out.push_str(&wrapped(text, width)),
             false => out.extend([text, "\n"]),
@@ -286,7 +304,6 @@ impl View<'_> {
         if self.figures().any(|figures| unknown(figures.shown())) {
             note(UNKNOWN_CLOCKS);
         }
-        out
     }
 
     /// The figures that the text shows.

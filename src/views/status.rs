@@ -12,8 +12,8 @@ use super::{
     summary_budget,
 };
 use crate::model::{
-    Attachment, ClockStatus, CounterStatus, HostStatus, NodeOrigin, SinkStatus, SourceStatus,
-    TransitStatus,
+    AstrayStatus, Attachment, ClockStatus, CounterStatus, HostStatus, NodeOrigin, SinkSettings,
+    SinkStatus, SourceStatus, TransitStatus,
 };
 
 /// Displays the state; counters that are 0 are shown only with `all`.
@@ -80,22 +80,8 @@ fn counters(f: &mut fmt::Formatter<'_>, list: &[CounterStatus], all: bool) -> fm
     Ok(())
 }
 
-fn sink(
-    f: &mut fmt::Formatter<'_>,
-    sink: &SinkStatus,
-    clocks: &PeerClocks,
-    hosts: &KnownHosts,
-    all: bool,
-) -> fmt::Result {
-    match sink.daemon_pid {
-        Some(pid) => writeln!(f, "sink: daemon runs (pid {pid})")?,
-        None => writeln!(
-            f,
-            "sink: no daemon runs: INT is stripped, but nothing is reported"
-        )?,
-    }
-    attachments(f, &sink.attachments)?;
-    let set = &sink.settings;
+/// The forms of packets that the sink knows.
+fn recognised(f: &mut fmt::Formatter<'_>, set: &SinkSettings) -> fmt::Result {
     writeln!(
         f,
         "  recognises {}; dscp {:#04x}/{:#04x}, extension port {}{}{}",
@@ -112,7 +98,12 @@ fn sink(
         } else {
             ""
         }
-    )?;
+    )
+}
+
+/// The sources whose packets are stripped, and what becomes of others.
+fn who_is_stripped(f: &mut fmt::Formatter<'_>, sink: &SinkStatus) -> fmt::Result {
+    let set = &sink.settings;
     write!(
         f,
         "  strips packets of {} source{} with lease{}",
@@ -136,9 +127,12 @@ fn sink(
             (false, true) => "",
             (false, false) => "; no lease key",
         }
-    )?;
-    grants::write(f, &sink.grants, sink.leases_granted, hosts)?;
-    for astray in &sink.astray {
+    )
+}
+
+/// Tagged packets where no sink strips them.
+fn astray(f: &mut fmt::Formatter<'_>, list: &[AstrayStatus]) -> fmt::Result {
+    for astray in list {
         let (dev, packets) = (&astray.dev, Grouped(astray.packets));
         match astray.active {
             true => writeln!(
@@ -152,6 +146,46 @@ fn sink(
             )?,
         }
     }
+    Ok(())
+}
+
+fn daemon_counters(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result {
+    for counter in sink
+        .daemon
+        .iter()
+        .filter(|counter| SHOWN.contains(&counter.name) && (all || counter.value != 0))
+    {
+        writeln!(
+            f,
+            "  {:>14}  {:<18} {}",
+            Grouped(counter.value),
+            counter.name,
+            counter.text
+        )?;
+    }
+    Ok(())
+}
+
+fn sink(
+    f: &mut fmt::Formatter<'_>,
+    sink: &SinkStatus,
+    clocks: &PeerClocks,
+    hosts: &KnownHosts,
+    all: bool,
+) -> fmt::Result {
+    match sink.daemon_pid {
+        Some(pid) => writeln!(f, "sink: daemon runs (pid {pid})")?,
+        None => writeln!(
+            f,
+            "sink: no daemon runs: INT is stripped, but nothing is reported"
+        )?,
+    }
+    attachments(f, &sink.attachments)?;
+    let set = &sink.settings;
+    recognised(f, set)?;
+    who_is_stripped(f, sink)?;
+    grants::write(f, &sink.grants, sink.leases_granted, hosts)?;
+    astray(f, &sink.astray)?;
     writeln!(
         f,
         "  report period {}, loss timeout {}",
@@ -170,19 +204,7 @@ fn sink(
     writeln!(f)?;
     collectors::write(f, sink)?;
     counters(f, &sink.counters, all)?;
-    for counter in sink
-        .daemon
-        .iter()
-        .filter(|counter| SHOWN.contains(&counter.name) && (all || counter.value != 0))
-    {
-        writeln!(
-            f,
-            "  {:>14}  {:<18} {}",
-            Grouped(counter.value),
-            counter.name,
-            counter.text
-        )?;
-    }
+    daemon_counters(f, sink, all)?;
     status_flows::write(f, sink, clocks, hosts)
 }
 

@@ -9,8 +9,8 @@ use super::passages::PassageDetails;
 use super::queues::QueueDetails;
 use super::tcp::TcpDetails;
 use crate::model::{
-    Arrival, Body, DropReasons, Flags, LatencyClocks, NodeId, NodeNames, PacketReport, Report,
-    Summary,
+    Arrival, Body, DropReasons, Flags, LatencyClocks, LatencyReport, NodeId, NodeNames,
+    Observation, PacketReport, Report, Summary,
 };
 
 /// Displays `12:03:04.123Z latency  udp 10.0.1.1:5001 > 10.0.2.2:9000  23.4 us  node 1 -> 2  ...`. The time is UTC; it
@@ -38,66 +38,11 @@ impl<'a> TextLine<'a> {
             clocks: LatencyClocks::Unreported,
         }
     }
-}
 
-impl fmt::Display for TextLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report {
-            sequence,
-            observation,
-        } = self.report;
-        if let Some(arrival) = self.arrival {
-            let ms = arrival.received_ns / 1_000_000;
-            let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
-            let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
-            write!(f, "{h:02}:{m:02}:{s:02}.{ms:03}Z ")?;
-        }
-        let kind = match observation.kind() {
-            "drop-summary" => "LOSS",
-            "flow-summary" | "group-summary" => "summary",
-            "drop" => "DROP",
-            "host-drop" => "DROP",
-            "queue" => "QUEUE",
-            "ethernet" => "packet",
-            "intermediate" => "transit",
-            kind => kind,
-        };
-        write!(f, "{kind:<7}  ")?;
-        match (observation.flow(), &observation.body) {
-            (Some(flow), _) => write!(f, "{flow}  ")?,
-            (None, Body::Summary(summary)) => match summary.class() {
-                Some(class) => write!(f, "class {class}  ")?,
-                None => f.write_str("no class  ")?,
-            },
-            (None, Body::Queue(_)) => {}
-            (None, _) => f.write_str("unknown flow  ")?,
-        }
+    /// What was observed of the packets.
+    fn body(&self, observation: &Observation, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &observation.body {
-            Body::Latency(report) => {
-                if let LatencyClocks::Known(corrected) = self.clocks {
-                    let KnownDigits { value, error } =
-                        KnownDigits::new(corrected.latency_ns, corrected.error_ns);
-                    write!(f, "{value} ± {error}  ")?;
-                } else if let Some(latency) = report.hops.latency_ns() {
-                    write!(f, "{}  ", Nanoseconds(latency))?;
-                }
-                let text = |node| self.names.text(node);
-                write!(f, "node {}", text(report.hops.source().node))?;
-                for hop in report.hops.transit().iter().rev() {
-                    write!(f, " -> {}", text(hop.node))?;
-                }
-                write!(
-                    f,
-                    " -> {}  seq {}",
-                    text(report.hops.sink().node),
-                    report.sequence
-                )?;
-                if let Some(queue) = report.queue()
-                    && (queue.packets != 0 || queue.bytes != 0)
-                {
-                    write!(f, "  queue {} packets {} bytes", queue.packets, queue.bytes)?;
-                }
-            }
+            Body::Latency(report) => self.latency(report, f)?,
             Body::DropSummary(summary) => write!(
                 f,
                 "{} packet{} after seq {}  node {} -> {}",
@@ -131,6 +76,75 @@ impl fmt::Display for TextLine<'_> {
             }
             Body::Packet(report) => packet(report, observation.flags, self, f)?,
         }
+        Ok(())
+    }
+
+    /// The latency of a packet, and its way.
+    fn latency(&self, report: &LatencyReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let LatencyClocks::Known(corrected) = self.clocks {
+            let KnownDigits { value, error } =
+                KnownDigits::new(corrected.latency_ns, corrected.error_ns);
+            write!(f, "{value} ± {error}  ")?;
+        } else if let Some(latency) = report.hops.latency_ns() {
+            write!(f, "{}  ", Nanoseconds(latency))?;
+        }
+        let text = |node| self.names.text(node);
+        write!(f, "node {}", text(report.hops.source().node))?;
+        for hop in report.hops.transit().iter().rev() {
+            write!(f, " -> {}", text(hop.node))?;
+        }
+        write!(
+            f,
+            " -> {}  seq {}",
+            text(report.hops.sink().node),
+            report.sequence
+        )?;
+        if let Some(queue) = report.queue()
+            && (queue.packets != 0 || queue.bytes != 0)
+        {
+            write!(f, "  queue {} packets {} bytes", queue.packets, queue.bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// The first word of a line, for a kind of observation.
+fn word(kind: &str) -> &str {
+    match kind {
+        "drop-summary" => "LOSS",
+        "flow-summary" | "group-summary" => "summary",
+        "drop" => "DROP",
+        "host-drop" => "DROP",
+        "queue" => "QUEUE",
+        "ethernet" => "packet",
+        "intermediate" => "transit",
+        kind => kind,
+    }
+}
+
+impl fmt::Display for TextLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report {
+            sequence,
+            observation,
+        } = self.report;
+        if let Some(arrival) = self.arrival {
+            let ms = arrival.received_ns / 1_000_000;
+            let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
+            let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
+            write!(f, "{h:02}:{m:02}:{s:02}.{ms:03}Z ")?;
+        }
+        write!(f, "{:<7}  ", word(observation.kind()))?;
+        match (observation.flow(), &observation.body) {
+            (Some(flow), _) => write!(f, "{flow}  ")?,
+            (None, Body::Summary(summary)) => match summary.class() {
+                Some(class) => write!(f, "class {class}  ")?,
+                None => f.write_str("no class  ")?,
+            },
+            (None, Body::Queue(_)) => {}
+            (None, _) => f.write_str("unknown flow  ")?,
+        }
+        self.body(observation, f)?;
         write!(f, "  report {sequence}")?;
         if observation.hw_id.get() != 0 {
             write!(f, " of subsystem {}", observation.hw_id.get())?;

@@ -35,6 +35,34 @@ pub struct WaterfallRow {
     pub bar: String,
 }
 
+impl WaterfallRow {
+    /// A row without a bar. `knows_losses`: something is known of losses on the path.
+    fn of(
+        kind: &'static str,
+        ends: String,
+        (times, share): (&SegmentTimes, Option<f64>),
+        knows_losses: bool,
+    ) -> Self {
+        let lost = match times.loss {
+            Some(loss) => Grouped(loss.lost).to_string(),
+            None if knows_losses => "?".to_owned(),
+            None => String::new(),
+        };
+        let [mean, p50, p99, share] = figures(times, share);
+        Self {
+            kind,
+            ends,
+            lost,
+            loses: times.loss.is_some_and(|loss| loss.lost > 0),
+            mean,
+            p50,
+            p99,
+            share,
+            bar: String::new(),
+        }
+    }
+}
+
 /// `leaf (28673) eth0 -> eth1` for a hop.
 pub(super) fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
     match segment.kind {
@@ -169,23 +197,7 @@ pub fn rows(
 ) -> Vec<WaterfallRow> {
     let knows_losses = has_losses(path);
     let row = |kind, ends, times: &SegmentTimes, share| {
-        let lost = match times.loss {
-            Some(loss) => Grouped(loss.lost).to_string(),
-            None if knows_losses => "?".to_owned(),
-            None => String::new(),
-        };
-        let [mean, p50, p99, share] = figures(times, share);
-        WaterfallRow {
-            kind,
-            ends,
-            lost,
-            loses: times.loss.is_some_and(|loss| loss.lost > 0),
-            mean,
-            p50,
-            p99,
-            share,
-            bar: String::new(),
-        }
+        WaterfallRow::of(kind, ends, (times, share), knows_losses)
     };
     let of = |one: &SegmentFigures| {
         let ends = ends(hosts, &one.segment);

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use super::{Source, names_behind, none, sources};
 
 /// The rooms whose functions are short: those that tie the others together, where knots would grow first, and those that became so.
-const SHORT_ROOMS: [&str; 16] = [
+const SHORT_ROOMS: [&str; 19] = [
     "cli",
     "clocks",
     "collector",
     "commands",
+    "config",
     "control",
     "daemon",
     "datapath",
@@ -20,6 +21,8 @@ const SHORT_ROOMS: [&str; 16] = [
     "model",
     "os",
     "report",
+    "store",
+    "views",
     "web",
     "wire",
 ];

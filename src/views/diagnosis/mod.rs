@@ -177,14 +177,9 @@ fn of_source(found: &mut Vec<Reason>, source: &SourceStatus, origin: Option<Node
 const CLONED: &str = "this id is derived from the machine id, which a clone has too: give the clone a machine id of its own \
      (systemd-machine-id-setup), or each host its own --node-id";
 
-/// One reason for each state of peers that grant no lease.
-fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus, origin: Option<NodeOrigin>) {
-    let peers = &source.peers;
-    let leased = source.dests.iter().any(|dest| !dest.fixed);
-    let granted = peers
-        .iter()
-        .any(|peer| peer.lease.state == LeaseState::Granted);
-    for (name, what, advice) in [
+/// The states of peers that grant no lease: name, what such peers are, and what to do.
+fn refusals(origin: Option<NodeOrigin>) -> [(&'static str, &'static str, &'static str); 9] {
+    [
         (
             "silent",
             "that do not answer",
@@ -229,7 +224,17 @@ fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus, origin: Option<NodeO
             "on whose host no daemon runs, so that nothing shows whether its answers pass outside of a tunnel",
             "start hostint sink there",
         ),
-    ] {
+    ]
+}
+
+/// One reason for each state of peers that grant no lease.
+fn of_peers(found: &mut Vec<Reason>, source: &SourceStatus, origin: Option<NodeOrigin>) {
+    let peers = &source.peers;
+    let leased = source.dests.iter().any(|dest| !dest.fixed);
+    let granted = peers
+        .iter()
+        .any(|peer| peer.lease.state == LeaseState::Granted);
+    for (name, what, advice) in refusals(origin) {
         let of_state = |peer: &&PeerStatus| match name {
             "untold" => peer.untold,
             "unattended" => peer.unattended,

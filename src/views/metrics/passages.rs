@@ -1,6 +1,6 @@
 //! The times of packets through a host as metrics.
 
-use super::page::{MetricKind, MetricsPage};
+use super::page::{CountedField, MetricKind, MetricsPage};
 use super::power_buckets::power_buckets;
 use crate::model::{InterfacePassage, NodeId, PassageStart, PassageTotals};
 use crate::views::passages::GONE;
@@ -10,6 +10,45 @@ const POWERS: std::ops::RangeInclusive<u32> = 8..=30;
 
 /// Pairs of interfaces with values of their own; the others are left out, so that a scrape stays small.
 const MOST_PASSAGES: usize = 64;
+
+/// What is counted of all packets and flows.
+const COUNTS: [CountedField<PassageTotals>; 7] = [
+    (
+        "hostint_hop_flow_limited_total",
+        "packets of new flows beyond the limit, which are timed and not told by flow",
+        |totals| totals.flow_limited,
+    ),
+    (
+        "hostint_hop_times_full_total",
+        "packets for whose interfaces there was no room",
+        |totals| totals.times_full,
+    ),
+    (
+        "hostint_hop_flows_told_total",
+        "lines about flows of forwarded packets",
+        |totals| totals.told,
+    ),
+    (
+        "hostint_hop_flows_put_off_total",
+        "lines about flows that the limit put off",
+        |totals| totals.put_off,
+    ),
+    (
+        "hostint_hop_events_lost_total",
+        "news of flows that were told later, because the ring was full",
+        |totals| totals.events_lost,
+    ),
+    (
+        "hostint_hop_missed_total",
+        "packets that the kernel hid from the program, because another one went on on the CPU",
+        |totals| totals.missed,
+    ),
+    (
+        "hostint_hop_put_back_total",
+        "times that something else took programs off an interface, and they were put back",
+        |totals| totals.put_back,
+    ),
+];
 
 pub fn add(page: &mut MetricsPage, totals: &PassageTotals) {
     let passages = totals.passages.iter().take(MOST_PASSAGES);
@@ -32,45 +71,9 @@ pub fn add(page: &mut MetricsPage, totals: &PassageTotals) {
     ] {
         family.value(&[("outcome", outcome)], count);
     }
-    for (name, count, help) in [
-        (
-            "hostint_hop_flow_limited_total",
-            totals.flow_limited,
-            "packets of new flows beyond the limit, which are timed and not told by flow",
-        ),
-        (
-            "hostint_hop_times_full_total",
-            totals.times_full,
-            "packets for whose interfaces there was no room",
-        ),
-        (
-            "hostint_hop_flows_told_total",
-            totals.told,
-            "lines about flows of forwarded packets",
-        ),
-        (
-            "hostint_hop_flows_put_off_total",
-            totals.put_off,
-            "lines about flows that the limit put off",
-        ),
-        (
-            "hostint_hop_events_lost_total",
-            totals.events_lost,
-            "news of flows that were told later, because the ring was full",
-        ),
-        (
-            "hostint_hop_missed_total",
-            totals.missed,
-            "packets that the kernel hid from the program, because another one went on on the CPU",
-        ),
-        (
-            "hostint_hop_put_back_total",
-            totals.put_back,
-            "times that something else took programs off an interface, and they were put back",
-        ),
-    ] {
+    for (name, help, count) in COUNTS {
         page.family(name, MetricKind::Counter, help)
-            .value(&[], count);
+            .value(&[], count(totals));
     }
     let mut family = page.family(
         "hostint_hop_interfaces",

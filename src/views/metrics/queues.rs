@@ -1,6 +1,6 @@
 //! The queues of a host as metrics.
 
-use super::page::{MetricKind, MetricsPage};
+use super::page::{CountedField, MetricKind, MetricsPage};
 use super::seconds;
 use crate::model::{QueueFigures, QueueTotals};
 
@@ -9,6 +9,76 @@ use crate::model::{QueueFigures, QueueTotals};
 const MOST_QUEUES: usize = 256;
 
 type Figure = fn(&QueueFigures) -> u64;
+
+/// The figures of each queue.
+const FIGURES: [(&str, MetricKind, &str, Figure); 7] = [
+    (
+        "hostint_queue_episodes_total",
+        MetricKind::Counter,
+        "times that the queue went over its trigger",
+        |one| one.episodes,
+    ),
+    (
+        "hostint_queue_over",
+        MetricKind::Gauge,
+        "1: the queue is over its trigger, and not yet below its reset",
+        |one| one.is_over.into(),
+    ),
+    (
+        "hostint_queue_packets_total",
+        MetricKind::Counter,
+        "packets that left the queue",
+        |one| one.packets,
+    ),
+    (
+        "hostint_queue_packets_over_total",
+        MetricKind::Counter,
+        "packets that were over the queue's trigger",
+        |one| one.packets_over,
+    ),
+    (
+        "hostint_queue_packets_told_total",
+        MetricKind::Counter,
+        "packets over the trigger whose flow was told",
+        |one| one.packets_told,
+    ),
+    (
+        "hostint_queue_packets_suppressed_total",
+        MetricKind::Counter,
+        "packets over the trigger beyond the quota of their episode",
+        |one| one.packets_suppressed,
+    ),
+    (
+        "hostint_queue_drops_total",
+        MetricKind::Counter,
+        "packets that the queue dropped while it was over its trigger",
+        |one| one.drops,
+    ),
+];
+
+/// What is counted of all queues together.
+const COUNTS: [CountedField<QueueTotals>; 4] = [
+    (
+        "hostint_queue_lines_total",
+        "lines about episodes of queues",
+        |totals| totals.told,
+    ),
+    (
+        "hostint_queue_lines_put_off_total",
+        "lines about episodes that the limit put off",
+        |totals| totals.put_off,
+    ),
+    (
+        "hostint_queue_episodes_untold_total",
+        "episodes that were not told, because there were too many at a time",
+        |totals| totals.untold,
+    ),
+    (
+        "hostint_queue_events_lost_total",
+        "packets over the trigger that were counted and not told by flow, because the ring was full",
+        |totals| totals.events_lost,
+    ),
+];
 
 pub fn add(page: &mut MetricsPage, totals: &QueueTotals) {
     let labelled: Vec<(String, String, &QueueFigures)> = totals
@@ -21,51 +91,7 @@ pub fn add(page: &mut MetricsPage, totals: &QueueTotals) {
             (dev, one.queue.to_string(), one)
         })
         .collect();
-    let figures: [(_, _, _, Figure); 7] = [
-        (
-            "hostint_queue_episodes_total",
-            MetricKind::Counter,
-            "times that the queue went over its trigger",
-            |one| one.episodes,
-        ),
-        (
-            "hostint_queue_over",
-            MetricKind::Gauge,
-            "1: the queue is over its trigger, and not yet below its reset",
-            |one| one.is_over.into(),
-        ),
-        (
-            "hostint_queue_packets_total",
-            MetricKind::Counter,
-            "packets that left the queue",
-            |one| one.packets,
-        ),
-        (
-            "hostint_queue_packets_over_total",
-            MetricKind::Counter,
-            "packets that were over the queue's trigger",
-            |one| one.packets_over,
-        ),
-        (
-            "hostint_queue_packets_told_total",
-            MetricKind::Counter,
-            "packets over the trigger whose flow was told",
-            |one| one.packets_told,
-        ),
-        (
-            "hostint_queue_packets_suppressed_total",
-            MetricKind::Counter,
-            "packets over the trigger beyond the quota of their episode",
-            |one| one.packets_suppressed,
-        ),
-        (
-            "hostint_queue_drops_total",
-            MetricKind::Counter,
-            "packets that the queue dropped while it was over its trigger",
-            |one| one.drops,
-        ),
-    ];
-    for (name, kind, help, figure) in figures {
+    for (name, kind, help, figure) in FIGURES {
         let mut values = page.family(name, kind, help);
         for (dev, queue, one) in &labelled {
             values.value(&[("dev", &**dev), ("queue", &**queue)], figure(one));
@@ -94,29 +120,8 @@ pub fn add(page: &mut MetricsPage, totals: &QueueTotals) {
     ] {
         values.value(&[("why", why)], count);
     }
-    for (name, count, help) in [
-        (
-            "hostint_queue_lines_total",
-            totals.told,
-            "lines about episodes of queues",
-        ),
-        (
-            "hostint_queue_lines_put_off_total",
-            totals.put_off,
-            "lines about episodes that the limit put off",
-        ),
-        (
-            "hostint_queue_episodes_untold_total",
-            totals.untold,
-            "episodes that were not told, because there were too many at a time",
-        ),
-        (
-            "hostint_queue_events_lost_total",
-            totals.events_lost,
-            "packets over the trigger that were counted and not told by flow, because the ring was full",
-        ),
-    ] {
+    for (name, help, count) in COUNTS {
         page.family(name, MetricKind::Counter, help)
-            .value(&[], count);
+            .value(&[], count(totals));
     }
 }

@@ -1,6 +1,6 @@
 //! TCP connections as metrics.
 
-use super::page::{MetricKind, MetricsPage};
+use super::page::{CountedField, MetricKind, MetricsPage};
 use super::{build_info, seconds, text as render};
 use crate::model::metrics::{Histogram, MetricFamily};
 use crate::model::{LatencyHistogram, OptionCounts, QUEUE_STEP_BYTES, TcpTotals};
@@ -13,6 +13,85 @@ const PATH_BOUNDS: std::ops::RangeInclusive<u32> = 10..=32;
 
 /// Bounds of queues, as powers of two of steps: from 8 KiB to 1 MiB.
 const QUEUE_BOUNDS: std::ops::RangeInclusive<u32> = 0..=7;
+
+/// What is counted of all connections.
+const COUNTS: [CountedField<TcpTotals>; 15] = [
+    (
+        "hostint_tcp_retransmitted_segments_total",
+        "segments that were sent again",
+        |totals| totals.retransmitted_segments,
+    ),
+    (
+        "hostint_tcp_spurious_segments_total",
+        "segments that the receiver says it had before (DSACK): nothing was lost",
+        |totals| totals.spurious_segments,
+    ),
+    (
+        "hostint_tcp_timeouts_total",
+        "retransmission timers that ran out",
+        |totals| totals.timeouts,
+    ),
+    (
+        "hostint_tcp_acked_bytes_total",
+        "bytes that peers acknowledged",
+        |totals| totals.bytes_acked,
+    ),
+    (
+        "hostint_tcp_received_bytes_total",
+        "bytes that arrived in order",
+        |totals| totals.bytes_received,
+    ),
+    (
+        "hostint_tcp_begun_total",
+        "watched connections that were established",
+        |totals| totals.begun,
+    ),
+    (
+        "hostint_tcp_ended_total",
+        "watched connections that ended",
+        |totals| totals.ended,
+    ),
+    (
+        "hostint_tcp_short_total",
+        "of these, connections that ended before a sample, and are told at their end alone",
+        |totals| totals.short,
+    ),
+    (
+        "hostint_tcp_failed_total",
+        "watched connections that were never established",
+        |totals| totals.failed,
+    ),
+    (
+        "hostint_tcp_ends_limited_total",
+        "endings that were not told, because of max-endings",
+        |totals| totals.ends_limited,
+    ),
+    (
+        "hostint_tcp_ends_lost_total",
+        "endings that were not told, because the ring was full",
+        |totals| totals.ends_lost,
+    ),
+    (
+        "hostint_tcp_ends_unreported_total",
+        "endings that collectors were not told, because of --max-reports",
+        |totals| totals.ends_unreported,
+    ),
+    (
+        "hostint_tcp_gone_total",
+        "connections that are gone, and whose end was not seen",
+        |totals| totals.gone,
+    ),
+    (
+        "hostint_tcp_beyond_total",
+        "samples of connections beyond max-connections",
+        |totals| totals.beyond,
+    ),
+    (
+        "hostint_tcp_walks_total",
+        "walks over all sockets",
+        |totals| totals.walks,
+    ),
+];
 
 pub fn text(totals: &TcpTotals) -> String {
     render(&families(totals))
@@ -40,85 +119,9 @@ pub fn families(totals: &TcpTotals) -> Vec<MetricFamily> {
     if let Some(counts) = &totals.option {
         option(&mut page, counts, totals);
     }
-    for (name, count, help) in [
-        (
-            "hostint_tcp_retransmitted_segments_total",
-            totals.retransmitted_segments,
-            "segments that were sent again",
-        ),
-        (
-            "hostint_tcp_spurious_segments_total",
-            totals.spurious_segments,
-            "segments that the receiver says it had before (DSACK): nothing was lost",
-        ),
-        (
-            "hostint_tcp_timeouts_total",
-            totals.timeouts,
-            "retransmission timers that ran out",
-        ),
-        (
-            "hostint_tcp_acked_bytes_total",
-            totals.bytes_acked,
-            "bytes that peers acknowledged",
-        ),
-        (
-            "hostint_tcp_received_bytes_total",
-            totals.bytes_received,
-            "bytes that arrived in order",
-        ),
-        (
-            "hostint_tcp_begun_total",
-            totals.begun,
-            "watched connections that were established",
-        ),
-        (
-            "hostint_tcp_ended_total",
-            totals.ended,
-            "watched connections that ended",
-        ),
-        (
-            "hostint_tcp_short_total",
-            totals.short,
-            "of these, connections that ended before a sample, and are told at their end alone",
-        ),
-        (
-            "hostint_tcp_failed_total",
-            totals.failed,
-            "watched connections that were never established",
-        ),
-        (
-            "hostint_tcp_ends_limited_total",
-            totals.ends_limited,
-            "endings that were not told, because of max-endings",
-        ),
-        (
-            "hostint_tcp_ends_lost_total",
-            totals.ends_lost,
-            "endings that were not told, because the ring was full",
-        ),
-        (
-            "hostint_tcp_ends_unreported_total",
-            totals.ends_unreported,
-            "endings that collectors were not told, because of --max-reports",
-        ),
-        (
-            "hostint_tcp_gone_total",
-            totals.gone,
-            "connections that are gone, and whose end was not seen",
-        ),
-        (
-            "hostint_tcp_beyond_total",
-            totals.beyond,
-            "samples of connections beyond max-connections",
-        ),
-        (
-            "hostint_tcp_walks_total",
-            totals.walks,
-            "walks over all sockets",
-        ),
-    ] {
+    for (name, help, count) in COUNTS {
         page.family(name, MetricKind::Counter, help)
-            .value(&[], count);
+            .value(&[], count(totals));
     }
     page.family(
         "hostint_tcp_walk_seconds",

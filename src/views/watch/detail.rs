@@ -48,7 +48,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
         true => FACTS_ABOVE_WAY,
         false => area.height as usize / 3,
     };
-    top.extend(facts(look, &row, corrected, width, most));
+    top.extend(fact_lines(look, facts(&row, corrected), width, most));
     let (above, rest) = split(area, top.len());
     for (line, text) in top.iter().enumerate() {
         put(buffer, above, line, text);
@@ -110,13 +110,8 @@ fn corrected(row: &FlowLine<'_>, status: &HostStatus) -> Option<String> {
     Some(format!("{value} +- {error}"))
 }
 
-fn facts(
-    look: Appearance,
-    row: &FlowLine<'_>,
-    corrected: Option<String>,
-    width: usize,
-    most: usize,
-) -> Vec<Line<'static>> {
+/// What is known of a flow. The most important facts come first: a low terminal shows only those.
+fn facts(row: &FlowLine<'_>, corrected: Option<String>) -> [(&'static str, String); 27] {
     let flow = row.flow;
     let ns = |ns: i64| row.latency(ns);
     let max_ns = i64::from(flow.latency_max_ns);
@@ -125,8 +120,7 @@ fn facts(
         row.maybe_latency(told.or_else(|| quantile(&counts, thousandths, max_ns)))
     };
     let lately = |figure: fn(&Rates) -> Option<i64>| row.maybe_latency(row.rates.and_then(figure));
-    // The most important facts come first: a low terminal shows only those.
-    let facts = [
+    [
         (
             "packets/s",
             maybe_rate(row.rates.map(|rates| rates.packets_s)),
@@ -167,7 +161,16 @@ fn facts(
         ),
         ("source port", flow.source_port.to_string()),
         ("sink port", flow.sink_port.to_string()),
-    ];
+    ]
+}
+
+/// The known facts in columns, on as many lines as there are at most.
+fn fact_lines(
+    look: Appearance,
+    facts: [(&'static str, String); 27],
+    width: usize,
+    most: usize,
+) -> Vec<Line<'static>> {
     let columns = (width / FACT).max(1);
     let known: Vec<_> = (facts.into_iter())
         .filter(|(_, value)| !value.is_empty())

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use super::counters::{Section, rate};
 use super::state::Watch;
 use super::words::{self, maybe_rate};
-use crate::model::{Attachment, Reason, ReasonSeverity, ReasonTopic};
+use crate::model::{Attachment, Reason, ReasonSeverity, ReasonTopic, SinkStatus, SourceStatus};
 use crate::views::digits::Grouped;
 use crate::views::hosts::NODE_WIDTH;
 use crate::views::shortened::{shortened, wrap};
@@ -61,73 +61,88 @@ fn attached(list: &[Attachment]) -> String {
 
 /// The lines of the header.
 pub fn lines(watch: &Watch, width: usize) -> Vec<Line<'static>> {
-    let look = watch.look;
     let mut lines = vec![first(watch, width)];
-    let per_second = |section, name| maybe_rate(rate(&watch.counters, section, name));
-    let status = watch.status();
-    if let Some(sink) = status.and_then(|status| status.sink.as_ref()) {
-        let mut parts = Parts::of(width);
-        parts.add("sink", look.strong());
-        parts.add(
-            format!("received {}/s", per_second(Section::Sink, "received")),
-            Style::new(),
-        );
-        let lost = rate(&watch.counters, Section::Sink, "lost");
-        let style = if lost.is_some_and(|lost| lost > 0.0) {
-            look.bad()
-        } else {
-            Style::new()
-        };
-        parts.add(format!("lost {}/s", maybe_rate(lost)), style);
-        match sink.daemon_pid {
-            Some(pid) => parts.add(format!("daemon {pid}"), Style::new()),
-            None => parts.add("NO DAEMON", look.bad()),
-        }
-        let flows = format!(
-            "flows {} of {}",
-            Grouped(sink.flows_total as u64),
-            Grouped(sink.flows_max.into())
-        );
-        parts.add(flows, Style::new());
-        if sink.flows.len() < sink.flows_total {
-            let text = format!("{} seen", Grouped(sink.flows.len() as u64));
-            parts.add(text, look.bad());
-        }
-        parts.add(attached(&sink.attachments), Style::new());
-        parts.add(
-            format!("leases {}", Grouped(sink.leases_granted as u64)),
-            Style::new(),
-        );
-        lines.push(Line::from(parts.spans));
-    }
-    if let Some(source) = status.and_then(|status| status.source.as_ref()) {
-        let mut parts = Parts::of(width);
-        parts.add("source", look.strong());
-        parts.add(
-            format!("tagged {}/s", per_second(Section::Source, "tagged")),
-            Style::new(),
-        );
-        let strip = source
-            .peers
-            .iter()
-            .filter(|peer| ["granted", "idle"].contains(&peer.state));
-        parts.add(
-            format!("peers {}, {} strip", source.peers_total, strip.count()),
-            Style::new(),
-        );
-        parts.add(
-            format!(
-                "flows {} of {}",
-                Grouped(source.flows_total as u64),
-                Grouped(source.flows_max.into())
-            ),
-            Style::new(),
-        );
-        parts.add(attached(&source.attachments), Style::new());
-        lines.push(Line::from(parts.spans));
+    if let Some(status) = watch.status() {
+        let sink = status.sink.as_ref();
+        lines.extend(sink.map(|sink| of_sink(watch, sink, width)));
+        let source = status.source.as_ref();
+        lines.extend(source.map(|source| of_source(watch, source, width)));
     }
     lines.extend(worst(watch, width));
     lines
+}
+
+fn of_sink(watch: &Watch, sink: &SinkStatus, width: usize) -> Line<'static> {
+    let look = watch.look;
+    let mut parts = Parts::of(width);
+    parts.add("sink", look.strong());
+    parts.add(
+        format!(
+            "received {}/s",
+            per_second(watch, Section::Sink, "received")
+        ),
+        Style::new(),
+    );
+    let lost = rate(&watch.counters, Section::Sink, "lost");
+    let style = if lost.is_some_and(|lost| lost > 0.0) {
+        look.bad()
+    } else {
+        Style::new()
+    };
+    parts.add(format!("lost {}/s", maybe_rate(lost)), style);
+    match sink.daemon_pid {
+        Some(pid) => parts.add(format!("daemon {pid}"), Style::new()),
+        None => parts.add("NO DAEMON", look.bad()),
+    }
+    let flows = format!(
+        "flows {} of {}",
+        Grouped(sink.flows_total as u64),
+        Grouped(sink.flows_max.into())
+    );
+    parts.add(flows, Style::new());
+    if sink.flows.len() < sink.flows_total {
+        let text = format!("{} seen", Grouped(sink.flows.len() as u64));
+        parts.add(text, look.bad());
+    }
+    parts.add(attached(&sink.attachments), Style::new());
+    parts.add(
+        format!("leases {}", Grouped(sink.leases_granted as u64)),
+        Style::new(),
+    );
+    Line::from(parts.spans)
+}
+
+fn of_source(watch: &Watch, source: &SourceStatus, width: usize) -> Line<'static> {
+    let look = watch.look;
+    let mut parts = Parts::of(width);
+    parts.add("source", look.strong());
+    parts.add(
+        format!("tagged {}/s", per_second(watch, Section::Source, "tagged")),
+        Style::new(),
+    );
+    let strip = source
+        .peers
+        .iter()
+        .filter(|peer| ["granted", "idle"].contains(&peer.state));
+    parts.add(
+        format!("peers {}, {} strip", source.peers_total, strip.count()),
+        Style::new(),
+    );
+    parts.add(
+        format!(
+            "flows {} of {}",
+            Grouped(source.flows_total as u64),
+            Grouped(source.flows_max.into())
+        ),
+        Style::new(),
+    );
+    parts.add(attached(&source.attachments), Style::new());
+    Line::from(parts.spans)
+}
+
+/// A counter's packets in a second.
+fn per_second(watch: &Watch, section: Section, name: &str) -> String {
+    maybe_rate(rate(&watch.counters, section, name))
 }
 
 fn first(watch: &Watch, width: usize) -> Line<'static> {

@@ -166,11 +166,6 @@ impl WatchedPath {
     }
 
     fn shown(&self) -> ShownPath {
-        let since = |now: &LatencyHistogram, before: Option<&LatencyHistogram>| match before {
-            // Counters that fell tell nothing until the next refresh.
-            Some(before) => now.since(before).unwrap_or_default(),
-            None => now.clone(),
-        };
         let base = self.base.as_ref();
         let of = |place: usize, now| since(now, base.and_then(|base| base.segments.get(place)));
         let segments = self
@@ -225,6 +220,15 @@ impl WatchedPath {
                 None => ShownSpan::Whole,
             },
         }
+    }
+}
+
+/// The times that came after a refresh, or all of them.
+fn since(now: &LatencyHistogram, before: Option<&LatencyHistogram>) -> LatencyHistogram {
+    match before {
+        // Counters that fell tell nothing until the next refresh.
+        Some(before) => now.since(before).unwrap_or_default(),
+        None => now.clone(),
     }
 }
 

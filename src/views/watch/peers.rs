@@ -93,12 +93,7 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
     }
     put(buffer, head, 0, &Line::styled(title, watch.look.strong()));
     if peers.is_empty() {
-        let source = watch.status().is_some_and(|status| status.source.is_some());
-        let text = match (source, watch.filters[Tab::Peers as usize].is_empty()) {
-            (false, _) => "no source here: sinks answer the sources that ask them",
-            (true, true) => "no sink was asked for a lease yet",
-            (true, false) => "no peer has all words of the filter (Esc shows all again)",
-        };
+        let text = why_empty(watch);
         put(buffer, list, 1, &Line::styled(text, watch.look.faint()));
         return;
     }
@@ -129,6 +124,16 @@ pub fn draw(watch: &mut Watch, buffer: &mut Buffer, area: Rect) {
             let y = list.y + line as u16;
             buffer.set_style(Rect::new(list.x, y, list.width, 1), watch.look.chosen());
         }
+    }
+}
+
+/// Why no peer is shown.
+fn why_empty(watch: &Watch) -> &'static str {
+    let source = watch.status().is_some_and(|status| status.source.is_some());
+    match (source, watch.filters[Tab::Peers as usize].is_empty()) {
+        (false, _) => "no source here: sinks answer the sources that ask them",
+        (true, true) => "no sink was asked for a lease yet",
+        (true, false) => "no peer has all words of the filter (Esc shows all again)",
     }
 }
 
