@@ -1,5 +1,6 @@
 //! Kernel memory of flow tables: as much as the file says, and a pinned table whose memory was taken in another way stays.
 
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
@@ -70,19 +71,21 @@ fn a_table_that_takes_memory_otherwise_stays_until_its_size_changes() {
     assert!(anew.get(&key).unwrap().is_none());
 }
 
-/// The memory of all maps that a host has pinned.
-fn pinned_bytes(pins: &Path) -> u64 {
+/// The memory of each map that a host has pinned, by its id: a map may be pinned twice.
+fn pinned_bytes(pins: &Path) -> BTreeMap<u64, u64> {
     let maps = pins_below(pins).into_iter();
     let maps = maps.filter_map(|path| MapHandle::from_pinned_path(path).ok());
     let bytes = maps.filter_map(|map| {
         let number = map.as_fd().as_raw_fd();
         let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap();
+        let field = |name| {
+            let line = info.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().parse::<u64>().ok()
+        };
         // Programs and links are pinned there, too.
-        info.contains("map_id:").then_some(())?;
-        let line = info.lines().find_map(|line| line.strip_prefix("memlock:"));
-        line?.trim().parse::<u64>().ok()
+        Some((field("map_id:")?, field("memlock:")?))
     });
-    bytes.sum()
+    bytes.collect()
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn a_host_with_few_flows_takes_little_memory() {
         "--dev b0 --node-id 2 {small} --max-fine-flows 1024"
     ));
     lab.b.hostint(&format!("source attach --dev b0 {small}"));
-    let bytes = pinned_bytes(&lab.b.pins());
+    let bytes: u64 = pinned_bytes(&lab.b.pins()).values().sum();
     assert!(bytes > 5_000_000, "its tables were found: {bytes}");
-    assert!(bytes < 25_000_000, "hostint-sizing(7) says 17 MB: {bytes}");
+    assert!(bytes < 28_000_000, "hostint-sizing(7) says 27 MB: {bytes}");
 }
