@@ -284,9 +284,9 @@ fn page(root: &Command, command: &Command, name: &str, inline: bool) -> String {
 fn kernel_parts() -> String {
     let row = |row: &PartFacts| {
         let without = match row.without {
-            Without::Replaced(how) => format!("without it, {how}"),
-            Without::Missing(figures) => format!("without it, hostint does not know {figures}"),
-            Without::CannotRun => "without it, the role cannot run".to_owned(),
+            Without::Replaced(how) => how.to_owned(),
+            Without::Missing(figures) => format!("not known: {figures}"),
+            Without::CannotRun => "the role cannot run".to_owned(),
         };
         let (name, roles, since) = (row.name, row.roles, row.since);
         let text = format!(".HP 2\n.BR \"{name}\" \" ({roles}; {since}):\"\n{without}.\n");
