@@ -1,4 +1,4 @@
-//! What the demo says to who watches it, and how long it stays.
+//! What the demo says to the user who watches it, and how long it stays.
 
 use std::io::{IsTerminal, Write, stdout};
 use std::time::{Duration, Instant};

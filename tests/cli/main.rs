@@ -5,5 +5,6 @@ mod demos;
 mod examples;
 mod help;
 mod manpages;
+mod page_options;
 mod root;
 mod words;

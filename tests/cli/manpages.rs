@@ -9,6 +9,10 @@ use clap_mangen::Man;
 use hostint::cli::Cli;
 use hostint::model::{KERNEL_PARTS, PartFacts, Without};
 
+use crate::page_options::{
+    only, options_of_all_below, said_in, without, without_common, without_options_of,
+};
+
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -24,21 +28,9 @@ fn sections(page: &str) -> (String, String) {
     (description.to_owned(), rest.to_owned())
 }
 
-/// Options that every command has.
-const COMMON: [&str; 5] = ["bpffs", "help", "version", "log_level", "verbose"];
-
 /// Where options of all commands are.
 const REFERENCE: &str =
     "\\-\\-log\\-level, \\-\\-bpffs and others of all commands are in\n.BR hostint (8).\n";
-
-/// Options that every command has are in hostint(8) only.
-fn without_common(command: Command) -> Command {
-    command.mut_args(|arg| {
-        let hidden = arg.is_hide_set();
-        arg.clone()
-            .hide(hidden || COMMON.contains(&arg.get_id().as_str()))
-    })
-}
 
 fn usage(command: &Command) -> String {
     let name = command.get_bin_name().unwrap_or("hostint");
@@ -63,63 +55,6 @@ fn usage(command: &Command) -> String {
     format!("{name} [OPTION]... {required}{last}")
         .trim_end()
         .to_owned()
-}
-
-/// The command without the options of the one above it, and whether there were any.
-fn without_options_of(above: &Command, command: Command) -> (Command, bool) {
-    let shared: Vec<String> = above
-        .get_arguments()
-        .filter(|arg| !arg.is_hide_set())
-        .map(|arg| arg.get_id().to_string())
-        .collect();
-    let repeats = command
-        .get_arguments()
-        .filter(|arg| shared.contains(&arg.get_id().to_string()))
-        .count();
-    let is_form_of_it = !shared.is_empty() && repeats == shared.len();
-    let command = command.mut_args(|arg| {
-        let hidden = arg.is_hide_set();
-        let repeated = is_form_of_it && shared.contains(&arg.get_id().to_string());
-        arg.hide(hidden || repeated)
-    });
-    (command, is_form_of_it)
-}
-
-/// The options, by name and help, that all commands below this one have: they are shown once.
-fn options_of_all_below(command: &Command) -> Vec<String> {
-    let shown = |sub: &Command| -> Vec<(String, String)> {
-        let args = sub.get_arguments().filter(|arg| !arg.is_hide_set());
-        args.map(|arg| {
-            let help = arg.get_help().map(ToString::to_string);
-            (arg.get_id().to_string(), help.unwrap_or_default())
-        })
-        .collect()
-    };
-    let below: Vec<_> = command
-        .get_subcommands()
-        .filter(|sub| sub.get_name() != "help")
-        .map(|sub| shown(&without_common(sub.clone())))
-        .collect();
-    let first = below.first().cloned().unwrap_or_default();
-    first
-        .into_iter()
-        .filter(|arg| below.iter().all(|args| args.contains(arg)))
-        .map(|(id, _)| id)
-        .collect()
-}
-
-fn without(ids: &[String], command: Command) -> Command {
-    command.mut_args(|arg| {
-        let hidden = arg.is_hide_set() || ids.contains(&arg.get_id().to_string());
-        arg.hide(hidden)
-    })
-}
-
-fn only(ids: &[String], command: Command) -> Command {
-    command.mut_args(|arg| {
-        let hidden = arg.is_hide_set() || !ids.contains(&arg.get_id().to_string());
-        arg.hide(hidden)
-    })
 }
 
 type Section = fn(&Man, &mut dyn std::io::Write) -> std::io::Result<()>;
@@ -219,7 +154,7 @@ fn keys_of_table(table: &str, root: &Command) -> String {
     }
     let rows = headings
         .iter()
-        .map(|(heading, keys)| format!(".TP\n{heading}\n{}\n", keys.join(", ")));
+        .map(|(heading, keys)| format!(".HP 2\n{heading}:\n{}\n", keys.join(", ")));
     format!(".PD 0\n{}.PD\n.PP\n", rows.collect::<String>())
 }
 
@@ -242,8 +177,37 @@ fn config_page(root: &Command) -> String {
     out
 }
 
+/// A command without the options that the page of sinks has, and the sentence that refers to it.
+fn without_those_of_sinks(root: &Command, command: &Command) -> (Command, String) {
+    let sink = root.find_subcommand("sink").unwrap();
+    let ids = match command.get_name() {
+        "sink" | "hostint" => Vec::new(),
+        _ => said_in(sink, &without_common(command.clone())),
+    };
+    let flags: Vec<String> = command
+        .get_arguments()
+        .filter(|arg| ids.contains(&arg.get_id().to_string()))
+        .map(|arg| format!("\\-\\-{}", arg.get_long().unwrap().replace('-', "\\-")))
+        .collect();
+    let mut left = without(&ids, command.clone());
+    let below: Vec<String> = left
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    for name in below {
+        left = left.mut_subcommand(name, |sub| without(&ids, sub));
+    }
+    let reference = match flags.is_empty() {
+        true => String::new(),
+        false => format!("In\n.BR hostint\\-sink (8)\nare {}.\n", flags.join(", ")),
+    };
+    (left, reference)
+}
+
 /// The page of one command; commands below it become sections, unless they have pages of their own.
-fn page(command: &Command, name: &str, inline: bool) -> String {
+fn page(root: &Command, command: &Command, name: &str, inline: bool) -> String {
+    let (command, in_sink) = without_those_of_sinks(root, command);
+    let command = &command;
     let shown = if name == "hostint" {
         command.clone()
     } else {
@@ -260,7 +224,7 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
     if inline {
         let own = without_common(command.clone());
         let has_own = own.get_arguments().any(|arg| !arg.is_hide_set());
-        out += &format!(".SH OPTIONS\n{REFERENCE}");
+        out += &format!(".SH OPTIONS\n{REFERENCE}{in_sink}");
         if has_own {
             out += &options(&man_of(own.clone(), name));
         }
@@ -298,6 +262,7 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
         out += ".SH OPTIONS\n";
         if name != "hostint" {
             out += REFERENCE;
+            out += &in_sink;
         }
         out += &options(&man);
         if command.has_subcommands() {
@@ -319,9 +284,9 @@ fn page(command: &Command, name: &str, inline: bool) -> String {
 fn kernel_parts() -> String {
     let row = |row: &PartFacts| {
         let without = match row.without {
-            Without::Replaced(how) => format!("without it, {how}"),
-            Without::Missing(figures) => format!("without it, hostint does not know {figures}"),
-            Without::CannotRun => "without it, the role cannot run".to_owned(),
+            Without::Replaced(how) => how.to_owned(),
+            Without::Missing(figures) => format!("not known: {figures}"),
+            Without::CannotRun => "the role cannot run".to_owned(),
         };
         let (name, roles, since) = (row.name, row.roles, row.since);
         let text = format!(".HP 2\n.BR \"{name}\" \" ({roles}; {since}):\"\n{without}.\n");
@@ -338,7 +303,7 @@ fn generated() -> Vec<(PathBuf, String)> {
     let mut files = vec![
         (
             PathBuf::from("man/hostint.8"),
-            page(&root, "hostint", false),
+            page(&root, &root, "hostint", false),
         ),
         (PathBuf::from("man/hostint.toml.5"), config_page(&root)),
     ];
@@ -348,7 +313,10 @@ fn generated() -> Vec<(PathBuf, String)> {
     {
         let name = format!("hostint-{}", sub.get_name());
         let inline = sub.has_subcommands();
-        files.push((format!("man/{name}.8").into(), page(sub, &name, inline)));
+        files.push((
+            format!("man/{name}.8").into(),
+            page(&root, sub, &name, inline),
+        ));
     }
     files
 }

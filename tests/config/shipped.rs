@@ -204,10 +204,10 @@ fn every_key_of_a_rule_has_its_paragraph_in_the_page() {
             .find(|section| section.starts_with(&header))
             .unwrap_or_else(|| panic!("no section {header}"));
         for key in known {
-            let paragraph = format!("\n.TP\n.B {}\n", key.replace('-', "\\-"));
+            let paragraph = format!("\n.HP 2\n.BR {} :\n", key.replace('-', "\\-"));
             assert!(section.contains(&paragraph), "{header} {key}");
         }
-        let paragraphs = section.matches("\n.TP\n.B ").count();
+        let paragraphs = section.matches("\n.HP 2\n.BR ").count();
         assert_eq!(paragraphs, known.len(), "{header}");
     }
 }

@@ -73,12 +73,12 @@ fn read_roles(path: &Path) -> Result<Vec<Role>, ConfigError> {
 }
 
 /// A role with its process.
-struct Member {
+struct RoleProcess {
     part: Part,
     child: Option<Child>,
 }
 
-impl Member {
+impl RoleProcess {
     /// Sends its process a signal, if it has one.
     fn ask(&self, signal: Signal) {
         if let Some(child) = &self.child {
@@ -100,7 +100,7 @@ fn pid_of(child: &Child) -> Pid {
 struct Agent<'a> {
     starter: Starter<'a>,
     sender: Sender<ChildNews>,
-    members: Vec<Member>,
+    members: Vec<RoleProcess>,
     notify: Notify,
     is_ready: bool,
     /// What the file gives.
@@ -161,7 +161,7 @@ impl Agent<'_> {
             let is_this = |part: &Part| part.role == *role && part.leave.is_none();
             if !self.parts().any(is_this) {
                 let part = Part::new(*role, work_of(*role, roles), now);
-                self.members.push(Member { part, child: None });
+                self.members.push(RoleProcess { part, child: None });
             }
         }
         self.members.sort_by_key(|member| member.part.role);
@@ -185,7 +185,7 @@ impl Agent<'_> {
             }
             if signals::usr1_received() {
                 // What only attaches ends by itself, and by such a signal.
-                let serves = |member: &&Member| member.part.work == RoleWork::Serve;
+                let serves = |member: &&RoleProcess| member.part.work == RoleWork::Serve;
                 for member in self.members.iter().filter(serves) {
                     member.ask(Signal::SIGUSR1);
                 }
@@ -234,7 +234,7 @@ impl Agent<'_> {
         let sink = self.sink_seen();
         for place in 0..self.members.len() {
             let Part { role, work, .. } = self.members[place].part;
-            let has_process = |one: &Member| one.part.role == role && one.child.is_some();
+            let has_process = |one: &RoleProcess| one.part.role == role && one.child.is_some();
             let is_due = self.members[place].part.is_due(sink, now);
             if !is_due || self.members.iter().any(has_process) {
                 continue;
@@ -271,7 +271,7 @@ impl Agent<'_> {
     }
 
     fn kill_those_that_stand_still(&mut self, now: Instant) {
-        let stands_still = |member: &&Member| member.part.stands_still(now);
+        let stands_still = |member: &&RoleProcess| member.part.stands_still(now);
         for member in self.members.iter().filter(stands_still) {
             log::error(format_args!(
                 "{} gave no sign of life for {} s: it is killed, and started again",
@@ -319,7 +319,7 @@ impl Agent<'_> {
         while !self.members.is_empty() {
             match news.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(ChildNews::Ended(pid)) => {
-                    let ended = |one: &mut Member| one.is_process(pid);
+                    let ended = |one: &mut RoleProcess| one.is_process(pid);
                     self.members.extract_if(.., ended).for_each(wait_for);
                 }
                 Ok(ChildNews::Said(..)) => {}
@@ -337,7 +337,7 @@ impl Agent<'_> {
 }
 
 /// Waits for the end of a process that has ended, or soon will have.
-fn wait_for(member: Member) {
+fn wait_for(member: RoleProcess) {
     if let Some(mut child) = member.child {
         let _ = child.wait();
     }
