@@ -142,14 +142,14 @@ pub fn find(
 }
 
 /// A path that had reports.
-struct NewestPath {
+struct PathWithReports {
     id: i64,
     path: Path,
     whole: SegmentTimes,
     times: StoredPathTimes,
 }
 
-impl NewestPath {
+impl PathWithReports {
     /// The row that tells when there were packets, which is also the one that the figures are of.
     fn row(&self) -> i64 {
         let all = if self.whole.packets.is_some() {
@@ -196,7 +196,7 @@ fn most_reported(
     table: RollUpTable,
     ways: &[(i64, Path)],
     segments: &[PeriodRange],
-) -> rusqlite::Result<Vec<NewestPath>> {
+) -> rusqlite::Result<Vec<PathWithReports>> {
     let mut found = Vec::new();
     for (id, path) in ways.iter().cloned() {
         let mut times = StoredPathTimes::default();
@@ -206,7 +206,7 @@ fn most_reported(
         places_of_one(conn, row, segments, |_, row| times.all.merge(row))?;
         let whole = times.at(0).figures(SegmentKind::Wire);
         if whole.samples() > 0 {
-            found.push(NewestPath {
+            found.push(PathWithReports {
                 id,
                 path,
                 whole,
