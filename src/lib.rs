@@ -40,6 +40,10 @@
 //! | change when a report is sent | src/bpf/sink/flow_update.h, `report::Builder` |
 //! | add something that a daemon does | `daemon`: a duty is a file, and a line in a list |
 //! | change how hosts' clocks are compared | `clocks`: evidence, intervals, estimates |
+//! | change the words for a drop's reason | `model::postcards::drop_reasons`; the codes of the kernel's are in `drop_codes` |
+//! | change when a lease, or a form, is given up | `lease::evidence` has the table, a file beside it each rule |
+//! | add a column of ClickHouse | `engines::clickhouse::columns` |
+//! | change what the page says | src/web/assets, a script for each part of the page |
 //! | add an engine | `engines`, `daemon::collect`, `config` |
 //! | find why a packet went untagged | src/bpf/source.bpf.c, from its top; `views` words the counters |
 //!
