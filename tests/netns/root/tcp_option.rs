@@ -183,8 +183,8 @@ fn where_the_option_is_dropped_connections_go_on_without_it() {
     let asks = watch(&lab.a, "--option all --option-period 1ms");
     let _echoes = watch(&lab.b, "--option all --option-period 1ms");
     // Their requests and answers are single segments: nothing comes after one that is dropped.
+    let listener = lab.b.enter(|| TcpListener::bind(SERVER)).unwrap();
     for _ in 0..4 {
-        let listener = lab.b.enter(|| TcpListener::bind(SERVER)).unwrap();
         let mut client = lab.a.enter(|| TcpStream::connect(SERVER)).unwrap();
         let (mut server, _) = listener.accept().unwrap();
         let port = client.local_addr().unwrap().port();
