@@ -54,7 +54,7 @@ pub fn run(bpffs: Option<&Path>, path: &Path) -> Result<()> {
             manager: &manager,
         },
         sender,
-        members: Vec::new(),
+        processes: Vec::new(),
         notify: Notify::from_env(),
         is_ready: false,
         roles,
@@ -100,7 +100,7 @@ fn pid_of(child: &Child) -> Pid {
 struct Agent<'a> {
     starter: Starter<'a>,
     sender: Sender<ChildNews>,
-    members: Vec<RoleProcess>,
+    processes: Vec<RoleProcess>,
     notify: Notify,
     is_ready: bool,
     /// What the file gives.
@@ -141,8 +141,8 @@ impl Agent<'_> {
     /// Makes the wanted roles those of this host.
     fn give(&mut self, now: Instant) {
         let roles = &self.wanted();
-        for member in &mut self.members {
-            let part = &mut member.part;
+        for process in &mut self.processes {
+            let part = &mut process.part;
             let is_wanted = roles.contains(&part.role) && part.work == work_of(part.role, roles);
             if is_wanted || part.leave.is_some() {
                 continue;
@@ -154,25 +154,25 @@ impl Agent<'_> {
             };
             part.note_unwanted(leave, now);
             log::info(format_args!("{} ends", part.role.name()));
-            member.ask(Signal::SIGTERM);
+            process.ask(Signal::SIGTERM);
         }
         self.forget_gone();
         for role in roles {
             let is_this = |part: &Part| part.role == *role && part.leave.is_none();
             if !self.parts().any(is_this) {
                 let part = Part::new(*role, work_of(*role, roles), now);
-                self.members.push(RoleProcess { part, child: None });
+                self.processes.push(RoleProcess { part, child: None });
             }
         }
-        self.members.sort_by_key(|member| member.part.role);
+        self.processes.sort_by_key(|process| process.part.role);
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part> {
-        self.members.iter().map(|member| &member.part)
+        self.processes.iter().map(|process| &process.part)
     }
 
     fn forget_gone(&mut self) {
-        self.members.retain(|member| !member.part.is_gone());
+        self.processes.retain(|process| !process.part.is_gone());
     }
 
     fn serve(&mut self, news: &Receiver<ChildNews>) -> Result<()> {
@@ -185,9 +185,9 @@ impl Agent<'_> {
             }
             if signals::usr1_received() {
                 // What only attaches ends by itself, and by such a signal.
-                let serves = |member: &&RoleProcess| member.part.work == RoleWork::Serve;
-                for member in self.members.iter().filter(serves) {
-                    member.ask(Signal::SIGUSR1);
+                let serves = |process: &&RoleProcess| process.part.work == RoleWork::Serve;
+                for process in self.processes.iter().filter(serves) {
+                    process.ask(Signal::SIGUSR1);
                 }
             }
             for one in news.try_iter() {
@@ -211,16 +211,18 @@ impl Agent<'_> {
             Err(mistakes) => return say_refusal(&mistakes.into()),
         }
         self.give(now);
-        for member in &mut self.members {
-            if member.part.leave.is_none() && member.part.note_reload(now) {
-                member.ask(Signal::SIGHUP);
+        for process in &mut self.processes {
+            if process.part.leave.is_none() && process.part.note_reload(now) {
+                process.ask(Signal::SIGHUP);
             }
         }
     }
 
     fn sink_seen(&self) -> SinkSeen {
         let sinks = || self.parts().filter(|part| part.role == Role::Sink);
-        if sinks().any(|sink| sink.leave.is_some() || !sink.is_settled()) {
+        // Programs that cannot be taken off keep no other role waiting.
+        let leaves = |sink: &Part| sink.leave.is_some() && sink.has_process();
+        if sinks().any(|sink| leaves(sink) || !sink.is_settled()) {
             return SinkSeen::Changes;
         }
         match sinks().any(|sink| sink.state == State::Runs) {
@@ -232,11 +234,11 @@ impl Agent<'_> {
     fn start_due(&mut self) -> Result<()> {
         let now = Instant::now();
         let sink = self.sink_seen();
-        for place in 0..self.members.len() {
-            let Part { role, work, .. } = self.members[place].part;
+        for place in 0..self.processes.len() {
+            let Part { role, work, .. } = self.processes[place].part;
             let has_process = |one: &RoleProcess| one.part.role == role && one.child.is_some();
-            let is_due = self.members[place].part.is_due(sink, now);
-            if !is_due || self.members.iter().any(has_process) {
+            let is_due = self.processes[place].part.is_due(sink, now);
+            if !is_due || self.processes.iter().any(has_process) {
                 continue;
             }
             let child = self
@@ -244,9 +246,9 @@ impl Agent<'_> {
                 .start(role, work)
                 .with_context(|| format!("cannot start a process for {}", role.name()))?;
             let pid = pid_of(&child).as_raw();
-            let member = &mut self.members[place];
-            member.part.note_start(now);
-            member.child = Some(child);
+            let process = &mut self.processes[place];
+            process.part.note_start(now);
+            process.child = Some(child);
             child_news::await_end(pid, self.sender.clone()).context("cannot wait for a process")?;
         }
         Ok(())
@@ -254,16 +256,16 @@ impl Agent<'_> {
 
     fn take(&mut self, news: ChildNews, now: Instant) {
         let (ChildNews::Said(pid, _) | ChildNews::Ended(pid)) = news;
-        let Some(member) = self.members.iter_mut().find(|one| one.is_process(pid)) else {
+        let Some(process) = self.processes.iter_mut().find(|one| one.is_process(pid)) else {
             return;
         };
         match news {
-            ChildNews::Said(_, message) => member.part.note_message(&message, now),
+            ChildNews::Said(_, message) => process.part.note_message(&message, now),
             ChildNews::Ended(_) => {
                 // It has ended, so this waits for nothing.
-                let status = member.child.take().map(|mut child| child.wait());
+                let status = process.child.take().map(|mut child| child.wait());
                 if let Some(Ok(status)) = status {
-                    note_end(&mut member.part, status, now);
+                    note_end(&mut process.part, status, now);
                 }
                 self.forget_gone();
             }
@@ -271,14 +273,14 @@ impl Agent<'_> {
     }
 
     fn kill_those_that_stand_still(&mut self, now: Instant) {
-        let stands_still = |member: &&RoleProcess| member.part.stands_still(now);
-        for member in self.members.iter().filter(stands_still) {
+        let stands_still = |process: &&RoleProcess| process.part.stands_still(now);
+        for process in self.processes.iter().filter(stands_still) {
             log::error(format_args!(
                 "{} gave no sign of life for {} s: it is killed, and started again",
-                member.part.role.name(),
+                process.part.role.name(),
                 STANDS_STILL.as_secs()
             ));
-            member.ask(Signal::SIGKILL);
+            process.ask(Signal::SIGKILL);
         }
     }
 
@@ -288,7 +290,7 @@ impl Agent<'_> {
         let settled = self.parts().all(Part::is_settled);
         if settled && !self.is_ready {
             let is_refused = |part: &Part| part.state == State::Refused;
-            if !self.members.is_empty() && self.parts().all(is_refused) {
+            if !self.processes.is_empty() && self.parts().all(is_refused) {
                 return Err(Usage("no role can start with these settings".to_owned()).into());
             }
             self.is_ready = true;
@@ -311,24 +313,24 @@ impl Agent<'_> {
 
     /// Ends all processes, and waits for them.
     fn end(&mut self, news: &Receiver<ChildNews>) {
-        self.members.retain(|member| member.child.is_some());
-        for member in &self.members {
-            member.ask(Signal::SIGTERM);
+        self.processes.retain(|process| process.child.is_some());
+        for process in &self.processes {
+            process.ask(Signal::SIGTERM);
         }
         let end = Instant::now() + PATIENCE;
-        while !self.members.is_empty() {
+        while !self.processes.is_empty() {
             match news.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(ChildNews::Ended(pid)) => {
                     let ended = |one: &mut RoleProcess| one.is_process(pid);
-                    self.members.extract_if(.., ended).for_each(wait_for);
+                    self.processes.extract_if(.., ended).for_each(wait_for);
                 }
                 Ok(ChildNews::Said(..)) => {}
                 Err(_) => {
-                    for member in self.members.drain(..) {
-                        let name = member.part.role.name();
+                    for process in self.processes.drain(..) {
+                        let name = process.part.role.name();
                         log::error(format_args!("{name} does not end, and is killed"));
-                        member.ask(Signal::SIGKILL);
-                        wait_for(member);
+                        process.ask(Signal::SIGKILL);
+                        wait_for(process);
                     }
                 }
             }
@@ -337,8 +339,8 @@ impl Agent<'_> {
 }
 
 /// Waits for the end of a process that has ended, or soon will have.
-fn wait_for(member: RoleProcess) {
-    if let Some(mut child) = member.child {
+fn wait_for(process: RoleProcess) {
+    if let Some(mut child) = process.child {
         let _ = child.wait();
     }
 }
