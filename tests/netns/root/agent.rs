@@ -11,10 +11,10 @@ use nix::unistd::Pid;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
 
 /// The file of a host, and what is written into it.
-struct ConfigFile(PathBuf);
+pub struct ConfigFile(PathBuf);
 
 impl ConfigFile {
-    fn new(host: &Host, tables: &str) -> Self {
+    pub fn new(host: &Host, tables: &str) -> Self {
         let path = std::env::temp_dir().join(format!("{}-agent.toml", host.ns));
         fs::write(&path, tables).unwrap();
         Self(path)
@@ -24,7 +24,7 @@ impl ConfigFile {
         fs::write(&self.0, tables).unwrap();
     }
 
-    fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         self.0.display().to_string()
     }
 }

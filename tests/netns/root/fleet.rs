@@ -3,13 +3,12 @@
 //! HOSTINT_LONG=1 for 50 hosts.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::net::UdpSocket;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::agent::ConfigFile;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or, sh};
 
 const PORT: u16 = 7000;
@@ -119,31 +118,24 @@ impl Drop for EndsAtLast<'_> {
 
 struct Fleet {
     nodes: Vec<Node>,
-    file: PathBuf,
+    _file: ConfigFile,
     _agents: Vec<Daemon>,
 }
 
 impl Fleet {
     fn start(lab: &Lab, count: usize) -> Self {
         let nodes = nodes(lab, count);
-        let file = std::env::temp_dir().join(format!("{}-fleet.toml", lab.m.ns));
-        fs::write(&file, TABLES).unwrap();
-        let line = format!("run --config {}", file.display());
+        let file = ConfigFile::new(&lab.m, TABLES);
+        let line = format!("run --config {}", file.shown());
         let agents = nodes
             .iter()
             .map(|node| node.host.start(&line, "source is attached"));
         let _agents = agents.collect();
         Self {
             nodes,
-            file,
+            _file: file,
             _agents,
         }
-    }
-}
-
-impl Drop for Fleet {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.file);
     }
 }
 
