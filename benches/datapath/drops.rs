@@ -123,12 +123,6 @@ impl Flood {
     }
 }
 
-fn dropped_by_nft(host: &Host) -> u64 {
-    let text = host.sh("nft list table ip lab");
-    let (_, behind) = text.split_once("packets ").unwrap();
-    behind.split(' ').next().unwrap().parse().unwrap()
-}
-
 fn told_for(totals: &Value, reason: &str) -> u64 {
     let all = totals["reasons"].as_array().unwrap().iter();
     let of = all.filter(|one| one["kernel_reason_name"] == reason);
@@ -152,7 +146,7 @@ fn drops(kind: Kind) {
     let mut rates = Vec::new();
     for _ in 0..ROUNDS {
         let without = flood.send(packets);
-        let before = dropped_by_nft(&lab.m);
+        let before = lab.m.counted_by_nft("table ip lab").0;
         let command = format!("postcards --drops --json {}", kind.flags);
         let mut daemon = lab.m.start(&command, "drops are told");
         let begin = Instant::now();
@@ -161,7 +155,7 @@ fn drops(kind: Kind) {
         // What waits behind the interface is dropped soon: two looks find the same.
         let mut last = before;
         await_that("the packets were dropped", || {
-            let now = dropped_by_nft(&lab.m);
+            let now = lab.m.counted_by_nft("table ip lab").0;
             std::mem::replace(&mut last, now) == now && now > before
         });
         let injected = last - before;

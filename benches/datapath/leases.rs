@@ -114,12 +114,7 @@ fn await_proofs(a: &Host) {
 
 /// Bytes of questions that the router has forwarded so far, with their IP headers.
 fn icmp_bytes(m: &Host) -> u64 {
-    let listed = m.sh("nft -j list counter ip lab questions");
-    let parsed: serde_json::Value = serde_json::from_str(&listed).unwrap();
-    let mut entries = parsed["nftables"].as_array().unwrap().iter();
-    entries
-        .find_map(|entry| entry["counter"]["bytes"].as_u64())
-        .unwrap()
+    m.counted_by_nft("counter ip lab questions").1
 }
 
 fn peers() {

@@ -145,9 +145,8 @@ mod root {
         }
         // The last sums come at the end.
         assert_eq!(postcards.end(), Some(0), "{}", postcards.stderr());
-        let counted = lab.m.sh("nft list table ip lab");
-        let expected = format!("packets {DROPPED} bytes {}", DROPPED * 128);
-        assert!(counted.contains(&expected), "{counted}");
+        let counted = lab.m.counted_by_nft("table ip lab");
+        assert_eq!(counted, (DROPPED as u64, DROPPED as u64 * 128));
 
         let ask = |sql: &str| lab.b.enter(|| server.ask(sql));
         let rows = "SELECT sum(added_drop_packets), sum(added_drop_segments), sum(added_drop_bytes), \

@@ -284,6 +284,19 @@ impl Host {
             .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
             .sum()
     }
+
+    /// The packets and bytes of all counters that `nft list` shows of a table, a chain or a counter.
+    pub fn counted_by_nft(&self, object: &str) -> (u64, u64) {
+        let listed = self.sh(&format!("nft list {object}"));
+        let words: Vec<&str> = listed.split_whitespace().collect();
+        let sum = |name| -> u64 {
+            let figures = words.windows(2).filter(|words| words[0] == name);
+            figures
+                .filter_map(|words| words[1].parse::<u64>().ok())
+                .sum()
+        };
+        (sum("packets"), sum("bytes"))
+    }
 }
 
 /// A running daemon; ended when dropped.
@@ -438,16 +451,8 @@ impl Lab {
 
     /// Ends dropping; how many packets were dropped.
     pub fn dropped(&self) -> u64 {
-        let listed = self
-            .m
-            .sh("nft flush chain ip lab lossy; nft -j list counters table ip lab");
-        let parsed: Value = serde_json::from_str(&listed).unwrap();
-        parsed["nftables"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find_map(|entry| entry["counter"]["packets"].as_u64())
-            .unwrap()
+        self.m.sh("nft flush chain ip lab lossy");
+        self.m.counted_by_nft("table ip lab").0
     }
 
     /// A source on a and sinks on both, without reports.

@@ -55,7 +55,7 @@ mod root {
         lab.drop_packets("ip daddr 10.9.2.1 ip length > 100");
         lab.a.enter(|| collecting.send(reports() / 20));
         await_that("packets are lost", || {
-            !lab.m.sh("nft list counters").contains("packets 0 ")
+            lab.m.counted_by_nft("table ip lab").0 > 0
         });
         assert!(lab.dropped() > 0);
         lab.a.enter(|| collecting.await_delivery("ipfix"));

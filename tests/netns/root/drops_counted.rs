@@ -31,14 +31,15 @@ enum Counter {
     Nstat(&'static str),
     /// A shell command that prints a number, or several ones.
     Command(&'static str),
+    /// That of the rule of nftables.
+    Rule,
 }
 
-use Counter::{Command, Nstat};
+use Counter::{Command, Nstat, Rule};
 use Make::{Python, Udp};
 
 const TC_QUEUES: &str =
     "tc -s qdisc show dev m1 root | sed -n 's/.*dropped \\([0-9]*\\).*/\\1/p' | head -1";
-const NFT: &str = "nft list ruleset | sed -n 's/.*counter packets \\([0-9]*\\).*/\\1/p'";
 
 const CAUSES: &[Cause] = &[
     Cause {
@@ -163,7 +164,7 @@ for i in range(COUNT): s.sendto(struct.pack('!HHHH', 5000, 7104, 28, 0x1234) + b
             nft add rule ip lab f udp dport 7113 counter drop",
         make: Udp("10.9.2.1", 7113, 100),
         reasons: &["NETFILTER_DROP"],
-        counter: Command(NFT),
+        counter: Rule,
     },
     Cause {
         sentence: "a rule that answers with an error",
@@ -172,7 +173,7 @@ for i in range(COUNT): s.sendto(struct.pack('!HHHH', 5000, 7104, 28, 0x1234) + b
             nft add rule ip lab f udp dport 7114 counter reject",
         make: Udp("10.9.2.1", 7114, 100),
         reasons: &["NETFILTER_DROP"],
-        counter: Command(NFT),
+        counter: Rule,
     },
     Cause {
         sentence: "a rule at an interface's ingress",
@@ -181,7 +182,7 @@ for i in range(COUNT): s.sendto(struct.pack('!HHHH', 5000, 7104, 28, 0x1234) + b
             nft add rule netdev lab f udp dport 7115 counter drop",
         make: Udp("10.9.2.1", 7115, 100),
         reasons: &["NETFILTER_DROP"],
-        counter: Command(NFT),
+        counter: Rule,
     },
     Cause {
         sentence: "a rule at an interface's egress",
@@ -190,7 +191,7 @@ for i in range(COUNT): s.sendto(struct.pack('!HHHH', 5000, 7104, 28, 0x1234) + b
             nft add rule netdev lab f udp dport 7116 counter drop",
         make: Udp("10.9.2.1", 7116, 100),
         reasons: &["NETFILTER_DROP"],
-        counter: Command(NFT),
+        counter: Rule,
     },
     Cause {
         sentence: "a queue whose inner one has no room",
@@ -263,6 +264,7 @@ fn counted(host: &Host, counter: &Counter) -> u64 {
             "nstat -asz {name} | awk '/^{name} / {{ print $2 }}'"
         )),
         Command(command) => host.sh(command),
+        Rule => return host.counted_by_nft("ruleset").0,
     };
     let numbers = text.split_whitespace();
     numbers

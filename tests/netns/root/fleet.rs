@@ -96,17 +96,6 @@ fn measured(node: &Node) -> BTreeSet<String> {
     sources.collect()
 }
 
-fn count(host: &Host, family: &str, table: &str, name: &str) -> (u64, u64) {
-    let text = host.sh(&format!("nft -j list counter {family} {table} {name}"));
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let counters = json["nftables"].as_array().unwrap().iter();
-    let counter = counters
-        .map(|one| &one["counter"])
-        .find(|one| one.is_object());
-    let figure = |name: &str| counter.unwrap()[name].as_u64().unwrap();
-    (figure("packets"), figure("bytes"))
-}
-
 /// Ends the traffic, also when the test fails.
 struct EndsAtLast<'a>(&'a AtomicBool);
 
@@ -148,7 +137,7 @@ fn all_pairs_that_talk_are_measured_by_one_file_and_no_other_address_is_asked() 
     let lab = Lab::new();
     let fleet = Fleet::start(&lab, count_of_hosts);
     let nodes = &fleet.nodes;
-    let asked = |node: &Node| count(&node.host, "netdev", "sent", "questions");
+    let asked = |node: &Node| node.host.counted_by_nft("counter netdev sent questions");
     for node in nodes {
         assert_eq!(asked(node), (0, 0), "nothing is asked before a packet");
     }
@@ -198,9 +187,9 @@ fn all_pairs_that_talk_are_measured_by_one_file_and_no_other_address_is_asked() 
         drop(ends_at_last);
     });
 
-    assert_eq!(count(&lab.m, "ip", "asked", "outside"), (0, 0));
+    assert_eq!(lab.m.counted_by_nft("counter ip asked outside"), (0, 0));
     assert!(
-        count(&lab.m, "ip", "asked", "silent").0 > 0,
+        lab.m.counted_by_nft("counter ip asked silent").0 > 0,
         "the switch is watched"
     );
 }

@@ -90,9 +90,7 @@ fn measure(refused: &[Refused]) -> (Lab, Value) {
         from.send_to(b"lost", "10.9.2.1:6000").unwrap();
     }
     await_that("m dropped them", || {
-        lab.m
-            .sh("nft list counter ip lab dropped")
-            .contains("packets 7 ")
+        lab.m.counted_by_nft("table ip lab").0 == 7
     });
     assert_eq!(lab.dropped(), 7);
     arrive(200);

@@ -113,14 +113,7 @@ pub(super) fn fill(lab: &Lab) {
 
 /// Packets with the option that the router saw.
 fn seen(lab: &Lab) -> u64 {
-    let list = lab.m.sh("nft list chain ip hop f");
-    let mut words = list.split_whitespace();
-    words
-        .find(|word| *word == "packets")
-        .and_then(|_| words.next())
-        .unwrap()
-        .parse()
-        .unwrap()
+    lab.m.counted_by_nft("chain ip hop f").0
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::net::UdpSocket;
 use std::time::Instant;
 
 use hostint_testing::netns::{Host, Lab, await_that};
-use serde_json::Value;
 
 use crate::exchange::exchange_udp;
 
@@ -97,15 +96,8 @@ fn only_hosts_with_a_lease_or_in_an_allowed_prefix_are_stripped() {
 
 /// Bytes, with IP headers, that m forwarded.
 fn forwarded(lab: &Lab, counter: &str) -> u64 {
-    let listed = lab
-        .m
-        .sh(&format!("nft -j list counter ip reports {counter}"));
-    let parsed: Value = serde_json::from_str(&listed).unwrap();
-    let entries = parsed["nftables"].as_array().unwrap();
-    let bytes = entries
-        .iter()
-        .find_map(|entry| entry["counter"]["bytes"].as_u64());
-    bytes.unwrap()
+    let counter = format!("counter ip reports {counter}");
+    lab.m.counted_by_nft(&counter).1
 }
 
 /// Many sockets to send from, many to receive at: each pair is a flow.

@@ -161,14 +161,7 @@ pub fn spread(lab: &Lab, random: &mut Random) {
 
 /// Packets that did not come through, by every count that the kernel has of such.
 pub fn dropped(lab: &Lab) -> u64 {
-    let listed = lab.m.sh("nft -j list counters table inet path");
-    let listed: Value = serde_json::from_str(&listed).unwrap();
-    let mut dropped: u64 = listed["nftables"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|entry| entry["counter"]["packets"].as_u64())
-        .sum();
+    let (mut dropped, _) = lab.m.counted_by_nft("counters table inet path");
     for host in [&lab.a, &lab.m, &lab.b] {
         let counts = host.sh(
             "nstat -asz IpInHdrErrors IpInAddrErrors IpInDiscards IpOutDiscards IpOutNoRoutes IpFragFails UdpNoPorts",
