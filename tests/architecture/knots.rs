@@ -1,11 +1,11 @@
 //! Rooms hold no knots: no kernel structs outside of their borders, no long functions, no circles of files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Source, names_behind, none, sources};
 
 /// The rooms whose files use each other in one direction.
-const DIRECTED_ROOMS: [&str; 17] = [
+const DIRECTED_ROOMS: [&str; 19] = [
     "cli",
     "clocks",
     "collector",
@@ -13,10 +13,12 @@ const DIRECTED_ROOMS: [&str; 17] = [
     "config",
     "control",
     "daemon",
+    "datapath",
     "demo",
     "engines",
     "host",
     "lease",
+    "model",
     "os",
     "report",
     "store",
@@ -84,6 +86,10 @@ fn named_paths(source: &Source) -> Vec<Vec<String>> {
     }
     for root in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(root) {
+            // Visibility is no use.
+            if code[..at].ends_with("(in ") {
+                continue;
+            }
             let rest = &code[at..];
             let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
             let (path, behind) = rest.split_at(end.unwrap_or(rest.len()));
@@ -141,6 +147,21 @@ fn module_of(path: &str) -> Vec<String> {
     path.split('/').map(str::to_owned).collect()
 }
 
+/// The names that a file defines for others, that of its module among them.
+fn defined_names(source: &Source) -> BTreeSet<String> {
+    let kinds = ["struct ", "enum ", "trait ", "type ", "const ", "fn "];
+    let public = source.code().filter(|(_, line)| line.starts_with("pub"));
+    let names = public.flat_map(|(_, line)| {
+        kinds.map(|kind| {
+            names_behind(line, kind)
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+    });
+    names.chain(module_of(&source.path).pop()).collect()
+}
+
 /// The files that each file of the tying rooms uses, among them.
 fn uses_of_files() -> BTreeMap<String, Vec<String>> {
     let all: Vec<Source> = sources("src", &["rs"])
@@ -150,6 +171,15 @@ fn uses_of_files() -> BTreeMap<String, Vec<String>> {
     let files: BTreeMap<Vec<String>, String> = all
         .iter()
         .map(|source| (module_of(&source.path), source.path.clone()))
+        .collect();
+    let handing_on: Vec<&String> = all
+        .iter()
+        .filter(|source| source.text.contains("pub use ") && source.text.contains("::*;"))
+        .map(|source| &source.path)
+        .collect();
+    let defined: Vec<(Vec<String>, BTreeSet<String>)> = all
+        .iter()
+        .map(|source| (module_of(&source.path), defined_names(source)))
         .collect();
     let mut uses = BTreeMap::new();
     for source in &all {
@@ -170,9 +200,19 @@ fn uses_of_files() -> BTreeMap<String, Vec<String>> {
             };
             path.extend_from_slice(&named[skipped..]);
             // The longest beginning that is a file.
-            let file = (1..=path.len())
+            let found = (1..=path.len())
                 .rev()
-                .find_map(|len| files.get(&path[..len]));
+                .find_map(|len| Some((len, files.get(&path[..len])?)));
+            let file = match found {
+                // The nouns that a file hands on from all below it are used where they are defined.
+                Some((len, file)) if handing_on.contains(&file) && len < path.len() => defined
+                    .iter()
+                    .filter(|(module, _)| module.starts_with(&path[..len]))
+                    .find(|(_, names)| names.contains(&path[len]))
+                    .and_then(|(module, _)| files.get(module))
+                    .or(Some(file)),
+                _ => found.map(|(_, file)| file),
+            };
             used.extend(file.filter(|file| **file != source.path).cloned());
         }
         uses.insert(source.path.clone(), used);

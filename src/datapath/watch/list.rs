@@ -32,7 +32,7 @@ pub struct Watchlist {
 /// The watchlist of a program without pins, from the maps of its skeleton. Returns from the function if one cannot be used.
 macro_rules! watchlist_of {
     ($maps:expr) => {
-        $crate::datapath::watch::Watchlist {
+        Watchlist {
             state: Map::of(&$maps.watch_state)?,
             places4: Map::of(&$maps.watch_places4)?,
             places6: Map::of(&$maps.watch_places6)?,

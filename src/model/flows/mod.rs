@@ -31,8 +31,7 @@ pub use measured::Measured;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use summary::{
-    DistributionRecord, MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord,
-    SummarySubject,
+    MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord, SummarySubject,
 };
 pub use summary_base::{SummaryBase, SummaryBases, SummaryName};
 pub use summary_budget::SummaryBudget;

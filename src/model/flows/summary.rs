@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{BadHistogram, FlowKey, LatencyHistogram, NodeId, SlotRange};
+use crate::model::{
+    BadHistogram, DistributionRecord, FlowKey, LatencyHistogram, NodeId, SlotRange,
+};
 
 /// The longest name of a class in a report, in bytes.
 pub const MOST_CLASS_BYTES: usize = 255;
@@ -140,22 +142,6 @@ pub struct SummaryRecord {
     pub latency: DistributionRecord,
 }
 
-/// The JSON of a latency histogram.
-#[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
-pub struct DistributionRecord {
-    /// Slots for each power of two: 32, 8 or 1.
-    pub steps: u8,
-    pub samples: u64,
-    pub min_ns: i64,
-    pub max_ns: i64,
-    pub sum_ns: i128,
-    /// The greatest value of a slot, and how many packets it has; slots without packets are left out.
-    pub slots: Vec<(i64, u64)>,
-    /// A part has the slots from the first number to the last but one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<(i16, i16)>,
-}
-
 impl From<&Summary> for SummaryRecord {
     fn from(summary: &Summary) -> Self {
         let totals = &summary.totals;
@@ -177,21 +163,6 @@ impl From<&Summary> for SummaryRecord {
                 part: (!summary.is_whole()).then_some((from, to)),
                 ..(&totals.latency).into()
             },
-        }
-    }
-}
-
-impl From<&LatencyHistogram> for DistributionRecord {
-    fn from(latency: &LatencyHistogram) -> Self {
-        let (min_ns, max_ns) = latency.ends().unwrap_or_default();
-        Self {
-            steps: latency.resolution().steps(),
-            samples: latency.samples(),
-            min_ns,
-            max_ns,
-            sum_ns: latency.whole_sum_ns(),
-            slots: latency.counts().collect(),
-            part: None,
         }
     }
 }

@@ -3,7 +3,9 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::model::{CorrectedMean, FlowKey, LatencyResolution, LossSplit, Measured, NodeId};
+use crate::model::{
+    CorrectedMean, FlowKey, LatencyFigures, LatencyResolution, LossSplit, Measured, NodeId,
+};
 
 /// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
 /// the span touches.
@@ -147,40 +149,6 @@ impl ShownFigures {
             .of_reports
             .is_none_or(|reports| reports >= LEAST_SAMPLES);
         self.latency.filter(|_| enough)
-    }
-}
-
-/// Latency figures. Quantiles are upper bounds of their histogram slots; `None` if they are among negative latencies
-/// that share one slot.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-pub struct LatencyFigures {
-    pub samples: u64,
-    pub min_ns: i64,
-    pub mean_ns: i64,
-    pub p50_ns: Option<i64>,
-    pub p90_ns: Option<i64>,
-    pub p99_ns: Option<i64>,
-    pub max_ns: i64,
-    /// p99 - p50
-    pub jitter_ns: Option<i64>,
-}
-
-impl LatencyFigures {
-    /// The same latencies if their mean were this one: without the difference of two clocks.
-    pub fn shifted_to(self, mean_ns: i64) -> Self {
-        let ahead_ns = self.mean_ns.saturating_sub(mean_ns);
-        // No packet takes a negative time.
-        let shifted = |ns: i64| ns.saturating_sub(ahead_ns).max(0);
-        Self {
-            samples: self.samples,
-            min_ns: shifted(self.min_ns),
-            mean_ns,
-            p50_ns: self.p50_ns.map(shifted),
-            p90_ns: self.p90_ns.map(shifted),
-            p99_ns: self.p99_ns.map(shifted),
-            max_ns: shifted(self.max_ns),
-            jitter_ns: self.jitter_ns,
-        }
     }
 }
 

@@ -5,7 +5,10 @@ use std::net::IpAddr;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::model::{BesideInt, Limit, LimitedTimes, NodeId, TcpReport};
+use crate::model::{
+    BesideInt, BesideIntUnknown, IntOfConnection, Limit, LimitedTimes, Measured, NodeId, TcpReport,
+    WITHOUT_SOCKET,
+};
 
 /// What a connection did since an earlier state of it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -153,6 +156,52 @@ pub struct ConnectionFigures {
     pub int: BesideInt,
     #[serde(flatten)]
     pub connection: TcpReport,
+}
+
+impl ConnectionFigures {
+    /// Why a connection was not seen whole by its host. `None`: it was.
+    pub fn not_whole(&self) -> Option<BesideIntUnknown> {
+        match self.state {
+            ConnectionState::Gone => Some(BesideIntUnknown::EndUnseen),
+            ConnectionState::Open | ConnectionState::Silent => Some(BesideIntUnknown::NotEnded),
+            ConnectionState::Ended => match self.connection.sample.begun_ns {
+                None => Some(BesideIntUnknown::BegunBefore),
+                Some(_) => None,
+            },
+        }
+    }
+
+    /// Compares a connection that was seen whole with all that INT counted of its flow meanwhile.
+    ///
+    /// Each retransmission that was needed repeats a segment that did not arrive, and the sender sent
+    /// `segments_out - arrived` of these at most: the lost ones, and those that INT did not see.
+    pub fn beside(&self, measured: &Measured, dropped_behind_strip: u64) -> BesideInt {
+        let unknown = |unknown| BesideInt::Unknown { unknown };
+        if let Some(reason) = self.not_whole() {
+            return unknown(reason);
+        }
+        if measured.summaries == 0 {
+            return unknown(BesideIntUnknown::NotMeasured);
+        }
+        let tcp = &self.connection.sample.tcp;
+        let sent = u64::from(tcp.segments_out);
+        if measured.sent() > sent.saturating_add(WITHOUT_SOCKET) {
+            return unknown(BesideIntUnknown::OtherPackets);
+        }
+        let lost = measured.missing();
+        let unseen = sent.saturating_sub(measured.sent());
+        let needed = lost
+            .saturating_add(unseen)
+            .saturating_add(dropped_behind_strip)
+            .saturating_add(WITHOUT_SOCKET);
+        BesideInt::Told(IntOfConnection {
+            arrived: measured.sent().saturating_sub(lost),
+            lost,
+            unseen,
+            dropped_behind_strip,
+            spurious_least: u64::from(tcp.total_retrans).saturating_sub(needed),
+        })
+    }
 }
 
 /// The sums over connections.

@@ -15,9 +15,8 @@ mod tcp_question;
 pub use answer::Answer;
 pub use extent::Extent;
 pub use figures::{
-    ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, LEAST_SAMPLES, LatencyFigures,
-    MatrixFigure, MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span,
-    Subject,
+    ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, LEAST_SAMPLES, MatrixFigure,
+    MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span, Subject,
 };
 pub use history_drops::{
     DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossAt, LossByHost, LossSplit,

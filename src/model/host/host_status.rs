@@ -6,8 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::model::interned_name::{self, InternedName};
 use crate::model::{
-    ClockStatus, FlowKey, HostName, KernelLack, Lease, NodeId, NodeOrigin, PathStatus,
-    PostcardsStatus, Reason, SinkSettings, SummaryBudget, TcpStatus, TransitStatus,
+    ClockStatus, CounterStatus, DaemonCounter, FlowKey, HostName, KernelLack, Lease, NodeId,
+    NodeOrigin, PathStatus, PostcardsStatus, Reason, SinkSettings, SummaryBudget, TcpStatus,
+    TransitStatus,
 };
 
 /// The schema of a `HostStatus` as JSON.
@@ -98,27 +99,6 @@ pub struct Attachment {
     /// For a sink that asks the network card for arrival times: true. Absent for users who may not read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nic_timestamps: Option<bool>,
-}
-
-/// One counter of the kernel programs.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct CounterStatus {
-    #[serde(deserialize_with = "interned_name::one")]
-    pub name: InternedName,
-    #[serde(deserialize_with = "interned_name::one")]
-    pub text: InternedName,
-    pub packets: u64,
-    pub bytes: u64,
-}
-
-/// One counter of the daemon.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct DaemonCounter {
-    #[serde(deserialize_with = "interned_name::one")]
-    pub name: InternedName,
-    #[serde(deserialize_with = "interned_name::one")]
-    pub text: InternedName,
-    pub value: u64,
 }
 
 /// The sink of a host.

@@ -3,8 +3,6 @@
 //!
 //! hostint(8), `hostint status`, `hostint doctor` and the page have their words from this table.
 
-use crate::model::KernelLack;
-
 /// A part of the kernel. Its number is that of its bit in reports and settings: new ones are added at the end.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum KernelPart {
@@ -309,16 +307,5 @@ impl KernelPart {
 
     pub(in crate::model) const fn bit(self) -> u64 {
         1 << self as u64
-    }
-}
-
-impl PartFacts {
-    /// What it means that the kernel lacks or refuses this.
-    pub fn sentence(&self) -> String {
-        let without = KernelLack::from(self);
-        match self.without {
-            Without::CannotRun => format!("{without} {} cannot run", self.roles),
-            _ => without.to_string(),
-        }
     }
 }

@@ -135,3 +135,14 @@ impl fmt::Display for KernelLack {
         }
     }
 }
+
+impl PartFacts {
+    /// What it means that the kernel lacks or refuses this.
+    pub fn sentence(&self) -> String {
+        let without = KernelLack::from(self);
+        match self.without {
+            Without::CannotRun => format!("{without} {} cannot run", self.roles),
+            _ => without.to_string(),
+        }
+    }
+}

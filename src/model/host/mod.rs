@@ -1,6 +1,7 @@
 //! A host and its roles: the names of nodes, ports and containers, its kernel, and the statuses that it shows.
 
 pub mod container;
+mod counter_status;
 pub mod host_names;
 mod host_status;
 mod kernel_part;
@@ -18,11 +19,11 @@ mod subsystem;
 mod tcp_status;
 mod transit_status;
 
+pub use counter_status::{CounterStatus, DaemonCounter};
 pub use host_names::{ClaimOrigin, HostName, NameClaim};
 pub use host_status::{
-    ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, CounterStatus, DaemonCounter,
-    DestStatus, FlowSort, FlowStatus, GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA,
-    SinkStatus, SourceStatus, StrippedPackets,
+    ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, DestStatus, FlowSort, FlowStatus,
+    GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkStatus, SourceStatus, StrippedPackets,
 };
 pub use kernel_part::{KERNEL_PARTS, KernelPart, PartFacts, Without};
 pub use kernel_parts::{KernelLack, KernelParts, PartsFound};

@@ -1,8 +1,10 @@
 //! Latency histograms as bytes, and as a peer tells them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::latency_histogram::{LAST, slot_of};
 use crate::model::number_code::{put, put_signed, take, take_signed};
-use crate::model::{DistributionRecord, LatencyHistogram, LatencyResolution, SlotRange};
+use crate::model::{LatencyHistogram, LatencyResolution, SlotRange};
 
 /// First byte of an encoded histogram.
 const ONE: u8 = 1;
@@ -14,6 +16,37 @@ const COARSE: u8 = 3;
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("damaged latency histogram")]
 pub struct BadHistogram;
+
+/// The JSON of a latency histogram.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+pub struct DistributionRecord {
+    /// Slots for each power of two: 32, 8 or 1.
+    pub steps: u8,
+    pub samples: u64,
+    pub min_ns: i64,
+    pub max_ns: i64,
+    pub sum_ns: i128,
+    /// The greatest value of a slot, and how many packets it has; slots without packets are left out.
+    pub slots: Vec<(i64, u64)>,
+    /// A part has the slots from the first number to the last but one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<(i16, i16)>,
+}
+
+impl From<&LatencyHistogram> for DistributionRecord {
+    fn from(latency: &LatencyHistogram) -> Self {
+        let (min_ns, max_ns) = latency.ends().unwrap_or_default();
+        Self {
+            steps: latency.resolution().steps(),
+            samples: latency.samples(),
+            min_ns,
+            max_ns,
+            sum_ns: latency.whole_sum_ns(),
+            slots: latency.counts().collect(),
+            part: None,
+        }
+    }
+}
 
 impl LatencyHistogram {
     /// Appends a compact form: a few bytes for a single value, two or three more for each slot, nothing if there are no

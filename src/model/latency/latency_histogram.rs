@@ -1,7 +1,6 @@
 //! A histogram of latencies: its slots grow with the value, and histograms can be added and stored.
 
-use crate::model::time_columns::SlotCounter;
-use crate::model::{LatencyFigures, LatencyResolution};
+use crate::model::LatencyResolution;
 
 /// Slots for each power of two: a slot is at most 1/32 of its values wide.
 const STEPS: u32 = 32;
@@ -116,24 +115,8 @@ impl LatencyHistogram {
         self.count(slot_of(ns), 1);
     }
 
-    /// Counts values, as [`Self::add`] counts one. `counter` has no counts before and after.
-    pub(in crate::model) fn add_all(&mut self, values: &[i64], counter: &mut SlotCounter) {
-        let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else {
-            return;
-        };
-        (self.min, self.max) = match self.samples {
-            0 => (*least, *most),
-            _ => (self.min.min(*least), self.max.max(*most)),
-        };
-        self.samples = self.samples.saturating_add(values.len() as u64);
-        let sum = values.iter().map(|ns| i128::from(*ns)).sum();
-        self.sum = self.sum.saturating_add(sum);
-        values.iter().for_each(|ns| counter.count(*ns));
-        self.count_ascending(counter.take((*least, *most)));
-    }
-
     /// Adds counts, each of a higher slot than the one before.
-    fn count_ascending(&mut self, counts: impl Iterator<Item = (i16, u64)>) {
+    pub(in crate::model) fn count_ascending(&mut self, counts: impl Iterator<Item = (i16, u64)>) {
         let known = self.slots.len();
         let mut at = 0;
         for (slot, count) in counts {
@@ -302,23 +285,5 @@ impl LatencyHistogram {
         since.max = since.max.min(self.max).max(since.min);
         since.set_sum(sum);
         Some(since)
-    }
-
-    /// `None` if there are no values.
-    pub fn figures(&self) -> Option<LatencyFigures> {
-        if self.is_empty() {
-            return None;
-        }
-        let (p50_ns, p99_ns) = (self.quantile(0.5), self.quantile(0.99));
-        Some(LatencyFigures {
-            samples: self.samples,
-            min_ns: self.min,
-            mean_ns: (self.sum / i128::from(self.samples.max(1))) as i64,
-            p50_ns,
-            p90_ns: self.quantile(0.9),
-            p99_ns,
-            max_ns: self.max,
-            jitter_ns: p99_ns.zip(p50_ns).map(|(p99, p50)| p99.saturating_sub(p50)),
-        })
     }
 }

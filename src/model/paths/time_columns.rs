@@ -10,7 +10,7 @@ const SLOTS: usize = 2 * LAST as usize + 1;
 
 /// Counts by slot, all 0 between two uses.
 #[derive(Debug)]
-pub(in crate::model) struct SlotCounter {
+struct SlotCounter {
     counts: Vec<u32>,
     /// A bit for each slot that has a count.
     used: [u64; SLOTS.div_ceil(64)],
@@ -33,7 +33,7 @@ impl Default for SlotCounter {
 }
 
 impl SlotCounter {
-    pub fn count(&mut self, ns: i64) {
+    fn count(&mut self, ns: i64) {
         let at = place_of(ns);
         if let (Some(count), Some(used)) = (self.counts.get_mut(at), self.used.get_mut(at / 64)) {
             *count += 1;
@@ -42,7 +42,7 @@ impl SlotCounter {
     }
 
     /// Takes the counts of values from the least to the greatest, by ascending slot.
-    pub fn take(&mut self, (least, greatest): (i64, i64)) -> impl Iterator<Item = (i16, u64)> {
+    fn take(&mut self, (least, greatest): (i64, i64)) -> impl Iterator<Item = (i16, u64)> {
         let counts = &mut self.counts;
         let words = [least, greatest].map(|ns| place_of(ns) / 64);
         let used = (0..).step_by(64).zip(&mut self.used);
@@ -65,6 +65,24 @@ impl SlotCounter {
 /// The place of a value's slot.
 fn place_of(ns: i64) -> usize {
     (i32::from(slot_of(ns)) + i32::from(LAST)) as usize
+}
+
+impl LatencyHistogram {
+    /// Counts values, as [`Self::add`] counts one. `counter` has no counts before and after.
+    fn add_all(&mut self, values: &[i64], counter: &mut SlotCounter) {
+        let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else {
+            return;
+        };
+        (self.min, self.max) = match self.samples {
+            0 => (*least, *most),
+            _ => (self.min.min(*least), self.max.max(*most)),
+        };
+        self.samples = self.samples.saturating_add(values.len() as u64);
+        let sum = values.iter().map(|ns| i128::from(*ns)).sum();
+        self.sum = self.sum.saturating_add(sum);
+        values.iter().for_each(|ns| counter.count(*ns));
+        self.count_ascending(counter.take((*least, *most)));
+    }
 }
 
 impl TimeColumns {

@@ -1,6 +1,6 @@
 //! The times of a packet on its path, in few words: as they are written once, they are copied, and counted later.
 
-use crate::model::path::{segments_of, whole_of};
+use crate::model::path_sample::{segments_of, whole_of};
 use crate::model::{CorrectedLatency, LatencyReport, NodeId, PathSample, SegmentTime};
 
 /// What is written of each place's time: bits of the first two words.

@@ -8,6 +8,7 @@ mod record_names;
 mod record_parser;
 mod report;
 mod report_facts;
+mod report_flags;
 
 pub use arrival::Arrival;
 pub use hop_record::HopRecord;
@@ -15,7 +16,7 @@ pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use record::{EndRecord, FlagsRecord, GapRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;
 pub use report::{
-    Body, DropSummary, Flags, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report,
-    ReportedPacket,
+    Body, DropSummary, LatencyReport, Observation, QueueDepth, REPORT_PORT, Report, ReportedPacket,
 };
 pub use report_facts::{ReportFacts, SequenceEvidence};
+pub use report_flags::Flags;

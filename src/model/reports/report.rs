@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    ClockState, ConnectionReport, FlowKey, FlowPassageReport, HopStack, HostDropReport,
+    ClockState, ConnectionReport, Flags, FlowKey, FlowPassageReport, HopStack, HostDropReport,
     HostDropSum, HwId, NodeId, PacketReport, PathFact, PathPart, QueueReport, QuotedHeaders,
     ReportVersion, Summary, SummarySubject,
 };
@@ -29,20 +29,6 @@ pub struct Observation {
     /// The reporter's clock, if it is known.
     pub clock: Option<ClockState>,
     pub body: Body,
-}
-
-/// The D, Q, F and I flags of the report header.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Flags {
-    /// D: a packet was dropped.
-    pub dropped: bool,
-    /// Q: congestion on a monitored queue.
-    pub congested_queue: bool,
-    /// F: the packet belongs to a tracked flow.
-    pub tracked_flow: bool,
-    /// I: a transit hop reports the metadata that it takes off the stack (v2.0); of a sink's report, transit hops tell of the
-    /// same packet (INT-MX).
-    pub intermediate: bool,
 }
 
 /// The subject of a report.
