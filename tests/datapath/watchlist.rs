@@ -458,17 +458,21 @@ mod root {
 
     #[test]
     fn sampled_flows_are_the_same_in_both_directions_and_as_many_as_asked_for() {
-        let source = load(vec![WatchRule {
-            one_flow_in: 4,
-            ..rule()
-        }]);
+        // Both hosts of a flow, each with programs of its own.
+        let [here, far] = [(); 2].map(|()| {
+            load(vec![WatchRule {
+                one_flow_in: 4,
+                ..rule()
+            }])
+        });
         let tagged = count::COUNT_SOURCE_TAGGED.0 as usize;
         let (a, b) = ([10, 0, 0, 1], [10, 0, 0, 2]);
         let mut watched = 0;
         for port in 0..800 {
             let there = tcp().from(a).to(b).ports(40_000 + port, 443);
             let back = tcp().from(b).to(a).ports(443, 40_000 + port);
-            let fates = [&there, &back, &there].map(|frame| fate(&source, frame));
+            let fates = [(&here, &there), (&far, &back), (&here, &there)];
+            let fates = fates.map(|(source, frame)| fate(source, frame));
             assert!(
                 fates[0] == fates[1] && fates[1] == fates[2],
                 "port {port}: {fates:?}"

@@ -1,7 +1,7 @@
 //! For every header field, IP option and kind of packet, the receiving stack sees the same with INT as without.
 
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use hostint_testing::netns::Lab;
@@ -316,88 +316,6 @@ fn a_datagram_looks_the_same_with_int_and_without() {
         lab.a.hostint("source detach");
         lab.b.hostint("sink detach");
     }
-}
-
-#[test]
-fn groups_and_other_protocols_pass_as_they_are() {
-    let lab = Lab::new();
-    lab.add_ipv6();
-    let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
-    lab.a.hostint("source add-dest --static 0.0.0.0/0 ::/0");
-    let everyone = "239.9.9.9".parse::<Ipv4Addr>().unwrap();
-    let everyone6 = "ff05::99".parse::<Ipv6Addr>().unwrap();
-    let receivers = [lab.m.udp("0.0.0.0:6000"), lab.m.udp("[::]:6001")];
-    let index = |host: &hostint_testing::netns::Host, dev: &str| -> u32 {
-        host.sh(&format!("cat /sys/class/net/{dev}/ifindex"))
-            .trim()
-            .parse()
-            .unwrap()
-    };
-    receivers[0]
-        .join_multicast_v4(&everyone, &"10.9.1.2".parse().unwrap())
-        .unwrap();
-    receivers[1]
-        .join_multicast_v6(&everyone6, index(&lab.m, "m0"))
-        .unwrap();
-    for (n, (to, receiver)) in [
-        ("239.9.9.9:6000".to_owned(), &receivers[0]),
-        ("10.9.1.255:6000".to_owned(), &receivers[0]),
-        ("255.255.255.255:6000".to_owned(), &receivers[0]),
-        (
-            format!("[ff05::99%{}]:6001", index(&lab.a, "a0")),
-            &receivers[1],
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let ipv6 = to.starts_with('[');
-        let socket = lab.a.udp(if ipv6 { "[fd09:1::1]:0" } else { "10.9.1.1:0" });
-        if !ipv6 {
-            socket.set_broadcast(true).unwrap();
-        }
-        let to: SocketAddr = to.parse().unwrap();
-        let sent = noise(n as u64, 200);
-        socket.send_to(&sent, to).unwrap();
-        let mut data = [0; 1500];
-        let (len, _) = receiver.recv_from(&mut data).unwrap();
-        assert!(sent == data[..len], "to {to}: came changed");
-        assert_eq!(
-            lab.a.count("source", "group_address"),
-            n as u64 + 1,
-            "to {to}"
-        );
-    }
-    for (family, protocol, request, to) in [
-        (libc::AF_INET, libc::IPPROTO_ICMP, 8, "10.9.2.1:0"),
-        (libc::AF_INET6, libc::IPPROTO_ICMPV6, 128, "[fd09:2::1]:0"),
-    ] {
-        lab.a.sh("sysctl -qw net.ipv4.ping_group_range='0 0'");
-        // SAFETY: no pointers; the result is checked.
-        let fd = lab
-            .a
-            .enter(|| unsafe { libc::socket(family, libc::SOCK_DGRAM, protocol) });
-        assert!(fd >= 0);
-        // SAFETY: a new descriptor that nobody else owns.
-        let socket = UdpSocket::from(unsafe { OwnedFd::from_raw_fd(fd) });
-        socket
-            .set_read_timeout(Some(std::time::Duration::from_secs(20)))
-            .unwrap();
-        let mut echo = vec![request, 0, 0, 0, 0, 0, 0, 1];
-        echo.extend(noise(1, 1000));
-        socket
-            .send_to(&echo, to.parse::<SocketAddr>().unwrap())
-            .unwrap();
-        let mut reply = [0; 1500];
-        let len = socket.recv(&mut reply).unwrap();
-        assert_eq!(len, echo.len());
-        assert!(
-            reply[8..len] == echo[8..],
-            "a ping to {to} came back changed"
-        );
-    }
-    assert_eq!(lab.a.count("source", "tagged"), 0);
 }
 
 #[test]

@@ -209,22 +209,6 @@ fn both_flows_of_a_translated_packet_are_told() {
     assert_eq!(last["flow_before_nat"]["src"], "10.9.1.1", "{last}");
 }
 
-#[test]
-fn packets_that_tell_time_and_those_for_the_router_get_no_stamp() {
-    let lab = Lab::new();
-    let mut daemon = postcards(&lab.m, "");
-    let from = lab.a.udp("10.9.1.1:5000");
-    for port in [123, 319, 320] {
-        send(&from, &listen(&lab.b, &format!("10.9.2.1:{port}")), 10);
-    }
-    send(&from, &listen(&lab.m, "10.9.1.2:7002"), 40);
-    let all = totals(&mut daemon);
-    assert_eq!(all["clock"], 30, "{all:#}");
-    assert!(all["not_forwarded"].as_u64().unwrap() >= 40, "{all:#}");
-    assert_eq!(all["stamped"], 0, "{all:#}");
-    assert_eq!(all["passages"].as_array().unwrap().len(), 0, "{all:#}");
-}
-
 /// Packets to a socket, by the interface by which they came.
 fn to_sockets(totals: &Value, from: &str) -> u64 {
     let one = passage(totals, from, "socket", "interface");

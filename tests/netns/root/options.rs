@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hostint_testing::netns::{Lab, await_that, sh};
+use hostint_testing::netns::{Lab, sh};
 use serde_json::Value;
 
 use crate::exchange::{exchange_tcp, exchange_udp};
@@ -46,43 +46,6 @@ fn destinations_change_live_by_name_address_and_prefix() {
         .collect();
     assert_eq!(prefixes, HashSet::from(["0.0.0.0/0", "10.8.0.0/16"]));
     let _ = std::fs::remove_dir_all(format!("/etc/netns/{a}"));
-}
-
-#[test]
-fn test_options_do_what_they_say() {
-    let lab = Lab::new();
-    let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
-    lab.a.hostint("source add-dest --static 10.9.2.1");
-    let from = lab.a.udp("10.9.1.1:5000");
-    let other = lab.a.udp("10.9.1.1:5001");
-    let to = lab.b.udp("10.9.2.1:6000");
-
-    let mut b = lab
-        .b
-        .sink("--dev b0 --node-id 2 --drop-tagged --xdp-mode generic");
-    assert!(b.stderr().contains("generic"), "{}", b.stderr());
-    from.send_to(b"gone", "10.9.2.1:6000").unwrap();
-    await_that("the tagged packet is dropped", || {
-        lab.b.count("sink", "dropped_tagged") == 1
-    });
-    b.end();
-    lab.b.hostint("sink detach");
-
-    let _b = lab
-        .b
-        .sink("--dev b0 --node-id 2 --max-flows 1 --xdp-mode generic");
-    exchange_udp(&from, &to, 20, 1000);
-    exchange_udp(&other, &to, 20, 1000);
-    let status = lab.b.status();
-    assert_eq!(status["sink"]["flows_total"], 1);
-    assert_eq!(status["sink"]["attachments"][0]["mode"], "generic");
-    assert_eq!(
-        lab.b.count("sink", "untracked"),
-        20,
-        "a full table measures no newcomer"
-    );
-    assert_eq!(lab.b.count("sink", "received"), 40, "but strips it");
 }
 
 #[test]

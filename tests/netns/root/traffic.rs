@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use hostint_testing::netns::{Lab, await_that, sh, with_form};
 
-use crate::exchange::{exchange_tcp, exchange_udp, flow, noise};
+use crate::exchange::{exchange_tcp, exchange_udp, flow};
 
 #[test]
 fn tagged_traffic_arrives_as_it_was_sent_with_valid_checksums_on_the_wire() {
@@ -216,77 +216,4 @@ fn guest_traffic_is_tagged_on_the_hosts_end_of_its_veth() {
             "{flags}"
         );
     }
-}
-
-#[test]
-fn packets_without_room_and_superpackets_pass_untagged_and_are_counted() {
-    let lab = Lab::new();
-    let _sinks = lab.tag("--superpackets skip");
-    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
-    let mut buffer = [0; 2000];
-    for (len, tagged, too_long) in [
-        (1500 - 28 - 36, 1, 0),
-        (1500 - 28 - 35, 1, 1),
-        (1500 - 28, 1, 2),
-    ] {
-        from.send_to(&noise(1, len), "10.9.2.1:6000").unwrap();
-        assert_eq!(to.recv(&mut buffer).unwrap(), len);
-        assert_eq!(lab.a.count("source", "tagged"), tagged, "{len} bytes");
-        assert_eq!(lab.a.count("source", "too_long"), too_long, "{len} bytes");
-    }
-    lab.a.sh("ip link set a0 mtu 1400");
-    from.send_to(&noise(1, 1400 - 28 - 35), "10.9.2.1:6000")
-        .unwrap();
-    assert_eq!(to.recv(&mut buffer).unwrap(), 1400 - 28 - 35);
-    assert_eq!(
-        lab.a.count("source", "too_long"),
-        3,
-        "the MTU is followed live"
-    );
-
-    exchange_tcp(&lab.a, &lab.b, 7000, 3_000_000);
-    assert!(lab.a.count("source", "superpacket") > 100);
-    assert_eq!(
-        lab.b.count("sink", "received"),
-        lab.a.count("source", "tagged")
-    );
-}
-
-#[test]
-fn the_mark_alone_changes_nothing_and_dscp_and_ecn_come_back() {
-    use nix::sys::socket::{setsockopt, sockopt};
-    let lab = Lab::new();
-    let _b = lab.b.sink("--dev b0 --node-id 2");
-    let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
-    setsockopt(&to, sockopt::IpRecvTos, &true).unwrap();
-    for tos in [0x04, 0x06, 0xb8, 0xbc, 0x03, 0xff] {
-        setsockopt(&from, sockopt::Ipv4Tos, &tos).unwrap();
-        exchange_udp(&from, &to, 50, 200);
-    }
-    assert_eq!(lab.b.count("sink", "received"), 0);
-    assert_eq!(lab.b.count("sink", "foreign_mark"), 4 * 50);
-
-    let _a = lab.a.sink("--dev a0 --node-id 1");
-    lab.a.hostint("source attach --dev a0 --encap over-tcp-udp");
-    lab.a.hostint("source add-dest --static 10.9.2.1");
-    for tos in [0x00, 0x04, 0x06, 0xb8, 0xbd, 0x03, 0xff] {
-        setsockopt(&from, sockopt::Ipv4Tos, &tos).unwrap();
-        from.send_to(b"tos", "10.9.2.1:6000").unwrap();
-        let mut space = nix::cmsg_space!(u8);
-        let mut data = [0; 16];
-        let mut iov = [std::io::IoSliceMut::new(&mut data)];
-        let message = nix::sys::socket::recvmsg::<()>(
-            std::os::fd::AsRawFd::as_raw_fd(&to),
-            &mut iov,
-            Some(&mut space),
-            nix::sys::socket::MsgFlags::empty(),
-        )
-        .unwrap();
-        let seen = message.cmsgs().unwrap().find_map(|cmsg| match cmsg {
-            nix::sys::socket::ControlMessageOwned::Ipv4Tos(tos) => Some(tos),
-            _ => None,
-        });
-        assert_eq!(seen, Some(tos as u8), "ToS {tos:#04x} comes back");
-    }
-    assert_eq!(lab.b.count("sink", "received"), 7);
 }

@@ -165,23 +165,6 @@ fn the_entry_of_a_router_is_reported_and_payloads_stay_whole() {
 }
 
 #[test]
-fn without_budget_nothing_is_pushed() {
-    for encapsulation in ["over-tcp-udp", "vxlan-gpe"] {
-        let path = Path::begin(encapsulation, 0);
-        let lab = &path.lab;
-        lab.m
-            .hostint(&format!("transit attach --dev m0,m1 --node-id {HOP}"));
-        carry(lab, encapsulation, || {
-            lab.m.count("transit", "no_budget") > 1_000
-        });
-        assert_eq!(lab.m.count("transit", "pushed"), 0, "{encapsulation}");
-        for report in path.latencies() {
-            assert_eq!(hops_of(&report), [], "{encapsulation}: {report}");
-        }
-    }
-}
-
-#[test]
 fn hops_come_and_go_under_load() {
     for encapsulation in ["over-tcp-udp", "vxlan-gpe"] {
         let path = Path::begin(encapsulation, 2);

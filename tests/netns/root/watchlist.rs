@@ -77,34 +77,3 @@ fn rules_of_the_file_choose_by_port_protocol_dscp_and_sender() {
     }
     std::fs::remove_file(&log).unwrap();
 }
-
-/// Two hosts that sample flows choose the same ones.
-#[test]
-fn both_hosts_sample_the_same_flows() {
-    const SAMPLE: &str = "[[watch]]\nto = \"10.9.0.0/16\"\nstatic = true\none-flow-in = 3\n";
-    let lab = Lab::new();
-    let config = std::env::temp_dir().join(format!("{}-sample.toml", lab.a.ns));
-    std::fs::write(&config, SAMPLE).unwrap();
-    let _a = lab.a.sink("--dev a0 --node-id 1");
-    let _b = lab.b.sink("--dev b0 --node-id 2");
-    for (host, dev) in [(&lab.a, "a0"), (&lab.b, "b0")] {
-        host.hostint(&format!(
-            "source attach --dev {dev} --encap over-tcp-udp --config {}",
-            config.display()
-        ));
-    }
-    std::fs::remove_file(&config).unwrap();
-    let there = lab.b.udp("10.9.2.1:6000");
-    let mut watched = 0;
-    for port in 5000..5060 {
-        let here = lab.a.udp(&format!("10.9.1.1:{port}"));
-        exchange_udp(&here, &there, 1, 100);
-        exchange_udp(&there, &here, 1, 100);
-        let count = lab.a.count("source", "tagged");
-        assert_eq!(count, lab.b.count("source", "tagged"), "port {port}");
-        watched = count;
-    }
-    // 20 are to be expected.
-    assert!((5..=40).contains(&watched), "{watched} of 60");
-    assert_eq!(lab.a.count("source", "not_sampled"), 60 - watched);
-}
