@@ -196,7 +196,7 @@ fn receive(receivers: usize, rate: u64) {
     let cpu = (clock::thread_cpu_ns() - cpu) as f64;
     let (begin, sent, end) = sender.join().unwrap();
     let seconds = (end - begin).as_secs_f64();
-    let (counts, sums) = (reception.counts(), exporters.counts());
+    let (counts, sums) = (reception.observer().get(), exporters.counts());
     assert_eq!(sent, counts.datagrams + counts.socket_drops);
     assert_eq!(counts.datagrams, counts.queue_drops + sums.decoded);
     println!(

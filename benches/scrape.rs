@@ -79,7 +79,7 @@ fn bench(flows: u32) {
             };
             flow_status::read(&sink.flows, Some(&sink.fine), selection, Some(visit)).unwrap();
             tally.complete();
-            bytes = metrics::sink::text(&status, &tally).len();
+            bytes = metrics::text(&metrics::sink::families(&status, &tally, &[])).len();
         })
     };
     fill(&sink, flows, 1);

@@ -160,7 +160,7 @@ const TOLD_PERIODS: u64 = 12;
 
 /// A summary that ends with some packets of the last period.
 fn summary(host: u32, subject: SummarySubject, period: u64, random: &mut Random) -> Summary {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     // So many that the slots around the median are filled in each period.
     for _ in 0..200 * (period + 1) {
         let spread = random.below(20_000) + random.below(20_000) + random.below(20_000);

@@ -2,16 +2,6 @@
 
 use super::drift::Drift;
 use super::interval::ClockInterval;
-use super::own_clock::OwnClock;
-
-/// The packet of a sub-window that took least time from one host to another.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Minimum {
-    /// By the sender's clock.
-    pub sent_ns: i128,
-    /// By the receiver's clock.
-    pub arrived_ns: i128,
-}
 
 /// The same by the raw clocks of both.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,17 +20,6 @@ impl RawMinimum {
     pub fn latency_ns(&self) -> i128 {
         self.arrived.middle_ns() - self.sent.middle_ns()
     }
-}
-
-/// Converts stamps to raw clocks. Those of times when a clock was set, or was not read, are left out.
-pub fn raw_minima(sender: &OwnClock, receiver: &OwnClock, minima: &[Minimum]) -> Vec<RawMinimum> {
-    let raw = |minimum: &Minimum| {
-        Some(RawMinimum {
-            sent: sender.raw_of(minimum.sent_ns)?,
-            arrived: receiver.raw_of(minimum.arrived_ns)?,
-        })
-    };
-    minima.iter().filter_map(raw).collect()
 }
 
 /// All that is known about two hosts, by their places in a list of hosts.

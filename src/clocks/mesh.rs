@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use super::drift::Drift;
 use super::interval::ClockInterval;
 use super::link::ClockLink;
-use super::own_clock::OwnClock;
 
 /// Hosts whose bounds contradict each other: a stamp between two that follow each other is false, or a crystal drifts
 /// more than is allowed for. The last is followed by the first.
@@ -100,17 +99,6 @@ impl Bounds {
     pub fn ahead(&self, from: usize, to: usize) -> Option<ClockInterval> {
         let most = |from: usize, to: usize| *self.most_ns.get(from * self.hosts + to)?;
         Some(ClockInterval::new(-most(to, from)?, most(from, to)?))
-    }
-
-    /// The distance by which the clock of `to` that stamps packets is ahead of that of `from`.
-    pub fn clock_ahead(
-        &self,
-        clocks: &[OwnClock],
-        from: usize,
-        to: usize,
-    ) -> Option<ClockInterval> {
-        let ahead = |host: usize| clocks.get(host)?.ahead_within(self.moment(host)?);
-        Some(self.ahead(from, to)?.plus(ahead(to)?).minus(ahead(from)?))
     }
 
     /// The moment that the bounds are of, by this host's raw clock.

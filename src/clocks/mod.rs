@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! readings of one host's clocks ─► OwnClock (slews, steps) ─┐
-//! stamps of the quickest packets ─► Minimum ────────────────┴─► ClockLink ─► Mesh ─► Bounds: intervals, false stamps
+//! stamps of the quickest packets ─► RawMinimum ─────────────┴─► ClockLink ─► Mesh ─► Bounds: intervals, false stamps
 //!                                                                 │                │ clip
 //!                                                                 └─► corridor ─► estimates
 //!
@@ -38,7 +38,7 @@ pub use drift::Drift;
 pub use estimates::{Estimates, estimates};
 pub use hosts::{HostClocks, Stamp, StampedPacket, Statement};
 pub use interval::ClockInterval;
-pub use link::{ClockLink, Minimum, RawMinimum, raw_minima};
+pub use link::{ClockLink, RawMinimum};
 pub use mesh::{Bounds, FalseStamps, Mesh};
 pub use own_clock::{OwnClock, Reading};
 pub use stated_error::StatedErrors;

@@ -221,24 +221,6 @@ impl OwnClock {
         self.is_read_within(raw) && !is_set()
     }
 
-    /// The distance by which the clock was ahead of the raw clock at this time; `None` if that is not known, or if the
-    /// clock was set then.
-    pub fn ahead_at(&self, raw_ns: i128) -> Option<ClockInterval> {
-        let mut found = None;
-        for stretch in self.stretches_within(ClockInterval::exactly(raw_ns)) {
-            if stretch.is_step() {
-                return None;
-            }
-            let ahead = stretch.ahead_at(raw_ns);
-            // Where two stretches meet, both know it.
-            found = match found {
-                None => Some(ahead),
-                Some(before) => ahead.intersection(before),
-            };
-        }
-        found
-    }
-
     /// All distances by which it was ahead in this time; `None` if one of them is not known, or if the clock was set.
     pub fn ahead_within(&self, raw: ClockInterval) -> Option<ClockInterval> {
         if !self.is_read_within(raw) {

@@ -88,10 +88,6 @@ impl Reception {
         self.0.queue.is_done()
     }
 
-    pub fn counts(&self) -> ListenerCounts {
-        self.observer().get()
-    }
-
     /// Returns a handle on the counts for other threads.
     pub fn observer(&self) -> ReceptionCounts {
         ReceptionCounts(self.0.clone())

@@ -229,8 +229,6 @@ pub const MAX_REPORT_PORTS: usize = hostint_limit::MAX_REPORT_PORTS.0 as usize;
 pub const MAX_EDGES: usize = hostint_limit::MAX_EDGES.0 as usize;
 /// The most bytes of one piece of the watchlist's text.
 pub const WATCH_TEXT_BYTES: usize = watch_limit::WATCH_TEXT_BYTES.0 as usize;
-/// Counters that each role has room for.
-pub const COUNTER_SLOTS: u32 = hostint_limit::COUNTER_SLOTS.0;
 /// The version of the pinned maps' layout.
 pub const ABI_VERSION: u32 = hostint_limit::ABI_VERSION.0;
 /// Bytes of an interface's name, including the final NUL.

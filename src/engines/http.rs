@@ -86,15 +86,6 @@ impl HttpClient {
         self.send(behind, kind, None, body)
     }
 
-    /// The same as [`Self::post`], compressed by gzip.
-    ///
-    /// # Errors
-    /// [`Trouble::Later`] if there was no answer.
-    pub fn post_gzip(&self, behind: &str, kind: &str, body: &[u8]) -> Result<HttpAnswer, Trouble> {
-        let packed = gzip(body).map_err(|err| Trouble::Refused(err.to_string()))?;
-        self.send(behind, kind, Some("gzip"), &packed)
-    }
-
     /// The same as [`Self::post`] for a body that is encoded as `encoding` already.
     ///
     /// # Errors
@@ -143,18 +134,6 @@ fn rest_of(answer: &Response<Body>) -> Option<Duration> {
 }
 
 impl HttpAnswer {
-    /// Judges a status as most engines use it: 2xx is success, after 408, 425, 429 and 5xx the request is tried again.
-    ///
-    /// # Errors
-    /// The request did not succeed.
-    pub fn ordinary(self) -> Result<Vec<u8>, Trouble> {
-        match self.status {
-            200..=299 => Ok(self.body),
-            408 | 425 | 429 | 500..=599 => Err(Trouble::Later(self.said())),
-            _ => Err(Trouble::Refused(self.said())),
-        }
-    }
-
     /// Returns the status and the beginning of the body in one line.
     pub fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.body);

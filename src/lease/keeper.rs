@@ -85,14 +85,6 @@ impl LeaseKeeper {
         self.ours = ours;
     }
 
-    pub fn len(&self) -> usize {
-        self.peers.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.peers.is_empty()
-    }
-
     fn peer_mut(&mut self, pair: &AddressPair) -> Option<(usize, &mut LeasePeer)> {
         let place = *self.places.get(pair)?;
         Some((place, self.peers.get_mut(place)?))
@@ -217,12 +209,6 @@ impl LeaseKeeper {
     pub fn lease(&self, pair: &AddressPair) -> Option<&Lease> {
         let place = *self.places.get(pair)?;
         self.peers.get(place).map(|peer| &peer.lease)
-    }
-
-    /// True if a question is unanswered or due.
-    pub fn is_busy(&self, now_ns: u64) -> bool {
-        let due = self.due.first().is_some_and(|(when, _)| *when <= now_ns);
-        due || !self.out.is_empty() || self.probing.is_busy()
     }
 
     /// The time of the next question.

@@ -1,9 +1,9 @@
 //! Estimates: how far they are off, and that they lie in the interval. `HOSTINT_TEST_CASES` makes the figures smooth.
 
-use hostint::clocks::{ClockLink, Drift, Mesh, OwnClock, estimates, raw_minima};
+use hostint::clocks::{ClockLink, Drift, Mesh, OwnClock, estimates};
 use hostint_testing::random::{Random, env_number};
 
-use super::world::{Host, Path, WINDOW, below, minima};
+use super::world::{Host, Path, WINDOW, below, minima, raw_minima};
 
 /// Empty and mean of both directions, and a queue that never empties in the first.
 type Load = ([(f64, f64); 2], i128);

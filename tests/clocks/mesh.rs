@@ -1,11 +1,9 @@
 //! Bounds along links: they hold in meshes, widen none, and name the hosts of a false stamp.
 
-use hostint::clocks::{
-    ClockInterval, ClockLink, Drift, FalseStamps, Mesh, OwnClock, RawMinimum, raw_minima,
-};
+use hostint::clocks::{ClockInterval, ClockLink, Drift, FalseStamps, Mesh, OwnClock, RawMinimum};
 use hostint_testing::random::{Random, env_number};
 
-use super::world::{Host, WINDOW, any_habits, any_paths, minima};
+use super::world::{Host, WINDOW, any_habits, any_paths, clock_ahead, minima, raw_minima};
 
 /// Packets of both directions at the raw times 0, by clocks of which `to` is ahead by this.
 fn link(from: usize, to: usize, ahead: i128, delays: (i128, i128)) -> ClockLink {
@@ -165,7 +163,7 @@ fn intervals_hold_between_all_hosts_of_a_mesh() {
         };
         let bounds = bounds.bounds(0, hosts[0].raw(WINDOW)).unwrap();
         for (from, to) in (0..count).flat_map(|from| (0..count).map(move |to| (from, to))) {
-            let Some(interval) = bounds.clock_ahead(&clocks, from, to) else {
+            let Some(interval) = clock_ahead(&bounds, &clocks, from, to) else {
                 continue;
             };
             let ahead = hosts[to].clock(WINDOW) - hosts[from].clock(WINDOW);

@@ -22,6 +22,11 @@ fn clock(readings: &[Reading]) -> OwnClock {
     own
 }
 
+/// The distance by which the clock was ahead of the raw one at this time.
+fn ahead_at(own: &OwnClock, raw_ns: i128) -> Option<ClockInterval> {
+    own.ahead_within(ClockInterval::exactly(raw_ns))
+}
+
 #[test]
 fn a_slew_that_the_kernel_tells_of_is_taken_out() {
     let own = clock(&[
@@ -34,7 +39,7 @@ fn a_slew_that_the_kernel_tells_of_is_taken_out() {
         ("between two", SECOND * 5 / 2, 150_000),
     ];
     for (name, raw, ahead) in cases {
-        let found = own.ahead_at(raw).unwrap();
+        let found = ahead_at(&own, raw).unwrap();
         assert!(
             found.contains(ahead) && found.width_ns() < 1_200,
             "{name}: {found:?}"
@@ -47,14 +52,16 @@ fn a_slew_that_the_kernel_tells_of_is_taken_out() {
     }
     assert_eq!(own.steps, 0);
     for raw in [0, SECOND * 4] {
-        assert_eq!(own.ahead_at(raw), None, "the clock was not read then");
+        assert_eq!(ahead_at(&own, raw), None, "the clock was not read then");
     }
 }
 
 #[test]
 fn of_an_untold_slew_the_whole_range_is_possible() {
     let own = clock(&[reading(1, 0, 0), reading(2, 300_000, 0)]);
-    let found = own.ahead_at(SECOND * 3 / 2).unwrap();
+    let found = own
+        .ahead_within(ClockInterval::exactly(SECOND * 3 / 2))
+        .unwrap();
     assert!(found.contains(0) && found.contains(300_000), "{found:?}");
     assert_eq!(own.steps, 0);
 }
@@ -66,10 +73,10 @@ fn stamps_around_a_step_are_refused_if_they_may_be_of_either_side() {
         let readings = (1..30).map(|s| reading(s, ahead + if s > 10 { step } else { 0 }, 0));
         let own = clock(&readings.collect::<Vec<_>>());
         assert_eq!(own.steps, 1, "{name}");
-        assert_eq!(own.ahead_at(SECOND * 21 / 2), None, "{name}");
-        let before = own.ahead_at(SECOND * 5).unwrap();
+        assert_eq!(ahead_at(&own, SECOND * 21 / 2), None, "{name}");
+        let before = ahead_at(&own, SECOND * 5).unwrap();
         assert!(before.contains(ahead), "{name}: {before:?}");
-        let after = own.ahead_at(SECOND * 20).unwrap();
+        let after = ahead_at(&own, SECOND * 20).unwrap();
         assert!(after.contains(ahead + step), "{name}: {after:?}");
     }
     let readings = (1..30).map(|s| reading(s, ahead - if s > 10 { 5 * SECOND } else { 0 }, 0));
@@ -92,7 +99,9 @@ fn stamps_around_a_step_are_refused_if_they_may_be_of_either_side() {
 fn of_an_untold_step_both_sides_are_possible_while_the_clock_is_slewed() {
     // It was set by 400 us at 1.5 s, and slewed back by as much.
     let own = clock(&[reading(1, 0, -400_000), reading(2, 0, -400_000)]);
-    let found = own.ahead_at(SECOND * 3 / 2).unwrap();
+    let found = own
+        .ahead_within(ClockInterval::exactly(SECOND * 3 / 2))
+        .unwrap();
     assert!(
         found.contains(-200_000) && found.contains(200_000),
         "{found:?}"
@@ -122,18 +131,18 @@ fn a_clock_that_was_set_by_little_or_there_and_back_is_not_steady() {
 
 #[test]
 fn a_clock_that_was_read_once_or_began_anew_tells_nothing() {
-    assert_eq!(clock(&[]).ahead_at(SECOND), None);
+    assert_eq!(ahead_at(&clock(&[]), SECOND), None);
     assert_eq!(clock(&[reading(1, 0, 0)]).raw_of(SECOND), None);
     let own = clock(&[reading(8, 0, 0), reading(9, 0, 0), reading(1, 0, 0)]);
-    assert_eq!(own.ahead_at(8 * SECOND + SECOND / 2), None);
+    assert_eq!(ahead_at(&own, 8 * SECOND + SECOND / 2), None);
     assert_eq!(own.steps, 0);
 }
 
 #[test]
 fn readings_of_more_than_a_minute_ago_are_forgotten() {
     let own = clock(&(1..200).map(|s| reading(s, 7, 0)).collect::<Vec<_>>());
-    assert_eq!(own.ahead_at(100 * SECOND), None);
-    let found = own.ahead_at(150 * SECOND).unwrap();
+    assert_eq!(ahead_at(&own, 100 * SECOND), None);
+    let found = ahead_at(&own, 150 * SECOND).unwrap();
     assert!(
         found.intersection(ClockInterval::exactly(7)).is_some(),
         "{found:?}"

@@ -2,12 +2,12 @@
 //! holds.
 
 use hostint::clocks::{
-    ClockDifference, ClockDifferences, ClockInterval, HostClocks, Minimum, Reading, Stamp,
-    StampedPacket, Statement,
+    ClockDifference, ClockDifferences, ClockInterval, HostClocks, Reading, Stamp, StampedPacket,
+    Statement,
 };
 use hostint_testing::random::{Random, env_number};
 
-use super::world::{Habits, Host, MS, Path, SECOND, WINDOW, any_paths, below, minima};
+use super::world::{Habits, Host, MS, Minimum, Path, SECOND, WINDOW, any_paths, below, minima};
 
 /// Hosts that tell each second what they know, and the time until which they told.
 pub struct Told {

@@ -1,6 +1,6 @@
 //! Simulated hosts: crystals that drift, clocks that are slewed and set, paths with queues. Times are whole nanoseconds.
 
-use hostint::clocks::{Minimum, OwnClock, Reading};
+use hostint::clocks::{Bounds, ClockInterval, OwnClock, RawMinimum, Reading};
 use hostint_testing::random::Random;
 
 pub const MS: i128 = 1_000_000;
@@ -314,4 +314,35 @@ pub fn minima(
         begin += SUB_WINDOW;
     }
     found
+}
+
+/// The packet of a sub-window that took least time from one host to another.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Minimum {
+    /// By the sender's clock.
+    pub sent_ns: i128,
+    /// By the receiver's clock.
+    pub arrived_ns: i128,
+}
+
+/// Converts stamps to raw clocks. Those of times when a clock was set, or was not read, are left out.
+pub fn raw_minima(sender: &OwnClock, receiver: &OwnClock, minima: &[Minimum]) -> Vec<RawMinimum> {
+    let raw = |minimum: &Minimum| {
+        Some(RawMinimum {
+            sent: sender.raw_of(minimum.sent_ns)?,
+            arrived: receiver.raw_of(minimum.arrived_ns)?,
+        })
+    };
+    minima.iter().filter_map(raw).collect()
+}
+
+/// The distance by which the clock of `to` that stamps packets is ahead of that of `from`.
+pub fn clock_ahead(
+    bounds: &Bounds,
+    clocks: &[OwnClock],
+    from: usize,
+    to: usize,
+) -> Option<ClockInterval> {
+    let ahead = |host: usize| clocks.get(host)?.ahead_within(bounds.moment(host)?);
+    Some(bounds.ahead(from, to)?.plus(ahead(to)?).minus(ahead(from)?))
 }

@@ -168,7 +168,7 @@ impl Collector {
                         },
                         queue: None,
                     },
-                    hops: HopStack::between(hop(from, t - took_ns), hop(to, t)),
+                    hops: HopStack::over(hop(from, t - took_ns), &[], hop(to, t)),
                     sequence: 1,
                 }),
             },

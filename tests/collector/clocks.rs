@@ -121,7 +121,7 @@ fn a_line_has_the_corrected_latency_or_says_that_clocks_are_unknown() {
 
 /// A summary at this time of packets from one node to the other in the last ten seconds, and what it adds.
 fn summary(to: &Node, latencies: &[i64], t: u64) -> (Observation, Measured) {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     latencies.iter().for_each(|ns| latency.add(*ns));
     let observation = Observation {
         hw_id: HwId::default(),

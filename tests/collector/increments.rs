@@ -35,7 +35,7 @@ fn latency(n: u64) -> i64 {
 }
 
 fn totals(told: Told) -> SubjectTotals {
-    let mut latency_of_all = LatencyHistogram::new();
+    let mut latency_of_all = LatencyHistogram::default();
     (0..told.packets).for_each(|n| latency_of_all.add(latency(n)));
     SubjectTotals {
         epoch_ns: told.epoch_s * SECOND,

@@ -287,7 +287,7 @@ fn hostile_exporters_cost_others_nothing() {
         }
     }
     collector.take();
-    let counts = collector.reception.counts();
+    let counts = collector.reception.observer().get();
     assert_eq!((counts.datagrams, counts.queue_drops), (collector.sent, 0));
     assert_eq!((counts.socket_drops, counts.errors), (0, 0));
     let sums = collector.exporters.counts();

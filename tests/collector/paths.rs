@@ -178,7 +178,7 @@ impl Plain {
             }
             let (of_packets, latency) = self.times.entry(segment).or_default();
             if !*of_packets {
-                (*of_packets, *latency) = (true, LatencyHistogram::new());
+                (*of_packets, *latency) = (true, LatencyHistogram::default());
             }
             latency.merge(&time.latency);
         }

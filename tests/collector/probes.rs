@@ -44,7 +44,7 @@ fn ask(socket: &UdpSocket, to: SocketAddr, nonce: u64) -> (ProbeAnswer, SocketAd
 fn await_counts(reception: &Reception, holds: impl Fn(&ListenerCounts) -> bool) -> ListenerCounts {
     let end = Instant::now() + LATE;
     loop {
-        let counts = reception.counts();
+        let counts = reception.observer().get();
         if holds(&counts) {
             return counts;
         }
@@ -107,7 +107,7 @@ fn the_address_that_is_probed_answers_whichever_of_many_it_is() {
                 probes += 1;
             }
         }
-        let counts = reception.counts();
+        let counts = reception.observer().get();
         let expected = ListenerCounts {
             datagrams: probes,
             bytes: probes * MESSAGE_LEN as u64,
@@ -150,7 +150,7 @@ fn what_is_no_probe_gets_no_answer_and_goes_to_the_decoder() {
         });
     }
     assert_eq!(came, others);
-    let counts = reception.counts();
+    let counts = reception.observer().get();
     let seen = (counts.datagrams, counts.probes, counts.probes_unanswered);
     assert_eq!(seen, (others.len() as u64 + 1, 1, 0));
 }
@@ -162,7 +162,7 @@ fn a_collector_with_a_full_queue_answers_and_says_so() {
     let socket = socket("127.0.0.1:0");
     assert_eq!(ask(&socket, to, 0).0.queue_percent, 0);
     let mut sent = 0;
-    while reception.counts().queue_drops == 0 {
+    while reception.observer().get().queue_drops == 0 {
         socket.send_to(&[0; 1000], to).unwrap();
         sent += 1;
         await_counts(&reception, |counts| {
@@ -171,7 +171,7 @@ fn a_collector_with_a_full_queue_answers_and_says_so() {
     }
     let (answer, from) = ask(&socket, to, 1);
     assert_eq!((answer.queue_percent, from), (100, to));
-    let counts = reception.counts();
+    let counts = reception.observer().get();
     assert_eq!(counts.datagrams, sent + 2);
     assert_eq!((counts.probes, counts.probes_unanswered), (2, 0));
     let mut decoded = 0;
@@ -202,7 +202,7 @@ fn an_answer_that_cannot_be_sent_is_counted() {
     let mut sent = 1;
     while !reception.is_done() {
         // One at a time: there is no room for the answers to many.
-        let counts = reception.counts();
+        let counts = reception.observer().get();
         if counts.probes + counts.socket_drops == sent {
             socket.send_to(&probe::encode(&question(2)), to).unwrap();
             sent += 1;
@@ -211,7 +211,7 @@ fn an_answer_that_cannot_be_sent_is_counted() {
         assert!(Instant::now() < end, "it never ends");
     }
     take();
-    let counts = reception.counts();
+    let counts = reception.observer().get();
     assert_eq!(counts.probes, answers + counts.probes_unanswered);
     assert_eq!(counts.datagrams, counts.probes);
 }

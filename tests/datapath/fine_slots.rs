@@ -11,7 +11,7 @@ use hostint_testing::stream::{MS, SECOND, SEQUENCE_AT, TIMESTAMP_AT, packet};
 
 /// The slot of the plain model.
 fn slot_of(latency_ns: i64) -> usize {
-    let mut one = LatencyHistogram::new();
+    let mut one = LatencyHistogram::default();
     one.add(latency_ns.max(0));
     usize::try_from(one.numbered_slots()[0].0).unwrap()
 }

@@ -108,7 +108,7 @@ fn pushed(
 
 /// What a sink tells of these times.
 fn told(times: &[i64]) -> LatencyHistogram {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     for ns in times {
         latency.add(*ns);
     }

@@ -12,7 +12,7 @@ use hostint_testing::path_samples::{path_parts, two_hops};
 use prost::Message;
 
 fn added() -> Measured {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     [5_000, 6_000, 6_000, -20]
         .into_iter()
         .for_each(|ns| latency.add(ns));

@@ -12,7 +12,7 @@ const ATTACHED: u64 = 1_700_000_000 * SECOND;
 /// Packets from one interface to another, of which as many left.
 fn passage(in_ifindex: u32, out_ifindex: u32, packets: u64) -> InterfacePassage {
     let times = |ns: i64| {
-        let mut latency = LatencyHistogram::new();
+        let mut latency = LatencyHistogram::default();
         (0..packets).for_each(|_| latency.add(ns));
         PassageTimes(latency)
     };

@@ -896,9 +896,8 @@ fn a_forgotten_pair_is_neither_asked_nor_granted_anything() {
     for (name, forget) in ways {
         let (mut keeper, _) = granted();
         let asked = question(&mut keeper, T + 700 * MS);
-        assert_eq!(keeper.len(), 1, "{name}");
+        assert_eq!(keeper.pairs().count(), 1, "{name}");
         forget(&mut keeper);
-        assert!(keeper.is_empty(), "{name}");
         assert_eq!(keeper.pairs().count(), 0, "{name}");
         assert_eq!(keeper.lease(&pair(0)), None, "{name}");
         let payload = reply(&asked, &answer());

@@ -79,10 +79,10 @@ fn samples_are_read_back_by_path_and_flow_in_their_order() {
             log.push(path, flow, TimeWords::of(&one).as_slice());
             written.push((path, flow, one));
         }
-        assert_eq!(log.len(), written.len());
         // The sort keeps the order of equals.
         written.sort_by_key(|(path, flow, _)| (*path, *flow));
         log.group();
+        assert_eq!(log.samples().len(), written.len());
         for (read, (path, flow, one)) in log.samples().iter().zip(&written) {
             assert_eq!((read.path, read.flow), (*path, *flow), "seed {seed}");
             let mut times = vec![None; 1 + one.segments.len()];
@@ -92,7 +92,7 @@ fn samples_are_read_back_by_path_and_flow_in_their_order() {
             assert_eq!(times, expected, "seed {seed}");
         }
         log.clear();
-        assert_eq!((log.is_empty(), log.bytes()), (true, 0));
+        assert_eq!(log.bytes(), 0);
     }
 }
 
@@ -101,7 +101,7 @@ fn times_that_are_counted_together_are_those_that_are_counted_one_by_one() {
     let (mut random, seed) = Random::from_env();
     let mut columns = TimeColumns::default();
     for round in 0..300 {
-        let mut histograms = vec![(LatencyHistogram::new(), LatencyHistogram::new()); 3];
+        let mut histograms = vec![(LatencyHistogram::default(), LatencyHistogram::default()); 3];
         for _ in 0..random.below(6) {
             for (place, (_, one_by_one)) in histograms.iter_mut().enumerate() {
                 let spread = random.pick(&[1, 100, 1 << 20]);

@@ -10,7 +10,7 @@ fn fewer_than_twenty_reports_have_no_quantiles() {
         (Some(20), 20, true, "twenty reports"),
         (None, 1, true, "all packets of a flow that has one"),
     ] {
-        let mut latency = LatencyHistogram::new();
+        let mut latency = LatencyHistogram::default();
         (0..samples).for_each(|n| latency.add(1000 * (n + 1)));
         let figures = ShownFigures {
             of_reports,

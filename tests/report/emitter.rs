@@ -139,7 +139,7 @@ fn what_was_sent_is_what_arrives_numbered_for_each_destination() {
         (counts.collectors[0].sent, counts.collectors[1].sent),
         (23, 23)
     );
-    let received = listener.counts();
+    let received = listener.observer().get();
     assert_eq!(
         (received.datagrams, received.socket_drops, received.errors),
         (46, 0, 0)

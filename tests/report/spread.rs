@@ -141,7 +141,7 @@ impl Sink {
                 let [mut first, mut last] = [*latency.hops.source(), *latency.hops.sink()];
                 last.node = self.node;
                 first.node = NodeId(9);
-                latency.hops = HopStack::between(first, last);
+                latency.hops = HopStack::over(first, &[], last);
             }
             self.emitter.emit(report);
         }

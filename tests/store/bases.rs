@@ -6,7 +6,7 @@ use hostint::store::*;
 use crate::disk::*;
 
 fn base(exporter: Option<u8>, name: SummaryName, packets: u64) -> SummaryBase {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     (0..packets.min(100)).for_each(|n| latency.add(1000 * n as i64));
     let mut encoded = Vec::new();
     latency.encode(&mut encoded);

@@ -28,7 +28,7 @@ fn passage(in_port: u16, out_port: u16, start: PassageStart) -> PassageId {
 /// So many packets that reached the queue after 1 us, and the driver after so long; one more did not.
 fn growth(id: PassageId, packets: u64, sent_ns: i64) -> PathGrowth {
     let times = |place, ns: i64, packets: u64| {
-        let mut latency = LatencyHistogram::new();
+        let mut latency = LatencyHistogram::default();
         (0..packets).for_each(|_| latency.add(ns));
         PlaceGrowth {
             place,

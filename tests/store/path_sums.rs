@@ -162,7 +162,7 @@ fn passed(random: &mut Random, sport: u16, number: u32, time_ns: u64) -> (Passed
 }
 
 fn growth(random: &mut Random, path: &Path) -> PathGrowth {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     (0..1 + random.below(20)).for_each(|_| latency.add(random.below(10_000) as i64));
     PathGrowth {
         path: path.clone(),

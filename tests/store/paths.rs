@@ -463,7 +463,7 @@ fn a_path_has_what_hosts_tell_of_its_ends_and_of_routers_without_int() {
         // Of another source.
         (Path::to_application(NodeId(3), sink), WITHIN_PLACE),
     ] {
-        let mut latency = LatencyHistogram::new();
+        let mut latency = LatencyHistogram::default();
         (0..50).for_each(|_| latency.add(i64::from(place)));
         let times = vec![PlaceGrowth {
             place,
@@ -511,7 +511,7 @@ fn a_path_has_the_queues_behind_its_hops() {
             node: NodeId(node),
             port,
         };
-        let mut latency = LatencyHistogram::new();
+        let mut latency = LatencyHistogram::default();
         (0..50).for_each(|n| latency.add(ns + n % 2));
         let growth = PathGrowth {
             path: Path::to_queue(NodeId(source), queue),

@@ -245,7 +245,7 @@ impl Synthetic {
                         bytes: 4_542,
                     }),
                 },
-                hops: HopStack::between(hop(source, sent), hop(sink, sent + latency)),
+                hops: HopStack::over(hop(source, sent), &[], hop(sink, sent + latency)),
                 sequence: number as u32 * 900,
             })
         };

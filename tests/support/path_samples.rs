@@ -142,7 +142,7 @@ pub fn path_totals(hops: u16, mut times: impl FnMut(u8) -> Vec<i64>) -> PathTota
         sink: end(2, 8),
     };
     let place = |place| {
-        let mut latency = LatencyHistogram::new();
+        let mut latency = LatencyHistogram::default();
         for ns in times(place) {
             latency.add(ns);
         }

@@ -150,7 +150,7 @@ impl Random {
                 true => self.quoted(),
                 false => self.named(),
             },
-            hops: HopStack::between(self.hop(), self.hop()),
+            hops: HopStack::over(self.hop(), &[], self.hop()),
             sequence: self.u32(),
         }
     }

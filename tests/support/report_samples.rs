@@ -537,7 +537,7 @@ pub fn forwarded_flows(told_ns: u64) -> Vec<ForwardedFlow> {
 /// possible.
 pub fn passages() -> Vec<PassageFigures> {
     let times = |first_ns: i64| {
-        let mut latency = LatencyHistogram::new();
+        let mut latency = LatencyHistogram::default();
         (0..100).for_each(|n| latency.add(first_ns + 100 * n));
         latency.figures()
     };

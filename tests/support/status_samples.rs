@@ -361,7 +361,7 @@ pub fn path() -> PathStatus {
         port,
     };
     let times = |ns: i64| {
-        let mut times = LatencyHistogram::new();
+        let mut times = LatencyHistogram::default();
         times.add(ns);
         PassageTimes(times)
     };

@@ -107,8 +107,9 @@ impl Synthetic {
                     flow: flow.key,
                     queue: None,
                 },
-                hops: HopStack::between(
+                hops: HopStack::over(
                     hop(flow.source, sink_ts.wrapping_sub(latency)),
+                    &[],
                     hop(flow.sink, sink_ts),
                 ),
                 sequence: flow.sequence,

@@ -22,7 +22,7 @@ fn has_negative(text: &str) -> bool {
 
 /// Figures of a hundred such packets, without the difference of the clocks.
 fn figures(corrected: ClockSums) -> Figures {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     for n in 0..100 {
         latency.add(STAMPED_NS + n * 20 - 1_000);
     }

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use hostint::datapath::host::counters::{self, CounterMeaning};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
-use hostint::views::metrics::{OTHER, Rising, collect, postcards, sink, transit};
+use hostint::views::metrics::{OTHER, Rising, collect, postcards, sink, text, transit};
 use hostint_testing::random::Random;
 use hostint_testing::status_samples;
 
@@ -108,7 +108,7 @@ fn read(tally: &mut Tally, flows: &[(u16, FlowCounts)]) {
 
 /// Packets that a summary adds.
 fn measured() -> Measured {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     [500, 1_500, 3_000, 5_000]
         .into_iter()
         .for_each(|ns| latency.add(ns));
@@ -241,11 +241,14 @@ fn collect_status() -> CollectStatus {
 fn sink_page() -> String {
     let mut tally = tally(&[rule("storage", "10.2.0.0/16")]);
     read(&mut tally, &[(1, counts(1, 1000)), (2, counts(7, 50))]);
-    sink::text(&status(), &tally)
+    text(&sink::families(&status(), &tally, &[]))
 }
 
 fn collect_page() -> String {
-    collect::text(&collect_status(), &mut Rising::default())
+    text(&collect::families(
+        &collect_status(),
+        &mut Rising::default(),
+    ))
 }
 
 fn postcards_page() -> String {
@@ -270,7 +273,7 @@ fn value(page: &str, series: &str) -> f64 {
 /// Packets between two interfaces of a host: four that left after 5 us, and one more that the queue dropped.
 fn host_hop() -> InterfacePassage {
     let times = |ns: i64, packets: u64| {
-        let mut latency = LatencyHistogram::new();
+        let mut latency = LatencyHistogram::default();
         (0..packets).for_each(|_| latency.add(ns));
         PassageTimes(latency)
     };
@@ -308,7 +311,7 @@ fn segments() -> Vec<SegmentTally> {
         node: NodeId(28673),
         port,
     };
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     for ns in [1_000, 1_000, 1_000, 5_000_000] {
         latency.add(ns);
     }
@@ -358,7 +361,7 @@ fn interfaces_at_the_ends_of_segments_have_their_names() {
             exporter.node = Some(NodeId(28673));
             exporter.interfaces = told(ports);
         }
-        let page = collect::text(&status, &mut Rising::default());
+        let page = text(&collect::families(&status, &mut Rising::default()));
         let info = page.lines();
         let info = info.filter(|line| line.starts_with("hostint_interface_info{"));
         assert_eq!(info.collect::<Vec<_>>(), lines, "{what}");
@@ -529,7 +532,7 @@ fn a_histogram_has_bounds_that_rise_and_counts_that_do() {
     let mut one = counts(1, 32);
     one.slots = FlowSlots::coarse(&[1; LATENCY_SLOTS]);
     read(&mut tally, &[(1, one)]);
-    let page = sink::text(&status(), &tally);
+    let page = text(&sink::families(&status(), &tally, &[]));
     let begin = "hostint_node_latency_seconds_bucket{node=\"1\",le=\"";
     let buckets = page.lines().filter_map(|line| {
         let (bound, count) = line.strip_prefix(begin)?.split_once("\"} ")?;
@@ -707,7 +710,7 @@ fn nodes_and_classes_beyond_the_most_share_a_sum_and_no_address_is_told() {
     let mut tally = tally(&Vec::from_iter(rules));
     let flows = (0..MOST_NODES as u16 + 10).map(|n| (n, counts(n.into(), 2)));
     read(&mut tally, &Vec::from_iter(flows));
-    let page = sink::text(&status(), &tally);
+    let page = text(&sink::families(&status(), &tally, &[]));
     let series = |name: &str| page.lines().filter(|line| line.starts_with(name)).count();
     assert_eq!(series("hostint_node_packets_total{"), MOST_NODES + 1);
     assert_eq!(series("hostint_class_packets_total{"), MOST_CLASSES + 1);
@@ -723,7 +726,7 @@ fn nodes_and_classes_beyond_the_most_share_a_sum_and_no_address_is_told() {
         ..first.clone()
     });
     status.exporters = exporters.collect();
-    let collector = collect::text(&status, &mut Rising::default());
+    let collector = text(&collect::families(&status, &mut Rising::default()));
     let lines = collector.lines();
     let series = lines.filter(|line| line.starts_with("hostint_exporter_reports_total{"));
     assert_eq!(series.count(), MOST_NODES + 1);
@@ -732,7 +735,7 @@ fn nodes_and_classes_beyond_the_most_share_a_sum_and_no_address_is_told() {
         let pair = (NodeId(n), NodeId(n + 1));
         status.traffic.add(pair, Some(&class), &measured());
     }
-    let collector = collect::text(&status, &mut Rising::default());
+    let collector = text(&collect::families(&status, &mut Rising::default()));
     let series = |name: &str| {
         let named = |line: &&str| line.starts_with(name);
         collector.lines().filter(named).count()
@@ -760,7 +763,7 @@ fn a_collectors_counters_never_fall_although_a_late_report_is_no_longer_lost() {
     for (lost, shown) in [(5, 5.0), (4, 5.0), (6, 6.0)] {
         status.reports_lost = lost;
         status.exporters[2].lost = lost;
-        let page = collect::text(&status, &mut rising);
+        let page = text(&collect::families(&status, &mut rising));
         assert_eq!(value(&page, "hostint_collect_reports_lost_total"), shown);
         let series = "hostint_exporter_reports_lost_total{node=\"2\"}";
         assert_eq!(value(&page, series), shown);
@@ -800,7 +803,7 @@ fn what_a_node_tells_of_itself_stands_under_names_that_prometheus_allows() {
         let mut status = collect_status();
         let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
         status.exporters[0].labels = told.iter().map(owned).collect();
-        let page = collect::text(&status, &mut Rising::default());
+        let page = text(&collect::families(&status, &mut Rising::default()));
         let line = page
             .lines()
             .find(|line| line.starts_with("hostint_node_info{node=\"1\""));
@@ -817,7 +820,7 @@ fn labels_are_escaped() {
     if let Some(sink) = &mut status.sink {
         sink.attachments[0].dev = "e\"t\\h\n0".to_owned();
     }
-    let page = sink::text(&status, &Tally::default());
+    let page = text(&sink::families(&status, &Tally::default(), &[]));
     assert!(page.contains("dev=\"e\\\"t\\\\h\\n0\""), "{page}");
 }
 

@@ -85,7 +85,7 @@ fn latency_is_signed_and_knows_the_wrap() {
         ("equal", 5, 5, 0),
         ("as far as it goes", 0, 0x7fff_ffff, 0x7fff_ffff),
     ] {
-        let stack = HopStack::between(at(source), at(sink));
+        let stack = HopStack::over(at(source), &[], at(sink));
         assert_eq!(stack.latency_ns(), Some(expected), "{sentence}");
     }
     let alone = HopStack::newest_first(&[at(3)]).unwrap();
@@ -107,7 +107,7 @@ fn a_latency_log_line_is_host_ints_to_the_letter() {
         panic!("no latency report");
     };
     latency.time_s = 458_136;
-    latency.hops = HopStack::between(hop(2, 13, 1_037_040_573), hop(3, 12, 1_037_050_488));
+    latency.hops = HopStack::over(hop(2, 13, 1_037_040_573), &[], hop(3, 12, 1_037_050_488));
     assert_eq!(
         LogLine(&report).to_string(),
         "Seq: 1 Time: 458136 s Type: Latency Source NodeID: 2 IngressPort: 13 EgressPort: 13 \

@@ -5,8 +5,7 @@ use std::fmt::Write;
 
 use hostint::collector::{Exporters, decode};
 use hostint::model::{Arrival, CollectStatus};
-use hostint::views::metrics::Rising;
-use hostint::views::metrics::collect;
+use hostint::views::metrics::{Rising, collect, text};
 use hostint_testing::dashboards::promtool;
 use hostint_testing::exporting::loss_at;
 use hostint_testing::places::repository;
@@ -34,7 +33,7 @@ fn scraped() -> BTreeMap<String, Vec<String>> {
             exporters: exporters.health(100, now_ns),
             ..CollectStatus::default()
         };
-        let page = collect::text(&status, &mut rising);
+        let page = text(&collect::families(&status, &mut rising));
         for line in page.lines().filter(|line| !line.starts_with('#')) {
             let (name, value) = line.rsplit_once(' ').unwrap();
             series

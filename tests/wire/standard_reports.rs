@@ -19,7 +19,7 @@ fn observed(random: &mut Random) -> Observation {
                 ReportedPacket::Quoted { .. } => {}
             }
             if random.bool() {
-                report.hops = HopStack::between(random.hop(), passed(random.hop()));
+                report.hops = HopStack::over(random.hop(), &[], passed(random.hop()));
             }
             if random.bool() {
                 let low = report.hops.sink().ingress_ts;
@@ -178,7 +178,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
                 node,
                 ..*report.hops.sink()
             };
-            report.hops = HopStack::between(*report.hops.source(), sink);
+            report.hops = HopStack::over(*report.hops.source(), &[], sink);
             if let ReportedPacket::Quoted { reporter, .. } = &mut report.packet {
                 *reporter = None;
             }
@@ -280,7 +280,7 @@ fn a_latency_report_of_v20_has_both_hops_for_any_collector() {
         ingress_ts: (arrival_ns as u32).wrapping_sub(52_000),
         ..random.hop()
     });
-    latency.hops = HopStack::between(source, sink);
+    latency.hops = HopStack::over(source, &[], sink);
     // Another domain's words: what is hostint's own is not understood.
     let mut datagram = v20(&[observation], 1);
     datagram[14] = 0x77;
@@ -316,7 +316,7 @@ fn a_time_that_is_told_in_32_bits_is_completed_by_when_the_report_was_made() {
             ingress_ts: arrival as u32,
             ..random.hop()
         });
-        report.hops = HopStack::between(passed(random.hop()), sink);
+        report.hops = HopStack::over(passed(random.hop()), &[], sink);
         let observation = Observation {
             hw_id: HwId::default(),
             flags: Flags::default(),
@@ -478,7 +478,11 @@ fn golden() -> [Golden; 3] {
         time_s: 1_700_000_001,
         arrival_ns: Some(arrival_ns),
         packet: ReportedPacket::Named { flow, queue },
-        hops: HopStack::between(hop(2, 13, arrival_ns - 254_321), hop(3, 12, arrival_ns)),
+        hops: HopStack::over(
+            hop(2, 13, arrival_ns - 254_321),
+            &[],
+            hop(3, 12, arrival_ns),
+        ),
         sequence: 42,
     };
     let queue = QueueDepth {

@@ -4,9 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::datapath::abi::{MINIMA_NODES, sink_minima, sink_minima_shape};
-use crate::datapath::kernel::map_names::SINK_MINIMA;
 use crate::datapath::kernel::maps::Map;
-use crate::datapath::kernel::pins::Pins;
 use crate::model::NodeId;
 
 /// Sub-windows that the table keeps of each node.
@@ -46,11 +44,6 @@ pub struct SinkMinimum {
 }
 
 impl MinimaTable {
-    /// Opens the table of this host. Returns `None` if there is no sink.
-    pub fn open(pins: &Pins) -> io::Result<Option<Self>> {
-        Ok(Map::open(&pins.map(SINK_MINIMA))?.map(Self))
-    }
-
     pub fn of(map: Map<u32, sink_minima>) -> Self {
         Self(map)
     }

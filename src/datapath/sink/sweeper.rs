@@ -244,18 +244,6 @@ impl Sweeper {
     pub fn summary_budget(&self) -> SummaryBudget {
         self.summaries.shown_budget()
     }
-
-    /// Walks all slices and returns how many flows were removed.
-    pub fn pass(&mut self, now_ns: u64) -> io::Result<u64> {
-        let mut removed = 0;
-        loop {
-            let step = self.step(now_ns)?;
-            removed += step.removed;
-            if step.end {
-                return Ok(removed);
-            }
-        }
-    }
 }
 
 /// After each slice the walk rests for this many times the slice's CPU time.

@@ -42,15 +42,6 @@ impl FlowSlots {
         }
     }
 
-    /// The number of slots with counts.
-    pub fn len(&self) -> usize {
-        self.counts.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
     /// The largest latency that a slot counts.
     pub fn bound_ns(&self, slot: u16) -> i64 {
         match self.fine {

@@ -57,7 +57,6 @@ pub struct Tally {
     by_class: Vec<(String, Traffic)>,
     other_classes: Option<Traffic>,
     groups: BTreeMap<(NodeId, Option<usize>), GroupTotals>,
-    left_out: u64,
     /// Flows that began later are counted from their first packet on.
     since_ns: Option<u64>,
     begun: bool,
@@ -150,11 +149,6 @@ impl Tally {
         reported.collect()
     }
 
-    /// The number of groups, and the number of packets that are in none because there are too many.
-    pub fn group_counts(&self) -> (usize, u64) {
-        (self.groups.len(), self.left_out)
-    }
-
     /// Removes a flow, with its last counts. Must not be called during a reading.
     pub fn end(&mut self, flow: FlowKey, last: FlowCounts) {
         self.count(flow, last);
@@ -216,9 +210,8 @@ impl Tally {
             sums.add(&more);
         }
         let began_ns = if is_new { first_ns } else { more.last_ns };
-        match self.group(node, class) {
-            Some(group) => group.add(&more, began_ns),
-            None => self.left_out += more.packets,
+        if let Some(group) = self.group(node, class) {
+            group.add(&more, began_ns);
         }
         TallyNews {
             lost: more.faults.lost,

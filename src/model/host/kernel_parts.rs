@@ -32,10 +32,6 @@ impl KernelParts {
         self.0 & part.bit() != 0
     }
 
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     /// Those of either.
     pub fn and(self, others: Self) -> Self {
         Self(self.0 | others.0)

@@ -73,10 +73,6 @@ pub(in crate::model) fn upper_bound(slot: i16) -> i64 {
 }
 
 impl LatencyHistogram {
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     pub fn samples(&self) -> u64 {
         self.samples
     }
@@ -158,7 +154,7 @@ impl LatencyHistogram {
     }
 
     /// An upper bound of the value that this share of all values does not exceed, at most
-    /// [`LatencyResolution::error`] too high. `None` if it is not known that well.
+    /// [`LatencyResolution::error_text`] too high. `None` if it is not known that well.
     pub fn quantile(&self, share: f64) -> Option<i64> {
         let rank = (share * self.samples as f64).ceil().max(1.0) as u64;
         let mut seen = 0_u64;

@@ -32,12 +32,6 @@ impl LatencyResolution {
         }
     }
 
-    /// By what share of itself a quantile may be too high, at most. Slots of negative values are exact to a share only
-    /// at the finest resolution.
-    pub fn error(self) -> f64 {
-        1.0 / f64::from(self.steps())
-    }
-
     /// The same as views show it: by what a quantile may be too high.
     pub fn error_text(self) -> &'static str {
         match self {

@@ -83,10 +83,6 @@ impl QuotedHeaders {
         &self.l4[..self.transport.quoted_bytes()]
     }
 
-    pub fn transport(&self) -> Transport {
-        self.transport
-    }
-
     pub fn src(&self) -> Ipv4Addr {
         Ipv4Addr::new(self.ip[12], self.ip[13], self.ip[14], self.ip[15])
     }

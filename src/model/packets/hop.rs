@@ -26,14 +26,6 @@ impl HopStack {
     /// More hops would not fit the 8-bit word count of an INT v0.5 shim header.
     pub const MAX_HOPS: usize = 62;
 
-    /// The stack of a packet that went from an INT source straight to an INT sink.
-    pub fn between(source: Hop, sink: Hop) -> Self {
-        Self {
-            newest: sink,
-            older: vec![source],
-        }
-    }
-
     /// The stack of a packet that went from an INT source over these transit hops, newest first, to an INT sink. More
     /// than fit are left out, the oldest of them first.
     pub fn over(source: Hop, transit: &[Hop], sink: Hop) -> Self {

@@ -27,17 +27,6 @@ pub enum Quirk {
 }
 
 impl Quirk {
-    pub const EACH: [Self; 8] = [
-        Self::IntVersionZero,
-        Self::IntVersionTwo,
-        Self::IntLongStamps,
-        Self::IntShortPorts,
-        Self::IntReservedWord,
-        Self::ReportHeaderOneWord,
-        Self::ReportLengthZero,
-        Self::ReportInnerType,
-    ];
-
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {

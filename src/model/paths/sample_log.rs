@@ -28,15 +28,6 @@ impl SampleLog {
         size_of_val(self.samples.as_slice()) + size_of_val(self.words.as_slice())
     }
 
-    /// The number of samples.
-    pub fn len(&self) -> usize {
-        self.samples.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.samples.is_empty()
-    }
-
     /// Adds the times of a packet.
     pub fn push(&mut self, path: u32, flow: u32, times: &[i32]) {
         self.samples.push(LoggedSample {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Flags, FlowKey, IntType, IntVersion, Metadata, NodeId, Packet, Quirk};
+use crate::model::{Flags, FlowKey, IntType, Metadata, NodeId, Packet, Quirk};
 
 /// The version of a telemetry report.
 #[derive(
@@ -134,10 +134,5 @@ impl PacketReport {
         self.quirk
             .into_iter()
             .chain(headers.filter_map(|header| header.quirk))
-    }
-
-    /// The version of the outermost INT header, if there is one.
-    pub fn int_version(&self) -> Option<IntVersion> {
-        Some(self.packet.as_ref()?.int.first()?.version)
     }
 }

@@ -53,15 +53,3 @@ pub enum BesideIntUnknown {
     /// Other connections of the same addresses and ports, or other packets of them, are among what INT counted.
     OtherPackets,
 }
-
-impl BesideIntUnknown {
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::NotEnded => "it has not ended",
-            Self::BegunBefore => "it began before hostint tcp did",
-            Self::EndUnseen => "its end was not seen",
-            Self::NotMeasured => "INT did not count all packets of its flow",
-            Self::OtherPackets => "other packets had its addresses and ports",
-        }
-    }
-}

@@ -190,12 +190,7 @@ fn by_node(exporters: &[ExporterHealth]) -> BTreeMap<String, Node> {
     nodes
 }
 
-/// The metrics as text. `rising` must be the same from call to call.
-pub fn text(status: &CollectStatus, rising: &mut Rising) -> String {
-    super::text(&families(status, rising))
-}
-
-/// The same as [`text`], as families.
+/// The metrics. `rising` must be the same from call to call.
 pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily> {
     let mut page = MetricsPage::default();
     build_info(&mut page);

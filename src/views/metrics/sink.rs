@@ -8,11 +8,7 @@ use crate::model::{
     SinkStatus, SourceStatus, Tally,
 };
 
-pub fn text(status: &HostStatus, tally: &Tally) -> String {
-    super::text(&families(status, tally, &[]))
-}
-
-/// The same, with the deliveries of pushed metrics.
+/// The metrics, with the deliveries of pushed ones.
 pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> Vec<MetricFamily> {
     let mut page = MetricsPage::default();
     build_info(&mut page);

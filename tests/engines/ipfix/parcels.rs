@@ -66,8 +66,9 @@ pub fn latency(flow: FlowKey, ns: i32) -> Report {
         arrival_ns: None,
         time_s: 1_800_000_000,
         packet: ReportedPacket::Named { flow, queue: None },
-        hops: HopStack::between(
+        hops: HopStack::over(
             hop(1, sink_ts.wrapping_sub(ns.cast_unsigned())),
+            &[],
             hop(2, sink_ts),
         ),
         sequence: 7,

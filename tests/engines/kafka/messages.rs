@@ -67,7 +67,7 @@ fn names() -> NodeNames {
 
 /// The packets that a summary adds.
 fn added() -> Measured {
-    let mut latency = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::default();
     [5_000, 6_000, 6_000]
         .into_iter()
         .for_each(|ns| latency.add(ns));

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hostint::model::{CollectStatus, EngineStatus};
-use hostint::views::metrics::{Rising, collect};
+use hostint::views::metrics::{Rising, collect, text};
 use hostint_testing::dashboards::{RULES, queries};
 use hostint_testing::netns::{Host, Lab, await_that, await_that_or};
 use hostint_testing::places::repository;
@@ -83,7 +83,7 @@ fn serve_engine(host: &Host) {
             }],
             ..CollectStatus::default()
         };
-        collect::text(&status, &mut Rising::default())
+        text(&collect::families(&status, &mut Rising::default()))
     };
     std::thread::spawn(move || {
         for scrapes in 1.. {

@@ -137,7 +137,7 @@ impl Truth {
     fn of<'a>(flows: impl IntoIterator<Item = &'a SinkFlow>) -> Self {
         let mut truth = Self {
             counts: BTreeMap::new(),
-            latency: LatencyHistogram::new(),
+            latency: LatencyHistogram::default(),
         };
         for flow in flows {
             for key in COUNTS {

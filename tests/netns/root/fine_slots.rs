@@ -45,7 +45,7 @@ fn await_free(sink: &Sink, sweeper: &mut Sweeper, wanted: &[u32]) {
     let wanted: HashSet<u32> = wanted.iter().copied().collect();
     await_that_or(
         || {
-            sweeper.pass(clock::realtime_ns()).unwrap();
+            while !sweeper.step(clock::realtime_ns()).unwrap().end {}
             sink.fine.list_free().unwrap() == wanted
         },
         || format!("free: {:?}", sink.fine.list_free()),

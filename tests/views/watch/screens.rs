@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hostint::model::{FlowKey, FlowStatus, HostName, HostStatus, NameOrigin, NodeId, Tally, Vlans};
-use hostint::views::metrics::sink as page;
+use hostint::views::metrics;
 use hostint::views::watch::KeyPress;
 use hostint_testing::status_samples::{nothing, postcards};
 use ratatui::style::{Color, Modifier};
@@ -290,7 +290,7 @@ fn each_peer_shows_the_encapsulation_of_its_flows() {
         peers[0].ways = ways.to_vec();
         peers[0].eaten = eaten.to_vec();
         peers[0].proved_ago_ns = proved_ago_ns;
-        let page = page::text(&status, &Tally::default());
+        let page = metrics::text(&metrics::sink::families(&status, &Tally::default(), &[]));
         let series = format!("hostint_source_peer_paths{{state=\"{metric}\"}} 1\n");
         assert!(page.contains(&series), "{ways:?}: {page}");
         let screen = Viewer::new(100, 24).see(status).type_keys("3").screen();
