@@ -13,7 +13,7 @@ use super::control::{AnswersClients, Control, Door};
 use super::duty::Duty;
 use crate::control::{ControlAnswer, Form, Query, UnpinnedRole, role_socket_path};
 use crate::model::HostStatus;
-use crate::os::{log, wait};
+use crate::os::{log, signals, wait};
 use crate::views;
 
 /// The time that the daemon has to answer its own server.
@@ -27,8 +27,13 @@ pub trait CollectorsStatus {
 /// A question of the server, answered in a turn of the daemon's loop.
 type Question = SyncSender<Result<HostStatus>>;
 
-/// Makes the socket, unless another daemon of this role and network namespace answers there already.
-pub fn bind(role: UnpinnedRole) -> Option<Control> {
+/// Makes the duty to answer at the role's socket, unless another daemon of this network namespace does so already.
+pub fn answer(role: UnpinnedRole, has_file: bool) -> Option<AnswerClients> {
+    let reload = has_file.then_some(signals::ask_to_reload as fn());
+    Some(AnswerClients::start(bind(role)?, reload))
+}
+
+fn bind(role: UnpinnedRole) -> Option<Control> {
     let bound = role_socket_path(role)
         .context("cannot name this network namespace")
         .and_then(|path| make(role, &path));

@@ -20,7 +20,7 @@ pub trait Duty<D> {
     fn task(&self) -> &'static str;
 
     /// The time from one turn to the next.
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         EACH_TURN
     }
 
@@ -38,8 +38,8 @@ pub trait Duty<D> {
 
 struct ListedDuty<D> {
     duty: Box<dyn Duty<D>>,
-    /// `None`: in each turn of the loop.
-    due: Option<Instant>,
+    /// When it had its last turn.
+    last: Option<Instant>,
     /// When its last turn failed, if it did.
     failed: Option<Instant>,
 }
@@ -64,7 +64,7 @@ impl<D> Duties<D> {
     pub fn with(mut self, duty: impl Duty<D> + 'static) -> Self {
         self.list.push(ListedDuty {
             duty: Box::new(duty),
-            due: None,
+            last: None,
             failed: None,
         });
         self
@@ -72,14 +72,12 @@ impl<D> Duties<D> {
 
     /// Gives a turn to each duty that is due.
     pub fn turn(&mut self, daemon: &mut D, now: Instant) {
-        for ListedDuty { duty, due, failed } in &mut self.list {
-            if due.is_some_and(|due| now < due) {
+        for ListedDuty { duty, last, failed } in &mut self.list {
+            let period = duty.period(daemon);
+            if last.is_some_and(|last| now < last + period) {
                 continue;
             }
-            *due = match duty.period() {
-                EACH_TURN => None,
-                period => Some(now + period),
-            };
+            *last = Some(now);
             let result = duty.turn(daemon, now);
             *failed = result.is_err().then_some(now);
             self.troubles.note(duty.task(), result);
@@ -89,10 +87,13 @@ impl<D> Duties<D> {
     /// Waits until a duty is due, a signal or another thread wakes the daemon, or what else is in `wait` happens. This is
     /// the only place in which a daemon waits.
     pub fn wait<'a>(&'a self, daemon: &'a D, mut wait: Wait<'a>) {
-        for ListedDuty { duty, due, failed } in &self.list {
-            due.iter().for_each(|due| wait.until(*due));
+        for ListedDuty { duty, last, failed } in &self.list {
+            let period = duty.period(daemon);
+            if period > EACH_TURN {
+                last.iter().for_each(|last| wait.until(*last + period));
+            }
             match failed {
-                Some(failed) if due.is_none() => wait.until(*failed + RETRY),
+                Some(failed) if period == EACH_TURN => wait.until(*failed + RETRY),
                 Some(_) => {}
                 None => duty.wakes(daemon, &mut wait),
             }

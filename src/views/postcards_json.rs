@@ -15,54 +15,46 @@ pub struct PostcardsJson<'a, T> {
     content: &'a T,
 }
 
-impl<'a, T> PostcardsJson<'a, T> {
-    fn of(kind: &'static str, content: &'a T) -> Self {
+/// What a line may have as its content.
+pub trait PostcardsKind {
+    const KIND: &'static str;
+}
+
+/// The drops of a flow.
+impl PostcardsKind for HostDrop {
+    const KIND: &'static str = "host-drop";
+}
+
+/// The counts of all drops.
+impl PostcardsKind for DropTotals {
+    const KIND: &'static str = "drop-totals";
+}
+
+/// The hops of a flow.
+impl PostcardsKind for FlowPassage {
+    const KIND: &'static str = "host-hop";
+}
+
+/// The times of all packets.
+impl PostcardsKind for PassageTotals {
+    const KIND: &'static str = "hop-totals";
+}
+
+impl PostcardsKind for QueueEpisode {
+    const KIND: &'static str = "queue";
+}
+
+/// The counts of all queues.
+impl PostcardsKind for QueueTotals {
+    const KIND: &'static str = "queue-totals";
+}
+
+impl<'a, T: PostcardsKind> PostcardsJson<'a, T> {
+    pub fn of(content: &'a T) -> Self {
         Self {
             schema: SCHEMA,
-            kind,
+            kind: T::KIND,
             content,
         }
-    }
-}
-
-impl<'a> PostcardsJson<'a, HostDrop> {
-    /// The drops of a flow.
-    pub fn drops(content: &'a HostDrop) -> Self {
-        Self::of("host-drop", content)
-    }
-}
-
-impl<'a> PostcardsJson<'a, DropTotals> {
-    /// The counts of all drops.
-    pub fn drop_totals(content: &'a DropTotals) -> Self {
-        Self::of("drop-totals", content)
-    }
-}
-
-impl<'a> PostcardsJson<'a, FlowPassage> {
-    /// The hops of a flow.
-    pub fn hops(content: &'a FlowPassage) -> Self {
-        Self::of("host-hop", content)
-    }
-}
-
-impl<'a> PostcardsJson<'a, PassageTotals> {
-    /// The times of all packets.
-    pub fn hop_totals(content: &'a PassageTotals) -> Self {
-        Self::of("hop-totals", content)
-    }
-}
-
-impl<'a> PostcardsJson<'a, QueueEpisode> {
-    /// An episode of a queue.
-    pub fn queues(content: &'a QueueEpisode) -> Self {
-        Self::of("queue", content)
-    }
-}
-
-impl<'a> PostcardsJson<'a, QueueTotals> {
-    /// The counts of all queues.
-    pub fn queue_totals(content: &'a QueueTotals) -> Self {
-        Self::of("queue-totals", content)
     }
 }

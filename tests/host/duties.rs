@@ -26,7 +26,7 @@ impl Duty<Journal> for Noted {
         self.name
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &Journal) -> Duration {
         self.period
     }
 

@@ -115,7 +115,7 @@ fn host_drops() -> Shape {
         }),
         ..least.clone()
     };
-    let lines = [&least, &most].map(PostcardsJson::drops);
+    let lines = [&least, &most].map(PostcardsJson::of);
     shape_of(&values(&lines))
 }
 
@@ -290,7 +290,7 @@ fn drop_totals() -> Shape {
         without_packet: vec![counter(None), counter(Some("eth0".to_owned()))],
         ..DropTotals::default()
     };
-    shape_of(&values(&[PostcardsJson::drop_totals(&totals)]))
+    shape_of(&values(&[PostcardsJson::of(&totals)]))
 }
 
 fn host_hops() -> Shape {
@@ -327,26 +327,26 @@ fn host_hops() -> Shape {
         out_interface: Some("eth1".to_owned()),
         ..least.clone()
     };
-    shape_of(&values(&[&least, &most].map(PostcardsJson::hops)))
+    shape_of(&values(&[&least, &most].map(PostcardsJson::of)))
 }
 
 fn hop_totals() -> Shape {
     let totals = hostint_testing::status_samples::hops().totals;
-    shape_of(&values(&[PostcardsJson::hop_totals(&totals)]))
+    shape_of(&values(&[PostcardsJson::of(&totals)]))
 }
 
 fn queue_episodes() -> Shape {
     let told = report_samples::reported_episodes(1);
     let lines: Vec<_> = told
         .iter()
-        .map(|one| PostcardsJson::queues(&one.episode))
+        .map(|one| PostcardsJson::of(&one.episode))
         .collect();
     shape_of(&values(&lines))
 }
 
 fn queue_totals() -> Shape {
     let totals = hostint_testing::status_samples::queues().totals;
-    shape_of(&values(&[PostcardsJson::queue_totals(&totals)]))
+    shape_of(&values(&[PostcardsJson::of(&totals)]))
 }
 
 /// A schema for each kind of report, but one for all that are about a packet.
@@ -487,7 +487,7 @@ fn config_check() -> Shape {
 
 fn history() -> Shape {
     let figures = |latency: bool| {
-        let mut spread = LatencyHistogram::new();
+        let mut spread = LatencyHistogram::default();
         spread.add(23_400);
         Figures {
             reports: 1,

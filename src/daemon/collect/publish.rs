@@ -186,7 +186,7 @@ impl Duty<Collector> for KeepHosts {
         "keep what is known of hosts and coverage"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &Collector) -> Duration {
         Duration::from_secs(10)
     }
 
@@ -213,7 +213,7 @@ impl Duty<Collector> for PublishBoard {
         "show the state"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &Collector) -> Duration {
         Duration::from_secs(1)
     }
 

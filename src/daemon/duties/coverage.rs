@@ -100,7 +100,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCoverage {
         "tell collectors which packets were tagged and which were not"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         Duration::from_secs(PERIOD_S.into())
     }
 

@@ -37,7 +37,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCrossings {
         "tell collectors the packets that came by"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         PERIOD
     }
 

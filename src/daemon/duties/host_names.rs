@@ -32,7 +32,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for KeepHostNames {
         "keep the names of hosts"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         Duration::from_secs(1)
     }
 

@@ -33,7 +33,7 @@ impl<D: ReportsToCollectors> Duty<D> for SendIdentity {
         "tell collectors this host's identity"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         Duration::from_secs(PERIOD_S.into())
     }
 

@@ -42,7 +42,7 @@ impl<D: OnHost> Duty<D> for MakeOptionRoom {
         "make room for INT in segments of TCP"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         PERIOD
     }
 

@@ -15,7 +15,7 @@ impl<D: SeesOwnHost> Duty<D> for FollowHost {
         "see what is measured on this host"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         Duration::from_secs(1)
     }
 

@@ -52,7 +52,7 @@ impl<D: HasRules> Duty<D> for FollowRules {
         "follow the names in the rules"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         Duration::from_secs(1)
     }
 

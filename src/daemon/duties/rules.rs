@@ -29,7 +29,7 @@ impl<D: HasFileRules> Duty<D> for SetFileRules {
         "watch what the config file names"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &D) -> Duration {
         Duration::from_secs(1)
     }
 

@@ -258,7 +258,7 @@ impl Duty<PostcardsDaemon> for SendSums {
         "tell collectors what this host dropped"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &PostcardsDaemon) -> Duration {
         PERIOD
     }
 

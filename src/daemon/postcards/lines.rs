@@ -26,7 +26,7 @@ impl PostcardLines {
     /// Adds the line of a flow that drops.
     pub fn add(&mut self, drop: &HostDrop) -> Result<()> {
         if self.json {
-            return self.lines.add_json(&PostcardsJson::drops(drop));
+            return self.lines.add_json(&PostcardsJson::of(drop));
         }
         self.lines.add(format_args!("{}\n", DropLine(drop)))
     }
@@ -34,7 +34,7 @@ impl PostcardLines {
     /// Adds the line of a flow that is timed.
     pub fn add_hop(&mut self, hop: &FlowPassage) -> Result<()> {
         if self.json {
-            return self.lines.add_json(&PostcardsJson::hops(hop));
+            return self.lines.add_json(&PostcardsJson::of(hop));
         }
         self.lines.add(format_args!("{}\n", PassageLine(hop)))
     }
@@ -42,7 +42,7 @@ impl PostcardLines {
     /// Adds the line of an episode of a queue.
     pub fn add_queue(&mut self, episode: &QueueEpisode) -> Result<()> {
         if self.json {
-            return self.lines.add_json(&PostcardsJson::queues(episode));
+            return self.lines.add_json(&PostcardsJson::of(episode));
         }
         self.lines.add(format_args!("{}\n", QueueLine(episode)))
     }
@@ -50,7 +50,7 @@ impl PostcardLines {
     /// Adds all counts of queues.
     pub fn add_queue_totals(&mut self, totals: &QueueTotals) -> Result<()> {
         if self.json {
-            return self.lines.add_json(&PostcardsJson::queue_totals(totals));
+            return self.lines.add_json(&PostcardsJson::of(totals));
         }
         self.lines.add(format_args!("{}", QueueTotalsText(totals)))
     }
@@ -58,7 +58,7 @@ impl PostcardLines {
     /// Adds all counts of drops.
     pub fn add_totals(&mut self, totals: &DropTotals) -> Result<()> {
         if self.json {
-            return self.lines.add_json(&PostcardsJson::drop_totals(totals));
+            return self.lines.add_json(&PostcardsJson::of(totals));
         }
         self.lines.add(format_args!("{}", TotalsText(totals)))
     }
@@ -66,7 +66,7 @@ impl PostcardLines {
     /// Adds the times of all packets.
     pub fn add_hop_totals(&mut self, totals: &PassageTotals) -> Result<()> {
         if self.json {
-            return self.lines.add_json(&PostcardsJson::hop_totals(totals));
+            return self.lines.add_json(&PostcardsJson::of(totals));
         }
         self.lines
             .add(format_args!("{}", PassageTotalsText(totals)))

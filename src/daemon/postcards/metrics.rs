@@ -47,7 +47,7 @@ impl Duty<PostcardsDaemon> for ServeTotals {
         "read the counts of postcards"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &PostcardsDaemon) -> Duration {
         PERIOD
     }
 

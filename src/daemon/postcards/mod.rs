@@ -56,7 +56,7 @@ use self::queue_sweep::SendQueues;
 use self::reload::read_again;
 use self::state::PostcardsDaemon;
 use self::sweep::SendFlows;
-use super::answers::{self, AnswerClients};
+use super::answers;
 use super::duties::{FollowHost, FollowRules, SendIdentity};
 use super::duty::Duties;
 use super::http;
@@ -89,29 +89,25 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
         .with(GiveSigns::default())
         .with(FollowInterfaces::default())
         .with(FollowHost)
-        .with(SendFlows::default())
+        .with(SendFlows)
         .with(SendSums::since(daemon.since_ns))
         .with(SendIdentity::default())
         .with(read_again(args));
     if daemon.hops.is_some() {
         duties = duties
             .with(RenewStamps)
-            .with(SendFlowPassages::default())
+            .with(SendFlowPassages)
             .with(SendPassages::since(daemon.since_ns))
             .with(FollowRules::start());
     }
     if daemon.queues.is_some() {
-        duties = duties.with(SendQueues::default());
+        duties = duties.with(SendQueues);
     }
     if let Some(listener) = http {
         duties = duties.with(ServeTotals::start(listener, &mut daemon)?);
     }
-    if let Some(control) = answers::bind(UnpinnedRole::Postcards) {
-        let reload = args
-            .config
-            .is_some()
-            .then_some(signals::ask_to_reload as fn());
-        duties = duties.with(AnswerClients::start(control, reload));
+    if let Some(clients) = answers::answer(UnpinnedRole::Postcards, args.config.is_some()) {
+        duties = duties.with(clients);
     }
     let end = args.once.map(|once| Instant::now() + once.0);
     daemon.signs.notify.ready();

@@ -7,7 +7,6 @@ use anyhow::Result;
 use super::state::PostcardsDaemon;
 use super::sweep::idle_after;
 use crate::daemon::duty::Duty;
-use crate::os::wait::Wait;
 
 /// The programs stamp packets for five times this long.
 const RENEWED_AFTER: Duration = Duration::from_secs(2);
@@ -20,7 +19,7 @@ impl Duty<PostcardsDaemon> for RenewStamps {
         "let packets that arrive be stamped"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &PostcardsDaemon) -> Duration {
         RENEWED_AFTER
     }
 
@@ -33,29 +32,19 @@ impl Duty<PostcardsDaemon> for RenewStamps {
 }
 
 /// The duty to tell each flow once in a period.
-#[derive(Default)]
-pub struct SendFlowPassages {
-    last: Option<Instant>,
-}
+pub struct SendFlowPassages;
 
 impl Duty<PostcardsDaemon> for SendFlowPassages {
     fn task(&self) -> &'static str {
         "read the flows of packets that are timed"
     }
 
-    fn wakes<'a>(&'a self, daemon: &'a PostcardsDaemon, wait: &mut Wait<'a>) {
-        if let Some(last) = self.last {
-            wait.until(last + daemon.plan.config.report_period.0 / 2);
-        }
+    fn period(&self, daemon: &PostcardsDaemon) -> Duration {
+        // A flow that was reported at once is due between two periods.
+        daemon.plan.config.report_period.0 / 2
     }
 
-    fn turn(&mut self, daemon: &mut PostcardsDaemon, now: Instant) -> Result<()> {
-        // A flow that was reported at once is due between two periods.
-        let half = daemon.plan.config.report_period.0 / 2;
-        if self.last.is_some_and(|last| now < last + half) {
-            return Ok(());
-        }
-        self.last = Some(now);
+    fn turn(&mut self, daemon: &mut PostcardsDaemon, _now: Instant) -> Result<()> {
         report_due(daemon, false)
     }
 

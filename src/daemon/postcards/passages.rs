@@ -115,7 +115,7 @@ impl Duty<PostcardsDaemon> for SendPassages {
         "tell collectors how long packets take between interfaces"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &PostcardsDaemon) -> Duration {
         PERIOD
     }
 

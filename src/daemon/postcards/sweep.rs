@@ -6,35 +6,24 @@ use anyhow::Result;
 
 use super::state::PostcardsDaemon;
 use crate::daemon::duty::Duty;
-use crate::os::wait::Wait;
 
 /// The time after which a flow without drops is forgotten, in periods of reports and at least.
 const IDLE_PERIODS: u32 = 4;
 const SHORTEST_IDLE: Duration = Duration::from_secs(60);
 
 /// The duty to do so once in each period.
-#[derive(Default)]
-pub struct SendFlows {
-    last: Option<Instant>,
-}
+pub struct SendFlows;
 
 impl Duty<PostcardsDaemon> for SendFlows {
     fn task(&self) -> &'static str {
         "read the flows of dropped packets"
     }
 
-    fn wakes<'a>(&'a self, daemon: &'a PostcardsDaemon, wait: &mut Wait<'a>) {
-        if let Some(last) = self.last {
-            wait.until(last + daemon.plan.config.report_period.0);
-        }
+    fn period(&self, daemon: &PostcardsDaemon) -> Duration {
+        daemon.plan.config.report_period.0
     }
 
-    fn turn(&mut self, daemon: &mut PostcardsDaemon, now: Instant) -> Result<()> {
-        let period = daemon.plan.config.report_period.0;
-        if self.last.is_some_and(|last| now < last + period) {
-            return Ok(());
-        }
-        self.last = Some(now);
+    fn turn(&mut self, daemon: &mut PostcardsDaemon, _now: Instant) -> Result<()> {
         report_all(daemon)?;
         // Places that no flow has are asked for before their sums are reported.
         daemon.knows_places().map(|_| ())

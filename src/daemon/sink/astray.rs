@@ -103,7 +103,7 @@ impl Duty<SinkDaemon> for WatchOtherInterfaces {
         "watch interfaces without a sink for tagged packets"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &SinkDaemon) -> Duration {
         Duration::from_millis(200)
     }
 

@@ -15,7 +15,7 @@ impl Duty<SinkDaemon> for KeepCounters {
         "keep the daemon's counters"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &SinkDaemon) -> Duration {
         Duration::from_secs(1)
     }
 

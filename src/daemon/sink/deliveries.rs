@@ -26,7 +26,7 @@ impl Duty<SinkDaemon> for WatchDeliveries {
         "watch deliveries"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &SinkDaemon) -> Duration {
         Duration::from_secs(1)
     }
 

@@ -76,7 +76,7 @@ impl Duty<SinkDaemon> for ShowCollectors {
         "show the collectors"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &SinkDaemon) -> Duration {
         Duration::from_secs(1)
     }
 

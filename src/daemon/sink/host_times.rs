@@ -47,7 +47,7 @@ impl Duty<SinkDaemon> for SendHostTimes {
         "tell collectors how long packets wait in this host"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &SinkDaemon) -> Duration {
         PERIOD
     }
 

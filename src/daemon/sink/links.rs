@@ -16,7 +16,7 @@ impl Duty<SinkDaemon> for LookForLinks {
         "keep the sink's links where commands find them"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &SinkDaemon) -> Duration {
         Duration::from_secs(1)
     }
 

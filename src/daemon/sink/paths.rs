@@ -49,7 +49,7 @@ impl Duty<SinkDaemon> for SendPaths {
         "tell collectors the times of packets over transit hops"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &SinkDaemon) -> Duration {
         Duration::from_secs(1)
     }
 

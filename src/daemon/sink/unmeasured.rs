@@ -68,7 +68,7 @@ impl Duty<SinkDaemon> for SendUnmeasured {
         "tell collectors which packets were not measured"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &SinkDaemon) -> Duration {
         Duration::from_secs(PERIOD_S.into())
     }
 

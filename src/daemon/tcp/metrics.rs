@@ -44,7 +44,7 @@ impl Duty<TcpDaemon> for ServeConnections {
         "sum up connections"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &TcpDaemon) -> Duration {
         PERIOD
     }
 

@@ -32,7 +32,7 @@ use self::reload::read_again;
 use self::report_fifo::ReportFifo;
 use self::sample::SampleConnections;
 use self::state::TcpDaemon;
-use super::answers::{self, AnswerClients};
+use super::answers;
 use super::duties::{FollowHost, FollowRules, SendIdentity};
 use super::duty::Duties;
 use super::http;
@@ -74,12 +74,8 @@ pub fn run(bpffs: Option<&Path>, args: &TcpArgs) -> Result<()> {
     if let Some(listener) = http {
         duties = duties.with(ServeConnections::start(listener, &mut daemon)?);
     }
-    if let Some(control) = answers::bind(UnpinnedRole::Tcp) {
-        let reload = args
-            .config
-            .is_some()
-            .then_some(signals::ask_to_reload as fn());
-        duties = duties.with(AnswerClients::start(control, reload));
+    if let Some(clients) = answers::answer(UnpinnedRole::Tcp, args.config.is_some()) {
+        duties = duties.with(clients);
     }
     let end = args.once.map(|once| Instant::now() + once.0);
     daemon.signs.notify.ready();

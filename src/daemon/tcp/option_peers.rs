@@ -38,7 +38,7 @@ impl Duty<TcpDaemon> for FollowOptionPeers {
         "learn which hosts take option 114"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &TcpDaemon) -> Duration {
         PERIOD
     }
 

@@ -98,7 +98,7 @@ impl Duty<TransitDaemon> for LookAfterHop {
         "look after what is attached"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &TransitDaemon) -> Duration {
         LOOK
     }
 

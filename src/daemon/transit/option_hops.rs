@@ -31,7 +31,7 @@ impl Duty<TransitDaemon> for SendOptionHops {
         "tell collectors whose TCP option 114 is filled in"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &TransitDaemon) -> Duration {
         PERIOD
     }
 

@@ -71,7 +71,7 @@ impl Duty<TransitDaemon> for ReportWaits {
         "tell collectors how long packets wait in queues"
     }
 
-    fn period(&self) -> Duration {
+    fn period(&self, _daemon: &TransitDaemon) -> Duration {
         PERIOD
     }
 

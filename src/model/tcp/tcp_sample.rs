@@ -40,6 +40,38 @@ impl<'de> Deserialize<'de> for CongestionControl {
     }
 }
 
+/// What numbers of the kernel with names have: they are read by name, written by name, and known by number.
+macro_rules! named_number {
+    ($number:ident) => {
+        impl $number {
+            fn of_name(name: &str) -> Self {
+                let all = (0..=u8::MAX).map(Self);
+                let mut named = all.filter(|one| one.name() == name);
+                named.next().unwrap_or_default()
+            }
+
+            /// The first of those of one name, so that all that are unknown are one.
+            pub fn by_name(self) -> Self {
+                Self::of_name(self.name())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $number {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Ok(Self::of_name(&String::deserialize(deserializer)?))
+            }
+        }
+
+        impl Serialize for $number {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+    };
+}
+named_number!(TcpPhase);
+named_number!(CongestionPhase);
+
 /// The state of the connection, by the kernel's numbers.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TcpPhase(pub u8);
@@ -60,29 +92,6 @@ impl TcpPhase {
             _ => "unknown",
         }
     }
-
-    fn of_name(name: &str) -> Self {
-        let phases = (0..=u8::MAX).map(Self);
-        let mut named = phases.filter(|phase| phase.name() == name);
-        named.next().unwrap_or_default()
-    }
-
-    /// The first of those of one name, so that all that are unknown are one.
-    pub fn by_name(self) -> Self {
-        Self::of_name(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for TcpPhase {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::of_name(&String::deserialize(deserializer)?))
-    }
-}
-
-impl Serialize for TcpPhase {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
 }
 
 /// The state of congestion control, by the kernel's numbers.
@@ -99,29 +108,6 @@ impl CongestionPhase {
             4 => "loss",
             _ => "unknown",
         }
-    }
-
-    fn of_name(name: &str) -> Self {
-        let phases = (0..=u8::MAX).map(Self);
-        let mut named = phases.filter(|phase| phase.name() == name);
-        named.next().unwrap_or_default()
-    }
-
-    /// The first of those of one name, so that all that are unknown are one.
-    pub fn by_name(self) -> Self {
-        Self::of_name(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for CongestionPhase {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::of_name(&String::deserialize(deserializer)?))
-    }
-}
-
-impl Serialize for CongestionPhase {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

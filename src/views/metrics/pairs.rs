@@ -4,34 +4,31 @@ use super::page::{MetricKind, MetricsPage, OTHER};
 use super::{seconds, traffic};
 use crate::model::{CorrectedTraffic, MOST_METRIC_CLASSES, MOST_METRIC_PAIRS, PairTraffic};
 
-/// A sum over the packets of a pair for which the clocks were known: the rate of such a sum by that of the packets is a mean.
-struct CorrectedSum {
-    name: &'static str,
-    help: &'static str,
-    of: fn(&CorrectedTraffic) -> u64,
-}
+/// Name and help of a sum over the packets of a pair for which the clocks were known, and its value: the rate of such a sum by
+/// that of the packets is a mean.
+type CorrectedSum = (&'static str, &'static str, fn(&CorrectedTraffic) -> u64);
 
 const CORRECTED: [CorrectedSum; 4] = [
-    CorrectedSum {
-        name: "latency",
-        help: "their one-way latencies without the difference of the clocks, as the collector estimates it",
-        of: |sums| sums.latency_ns,
-    },
-    CorrectedSum {
-        name: "error",
-        help: "the errors that most of those estimates do not exceed",
-        of: |sums| sums.error_ns,
-    },
-    CorrectedSum {
-        name: "low",
-        help: "the least that their true latencies can be",
-        of: |sums| sums.bound_ns[0],
-    },
-    CorrectedSum {
-        name: "high",
-        help: "the greatest that their true latencies can be",
-        of: |sums| sums.bound_ns[1],
-    },
+    (
+        "latency",
+        "their one-way latencies without the difference of the clocks, as the collector estimates it",
+        |sums| sums.latency_ns,
+    ),
+    (
+        "error",
+        "the errors that most of those estimates do not exceed",
+        |sums| sums.error_ns,
+    ),
+    (
+        "low",
+        "the least that their true latencies can be",
+        |sums| sums.bound_ns[0],
+    ),
+    (
+        "high",
+        "the greatest that their true latencies can be",
+        |sums| sums.bound_ns[1],
+    ),
 ];
 
 pub(super) fn write(page: &mut MetricsPage, sums: &PairTraffic) {
@@ -76,12 +73,12 @@ fn corrected(page: &mut MetricsPage, sums: &PairTraffic) {
     for (source, sink, sums) in &pairs {
         family.value(&[("source", source), ("sink", sink)], sums.packets);
     }
-    for sum in CORRECTED {
-        let name = format!("hostint_pair_corrected_{}_seconds_total", sum.name);
-        let help = format!("sum over those packets: {}", sum.help);
+    for (name, help, of) in CORRECTED {
+        let name = format!("hostint_pair_corrected_{name}_seconds_total");
+        let help = format!("sum over those packets: {help}");
         let mut family = page.family(&name, MetricKind::Counter, &help);
         for (source, sink, sums) in &pairs {
-            let value = seconds((sum.of)(sums));
+            let value = seconds(of(sums));
             family.value(&[("source", source), ("sink", sink)], value);
         }
     }

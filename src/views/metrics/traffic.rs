@@ -8,44 +8,36 @@ use crate::model::{LATENCY_SLOTS, Traffic};
 /// Latencies below 2^10 ns, about a microsecond, share a bucket: between hosts there are none.
 const FINEST_SLOT: usize = 10;
 
-/// One sum over the flows of a node or class.
-struct FlowSum {
-    name: &'static str,
-    help: &'static str,
-    of: fn(&Traffic) -> u64,
-}
+/// Name and help of a sum over the flows of a node or class, and its value.
+type FlowSum = (&'static str, &'static str, fn(&Traffic) -> u64);
 
 const SUMS: [FlowSum; 6] = [
-    FlowSum {
-        name: "packets_total",
-        help: "tagged packets measured",
-        of: |sums| sums.packets,
-    },
-    FlowSum {
-        name: "bytes_total",
-        help: "bytes of those packets, IP headers included, INT not",
-        of: |sums| sums.bytes,
-    },
-    FlowSum {
-        name: "lost_total",
-        help: "sequence numbers declared lost",
-        of: |sums| sums.lost,
-    },
-    FlowSum {
-        name: "recovered_total",
-        help: "sequence numbers that arrived after they were declared lost",
-        of: |sums| sums.recovered,
-    },
-    FlowSum {
-        name: "reordered_total",
-        help: "packets that arrived after a newer one of their flow",
-        of: |sums| sums.reordered,
-    },
-    FlowSum {
-        name: "duplicates_total",
-        help: "packets that had arrived before",
-        of: |sums| sums.duplicates,
-    },
+    ("packets_total", "tagged packets measured", |sums| {
+        sums.packets
+    }),
+    (
+        "bytes_total",
+        "bytes of those packets, IP headers included, INT not",
+        |sums| sums.bytes,
+    ),
+    ("lost_total", "sequence numbers declared lost", |sums| {
+        sums.lost
+    }),
+    (
+        "recovered_total",
+        "sequence numbers that arrived after they were declared lost",
+        |sums| sums.recovered,
+    ),
+    (
+        "reordered_total",
+        "packets that arrived after a newer one of their flow",
+        |sums| sums.reordered,
+    ),
+    (
+        "duplicates_total",
+        "packets that had arrived before",
+        |sums| sums.duplicates,
+    ),
 ];
 
 /// The sums over the flows with these labels.
@@ -66,14 +58,12 @@ pub fn write<const N: usize>(
     by: &str,
     sums: &[LabelledTraffic<'_, N>],
 ) {
-    for sum in SUMS {
-        let (name, help) = (
-            format!("hostint_{prefix}_{}", sum.name),
-            format!("{}, by {by}", sum.help),
-        );
+    for (name, help, of) in SUMS {
+        let name = format!("hostint_{prefix}_{name}");
+        let help = format!("{help}, by {by}");
         let mut family = page.family(&name, MetricKind::Counter, &help);
         for (which, traffic) in sums {
-            family.value(&borrowed(which), (sum.of)(traffic));
+            family.value(&borrowed(which), of(traffic));
         }
     }
     let (name, help) = (
