@@ -5,7 +5,7 @@ use std::io;
 use hostint::collector::{ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
 use hostint::wire::report_clock;
-use hostint::wire::report_v05;
+use hostint_testing::report_samples;
 
 pub const SECOND: u64 = 1_000_000_000;
 pub const US: i64 = 1_000;
@@ -173,8 +173,7 @@ impl Collector {
                 }),
             },
         };
-        let mut datagram = Vec::new();
-        report_v05::emit(&report, &mut datagram);
+        let datagram = report_samples::datagram(&report);
         self.0.datagram(&datagram, arrival(t)).unwrap();
     }
 }

@@ -76,8 +76,7 @@ fn packets_between_interfaces_count_once_and_are_no_segments() {
     assert_eq!(hub.ledgers.segments.rows(10), [], "segments of paths");
     // The host tells a flow with the names of both.
     let [flow, _] = report_samples::host_hops();
-    let mut datagram = Vec::new();
-    hostint::wire::report_v05::emit(&flow, &mut datagram);
+    let datagram = report_samples::datagram(&flow);
     hub.datagram(&datagram, arrival()).unwrap();
     let rows = hub.ledgers.hops.rows(10);
     let names = (&rows[0].1.in_interface, &rows[0].1.out_interface);

@@ -4,12 +4,13 @@ use std::io;
 
 use hostint::collector::{MxCounts, ReportHub, ReportNews, ReportTaker};
 use hostint::model::*;
-use hostint::wire::{report_postcards, report_v05, report_v20};
+use hostint::wire::{report_postcards, report_v20};
 use hostint_testing::frame::INT_MD_MARK;
 use hostint_testing::model::int_mx::Own;
 use hostint_testing::packets::udp;
 use hostint_testing::path_samples::PassedWay;
 use hostint_testing::random::Random;
+use hostint_testing::report_samples;
 
 const NS: u64 = 1_700_000_000_000_000_000;
 const SECOND: u64 = 1_000_000_000;
@@ -70,8 +71,7 @@ impl Collector {
         };
         let mut report = way.sample(sequence, 5, NS).report;
         report.observation.flags.intermediate = true;
-        let mut datagram = Vec::new();
-        report_v05::emit(&report, &mut datagram);
+        let datagram = report_samples::datagram(&report);
         self.0.datagram(&datagram, arrival(at)).unwrap();
     }
 

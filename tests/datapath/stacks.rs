@@ -5,7 +5,7 @@ use hostint::datapath::abi::{event_reason, path_event, sink_counter, sink_flow_f
 use hostint::datapath::sink::events;
 use hostint::model::{Body, Hop, HopQueue, NodeId, PathSample, Report, SinkEvent};
 use hostint::report::Builder;
-use hostint::wire::{report, report_v05};
+use hostint::wire::report;
 use hostint_testing::checksum::be16;
 use hostint_testing::frame::{Frame, INT_MD_MARK};
 use hostint_testing::int_block::Block;
@@ -16,6 +16,7 @@ use hostint_testing::packets::{tcp, tcp6, udp, udp6};
 use hostint_testing::programs::Ran;
 use hostint_testing::programs::sink::{Event, Sink, Sizes, XDP_PASS, model_of, settings};
 use hostint_testing::programs::source::TCX_NEXT;
+use hostint_testing::report_samples;
 use hostint_testing::sink_cases::{Case, Outcome, check_all, extension, int};
 
 /// Entries of transit hops that a sink reads.
@@ -263,8 +264,7 @@ mod root {
                 sequence: 1,
                 observation: observation.expect("it is reported"),
             };
-            let mut datagram = Vec::new();
-            report_v05::emit(&report, &mut datagram);
+            let datagram = report_samples::datagram(&report);
             let group = report::decode(&datagram).expect("what was sent");
             let Body::Latency(latency) = &group.reports[0].observation.body else {
                 panic!("{form:?}: a latency report");

@@ -3,8 +3,8 @@
 use hostint::model::*;
 use hostint::report::Builder;
 use hostint::wire::int_v05::IntBlock;
-use hostint::wire::report_v05;
 use hostint_testing::golden::{decode, frame, udp_payload};
+use hostint_testing::report_samples;
 
 /// When the golden reports were made, with some nanoseconds that a report does not show.
 const NOW_NS: u64 = 1_700_000_000 * 1_000_000_000 + 987_654_321;
@@ -60,7 +60,7 @@ fn latency_event(name: &str, encapsulation: Encapsulation, l4_len: usize) -> Lat
     }
 }
 
-fn loss_event(protocol: u8) -> LossEvent {
+pub fn loss_event(protocol: u8) -> LossEvent {
     LossEvent {
         flow: FlowKey {
             src: "192.0.2.1".parse().unwrap(),
@@ -90,8 +90,7 @@ fn datagram(event: &SinkEvent, sequence: u32, builder: Builder, now_ns: u64) -> 
     {
         assert_eq!(report.arrival_ns.take(), Some(event.sink_ns));
     }
-    let mut bytes = Vec::new();
-    report_v05::emit(&report, &mut bytes);
+    let bytes = report_samples::datagram(&report);
     assert_eq!(decode(&bytes), Ok(report));
     bytes
 }

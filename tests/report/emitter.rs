@@ -13,6 +13,8 @@ use hostint::report::{Builder, Destinations, Emitter, LogFormat, LogLine, LogSet
 use hostint::wire::packet;
 use hostint_testing::golden::decode;
 
+use super::builder::loss_event;
+
 const NOW_NS: u64 = 1_700_000_000_987_654_321;
 
 const BUILDER: Builder = Builder {
@@ -51,25 +53,6 @@ fn loopback_event(sequence: u32) -> SinkEvent {
         latency_ns: 1,
         queue: None,
     })
-}
-
-fn loss_event(protocol: u8) -> LossEvent {
-    LossEvent {
-        flow: FlowKey {
-            src: "192.0.2.1".parse().unwrap(),
-            dst: "198.51.100.2".parse().unwrap(),
-            sport: 40000,
-            dport: 5001,
-            protocol,
-            vlans: Vlans::NONE,
-        },
-        source_node: NodeId(2),
-        source_port: 13,
-        sink_port: 12,
-        before_ns: 1_700_000_000_999_999_999,
-        before_seq: 41,
-        count: 5,
-    }
 }
 
 /// v0.5 tells the low 32 bits of the arrival.

@@ -118,14 +118,7 @@ fn as_v20(mut observation: Observation) -> Observation {
     match &mut observation.body {
         Body::Latency(report) => report.version = ReportVersion::V20,
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::Summary(_)
-        | Body::HostDrop(_)
-        | Body::FlowPassage(_)
-        | Body::Queue(_)
-        | Body::Connection(_)
-        | Body::PathPart(_)
-        | Body::HostDropSum(_)
-        | Body::Packet(_) => {}
+        _ => {}
     }
     observation
 }

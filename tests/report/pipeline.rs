@@ -4,8 +4,8 @@ use hostint::datapath::abi::{bytes_of, flow_key, gap_event, latency_event, loss_
 use hostint::datapath::sink::events;
 use hostint::model::{Body, FlowKey, NodeId, Report, SinkEvent, Vlans};
 use hostint::report::Builder;
-use hostint::wire::report_v05;
 use hostint_testing::golden::decode;
+use hostint_testing::report_samples;
 
 const BUILDER: Builder = Builder {
     sink_node: NodeId(2),
@@ -68,8 +68,7 @@ fn through(bytes: &[u8]) -> (SinkEvent, Option<Report>) {
             if let Body::Latency(report) = &mut report.observation.body {
                 report.arrival_ns = None;
             }
-            let mut datagram = Vec::new();
-            report_v05::emit(&report, &mut datagram);
+            let datagram = report_samples::datagram(&report);
             assert_eq!(
                 decode(&datagram).as_ref(),
                 Ok(&report),

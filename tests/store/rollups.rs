@@ -47,14 +47,7 @@ pub fn ends(sample: &Sample) -> (NodeId, NodeId) {
     match &sample.report.observation.body {
         Body::Latency(report) => (report.hops.source().node, report.hops.sink().node),
         Body::DropSummary(summary) => (summary.source_node, summary.sink_node),
-        Body::Summary(_)
-        | Body::HostDrop(_)
-        | Body::FlowPassage(_)
-        | Body::Queue(_)
-        | Body::Connection(_)
-        | Body::PathPart(_)
-        | Body::HostDropSum(_)
-        | Body::Packet(_) => unreachable!(),
+        _ => unreachable!(),
     }
 }
 

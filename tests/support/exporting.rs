@@ -3,7 +3,8 @@
 use hostint::model::{
     Body, DropSummary, Flags, FlowKey, HwId, NodeId, Observation, Report, ReportVersion, Vlans,
 };
-use hostint::wire::report_v05;
+
+use crate::report_samples;
 
 /// A loss that a sink reports in v0.5, the default format.
 pub fn loss_at(sink: u32, sequence: u32) -> Vec<u8> {
@@ -35,7 +36,5 @@ pub fn loss_at(sink: u32, sequence: u32) -> Vec<u8> {
             body: Body::DropSummary(loss),
         },
     };
-    let mut datagram = Vec::new();
-    report_v05::emit(&report, &mut datagram);
-    datagram
+    report_samples::datagram(&report)
 }

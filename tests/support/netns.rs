@@ -326,6 +326,29 @@ impl Daemon {
         lines
     }
 
+    /// The whole lines of JSON that it printed so far.
+    pub fn json_lines(&self) -> Vec<Value> {
+        let text = self.stdout();
+        let whole = text.lines();
+        whole
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
+    }
+
+    pub fn json_lines_of(&self, kind: &str) -> Vec<Value> {
+        let mut all = self.json_lines();
+        all.retain(|line| line["kind"] == kind);
+        all
+    }
+
+    /// Ends it, and returns its last line, which has all counts.
+    pub fn totals(&mut self, kind: &str) -> Value {
+        assert_eq!(self.end(), Some(0), "{}", self.stderr());
+        let last = self.json_lines().pop().expect("a line");
+        assert_eq!(last["kind"], kind, "{last}");
+        last
+    }
+
     pub fn pid(&self) -> u64 {
         self.child.id().into()
     }

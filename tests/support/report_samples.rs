@@ -2,6 +2,7 @@
 
 use hostint::collector::decode;
 use hostint::model::*;
+use hostint::wire::report_v05;
 use hostint::wire::summary_totals;
 
 use crate::golden;
@@ -1006,4 +1007,11 @@ pub fn host_tcp_rows() -> Vec<HostTcpRow> {
         row(Limit::Receiver, 0, 500_000),
         row(Limit::Path, 3, 9_000_000),
     ]
+}
+
+/// The report as a datagram of v0.5.
+pub fn datagram(report: &Report) -> Vec<u8> {
+    let mut datagram = Vec::new();
+    report_v05::emit(report, &mut datagram);
+    datagram
 }

@@ -6,6 +6,8 @@ use hostint::model::*;
 
 use crate::random::Random;
 
+use crate::report_samples;
+
 const CLASSES: [Option<&str>; 4] = [None, Some("storage"), Some("web"), Some("backup")];
 
 /// A network whose flows report.
@@ -160,9 +162,7 @@ impl Sample {
 
     /// The datagram.
     pub fn datagram(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        hostint::wire::report_v05::emit(&self.report, &mut bytes);
-        bytes
+        report_samples::datagram(&self.report)
     }
 
     /// The JSON line, without its line feed.

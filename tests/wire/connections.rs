@@ -2,15 +2,10 @@
 
 use hostint::collector::decode;
 use hostint::model::*;
-use hostint::wire::report_v05;
 use hostint_testing::report_samples;
 
 fn datagrams() -> [Vec<u8>; 2] {
-    report_samples::connections().map(|report| {
-        let mut datagram = Vec::new();
-        report_v05::emit(&report, &mut datagram);
-        datagram
-    })
+    report_samples::connections().map(|report| report_samples::datagram(&report))
 }
 
 #[test]
@@ -114,8 +109,7 @@ fn each_answer_of_a_hop_is_read_as_it_was_told() {
             panic!("another kind of report");
         };
         told.connection.sample.option = Some(option);
-        let mut datagram = Vec::new();
-        report_v05::emit(&report, &mut datagram);
+        let datagram = report_samples::datagram(&report);
         let read = decode(&datagram).unwrap().reports;
         assert_eq!(read, vec![report], "{sentence}");
     }
@@ -142,8 +136,7 @@ fn each_flag_has_its_bit() {
             panic!("another kind of report");
         };
         *flag(&mut told.connection.sample.tcp) = true;
-        let mut datagram = Vec::new();
-        report_v05::emit(&report, &mut datagram);
+        let datagram = report_samples::datagram(&report);
         assert_eq!(datagram[20..22], (1_u16 << bit).to_be_bytes(), "bit {bit}");
     }
 }

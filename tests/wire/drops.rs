@@ -4,16 +4,13 @@ use hostint::collector::{NodeNotice, decode};
 use hostint::model::drop_totals_report::{DropSubject, DropSum, DropTotalsReport};
 use hostint::model::*;
 use hostint::wire::report_drop_totals::{emit, parts};
-use hostint::wire::report_v05;
 use hostint_testing::report_samples;
 
 fn flow_datagrams() -> Vec<Vec<u8>> {
-    let write = |report: &Report| {
-        let mut datagram = Vec::new();
-        report_v05::emit(report, &mut datagram);
-        datagram
-    };
-    report_samples::host_drops().iter().map(write).collect()
+    report_samples::host_drops()
+        .iter()
+        .map(report_samples::datagram)
+        .collect()
 }
 
 fn sum(reason: Option<&str>, place: Option<&str>, tagged_by: Option<u32>, packets: u64) -> DropSum {

@@ -1,17 +1,13 @@
 //! Reports of the time that packets take through a host are read and written back, and nothing else is taken for one.
 
 use hostint::collector::decode;
-use hostint::model::Report;
-use hostint::wire::report_v05;
 use hostint_testing::report_samples;
 
 fn datagrams() -> Vec<Vec<u8>> {
-    let write = |report: &Report| {
-        let mut datagram = Vec::new();
-        report_v05::emit(report, &mut datagram);
-        datagram
-    };
-    report_samples::host_hops().iter().map(write).collect()
+    report_samples::host_hops()
+        .iter()
+        .map(report_samples::datagram)
+        .collect()
 }
 
 #[test]

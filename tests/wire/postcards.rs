@@ -350,8 +350,7 @@ fn a_sinks_report_says_that_hops_tell_of_the_packet_too() {
     for told in [false, true] {
         let mut report = two_hops().sample(3, 5, NS).report;
         report.observation.flags.intermediate = told;
-        let mut datagram = Vec::new();
-        report_v05::emit(&report, &mut datagram);
+        let datagram = report_samples::datagram(&report);
         let read = decode(&datagram).unwrap().reports.remove(0);
         assert_eq!(read.observation.flags.intermediate, told);
     }

@@ -2,13 +2,10 @@
 
 use hostint::collector::decode;
 use hostint::model::{Body, MOST_QUEUE_FLOWS, Report};
-use hostint::wire::report_v05;
 use hostint_testing::report_samples;
 
 fn datagram(report: &Report) -> Vec<u8> {
-    let mut datagram = Vec::new();
-    report_v05::emit(report, &mut datagram);
-    datagram
+    report_samples::datagram(report)
 }
 
 fn datagrams() -> Vec<Vec<u8>> {

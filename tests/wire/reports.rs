@@ -35,9 +35,7 @@ const STANDARD_REPORTS: [&str; 7] = [
 ];
 
 fn emit(report: &Report) -> Vec<u8> {
-    let mut out = Vec::new();
-    report_v05::emit(report, &mut out);
-    out
+    report_samples::datagram(report)
 }
 
 /// The NProto field.

@@ -86,14 +86,7 @@ fn as_v20(mut observation: Observation) -> Observation {
             };
         }
         Body::DropSummary(summary) => summary.version = ReportVersion::V20,
-        Body::Summary(_)
-        | Body::HostDrop(_)
-        | Body::FlowPassage(_)
-        | Body::Queue(_)
-        | Body::Connection(_)
-        | Body::PathPart(_)
-        | Body::HostDropSum(_)
-        | Body::Packet(_) => {}
+        _ => {}
     }
     observation
 }
@@ -184,14 +177,7 @@ fn with_sink(mut observation: Observation, node: NodeId) -> Observation {
             }
         }
         Body::DropSummary(summary) => summary.sink_node = node,
-        Body::Summary(_)
-        | Body::HostDrop(_)
-        | Body::FlowPassage(_)
-        | Body::Queue(_)
-        | Body::Connection(_)
-        | Body::PathPart(_)
-        | Body::HostDropSum(_)
-        | Body::Packet(_) => {}
+        _ => {}
     }
     observation
 }

@@ -8,12 +8,9 @@ use serde_json::Value;
 
 /// The latency reports with a bound, so far.
 fn bounded(collect: &Daemon) -> Vec<Value> {
-    let lines = collect.stdout();
-    let lines = lines
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    let lines = lines.filter(|line: &Value| line["latency_bound_ns"].is_array());
-    lines.collect()
+    let mut lines = collect.json_lines();
+    lines.retain(|line| line["latency_bound_ns"].is_array());
+    lines
 }
 
 fn number(value: &Value) -> i64 {

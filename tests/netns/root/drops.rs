@@ -21,18 +21,10 @@ fn postcards(host: &Host, flags: &str) -> Daemon {
     )
 }
 
-fn lines(daemon: &Daemon) -> Vec<Value> {
-    let text = daemon.stdout();
-    let whole = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    whole.collect()
-}
-
 /// The flows that were told, each by its last line.
 fn told(daemon: &Daemon) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
-    for line in lines(daemon) {
+    for line in daemon.json_lines() {
         if line["kind"] != "host-drop" {
             continue;
         }
@@ -58,11 +50,7 @@ fn told(daemon: &Daemon) -> Vec<Value> {
 
 /// Ends the daemon, and returns all counts.
 fn totals(mut daemon: Daemon) -> Value {
-    assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
-    let all = lines(&daemon);
-    let last = all.last().unwrap();
-    assert_eq!(last["kind"], "drop-totals", "{last}");
-    last.clone()
+    daemon.totals("drop-totals")
 }
 
 /// The sum of packets that were dropped for a reason.
@@ -468,7 +456,7 @@ fn a_burst_is_two_lines_that_sum_to_it() {
     let from = lab.a.udp("10.9.1.1:5000");
     send(&from, "10.9.2.1:7001", 5000, 100);
     let burst = |daemon: &Daemon| -> Vec<Value> {
-        let all = lines(daemon).into_iter();
+        let all = daemon.json_lines().into_iter();
         all.filter(|line| line["flow"]["dport"] == 7001).collect()
     };
     await_that("all are told", || {
@@ -700,7 +688,7 @@ fn once_prints_the_counts_and_ends() {
         .start("postcards --drops --once=3s --json", "drops are told");
     udp_from_a(&lab, "10.9.2.1:7001", 10);
     await_that("it ends", || daemon.stdout().ends_with('\n'));
-    let all = lines(&daemon);
+    let all = daemon.json_lines();
     assert_eq!(all.len(), 1, "{all:?}");
     assert_eq!(packets(&all[0], "NO_SOCKET"), 10);
 }

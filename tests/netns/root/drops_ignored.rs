@@ -4,7 +4,7 @@ use std::mem::size_of_val;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
-use hostint_testing::netns::{Daemon, Lab, await_that_or};
+use hostint_testing::netns::{Lab, await_that_or};
 use hostint_testing::watched_pair::is_settled;
 use nix::libc;
 use serde_json::Value;
@@ -14,14 +14,6 @@ use crate::foreign::{Foreign, TC_OK};
 const PINGS: u64 = 20;
 const REFUSED: u64 = 7;
 const REASON: &str = "SOCKET_FILTER";
-
-fn lines(daemon: &Daemon) -> Vec<Value> {
-    let text = daemon.stdout();
-    let lines = text.lines();
-    lines
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect()
-}
 
 /// Sends pings from a to b; how many were answered.
 fn ping(lab: &Lab) -> String {
@@ -121,7 +113,7 @@ fn pings_at_a_sink_are_no_drops_and_refused_datagrams_are() {
     assert!(has("no loss, not told") && has(" at "), "{text}");
 
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
-    let all = lines(&daemon);
+    let all = daemon.json_lines();
     let mut told = all.iter().filter(|line| line["kind"] == "host-drop");
     let is_ping = |line: &Value| line["flow"]["protocol"] == 1;
     assert!(!told.any(is_ping), "{all:#?}");
@@ -139,7 +131,7 @@ fn pings_at_a_sink_are_no_drops_and_refused_datagrams_are() {
 
     // Collectors are told the same.
     let sums = || {
-        let all = lines(&collector).into_iter();
+        let all = collector.json_lines().into_iter();
         let told = all.filter(|line| line["schema"] == "hostint.drops/1");
         let sums = told.flat_map(|line| line["sums"].as_array().unwrap().clone());
         sums.filter(|sum| sum["kernel_reason_name"] == REASON)
@@ -148,7 +140,7 @@ fn pings_at_a_sink_are_no_drops_and_refused_datagrams_are() {
     let refused = |sum: &Value| sum["ignored"] != true;
     await_that_or(
         || sums().iter().any(refused) && !sums().iter().all(refused),
-        || format!("{:#?}", lines(&collector)),
+        || format!("{:#?}", collector.json_lines()),
     );
     for sum in sums().iter().filter(|sum| refused(sum)) {
         assert!(is_refused(sum["packets"].as_u64().unwrap()), "{sum:#}");
@@ -165,7 +157,7 @@ fn packets_of_test_runs_are_none() {
     lab.b.enter(|| program.test_run());
     assert_eq!(program.packets(), 1);
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
-    let all = lines(&daemon);
+    let all = daemon.json_lines();
     let totals = all.last().unwrap();
     let mut places = totals["places"].as_array().unwrap().iter();
     let is_it = |one: &Value| one["place"] == "bpf_prog_test_run_skb";
@@ -178,7 +170,7 @@ fn replies_to_pings_of_bare_sockets_are_no_drops() {
     let mut daemon = lab.a.start("postcards --drops --json", "drops are told");
     assert_eq!(ping(&lab), PINGS.to_string());
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
-    let all = lines(&daemon);
+    let all = daemon.json_lines();
     let of_flow = all.iter().filter(|line| line["kind"] == "host-drop");
     assert_eq!(of_flow.count(), 0, "{all:#?}");
     let totals = all.last().unwrap();
@@ -217,8 +209,11 @@ fn packets_that_try_the_path_look_like_no_drops() {
         || format!("{:#}", drops(&lab)),
     );
     let to = |port: u64| move |line: &Value| line["flow"]["dport"] == port;
-    await_that_or(|| lines(&daemon).iter().any(to(6001)), || daemon.stdout());
-    for line in lines(&daemon) {
+    await_that_or(
+        || daemon.json_lines().iter().any(to(6001)),
+        || daemon.stdout(),
+    );
+    for line in daemon.json_lines() {
         assert!(!to(64511)(&line), "{line}");
     }
 }
@@ -237,7 +232,7 @@ fn probes_of_a_lease_look_like_no_drops() {
     // Each destination's lease is there, and so its probes were.
     await_that_or(|| is_settled(&lab.a), || lab.a.hostint("status --all"));
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
-    let all = lines(&daemon);
+    let all = daemon.json_lines();
     let told = all.iter().filter(|line| line["kind"] == "host-drop");
     assert_eq!(told.count(), 0, "{all:#?}");
     let totals = all.last().unwrap();

@@ -8,23 +8,15 @@ use hostint_testing::netns::{Daemon, Host, Lab, await_that_or};
 use hostint_testing::scratch::Folder;
 use serde_json::Value;
 
-fn lines(daemon: &Daemon) -> Vec<Value> {
-    let text = daemon.stdout();
-    let whole = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    whole.collect()
-}
-
 /// The last report about a flow to this port.
 fn flow(daemon: &Daemon, port: u16) -> Option<Value> {
-    let mut all = lines(daemon).into_iter();
+    let mut all = daemon.json_lines().into_iter();
     all.rfind(|line| line["kind"] == "host-drop" && line["flow"]["dport"] == port)
 }
 
 /// The last sum of a reason.
 fn sum(daemon: &Daemon, reason: &str) -> Option<Value> {
-    let all = lines(daemon).into_iter();
+    let all = daemon.json_lines().into_iter();
     let told = all.filter(|line| line["schema"] == "hostint.drops/1");
     let sums = told.flat_map(|line| line["sums"].as_array().unwrap().clone());
     let sums: Vec<Value> = sums.collect();

@@ -46,10 +46,8 @@ fn exchange(lab: &Lab, to: &Host, port: u16) {
 
 /// What was told last of the flow to this port.
 fn told(daemon: &Daemon, port: u16) -> Option<Value> {
-    let text = daemon.stdout();
-    let lines = text.lines();
-    let mut all = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    all.rfind(|line| line["kind"] == "host-hop" && line["flow"]["dport"] == port)
+    let mut all = daemon.json_lines_of("host-hop").into_iter();
+    all.rfind(|line| line["flow"]["dport"] == port)
 }
 
 fn await_told(daemon: &Daemon, port: u16) -> Value {

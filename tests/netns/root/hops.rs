@@ -21,28 +21,16 @@ fn postcards(host: &Host, flags: &str) -> Daemon {
     )
 }
 
-fn lines(daemon: &Daemon) -> Vec<Value> {
-    let text = daemon.stdout();
-    let whole = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    whole.collect()
-}
-
 /// The lines of the flow to this port.
 fn told(daemon: &Daemon, port: u16) -> Vec<Value> {
-    let mut all = lines(daemon);
+    let mut all = daemon.json_lines();
     all.retain(|line| line["kind"] == "host-hop" && line["flow"]["dport"] == port);
     all
 }
 
 /// Ends the daemon, and returns all counts.
 fn totals(daemon: &mut Daemon) -> Value {
-    assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
-    let all = lines(daemon);
-    let last = all.last().unwrap();
-    assert_eq!(last["kind"], "hop-totals", "{last}");
-    last.clone()
+    daemon.totals("hop-totals")
 }
 
 /// The passage from one interface to the other.
@@ -441,7 +429,7 @@ fn collectors_are_told_each_flow() {
     send(&from, &to, 30);
     totals(&mut daemon);
     let received = || {
-        let mut all = lines(&collector);
+        let mut all = collector.json_lines();
         all.retain(|line| line["kind"] == "host-hop" && line["flow"]["dport"] == 7001);
         all
     };

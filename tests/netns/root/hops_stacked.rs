@@ -1,17 +1,9 @@
 //! A packet counts once where interfaces are stacked, and tags of VLANs hide no flow.
 
-use hostint_testing::netns::{Daemon, Lab, await_that_or};
+use hostint_testing::netns::{Lab, await_that_or};
 use serde_json::Value;
 
 use crate::exchange::{exchange_tcp, exchange_udp};
-
-fn lines(daemon: &Daemon, kind: &str) -> Vec<Value> {
-    let text = daemon.stdout();
-    let whole = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    whole.filter(|line: &Value| line["kind"] == kind).collect()
-}
 
 /// The packets from one interface to another: those that were queued, and those that were sent.
 fn packets(totals: &Value, from: &str, to: &str, start: &str) -> [u64; 2] {
@@ -41,7 +33,7 @@ fn a_bridge_and_its_port_count_a_packet_once() {
     exchange_udp(&from, &to, PACKETS, 100);
     exchange_udp(&to, &from, PACKETS, 100);
     assert_eq!(daemon.end(), Some(0));
-    let totals = lines(&daemon, "hop-totals").pop().unwrap();
+    let totals = daemon.json_lines_of("hop-totals").pop().unwrap();
     let stamped = totals["stamped"].as_u64().unwrap();
     assert_eq!(stamped, 2 * PACKETS, "{totals:#}");
     // Outwards they leave by the port; back they come by the bridge at last.
@@ -57,7 +49,7 @@ fn a_bridge_and_its_port_count_a_packet_once() {
         2,
         "{totals:#}"
     );
-    for flow in lines(&daemon, "host-hop") {
+    for flow in daemon.json_lines_of("host-hop") {
         assert!(flow["packets"].as_u64().unwrap() <= PACKETS, "{flow}");
     }
 }
@@ -77,7 +69,7 @@ fn a_bridge_that_comes_over_a_timed_interface_counts_once_too() {
     // TCP's packets carry their departure; what the port made of it stays.
     exchange_tcp(&lab.a, &lab.b, 7002, 100_000);
     assert_eq!(daemon.end(), Some(0));
-    let totals = lines(&daemon, "hop-totals").pop().unwrap();
+    let totals = daemon.json_lines_of("hop-totals").pop().unwrap();
     for (from, to) in [("m0", "m1"), ("br0", "m0")] {
         let [queued, sent] = packets(&totals, from, to, "sender");
         assert!(queued > 10 && queued == sent, "{from} > {to}: {totals:#}");
@@ -127,9 +119,9 @@ fn a_priority_is_no_vlan() {
         assert_eq!(to.recv(&mut got).unwrap(), 20);
     }
     assert_eq!(daemon.end(), Some(0));
-    let totals = lines(&daemon, "hop-totals").pop().unwrap();
+    let totals = daemon.json_lines_of("hop-totals").pop().unwrap();
     assert_eq!(totals["stamped"], PACKETS, "{totals:#}");
-    let last = lines(&daemon, "host-hop").pop().unwrap();
+    let last = daemon.json_lines_of("host-hop").pop().unwrap();
     assert_eq!(last["flow"]["dport"], 7003, "{last}");
     assert_eq!(last["packets"], PACKETS, "{last}");
 }
@@ -148,7 +140,7 @@ fn a_packet_with_tags_in_its_data_has_a_flow_when_it_is_dropped() {
             line["flow"]["dport"] == port && line["kernel_reason_name"] == "QDISC_DROP"
         };
         await_that_or(
-            || lines(&daemon, "host-drop").iter().any(is_it),
+            || daemon.json_lines_of("host-drop").iter().any(is_it),
             || format!("{tag:?}: {}", daemon.stdout()),
         );
     }

@@ -136,14 +136,6 @@ fn flow_text(flow: &Value) -> String {
     format!("{src}:{} > {dst}:{}", flow["sport"], flow["dport"])
 }
 
-fn lines(daemon: &Daemon, kind: &str) -> Vec<Value> {
-    let text = daemon.stdout();
-    let whole = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    whole.filter(|line: &Value| line["kind"] == kind).collect()
-}
-
 fn drops(host: &Host, flags: &str) -> Daemon {
     host.start(
         &format!("postcards --drops --json --report-period 100ms {flags}"),
@@ -210,7 +202,7 @@ fn send(lab: &Lab, cases: &[Case], opens: bool) -> Vec<(u64, Known)> {
 fn check(cases: &[Case], daemon: &Daemon, kind: &str, expected: &[(u64, Known)]) {
     for (one, case) in expected.iter().zip(cases) {
         let about = || {
-            let mut all = lines(daemon, kind);
+            let mut all = daemon.json_lines_of(kind);
             all.retain(|line| known(line).0 == one.0);
             all
         };
@@ -261,7 +253,7 @@ fn networks_with_the_same_addresses_are_told_apart() {
             line["tunnel"]["id"] == number && line["drop"]["packets"] == json!(count)
         };
         await_that_or(
-            || lines(&dropped, "host-drop").iter().any(is_it),
+            || dropped.json_lines_of("host-drop").iter().any(is_it),
             || format!("network {number}: {}", dropped.stdout()),
         );
     }
@@ -281,7 +273,7 @@ fn a_reload_opens_other_tunnels() {
     let from = lab.a.udp("10.9.1.1:20000");
     let send = |port: u16, payload: &[u8]| from.send_to(payload, ("10.9.2.1", port)).unwrap();
     let is_told = |kind: Value| {
-        let all = lines(&dropped, "host-drop");
+        let all = dropped.json_lines_of("host-drop");
         all.iter().any(|line| line["tunnel"]["kind"] == kind)
     };
     send(VXLAN, &vxlan(8, &frame(udp())));
@@ -322,7 +314,11 @@ fn later_fragments_of_a_tunnel_are_its_own() {
     ];
     await_that_or(
         || {
-            let all: Vec<_> = lines(&dropped, "host-drop").iter().map(known).collect();
+            let all: Vec<_> = dropped
+                .json_lines_of("host-drop")
+                .iter()
+                .map(known)
+                .collect();
             expected.iter().all(|one| all.contains(one))
         },
         || dropped.stdout(),
@@ -366,7 +362,7 @@ fn rules_test_the_flow_in_real_vxlan() {
         }
     }
     assert_eq!(forwarded.end(), Some(0));
-    let told = lines(&forwarded, "host-hop");
+    let told = forwarded.json_lines_of("host-hop");
     let last = told.last().unwrap();
     assert_eq!(
         flow_text(&last["flow"]),
@@ -375,7 +371,7 @@ fn rules_test_the_flow_in_real_vxlan() {
     assert_eq!(last["tunnel"]["kind"], "vxlan", "{last}");
     assert_eq!(last["tunnel"]["id"], 4242, "{last}");
     assert_eq!(last["tunnel"]["outer"]["dst"], "10.9.2.1", "{last}");
-    let totals = lines(&forwarded, "hop-totals").pop().unwrap();
+    let totals = forwarded.json_lines_of("hop-totals").pop().unwrap();
     assert_eq!(totals["stamped"], PACKETS, "{totals:#}");
     assert!(totals["unwatched"].as_u64().unwrap() >= 10, "{totals:#}");
 }
@@ -402,7 +398,7 @@ fn random_bytes_in_tunnels_are_known_by_something_and_harm_nothing() {
         from.send_to(&payload, ("10.9.2.1", case.port)).unwrap();
     }
     assert_eq!(forwarded.end(), Some(0));
-    let totals = lines(&forwarded, "hop-totals").pop().unwrap();
+    let totals = forwarded.json_lines_of("hop-totals").pop().unwrap();
     // Errors go back by the other passage.
     let passages = totals["passages"].as_array().unwrap();
     let there = passages.iter().find(|one| one["in_interface"] == "m0");
@@ -413,7 +409,7 @@ fn random_bytes_in_tunnels_are_known_by_something_and_harm_nothing() {
     );
     let mut dropped = dropped;
     assert_eq!(dropped.end(), Some(0));
-    let totals = lines(&dropped, "drop-totals").pop().unwrap();
+    let totals = dropped.json_lines_of("drop-totals").pop().unwrap();
     let reasons = totals["reasons"].as_array().unwrap();
     let packets = |name: &str| {
         let found = reasons.iter().find(|one| one["kernel_reason_name"] == name);

@@ -5,17 +5,9 @@ use std::time::Duration;
 use hostint_testing::netns::{Daemon, Lab, await_that_or};
 use serde_json::Value;
 
-fn lines(collector: &Daemon) -> Vec<Value> {
-    let text = collector.stdout();
-    let whole = text.lines();
-    whole
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect()
-}
-
 /// The first report of a subsystem about a packet to this port.
 fn about(collector: &Daemon, hw_id: u8, port: u16) -> Option<Value> {
-    let mut all = lines(collector).into_iter();
+    let mut all = collector.json_lines().into_iter();
     all.find(|line| line["hw_id"] == hw_id && line["flow"]["dport"] == port)
 }
 
@@ -73,7 +65,7 @@ fn drops_hops_and_packets_in_queues_are_told() {
         assert_eq!(hop["tracked_flow"], true, "{hop:#}");
         assert_eq!(queue["kind"], "local", "{queue:#}");
         assert_eq!(queue["congested_queue"], true, "{queue:#}");
-        let own = lines(&collector);
+        let own = collector.json_lines();
         let own = own.iter().filter(|line| {
             line["kind"]
                 .as_str()
@@ -81,7 +73,7 @@ fn drops_hops_and_packets_in_queues_are_told() {
         });
         assert_eq!(own.count(), 0, "no report of hostint's own");
         // The quota is of an episode.
-        let told = lines(&collector);
+        let told = collector.json_lines();
         let told = told.iter().filter(|line| line["hw_id"] == 3).count();
         assert!((1..=10).contains(&told), "{told} packets in queues");
     }

@@ -19,18 +19,10 @@ fn postcards(host: &Host, flags: &str) -> Daemon {
     host.start(&format!("postcards --json {flags}"), "queues are told")
 }
 
-fn lines(daemon: &Daemon) -> Vec<Value> {
-    let text = daemon.stdout();
-    let whole = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    whole.collect()
-}
-
 /// The last line of each episode, oldest first.
 fn episodes(daemon: &Daemon) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
-    for line in lines(daemon) {
+    for line in daemon.json_lines() {
         if line["kind"] != "queue" {
             continue;
         }
@@ -56,11 +48,7 @@ fn await_ended(daemon: &Daemon, count: usize) -> Vec<Value> {
 
 /// Ends the daemon, and returns all counts.
 fn totals(daemon: &mut Daemon) -> Value {
-    assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
-    let all = lines(daemon);
-    let last = all.last().unwrap();
-    assert_eq!(last["kind"], "queue-totals", "{last}");
-    last.clone()
+    daemon.totals("queue-totals")
 }
 
 fn number(of: &Value, key: &str) -> u64 {
@@ -349,7 +337,7 @@ fn collectors_are_told_each_episode() {
     // The line without the schema and the kind is what the collector was told.
     let told = episodes(&daemon).remove(0);
     let received = || {
-        let mut all = lines(&collector);
+        let mut all = collector.json_lines();
         all.retain(|line| line["kind"] == "queue");
         all
     };

@@ -18,28 +18,16 @@ fn watch(host: &Host, flags: &str) -> Daemon {
     host.start(&format!("tcp --json {flags}"), "connections are watched")
 }
 
-fn lines(daemon: &Daemon) -> Vec<Value> {
-    let text = daemon.stdout();
-    let whole = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    whole.collect()
-}
-
 /// The lines about connections from this port of the host.
 fn told(daemon: &Daemon, port: u16) -> Vec<Value> {
-    let mut all = lines(daemon);
+    let mut all = daemon.json_lines();
     all.retain(|line| line["kind"] == "tcp-connection" && line["flow"]["sport"] == port);
     all
 }
 
 /// Ends the daemon, and returns all counts.
 fn totals(mut daemon: Daemon) -> Value {
-    assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
-    let all = lines(&daemon);
-    let last = all.last().unwrap();
-    assert_eq!(last["kind"], "tcp-totals", "{last}");
-    last.clone()
+    daemon.totals("tcp-totals")
 }
 
 /// The two ends of a connection between hosts, and the client's port.
@@ -343,7 +331,7 @@ fn connections_that_were_open_before_are_seen_within_a_period() {
     }
     let daemon = watch(&lab.a, "--sample-period 1h");
     await_that("all are told by the first walk", || {
-        let news = lines(&daemon);
+        let news = daemon.json_lines();
         news.iter().filter(|line| line["why"] == "open").count() == 200
     });
     let totals = totals(daemon);
@@ -410,7 +398,7 @@ fn endings_beyond_the_limit_are_counted() {
         drop((client.unwrap(), listener.accept().unwrap()));
     }
     let count =
-        |what: &dyn Fn(&Value) -> bool| lines(&daemon).iter().filter(|one| what(one)).count();
+        |what: &dyn Fn(&Value) -> bool| daemon.json_lines().iter().filter(|one| what(one)).count();
     await_that("some are told", || count(&|one| one["why"] == "end") > 0);
     await_that("the kernel closed all of them", || {
         lab.a

@@ -13,12 +13,8 @@ use super::loss_split::await_tagging;
 
 /// The reports about connections to this port.
 fn told(collect: &Daemon, port: u16) -> Vec<Value> {
-    let text = collect.stdout();
-    let lines = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    let mut all: Vec<Value> = lines.collect();
-    all.retain(|line| line["kind"] == "tcp" && line["flow"]["dport"] == port);
+    let mut all = collect.json_lines_of("tcp");
+    all.retain(|line| line["flow"]["dport"] == port);
     all
 }
 

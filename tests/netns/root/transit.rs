@@ -55,13 +55,7 @@ impl Path {
 
     /// The latency reports so far, by the destination's IP version.
     pub fn latencies(&self) -> Vec<Value> {
-        let lines = self.reports.stdout();
-        let parsed = lines
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
-        parsed
-            .filter(|line: &Value| line["kind"] == "latency")
-            .collect()
+        self.reports.json_lines_of("latency")
     }
 }
 
