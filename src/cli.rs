@@ -119,9 +119,9 @@ pub enum Command {
     /// Push this host's entry onto packets with INT that pass through it (without a subcommand a daemon, in the
     /// foreground)
     Transit(Box<TransitArgs>),
-    /// Tell what this host drops and delays; no packet is changed (a daemon, in the foreground)
+    /// Report what this host drops and delays; no packet is changed (a daemon, in the foreground)
     Postcards(Box<PostcardsArgs>),
-    /// Tell the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)
+    /// Report the state of TCP connections, and what limits them; none is changed (a daemon, in the foreground)
     Tcp(Box<TcpArgs>),
     /// Receive telemetry reports and print them
     Collect(Box<CollectArgs>),

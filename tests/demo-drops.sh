@@ -29,9 +29,9 @@ start $right right "sink attached" sink --dev eth0 --node-id 2 --node-name serve
 start $left left "sink attached" sink --dev eth0 --node-id 1 --node-name client --collector 10.78.2.1
 in_ns $left "$hostint" source attach --dev eth0
 in_ns $left "$hostint" source add-dest 10.78.2.1
-start $left left-drops "drops are told" postcards --drops --collector 10.78.2.1
-start $router router-drops "drops are told" postcards --drops --collector 10.78.2.1 --node-id 9 --node-name router
-start $right right-drops "drops are told" postcards --drops --collector 10.78.2.1
+start $left left-drops "drops are reported" postcards --drops --collector 10.78.2.1
+start $router router-drops "drops are reported" postcards --drops --collector 10.78.2.1 --node-id 9 --node-name router
+start $right right-drops "drops are reported" postcards --drops --collector 10.78.2.1
 
 say "datagrams of one flow: 100 for the left host's full queue, 50 that the router drops, and 20 for a full socket"
 python3 - $left $right <<'PY'

@@ -50,11 +50,11 @@ start $container container "sink attached" sink --dev eth0 --node-id 2 --node-na
 start $left left "sink attached" sink --dev eth0 --node-id 1 --node-name client --collector 10.79.6.254 --host-times "${sink_flags[@]}"
 in_ns $left "$hostint" source attach --dev eth0 "${source_flags[@]}"
 in_ns $left "$hostint" source add-dest 10.79.6.1
-start $first first "waits in queues are told" transit --dev in,out --node-id 11 --node-name leaf1 --waits --collector 10.79.6.254 "${transit_flags[@]}"
-start $second second "waits in queues are told" transit --dev in,out --node-id 12 --node-name spine --waits --collector 10.79.6.254 "${transit_flags[@]}"
-start $third third "waits in queues are told" transit --dev in,out --node-id 13 --node-name leaf2 --waits --collector 10.79.6.254 "${transit_flags[@]}"
-start $right right "waits in queues are told" transit --dev eth0,container --node-id 14 --node-name server --waits --collector 10.79.6.254 "${transit_flags[@]}"
-start $third third-drops "drops are told" postcards --drops --collector 10.79.6.254
+start $first first "waits in queues are reported" transit --dev in,out --node-id 11 --node-name leaf1 --waits --collector 10.79.6.254 "${transit_flags[@]}"
+start $second second "waits in queues are reported" transit --dev in,out --node-id 12 --node-name spine --waits --collector 10.79.6.254 "${transit_flags[@]}"
+start $third third "waits in queues are reported" transit --dev in,out --node-id 13 --node-name leaf2 --waits --collector 10.79.6.254 "${transit_flags[@]}"
+start $right right "waits in queues are reported" transit --dev eth0,container --node-id 14 --node-name server --waits --collector 10.79.6.254 "${transit_flags[@]}"
+start $third third-drops "drops are reported" postcards --drops --collector 10.79.6.254
 await_leases $left
 # The collector learns the clocks of all nodes, and these count packets for a whole second.
 sleep 8

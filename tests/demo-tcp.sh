@@ -24,7 +24,7 @@ http=()
 start $server collect "collecting on" collect --listen 10.82.3.1 --store "$out/history.db" "${http[@]}"
 for router in $leaf $spine; do
 	name=${router##*-}
-	start $router "$name" "waits in queues are told" transit --dev in,out --node-id $([ "$name" = leaf ] && echo 11 || echo 12) \
+	start $router "$name" "waits in queues are reported" transit --dev in,out --node-id $([ "$name" = leaf ] && echo 11 || echo 12) \
 		--node-name "$name" --carriers tcp-int --waits --collector 10.82.3.1
 done
 tcp=(tcp --option all --sample-period 200ms --report-period 1s --collector 10.82.3.1)

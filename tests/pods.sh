@@ -31,7 +31,7 @@ tar -C "$out/image" -c . | engine import - pods-test >/dev/null 2>&1
 connect $client a0 10.78.1.1 $router m0 10.78.1.254
 ip -n $client route add default via 10.78.1.254
 in_ns $router sysctl -qw net.ipv4.ip_forward=1
-start $router postcards "drops and hops are told" postcards --drops --hops --netns all --dev 'm0,v*' --json --report-period 100ms
+start $router postcards "drops and hops are reported" postcards --drops --hops --netns all --dev 'm0,v*' --json --report-period 100ms
 told=$out/postcards.out
 daemon=$(pgrep -P "${daemons[postcards]}")
 before=$(ls "/proc/$daemon/fd" | wc -l)

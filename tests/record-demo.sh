@@ -64,10 +64,10 @@ for name in web1 web2 web3 db1 db2 db3; do
 	in_ns $p-$name "$hostint" source attach --dev eth0 "${hops[@]}"
 	for other in 1 2 3 4 5 6; do [ $other = $node ] || in_ns $p-$name "$hostint" source add-dest 10.83.$other.1; done
 done
-start $p-leaf1 leaf1 "waits in queues are told" transit --dev web1,web2,web3,core --node-id 11 --node-name leaf1 --waits --collector 10.83.9.1
-start $p-leaf2 leaf2 "waits in queues are told" transit --dev db1,db2,db3,core --node-id 12 --node-name leaf2 --waits --collector 10.83.9.1
-start $p-leaf2 leaf2-drops "drops are told" postcards --drops --collector 10.83.9.1
-start $p-db3 db3-drops "drops are told" postcards --drops --collector 10.83.9.1
+start $p-leaf1 leaf1 "waits in queues are reported" transit --dev web1,web2,web3,core --node-id 11 --node-name leaf1 --waits --collector 10.83.9.1
+start $p-leaf2 leaf2 "waits in queues are reported" transit --dev db1,db2,db3,core --node-id 12 --node-name leaf2 --waits --collector 10.83.9.1
+start $p-leaf2 leaf2-drops "drops are reported" postcards --drops --collector 10.83.9.1
+start $p-db3 db3-drops "drops are reported" postcards --drops --collector 10.83.9.1
 for name in web1 web2; do
 	start $p-$name $name-tcp "connections are watched" tcp --sample-period 1s --report-period 5s --collector 10.83.9.1
 done

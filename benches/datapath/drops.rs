@@ -148,7 +148,7 @@ fn drops(kind: Kind) {
         let without = flood.send(packets);
         let before = lab.m.counted_by_nft("table ip lab").0;
         let command = format!("postcards --drops --json {}", kind.flags);
-        let mut daemon = lab.m.start(&command, "drops are told");
+        let mut daemon = lab.m.start(&command, "drops are reported");
         let begin = Instant::now();
         let with = flood.send(packets);
         let seconds = begin.elapsed().as_secs_f64();

@@ -34,7 +34,7 @@ fn start(host: &Host, dev: &str, node: u32) -> (Daemon, Vec<u32>) {
     let before = programs();
     // Nobody listens there, which costs the programs nothing.
     let flags = format!("sink --dev {dev} --node-id {node} --host-times --collector 127.0.0.1");
-    let daemon = host.start(&flags, "waits in this host are told");
+    let daemon = host.start(&flags, "waits in this host are reported");
     let loaded = programs().into_keys();
     let ids = loaded.filter(|id| !before.contains_key(id)).collect();
     (daemon, ids)

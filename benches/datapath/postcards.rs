@@ -37,7 +37,7 @@ pub fn totals(daemon: &mut Daemon, kind: &str) -> Value {
 fn start_hops(lab: &Lab, flags: &str) -> Daemon {
     lab.m.start(
         &format!("postcards --hops --dev m0,m1 --json {flags}"),
-        "hops are told",
+        "hops are reported",
     )
 }
 
@@ -133,9 +133,10 @@ fn queue_time() {
         .sh("tc qdisc add dev m1 root tbf rate 8mbit burst 2000 limit 400000");
     let mut worst = 0.0_f64;
     for _ in 0..ROUNDS {
-        let mut daemon = lab
-            .m
-            .start("postcards --queue m1=trigger:1ms --json", "queues are told");
+        let mut daemon = lab.m.start(
+            "postcards --queue m1=trigger:1ms --json",
+            "queues are reported",
+        );
         const PACKETS: usize = 250;
         for _ in 0..PACKETS {
             from.send_to(&[7; 1000], "10.9.2.1:7001").unwrap();
@@ -172,7 +173,7 @@ fn unwatched(words: &str, rules: &str) {
     let known: BTreeSet<u32> = ProgInfoIter::default().map(|found| found.id).collect();
     let mut daemon = lab.m.start(
         &format!("postcards --hops=watched --dev m0,m1 --config {config}"),
-        "hops are told",
+        "hops are reported",
     );
     let new: Vec<u32> = ProgInfoIter::default()
         .filter(|found| !known.contains(&found.id))

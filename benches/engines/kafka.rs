@@ -52,7 +52,7 @@ pub fn messages() {
             compression,
             tls: None,
             login: None,
-            tell: |_| {},
+            warn: |_| {},
         });
         let (mut next, mut reports) = (0, 0);
         let ns = ns_each(PARCEL as usize, || {

@@ -138,7 +138,7 @@ pub enum HistoryCommand {
     Hops(HopsArgs),
     /// Episodes of queues in which packets waited too long, and whose packets these were
     Queues(QueuesArgs),
-    /// TCP connections, as their hosts tell them: single ones, or sums by what limits them or by pair
+    /// TCP connections, as their hosts report them: single ones, or sums by what limits them or by pair
     Tcp(ConnectionsArgs),
     /// The extent of the history
     Info {

@@ -45,6 +45,6 @@ pub enum ConnectionsBy {
     Limit,
     /// sending host, and address of its peer
     Pair,
-    /// the worst hop of their paths, as option 114 told it
+    /// the worst hop of their paths, as option 114 had it
     Hop,
 }

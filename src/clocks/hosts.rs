@@ -63,7 +63,7 @@ struct Host {
     said: Statement,
     clock: OwnClock,
     heard_ns: u64,
-    told: KnownUntil,
+    known: KnownUntil,
 }
 
 /// What is known of one direction.
@@ -101,7 +101,7 @@ impl HostClocks {
             said,
             clock: OwnClock::default(),
             heard_ns: now_ns,
-            told: KnownUntil::default(),
+            known: KnownUntil::default(),
         });
         host.said = said;
         host.heard_ns = now_ns;
@@ -113,19 +113,19 @@ impl HostClocks {
             }
         }
         if let Some(newest) = host.clock.newest(1).next() {
-            host.told.note(newest.raw_ns, now_ns);
+            host.known.note(newest.raw_ns, now_ns);
         }
     }
 
     /// True if the host reports readings.
-    pub fn tells(&self, host: u32) -> bool {
+    pub fn sends_readings(&self, host: u32) -> bool {
         self.hosts.contains_key(&host)
     }
 
     /// True if the host's readings go beyond all that it had done by this time: if its clock was set before, they show it.
     pub fn has_reported(&self, host: u32, until_ns: u64) -> bool {
-        let told = |host: &Host| host.told.is_beyond(until_ns);
-        self.hosts.get(&host).is_some_and(told)
+        let known = |host: &Host| host.known.is_beyond(until_ns);
+        self.hosts.get(&host).is_some_and(known)
     }
 
     /// True if the host's clock was not set from a little before it showed this until its newest reading: then the low 32
@@ -202,7 +202,7 @@ impl HostClocks {
             return;
         };
         let mut kept = VecDeque::new();
-        let are_reported = |ns: u64| sender.told.is_beyond(ns) && receiver.told.is_beyond(ns);
+        let are_reported = |ns: u64| sender.known.is_beyond(ns) && receiver.known.is_beyond(ns);
         for (noted_ns, packet) in std::mem::take(&mut direction.waiting) {
             let found = match (packet, &link) {
                 _ if !are_reported(noted_ns) => None,

@@ -38,7 +38,7 @@ pub struct CapturedCounts {
 /// The requests of one direction of a connection, and what is told of them.
 #[derive(Debug)]
 struct CapturedDirection {
-    told: CapturedConnection,
+    found: CapturedConnection,
     /// Sequence numbers of requests without an echo, in their order.
     waiting: VecDeque<u32>,
     newest: Option<u32>,
@@ -120,7 +120,7 @@ impl CapturedOptions {
             .directions
             .entry(flow)
             .or_insert_with(|| CapturedDirection::new(flow, time_ns));
-        direction.told.last_ns = time_ns;
+        direction.found.last_ns = time_ns;
         Some(direction)
     }
 
@@ -131,19 +131,19 @@ impl CapturedOptions {
     /// What was found, the directions in the order of their beginnings.
     pub fn take(&mut self) -> Vec<CapturedConnection> {
         let directions = std::mem::take(&mut self.directions);
-        let mut told: Vec<_> = directions
+        let mut found: Vec<_> = directions
             .into_values()
             .map(CapturedDirection::end)
             .collect();
-        told.sort_by_key(|one| (one.first_ns, one.flow));
-        told
+        found.sort_by_key(|one| (one.first_ns, one.flow));
+        found
     }
 }
 
 impl CapturedDirection {
     fn new(flow: FlowKey, time_ns: u64) -> Self {
         Self {
-            told: CapturedConnection {
+            found: CapturedConnection {
                 flow,
                 first_ns: time_ns,
                 last_ns: time_ns,
@@ -161,10 +161,10 @@ impl CapturedDirection {
     }
 
     fn request(&mut self, segment: &OptionSegment) {
-        self.told.requests += 1;
+        self.found.requests += 1;
         if let Some(filled) = segment.filled {
-            self.told.filled += 1;
-            keep_worst(&mut self.told.worst_filled, filled);
+            self.found.filled += 1;
+            keep_worst(&mut self.found.worst_filled, filled);
         }
         let ahead = self
             .newest
@@ -184,8 +184,8 @@ impl CapturedDirection {
     }
 
     fn echo(&mut self, echo: &WorstHop, ack: Option<u32>, time_ns: u64) {
-        self.told.echoes += 1;
-        keep_worst(&mut self.told.worst_echo, *echo);
+        self.found.echoes += 1;
+        keep_worst(&mut self.found.worst_echo, *echo);
         let Some(ack) = ack else { return };
         let is_acked = |sequence: &u32| (1..FAR).contains(&ack.wrapping_sub(*sequence));
         let acked = self.waiting.iter().take_while(|one| is_acked(one)).count();
@@ -193,8 +193,8 @@ impl CapturedDirection {
             return;
         }
         self.waiting.drain(..acked);
-        self.told.samples += 1;
-        match self.told.hops.iter_mut().find(|hop| hop.hop == echo.hop) {
+        self.found.samples += 1;
+        match self.found.hops.iter_mut().find(|hop| hop.hop == echo.hop) {
             Some(hop) => {
                 hop.samples += 1;
                 hop.last_ns = time_ns;
@@ -202,7 +202,7 @@ impl CapturedDirection {
                     hop.worst = *echo;
                 }
             }
-            None => self.told.hops.push(CapturedHop {
+            None => self.found.hops.push(CapturedHop {
                 hop: echo.hop,
                 samples: 1,
                 first_ns: time_ns,
@@ -213,10 +213,11 @@ impl CapturedDirection {
     }
 
     fn end(self) -> CapturedConnection {
-        let mut told = self.told;
-        told.hops
+        let mut found = self.found;
+        found
+            .hops
             .sort_by_key(|hop| (std::cmp::Reverse(hop.samples), hop.hop));
-        told
+        found
     }
 }
 

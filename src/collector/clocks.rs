@@ -35,7 +35,7 @@ pub struct NodeClocks {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ClockCounts {
     /// Nodes that tell evidence, and those whose difference to another one is known.
-    pub telling: usize,
+    pub reporting: usize,
     pub known: usize,
     /// Contradictions between stamps, so far.
     pub contradictions: u64,
@@ -101,7 +101,7 @@ impl NodeClocks {
         self.hosts.settle(now_ns);
         self.differences = ClockDifferences::compute(&self.hosts, now_ns);
         let counts = &mut self.counts;
-        counts.telling = self.hosts.len();
+        counts.reporting = self.hosts.len();
         counts.known = self.differences.known_hosts();
         for cycle in &self.differences.false_stamps {
             counts.contradictions += 1;
@@ -111,8 +111,9 @@ impl NodeClocks {
 
     /// True if readings of these nodes' clocks are still to come that show whether they were set until now.
     pub fn awaits(&self, mut nodes: impl Iterator<Item = NodeId>, until_ns: u64) -> bool {
-        let awaited =
-            |node: NodeId| self.hosts.tells(node.0) && !self.hosts.has_reported(node.0, until_ns);
+        let awaited = |node: NodeId| {
+            self.hosts.sends_readings(node.0) && !self.hosts.has_reported(node.0, until_ns)
+        };
         !self.hosts.is_empty() && nodes.any(awaited)
     }
 

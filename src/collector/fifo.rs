@@ -50,7 +50,7 @@ struct QueueState {
     /// The number of receiving threads that still run.
     receivers: usize,
     /// The reading end is told that there is something.
-    is_told: bool,
+    is_signalled: bool,
     /// The reading end is gone.
     abandoned: bool,
 }
@@ -100,7 +100,7 @@ impl DatagramFifo {
                 unmade: most,
                 most,
                 receivers,
-                is_told: false,
+                is_signalled: false,
                 abandoned: false,
             }),
             filled: EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?,
@@ -109,10 +109,10 @@ impl DatagramFifo {
     }
 
     /// Tells the reading end whether there is something to decode, or nothing more will come.
-    fn tell(&self, inner: &mut QueueState) {
+    fn signal(&self, inner: &mut QueueState) {
         let is_there = !inner.waiting.is_empty() || inner.receivers == 0;
-        if is_there != inner.is_told {
-            inner.is_told = is_there;
+        if is_there != inner.is_signalled {
+            inner.is_signalled = is_there;
             // Both succeed: the counter is 0 or 1.
             let _ = match is_there {
                 true => self.filled.write(1).map(drop),
@@ -142,7 +142,7 @@ impl DatagramFifo {
         let mut dropped = 0;
         for (bytes, exporter) in datagrams {
             while patient && !inner.abandoned && !inner.make_room(bytes.len()) {
-                self.tell(&mut inner);
+                self.signal(&mut inner);
                 inner = self
                     .freed
                     .wait(inner)
@@ -156,7 +156,7 @@ impl DatagramFifo {
                 dropped += 1;
             }
         }
-        self.tell(&mut inner);
+        self.signal(&mut inner);
         dropped
     }
 
@@ -170,7 +170,7 @@ impl DatagramFifo {
         }
         let mut inner = self.lock();
         let batch = inner.waiting.pop_front();
-        self.tell(&mut inner);
+        self.signal(&mut inner);
         batch
     }
 
@@ -194,7 +194,7 @@ impl DatagramFifo {
     pub(super) fn receiver_ended(&self) {
         let mut inner = self.lock();
         inner.receivers -= 1;
-        self.tell(&mut inner);
+        self.signal(&mut inner);
     }
 
     /// The reading end is gone.

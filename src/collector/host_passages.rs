@@ -22,13 +22,13 @@ pub struct HostPassages {
 
 impl HostPassages {
     /// Learns how a host names the interfaces of a flow.
-    pub fn learn(&mut self, told: &FlowPassageReport) {
-        let hop = &told.hop;
+    pub fn learn(&mut self, report: &FlowPassageReport) {
+        let hop = &report.hop;
         for (ifindex, name) in [
             (hop.in_ifindex, &hop.in_interface),
             (hop.out_ifindex, &hop.out_interface),
         ] {
-            let key = (told.node, ifindex as u16);
+            let key = (report.node, ifindex as u16);
             let Some(name) = name.as_ref().filter(|_| ifindex != 0) else {
                 continue;
             };

@@ -14,13 +14,13 @@ const OLD_NS: u64 = 3_600_000_000_000;
 /// What nodes reported, by node and address. Text from the wire is bounded and printable before it comes here.
 #[derive(Debug, Default)]
 pub struct Identities {
-    told: HashMap<(NodeId, IpAddr), Told>,
+    known: HashMap<(NodeId, IpAddr), StoredIdentity>,
     /// The addresses and nodes that claim a name.
     claims: HashMap<String, HashSet<(NodeId, IpAddr)>>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct StoredIdentity {
     identity: NodeIdentity,
     last_ns: u64,
 }
@@ -29,21 +29,21 @@ impl Identities {
     /// Takes what a node tells from an address.
     pub fn learn(&mut self, from: IpAddr, identity: &NodeIdentity, now_ns: u64) {
         let key = (identity.node, from);
-        if self.told.len() >= MOST && !self.told.contains_key(&key) {
+        if self.known.len() >= MOST && !self.known.contains_key(&key) {
             return;
         }
-        let before = self.told.get_mut(&key);
-        if let Some(told) = before
-            && told.identity == *identity
+        let before = self.known.get_mut(&key);
+        if let Some(known) = before
+            && known.identity == *identity
         {
-            told.last_ns = now_ns;
+            known.last_ns = now_ns;
             return;
         }
-        let told = Told {
+        let known = StoredIdentity {
             identity: identity.clone(),
             last_ns: now_ns,
         };
-        if let Some(before) = self.told.insert(key, told) {
+        if let Some(before) = self.known.insert(key, known) {
             self.give_up(&before.identity.name, key);
         }
         if !identity.name.is_empty() {
@@ -65,26 +65,26 @@ impl Identities {
 
     /// Forgets what was not reported for a long time.
     pub fn forget_old(&mut self, now_ns: u64) {
-        let old = |told: &Told| now_ns.saturating_sub(told.last_ns) > OLD_NS;
-        let gone = self.told.iter().filter(|(_, told)| old(told));
+        let old = |known: &StoredIdentity| now_ns.saturating_sub(known.last_ns) > OLD_NS;
+        let gone = self.known.iter().filter(|(_, known)| old(known));
         let gone: Vec<_> = gone
-            .map(|(key, told)| (*key, told.identity.name.clone()))
+            .map(|(key, known)| (*key, known.identity.name.clone()))
             .collect();
         for (key, name) in gone {
-            self.told.remove(&key);
+            self.known.remove(&key);
             self.give_up(&name, key);
         }
     }
 
     /// Returns what a node told from an address.
     pub fn of(&self, node: NodeId, from: IpAddr) -> Option<&NodeIdentity> {
-        self.told.get(&(node, from)).map(|told| &told.identity)
+        self.known.get(&(node, from)).map(|known| &known.identity)
     }
 
     /// The nodes that tell a name.
     pub fn named_nodes(&self) -> HashSet<NodeId> {
-        let named = self.told.iter();
-        let named = named.filter(|(_, told)| !told.identity.name.is_empty());
+        let named = self.known.iter();
+        let named = named.filter(|(_, known)| !known.identity.name.is_empty());
         named.map(|((node, _), _)| *node).collect()
     }
 

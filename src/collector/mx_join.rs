@@ -52,7 +52,7 @@ struct JoiningHop {
     hop: Hop,
     /// The packet's TTL or hop limit there: it falls along the way.
     ttl: u8,
-    told: WaitingReport,
+    reported: WaitingReport,
 }
 
 #[derive(Debug, Default)]
@@ -145,8 +145,9 @@ impl MxJoin {
     ) -> bool {
         let observation = &report.observation;
         match &observation.body {
-            Body::Packet(told) => {
-                let Some((id, (hop, ttl))) = id_of_hop_report(told).zip(hop_of(told)) else {
+            Body::Packet(reported) => {
+                let Some((id, (hop, ttl))) = id_of_hop_report(reported).zip(hop_of(reported))
+                else {
                     return false;
                 };
                 self.add_hop(id, hop, ttl, waiting, now_ns);
@@ -175,15 +176,15 @@ impl MxJoin {
         id: PacketId,
         hop: Hop,
         ttl: u8,
-        told: impl FnOnce() -> WaitingReport,
+        reported: impl FnOnce() -> WaitingReport,
         now_ns: u64,
     ) {
         let packet = self.packet(id, now_ns);
         // A bridge and its port are one hop.
         let is_known = |one: &JoiningHop| (one.hop.node, one.ttl) == (hop.node, ttl);
         if packet.hops.len() < MOST_HOPS && !packet.hops.iter().any(is_known) {
-            let told = told();
-            packet.hops.push(JoiningHop { hop, ttl, told });
+            let reported = reported();
+            packet.hops.push(JoiningHop { hop, ttl, reported });
         }
         self.learn(id, now_ns);
     }
@@ -213,15 +214,15 @@ impl MxJoin {
         }
         let hops = self.flows.entry(key).or_default();
         hops.retain(|hop| hop.told_ns + LEFT_NS > now_ns);
-        for told in &packet.hops {
-            let node = told.hop.node;
+        for reported in &packet.hops {
+            let node = reported.hop.node;
             if let Some(hop) = hops.iter_mut().find(|hop| hop.node == node) {
                 hop.told_ns = now_ns;
-                hop.ttl = told.ttl;
+                hop.ttl = reported.ttl;
             } else if hops.len() < MOST_HOPS {
                 hops.push(FlowHop {
                     node,
-                    ttl: told.ttl,
+                    ttl: reported.ttl,
                     told_ns: now_ns,
                 });
             }
@@ -258,14 +259,14 @@ impl MxJoin {
     fn finish(&mut self, id: PacketId, packet: WaitingPacket, due: &mut Vec<WaitingReport>) {
         let Some(mut sink) = packet.sink else {
             self.counts.without_sink += 1;
-            due.extend(packet.hops.into_iter().map(|hop| hop.told));
+            due.extend(packet.hops.into_iter().map(|hop| hop.reported));
             return;
         };
         let key = flow_of(id.0, &sink);
         let known = key.and_then(|key| self.flows.get(&key));
-        let has = |node| packet.hops.iter().any(|told| told.hop.node == node);
+        let has = |node| packet.hops.iter().any(|reported| reported.hop.node == node);
         // Where another hop reports in its place, the path is another one.
-        let is_replaced = |ttl| packet.hops.iter().any(|told| told.ttl == ttl);
+        let is_replaced = |ttl| packet.hops.iter().any(|reported| reported.ttl == ttl);
         let is_missing = |hop: &FlowHop| !has(hop.node) && !is_replaced(hop.ttl);
         let missing = known.map(|hops| {
             // Of hops in one place, the one that reported last.
@@ -287,8 +288,8 @@ impl MxJoin {
         self.counts.joined += 1;
         let mut hops = packet.hops;
         // The newest hop is that with the least TTL.
-        hops.sort_by_key(|told| told.ttl);
-        let hops: Vec<Hop> = hops.into_iter().map(|told| told.hop).collect();
+        hops.sort_by_key(|reported| reported.ttl);
+        let hops: Vec<Hop> = hops.into_iter().map(|reported| reported.hop).collect();
         if let Body::Latency(latency) = &mut sink.report.observation.body {
             self.pairs.joined(latency);
             let (source, end) = (*latency.hops.source(), *latency.hops.sink());

@@ -69,7 +69,7 @@ fn attach(bpffs: Option<&Path>, args: &SourceAttachArgs) -> Result<u8> {
         Some(Origin::Flag(_))
     ) {
         return Err(Usage(
-            "--collector is of no use without --foreground: the sink's daemon tells its own collectors".into(),
+            "--collector is of no use without --foreground: the sink's daemon reports to its own collectors".into(),
         )
         .into());
     }

@@ -12,7 +12,7 @@ pub enum Superpackets {
     EncapAll,
     /// superpackets are segmented by a veth pair first, then tagged one by one: costs throughput
     Stage,
-    /// the interface is told to send none (gso_max_segs 1): costs more CPU; UDP and existing flows may still send some
+    /// the interface is made to send none (gso_max_segs 1): costs more CPU; UDP and existing flows may still send some
     NoGso,
     /// superpackets stay untagged and are counted in segments
     Skip,

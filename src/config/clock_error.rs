@@ -16,7 +16,7 @@ const MOST: Duration = Duration::from_secs(1);
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct ClockErrorOption {
     /// This host's clock is off by no more than this while the kernel says that it is synchronised, such as 2us
-    /// [default: what its time daemon tells the kernel]
+    /// [default: what its time daemon reports to the kernel]
     #[arg(long, help_heading = MEASURING, value_name = "TIME")]
     pub clock_error: Option<TimeSpan>,
 }

@@ -57,11 +57,11 @@ pub struct CollectOptions {
     #[arg(long, help_heading = OUTPUT, value_name = "LIST")]
     pub drop_reasons: Option<String>,
 
-    /// Name of a node, such as 7=web-3, for people to read beside its id; may be repeated [default: what the node tells]
+    /// Name of a node, such as 7=web-3, for people to read beside its id; may be repeated [default: what the node sends]
     #[arg(long, help_heading = OUTPUT, value_name = "ID=NAME", value_delimiter = ',')]
     pub name: Vec<String>,
 
-    /// Ask DNS for the names of exporters whose nodes tell none, by their addresses [default: no]
+    /// Ask DNS for the names of exporters whose nodes send none, by their addresses [default: no]
     #[arg(long, help_heading = OUTPUT, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub reverse_dns: Option<bool>,
 
@@ -97,7 +97,7 @@ pub struct CollectConfig {
     pub drop_reasons: Option<DropReasons>,
     /// The names of nodes that the user chose.
     pub names: BTreeMap<NodeId, String>,
-    /// DNS is asked for names of exporters whose nodes tell none.
+    /// DNS is asked for names of exporters whose nodes send none.
     pub reverse_dns: bool,
     pub http: Option<String>,
     pub store: StoreConfig,

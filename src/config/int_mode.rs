@@ -16,19 +16,19 @@ pub enum IntMode {
     /// INT-MD: they push entries onto packets
     #[default]
     Md,
-    /// INT-MX: they change nothing, and tell their collectors of some packets
+    /// INT-MX: they change nothing, and report some packets to their collectors
     Mx,
 }
 
 /// Options for the mode.
 #[derive(Args, Clone, Debug, Default)]
 pub struct IntModeOptions {
-    /// What transit hops do with packets in int-md: push their entries (md), or leave packets as they are and tell a
-    /// collector of some of them (mx), where sinks read that; needs --encap int-md [default: md]
+    /// What transit hops do with packets in int-md: push their entries (md), or leave packets as they are and report some
+    /// of them to a collector (mx), where sinks read that; needs --encap int-md [default: md]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "MODE")]
     pub mode: Option<IntMode>,
 
-    /// With --mode mx: all transit hops and the sink tell of packets whose number is a multiple of this, a power of two up
+    /// With --mode mx: all transit hops and the sink report packets whose number is a multiple of this, a power of two up
     /// to 65536 [default: 64]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "N")]
     pub mx_sample: Option<u32>,

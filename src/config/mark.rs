@@ -10,7 +10,7 @@ use super::mistake::{Fault, fault};
 /// The default UDP port that announces extension-udp, the same as Host-INT's.
 pub const EXTENSION_PORT: u16 = 33122;
 
-/// Options for how packets with INT are told from others, which sink, source and transit hop share.
+/// Options for how packets with INT are known from others, which sink, source and transit hop share.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MarkOptions {
     /// DSCP value that marks over-tcp-udp packets [default: 0x01]
@@ -26,7 +26,7 @@ pub struct MarkOptions {
     pub extension_port: Option<u16>,
 }
 
-/// The option for how packets in INT-MD are told from others, which sink, source and transit hop share.
+/// The option for how packets in INT-MD are known from others, which sink, source and transit hop share.
 #[derive(Args, Clone, Debug, Default)]
 pub struct IntDscpOption {
     /// DSCP value that marks int-md packets, and of which bits if not of all: 0x17 or 0x01/0x01

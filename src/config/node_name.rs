@@ -11,7 +11,7 @@ use crate::model::node_identity::{
     MOST_LABEL_BYTES, MOST_LABEL_KEY_BYTES, MOST_LABELS, MOST_NAME_BYTES, is_plain,
 };
 
-/// Options for what a host tells of itself, which sink and source share.
+/// Options for what a host says of itself, which sink and source share.
 #[derive(Args, Clone, Debug, Default)]
 pub struct IdentityOptions {
     /// This host's name, which collectors and other hosts show beside its id [default: the host name]
@@ -22,7 +22,7 @@ pub struct IdentityOptions {
     #[arg(long, help_heading = REPORTS, value_name = "KEY=VALUE", value_delimiter = ',')]
     pub label: Vec<String>,
 
-    /// Tell neither collectors nor other hosts this host's name, labels and version
+    /// Send neither collectors nor other hosts this host's name, labels and version
     #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_identity: Option<bool>,
 }
@@ -35,7 +35,7 @@ impl IdentityOptions {
     }
 }
 
-/// What a node tells of itself, as far as the user chose it.
+/// What a node says of itself, as far as the user chose it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct IdentitySettings {
     /// `None`: the host's own name.

@@ -7,7 +7,7 @@ use super::mistake::{Fault, fault};
 use super::source_encapsulation::SourceEncapsulation;
 use crate::model::Encapsulation;
 
-/// What an entry may tell besides node, ports and arrival.
+/// What an entry may have besides node, ports and arrival.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum PathItem {
     /// How long the hop had the packet
@@ -41,7 +41,7 @@ impl PathItems {
 /// Options for the items.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PathItemOptions {
-    /// What entries of transit hops tell in vxlan-gpe and int-md besides node, ports and arrival: latency, or latency,queue.
+    /// What entries of transit hops have in vxlan-gpe and int-md besides node, ports and arrival: latency, or latency,queue.
     /// Without queue, entries have 4 bytes less, and hops push only where the sink's lease says that it reads that [default:
     /// latency,queue]
     #[arg(long, help_heading = TAGGING, value_name = "ITEM", value_delimiter = ',')]
@@ -61,7 +61,7 @@ impl PathItemOptions {
         if !self.path_items.contains(&PathItem::Latency) {
             faults.push(fault(
                 &["path-items"],
-                "entries of transit hops always tell the latency (try --path-items latency,queue)",
+                "entries of transit hops always have the latency (try --path-items latency,queue)",
             ));
         }
         let items = PathItems {
@@ -76,7 +76,7 @@ impl PathItemOptions {
         if fixed && !items.queue && encapsulation == Encapsulation::IntMd.into() {
             faults.push(fault(
                 &["path-items", "static"],
-                "no lease tells whether sinks of static destinations read entries without a queue (leave path-items out)",
+                "no lease says whether sinks of static destinations read entries without a queue (leave path-items out)",
             ));
         }
         items

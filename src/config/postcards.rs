@@ -1,4 +1,4 @@
-//! The settings of postcards: what a host tells of packets without changing any.
+//! The settings of postcards: what a host reports of packets without changing any.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;
 use crate::model::{NodeId, QueueRule, ReportVersion, TunnelKind};
 
-/// The drops that are told.
+/// The drops that are reported.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum DropsChoice {
     /// no drops
@@ -107,11 +107,11 @@ impl InnerChoice {
 /// Options of `hostint postcards`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PostcardsOptions {
-    /// Tell the packets that this host drops, with the kernel's reasons (this, --hops or --queue is required)
+    /// Report the packets that this host drops, with the kernel's reasons (this, --hops or --queue is required)
     #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub drops: Option<DropsChoice>,
 
-    /// Tell the time that packets take through this host, from interface to interface, with and without the queue
+    /// Report the time that packets take through this host, from interface to interface, with and without the queue
     #[arg(long, help_heading = ESSENTIALS, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub hops: Option<HopsChoice>,
 
@@ -124,7 +124,7 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub local: Option<bool>,
 
-    /// Tell when packets wait in the queues of this interface, and whose they are: from a packet that took as long as the
+    /// Report when packets wait in the queues of this interface, and whose they are: from a packet that took as long as the
     /// trigger, or found as many bytes there (trigger:200k), until below the reset [default: half of it], and at most
     /// quota packets [default: 1024]; queue:N stands for that queue alone; several words and patterns of names are possible
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV=trigger:TIME[,reset:TIME][,quota:N]", value_delimiter = ' ')]
@@ -139,7 +139,7 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = MEASURING, value_name = "WHICH")]
     pub netns: Option<NetnsChoice>,
 
-    /// Count drops for these reasons of the kernel, and do not tell their flows, separated by commas; none: tell all
+    /// Count drops for these reasons of the kernel, and do not report their flows, separated by commas; none: report all
     /// [default: reasons that are no loss, see hostint-postcards(8)]
     #[arg(long, help_heading = MEASURING, value_name = "LIST", value_delimiter = ',')]
     pub ignored_reasons: Vec<String>,
@@ -160,15 +160,15 @@ pub struct PostcardsOptions {
     #[command(flatten)]
     pub identity: IdentityOptions,
 
-    /// Tell a flow's drops or hops at once, and again at most once in this time, from 100ms [default: 1s]
+    /// Report a flow's drops or hops at once, and again at most once in this time, from 100ms [default: 1s]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
     pub report_period: Option<TimeSpan>,
 
-    /// Tell a flow at once if its time through this host changed by this; 0s: never [default: 20us]
+    /// Report a flow at once if its time through this host changed by this; 0s: never [default: 20us]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
     pub latency_step: Option<TimeSpan>,
 
-    /// Tell a flow's changes of time and of interfaces at most once in this time [default: 100ms]
+    /// Report a flow's changes of time and of interfaces at most once in this time [default: 100ms]
     #[arg(long, help_heading = REPORTS, value_name = "TIME")]
     pub latency_hold: Option<TimeSpan>,
 
@@ -184,12 +184,12 @@ pub struct PostcardsOptions {
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_flows: Option<u32>,
 
-    /// Begin at most this many flows of drops a second, and of hops; packets of others are counted, and not told by
+    /// Begin at most this many flows of drops a second, and of hops; packets of others are counted, and not reported by
     /// flow; 0: no limit [default: 10000]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_new_flows: Option<u32>,
 
-    /// Tell at most this many flows of drops a second, and of hops; the others' turn comes later; 0: no limit
+    /// Report at most this many flows of drops a second, and of hops; the others' turn comes later; 0: no limit
     /// [default: 10000]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_reports: Option<u32>,
@@ -218,7 +218,7 @@ pub struct PostcardsConfig {
     pub node_id: Option<NodeId>,
     pub collectors: Vec<String>,
     pub report_format: PostcardFormat,
-    /// What this host tells of itself; `None`: nothing.
+    /// What this host says of itself; `None`: nothing.
     pub identity: Option<IdentitySettings>,
     /// Names of reasons. The running kernel may not know all of them.
     pub ignored_reasons: Vec<String>,

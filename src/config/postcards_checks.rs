@@ -13,7 +13,7 @@ const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 const MOST_DEVS: usize = 64;
 
 impl PostcardsOptions {
-    /// Faults in what is to be told.
+    /// Faults in what is to be reported.
     pub(super) fn check_choices(&self, faults: &mut Vec<Fault>) {
         let sends_hops = self.hops.is_some_and(|hops| hops != HopsChoice::None);
         match (self.drops, self.hops) {
@@ -21,11 +21,11 @@ impl PostcardsOptions {
             _ if sends_hops || !self.queue.is_empty() => {}
             (None, None) => faults.push(missing(
                 "drops",
-                "nothing to tell (try --drops, --hops or --queue)",
+                "nothing to report (try --drops, --hops or --queue)",
             )),
             _ => faults.push(fault(
                 &["drops", "hops"],
-                "nothing is left to tell (try drops = \"all\" or hops = \"all\")",
+                "nothing is left to report (try drops = \"all\" or hops = \"all\")",
             )),
         }
         if sends_hops && self.dev.is_empty() {
@@ -51,7 +51,7 @@ impl PostcardsOptions {
         }
     }
 
-    /// Faults in the reasons that are not told.
+    /// Faults in the reasons that are not reported.
     pub(super) fn check_ignored(&self, faults: &mut Vec<Fault>) {
         if self.ignored_reasons == [TELL_ALL] {
             return;

@@ -9,7 +9,7 @@ use super::mistake::{Fault, fault};
 use super::size::Size;
 use crate::model::{QueueLimits, QueueMeasure, QueueRule};
 
-/// The packets of an episode that are told unless another number is given.
+/// The packets of an episode that are reported unless another number is given.
 const USUAL_QUOTA: u32 = 1024;
 const MOST_QUOTA: u32 = 65_536;
 
@@ -55,7 +55,7 @@ pub struct QueueOptions {
     #[arg(long, value_name = "TIME|BYTES")]
     pub reset: Option<String>,
 
-    /// Packets of an episode that are told [default: 1024]
+    /// Packets of an episode that are reported [default: 1024]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=MOST_QUOTA as i64))]
     pub quota: Option<u32>,
 }

@@ -30,7 +30,7 @@ pub struct SinkConfig {
     pub xdp_mode: XdpMode,
     /// Arrival times come from the network card, if its driver provides them.
     pub nic_timestamps: bool,
-    /// Collectors are told how long packets wait in this host.
+    /// It is reported to collectors how long packets wait in this host.
     pub host_times: bool,
     pub over_tcp_udp: bool,
     pub extension_udp: bool,
@@ -59,7 +59,7 @@ pub struct SinkConfig {
     pub node_id_word: bool,
     /// Reports quote the headers of packets.
     pub packet_headers: bool,
-    /// What this host tells of itself; `None`: nothing.
+    /// What this host says of itself; `None`: nothing.
     pub identity: Option<IdentitySettings>,
     /// The error of this host's clock in ns, as its operator states it.
     pub clock_error_ns: Option<NonZeroU32>,

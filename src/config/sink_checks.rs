@@ -48,7 +48,7 @@ pub(super) fn check_host_times(
     } else if asked && collectors.is_empty() {
         faults.push(fault(
             &["host-times"],
-            "how long packets wait in this host is told to collectors, and there is none (try --collector 192.0.2.9)",
+            "how long packets wait in this host is reported to collectors, and there is none (try --collector 192.0.2.9)",
         ));
     }
 }

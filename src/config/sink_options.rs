@@ -77,7 +77,7 @@ pub struct SinkOptions {
     #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub nic_timestamps: Option<bool>,
 
-    /// Tell collectors how long packets wait in this host: what it tags in send buffers, in the stack and in the queue of the
+    /// Report to collectors how long packets wait in this host: what it tags in send buffers, in the stack and in the queue of the
     /// interface, and what it receives until the application reads it
     #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub host_times: Option<bool>,
@@ -151,7 +151,7 @@ pub struct SinkOptions {
     #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_node_id_word: Option<bool>,
 
-    /// Tell of a packet's headers only the flow that they name
+    /// Report of a packet's headers only the flow that they name
     #[arg(long, help_heading = REPORTS, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub no_packet_headers: Option<bool>,
 

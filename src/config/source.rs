@@ -88,8 +88,8 @@ pub struct SourceOptions {
     #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub max_flows: Option<u32>,
 
-    /// Tell this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a
-    /// sink the sink's daemon tells its own collectors; needs --foreground
+    /// Report to this collector, default port 32766, which host this is and what it tagged; may be repeated. On a host with a
+    /// sink the sink's daemon reports to its own collectors; needs --foreground
     #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub collector: Vec<String>,
 
@@ -126,7 +126,7 @@ pub struct SourceSetup {
     pub force: bool,
     /// Those that the source's daemon tells which host this is.
     pub collectors: Vec<String>,
-    /// What this host tells of itself; `None`: nothing.
+    /// What this host says of itself; `None`: nothing.
     pub identity: Option<IdentitySettings>,
     /// The error of this host's clock in ns, as its operator states it.
     pub clock_error_ns: Option<NonZeroU32>,

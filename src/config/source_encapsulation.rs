@@ -16,7 +16,7 @@ pub enum SourceEncapsulation {
 }
 
 /// Why destinations without leases do not go with `--encap options` or `--encap tunnel`.
-pub const FORM_UNKNOWN: &str = "no lease tells which form of packets their sinks read (try to attach the source with --compat \
+pub const FORM_UNKNOWN: &str = "no lease says which form of packets their sinks read (try to attach the source with --compat \
      host-int for sinks of Host-INT, or with --encap over-tcp-udp for those of hostint)";
 
 /// The word for `Tunnel`.
@@ -49,7 +49,7 @@ impl SourceEncapsulation {
                 "XDP cannot see whether a checksum is finished, so int-md is not possible there (try --hook tc-ingress)",
             ),
             (SourceHook::Xdp, Encapsulation::VxlanGpe) => Some(
-                "XDP cannot tell superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)",
+                "XDP cannot recognise superpackets, so vxlan-gpe is not possible there (try --hook tc-ingress)",
             ),
             (SourceHook::Xdp, Encapsulation::Ioam) => {
                 Some("ioam is not possible at XDP (try --hook tc-ingress)")

@@ -1,4 +1,4 @@
-//! The settings of `hostint tcp`: which connections' state is read, and what is told of them to whom.
+//! The settings of `hostint tcp`: which connections' state is read, and what is reported of them to whom.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::node_name::{IdentityOptions, IdentitySettings};
 use super::receivers::check_receivers;
 use crate::model::NodeId;
 
-/// When a connection is told.
+/// When a connection is reported.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum TcpReportChoice {
     /// when it is seen first, when something else limits it, after a retransmission timeout, and when it ends
@@ -87,7 +87,7 @@ pub struct TcpOptions {
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_connections: Option<u32>,
 
-    /// Tell at most this many endings a second; others are counted; 0: no limit [default: 10000]
+    /// Report at most this many endings a second; others are counted; 0: no limit [default: 10000]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub max_endings: Option<u32>,
 
@@ -111,7 +111,7 @@ pub struct TcpConfig {
     /// `None`: that of this host's sink or source.
     pub node_id: Option<NodeId>,
     pub collectors: Vec<String>,
-    /// What this host tells of itself; `None`: nothing.
+    /// What this host says of itself; `None`: nothing.
     pub identity: Option<IdentitySettings>,
     pub report_period: TimeSpan,
     pub report: TcpReportChoice,

@@ -38,12 +38,12 @@ pub struct TransitOptions {
     #[arg(long, help_heading = MEASURING, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(104..=65535))]
     pub mtu: Option<u32>,
 
-    /// Tell this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On
+    /// Report to this collector, default port 32766, which host this is and what it knows about its clock; may be repeated. On
     /// a host with a sink or source whose daemon runs, that daemon does so
     #[arg(long, help_heading = REPORTS, value_name = "HOST[:PORT]", value_delimiter = ',')]
     pub collector: Vec<String>,
 
-    /// Tell collectors how long packets wait in the queues of these interfaces, and count these times in TCP option 114
+    /// Report to collectors how long packets wait in the queues of these interfaces, and count these times in TCP option 114
     #[arg(long, help_heading = MEASURING, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub waits: Option<bool>,
 
@@ -71,7 +71,7 @@ pub struct TransitSetup {
     pub devs: Vec<String>,
     pub http: Option<String>,
     pub collectors: Vec<String>,
-    /// What this host tells of itself; `None`: nothing.
+    /// What this host says of itself; `None`: nothing.
     pub identity: Option<IdentitySettings>,
     pub transit: TransitConfig,
 }
@@ -118,7 +118,7 @@ impl TransitOptions {
         if waits && self.collector.is_empty() && carriers.tcp_int.is_none() {
             faults.push(fault(
                 &["waits"],
-                "waits are told to collectors, and there is none (try --collector 192.0.2.9)",
+                "waits are reported to collectors, and there is none (try --collector 192.0.2.9)",
             ));
         }
         let identity = self.identity.check(&mut faults);

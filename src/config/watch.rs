@@ -23,7 +23,7 @@ const USUAL_PURPOSES: [WatchPurpose; 2] = [WatchPurpose::Int, WatchPurpose::Tcp]
 /// A rule's keys. A packet must match one value of each list; a key that is left out matches all packets.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WatchOptions {
-    /// What the rule is for: int (packets that a source tags), tcp (connections that hostint tcp tells), postcards (packets
+    /// What the rule is for: int (packets that a source tags), tcp (connections that hostint tcp reports), postcards (packets
     /// that hostint postcards times) [default: int,tcp]
     #[arg(long = "for", value_name = "WHAT", value_delimiter = ',', value_parser = purposes())]
     pub purposes: Vec<WatchPurpose>,

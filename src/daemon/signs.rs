@@ -49,7 +49,7 @@ pub struct GiveSigns {
 
 impl<D: ShowsSigns> Duty<D> for GiveSigns {
     fn task(&self) -> &'static str {
-        "tell the service manager"
+        "notify the service manager"
     }
 
     fn wakes<'a>(&'a self, _daemon: &'a D, wait: &mut Wait<'a>) {

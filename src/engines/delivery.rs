@@ -21,7 +21,7 @@ pub(super) struct EngineDelivery {
     deadline: Receiver<Instant>,
     /// The time to give up, if it was received.
     give_up: Option<Instant>,
-    tell: fn(&str),
+    warn: fn(&str),
     /// The time when a refusal may be logged again.
     next_refusal: Option<Instant>,
     /// The reason that was logged last. It is said once.
@@ -32,13 +32,13 @@ impl EngineDelivery {
     pub(super) fn new(
         counts: Arc<DeliveryCounts>,
         deadline: Receiver<Instant>,
-        tell: fn(&str),
+        warn: fn(&str),
     ) -> Self {
         Self {
             counts,
             deadline,
             give_up: None,
-            tell,
+            warn,
             next_refusal: None,
             said: None,
         }
@@ -124,6 +124,6 @@ impl EngineDelivery {
     }
 
     pub(super) fn say(&self, what: std::fmt::Arguments<'_>) {
-        (self.tell)(&format!("{}: {what}", self.counts.name()));
+        (self.warn)(&format!("{}: {what}", self.counts.name()));
     }
 }

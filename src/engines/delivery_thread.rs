@@ -32,12 +32,12 @@ impl DeliveryThread {
     pub(super) fn start(
         name: String,
         counts: Arc<DeliveryCounts>,
-        tell: fn(&str),
+        warn: fn(&str),
         run: impl FnOnce(EngineDelivery) + Send + 'static,
     ) -> io::Result<Self> {
         let (end, deadline) = mpsc::channel();
         let (ending, ended) = mpsc::channel::<()>();
-        let delivery = EngineDelivery::new(Arc::clone(&counts), deadline, tell);
+        let delivery = EngineDelivery::new(Arc::clone(&counts), deadline, warn);
         let thread = thread::Builder::new().name(name).spawn(move || {
             // Closed when the thread ends, even by a panic.
             let _ending = ending;

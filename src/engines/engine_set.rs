@@ -21,19 +21,19 @@ pub struct Engines {
     run: RunId,
     most_bytes: usize,
     patience: Patience,
-    tell: fn(&str),
+    warn: fn(&str),
     running: Vec<DeliveryThread>,
     outlets: Vec<Outlet>,
 }
 
 impl Engines {
     /// Makes an empty set. About `most_bytes` of reports may wait for each engine; `tell` logs troubles and their end.
-    pub fn new(run: RunId, most_bytes: usize, patience: Patience, tell: fn(&str)) -> Self {
+    pub fn new(run: RunId, most_bytes: usize, patience: Patience, warn: fn(&str)) -> Self {
         Self {
             run,
             most_bytes,
             patience,
-            tell,
+            warn,
             running: Vec::new(),
             outlets: Vec::new(),
         }
@@ -51,7 +51,7 @@ impl Engines {
         ));
         let (queue, batches) = mpsc::channel();
         let name = format!("engine-{}", engine.name());
-        let thread = DeliveryThread::start(name, Arc::clone(&counts), self.tell, |delivery| {
+        let thread = DeliveryThread::start(name, Arc::clone(&counts), self.warn, |delivery| {
             let runner = Runner {
                 engine,
                 batches,

@@ -60,14 +60,14 @@ pub struct NameExchange {
     /// Nothing is told before it is known.
     own: Option<OwnName>,
     /// What this host told the hosts of its sinks.
-    told: HashMap<IpAddr, Telling>,
+    sent: HashMap<IpAddr, SentName>,
     /// The newest answer that this host's sink gave to each source, until when it counts.
     receipts: HashMap<IpAddr, (NameReceipt, u64)>,
     heard: Vec<HeardName>,
 }
 
 #[derive(Clone, Copy)]
-struct Telling {
+struct SentName {
     receipt: NameReceipt,
     is_answered: bool,
     next_ns: u64,
@@ -78,7 +78,7 @@ impl NameExchange {
     /// Sets what this host tells. A change is told with the next full answers.
     pub fn set_own(&mut self, own: OwnName) {
         if self.own.as_ref() != Some(&own) {
-            self.told.clear();
+            self.sent.clear();
             self.own = Some(own);
         }
     }
@@ -97,8 +97,8 @@ impl NameExchange {
         now_ns: u64,
     ) -> Option<OutgoingName> {
         let to = pair.dest;
-        let before = self.told.get(&to).copied();
-        if payload.len() != FULL_LEN || before.is_some_and(|told| now_ns < told.next_ns) {
+        let before = self.sent.get(&to).copied();
+        if payload.len() != FULL_LEN || before.is_some_and(|sent| now_ns < sent.next_ns) {
             return None;
         }
         let own = self.own.clone()?;
@@ -107,17 +107,17 @@ impl NameExchange {
         if !has_daemon || before.is_none() && !self.has_room(now_ns) {
             return None;
         }
-        let retry_ns = before.map_or(FIRST_RETRY_NS, |told| match told.is_answered {
+        let retry_ns = before.map_or(FIRST_RETRY_NS, |sent| match sent.is_answered {
             true => FIRST_RETRY_NS,
-            false => (2 * told.retry_ns).min(AGAIN_NS),
+            false => (2 * sent.retry_ns).min(AGAIN_NS),
         });
-        let telling = Telling {
+        let sending = SentName {
             receipt,
             is_answered: false,
             next_ns: now_ns + retry_ns,
             retry_ns,
         };
-        self.told.insert(to, telling);
+        self.sent.insert(to, sending);
         Some(outgoing(own, receipt, false, (from, to), keeper.key))
     }
 
@@ -152,12 +152,12 @@ impl NameExchange {
         let message = name::decode(payload, from, to, keeper.key).ok()?;
         let receipt = message.receipt;
         if message.is_answer {
-            let told = self.told.get_mut(&from)?;
-            if told.is_answered || told.receipt != receipt {
+            let sent = self.sent.get_mut(&from)?;
+            if sent.is_answered || sent.receipt != receipt {
                 return None;
             }
-            told.is_answered = true;
-            told.next_ns = now_ns + AGAIN_NS;
+            sent.is_answered = true;
+            sent.next_ns = now_ns + AGAIN_NS;
             self.hear(from, message);
             return None;
         }
@@ -184,10 +184,10 @@ impl NameExchange {
 
     /// Forgets the sinks that were not told for long, if there are very many. Returns whether one more has room.
     fn has_room(&mut self, now_ns: u64) -> bool {
-        if self.told.len() >= MOST {
-            self.told.retain(|_, told| now_ns < told.next_ns);
+        if self.sent.len() >= MOST {
+            self.sent.retain(|_, sent| now_ns < sent.next_ns);
         }
-        self.told.len() < MOST
+        self.sent.len() < MOST
     }
 }
 

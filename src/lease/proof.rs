@@ -321,8 +321,8 @@ impl Proof {
 
     /// Entries of a stack that the sink reads; before the first answer, as an earlier daemon learned it.
     fn stack(&self) -> u8 {
-        let told = self.answer.as_ref();
-        told.map_or(self.adopted_stack, |answer| answer.capabilities.stack())
+        let answer = self.answer.as_ref();
+        answer.map_or(self.adopted_stack, |answer| answer.capabilities.stack())
     }
 
     /// The ways that are open.
@@ -343,16 +343,16 @@ impl Proof {
 
     /// What the kernel and status are told.
     pub(super) fn known(&self, ours: &OwnTagging) -> PathProof {
-        let told = self.answer.map(|answer| answer.capabilities);
+        let answer = self.answer.map(|answer| answer.capabilities);
         PathProof {
             ways: self.ways(ours),
             eaten: self.verdicts.with(FormVerdict::Failed),
             tos_changed: self.tos_changed,
             longest: self.longest(),
             stack: self.stack(),
-            reads_items: told.map_or(self.adopted_items, Capabilities::path_items),
-            udp_superpackets: told.map_or(self.adopted_segments, Capabilities::udp_superpackets),
-            option_114: told.is_some_and(Capabilities::option_114),
+            reads_items: answer.map_or(self.adopted_items, Capabilities::path_items),
+            udp_superpackets: answer.map_or(self.adopted_segments, Capabilities::udp_superpackets),
+            option_114: answer.is_some_and(Capabilities::option_114),
             vouched_ns: self.vouched_ns,
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),

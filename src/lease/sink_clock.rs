@@ -36,9 +36,10 @@ impl SinkAnswers {
     fn drift(&self) -> Option<Drift> {
         match self.steering {
             ClockSteering::BEYOND => None,
-            told => Some(
+            known => Some(
                 Drift::CRYSTALS.steered(
-                    told.most_ppb()
+                    known
+                        .most_ppb()
                         .map_or(STEERED_PPB, |ppb| ppb + CORRECTION_PPB),
                 ),
             ),

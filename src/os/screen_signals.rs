@@ -16,7 +16,7 @@ pub enum ScreenSignal {
 }
 
 /// Passes signals to `tell` from now on, instead of their usual effect. Must run before other threads are started.
-pub fn listen(tell: impl Fn(ScreenSignal) + Send + 'static) -> io::Result<()> {
+pub fn listen(send: impl Fn(ScreenSignal) + Send + 'static) -> io::Result<()> {
     let mut signals = SigSet::empty();
     for signal in [
         Signal::SIGINT,
@@ -31,7 +31,7 @@ pub fn listen(tell: impl Fn(ScreenSignal) + Send + 'static) -> io::Result<()> {
     signals.thread_block()?;
     thread::Builder::new().spawn(move || {
         while let Ok(signal) = signals.wait() {
-            tell(match signal {
+            send(match signal {
                 Signal::SIGTSTP => ScreenSignal::Stop,
                 Signal::SIGCONT => ScreenSignal::GoOn,
                 _ => ScreenSignal::End,

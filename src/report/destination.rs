@@ -69,7 +69,7 @@ impl Destination {
     }
 
     /// Sends an identity, or evidence about clocks. It is no report, and more follows soon: whether it left is not counted.
-    pub(super) fn tell(&self, sockets: &Sockets, identity: &[u8]) {
+    pub(super) fn send_unnumbered(&self, sockets: &Sockets, identity: &[u8]) {
         let _ = sockets.send(identity, self.address);
     }
 

@@ -217,7 +217,7 @@ impl Emitter {
 
     fn report_all(&self) {
         for collector in &self.collectors {
-            collector.tell(&self.sockets, &self.datagram);
+            collector.send_unnumbered(&self.sockets, &self.datagram);
         }
     }
 
@@ -228,7 +228,7 @@ impl Emitter {
         }
         for datagram in report_clock::emit(evidence, time_s) {
             for collector in &self.collectors {
-                collector.tell(&self.sockets, &datagram);
+                collector.send_unnumbered(&self.sockets, &datagram);
             }
         }
     }
@@ -240,7 +240,7 @@ impl Emitter {
         }
         for datagram in report_path::emit(report) {
             for collector in &self.collectors {
-                collector.tell(&self.sockets, &datagram);
+                collector.send_unnumbered(&self.sockets, &datagram);
             }
         }
     }
@@ -258,7 +258,7 @@ impl Emitter {
     pub fn send_option_hops(&mut self, report: &OptionHopsReport) {
         for datagram in report_option_hops::emit(report) {
             for collector in &mut self.collectors {
-                collector.tell(&self.sockets, &datagram);
+                collector.send_unnumbered(&self.sockets, &datagram);
             }
         }
     }

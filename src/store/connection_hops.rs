@@ -21,10 +21,10 @@ type TcpWorst = (WorstHop, Option<NodeId>);
 pub struct WaitingTcpHops(HashMap<HopKey, TcpWorst>);
 
 impl WaitingTcpHops {
-    pub fn add(&mut self, node: NodeId, told: &TcpReport, begin_ns: u64) {
-        let option = told.sample.option.as_ref();
+    pub fn add(&mut self, node: NodeId, reported: &TcpReport, begin_ns: u64) {
+        let option = reported.sample.option.as_ref();
         if let Some(worst) = option.and_then(|option| option.worst.as_ref()) {
-            self.keep((node, told.id, begin_ns), (worst.sample, worst.node));
+            self.keep((node, reported.id, begin_ns), (worst.sample, worst.node));
         }
     }
 

@@ -79,11 +79,11 @@ impl WaitingConnections {
     /// Adds the state of a connection, and what it adds to earlier ones. Times are those of the arrival, as in all
     /// figures of a collector.
     pub fn add(&mut self, report: &ConnectionReport, growth: &TcpGrowth, time_ns: u64) {
-        let (node, told) = (report.node, &report.connection);
+        let (node, reported) = (report.node, &report.connection);
         let begin_ns = RollUpLevel::TenSeconds.floor(time_ns);
-        let name = (node, told.id);
-        self.last.add(node, told, time_ns);
-        let tcp = &told.sample.tcp;
+        let name = (node, reported.id);
+        self.last.add(node, reported, time_ns);
+        let tcp = &reported.sample.tcp;
         let state = PeriodState {
             limited: growth.limited,
             srtt_us: tcp.srtt_us,
@@ -93,11 +93,11 @@ impl WaitingConnections {
             counts: growth.counts,
         };
         self.add_state((name, begin_ns), state);
-        self.hops.add(node, told, begin_ns);
+        self.hops.add(node, reported, begin_ns);
         let key = |limited| LimitSumKey {
             begin_ns,
             node,
-            peer: told.peer(),
+            peer: reported.peer(),
             limited,
         };
         for limited in Limit::ALL {
@@ -155,16 +155,17 @@ impl ConnectionsWriter {
     pub fn write(
         &mut self,
         conn: &mut Connection,
-        told: &WaitingConnections,
+        reported: &WaitingConnections,
         before_ns: u64,
     ) -> rusqlite::Result<()> {
         let transaction = conn.transaction()?;
         create(&transaction)?;
-        write_last(&transaction, told)?;
-        write_states(&transaction, told)?;
-        write_sums(&transaction, told)?;
-        told.hops.write(&transaction)?;
-        let rows = told.last.len() + told.states.len() + told.sums.len() + told.hops.len();
+        write_last(&transaction, reported)?;
+        write_states(&transaction, reported)?;
+        write_sums(&transaction, reported)?;
+        reported.hops.write(&transaction)?;
+        let rows =
+            reported.last.len() + reported.states.len() + reported.sums.len() + reported.hops.len();
         let count = self.since_counted.add(rows);
         for table in TABLES {
             table.forget(&transaction, before_ns)?;
@@ -176,28 +177,34 @@ impl ConnectionsWriter {
     }
 }
 
-fn write_last(transaction: &Transaction<'_>, told: &WaitingConnections) -> rusqlite::Result<()> {
+fn write_last(
+    transaction: &Transaction<'_>,
+    reported: &WaitingConnections,
+) -> rusqlite::Result<()> {
     let mut put = transaction.prepare_cached(
         "INSERT INTO tcp_connection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET first_ns = min(first_ns, excluded.first_ns), last_ns = excluded.last_ns,
              ended = excluded.ended, limited = excluded.limited, retransmitted = excluded.retransmitted,
              bytes = excluded.bytes, srtt_us = excluded.srtt_us, told = excluded.told",
     )?;
-    for (node, told, time_ns) in told.last.iter() {
-        let tcp = &told.sample.tcp;
-        let age_ns = told.sample.time_ns.saturating_sub(told.known_since_ns());
-        let Ok(text) = serde_json::to_string(told) else {
+    for (node, reported, time_ns) in reported.last.iter() {
+        let tcp = &reported.sample.tcp;
+        let age_ns = reported
+            .sample
+            .time_ns
+            .saturating_sub(reported.known_since_ns());
+        let Ok(text) = serde_json::to_string(reported) else {
             continue;
         };
         put.execute(rusqlite::params![
             i64::from(node.0),
-            signed(told.id),
-            name_bytes(&(told.sample.flow.without_vlans(), None, None)),
-            address_bytes(told.peer()),
+            signed(reported.id),
+            name_bytes(&(reported.sample.flow.without_vlans(), None, None)),
+            address_bytes(reported.peer()),
             signed(time_ns.saturating_sub(age_ns)),
             signed(time_ns),
-            told.why.is_last(),
-            told.limited.number(),
+            reported.why.is_last(),
+            reported.limited.number(),
             tcp.total_retrans,
             signed(tcp.bytes_acked.saturating_add(tcp.bytes_received)),
             tcp.srtt_us,
@@ -207,7 +214,10 @@ fn write_last(transaction: &Transaction<'_>, told: &WaitingConnections) -> rusql
     Ok(())
 }
 
-fn write_states(transaction: &Transaction<'_>, told: &WaitingConnections) -> rusqlite::Result<()> {
+fn write_states(
+    transaction: &Transaction<'_>,
+    reported: &WaitingConnections,
+) -> rusqlite::Result<()> {
     let mut put = transaction.prepare_cached(
         "INSERT INTO tcp_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET limited = excluded.limited, srtt_us = excluded.srtt_us,
@@ -216,7 +226,7 @@ fn write_states(transaction: &Transaction<'_>, told: &WaitingConnections) -> rus
              retransmitted = retransmitted + excluded.retransmitted, spurious = spurious + excluded.spurious,
              timeouts = timeouts + excluded.timeouts",
     )?;
-    for (((node, id), begin_ns), state) in &told.states {
+    for (((node, id), begin_ns), state) in &reported.states {
         let counts = &state.counts;
         put.execute(rusqlite::params![
             i64::from(node.0),
@@ -237,14 +247,17 @@ fn write_states(transaction: &Transaction<'_>, told: &WaitingConnections) -> rus
     Ok(())
 }
 
-fn write_sums(transaction: &Transaction<'_>, told: &WaitingConnections) -> rusqlite::Result<()> {
+fn write_sums(
+    transaction: &Transaction<'_>,
+    reported: &WaitingConnections,
+) -> rusqlite::Result<()> {
     let mut put = transaction.prepare_cached(
         "INSERT INTO tcp_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET us = us + excluded.us, acked = acked + excluded.acked,
              received = received + excluded.received, retransmitted = retransmitted + excluded.retransmitted,
              spurious = spurious + excluded.spurious, timeouts = timeouts + excluded.timeouts",
     )?;
-    for (key, (us, counts)) in &told.sums {
+    for (key, (us, counts)) in &reported.sums {
         put.execute(rusqlite::params![
             signed(key.begin_ns),
             i64::from(key.node.0),

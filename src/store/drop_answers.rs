@@ -112,7 +112,7 @@ pub fn series(conn: &Connection, span: Span, points: usize) -> rusqlite::Result<
 }
 
 /// True if a host reported drops in the span.
-fn tells(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> {
+fn reports_drops(conn: &Connection, node: NodeId, span: Span) -> rusqlite::Result<bool> {
     let [since, until] = touched(span);
     let mut ask = conn.prepare_cached(
         "SELECT 1 FROM drop_teller WHERE begin_ns >= ? AND begin_ns < ? AND node = ? LIMIT 1",
@@ -130,7 +130,7 @@ struct ReportedDrops {
 
 /// A flow's drops by the source, the sink, or others; adds them to `told`.
 fn add(
-    told: &mut ReportedDrops,
+    reported: &mut ReportedDrops,
     (source, sink): (NodeId, NodeId),
     (node, position, tagged_by): (i64, i64, i64),
     segments: u64,
@@ -139,23 +139,23 @@ fn add(
     let position = u8::try_from(position).ok();
     let to = match position.and_then(DropPosition::from_number) {
         Some(DropPosition::BehindTag) if is(source, node) && is(source, tagged_by) => {
-            &mut told.pair.behind_tag
+            &mut reported.pair.behind_tag
         }
         Some(DropPosition::BeforeStrip | DropPosition::Between)
             if is(sink, node) && is(source, tagged_by) =>
         {
-            &mut told.pair.before_strip
+            &mut reported.pair.before_strip
         }
         Some(DropPosition::Between | DropPosition::BeforeStrip | DropPosition::BehindTag)
             if is(source, tagged_by) && !is(source, node) =>
         {
             if let Ok(node) = u32::try_from(node) {
-                let at = told.between.entry(NodeId(node)).or_default();
+                let at = reported.between.entry(NodeId(node)).or_default();
                 *at = at.saturating_add(segments);
             }
-            &mut told.pair.between
+            &mut reported.pair.between
         }
-        Some(DropPosition::BehindStrip) if is(sink, node) => &mut told.pair.behind_strip,
+        Some(DropPosition::BehindStrip) if is(sink, node) => &mut reported.pair.behind_strip,
         _ => return,
     };
     *to = to.saturating_add(segments);
@@ -177,8 +177,8 @@ pub fn split_pairs(
     let mut worst: Vec<&mut PairFigures> = pairs.iter_mut().collect();
     worst.sort_by_key(|pair| std::cmp::Reverse(lost(pair)));
     for pair in worst.into_iter().take(MOST_SPLIT) {
-        let told = of_pair(conn, (pair.source, pair.sink), span)?;
-        pair.loss_split = split(lost(pair), &told.pair);
+        let reported = of_pair(conn, (pair.source, pair.sink), span)?;
+        pair.loss_split = split(lost(pair), &reported.pair);
     }
     Ok(())
 }
@@ -186,8 +186,8 @@ pub fn split_pairs(
 /// Splits the loss of a flow, if any host reports drops.
 pub fn split_flow(conn: &Connection, flow: &mut FlowFigures, span: Span) -> rusqlite::Result<()> {
     if let Some(pair) = flow.source.zip(flow.sink) {
-        let told = of_flow(conn, &flow.flow, pair, span)?;
-        flow.loss_split = split(flow.figures.shown().lost, &told.pair);
+        let reported = of_flow(conn, &flow.flow, pair, span)?;
+        flow.loss_split = split(flow.figures.shown().lost, &reported.pair);
     }
     Ok(())
 }
@@ -211,28 +211,28 @@ pub fn loss_of_flow(
     let Some(pair) = flow.source.zip(flow.sink) else {
         return Ok(None);
     };
-    let told = of_flow(conn, &flow.flow, pair, span)?;
-    Ok(by_host(flow.figures.shown().lost, told))
+    let reported = of_flow(conn, &flow.flow, pair, span)?;
+    Ok(by_host(flow.figures.shown().lost, reported))
 }
 
-fn by_host(lost: u64, told: ReportedDrops) -> Option<LossByHost> {
-    let between = told.between.into_iter();
+fn by_host(lost: u64, reported: ReportedDrops) -> Option<LossByHost> {
+    let between = reported.between.into_iter();
     let mut at: Vec<LossAt> = between
         .map(|(node, segments)| LossAt { node, segments })
         .collect();
     at.sort_by_key(|one| std::cmp::Reverse(one.segments));
     Some(LossByHost {
-        split: split(lost, &told.pair)?,
+        split: split(lost, &reported.pair)?,
         at,
     })
 }
 
 /// `None` if nothing was lost or dropped, or if no host reports drops.
-fn split(lost: u64, told: &PairDrops) -> Option<LossSplit> {
-    let split = LossSplit::new(lost, told);
+fn split(lost: u64, reported: &PairDrops) -> Option<LossSplit> {
+    let split = LossSplit::new(lost, reported);
     let is_empty = lost == 0 && split.unsplit == 0 && split.behind_strip == 0;
-    let is_told = told.source_reports || told.sink_reports || split.between > 0;
-    (is_told && !is_empty).then_some(split)
+    let is_reported = reported.source_reports || reported.sink_reports || split.between > 0;
+    (is_reported && !is_empty).then_some(split)
 }
 
 /// The segments of a flow that its sink's host dropped behind the strip; 0 if it tells no drops.
@@ -252,9 +252,9 @@ fn of_flow(
     pair: (NodeId, NodeId),
     span: Span,
 ) -> rusqlite::Result<ReportedDrops> {
-    let mut told = begin(conn, pair, span)?;
+    let mut reported = begin(conn, pair, span)?;
     if !exist(conn)? {
-        return Ok(told);
+        return Ok(reported);
     }
     let [since, until] = touched(span);
     let mut ask = conn.prepare_cached(&format!(
@@ -264,18 +264,18 @@ fn of_flow(
     let mut rows = ask.query((since, until, flow_bytes(flow, None)))?;
     while let Some(row) = rows.next()? {
         let place = (row.get(0)?, row.get(1)?, row.get(2)?);
-        add(&mut told, pair, place, count(row, 3)?.segments);
+        add(&mut reported, pair, place, count(row, 3)?.segments);
     }
-    Ok(told)
+    Ok(reported)
 }
 
 fn begin(conn: &Connection, pair: (NodeId, NodeId), span: Span) -> rusqlite::Result<ReportedDrops> {
-    let mut told = ReportedDrops::default();
+    let mut reported = ReportedDrops::default();
     if exist(conn)? {
-        told.pair.source_reports = tells(conn, pair.0, span)?;
-        told.pair.sink_reports = tells(conn, pair.1, span)?;
+        reported.pair.source_reports = reports_drops(conn, pair.0, span)?;
+        reported.pair.sink_reports = reports_drops(conn, pair.1, span)?;
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// What hosts told of a pair: the drops of all flows that the pair measured. Drops of the source host behind its tag that
@@ -285,9 +285,9 @@ fn of_pair(
     pair: (NodeId, NodeId),
     span: Span,
 ) -> rusqlite::Result<ReportedDrops> {
-    let mut told = begin(conn, pair, span)?;
+    let mut reported = begin(conn, pair, span)?;
     if !exist(conn)? {
-        return Ok(told);
+        return Ok(reported);
     }
     let (source, sink) = pair;
     let [since, until] = touched(span);
@@ -316,7 +316,7 @@ fn of_pair(
             with_flow = with_flow.saturating_add(segments);
         }
         if is_measured(conn, &mut of_pair, key, &flow, pair)? {
-            add(&mut told, pair, place, segments);
+            add(&mut reported, pair, place, segments);
         }
     }
     let sums: i64 = conn.query_row(
@@ -331,8 +331,8 @@ fn of_pair(
         ]),
         |row| row.get(0),
     )?;
-    told.pair.without_flow = sums.unsigned_abs().saturating_sub(with_flow);
-    Ok(told)
+    reported.pair.without_flow = sums.unsigned_abs().saturating_sub(with_flow);
+    Ok(reported)
 }
 
 /// True if the store knows the flow from this source to this sink.

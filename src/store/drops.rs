@@ -65,7 +65,7 @@ pub struct WaitingDrops {
     sums: HashMap<SumKey, DropCount>,
     flows: HashMap<FlowDropKey, DropCount>,
     pods: HashMap<PodDropKey, DropCount>,
-    tell: HashSet<(u64, NodeId)>,
+    reporting: HashSet<(u64, NodeId)>,
 }
 
 fn period_of(time_ns: u64) -> u64 {
@@ -74,14 +74,14 @@ fn period_of(time_ns: u64) -> u64 {
 
 impl WaitingDrops {
     pub fn is_empty(&self) -> bool {
-        self.sums.is_empty() && self.flows.is_empty() && self.tell.is_empty()
+        self.sums.is_empty() && self.flows.is_empty() && self.reporting.is_empty()
     }
 
     /// Adds what the sums of a host add. Without any, the host says that it drops nothing new.
     pub fn add_sums(&mut self, node: NodeId, sums: &[DropSum], time_ns: u64) {
         let begin_ns = period_of(time_ns);
-        if self.tell.len() < MOST_WAITING {
-            self.tell.insert((begin_ns, node));
+        if self.reporting.len() < MOST_WAITING {
+            self.reporting.insert((begin_ns, node));
         }
         for DropSum { subject, count } in sums {
             let key = SumKey {
@@ -134,7 +134,7 @@ impl WaitingDrops {
         for (key, count) in other.pods {
             add(&mut self.pods, key, count);
         }
-        self.tell.extend(other.tell);
+        self.reporting.extend(other.reporting);
     }
 }
 
@@ -165,7 +165,7 @@ impl DropsWriter {
         put_pods(&transaction, drops)?;
         let mut put =
             transaction.prepare_cached("INSERT OR IGNORE INTO drop_teller VALUES (?, ?)")?;
-        for (begin_ns, node) in &drops.tell {
+        for (begin_ns, node) in &drops.reporting {
             put.execute((signed(*begin_ns), i64::from(node.0)))?;
         }
         drop(put);

@@ -47,7 +47,7 @@ struct QueueContent {
     /// Coverage that is not in the store yet.
     coverage: Vec<CoverageGrowth>,
     /// What hosts told of drops, connections, hops and queues.
-    told: WaitingHostRecords,
+    host_records: WaitingHostRecords,
 }
 
 /// The reports of one transaction.
@@ -99,7 +99,7 @@ impl StoreFifo {
             hosts: None,
             bases: None,
             coverage: Vec::new(),
-            told: WaitingHostRecords::default(),
+            host_records: WaitingHostRecords::default(),
         };
         Self {
             state: Mutex::new(state),
@@ -154,10 +154,10 @@ impl StoreFifo {
         let first = state.since.is_none();
         state.since.get_or_insert_with(Instant::now);
         state.crowded |= !single;
-        let tell = first || self.is_worth_it(&state);
+        let is_due = first || self.is_worth_it(&state);
         drop(state);
         drop((given_up, paths));
-        if tell {
+        if is_due {
             self.filled.notify_one();
         }
         true
@@ -280,11 +280,11 @@ impl StoreFifo {
 
     /// Adds what hosts told of drops, connections, hops or queues.
     pub fn put_host_records(&self, add: impl FnOnce(&mut WaitingHostRecords)) {
-        add(&mut self.state().told);
+        add(&mut self.state().host_records);
     }
 
     pub fn take_host_records(&self) -> WaitingHostRecords {
-        std::mem::take(&mut self.state().told)
+        std::mem::take(&mut self.state().host_records)
     }
 
     /// Closes the queue. The present reports can still be taken.

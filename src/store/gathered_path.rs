@@ -26,7 +26,7 @@ pub struct GatheredPath {
     pub path: Path,
     pub begin_ns: u64,
     /// How many reports told of it.
-    pub told: u64,
+    pub samples_reported: u64,
     /// The whole path, and then each of its segments.
     pub times: Vec<TimeSums>,
     /// The queue behind each hop, of which only losses are known here, and only those of all packets.
@@ -54,7 +54,7 @@ impl GatheredPath {
             packets,
             path: path.clone(),
             begin_ns,
-            told: 0,
+            samples_reported: 0,
             times: vec![TimeSums::default(); 1 + path.segment_count()],
             queues: vec![TimeSums::default(); queues],
             unseen: Vec::new(),
@@ -68,7 +68,7 @@ impl GatheredPath {
 
     /// Counts packets that were reported.
     pub fn count(&mut self, samples: &[LoggedSample], log: &SampleLog, columns: &mut TimeColumns) {
-        self.told += samples.len() as u64;
+        self.samples_reported += samples.len() as u64;
         for sample in samples {
             log.times(sample, |place, time| {
                 let Some(sums) = self.times.get_mut(place) else {

@@ -48,7 +48,7 @@ impl HostRecordWriter {
     pub fn write(
         &mut self,
         conn: &mut Connection,
-        told: WaitingHostRecords,
+        waiting: WaitingHostRecords,
         before_ns: u64,
     ) -> WaitingHostRecords {
         let WaitingHostRecords {
@@ -56,7 +56,7 @@ impl HostRecordWriter {
             connections,
             hops,
             queues,
-        } = told;
+        } = waiting;
         let mut left = WaitingHostRecords::default();
         if !drops.is_empty() && self.drops.write(conn, &drops, before_ns).is_err() {
             left.drops = drops;

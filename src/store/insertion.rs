@@ -73,7 +73,7 @@ fn add_paths(
             None => false,
         };
         if !is_named {
-            unnamed += path.told;
+            unnamed += path.samples_reported;
         }
     }
     Ok(unnamed)

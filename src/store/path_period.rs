@@ -190,7 +190,7 @@ impl PathPeriod {
         };
         let row = self.row(PathPackets::All, number, path, room);
         let row = self.rows.get_mut(row as usize)?;
-        row.told += 1;
+        row.samples_reported += 1;
         Some(row)
     }
 

@@ -37,7 +37,7 @@ impl PathTail {
     }
 
     /// Says in a path's figures where the slowest of these reports lost their time, and which queues they met.
-    pub fn tell(self, figures: &mut PathFigures) {
+    pub fn put_into(self, figures: &mut PathFigures) {
         let kinds: Vec<SegmentKind> = (figures.segments.iter())
             .map(|one| one.segment.kind)
             .collect();

@@ -122,7 +122,7 @@ pub fn find(
             ..one.figures(presence, period_ns)
         };
         if let Some(tail) = tail {
-            tail.tell(&mut figures);
+            tail.put_into(&mut figures);
         }
         paths.push(figures);
     }

@@ -125,16 +125,16 @@ fn drop_finest(conn: &Connection, slice: u64) -> rusqlite::Result<u64> {
         let first = first.map(|key| level.begin_of(key));
         oldest_ns = oldest_ns.min(first.filter(|ns| *ns < rolled_ns).unwrap_or(u64::MAX));
     }
-    let mut told: Vec<BoundedTable> = Vec::new();
+    let mut bounded: Vec<BoundedTable> = Vec::new();
     for table in drops::TABLES.into_iter().chain(connections::TABLES) {
         if table.exists(conn)? {
             oldest_ns = oldest_ns.min(table.oldest_ns(conn)?.unwrap_or(u64::MAX));
-            told.push(table);
+            bounded.push(table);
         }
     }
     let until_ns = oldest_ns.saturating_add(RollUpLevel::Hour.ns());
     let mut gone = 0;
-    for table in told {
+    for table in bounded {
         if gone < slice {
             gone += table.drop_oldest(conn, until_ns, slice - gone)?;
         }

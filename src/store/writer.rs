@@ -58,7 +58,7 @@ pub struct StoreWriter {
     /// The time of the next attempt after a failure.
     paused: Option<Instant>,
     cleaned: Instant,
-    told: HostRecordWriter,
+    host_records: HostRecordWriter,
     /// How many times the clock had been set back when the marks were last looked at.
     set_back: u64,
     warn: Warn,
@@ -83,7 +83,7 @@ impl StoreWriter {
             next_id: 0,
             paused: None,
             cleaned: Instant::now(),
-            told: HostRecordWriter::default(),
+            host_records: HostRecordWriter::default(),
             set_back: 0,
             warn,
         }
@@ -162,8 +162,10 @@ impl StoreWriter {
         }
         let before_ns = self.age_ns(self.time()).unwrap_or(0);
         let before_ns = before_ns.saturating_sub(self.settings.limits.minutes_ns);
-        let told = self.queue.take_host_records();
-        let left = self.told.write(&mut self.conn, told, before_ns);
+        let host_records = self.queue.take_host_records();
+        let left = self
+            .host_records
+            .write(&mut self.conn, host_records, before_ns);
         if !left.is_empty() {
             self.queue.put_host_records(|waiting| waiting.merge(left));
         }
@@ -303,8 +305,13 @@ impl StoreWriter {
     /// Counts what is not written.
     fn dropped(&self, work: &Work) {
         self.counts.dropped(work.gathered.reports);
-        let told = work.gathered.paths.iter().map(|path| path.told).sum();
-        self.counts.dropped_reported(told);
+        let host_records = work
+            .gathered
+            .paths
+            .iter()
+            .map(|path| path.samples_reported)
+            .sum();
+        self.counts.dropped_reported(host_records);
     }
 
     /// Counts what could not be written, and says why, once.

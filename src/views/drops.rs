@@ -147,11 +147,11 @@ impl fmt::Display for TotalsText<'_> {
             )?;
         }
         let notes = [
-            (totals.ignored, "for reasons that are no loss: not told"),
-            (totals.no_flow, "not IP: not told"),
+            (totals.ignored, "for reasons that are no loss: not reported"),
+            (totals.no_flow, "not IP: not reported"),
             (
                 totals.flow_limited,
-                "of new flows beyond --max-new-flows: not told by flow",
+                "of new flows beyond --max-new-flows: not reported by flow",
             ),
             (
                 totals.places_full,

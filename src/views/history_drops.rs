@@ -16,7 +16,7 @@ pub const CSV: &str = "node reason place interface flow.src flow.sport flow.dst 
 pub fn write(by: DropGrouping, drops: &[DropFigures], hosts: &KnownHosts, out: &mut String) {
     if drops.is_empty() {
         out.push_str(
-            "no host told drops in this time (hostint postcards --drops --collector tells them)\n",
+            "no host reported drops in this time (hostint postcards --drops --collector does)\n",
         );
         return;
     }
@@ -102,7 +102,7 @@ pub fn split_text(split: &LossSplit) -> String {
         None => {
             let reported = split.source_host.unwrap_or(0) + split.sink_host.unwrap_or(0);
             let rest = split.lost.saturating_sub(reported);
-            format!("network and hosts that tell no drops {}", Grouped(rest))
+            format!("network and hosts that report no drops {}", Grouped(rest))
         }
     };
     text += &[

@@ -106,7 +106,7 @@ pub fn write(
 ) {
     if by_flow.is_empty() && between.is_empty() {
         out.push_str(
-            "no host told hops in this time (hostint postcards --hops --collector tells them)\n",
+            "no host reported hops in this time (hostint postcards --hops --collector does)\n",
         );
         return;
     }

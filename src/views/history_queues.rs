@@ -17,7 +17,7 @@ pub const CSV: &str = "node began_ns told_ns interface ifindex queue handle meas
 pub fn write(episodes: &[ReportedEpisode], hosts: &KnownHosts, out: &mut String) {
     if episodes.is_empty() {
         out.push_str(
-            "no host told episodes of queues in this time (hostint postcards --queue --collector tells them)\n",
+            "no host reported episodes of queues in this time (hostint postcards --queue --collector does)\n",
         );
         return;
     }

@@ -49,7 +49,7 @@ pub fn write(answer: &Answer, hosts: &KnownHosts, out: &mut String) {
         }
         Answer::TcpHops { tcp_hops } if tcp_hops.hops.is_empty() => {
             out.push_str(
-                "no worst hop was told in this time (hostint tcp --option asks hops, and hostint transit \
+                "no worst hop was reported in this time (hostint tcp --option asks hops, and hostint transit \
                  --carriers tcp-int answers)\n",
             );
             return;
@@ -58,9 +58,7 @@ pub fn write(answer: &Answer, hosts: &KnownHosts, out: &mut String) {
         _ => return,
     };
     if is_empty {
-        out.push_str(
-            "no host told connections in this time (hostint tcp --collector tells them)\n",
-        );
+        out.push_str("no host reported connections in this time (hostint tcp --collector does)\n");
     } else {
         let _ = write!(out, "{table}");
     }
@@ -85,7 +83,7 @@ fn connections_table(connections: &[ConnectionFigures], hosts: &KnownHosts) -> T
     );
     for one in connections {
         let tcp = &one.connection.sample.tcp;
-        let told = one.int.told();
+        let known = one.int.known();
         let time = |us: Option<u32>| {
             us.map_or_else(String::new, |us| {
                 Nanoseconds(i64::from(us) * 1000).to_string()
@@ -108,8 +106,8 @@ fn connections_table(connections: &[ConnectionFigures], hosts: &KnownHosts) -> T
                 Grouped(tcp.total_retrans.into()).to_string(),
                 tcp.dsack_dups
                     .map_or_else(String::new, |dups| Grouped(dups.into()).to_string()),
-                told.map_or_else(String::new, |told| Grouped(told.lost).to_string()),
-                told.map_or_else(String::new, for_nothing),
+                known.map_or_else(String::new, |known| Grouped(known.lost).to_string()),
+                known.map_or_else(String::new, for_nothing),
                 worst_hop(one, hosts),
             ],
         );
@@ -131,12 +129,12 @@ fn worst_hop(one: &ConnectionFigures, hosts: &KnownHosts) -> String {
 }
 
 /// A row for each hop. A connection may have had several worst hops, one after the other.
-fn hops_table(told: &TcpHops, hosts: &KnownHosts) -> TextTable {
+fn hops_table(known: &TcpHops, hosts: &KnownHosts) -> TextTable {
     let mut table = TextTable::new(
         &["worst hop", "since", "until", "worst state"],
         &["in all hops", "connections", "of"],
     );
-    for hop in &told.hops {
+    for hop in &known.hops {
         let name = match hop.node {
             Some(node) => hosts.named(Some(node)),
             None => format!("hop {}, node not known", hop.hop),
@@ -152,7 +150,7 @@ fn hops_table(told: &TcpHops, hosts: &KnownHosts) -> TextTable {
             [
                 Nanoseconds(latency_ns).to_string(),
                 Grouped(hop.connections).to_string(),
-                Grouped(told.connections).to_string(),
+                Grouped(known.connections).to_string(),
             ],
         );
     }
@@ -160,8 +158,8 @@ fn hops_table(told: &TcpHops, hosts: &KnownHosts) -> TextTable {
 }
 
 /// `>= 12`: the retransmissions that INT proves needless; nothing if it proves none.
-fn for_nothing(told: IntOfConnection) -> String {
-    match told.spurious_least {
+fn for_nothing(known: IntOfConnection) -> String {
+    match known.spurious_least {
         0 => String::new(),
         least => format!(">= {}", Grouped(least)),
     }

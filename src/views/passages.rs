@@ -133,7 +133,7 @@ pub fn not_timed(totals: &PassageTotals) -> [(u64, &'static str); 10] {
         ),
         (
             totals.flow_limited,
-            "of new flows beyond --max-new-flows: not told by flow",
+            "of new flows beyond --max-new-flows: not reported by flow",
         ),
         (
             totals.times_full,

@@ -36,13 +36,13 @@ const OF_HOSTS: &str = "In the hosts at the ends, and no part of the path: buffe
                         source's stamp; read, from the sink until the application reads.\n";
 
 /// A line for losses.
-const OF_LOSSES: &str = "lost: of all packets of the pair, by the counts of the hosts on both ends; of a wire, with its queue; ?: not all of them tell.\n";
+const OF_LOSSES: &str = "lost: of all packets of the pair, by the counts of the hosts on both ends; of a wire, with its queue; ?: not all of them report.\n";
 
 /// A line for figures that are not of all packets.
 const OF_REPORTS: &str = "Figures of reports favour slow packets; the others are of all packets.\n";
 const ALL_OF_REPORTS: &str = "All figures are of reports, which favour slow packets.\n";
 
-const CANNOT_TELL: &str = "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart";
+const CANNOT_TELL: &str = "not in a hop that knows its time; links, queues of hosts and drifting clocks cannot be told apart";
 const NO_PATHS: &str = "no report names a transit hop in this time (hops push their entries if sources allow it: hostint source --max-hops)\n";
 
 /// Says what figures are of, if some of them are not of all packets.
@@ -158,7 +158,7 @@ pub(super) fn sentences(path: &PathFigures, hosts: &KnownHosts, out: &mut String
         let hops: Vec<String> = hops.collect();
         let _ = writeln!(
             out,
-            "another path of this pair differs in {} alone, which told nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost)",
+            "another path of this pair differs in {} alone, which reported nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost)",
             hops.join(" and ")
         );
     }
@@ -197,7 +197,7 @@ fn lost_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
     }
     let known: u64 = at.iter().map(|(_, lost)| lost).sum();
     if let Some(rest @ 1..) = whole.lost.checked_sub(known) {
-        let _ = write!(out, "{separator}{} where it cannot be told", Grouped(rest));
+        let _ = write!(out, "{separator}{} where it is not known", Grouped(rest));
     } else if path.of_flow && at.len() == 1 {
         out.push_str("; any of this flow, too");
     }

@@ -9,7 +9,7 @@ const UNATTENDED: &str =
 pub fn sentence(lease: &Lease) -> String {
     let proof = &lease.proof;
     if proof.untold {
-        return "this host sends packets of another host, and without a key the sink tells it nothing about them: packets \
+        return "this host sends packets of another host, and without a key the sink reports nothing about them to it: packets \
                 stay untagged (give both sides the same --lease-key)"
             .to_owned();
     }

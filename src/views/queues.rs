@@ -55,7 +55,7 @@ impl fmt::Display for QueueDetails<'_> {
             write!(f, "  {} dropped", Grouped(one.drops))?;
         }
         if one.suppressed > 0 {
-            write!(f, "  {} not told", Grouped(one.suppressed))?;
+            write!(f, "  {} not reported", Grouped(one.suppressed))?;
         }
         let flows = culprits(one);
         match flows.is_empty() {
@@ -117,7 +117,7 @@ pub(super) fn not_judged(totals: &QueueTotals) -> [(u64, &'static str); 6] {
         ),
         (
             totals.no_backlog,
-            "of queues that do not tell their bytes (a trigger by time sees them)",
+            "of queues that do not count their bytes (a trigger by time sees them)",
         ),
         (
             totals.beyond_bulk,
@@ -126,7 +126,7 @@ pub(super) fn not_judged(totals: &QueueTotals) -> [(u64, &'static str); 6] {
         (totals.no_room, "of more queues than there is room for"),
         (
             totals.events_lost,
-            "counted and not told by flow, because the ring was full",
+            "counted and not reported by flow, because the ring was full",
         ),
         (
             totals.missed,

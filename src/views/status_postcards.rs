@@ -91,7 +91,7 @@ fn drops(
     let totals = &drops.totals;
     writeln!(
         f,
-        "  drops of {}: {}, {} told, a flow again after {}",
+        "  drops of {}: {}, {} reported, a flow again after {}",
         match drops.netns {
             "all" => "all network namespaces",
             _ => "this network namespace",
@@ -103,7 +103,7 @@ fn drops(
     if !drops.gives_reasons {
         writeln!(
             f,
-            "  this kernel gives no reasons (Linux 5.17 does): packets are told by place, and many of those are no loss"
+            "  this kernel gives no reasons (Linux 5.17 does): packets are reported by place, and many of those are no loss"
         )?;
     }
     reasons(f, totals, all)?;
@@ -130,7 +130,7 @@ fn reasons(f: &mut fmt::Formatter<'_>, totals: &DropTotals, all: bool) -> fmt::R
     let most = if all { usize::MAX } else { SHOWN };
     for one in totals.reasons.iter().take(most) {
         let text = match one.ignored {
-            true => "no loss, not told".to_owned(),
+            true => "no loss, not reported".to_owned(),
             false => places_of(totals, &one.reason),
         };
         let line = format!("{:<18} {text}", ReasonText(&one.reason));
@@ -176,7 +176,7 @@ fn own_losses(f: &mut fmt::Formatter<'_>, totals: &DropTotals, all: bool) -> fmt
         (
             "flow_limited",
             totals.flow_limited,
-            "packets of new flows beyond --max-new-flows, told by reason alone",
+            "packets of new flows beyond --max-new-flows, reported by reason alone",
         ),
         (
             "put_off",
@@ -186,7 +186,7 @@ fn own_losses(f: &mut fmt::Formatter<'_>, totals: &DropTotals, all: bool) -> fmt
         (
             "events_lost",
             totals.events_lost,
-            "flows told later, because the ring was full",
+            "flows reported later, because the ring was full",
         ),
         (
             "places_full",
@@ -209,7 +209,7 @@ fn hops(f: &mut fmt::Formatter<'_>, hops: &HopsStatus, period_ns: u64, all: bool
     let totals = &hops.totals;
     writeln!(
         f,
-        "  hops at {}{}{}: {} timed, {} told, a flow again after {}",
+        "  hops at {}{}{}: {} timed, {} reported, a flow again after {}",
         hops.devs.join(", "),
         match hops.devs.iter().any(|dev| is_pattern(dev)) {
             true => format!(" ({})", counted(totals.interfaces, "interface")),
@@ -252,7 +252,7 @@ fn hops(f: &mut fmt::Formatter<'_>, hops: &HopsStatus, period_ns: u64, all: bool
         (totals.put_off, "times that --max-reports put a flow off"),
         (
             totals.events_lost,
-            "news told later, because the ring was full",
+            "news reported later, because the ring was full",
         ),
     ];
     let packets = not_timed(totals).map(|(count, text)| (count, format!("packets {text}")));
@@ -269,7 +269,7 @@ fn queues(f: &mut fmt::Formatter<'_>, queues: &QueuesStatus, all: bool) -> fmt::
     let totals = &queues.totals;
     writeln!(
         f,
-        "  queues of {}: {}, {} told",
+        "  queues of {}: {}, {} reported",
         queues.devs.join(", "),
         counted(totals.episodes(), "episode"),
         counted(totals.told, "line")
@@ -293,7 +293,7 @@ fn queues(f: &mut fmt::Formatter<'_>, queues: &QueuesStatus, all: bool) -> fmt::
         ),
         (
             totals.untold,
-            "episodes that were not told, because there were too many at a time",
+            "episodes that were not reported, because there were too many at a time",
         ),
     ];
     let losses = losses.map(|(count, text)| (count, text.to_owned()));

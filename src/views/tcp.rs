@@ -196,16 +196,16 @@ impl fmt::Display for TcpTotalsText<'_> {
             counted(totals.timeouts, "timeout")
         )?;
         for (count, what) in [
-            (totals.short, "ended before a sample: told at the end alone"),
+            (totals.short, "ended before a sample"),
             (totals.failed, "never established"),
             (
                 totals.ends_limited,
-                "ended and not told: beyond --max-endings",
+                "ended unreported: beyond --max-endings",
             ),
-            (totals.ends_lost, "ended and not told: the ring was full"),
+            (totals.ends_lost, "ended unreported: the ring was full"),
             (
                 totals.ends_unreported,
-                "ended and not told to collectors: beyond --max-reports",
+                "ended unreported to collectors: beyond --max-reports",
             ),
             (totals.gone, "gone, without an end that was seen"),
         ] {

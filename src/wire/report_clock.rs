@@ -140,7 +140,7 @@ pub fn emit(evidence: &ClockEvidence, time_s: u32) -> Vec<Vec<u8>> {
 }
 
 /// The newest of each kind.
-fn told(peer: &PeerEvidence) -> (&[QuickPacket], &[LeaseExchange]) {
+fn fitting(peer: &PeerEvidence) -> (&[QuickPacket], &[LeaseExchange]) {
     let packets = peer.packets.len().saturating_sub(MOST_TOLD);
     let exchanges = peer.exchanges.len().saturating_sub(MOST_TOLD);
     (&peer.packets[packets..], &peer.exchanges[exchanges..])
@@ -150,7 +150,7 @@ fn told(peer: &PeerEvidence) -> (&[QuickPacket], &[LeaseExchange]) {
 const MOST_TOLD: usize = 16;
 
 fn peer_bytes(peer: &PeerEvidence) -> usize {
-    let (packets, exchanges) = told(peer);
+    let (packets, exchanges) = fitting(peer);
     PEER_BYTES + packets.len() * PACKET_BYTES + exchanges.len() * EXCHANGE_BYTES
 }
 
@@ -181,7 +181,7 @@ fn emit_one(
         content.extend(reading.clock_ns.to_be_bytes());
     }
     for peer in peers {
-        let (packets, exchanges) = told(peer);
+        let (packets, exchanges) = fitting(peer);
         content.extend(peer.node.0.to_be_bytes());
         content.extend([packets.len() as u8, exchanges.len() as u8, 0, 0]);
         for packet in packets {

@@ -9,9 +9,9 @@ case $* in
 	;;
 collect*) ready="collecting on 10.0.0.1" ;;
 sink*) ready="sink attached" ;;
-transit*) ready="waits in queues are told" ;;
+transit*) ready="waits in queues are reported" ;;
 tcp*) ready="connections are watched" ;;
-postcards*) ready="drops are told" ;;
+postcards*) ready="drops are reported" ;;
 *) exit 1 ;;
 esac
 if [[ $* != "$FAILS"* ]]; then

@@ -34,7 +34,7 @@ fn a_latency_is_told_without_the_difference_of_the_clocks() {
             assert!(found.error_ns < 15 * US as u64, "{name}: {found:?}");
         }
         let counts = collector.0.ledgers.clocks.counts();
-        assert_eq!((counts.telling, counts.known), (2, 2), "{name}");
+        assert_eq!((counts.reporting, counts.known), (2, 2), "{name}");
         assert_eq!(counts.contradictions, 0, "{name}");
     }
 }

@@ -129,7 +129,7 @@ mod root {
         );
         let mut postcards = lab.m.start(
             "postcards --drops --hops --dev m0,m1 --collector 10.9.2.1 --node-id 9 --node-name router",
-            "drops and hops are told",
+            "drops and hops are reported",
         );
         let mut requests = Vec::new();
         let mut names = || {

@@ -86,7 +86,7 @@ fn begin_and_end_are_told_at_once_and_what_is_between_once_in_a_period() {
         assert_eq!(rows(&due.news), expected, "{sentence}");
         assert!(due.again.is_empty(), "{sentence}");
     }
-    assert_eq!(all.told(), 4);
+    assert_eq!(all.reports(), 4);
 }
 
 #[test]

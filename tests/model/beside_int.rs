@@ -74,7 +74,7 @@ const CASES: [Case; 13] = [
 fn retransmissions_are_spurious_as_far_as_counts_prove_it() {
     for (sentence, seen, expected) in CASES {
         let found = match seen.beside() {
-            BesideInt::Told(told) => Ok(told.spurious_least),
+            BesideInt::Known(told) => Ok(told.spurious_least),
             BesideInt::Unknown { unknown } => Err(unknown),
         };
         assert_eq!(found, expected, "{sentence}");
@@ -112,7 +112,7 @@ fn what_is_called_spurious_was_spurious() {
             lost,
             ..SEEN
         };
-        let told = seen.beside().told().unwrap();
+        let told = seen.beside().known().unwrap();
         assert!(
             told.spurious_least <= spurious,
             "seed {seed}: {told:?}, and {spurious} were"

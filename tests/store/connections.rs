@@ -425,7 +425,7 @@ fn int_counts_stand_beside_a_connection_that_was_seen_whole() {
     let span = last_hour(now);
     let mut found = disk.reader().connections(&query(), span).unwrap();
     found.sort_by_key(|one| one.connection.id);
-    let told = BesideInt::Told(IntOfConnection {
+    let told = BesideInt::Known(IntOfConnection {
         arrived: 490,
         lost: 10,
         unseen: 0,

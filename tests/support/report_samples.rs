@@ -899,7 +899,7 @@ pub fn known_connections() -> Vec<ConnectionFigures> {
             sink: flow.map(|_| NodeId(3)),
             state,
             int: match flow {
-                Some(_) => BesideInt::Told(IntOfConnection {
+                Some(_) => BesideInt::Known(IntOfConnection {
                     arrived: 95,
                     lost: 3,
                     unseen: 2,

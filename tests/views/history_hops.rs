@@ -65,5 +65,5 @@ fn either_may_be_unknown() {
         assert_eq!(legend, from_sender, "{sentence}: {text}");
     }
     let nothing = told(Vec::new(), Vec::new());
-    assert!(nothing.contains("no host told hops"), "{nothing}");
+    assert!(nothing.contains("no host reported hops"), "{nothing}");
 }

@@ -340,7 +340,7 @@ fn without_enough_reports_the_distributions_say_what_can_explain_the_slowest() {
         (
             "neither",
             of(420_000, 90_000, 200),
-            Some("400.0 us above the median: not in a hop that tells its time; links, "),
+            Some("400.0 us above the median: not in a hop that knows its time; links, "),
         ),
         ("packets that are alike", of(20_000, 90_000, 200), None),
         ("few packets", of(110_000, 90_000, 19), None),
@@ -409,7 +409,7 @@ fn a_segment_says_how_many_packets_it_lost() {
         "queue    leaf (28673) port 3                50         4.0 us",
         "in all                                     170  20.0 us ± 1.9",
         "170 of 10,000 packets were lost: 100 in wire 1 port 7 -> leaf (28673) port 2; 50 in the queue of leaf (28673) \
-         port 3; 10 in wire leaf (28673) port 3 -> 2 port 8; 10 where it cannot be told\n",
+         port 3; 10 in wire leaf (28673) port 3 -> 2 port 8; 10 where it is not known\n",
         "lost: of all packets of the pair",
     ] {
         assert!(told.contains(part), "{told}does not say: {part}");
@@ -547,7 +547,7 @@ fn a_hop_that_pushed_no_entry_on_some_packets_is_named() {
         paths: all,
         loss: None,
     });
-    let sentence = "another path of this pair differs in 12 alone, which told nothing of these packets; hostint status there says why";
+    let sentence = "another path of this pair differs in 12 alone, which reported nothing of these packets; hostint status there says why";
     assert_eq!(told.matches(sentence).count(), 1, "{told}");
 }
 

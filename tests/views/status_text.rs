@@ -360,15 +360,15 @@ fn postcards_are_told_with_sums_by_reason_and_their_own_losses() {
 postcards: daemon runs (pid 1432), since 2023-11-14 22:13:20 UTC
   pods and containers behind 3 interfaces have names
   collectors: 192.0.2.9:32766, as node 3; 1,234 reports sent, 5 COULD NOT BE SENT
-  drops of this network namespace: 1,020 packets, 3 flows told, a flow again after 1.0 s
+  drops of this network namespace: 1,020 packets, 3 flows reported, a flow again after 1.0 s
            1,012  NETFILTER_DROP     at nft_do_chain on eth0, and 1 other place
-               7  OTHERHOST          no loss, not told
+               7  OTHERHOST          no loss, not reported
                1  reason 0x20001
               18  ListenOverflows    without a packet
               18  ListenOverflows    without a packet on eth0
   flows of drops: 2 of at most 65,536
-               4  events_lost        flows told later, because the ring was full
-  hops at eth0, eth1, by the watchlist: 3 packets timed, 4 lines told, a flow again after 1.0 s
+               4  events_lost        flows reported later, because the ring was full
+  hops at eth0, eth1, by the watchlist: 3 packets timed, 4 lines reported, a flow again after 1.0 s
     from         to           start          packets     p50      p99      max  to queue p50  to queue p99  mean in queue
     eth0         eth1                              3  5.1 us  90.0 us  90.0 us        1.0 us        1.0 us        31.7 us
     interface 2  interface 3  at the sender        0                                  2.0 us        2.0 us
@@ -376,7 +376,7 @@ postcards: daemon runs (pid 1432), since 2023-11-14 22:13:20 UTC
                7  packets for this host, for a group or without a route: not timed
                5  packets for this host or without a route: timed if a socket took them
                2  times that --max-reports put a flow off
-  queues of eth1: 2 episodes, 5 lines told
+  queues of eth1: 2 episodes, 5 lines reported
     queue of        trigger        now   packets  episodes  time over   over  told  not told  dropped  longest wait  most bytes
     eth1         0  200.0 us       over   12,000         2    32.5 ms  1,702    80     1,622        7       16.4 ms     408,618
     interface 3  1  204,800 bytes              9         0       0 ns      0     0         0        0
@@ -418,7 +418,7 @@ tcp: daemon runs (pid 1433), since 2023-11-14 22:13:20 UTC
   sampled each 1.0 s, in 3.2 ms; at most 65,536 connections
   12 connections open, limited by: path 9, receiver 3
   since the start: 40 begun, 28 ended, 7 segments retransmitted (2 for nothing), 1 timeout
-  6 connections ended and not told to collectors: beyond --max-reports
+  6 connections ended unreported to collectors: beyond --max-reports
 ";
     assert_eq!(text.to_string(), wanted);
 }

@@ -110,10 +110,10 @@ check("a node that is passed twice is told, and segments are listed", () => {
 check("who is responsible is said only of hops with half of it or more", () => {
   const told = (shares) => plain(tailText({ ...path, tail: { ...path.tail, shares } }));
   holds(told([null, 0.5, null]).endsWith("50 % of it in hop 28673 port 2 → 3."), told([null, 0.5, null]));
-  holds(told([null, 0.49, null]).includes("not in a hop that tells its time"), told([null, 0.49, null]));
+  holds(told([null, 0.49, null]).includes("not in a hop that knows its time"), told([null, 0.49, null]));
   const spread = (p50, p99, samples) => plain(tailText({ ...path, tail: null, whole: { ...path.whole, latency: latency(p50, p99, samples) } }));
   equal(spread(16_000, 90_000), "The 99th percentile of 100 reports is 74 µs above the median: hop 28673 port 2 → 3 can explain it: its times vary by 78 µs (p99 less p50).");
-  holds(spread(16_000, 200_000).includes("not in a hop that tells its time"), spread(16_000, 200_000));
+  holds(spread(16_000, 200_000).includes("not in a hop that knows its time"), spread(16_000, 200_000));
   equal(spread(16_000, 90_000, 19), "", "too few");
   equal(spread(16_000, 16_000), "", "they are alike");
 });
@@ -126,7 +126,7 @@ check("a queue stands below the wire that it is a part of, and is named if it ex
   equal(plain(rows[3].text).replace(/ +/g, " "), "queue 28673 port 3 part of the wire 4 µs 4 µs 3 ms 25 %");
   holds(plain(tailText(slow)).endsWith("the queue of 28673 port 3 can explain it: its waits vary by 3.00 ms (p99 less p50)."), tailText(slow));
   const quick = { ...slow, queues: [queue(2_000_000)] };
-  holds(plain(tailText(quick)).includes("not in a hop that tells its time"), tailText(quick));
+  holds(plain(tailText(quick)).includes("not in a hop that knows its time"), tailText(quick));
 });
 
 check("losses are named with the hosts that tell them", () => {
@@ -145,7 +145,7 @@ check("each segment says what it lost, in red if it lost any", () => {
   const cells = drawn.all("tr").slice(1).map((row) => row.all("td").filter(({ attributes }) => attributes.class !== "left dim")[1]);
   equal(cells.map((cell) => cell.text), ["100", "?", "60", "50", "170"]);
   equal(cells.map(({ attributes }) => attributes.class === "trouble"), [true, false, true, true, true], "red");
-  const sentence = "170 of 10,000 packets were lost: 100 in wire 1 port 7 → 28673 port 2; 50 in the queue of 28673 port 3; 10 in wire 28673 port 3 → 2 port 8; 10 where it cannot be told.";
+  const sentence = "170 of 10,000 packets were lost: 100 in wire 1 port 7 → 28673 port 2; 50 in the queue of 28673 port 3; 10 in wire 28673 port 3 → 2 port 8; 10 where it is not known.";
   equal(plain(lossText(lossy)), sentence);
   holds(plain(drawn.text).includes(sentence), drawn.text);
   equal(plain(lossText({ ...lossy, whole: { loss: loss(7, 0) } })), "No packet of 7 was lost.");
@@ -153,7 +153,7 @@ check("each segment says what it lost, in red if it lost any", () => {
 });
 
 check("a hop that pushed no entry on some packets is named", () => {
-  const sentence = "Another path of this pair differs in 12 and 13 alone, which told nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost).";
+  const sentence = "Another path of this pair differs in 12 and 13 alone, which reported nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost).";
   holds(plain(waterfall({ ...path, lacking: [12, 13] }).text).includes(sentence), "lacking");
   holds(!plain(waterfall(path).text).includes("Another path"), "nothing lacks");
 });

@@ -52,7 +52,7 @@ impl Looker {
             since_ns: until_ns.saturating_sub(WAY_NS),
             until_ns,
         };
-        let told = SentPaths {
+        let sent = SentPaths {
             source,
             since_ns: span.since_ns,
             until_ns,
@@ -63,11 +63,11 @@ impl Looker {
                 Ok((paths, hosts)) => SentPaths {
                     paths,
                     hosts,
-                    ..told
+                    ..sent
                 },
                 Err(err) => SentPaths {
                     trouble: Some(format!("{err:#}")),
-                    ..told
+                    ..sent
                 },
             },
         )

@@ -149,7 +149,7 @@ fn publish_clocks(clocks: &ClockCounts, status: &mut CollectStatus) {
     if clocks.contradicting != status.clock_contradicting {
         say_contradiction(&clocks.contradicting);
     }
-    status.clocks_telling = clocks.telling;
+    status.clocks_telling = clocks.reporting;
     status.clocks_known = clocks.known;
     status.clock_contradictions = clocks.contradictions;
     status.clock_contradicting.clone_from(&clocks.contradicting);

@@ -79,7 +79,7 @@ fn state_line(status: &CollectStatus) -> String {
         (status.store_drops, "not stored"),
         (
             status.told_drops,
-            "times told of paths or coverage not stored",
+            "times reported of paths or coverage not stored",
         ),
         (lost(true), "not delivered"),
         (lost(false), "values of metrics not delivered"),

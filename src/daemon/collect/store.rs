@@ -75,7 +75,7 @@ pub fn finish(store: Option<Store>) -> Result<()> {
         ),
         (
             counts.told_drops(),
-            "times told of paths or coverage not, because more came at once than is added up",
+            "times reported of paths or coverage not, because more came at once than is added up",
         ),
     ] {
         if count > 0 {

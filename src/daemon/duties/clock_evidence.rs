@@ -25,7 +25,7 @@ const LEAST_PERIOD: Duration = Duration::from_millis(100);
 #[derive(Default)]
 pub struct SendClocks {
     news: ClockNews,
-    told: Option<Instant>,
+    sent: Option<Instant>,
     minima: MinimaNews,
 }
 
@@ -35,13 +35,13 @@ impl SendClocks {
             true => LEAST_PERIOD,
             false => PERIOD,
         };
-        self.told.map(|told| told + period)
+        self.sent.map(|sent| sent + period)
     }
 }
 
 impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
     fn task(&self) -> &'static str {
-        "tell collectors what this host knows about clocks"
+        "report to collectors what this host knows about clocks"
     }
 
     fn wakes<'a>(&'a self, daemon: &'a D, wait: &mut Wait<'a>) {
@@ -52,7 +52,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
         if self.due(daemon).is_some_and(|due| now < due) {
             return Ok(());
         }
-        self.told = Some(now);
+        self.sent = Some(now);
         let exchanges = match &mut daemon.side_mut().leases {
             Some(leases) => leases.exchanges.take(),
             None => Vec::new(),
@@ -87,7 +87,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
         let stated_error_ns = daemon.side().stated_errors.greatest_ns();
         let readings = daemon.side().own_clock.newest(READINGS);
         let evidence = ClockEvidence {
-            readings: readings.map(told).collect(),
+            readings: readings.map(sent_reading).collect(),
             node: daemon.node()?,
             instance: netns::instance()?,
             kernel: netns::kernel()?,
@@ -102,7 +102,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendClocks {
     }
 }
 
-fn told(reading: &Reading) -> ClockReading {
+fn sent_reading(reading: &Reading) -> ClockReading {
     let unsigned = |ns: i128| u64::try_from(ns).unwrap_or(0);
     let rate = |ppb: i64| ppb.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
     let (least, most) = reading.steered_ppb;

@@ -97,7 +97,7 @@ impl SendCoverage {
 
 impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCoverage {
     fn task(&self) -> &'static str {
-        "tell collectors which packets were tagged and which were not"
+        "report to collectors which packets were tagged and which were not"
     }
 
     fn period(&self, _daemon: &D) -> Duration {

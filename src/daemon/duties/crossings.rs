@@ -34,7 +34,7 @@ impl SendCrossings {
 
 impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCrossings {
     fn task(&self) -> &'static str {
-        "tell collectors the packets that came by"
+        "report to collectors the packets that came by"
     }
 
     fn period(&self, _daemon: &D) -> Duration {

@@ -50,7 +50,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for KeepHostNames {
         if let Some(leases) = &mut daemon.side_mut().leases {
             leases.names.set_own(own);
             let heard = leases.names.take_heard().into_iter();
-            claims.extend(heard.map(|heard| told(heard, now_ns)));
+            claims.extend(heard.map(|heard| claim_of(heard, now_ns)));
         }
         let table = NameTable::open_or_create(daemon.pins());
         let Some(table) = table.context("cannot open the map of names")? else {
@@ -118,7 +118,7 @@ fn own_name<D: ReportsToCollectors>(daemon: &D) -> Result<OwnName> {
     })
 }
 
-fn told(heard: HeardName, now_ns: u64) -> NameClaim {
+fn claim_of(heard: HeardName, now_ns: u64) -> NameClaim {
     NameClaim {
         node: heard.node,
         name: heard.name,

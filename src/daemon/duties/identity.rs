@@ -30,7 +30,7 @@ pub struct SendIdentity {
 
 impl<D: ReportsToCollectors> Duty<D> for SendIdentity {
     fn task(&self) -> &'static str {
-        "tell collectors this host's identity"
+        "send collectors this host's identity"
     }
 
     fn period(&self, _daemon: &D) -> Duration {
@@ -48,7 +48,7 @@ impl<D: ReportsToCollectors> Duty<D> for SendIdentity {
                 false => Claim::Second,
             };
             self.token = HostToken::take(TOKEN, claim, held)
-                .context("cannot find out which daemon tells it")?;
+                .context("cannot find out which daemon sends it")?;
             if self.token.is_none() {
                 return Ok(());
             }

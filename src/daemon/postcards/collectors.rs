@@ -255,7 +255,7 @@ impl SendSums {
 
 impl Duty<PostcardsDaemon> for SendSums {
     fn task(&self) -> &'static str {
-        "tell collectors what this host dropped"
+        "report to collectors what this host dropped"
     }
 
     fn period(&self, _daemon: &PostcardsDaemon) -> Duration {

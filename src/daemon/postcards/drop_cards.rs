@@ -24,7 +24,7 @@ pub struct DropCards {
     /// The plan as the program has it.
     programmed: DropPlan,
     events: EventRing,
-    told: ReportedFlows<DropId>,
+    reported: ReportedFlows<DropId>,
     /// The kernel's counters as they were when the program was attached.
     counters_before: Vec<KernelCounter>,
     /// The flows in the program's table when they were read last.
@@ -47,7 +47,7 @@ impl DropCards {
     ) -> Result<Option<Self>> {
         if !names.reasons.exist() {
             log::warning(
-                "this kernel gives no reasons for drops (Linux 5.17 does): packets are told by the place that freed \
+                "this kernel gives no reasons for drops (Linux 5.17 does): packets are reported by the place that freed \
                  them, and many of those were no loss",
             );
         }
@@ -66,7 +66,7 @@ impl DropCards {
             events: program.events().context("cannot read drops")?,
             program,
             programmed,
-            told: ReportedFlows::new(plan.config.max_reports),
+            reported: ReportedFlows::new(plan.config.max_reports),
             counters_before,
             flows: 0,
         }))
@@ -76,7 +76,7 @@ impl DropCards {
     pub fn set(&mut self, plan: &PostcardsPlan, names: &KernelNames) -> Result<()> {
         self.programmed = plan.for_drops(&names.reasons)?;
         self.program.set(&self.programmed)?;
-        self.told.set_most(plan.config.max_reports);
+        self.reported.set_most(plan.config.max_reports);
         Ok(())
     }
 
@@ -94,8 +94,8 @@ impl DropCards {
             .totals(&names.reasons, &self.programmed, &places)?;
         totals.places = names.name_places(places, links);
         totals.without_packet = self.without_packet()?;
-        totals.told = self.told.told;
-        totals.put_off = self.told.put_off;
+        totals.told = self.reported.reports;
+        totals.put_off = self.reported.put_off;
         Ok(totals)
     }
 
@@ -122,8 +122,8 @@ impl DropCards {
         self.events.wakes(wait);
     }
 
-    pub fn told(&self) -> u64 {
-        self.told.told
+    pub fn reports(&self) -> u64 {
+        self.reported.reports
     }
 
     /// Flows whose first drop was seen since the last call.
@@ -138,7 +138,7 @@ impl DropCards {
         let now = Instant::now();
         let drops = drops.into_iter();
         drops
-            .filter(|drop| self.told.take(drop.id(), drop.count.packets, read, now))
+            .filter(|drop| self.reported.take(drop.id(), drop.count.packets, read, now))
             .collect()
     }
 
@@ -152,21 +152,22 @@ impl DropCards {
             again: Vec::new(),
         };
         let read = Some(due.read);
-        let told = &mut self.told;
+        let reported = &mut self.reported;
         self.program.sweep(idle_ns, |drop| {
             let id = drop.id();
             present.insert(id);
-            if told.news(&id, drop.count.packets, read) > 0 {
+            if reported.news(&id, drop.count.packets, read) > 0 {
                 due.news.push(drop);
-            } else if told.repeat(&id, drop.count.packets) {
+            } else if reported.repeat(&id, drop.count.packets) {
                 due.again.push(drop);
             }
         })?;
         self.flows = present.len();
-        told.keep(|id| present.contains(id));
+        reported.keep(|id| present.contains(id));
         // If there are too many, those with most packets come first.
-        due.news
-            .sort_by_key(|drop| std::cmp::Reverse(told.news(&drop.id(), drop.count.packets, read)));
+        due.news.sort_by_key(|drop| {
+            std::cmp::Reverse(reported.news(&drop.id(), drop.count.packets, read))
+        });
         Ok(due)
     }
 

@@ -34,7 +34,7 @@ impl KnownEpisode {
     }
 
     /// The episode with its flows, those with most bytes.
-    fn told(&self) -> QueueEpisode {
+    fn reported(&self) -> QueueEpisode {
         let flows = self.flows.iter();
         let mut flows: Vec<QueueFlow> = flows
             .map(|(flow, (packets, bytes))| QueueFlow {
@@ -66,7 +66,7 @@ pub struct Episodes {
     known: HashMap<EpisodeId, KnownEpisode>,
     /// The newest episode of each queue that was told to its end.
     done: HashMap<Queue, u64>,
-    told: ReportedFlows<EpisodeId>,
+    reported: ReportedFlows<EpisodeId>,
     /// Episodes that found no room here.
     pub untold: u64,
     /// Some have news that may only be told later.
@@ -79,22 +79,22 @@ impl Episodes {
         Self {
             known: HashMap::new(),
             done: HashMap::new(),
-            told: ReportedFlows::new(most),
+            reported: ReportedFlows::new(most),
             untold: 0,
             waits: false,
         }
     }
 
     pub fn set_most(&mut self, most: u64) {
-        self.told.set_most(most);
+        self.reported.set_most(most);
     }
 
-    pub fn told(&self) -> u64 {
-        self.told.told
+    pub fn reports(&self) -> u64 {
+        self.reported.reports
     }
 
     pub fn put_off(&self) -> u64 {
-        self.told.put_off
+        self.reported.put_off
     }
 
     /// Adds an event: the state of an episode, and the flow of a packet of it.
@@ -144,15 +144,15 @@ impl Episodes {
         self.waits = false;
         for (id, known) in &self.known {
             let (progress, ended) = (known.episode.progress(), known.episode.end_ns.is_some());
-            if self.told.news(id, progress, None) > 0 {
-                let is_due = ended || self.told.is_due(id, period, now);
-                match is_due && self.told.take(*id, progress, None, now) {
-                    true => due.news.push(known.told()),
+            if self.reported.news(id, progress, None) > 0 {
+                let is_due = ended || self.reported.is_due(id, period, now);
+                match is_due && self.reported.take(*id, progress, None, now) {
+                    true => due.news.push(known.reported()),
                     false => self.waits = true,
                 }
             } else if ended && repeats {
-                match self.told.repeat(id, progress) {
-                    true => due.again.push(known.told()),
+                match self.reported.repeat(id, progress) {
+                    true => due.again.push(known.reported()),
                     false => over.push(*id),
                 }
             }
@@ -163,7 +163,7 @@ impl Episodes {
             *done = id.episode.max(*done);
         }
         let known = &self.known;
-        self.told.keep(|id| known.contains_key(id));
+        self.reported.keep(|id| known.contains_key(id));
         let order = |one: &QueueEpisode| (one.begin_ns, one.ifindex, one.queue);
         due.news.sort_by_key(order);
         due.again.sort_by_key(order);

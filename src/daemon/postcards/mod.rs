@@ -111,7 +111,7 @@ pub fn run(bpffs: Option<&Path>, args: &PostcardsArgs) -> Result<()> {
     }
     let end = args.once.map(|once| Instant::now() + once.0);
     daemon.signs.notify.ready();
-    log::info(format_args!("{} are told", daemon.reported_kinds()));
+    log::info(format_args!("{} are reported", daemon.reported_kinds()));
     while !signals::ending() && end.is_none_or(|end| Instant::now() < end) {
         daemon.tell_news()?;
         duties.turn(&mut daemon, Instant::now());
@@ -135,7 +135,8 @@ fn begin(
     let plan = PostcardsPlan::make(args)?;
     let config = &plan.config;
     let host = OwnHost::find(bpffs, config.node_id, !config.collectors.is_empty())?;
-    let emitter = Emitter::new(plan.destinations()).context("cannot prepare to tell collectors")?;
+    let emitter =
+        Emitter::new(plan.destinations()).context("cannot prepare to report to collectors")?;
     let http = http::bind(config.http.as_deref(), POSTCARDS_HTTP_PORT)?;
     let names = KernelNames::read(config.places);
     let links = HostLinks::begin()?;

@@ -21,7 +21,7 @@ pub struct PassageCards {
     pub programs: PassagePrograms,
     pub interfaces: PassageInterfaces,
     events: EventRing,
-    told: ReportedFlows<FlowPassageId>,
+    reported: ReportedFlows<FlowPassageId>,
     /// The flows in the table when they were read last.
     flows: usize,
 }
@@ -49,7 +49,7 @@ impl PassageCards {
             interfaces,
             events: programs.events().context("cannot read hops")?,
             programs,
-            told: ReportedFlows::new(config.max_reports),
+            reported: ReportedFlows::new(config.max_reports),
             flows: 0,
         }))
     }
@@ -57,7 +57,7 @@ impl PassageCards {
     /// Goes on with a new plan.
     pub fn set(&mut self, plan: &PostcardsPlan) -> Result<()> {
         self.programs.set(&plan.for_hops()?)?;
-        self.told.set_most(plan.config.max_reports);
+        self.reported.set_most(plan.config.max_reports);
         Ok(())
     }
 
@@ -71,8 +71,8 @@ impl PassageCards {
         totals.interfaces = self.programs.interfaces() as u64;
         totals.left_out = self.interfaces.left_out() as u64;
         totals.put_back = self.interfaces.put_back;
-        totals.told = self.told.told;
-        totals.put_off = self.told.put_off;
+        totals.told = self.reported.reports;
+        totals.put_off = self.reported.put_off;
         Ok(totals)
     }
 
@@ -92,8 +92,8 @@ impl PassageCards {
         self.events.wakes(wait);
     }
 
-    pub fn told(&self) -> u64 {
-        self.told.told
+    pub fn reports(&self) -> u64 {
+        self.reported.reports
     }
 
     /// Flows with news since the last call.
@@ -111,10 +111,10 @@ impl PassageCards {
         links: &HostLinks,
     ) -> Vec<FlowPassage> {
         let now = Instant::now();
-        let told = &mut self.told;
+        let reported = &mut self.reported;
         let taken = hops.into_iter();
         let mut taken: Vec<FlowPassage> = taken
-            .filter(|hop| told.take(hop.id(), hop.packets, read, now))
+            .filter(|hop| reported.take(hop.id(), hop.packets, read, now))
             .collect();
         for hop in &mut taken {
             hop.in_interface = links.name_of(hop.in_ifindex);
@@ -134,20 +134,22 @@ impl PassageCards {
         let idle_ns = u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
         let mut present: HashSet<FlowPassageId> = HashSet::new();
         let mut due = Vec::new();
-        let told = &self.told;
+        let reported = &self.reported;
         self.programs.sweep(idle_ns, |hop| {
             let id = hop.id();
             present.insert(id);
             // The last time was at the end of a sweep, and this is the beginning of one.
-            let is_due = period.is_none_or(|one| told.is_due(&id, one - one / 10, now));
-            if is_due && told.news(&id, hop.packets, Some(now)) > 0 {
+            let is_due = period.is_none_or(|one| reported.is_due(&id, one - one / 10, now));
+            if is_due && reported.news(&id, hop.packets, Some(now)) > 0 {
                 due.push(hop);
             }
         })?;
         self.flows = present.len();
-        self.told.keep(|id| present.contains(id));
+        self.reported.keep(|id| present.contains(id));
         // If there are too many, those with most packets come first.
-        due.sort_by_key(|hop| std::cmp::Reverse(self.told.news(&hop.id(), hop.packets, Some(now))));
+        due.sort_by_key(|hop| {
+            std::cmp::Reverse(self.reported.news(&hop.id(), hop.packets, Some(now)))
+        });
         Ok((due, now))
     }
 }

@@ -24,7 +24,7 @@ type Times = [LatencyHistogram; 2];
 
 /// The duty to do so.
 pub struct SendPassages {
-    told: ReportedTotals<PassageId>,
+    reported: ReportedTotals<PassageId>,
     /// When each began to be counted, and the packets that it had last.
     known: BTreeMap<PassageId, (u64, u64)>,
     /// The last turn: what was not known then began later.
@@ -35,7 +35,7 @@ impl SendPassages {
     /// The programs were attached at this time.
     pub fn since(attached_ns: u64) -> Self {
         Self {
-            told: ReportedTotals::default(),
+            reported: ReportedTotals::default(),
             known: BTreeMap::new(),
             turned_ns: attached_ns,
         }
@@ -51,7 +51,7 @@ impl SendPassages {
         let all = by_id(node, passages);
         self.known.retain(|id, _| all.contains_key(id));
         let known = &self.known;
-        self.told.keep(|id| known.contains_key(id));
+        self.reported.keep(|id| known.contains_key(id));
         let mut news = Vec::new();
         for (id, times) in all {
             let packets: u64 = times.iter().map(LatencyHistogram::samples).sum();
@@ -62,7 +62,7 @@ impl SendPassages {
                 true => begun,
                 false => (known.0, packets),
             };
-            if self.told.take(id, packets) {
+            if self.reported.take(id, packets) {
                 news.push(totals(id, times, (known.0, now_ns)));
             }
         }
@@ -112,7 +112,7 @@ fn totals(id: PassageId, times: Times, (epoch_ns, last_ns): (u64, u64)) -> PathT
 
 impl Duty<PostcardsDaemon> for SendPassages {
     fn task(&self) -> &'static str {
-        "tell collectors how long packets take between interfaces"
+        "report to collectors how long packets take between interfaces"
     }
 
     fn period(&self, _daemon: &PostcardsDaemon) -> Duration {

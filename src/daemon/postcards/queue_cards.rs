@@ -139,7 +139,7 @@ impl QueueCards {
         for one in &mut totals.queues {
             one.interface = links.name_of(one.ifindex);
         }
-        totals.told = self.episodes.told();
+        totals.told = self.episodes.reports();
         totals.put_off = self.episodes.put_off();
         totals.untold = self.episodes.untold;
         Ok(totals)
@@ -167,8 +167,8 @@ impl QueueCards {
         }
     }
 
-    pub fn told(&self) -> u64 {
-        self.episodes.told()
+    pub fn reports(&self) -> u64 {
+        self.episodes.reports()
     }
 }
 

@@ -59,7 +59,7 @@ impl ReadsFile for PostcardsDaemon {
         let formed = is_formed_anew.then(|| Emitter::new(now.destinations()));
         let formed = formed
             .transpose()
-            .context("cannot prepare to tell collectors")?;
+            .context("cannot prepare to report to collectors")?;
         self.host
             .set_node(new.node_id, !new.collectors.is_empty())?;
         if let Some(hops) = &mut self.hops {

@@ -57,7 +57,7 @@ pub struct ReportedFlows<Id> {
     rate: ReportRate,
     flows: HashMap<Id, ReportedFlow>,
     /// Flows told since the beginning.
-    pub told: u64,
+    pub reports: u64,
     /// The number of times that the limit put off a flow.
     pub put_off: u64,
 }
@@ -67,7 +67,7 @@ impl<Id: Eq + Hash> ReportedFlows<Id> {
         Self {
             rate: ReportRate::new(most),
             flows: HashMap::new(),
-            told: 0,
+            reports: 0,
             put_off: 0,
         }
     }
@@ -79,20 +79,20 @@ impl<Id: Eq + Hash> ReportedFlows<Id> {
     /// The packets of a flow that were not reported yet, of those it has. `read` is the time when its record was read
     /// from the table; an event has none, because it may be older than what was reported.
     pub fn news(&self, id: &Id, packets: u64, read: Option<Instant>) -> u64 {
-        let Some(told) = self.flows.get(id) else {
+        let Some(before) = self.flows.get(id) else {
             return packets;
         };
-        packets.checked_sub(told.packets).unwrap_or_else(|| {
+        packets.checked_sub(before.packets).unwrap_or_else(|| {
             // A record that was forgotten and began anew has fewer packets.
-            let is_newer = read.is_some_and(|read| read > told.at);
+            let is_newer = read.is_some_and(|read| read > before.at);
             if is_newer { packets } else { 0 }
         })
     }
 
     /// True if the flow was not reported for this time.
     pub fn is_due(&self, id: &Id, period: Duration, now: Instant) -> bool {
-        let told = self.flows.get(id);
-        told.is_none_or(|told| now.saturating_duration_since(told.at) >= period)
+        let before = self.flows.get(id);
+        before.is_none_or(|before| now.saturating_duration_since(before.at) >= period)
     }
 
     /// Returns true if the flow has news that may be reported now, and notes them as told.
@@ -104,23 +104,23 @@ impl<Id: Eq + Hash> ReportedFlows<Id> {
             self.put_off += 1;
             return false;
         }
-        self.told += 1;
-        let told = ReportedFlow {
+        self.reports += 1;
+        let before = ReportedFlow {
             packets,
             repeats: 0,
             at: now,
         };
-        self.flows.insert(id, told);
+        self.flows.insert(id, before);
         true
     }
 
     /// Returns true if a flow without news is to be repeated, and notes that it is.
     pub fn repeat(&mut self, id: &Id, packets: u64) -> bool {
-        let told = self.flows.get_mut(id);
-        let told = told.filter(|told| told.packets == packets);
-        match told.filter(|told| told.repeats < REPEATS) {
-            Some(told) => {
-                told.repeats += 1;
+        let before = self.flows.get_mut(id);
+        let before = before.filter(|before| before.packets == packets);
+        match before.filter(|before| before.repeats < REPEATS) {
+            Some(before) => {
+                before.repeats += 1;
                 true
             }
             None => false,

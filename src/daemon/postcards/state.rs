@@ -77,14 +77,14 @@ impl PostcardsDaemon {
         match &mut self.drops {
             Some(drops) => {
                 let new = drops.news()?;
-                self.tell(new, None)
+                self.report_drops(new, None)
             }
             None => Ok(()),
         }
     }
 
     /// Reports those of these flows that have news, as far as the limit lets it.
-    pub fn tell(&mut self, found: Vec<HostDrop>, read: Option<Instant>) -> Result<()> {
+    pub fn report_drops(&mut self, found: Vec<HostDrop>, read: Option<Instant>) -> Result<()> {
         let Some(drops) = &mut self.drops else {
             return Ok(());
         };
@@ -274,11 +274,12 @@ impl ShowsSigns for PostcardsDaemon {
 
     fn state_line(&mut self) -> Result<String> {
         let drops = self.drops.as_ref();
-        let drops = drops.map(|it| format!("drops of {} told", counted(it.told(), "flow")));
+        let drops = drops.map(|it| format!("drops of {} reported", counted(it.reports(), "flow")));
         let hops = self.hops.as_ref();
-        let hops = hops.map(|it| format!("{} of hops told", counted(it.told(), "line")));
+        let hops = hops.map(|it| format!("{} of hops reported", counted(it.reports(), "line")));
         let queues = self.queues.as_ref();
-        let queues = queues.map(|it| format!("{} of queues told", counted(it.told(), "line")));
+        let queues =
+            queues.map(|it| format!("{} of queues reported", counted(it.reports(), "line")));
         let all: Vec<String> = drops.into_iter().chain(hops).chain(queues).collect();
         Ok(all.join(", "))
     }

@@ -43,7 +43,7 @@ fn report_all(daemon: &mut PostcardsDaemon) -> Result<()> {
     let due = drops.sweep(idle)?;
     // The beginning of a flow is reported before what its record has in the meantime.
     daemon.report_new_drops()?;
-    daemon.tell(due.news, Some(due.read))?;
+    daemon.report_drops(due.news, Some(due.read))?;
     daemon.repeat(due.again)
 }
 

@@ -36,7 +36,7 @@ impl SendHostTimes {
             .context("cannot measure how long packets wait in this host")?;
         host.note_parts(times.as_ref().map_or(found, HostTimes::found))?;
         Ok(times.map(|times| {
-            log::info("waits in this host are told");
+            log::info("waits in this host are reported");
             Self(times)
         }))
     }
@@ -44,7 +44,7 @@ impl SendHostTimes {
 
 impl Duty<SinkDaemon> for SendHostTimes {
     fn task(&self) -> &'static str {
-        "tell collectors how long packets wait in this host"
+        "report to collectors how long packets wait in this host"
     }
 
     fn period(&self, _daemon: &SinkDaemon) -> Duration {

@@ -80,7 +80,7 @@ pub fn run(bpffs: Option<&Path>, args: &SinkServeArgs) -> Result<()> {
     let loaded = LoadedSink::load(bpffs, args)?;
     tally.set_classes(loaded.plan.destinations.classes.clone());
     // Sources that ask as soon as the sink is there are to wait for nothing.
-    loaded.sink.host.tell(ReportedByDaemon {
+    loaded.sink.host.report(ReportedByDaemon {
         sends_strays: loaded.leases.is_some(),
         ..ReportedByDaemon::default()
     })?;

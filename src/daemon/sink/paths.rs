@@ -25,7 +25,7 @@ impl SendPaths {
         }
     }
 
-    fn tell(&mut self, daemon: &mut SinkDaemon) -> Result<()> {
+    fn send(&mut self, daemon: &mut SinkDaemon) -> Result<()> {
         let now_ns = clock::realtime_ns();
         let period = daemon.plan.config.summary_period.0;
         // Idle paths are forgotten even if no collector is told.
@@ -46,7 +46,7 @@ impl SendPaths {
 
 impl Duty<SinkDaemon> for SendPaths {
     fn task(&self) -> &'static str {
-        "tell collectors the times of packets over transit hops"
+        "report to collectors the times of packets over transit hops"
     }
 
     fn period(&self, _daemon: &SinkDaemon) -> Duration {
@@ -58,11 +58,11 @@ impl Duty<SinkDaemon> for SendPaths {
             return Ok(());
         }
         self.due = now + daemon.plan.config.summary_period.0;
-        self.tell(daemon)
+        self.send(daemon)
     }
 
     /// Tells what happened since the last period too.
     fn finish(&mut self, daemon: &mut SinkDaemon) -> Result<()> {
-        self.tell(daemon)
+        self.send(daemon)
     }
 }

@@ -90,7 +90,7 @@ impl SinkPlan {
 pub fn say_form(config: &SinkConfig) {
     let sentence = match config.report_format {
         ReportFormat::V10 => {
-            "losses are reported as v0.5, because v1.0 cannot tell how many packets are lost"
+            "losses are reported as v0.5, because v1.0 cannot say how many packets are lost"
         }
         ReportFormat::V20 if config.report_to_sender.is_some() => {
             "senders of packets get reports as v0.5; v2.0 is for collectors"

@@ -79,15 +79,15 @@ impl SinkReports {
 
     /// Reports some of the totals that wait.
     pub fn report_some(&mut self, now_ns: u64) {
-        self.tell(AT_ONCE.max(self.waiting.len() / TURNS), now_ns);
+        self.report(AT_ONCE.max(self.waiting.len() / TURNS), now_ns);
     }
 
     /// Reports all totals that wait.
     pub fn report_all(&mut self, now_ns: u64) {
-        self.tell(self.waiting.len(), now_ns);
+        self.report(self.waiting.len(), now_ns);
     }
 
-    fn tell(&mut self, most: usize, now_ns: u64) {
+    fn report(&mut self, most: usize, now_ns: u64) {
         let count = most.min(self.waiting.len());
         for event in self.waiting.drain(..count) {
             for part in self.builder.summary(&event, now_ns) {

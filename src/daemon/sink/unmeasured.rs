@@ -65,7 +65,7 @@ impl SendUnmeasured {
 
 impl Duty<SinkDaemon> for SendUnmeasured {
     fn task(&self) -> &'static str {
-        "tell collectors which packets were not measured"
+        "report to collectors which packets were not measured"
     }
 
     fn period(&self, _daemon: &SinkDaemon) -> Duration {

@@ -67,7 +67,8 @@ impl AttachedSource {
             collectors: plan.collectors.clone(),
             ..Destinations::default()
         };
-        let emitter = Emitter::new(destinations).context("cannot prepare to tell collectors")?;
+        let emitter =
+            Emitter::new(destinations).context("cannot prepare to report to collectors")?;
         let leases = LeaseKeeping::start(key)?;
         give_up_all_but(&privileges::STEADY)?;
         signals::install(Hangup::of_config(args.config.as_ref()))

@@ -73,7 +73,7 @@ impl SeesOwnHost for TcpDaemon {
 /// The time between two turns in which connections are reported, if more wait than the limit allows at once.
 const APART: Duration = Duration::from_millis(50);
 
-/// The duty to tell collectors about connections, a few at a time.
+/// The duty to report connections to collectors, a few at a time.
 #[derive(Default)]
 pub struct SendConnections {
     last: Option<Instant>,
@@ -81,7 +81,7 @@ pub struct SendConnections {
 
 impl Duty<TcpDaemon> for SendConnections {
     fn task(&self) -> &'static str {
-        "tell collectors about connections"
+        "report connections to collectors"
     }
 
     fn wakes<'a>(&'a self, daemon: &'a TcpDaemon, wait: &mut Wait<'a>) {

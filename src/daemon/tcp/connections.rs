@@ -18,7 +18,7 @@ struct FollowedConnection {
     samples: u64,
     /// The walk that found it last.
     walk: u64,
-    told: ReportedState,
+    reported: ReportedState,
 }
 
 /// What collectors were told of a connection last.
@@ -51,7 +51,7 @@ impl ReportedState {
     }
 
     /// Puts the worst into a sample that is to be reported.
-    fn tell(&self, sample: &mut TcpSample) {
+    fn put_worst(&self, sample: &mut TcpSample) {
         let now_ns = sample.monotonic_ns;
         if let Some(option) = &mut sample.option {
             option.worst = self.worst.map(|(sample, asked_ns)| WorstSample {
@@ -68,14 +68,14 @@ const QUIET_PERIODS: u64 = 6;
 
 impl FollowedConnection {
     fn is_due(&self, period_ns: u64) -> bool {
-        let (told, now) = (&self.told, &self.sample);
-        let Some(at_ns) = told.at_ns else {
+        let (reported, now) = (&self.reported, &self.sample);
+        let Some(at_ns) = reported.at_ns else {
             return true;
         };
         let elapsed_ns = now.monotonic_ns.saturating_sub(at_ns);
-        let is_quiet = told.segments == now.tcp.segments_out
-            && told.bytes_received == now.tcp.bytes_received
-            && told.limit == self.limit;
+        let is_quiet = reported.segments == now.tcp.segments_out
+            && reported.bytes_received == now.tcp.bytes_received
+            && reported.limit == self.limit;
         let periods = if is_quiet { QUIET_PERIODS } else { 1 };
         elapsed_ns >= period_ns.saturating_mul(periods)
     }
@@ -140,7 +140,7 @@ impl Connections {
         let known = self.known.get_mut(&sample.socket)?;
         known.times.add(limit, interval.elapsed_us);
         known.limit = limit;
-        known.told.note(&sample);
+        known.reported.note(&sample);
         known.sample = sample;
         known.samples += 1;
         known.walk = self.walk;
@@ -158,12 +158,12 @@ impl Connections {
         self.sum_growth(None, &sample);
         let (limit, times) = since_begin(&sample);
         let before = self.known.get(&sample.socket);
-        let mut told = ReportedState {
+        let mut reported = ReportedState {
             // The connection that had the socket before waits in the queue by the socket.
-            waits: before.is_some_and(|before| before.told.waits),
+            waits: before.is_some_and(|before| before.reported.waits),
             ..ReportedState::default()
         };
-        told.note(&sample);
+        reported.note(&sample);
         let connection = FollowedConnection {
             id: self.next_id,
             sample,
@@ -171,7 +171,7 @@ impl Connections {
             times,
             samples: 1,
             walk: self.walk,
-            told,
+            reported,
         };
         self.next_id += 1;
         self.known.insert(sample.socket, connection);
@@ -201,10 +201,10 @@ impl Connections {
         let known = self.known.remove(&sample.socket);
         let known = known.filter(|known| sample.continues(&known.sample));
         self.sum_growth(known.as_ref().map(|known| &known.sample), &sample);
-        let mut told = known
+        let mut reported = known
             .as_ref()
-            .map_or_else(ReportedState::default, |known| known.told);
-        told.note(&sample);
+            .map_or_else(ReportedState::default, |known| known.reported);
+        reported.note(&sample);
         let (id, times, samples) = match &known {
             Some(known) => {
                 let interval = TcpInterval::between(&known.sample, &sample);
@@ -219,7 +219,7 @@ impl Connections {
             }
         };
         let mut sample = sample;
-        told.tell(&mut sample);
+        reported.put_worst(&mut sample);
         let ended = FollowedConnection {
             id,
             sample,
@@ -227,7 +227,7 @@ impl Connections {
             times,
             samples,
             walk: self.walk,
-            told: ReportedState::default(),
+            reported: ReportedState::default(),
         };
         self.report(TcpNews::End, &ended)
     }
@@ -274,23 +274,23 @@ impl Connections {
     /// already.
     pub fn due(&mut self, period_ns: u64) -> Vec<u64> {
         let known = self.known.iter_mut();
-        let due = known.filter(|(_, known)| !known.told.waits && known.is_due(period_ns));
+        let due = known.filter(|(_, known)| !known.reported.waits && known.is_due(period_ns));
         let due = due.map(|(socket, known)| {
-            known.told.waits = true;
+            known.reported.waits = true;
             *socket
         });
         due.collect()
     }
 
     /// The report about a socket's connection for collectors. `None`: it ended while it waited.
-    pub fn tell(&mut self, socket: u64) -> Option<TcpReport> {
+    pub fn next_report(&mut self, socket: u64) -> Option<TcpReport> {
         let known = self.known.get_mut(&socket)?;
-        let why = match known.told.at_ns {
+        let why = match known.reported.at_ns {
             None => TcpNews::Open,
             Some(_) => TcpNews::Sample,
         };
         let before = std::mem::replace(
-            &mut known.told,
+            &mut known.reported,
             ReportedState {
                 at_ns: Some(known.sample.monotonic_ns),
                 segments: known.sample.tcp.segments_out,
@@ -301,7 +301,7 @@ impl Connections {
             },
         );
         let mut report = self.report_of(why, socket)?;
-        before.tell(&mut report.sample);
+        before.put_worst(&mut report.sample);
         Some(report)
     }
 

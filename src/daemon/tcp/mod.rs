@@ -106,7 +106,7 @@ fn begin(
         collectors: plan.collectors.clone(),
         ..Destinations::default()
     };
-    let emitter = Emitter::new(destinations).context("cannot prepare to tell collectors")?;
+    let emitter = Emitter::new(destinations).context("cannot prepare to report to collectors")?;
     let http = http::bind(config.http.as_deref(), TCP_HTTP_PORT)?;
     let programs = TcpPrograms::attach(config.max_connections, &plan.for_programs()?)
         .map_err(|err| advise_for(err, &privileges::TCP))

@@ -13,7 +13,7 @@ use crate::os::{clock, log};
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// What is reported is true for this time: one turn may come late.
-const TOLD: Duration = Duration::from_millis(2_500);
+const ANNOUNCED: Duration = Duration::from_millis(2_500);
 
 /// The duty to see to both.
 #[derive(Default)]
@@ -50,15 +50,15 @@ impl Duty<TcpDaemon> for FollowOptionPeers {
             self.warn(daemon.plan.config.option);
             return Ok(());
         };
-        option_114::tell(pins, TOLD)?;
+        option_114::announce(pins, ANNOUNCED)?;
         let Some(leases) = Leases::open(pins)? else {
             return Ok(());
         };
         let pairs = leases.with_option_114()?;
-        let told_ns = u64::try_from(TOLD.as_nanos()).unwrap_or(u64::MAX);
+        let announced_ns = u64::try_from(ANNOUNCED.as_nanos()).unwrap_or(u64::MAX);
         daemon
             .programs
-            .allow_option(&pairs, clock::monotonic_ns() + told_ns)?;
+            .allow_option(&pairs, clock::monotonic_ns() + announced_ns)?;
         Ok(())
     }
 }

@@ -101,7 +101,7 @@ impl ReportFifo {
             let Some(socket) = self.due.pop_front() else {
                 break;
             };
-            taken.extend(connections.tell(socket));
+            taken.extend(connections.next_report(socket));
         }
         while room > taken.len() && self.repeated.front().is_some_and(|(due, _)| *due <= now) {
             taken.extend(self.repeated.pop_front().map(|(_, ending)| ending));

@@ -89,7 +89,7 @@ pub fn run(bpffs: Option<&Path>, args: &TransitServeArgs) -> Result<()> {
         side: HostSide::new(pins, None),
         transit,
         plan,
-        emitter: Emitter::new(destinations).context("cannot prepare to tell collectors")?,
+        emitter: Emitter::new(destinations).context("cannot prepare to report to collectors")?,
         signs: Signs::from_env(),
         is_detached: false,
     };

@@ -40,7 +40,7 @@ impl SendNotices {
 
 impl Duty<TransitDaemon> for SendNotices {
     fn task(&self) -> &'static str {
-        "tell collectors of packets in INT-MX"
+        "report packets in INT-MX to collectors"
     }
 
     fn wakes<'a>(&'a self, _daemon: &'a TransitDaemon, wait: &mut Wait<'a>) {

@@ -21,14 +21,14 @@ const AGAIN: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub struct SendOptionHops {
     /// When each pair was reported last.
-    told: HashMap<OptionHopPair, Instant>,
+    sent: HashMap<OptionHopPair, Instant>,
     /// The pairs of requests since this time are looked at (monotonic clock).
     since_ns: u64,
 }
 
 impl Duty<TransitDaemon> for SendOptionHops {
     fn task(&self) -> &'static str {
-        "tell collectors whose TCP option 114 is filled in"
+        "report to collectors whose TCP option 114 is filled in"
     }
 
     fn period(&self, _daemon: &TransitDaemon) -> Duration {
@@ -44,13 +44,13 @@ impl Duty<TransitDaemon> for SendOptionHops {
         let mut pairs = option_hops::since(&daemon.side.pins, self.since_ns)?;
         // A pair that is noted while the table is read is looked at again.
         self.since_ns = next_ns.saturating_sub(2 * PERIOD.as_nanos() as u64);
-        self.told
-            .retain(|_, told| now.saturating_duration_since(*told) < AGAIN);
-        pairs.retain(|pair| !self.told.contains_key(pair));
+        self.sent
+            .retain(|_, sent| now.saturating_duration_since(*sent) < AGAIN);
+        pairs.retain(|pair| !self.sent.contains_key(pair));
         if pairs.is_empty() {
             return Ok(());
         }
-        self.told.extend(pairs.iter().map(|pair| (*pair, now)));
+        self.sent.extend(pairs.iter().map(|pair| (*pair, now)));
         pairs.sort();
         let report = OptionHopsReport {
             node: daemon.node()?,

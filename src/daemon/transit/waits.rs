@@ -40,7 +40,7 @@ impl ReportWaits {
         host.note_parts(found)?;
         let config = config.clone();
         Ok(waits.map(|waits| {
-            log::info("waits in queues are told");
+            log::info("waits in queues are reported");
             Self { waits, config }
         }))
     }
@@ -68,7 +68,7 @@ impl ReportWaits {
 
 impl Duty<TransitDaemon> for ReportWaits {
     fn task(&self) -> &'static str {
-        "tell collectors how long packets wait in queues"
+        "report to collectors how long packets wait in queues"
     }
 
     fn period(&self, _daemon: &TransitDaemon) -> Duration {

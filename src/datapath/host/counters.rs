@@ -47,7 +47,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_CANNOT_RESIZE "cannot_resize" "kernel refused to shorten the packet: passed untouched",
     COUNT_SINK_BROKEN "broken" "kernel refused half-way: dropped rather than passed on corrupt",
     COUNT_SINK_UNTRACKED "untracked" "stripped but not measured: flow table full (--max-flows)",
-    COUNT_SINK_BAD_SEGMENT "bad_segment" "stripped but not measured: not told apart from its superpacket's other segments",
+    COUNT_SINK_BAD_SEGMENT "bad_segment" "stripped but not measured: not distinguished from its superpacket's other segments",
     COUNT_SINK_HOST_INT "host_int" "stripped packets that an original Host-INT source tagged",
     COUNT_SINK_LOST "lost" "sequence numbers declared lost",
     COUNT_SINK_RECOVERED "recovered" "sequence numbers that arrived after they were declared lost",
@@ -150,15 +150,15 @@ pub const TRANSIT: &[CounterMeaning] = meanings! { transit_counter:
     COUNT_TRANSIT_PADDED "padded" "entries with words of a domain that hostint does not know, all ones",
     COUNT_TRANSIT_OPTION_FILLED "option_filled" "segments whose request of TCP option 114 was filled in",
     COUNT_TRANSIT_OPTION_NO_ARRIVAL "option_no_arrival" "of these, segments whose time in this host is not known (--max-arrivals)",
-    COUNT_TRANSIT_OPTION_NO_GAUGE "option_untold" "of these, segments to which neither queue nor free bandwidth could be told",
+    COUNT_TRANSIT_OPTION_NO_GAUGE "option_untold" "of these, segments to which neither queue nor free bandwidth is known",
     COUNT_TRANSIT_OPTION_SKIPPED "option_skipped" "requests whose key leaves them to others: passed untouched",
     COUNT_TRANSIT_OPTION_NO_DATA "option_no_data" "TCP option 114 in segments without data, as echoes have it: passed untouched",
     COUNT_TRANSIT_OPTION_MALFORMED "option_malformed" "TCP options that do not fit: passed untouched",
     COUNT_TRANSIT_OPTION_REFUSED "option_refused" "kernel refused to change the option: passed untouched",
     COUNT_TRANSIT_MX_PASSED "mx_passed" "packets in INT-MX that left as they came",
-    COUNT_TRANSIT_POSTCARD_SENT "postcard_sent" "of these, packets that the daemon was told of",
-    COUNT_TRANSIT_POSTCARD_LOST "postcard_lost" "of these, packets that it could not be told of: it does not run, or they are too many",
-    COUNT_TRANSIT_POSTCARD_UNREAD "postcard_unread" "packets that the daemon was told of by programs of another version, which it does not understand",
+    COUNT_TRANSIT_POSTCARD_SENT "postcard_sent" "of these, packets reported to the daemon",
+    COUNT_TRANSIT_POSTCARD_LOST "postcard_lost" "of these, packets that could not be reported to it: it does not run, or they are too many",
+    COUNT_TRANSIT_POSTCARD_UNREAD "postcard_unread" "packets that programs of another version reported to the daemon, which it does not understand",
 };
 
 /// The daemon's counters.

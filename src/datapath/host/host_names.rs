@@ -19,7 +19,7 @@ const MOST: u32 = 16_384;
 /// A name that was not reported for this time is forgotten.
 const OLD_NS: u64 = 3_600_000_000_000;
 
-const TOLD: u32 = 1;
+const OF_PEER: u32 = 1;
 const GIVEN: u32 = 2;
 const OWN: u32 = 3;
 
@@ -126,7 +126,7 @@ impl NameTable {
     /// Forgets the names that were not reported for long.
     pub fn forget_old(&self, now_ns: u64) -> io::Result<()> {
         self.0.sweep(|key, record| {
-            key.origin == TOLD && now_ns.saturating_sub(record.heard_ns) > OLD_NS
+            key.origin == OF_PEER && now_ns.saturating_sub(record.heard_ns) > OLD_NS
         })
     }
 }
@@ -144,7 +144,7 @@ pub fn read(pins: &Pins) -> io::Result<Vec<NameClaim>> {
 fn claim_of(key: NameKey, record: &NameRecord) -> Option<NameClaim> {
     let instance = record.instance;
     let origin = match key.origin {
-        TOLD => ClaimOrigin::Told {
+        OF_PEER => ClaimOrigin::Told {
             address: Ipv6Addr::from(key.address).to_canonical(),
             instance,
         },
@@ -164,7 +164,7 @@ fn claim_of(key: NameKey, record: &NameRecord) -> Option<NameClaim> {
 impl NameKey {
     fn of(claim: &NameClaim) -> Self {
         let (address, origin) = match claim.origin {
-            ClaimOrigin::Told { address, .. } => (address, TOLD),
+            ClaimOrigin::Told { address, .. } => (address, OF_PEER),
             ClaimOrigin::Given => (Ipv6Addr::UNSPECIFIED.into(), GIVEN),
             ClaimOrigin::Own { .. } => (Ipv6Addr::UNSPECIFIED.into(), OWN),
         };

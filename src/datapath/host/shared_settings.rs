@@ -144,8 +144,8 @@ impl SharedSettings {
     }
 
     /// Lets answers to lease questions tell this for a few seconds.
-    pub fn tell(&self, told: ReportedByDaemon) -> io::Result<()> {
-        self.change(|settings| put_host_records(settings, told))
+    pub fn report(&self, found: ReportedByDaemon) -> io::Result<()> {
+        self.change(|settings| put_host_records(settings, found))
     }
 
     /// What daemons of this host found out about the kernel.

@@ -20,7 +20,7 @@ pub fn bits(kinds: &BTreeSet<TunnelKind>) -> u32 {
 }
 
 /// The flow before NAT, or the tunnel: `other` is the one or the tunnel's own flow, as far as it is known.
-pub fn told(kind: u32, id: u32, other: Option<FlowKey>) -> (Option<FlowKey>, Option<Tunnel>) {
+pub fn known_by(kind: u32, id: u32, other: Option<FlowKey>) -> (Option<FlowKey>, Option<Tunnel>) {
     let kind = TunnelKind::EACH.into_iter().find(|it| number(*it) == kind);
     match (kind, other) {
         (Some(kind), Some(outer)) => {

@@ -22,12 +22,12 @@ use crate::os::{kernel, log};
 /// Tries the parts that no single program needs, and which are replaced or left out where they are used. Those that are
 /// refused are reported in the log.
 pub fn of_every_role() -> PartsFound {
-    told(&[KernelPart::Batches, KernelPart::TestRun])
+    found(&[KernelPart::Batches, KernelPart::TestRun])
 }
 
 /// Tries what a hop needs besides. What is refused is reported in the log.
 pub fn of_hop() -> PartsFound {
-    told(&[KernelPart::KernelReads])
+    found(&[KernelPart::KernelReads])
 }
 
 /// Tries what a source needs besides. What is refused is reported in the log.
@@ -38,7 +38,7 @@ pub fn of_source() -> PartsFound {
     of_hop()
 }
 
-fn told(parts: &[KernelPart]) -> PartsFound {
+fn found(parts: &[KernelPart]) -> PartsFound {
     let features = Features::probe();
     let mut found = PartsFound::default();
     for part in parts {

@@ -80,11 +80,11 @@ impl DropProgram {
     /// If the kernel has no such tracepoint, does not describe its types, or refuses the program.
     pub fn attach(max_flows: u32, plan: &DropPlan) -> io::Result<Self> {
         let mut object = MaybeUninit::uninit();
-        let (skel, told) = load(&mut object, max_flows)?;
+        let (skel, kind) = load(&mut object, max_flows)?;
         let maps = &skel.maps;
         let settings = Map::of(&maps.drop_settings)?;
         settings.set(&0, &settings_of(plan)?)?;
-        let program = match told {
+        let program = match kind {
             2 => &skel.progs.see_drop_without_reason,
             3 => &skel.progs.see_drop_with_reason,
             _ => &skel.progs.see_drop_with_socket,
@@ -208,7 +208,7 @@ pub fn try_to_load() -> io::Result<()> {
 
 /// Loads the program that fits the kernel. Returns how many values the kernel's tracepoint tells it.
 fn load(object: &mut MaybeUninit<OpenObject>, max_flows: u32) -> io::Result<(DropSkel<'_>, u32)> {
-    let told = reported_by_tracepoint().ok_or_else(|| {
+    let kind = reported_by_tracepoint().ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::Unsupported,
             "the kernel does not describe its tracepoint of drops: that takes Linux 5.5 with BTF \
@@ -220,14 +220,14 @@ fn load(object: &mut MaybeUninit<OpenObject>, max_flows: u32) -> io::Result<(Dro
         .map_err(io::Error::other)?;
     let programs = &mut open.progs;
     let choose = |program: &mut OpenProgramMut<'_>, fits: bool| program.set_autoload(fits);
-    choose(&mut programs.see_drop_without_reason, told == 2);
-    choose(&mut programs.see_drop_with_reason, told == 3);
-    choose(&mut programs.see_drop_with_socket, told >= 4);
+    choose(&mut programs.see_drop_without_reason, kind == 2);
+    choose(&mut programs.see_drop_with_reason, kind == 3);
+    choose(&mut programs.see_drop_with_socket, kind >= 4);
     open.maps
         .drop_flows
         .set_max_entries(max_flows)
         .map_err(io::Error::other)?;
-    Ok((load_object(open)?, told))
+    Ok((load_object(open)?, kind))
 }
 
 /// Reads an event of the ring. Returns `None` for bytes that are none.
@@ -279,7 +279,7 @@ fn host_drop(key: &drop_key, flow: &drop_flow, wall_offset: u64) -> HostDrop {
     let no_key = flow_key::default();
     let is_known = bytes_of(&flow.before_nat) != bytes_of(&no_key);
     let other = is_known.then(|| FlowKey::from(&flow.before_nat));
-    let (flow_before_nat, tunnel) = tunnel::told(key.tunnel, key.tunnel_id, other);
+    let (flow_before_nat, tunnel) = tunnel::known_by(key.tunnel, key.tunnel_id, other);
     HostDrop {
         flow: FlowKey::from(&key.flow),
         flow_before_nat,

@@ -328,7 +328,7 @@ fn host_hop(
 ) -> FlowPassage {
     let is_known = flow.before_nat.iter().any(|word| *word != 0);
     let other = is_known.then(|| FlowKey::from(&flow_of_words(&flow.before_nat)));
-    let (flow_before_nat, tunnel) = tunnel::told(key.tunnel, key.tunnel_id, other);
+    let (flow_before_nat, tunnel) = tunnel::known_by(key.tunnel, key.tunnel_id, other);
     FlowPassage {
         flow: FlowKey::from(&flow_of_words(&key.flow)),
         flow_before_nat,

@@ -47,7 +47,7 @@ pub struct PathTables {
     times: Map<path_time_key, path_time>,
     /// The counts with enough packets to make those of the kernel wrap around.
     wide: HashMap<TimeId, (u64, WideSlots)>,
-    told: ReportedTotals<TimeId>,
+    reported: ReportedTotals<TimeId>,
 }
 
 impl PathTables {
@@ -56,7 +56,7 @@ impl PathTables {
             paths,
             times,
             wide: HashMap::new(),
-            told: ReportedTotals::default(),
+            reported: ReportedTotals::default(),
         }
     }
 
@@ -65,12 +65,12 @@ impl PathTables {
     pub fn news(&mut self, sink: NodeId, now_ns: u64) -> io::Result<Vec<PathTotals>> {
         let mut changed: BTreeMap<u64, Vec<PlaceTotals>> = BTreeMap::new();
         let mut newest: HashMap<u64, u64> = HashMap::new();
-        let (wide, told) = (&mut self.wide, &mut self.told);
+        let (wide, reported) = (&mut self.wide, &mut self.reported);
         self.times.for_each_in_batches(BATCH, |key, time| {
             let last_ns = newest.entry(key.path).or_default();
             *last_ns = time.last_ns.max(*last_ns);
             let id = (key.path, key.place);
-            if told.take(id, time.packets) {
+            if reported.take(id, time.packets) {
                 let totals = totals(key.place, &time, wide, id);
                 changed.entry(key.path).or_default().push(totals);
             }
@@ -141,7 +141,7 @@ impl PathTables {
     fn forget(&mut self, id: u64) -> io::Result<()> {
         self.times.remove_where(|key| key.path == id)?;
         self.paths.remove(&id)?;
-        self.told.keep(|time| time.0 != id);
+        self.reported.keep(|time| time.0 != id);
         self.wide.retain(|time, _| time.0 != id);
         Ok(())
     }

@@ -291,7 +291,7 @@ impl Summaries {
         }
         let period_ns = period.as_nanos() as u64;
         self.last_period_ns = period_ns;
-        let mut told: Vec<_> = groups
+        let mut reported: Vec<_> = groups
             .into_iter()
             .map(|(source_node, subject, totals)| SummaryEvent {
                 source_node,
@@ -309,9 +309,9 @@ impl Summaries {
         let flows = flows.into_iter().map(|Reverse(chosen)| *chosen.summary);
         for summary in flows {
             self.reported_losses.note(&summary);
-            told.push(summary);
+            reported.push(summary);
         }
-        told
+        reported
     }
 
     /// Returns the flow's totals, unless its traffic does not pay for all reports that it may have caused so far and it

@@ -9,7 +9,7 @@ use crate::datapath::kernel::pins::Pins;
 use crate::os::clock;
 
 /// Lets this host's sink tell that it does, for this time. Without a sink this does nothing.
-pub fn tell(pins: &Pins, time: Duration) -> io::Result<()> {
+pub fn announce(pins: &Pins, time: Duration) -> io::Result<()> {
     let Some(map) = Map::<u32, u64>::open(&pins.map(SINK_OPTION_114))? else {
         return Ok(());
     };

@@ -89,18 +89,18 @@ fn id_of(map: &MapHandle) -> io::Result<u32> {
 
 /// Reads what a program told; `None` if it is of another version.
 pub fn decode(bytes: &[u8]) -> Option<MxNotice> {
-    let told: transit_postcard = read_from(bytes)?;
+    let notice: transit_postcard = read_from(bytes)?;
     Some(MxNotice {
-        arrived_ns: Some(told.arrived_ns).filter(|ns| *ns != 0),
-        left_ns: told.left_ns,
-        ingress_port: told.in_ifindex as u16,
-        egress_port: told.out_ifindex as u16,
-        queue_packets: Some(told.queue_packets).filter(|packets| *packets != u32::MAX),
-        first: match told.family {
+        arrived_ns: Some(notice.arrived_ns).filter(|ns| *ns != 0),
+        left_ns: notice.left_ns,
+        ingress_port: notice.in_ifindex as u16,
+        egress_port: notice.out_ifindex as u16,
+        queue_packets: Some(notice.queue_packets).filter(|packets| *packets != u32::MAX),
+        first: match notice.family {
             4 => FirstHeader::Ipv4,
             6 => FirstHeader::Ipv6,
             _ => return None,
         },
-        quote: told.quote.get(..told.len.into())?.to_vec(),
+        quote: notice.quote.get(..notice.len.into())?.to_vec(),
     })
 }

@@ -33,7 +33,7 @@ const IDLE: Duration = Duration::from_secs(600);
 /// The times that a program counts, and what was read of them before.
 pub(in crate::datapath) struct WaitTable {
     waits: Map<wait_key, wait_times>,
-    told: ReportedTotals<(u32, u32, u32)>,
+    reported: ReportedTotals<(u32, u32, u32)>,
 }
 
 /// The program, attached, and its counts.
@@ -123,7 +123,7 @@ impl WaitTable {
     pub(in crate::datapath) fn new(waits: Map<wait_key, wait_times>) -> Self {
         Self {
             waits,
-            told: ReportedTotals::default(),
+            reported: ReportedTotals::default(),
         }
     }
 
@@ -134,19 +134,19 @@ impl WaitTable {
         now_ns: u64,
     ) -> io::Result<Vec<PathTotals>> {
         let (mut news, mut idle) = (Vec::new(), Vec::new());
-        let told = &mut self.told;
+        let reported = &mut self.reported;
         self.waits.for_each_in_batches(BATCH, |key, waits| {
             let id = id_of(&key);
             if now_ns.saturating_sub(waits.last_ns) >= IDLE.as_nanos() as u64 {
                 idle.push(key);
-            } else if told.take(id, waits.packets) {
+            } else if reported.take(id, waits.packets) {
                 news.push(totals(&key, &waits, node));
             }
         })?;
         for key in idle {
             self.waits.remove(&key)?;
             let id = id_of(&key);
-            self.told.keep(|told| *told != id);
+            self.reported.keep(|reported| *reported != id);
         }
         news.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(news)

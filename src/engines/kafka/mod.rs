@@ -214,7 +214,7 @@ impl Kafka {
     }
 
     fn say(&self, what: &str) {
-        (self.settings.tell)(&format!("kafka {}: {what}", self.destination()));
+        (self.settings.warn)(&format!("kafka {}: {what}", self.destination()));
     }
 }
 

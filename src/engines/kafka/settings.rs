@@ -16,5 +16,5 @@ pub struct KafkaSettings {
     pub tls: Option<Arc<ClientConfig>>,
     pub login: Option<SaslConfig>,
     /// Logs troubles of clock messages.
-    pub tell: fn(&str),
+    pub warn: fn(&str),
 }

@@ -24,7 +24,7 @@ pub struct Pushers {
     limits: PushLimits,
     /// Runs first in each delivering thread.
     begin: fn() -> Result<(), String>,
-    tell: fn(&str),
+    warn: fn(&str),
     running: Vec<DeliveryThread>,
     ways: Vec<(Arc<dyn Push>, QueueInput)>,
     reading: Option<(Sender<()>, Receiver<()>)>,
@@ -42,11 +42,11 @@ impl PushCounts {
 
 impl Pushers {
     /// Makes an empty set of receivers. `tell` logs troubles and their end.
-    pub fn new(limits: PushLimits, begin: fn() -> Result<(), String>, tell: fn(&str)) -> Self {
+    pub fn new(limits: PushLimits, begin: fn() -> Result<(), String>, warn: fn(&str)) -> Self {
         Self {
             limits,
             begin,
-            tell,
+            warn,
             running: Vec::new(),
             ways: Vec::new(),
             reading: None,
@@ -64,7 +64,7 @@ impl Pushers {
         let (report_begun, begun) = mpsc::channel();
         let (way, waiting, begin) = (Arc::clone(&push), Arc::clone(&queue), self.begin);
         let name = format!("push-{}", push.name());
-        let thread = DeliveryThread::start(name, counts, self.tell, move |mut delivery| {
+        let thread = DeliveryThread::start(name, counts, self.warn, move |mut delivery| {
             let can = begin();
             let goes_on = can.is_ok();
             let _ = report_begun.send(can);
@@ -111,7 +111,7 @@ impl Pushers {
             read,
             times,
             ways: std::mem::take(&mut self.ways),
-            tell: self.tell,
+            warn: self.warn,
             end: ends,
             _ending: ending,
         };

@@ -19,7 +19,7 @@ pub(super) struct MetricsReader<F> {
     pub(super) read: F,
     pub(super) times: PushTimes,
     pub(super) ways: Vec<(Arc<dyn Push>, QueueInput)>,
-    pub(super) tell: fn(&str),
+    pub(super) warn: fn(&str),
     /// Receives a message at the end. It is closed if the metrics are not needed any more.
     pub(super) end: Receiver<()>,
     /// Closed when the thread ends, even by a panic.
@@ -59,7 +59,7 @@ impl<F: FnMut() -> Result<Vec<MetricFamily>, String>> MetricsReader<F> {
                 }
                 Err(why) => {
                     if !std::mem::replace(&mut failed, true) {
-                        (self.tell)(&format!("no metrics are pushed: {why}"));
+                        (self.warn)(&format!("no metrics are pushed: {why}"));
                     }
                 }
             }
@@ -74,7 +74,7 @@ impl<F: FnMut() -> Result<Vec<MetricFamily>, String>> MetricsReader<F> {
         for (push, queue) in &self.ways {
             match push.encode(snapshot) {
                 Ok(encoded) => queue.0.put(encoded),
-                Err(why) => (self.tell)(&format!("{}: {why}", push.name())),
+                Err(why) => (self.warn)(&format!("{}: {why}", push.name())),
             }
         }
     }

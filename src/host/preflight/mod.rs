@@ -179,7 +179,7 @@ fn network_facts(
     NetworkFacts {
         filters_unknown: match &filters {
             Err(err) if err.kind() == std::io::ErrorKind::NotFound => "there is no nft to ask",
-            _ => "nft tells only root",
+            _ => "nft answers only root",
         },
         filters: filters.ok().map(|chains| {
             let filters = chains.into_iter().map(|chain| PacketFilter {
@@ -208,7 +208,7 @@ fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceF
     let ifindex = netdev::index_of(dev).ok().context("no such interface")?;
     let state = rtnetlink::interface_state(ifindex)?;
     let flags = links::xdp_features(ifindex);
-    let tells = flags != 0 || version(release).is_some_and(|version| version >= (6, 3));
+    let reports = flags != 0 || version(release).is_some_and(|version| version >= (6, 3));
     let (occupants, tcx) = hooks::occupants(ifindex, pins)?;
     Ok(DeviceFacts {
         name: dev.to_owned(),
@@ -217,7 +217,7 @@ fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceF
         running: state.running,
         mtu: netdev::mtu(dev)?,
         driver: ethtool::driver(dev)?,
-        xdp: tells.then_some(flags),
+        xdp: reports.then_some(flags),
         hook: tcx.and_then(|_| hook_choice::preview(pins, dev).ok()),
         qdisc: state.qdisc,
         head_room: match privileges::missing(&PROGRAMS)?.is_empty() {

@@ -30,8 +30,8 @@ impl Proof {
 
     /// True while a daemon of the sink's host sends strays.
     fn is_attended(&self) -> bool {
-        let told = self.answer.as_ref();
-        told.is_some_and(|answer| answer.capabilities.strays())
+        let answer = self.answer.as_ref();
+        answer.is_some_and(|answer| answer.capabilities.strays())
     }
 
     /// Takes what the stray packets of both directions showed.

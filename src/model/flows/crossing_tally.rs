@@ -158,11 +158,11 @@ impl<K: Copy + Eq + Hash> CrossingTally<K> {
             if now.saturating_sub(known.grew) > SILENT {
                 continue;
             }
-            let told = (first_block..=now.saturating_sub(YOUNGEST))
+            let counted = (first_block..=now.saturating_sub(YOUNGEST))
                 .map(|block| known.packets_of(block, counts));
-            let told: Vec<_> = told.collect();
-            if told.iter().any(Option::is_some) {
-                news.counts.push((*key, told));
+            let counted: Vec<_> = counted.collect();
+            if counted.iter().any(Option::is_some) {
+                news.counts.push((*key, counted));
             }
         }
         self.forget(&news.idle, records);

@@ -11,7 +11,7 @@ use crate::model::coverage::{MissedPackets, MissedReason, PairEnd};
 const MOST_SUBJECTS: usize = 4_096;
 
 /// Counts that changed are reported this number of times, so that a lost datagram costs no packet.
-const TOLD: u8 = 3;
+const REPEATS: u8 = 3;
 
 /// All counts are reported once in this number of turns, so that a collector that knows a host for a while knows them
 /// all.
@@ -93,7 +93,7 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         let Some(sums) = self.sums_of(subject()) else {
             return;
         };
-        sums.to_report = TOLD;
+        sums.to_report = REPEATS;
         for (place, count) in now {
             let before = before.iter().find(|(of, _)| *of == place);
             let more = count.since(before.map_or(Volume::default(), |(_, count)| *count));

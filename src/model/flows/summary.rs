@@ -72,7 +72,7 @@ pub struct SubjectTotals {
 impl SubjectTotals {
     /// True if `self` and `other` are the same but for the slots that they carry.
     fn is_of_same_summary(&self, other: &Self) -> bool {
-        let told = |totals: &Self| {
+        let counts = |totals: &Self| {
             (
                 [totals.epoch_ns, totals.last_ns],
                 [totals.packets, totals.bytes, totals.lost, totals.recovered],
@@ -80,7 +80,7 @@ impl SubjectTotals {
                 [totals.late, totals.restarts],
             )
         };
-        told(self) == told(other) && self.latency.same_but_slots(&other.latency)
+        counts(self) == counts(other) && self.latency.same_but_slots(&other.latency)
     }
 }
 
@@ -188,7 +188,7 @@ impl SummaryRecord {
             duplicates: self.duplicates,
             late: self.late,
             restarts: self.restarts,
-            latency: LatencyHistogram::told(&self.latency, slots)?,
+            latency: LatencyHistogram::of_record(&self.latency, slots)?,
             slots,
         })
     }

@@ -194,7 +194,7 @@ impl ConnectionFigures {
             .saturating_add(unseen)
             .saturating_add(dropped_behind_strip)
             .saturating_add(WITHOUT_SOCKET);
-        BesideInt::Told(IntOfConnection {
+        BesideInt::Known(IntOfConnection {
             arrived: measured.sent().saturating_sub(lost),
             lost,
             unseen,

@@ -211,7 +211,7 @@ impl LatencyHistogram {
     ///
     /// # Errors
     /// If values cannot have these counts, sum and ends.
-    pub(in crate::model) fn told(
+    pub(in crate::model) fn of_record(
         record: &DistributionRecord,
         range: SlotRange,
     ) -> Result<Self, BadHistogram> {
@@ -225,8 +225,8 @@ impl LatencyHistogram {
 
     /// True if the two are the same but for their slots.
     pub(in crate::model) fn same_but_slots(&self, other: &Self) -> bool {
-        let told = |one: &Self| (one.resolution, one.samples, one.sum, one.min, one.max);
-        told(self) == told(other)
+        let totals = |one: &Self| (one.resolution, one.samples, one.sum, one.min, one.max);
+        totals(self) == totals(other)
     }
 
     /// The same with these of its slots alone.

@@ -145,7 +145,7 @@ pub struct QueueTotals {
     pub no_room: u64,
     /// Packets of which it is not known how long they were in the queue: the queue cut them out of superpackets.
     pub untimed: u64,
-    /// Packets of queues that do not tell their bytes.
+    /// Packets of queues that do not count their bytes.
     pub no_backlog: u64,
     /// Packets that left together with more packets than are judged.
     pub beyond_bulk: u64,

@@ -20,7 +20,7 @@ pub enum Limit {
     HostQueue,
     /// congestion control: the path takes no more
     Path,
-    /// the kernel's figures do not tell
+    /// the kernel's figures do not show it
     #[default]
     Unknown,
 }

@@ -10,14 +10,14 @@ pub const WITHOUT_SOCKET: u64 = 8;
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum BesideInt {
-    Told(IntOfConnection),
+    Known(IntOfConnection),
     Unknown { unknown: BesideIntUnknown },
 }
 
 impl BesideInt {
-    pub fn told(&self) -> Option<IntOfConnection> {
+    pub fn known(&self) -> Option<IntOfConnection> {
         match self {
-            Self::Told(told) => Some(*told),
+            Self::Known(known) => Some(*known),
             Self::Unknown { .. } => None,
         }
     }

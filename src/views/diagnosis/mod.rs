@@ -216,7 +216,7 @@ fn refusals(origin: Option<NodeOrigin>) -> [(&'static str, &'static str, &'stati
         ),
         (
             "untold",
-            "whose sink tells this host nothing about packets that other hosts send through it",
+            "whose sink reports nothing to this host about packets that other hosts send through it",
             "give both sides the same --lease-key",
         ),
         (

@@ -89,17 +89,17 @@ const COUNTED: [CountedField<CollectStatus>; 32] = [
     ),
     (
         "mx_joined",
-        "reports about packets in INT-MX that were joined with what all transit hops of the flow told",
+        "reports about packets in INT-MX that were joined with what all transit hops of the flow reported",
         |s| s.mx_joined,
     ),
     (
         "mx_incomplete",
-        "reports about packets in INT-MX of which a transit hop of the flow told nothing",
+        "reports about packets in INT-MX of which a transit hop of the flow reported nothing",
         |s| s.mx_incomplete,
     ),
     (
         "mx_without_sink",
-        "packets in INT-MX of which transit hops told, and no sink",
+        "packets in INT-MX that transit hops reported, and no sink",
         |s| s.mx_without_sink,
     ),
     (
@@ -139,7 +139,7 @@ const COUNTED: [CountedField<CollectStatus>; 32] = [
     ),
     (
         "told_drops",
-        "what reports told of paths and coverage that the store does not have, because more came at once than it adds up or it could not be written",
+        "what reports had of paths and coverage that the store does not have, because more came at once than it adds up or it could not be written",
         |s| s.told_drops,
     ),
     (
@@ -219,7 +219,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     family.value(&[("state", "reporting")], status.hosts_reporting);
     family.value(&[("state", "silent")], silent);
     let name = "hostint_collect_clocks";
-    let help = "nodes that tell what they know about clocks, by whether their clock is known against another one's";
+    let help = "nodes that report what they know about clocks, by whether their clock is known against another one's";
     let unknown = status.clocks_telling.saturating_sub(status.clocks_known);
     let mut family = page.family(name, MetricKind::Gauge, help);
     family.value(&[("state", "known")], status.clocks_known);

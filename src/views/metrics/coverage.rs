@@ -15,7 +15,7 @@ pub(super) fn write(page: &mut MetricsPage, rows: &[CoverageRow]) {
         }
     }
     let name = "hostint_coverage_tagged_packets_total";
-    let help = "packets that a source tagged, as far as it told, since the collector started";
+    let help = "packets that a source tagged, as far as it reported, since the collector started";
     let mut family = page.family(name, MetricKind::Counter, help);
     for row in rows {
         let [source, sink, class] = labels(row);
@@ -25,7 +25,7 @@ pub(super) fn write(page: &mut MetricsPage, rows: &[CoverageRow]) {
         }
     }
     let name = "hostint_coverage_no_sink_told_packets";
-    let help = "tagged packets of which no sink told although it had the time to, since the collector started; those that one tells of later leave this number";
+    let help = "tagged packets that no sink reported although it had the time to, since the collector started; those that one reports later leave this number";
     let mut family = page.family(name, MetricKind::Gauge, help);
     for row in rows {
         let [source, sink, class] = labels(row);
@@ -60,7 +60,7 @@ fn write_bytes(page: &mut MetricsPage, rows: &[CoverageRow]) {
         ),
         (
             "hostint_coverage_tagged_bytes_total",
-            "bytes of packets that a source tagged, as far as it told, since the collector started",
+            "bytes of packets that a source tagged, as far as it reported, since the collector started",
         ),
     ];
     for (place, (name, help)) in families.into_iter().enumerate() {
@@ -74,8 +74,7 @@ fn write_bytes(page: &mut MetricsPage, rows: &[CoverageRow]) {
         }
     }
     let name = "hostint_coverage_missed_bytes_total";
-    let help =
-        "bytes of the packets of hostint_coverage_missed_packets_total, as far as hosts tell bytes";
+    let help = "bytes of the packets of hostint_coverage_missed_packets_total, as far as hosts report bytes";
     let mut family = page.family(name, MetricKind::Counter, help);
     for row in rows {
         let [source, sink, class] = labels(row);

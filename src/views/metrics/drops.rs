@@ -12,7 +12,7 @@ pub fn add(page: &mut MetricsPage, totals: &DropTotals) {
     let mut values = page.family(
         "hostint_drops_without_packet_total",
         MetricKind::Counter,
-        "losses that only a counter of the kernel tells, since postcards began",
+        "losses that only a counter of the kernel has, since postcards began",
     );
     for one in &totals.without_packet {
         let dev = one.interface.as_deref().unwrap_or_default();
@@ -22,7 +22,7 @@ pub fn add(page: &mut MetricsPage, totals: &DropTotals) {
         (
             "hostint_drops_ignored_total",
             totals.ignored,
-            "dropped packets that are no loss, whose flows are not told",
+            "dropped packets that are no loss, whose flows are not reported",
         ),
         (
             "hostint_drops_without_flow_total",
@@ -47,7 +47,7 @@ pub fn add(page: &mut MetricsPage, totals: &DropTotals) {
         (
             "hostint_drop_events_lost_total",
             totals.events_lost,
-            "flows that were told later, because the ring was full",
+            "flows that were reported later, because the ring was full",
         ),
         (
             "hostint_tracepoint_missed_total",
@@ -94,7 +94,7 @@ fn places(page: &mut MetricsPage, totals: &DropTotals) {
     let mut values = page.family(
         "hostint_drop_places_total",
         MetricKind::Counter,
-        "packets that the host dropped, by reason, function of the kernel, interface, and whether they are told",
+        "packets that the host dropped, by reason, function of the kernel, interface, and whether they are reported",
     );
     let (first, others) = totals.places.split_at(totals.places.len().min(MOST_PLACES));
     for one in first {

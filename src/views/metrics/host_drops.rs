@@ -33,7 +33,7 @@ pub(super) fn write(page: &mut MetricsPage, rows: &[HostDropRow]) {
     }
     let name = "hostint_host_drops_without_packet_total";
     let help =
-        "losses of a host that only a counter of its kernel tells, since the collector started";
+        "losses of a host that only a counter of its kernel has, since the collector started";
     let mut family = page.family(name, MetricKind::Counter, help);
     let mut sums: BTreeMap<_, u64> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.subject.without_packet) {

@@ -25,7 +25,7 @@ const FIGURES: [Figure; 6] = [
     ),
     (
         "hostint_host_queue_packets_told_total",
-        "packets over the trigger whose flow was told, since the collector started",
+        "packets over the trigger whose flow was reported, since the collector started",
         |counts| counts.told.into(),
     ),
     (

@@ -16,7 +16,7 @@ pub(super) fn write(
     let ends = segments
         .iter()
         .flat_map(|one| [one.segment.from, one.segment.to]);
-    let help = "1; the name of an interface at an end of a segment, as its host tells it; end is as in the labels from and to";
+    let help = "1; the name of an interface at an end of a segment, as its host reports it; end is as in the labels from and to";
     let mut family = page.family("hostint_interface_info", MetricKind::Gauge, help);
     for at in ends.collect::<BTreeSet<_>>() {
         let Some(name) = names.get(&at) else { continue };

@@ -12,7 +12,7 @@ pub(super) fn write(page: &mut MetricsPage, pairs: &[MxPairRow]) {
         ),
         (
             "hostint_mx_pair_incomplete_total",
-            "those of which a hop of the flow told nothing, by pair",
+            "those of which a hop of the flow reported nothing, by pair",
             |row| row.incomplete,
         ),
     ];
@@ -24,7 +24,7 @@ pub(super) fn write(page: &mut MetricsPage, pairs: &[MxPairRow]) {
         }
     }
     let name = "hostint_mx_missing_hop_total";
-    let help = "reports about packets in INT-MX of which this hop told nothing, by pair";
+    let help = "reports about packets in INT-MX of which this hop reported nothing, by pair";
     let mut family = page.family(name, MetricKind::Counter, help);
     for row in pairs {
         let [source, sink] = [row.source, row.sink].map(|node| node.to_string());

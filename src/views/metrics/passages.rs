@@ -15,7 +15,7 @@ const MOST_PASSAGES: usize = 64;
 const COUNTS: [CountedField<PassageTotals>; 7] = [
     (
         "hostint_hop_flow_limited_total",
-        "packets of new flows beyond the limit, which are timed and not told by flow",
+        "packets of new flows beyond the limit, which are timed and not reported by flow",
         |totals| totals.flow_limited,
     ),
     (
@@ -35,7 +35,7 @@ const COUNTS: [CountedField<PassageTotals>; 7] = [
     ),
     (
         "hostint_hop_events_lost_total",
-        "news of flows that were told later, because the ring was full",
+        "news of flows that were reported later, because the ring was full",
         |totals| totals.events_lost,
     ),
     (

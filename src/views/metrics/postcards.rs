@@ -6,13 +6,13 @@ use crate::model::{DropTotals, PassageTotals, QueueTotals};
 
 /// The page of a daemon that tells these.
 pub fn text(
-    told: Option<&DropTotals>,
+    drops: Option<&DropTotals>,
     timed: Option<&PassageTotals>,
     watched: Option<&QueueTotals>,
 ) -> String {
     let mut page = MetricsPage::default();
     build_info(&mut page);
-    if let Some(totals) = told {
+    if let Some(totals) = drops {
         drops::add(&mut page, totals);
     }
     if let Some(totals) = timed {

@@ -39,7 +39,7 @@ const FIGURES: [(&str, MetricKind, &str, Figure); 7] = [
     (
         "hostint_queue_packets_told_total",
         MetricKind::Counter,
-        "packets over the trigger whose flow was told",
+        "packets over the trigger whose flow was reported",
         |one| one.packets_told,
     ),
     (
@@ -70,12 +70,12 @@ const COUNTS: [CountedField<QueueTotals>; 4] = [
     ),
     (
         "hostint_queue_episodes_untold_total",
-        "episodes that were not told, because there were too many at a time",
+        "episodes that were not reported, because there were too many at a time",
         |totals| totals.untold,
     ),
     (
         "hostint_queue_events_lost_total",
-        "packets over the trigger that were counted and not told by flow, because the ring was full",
+        "packets over the trigger that were counted and not reported by flow, because the ring was full",
         |totals| totals.events_lost,
     ),
 ];

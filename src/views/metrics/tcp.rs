@@ -53,7 +53,7 @@ const COUNTS: [CountedField<TcpTotals>; 15] = [
     ),
     (
         "hostint_tcp_short_total",
-        "of these, connections that ended before a sample, and are told at their end alone",
+        "of these, connections that ended before a sample, and are reported at their end alone",
         |totals| totals.short,
     ),
     (
@@ -63,17 +63,17 @@ const COUNTS: [CountedField<TcpTotals>; 15] = [
     ),
     (
         "hostint_tcp_ends_limited_total",
-        "endings that were not told, because of max-endings",
+        "endings that were not reported, because of max-endings",
         |totals| totals.ends_limited,
     ),
     (
         "hostint_tcp_ends_lost_total",
-        "endings that were not told, because the ring was full",
+        "endings that were not reported, because the ring was full",
         |totals| totals.ends_lost,
     ),
     (
         "hostint_tcp_ends_unreported_total",
-        "endings that collectors were not told, because of --max-reports",
+        "endings that collectors did not get, because of --max-reports",
         |totals| totals.ends_unreported,
     ),
     (

@@ -18,7 +18,7 @@ fn reasons(facts: &DropsFacts, release: &str) -> Finding {
         0 => Finding::note(
             "drops",
             format!(
-                "Linux {release} gives no reasons: packets are told by place, and many of those are no loss"
+                "Linux {release} gives no reasons: packets are reported by place, and many of those are no loss"
             ),
         )
         .advise("5.17 or newer gives reasons"),

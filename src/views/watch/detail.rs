@@ -116,8 +116,8 @@ fn facts(row: &FlowLine<'_>, corrected: Option<String>) -> [(&'static str, Strin
     let ns = |ns: i64| row.latency(ns);
     let max_ns = i64::from(flow.latency_max_ns);
     let counts = counts_of(flow);
-    let life = |told: Option<i64>, thousandths| {
-        row.maybe_latency(told.or_else(|| quantile(&counts, thousandths, max_ns)))
+    let life = |known: Option<i64>, thousandths| {
+        row.maybe_latency(known.or_else(|| quantile(&counts, thousandths, max_ns)))
     };
     let lately = |figure: fn(&Rates) -> Option<i64>| row.maybe_latency(row.rates.and_then(figure));
     [

@@ -31,7 +31,7 @@ export class CoverageTable {
   constructor() {
     const heads = [["from", "left"], ["to", "left"], ["class", "left"], ["tagged"], ["measured"], ["share"], ["bytes"], ["share of bytes"], ["not measured, by reason", "left"]];
     this.body = h("tbody", {});
-    this.none = h("p", { class: "none" }, "No source has told which packets it did not tag.");
+    this.none = h("p", { class: "none" }, "No source has reported which packets it did not tag.");
     this.table = h("table", { class: "rows", "aria-label": "Coverage" },
       h("thead", {}, h("tr", {}, heads.map(([name, left]) => h("th", { scope: "col", class: left }, name)))), this.body);
     this.element = h("div", { class: "scroll" }, this.table, this.none);
@@ -81,13 +81,13 @@ function row(of, name) {
   const without = sink === null && tagged === null;
   const measuredBytes = without ? 0 : of.measured_bytes ?? null;
   const noShare = measuredBytes === null || lackingBytes === null;
-  const unknownBytes = "Not known: of packets that no sink told of, or that an older host tells of";
+  const unknownBytes = "Not known: of packets that no sink reported, or that an older host reports";
   const reasons = Object.entries(missed).toSorted(([, a], [, b]) => b - a);
   const unknown = measured === null && !missed.no_sink_told && !without;
   return h("tr", {}, h("th", { scope: "row", class: "left" }, named(source)), h("td", { class: "left" }, sink === null ? "no known sink" : named(sink)),
     h("td", { class: "left" }, name),
-    h("td", { title: tagged === null ? "The source tells nothing of this class" : exactly(tagged, of.tagged_bytes) }, tagged === null ? "–" : count(tagged)),
-    h("td", { title: unknown ? "The sink tells nothing of this class" : exact(measured ?? 0) }, unknown ? "–" : count(measured ?? 0)),
+    h("td", { title: tagged === null ? "The source reports nothing of this class" : exactly(tagged, of.tagged_bytes) }, tagged === null ? "–" : count(tagged)),
+    h("td", { title: unknown ? "The sink reports nothing of this class" : exact(measured ?? 0) }, unknown ? "–" : count(measured ?? 0)),
     h("td", { class: lacking > 0 ? "trouble" : undefined }, unknown ? "–" : share(measured ?? 0, lacking)),
     h("td", { title: measuredBytes === null ? undefined : `${exact(measuredBytes)} bytes measured` }, measuredBytes === null ? "–" : bytes(measuredBytes)),
     h("td", { class: lackingBytes > 0 ? "trouble" : undefined, title: noShare ? unknownBytes : `${exact(lackingBytes)} bytes not measured` },

@@ -38,7 +38,7 @@ export class DropsView {
     this.chart = h("div", {});
     this.places = h("div", {});
     this.flows = h("div", {});
-    this.none = h("p", { class: "none", hidden: true }, "No host told drops in this period: ", h("code", {}, "hostint postcards --drops --collector"), " tells them.");
+    this.none = h("p", { class: "none", hidden: true }, "No host reported drops in this period: ", h("code", {}, "hostint postcards --drops --collector"), " does.");
     this.parts = [panel("Dropped packets by reason", null, this.chart), panel("By place", null, this.places), panel("By flow", null, this.flows)];
     this.element = h("div", { class: "view stack" }, this.none, this.parts);
   }

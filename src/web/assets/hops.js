@@ -57,7 +57,7 @@ export class HopsView {
   constructor() {
     this.passages = h("div", {});
     this.flows = h("div", {});
-    this.none = h("p", { class: "none", hidden: true }, "No host told hops in this period: ", h("code", {}, "hostint postcards --hops --collector"), " tells them.");
+    this.none = h("p", { class: "none", hidden: true }, "No host reported hops in this period: ", h("code", {}, "hostint postcards --hops --collector"), " does.");
     this.sender = h("p", { class: "dim", hidden: true }, "*: since the sender, a TCP socket on the same machine; others since the interface");
     this.parts = [panel("Time through hosts by interfaces, all packets", null, this.passages), panel("By flow, slowest first", null, this.flows)];
     this.element = h("div", { class: "view stack" }, this.none, this.parts, this.sender);

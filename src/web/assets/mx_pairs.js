@@ -12,7 +12,7 @@ export function missingText({ missing }) {
 // Hidden if no packet is in INT-MX.
 export class MxPanel {
   constructor() {
-    const heads = [["from", "left"], ["to", "left"], ["joined", "", "reports that all hops of the flow joined"], ["incomplete", "", "reports that lack a hop, or of a packet that came twice"], ["share", "", "of all reports of the pair"], ["hops that told nothing: of how many packets", "left"]];
+    const heads = [["from", "left"], ["to", "left"], ["joined", "", "reports that all hops of the flow joined"], ["incomplete", "", "reports that lack a hop, or of a packet that came twice"], ["share", "", "of all reports of the pair"], ["hops that reported nothing: of how many packets", "left"]];
     this.body = h("tbody", {});
     this.element = panel("Packets in INT-MX", h("span", { class: "dim" }, "since the collector started, pairs with most incomplete reports first"), h("div", { class: "scroll" },
       h("table", { class: "rows", "aria-label": "Packets in INT-MX" }, h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), this.body)));

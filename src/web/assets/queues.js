@@ -30,7 +30,7 @@ export function sentence(one) {
   return parts.join(", ");
 }
 
-// The flows of an episode, each with its share of the packets that were told; what is not known of the rest is said.
+// The flows of an episode, each with its share of the packets that were reported; what is not known of the rest is said.
 export function culprits(one) {
   const shares = one.flows.map((flow) => [flow, one.told > 0 ? flow.packets / one.told : 0]);
   const rows = shares.map(([flow, part]) => {
@@ -45,7 +45,7 @@ export function culprits(one) {
     Number(one.suppressed) > 0 && `the flows of ${exact(one.suppressed)} packets beyond the quota of ${exact(one.quota)} are not known`,
   ].filter(Boolean);
   return [h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": "Flows in the queue" },
-    h("thead", {}, h("tr", {}, [["flow", left], ["share of the packets that were told", left], [""], ["packets"], ["bytes"]].map(([name, side]) => h("th", { scope: "col", class: side }, name)))),
+    h("thead", {}, h("tr", {}, [["flow", left], ["share of the packets that were reported", left], [""], ["packets"], ["bytes"]].map(([name, side]) => h("th", { scope: "col", class: side }, name)))),
     h("tbody", {}, rows))), notes.length > 0 && h("p", { class: "dim" }, notes.join("; "))];
 }
 
@@ -90,7 +90,7 @@ export class QueuesView {
     this.lanes = h("div", {});
     this.episode = h("div", {});
     this.table = h("div", {});
-    this.none = h("p", { class: "none", hidden: true }, "No host told episodes of queues in this period: ", h("code", {}, "hostint postcards --queue eth0=trigger:200us --collector"), " tells them.");
+    this.none = h("p", { class: "none", hidden: true }, "No host reported episodes of queues in this period: ", h("code", {}, "hostint postcards --queue eth0=trigger:200us --collector"), " does.");
     this.parts = [panel("Episodes over time, by queue", null, this.lanes), panel("Flows that filled the queue", null, this.episode), panel("Episodes, newest first", null, this.table)];
     this.element = h("div", { class: "view stack" }, this.none, this.parts);
   }

@@ -62,7 +62,7 @@ function way(report) {
   });
   const drawn = h("ol", { class: "way", "aria-label": "the packet's path" }, shown);
   if (!isIncomplete(report)) return drawn;
-  return [drawn, h("p", { class: "trouble" }, "Incomplete: a transit hop on the path of this packet told nothing of it (INT-MX).")];
+  return [drawn, h("p", { class: "trouble" }, "Incomplete: a transit hop on the path of this packet reported nothing of it (INT-MX).")];
 }
 
 function whole(report) {

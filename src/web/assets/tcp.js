@@ -16,7 +16,7 @@ const LIMITS = ["application", "receiver", "send-buffer", "host-queue", "path", 
 const WORDS = { application: "application", receiver: "receiver", "send-buffer": "send buffer", "host-queue": "host's queue", path: "path", unknown: "not known" };
 const TITLES = {
   application: "the application gives nothing to send", receiver: "the receiver's window is full", "send-buffer": "the send buffer is too small",
-  "host-queue": "data waits in the host's own queues", path: "congestion control: the path takes no more", unknown: "the kernel's figures do not tell",
+  "host-queue": "data waits in the host's own queues", path: "congestion control: the path takes no more", unknown: "the kernel's figures do not show it",
 };
 
 export const limitClass = (limit) => `limit-${limit}`;
@@ -96,7 +96,7 @@ function hopTable({ connections, hops }) {
     h("tbody", {}, hops.slice(0, MOST_PAIRS).map((one) => h("tr", {},
       h("th", { scope: "row", class: "left" }, one.node === undefined ? `hop ${one.hop}, node not known` : named(one.node)),
       h("td", { class: "left" }, time(ms(one.first_ns))), h("td", { class: "left" }, time(ms(one.last_ns))), h("td", { class: "left" }, hopState(one.worst)),
-      h("td", {}, duration(Number(one.worst.latency_ns))), h("td", { title: `of ${exact(connections)} whose hops told anything` }, `${count(one.connections)} of ${count(connections)}`))))));
+      h("td", {}, duration(Number(one.worst.latency_ns))), h("td", { title: `of ${exact(connections)} whose hops reported anything` }, `${count(one.connections)} of ${count(connections)}`))))));
 }
 
 const COLUMNS = [
@@ -111,7 +111,7 @@ const COLUMNS = [
   { name: "retrans.", key: "retransmitted", title: "segments that were sent again", of: (row) => count(row.tcp.total_retrans), exactly: (row) => `${exact(row.tcp.total_retrans)} of ${exact(row.tcp.data_segments_out)}`, trouble: (row) => row.tcp.total_retrans > 0 },
   { name: "spurious", title: "segments that the receiver says it had before", of: (row) => count(row.tcp.dsack_dups) },
   { name: "INT lost", title: "segments that INT misses, of an ended connection that was seen whole", of: (row) => (row.int.unknown ? "–" : count(row.int.lost)), exactly: besideText },
-  { name: "worst hop", left: true, title: "the hop of the path with the longest queue or the least free bandwidth, as TCP option 114 told before the last state", of: (row) => worstHop(row.option?.worst) ?? "–" },
+  { name: "worst hop", left: true, title: "the hop of the path with the longest queue or the least free bandwidth, as TCP option 114 had it before the last state", of: (row) => worstHop(row.option?.worst) ?? "–" },
   { name: "last state", key: "newest", of: (row) => time(ms(row.time_ns)) },
 ];
 
@@ -127,7 +127,7 @@ export class TcpView {
       href: (row) => (row.flow_id === undefined ? undefined : link({ view: "flow", flow: String(row.flow_id) })),
       sort: (order) => go({ order }),
     });
-    this.none = h("p", { class: "none", hidden: true }, "No host told TCP connections in this period: ", h("code", {}, "hostint tcp --collector"), " tells them.");
+    this.none = h("p", { class: "none", hidden: true }, "No host reported TCP connections in this period: ", h("code", {}, "hostint tcp --collector"), " does.");
     this.parts = [panel("What limits connections", null, this.chart, this.limits), this.hopPanel, panel("By pair", null, this.pairs), panel("Connections", this.note, this.table.element)];
     this.element = h("div", { class: "view stack" }, this.none, this.parts);
   }

@@ -100,7 +100,7 @@ function variesBy({ latency }) {
   return !latency || latency.p99_ns === null || latency.p50_ns === null ? null : latency.p99_ns - latency.p50_ns;
 }
 
-const CANNOT_TELL = "not in a hop that tells its time; links, queues of hosts and drifting clocks cannot be told apart.";
+const CANNOT_TELL = "not in a hop that knows its time; links, queues of hosts and drifting clocks cannot be told apart.";
 
 // Where the slowest packets lost their time, in a sentence.
 export function tailText({ tail, whole, segments, queues }) {
@@ -149,14 +149,14 @@ export function lossText(path) {
   const at = lostIn(path);
   const places = at.map(({ segment, lost }) => `${exact(lost)} in ${segment.kind === "queue" ? "the queue of" : segment.kind} ${ends(segment)}`);
   const rest = loss.lost - at.reduce((sum, { lost }) => sum + lost, 0);
-  if (rest > 0) places.push(`${exact(rest)} where it cannot be told`);
+  if (rest > 0) places.push(`${exact(rest)} where it is not known`);
   else if (path.of_flow && at.length === 1) places.push("any of this flow, too");
   return `${exact(loss.lost)} of ${exact(loss.packets)} packets ${path.of_flow ? "of all flows of this pair " : ""}were lost: ${places.join("; ")}.`;
 }
 
 // The hops that this path lacks of another one, in a sentence.
 export function lackingText({ lacking }) {
-  return `Another path of this pair differs in ${lacking.map(named).join(" and ")} alone, which told nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost).`;
+  return `Another path of this pair differs in ${lacking.map(named).join(" and ")} alone, which reported nothing of these packets; hostint status there says why (too_long, no_budget, postcard_lost).`;
 }
 
 // The hosts on the way that tell which lost packets they dropped.

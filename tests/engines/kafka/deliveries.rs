@@ -24,7 +24,7 @@ pub fn settings(brokers: &str) -> KafkaSettings {
         compression: Compression::Lz4,
         tls: None,
         login: None,
-        tell: |_| {},
+        warn: |_| {},
     }
 }
 
@@ -270,7 +270,7 @@ mod tools {
         let mut cluster = Cluster::start(1, &["hostint.reports.v1:1"]);
         let mut kafka = Kafka::new(KafkaSettings {
             clock_topic: Some(CLOCK_TOPIC.to_owned()),
-            tell: |what| TOLD.lock().unwrap().push(what.to_owned()),
+            warn: |what| TOLD.lock().unwrap().push(what.to_owned()),
             ..settings(&cluster.brokers)
         });
         // Of a clock that is ahead, whose windows are not over.

@@ -65,7 +65,7 @@ fn no_report_is_taken_for_lost_or_for_a_repetition() {
         )),
         lab.b.start(
             &format!("postcards --drops --hops --dev b0 --queue b0=trigger:1 {told}"),
-            "drops, hops and queues are told",
+            "drops, hops and queues are reported",
         ),
         lab.b
             .start(&format!("tcp {told}"), "connections are watched"),
@@ -81,7 +81,7 @@ fn no_report_is_taken_for_lost_or_for_a_repetition() {
                 "postcards --drops --hops --dev m0,m1 --queue m1=trigger:1ms \
                  --node-id {ROUTER} {told}"
             ),
-            "drops, hops and queues are told",
+            "drops, hops and queues are reported",
         ),
     ];
     lab.a

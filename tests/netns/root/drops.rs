@@ -17,7 +17,7 @@ use crate::exchange::{exchange_tcp, exchange_udp};
 fn postcards(host: &Host, flags: &str) -> Daemon {
     host.start(
         &format!("postcards --drops --json {flags}"),
-        "drops are told",
+        "drops are reported",
     )
 }
 
@@ -685,7 +685,7 @@ fn once_prints_the_counts_and_ends() {
     assert_eq!(out, "no packets were dropped\n");
     let daemon = lab
         .b
-        .start("postcards --drops --once=3s --json", "drops are told");
+        .start("postcards --drops --once=3s --json", "drops are reported");
     udp_from_a(&lab, "10.9.2.1:7001", 10);
     await_that("it ends", || daemon.stdout().ends_with('\n'));
     let all = daemon.json_lines();
@@ -701,7 +701,7 @@ fn other_reasons_apply_on_a_reload_and_a_mistake_changes_nothing() {
     write("[postcards]\ndrops = \"all\"\n");
     let daemon = lab.b.start(
         &format!("postcards --json --config {}", path.display()),
-        "drops are told",
+        "drops are reported",
     );
     let reload = |text: &str, says: &str| {
         write(text);

@@ -287,7 +287,7 @@ fn check(cause: &Cause) -> Option<String> {
     if !cause.setup.is_empty() {
         host.sh(cause.setup);
     }
-    let daemon = host.start("postcards --drops --json --netns own", "drops are told");
+    let daemon = host.start("postcards --drops --json --netns own", "drops are reported");
     // Hosts send packets of their own while their links come up.
     let before = counted(host, &cause.counter);
     make(&lab, &cause.make);

@@ -89,7 +89,7 @@ fn pings_at_a_sink_are_no_drops_and_refused_datagrams_are() {
     let _sink = lab.b.leasing_sink("--dev b0 --node-id 2");
     let mut daemon = lab.b.start(
         "postcards --drops --json --collector 10.9.1.1",
-        "drops are told",
+        "drops are reported",
     );
     // Some sockets may have a copy of each ping: the kernel answers it all the same.
     assert_eq!(ping(&lab), PINGS.to_string());
@@ -110,7 +110,7 @@ fn pings_at_a_sink_are_no_drops_and_refused_datagrams_are() {
             .filter(|line| line.contains(REASON) && line.contains(words));
         same.next().is_some()
     };
-    assert!(has("no loss, not told") && has(" at "), "{text}");
+    assert!(has("no loss, not reported") && has(" at "), "{text}");
 
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
     let all = daemon.json_lines();
@@ -152,7 +152,7 @@ fn packets_of_test_runs_are_none() {
     let lab = Lab::new();
     let mut daemon = lab
         .b
-        .start("postcards --drops --json --netns all", "drops are told");
+        .start("postcards --drops --json --netns all", "drops are reported");
     let program = Foreign::tc("tested", TC_OK);
     lab.b.enter(|| program.test_run());
     assert_eq!(program.packets(), 1);
@@ -167,7 +167,9 @@ fn packets_of_test_runs_are_none() {
 #[test]
 fn replies_to_pings_of_bare_sockets_are_no_drops() {
     let lab = Lab::new();
-    let mut daemon = lab.a.start("postcards --drops --json", "drops are told");
+    let mut daemon = lab
+        .a
+        .start("postcards --drops --json", "drops are reported");
     assert_eq!(ping(&lab), PINGS.to_string());
     assert_eq!(daemon.end(), Some(0), "{}", daemon.stderr());
     let all = daemon.json_lines();
@@ -186,7 +188,9 @@ fn replies_to_pings_of_bare_sockets_are_no_drops() {
 fn packets_that_try_the_path_look_like_no_drops() {
     const TRIED: u64 = 9;
     let lab = Lab::new();
-    let daemon = lab.b.start("postcards --drops --json", "drops are told");
+    let daemon = lab
+        .b
+        .start("postcards --drops --json", "drops are reported");
     // Nobody listens at these ports: they are dropped alike.
     let stray = lab.a.udp("10.9.1.1:64520");
     let plain = lab.a.udp("10.9.1.1:5000");
@@ -222,7 +226,9 @@ fn packets_that_try_the_path_look_like_no_drops() {
 #[test]
 fn probes_of_a_lease_look_like_no_drops() {
     let lab = Lab::new();
-    let mut daemon = lab.b.start("postcards --drops --json", "drops are told");
+    let mut daemon = lab
+        .b
+        .start("postcards --drops --json", "drops are reported");
     let _sinks = [
         lab.a.leasing_sink("--dev a0 --node-id 1"),
         lab.b.leasing_sink("--dev b0 --node-id 2"),

@@ -48,7 +48,7 @@ fn a_collector_gets_each_flow_and_the_sums_of_all_drops() {
         .start("collect --json --listen 10.9.2.1", "collecting");
     let mut postcards = lab.a.start(
         "postcards --drops --collector 10.9.2.1 --node-id 7",
-        "drops are told",
+        "drops are reported",
     );
     drop_on_a(&lab, 7001, 300);
     let is_told =
@@ -88,7 +88,7 @@ fn a_host_with_postcards_alone_tells_who_it_is_and_one_with_a_source_once() {
         .enter(|| Collector::start_with(Command::new(&lab.b.binary), &args));
     let to = "--collector 10.9.2.1";
     let line = format!("postcards --drops --node-id 9 --node-name router {to}");
-    let _router = lab.m.start(&line, "drops are told");
+    let _router = lab.m.start(&line, "drops are reported");
     // It has no name of its own, so it leaves that to the other one.
     let line = format!("tcp --node-id 9 {to}");
     let _beside = lab.m.start(&line, "connections are watched");
@@ -96,7 +96,7 @@ fn a_host_with_postcards_alone_tells_who_it_is_and_one_with_a_source_once() {
     let _source = lab.a.start(&line, "source attached");
     // Its node is the source's, and so is its name.
     let line = format!("postcards --drops --node-name other {to}");
-    let _postcards = lab.a.start(&line, "drops are told");
+    let _postcards = lab.a.start(&line, "drops are reported");
     let expected = [(1, "web-1".to_owned()), (9, "router".to_owned())];
     let holds = || {
         let mut found = known(&lab.b, &collector);

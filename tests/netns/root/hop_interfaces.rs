@@ -11,7 +11,7 @@ use crate::foreign::{tcx_programs, wipe_tcx};
 
 /// A daemon that times the packets of m0 and of all interfaces whose names begin with v.
 fn postcards(host: &Host) -> Daemon {
-    host.start("postcards --hops --dev m0,v* --json", "hops are told")
+    host.start("postcards --hops --dev m0,v* --json", "hops are reported")
 }
 
 /// A host that is connected with m by an interface of this name there; like a container, it is 10.9.3.1.

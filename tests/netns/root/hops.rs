@@ -17,7 +17,7 @@ use crate::exchange::{exchange_tcp, exchange_tcp_with};
 fn postcards(host: &Host, flags: &str) -> Daemon {
     host.start(
         &format!("postcards --hops --dev m0,m1 --json {flags}"),
-        "hops are told",
+        "hops are reported",
     )
 }
 
@@ -331,7 +331,7 @@ fn the_watchlist_selects_what_is_timed() {
             "postcards --hops=watched --dev m0,m1 --json --config {}",
             rules.path()
         ),
-        "hops are told",
+        "hops are reported",
     );
     let from = lab.a.udp("10.9.1.1:5000");
     let to = listen(&lab.b, "10.9.2.1:7001");
@@ -359,7 +359,7 @@ fn a_rule_of_the_interface_by_which_packets_leave_takes_the_routes() {
             "postcards --hops=watched --dev m0,m1 --json --config {}",
             rules.path()
         );
-        let mut daemon = lab.m.start(&line, "hops are told");
+        let mut daemon = lab.m.start(&line, "hops are reported");
         let from = lab.a.udp("10.9.1.1:5000");
         send(&from, &listen(&lab.b, "10.9.2.1:7001"), 30);
         let all = totals(&mut daemon);

@@ -28,7 +28,7 @@ fn a_bridge_and_its_port_count_a_packet_once() {
     let lab = Lab::new();
     bridge(&lab);
     let line = "postcards --hops --dev m0,m1,br0 --json";
-    let mut daemon = lab.m.start(line, "hops are told");
+    let mut daemon = lab.m.start(line, "hops are reported");
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:7001"));
     exchange_udp(&from, &to, PACKETS, 100);
     exchange_udp(&to, &from, PACKETS, 100);
@@ -58,7 +58,7 @@ fn a_bridge_and_its_port_count_a_packet_once() {
 fn a_bridge_that_comes_over_a_timed_interface_counts_once_too() {
     let lab = Lab::new();
     let line = "postcards --hops --dev m0,m1,br* --json";
-    let mut daemon = lab.m.start(line, "hops are told");
+    let mut daemon = lab.m.start(line, "hops are reported");
     bridge(&lab);
     let timed = || {
         let output = lab.m.try_hostint("status --json --flows 0");
@@ -110,7 +110,7 @@ fn a_priority_is_no_vlan() {
     to.set_read_timeout(Some(std::time::Duration::from_secs(10)))
         .unwrap();
     let line = "postcards --hops --dev m0,m1 --json";
-    let mut daemon = lab.m.start(line, "hops are told");
+    let mut daemon = lab.m.start(line, "hops are reported");
     // A priority of 5; and the VLAN 5, which m has not.
     send_tagged(&lab, "8100a000", 7003, PACKETS);
     send_tagged(&lab, "81000005", 7003, PACKETS);
@@ -133,7 +133,7 @@ fn a_packet_with_tags_in_its_data_has_a_flow_when_it_is_dropped() {
     lab.a
         .sh("tc qdisc add dev a0 root handle 1: tbf rate 8kbit burst 2000 limit 100");
     let line = "postcards --drops --json";
-    let daemon = lab.a.start(line, "drops are told");
+    let daemon = lab.a.start(line, "drops are reported");
     for (tag, port) in [("", 7010), ("81000005", 7011), ("88a8000681000005", 7012)] {
         send_tagged(&lab, tag, port, 60);
         let is_it = |line: &Value| {

@@ -24,7 +24,7 @@ fn packets_with_int_are_known_and_chosen_by_the_flow_that_int_measures() {
             "postcards --hops=watched --dev m0,m1 --json --config {}",
             rules.path()
         );
-        let mut daemon = lab.m.start(&line, "hops are told");
+        let mut daemon = lab.m.start(&line, "hops are reported");
         let before = lab.a.count("source", "tagged");
         exchange_udp(&from, &to, 100, 100);
         assert_eq!(lab.a.count("source", "tagged"), before + 100, "{encap}");

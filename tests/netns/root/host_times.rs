@@ -37,7 +37,7 @@ impl Ends {
         )];
         for (host, dev, node) in [(&lab.a, "a0", 1), (&lab.b, "b0", 2)] {
             let flags = format!("--dev {dev} --node-id {node} --collector 10.9.2.1 --host-times");
-            daemons.push(host.start(&format!("sink {flags}"), "waits in this host are told"));
+            daemons.push(host.start(&format!("sink {flags}"), "waits in this host are reported"));
         }
         lab.a.hostint("source attach --dev a0");
         lab.a.hostint("source add-dest 10.9.2.1");

@@ -71,7 +71,7 @@ fn daemons_without_work_wake_rarely() {
     );
     let postcards = lab.m.start(
         &format!("postcards --drops --hops --dev m0,m1 --queue m1=trigger:1ms --node-id 9 {told}"),
-        "are told",
+        "are reported",
     );
     let tcp = lab.m.start(
         &format!("tcp --node-id 9 {told}"),

@@ -139,14 +139,14 @@ fn flow_text(flow: &Value) -> String {
 fn drops(host: &Host, flags: &str) -> Daemon {
     host.start(
         &format!("postcards --drops --json --report-period 100ms {flags}"),
-        "drops are told",
+        "drops are reported",
     )
 }
 
 fn hops(host: &Host, flags: &str) -> Daemon {
     host.start(
         &format!("postcards --hops --dev m0,m1 --json {flags}"),
-        "hops are told",
+        "hops are reported",
     )
 }
 
@@ -268,7 +268,7 @@ fn a_reload_opens_other_tunnels() {
     );
     let dropped = lab.b.start(
         &format!("postcards --json --config {}", file.path()),
-        "drops are told",
+        "drops are reported",
     );
     let from = lab.a.udp("10.9.1.1:20000");
     let send = |port: u16, payload: &[u8]| from.send_to(payload, ("10.9.2.1", port)).unwrap();
@@ -351,7 +351,7 @@ fn rules_test_the_flow_in_real_vxlan() {
         "postcards --hops=watched --dev m0,m1 --json --config {}",
         rules.path()
     );
-    let mut forwarded = lab.m.start(&line, "hops are told");
+    let mut forwarded = lab.m.start(&line, "hops are reported");
     let from = lab.a.udp("192.168.7.1:5000");
     for (port, count) in [(7001, PACKETS), (7002, 10)] {
         let to = lab.b.udp(&format!("192.168.7.2:{port}"));

@@ -46,7 +46,7 @@ fn postcards(lab: &Lab) -> [Daemon; 3] {
     [(&lab.a, ""), (&lab.m, "--node-id 9"), (&lab.b, "")].map(|(host, flags)| {
         host.start(
             &format!("postcards --drops --collector 10.9.2.1 {flags}"),
-            "drops are told",
+            "drops are reported",
         )
     })
 }
@@ -191,9 +191,10 @@ fn a_host_that_tells_no_drops_leaves_the_rest_unsplit() {
         .leasing_sink(&format!("--dev b0 --node-id 2 {to_collector}"));
     lab.a.hostint("source attach --dev a0");
     lab.a.hostint("source add-dest 10.9.2.1");
-    let mut postcards = lab
-        .a
-        .start("postcards --drops --collector 10.9.2.1", "drops are told");
+    let mut postcards = lab.a.start(
+        "postcards --drops --collector 10.9.2.1",
+        "drops are reported",
+    );
     let to = lab.b.udp("10.9.2.1:6000");
     let from = await_tagging(&lab, &to);
     setsockopt(&from, sockopt::Priority, &QUEUE_DROPS).unwrap();
@@ -203,6 +204,7 @@ fn a_host_that_tells_no_drops_leaves_the_rest_unsplit() {
     exchange_udp(&from, &to, 10, 100);
     assert_eq!(postcards.end(), Some(0), "{}", postcards.stderr());
     let pairs = || lab.b.hostint(&format!("history pairs --store {store}"));
-    let said = "lost 12: source host 5, network and hosts that tell no drops 7, sink host not told";
+    let said =
+        "lost 12: source host 5, network and hosts that report no drops 7, sink host not told";
     await_that_or(|| pairs().contains(said), pairs);
 }

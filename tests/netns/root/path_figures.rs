@@ -106,7 +106,7 @@ impl Chain {
                 "transit --dev in,out --node-id {node} --waits {collector} {}",
                 flags.transit
             );
-            daemons.push(host.start(&line, "waits in queues are told"));
+            daemons.push(host.start(&line, "waits in queues are reported"));
         }
         let chain = Self {
             lab,

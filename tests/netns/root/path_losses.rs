@@ -99,7 +99,7 @@ impl LossyPath {
         }
         for ((host, _), node) in hops().zip(HOPS) {
             let line = format!("transit --dev in,out --node-id {node} --waits {collector}");
-            daemons.push(host.start(&line, "waits in queues are told"));
+            daemons.push(host.start(&line, "waits in queues are reported"));
         }
         lab.a.hostint(&format!(
             "source attach --dev a0 --encap {encapsulation} --max-hops 3"

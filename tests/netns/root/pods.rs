@@ -96,7 +96,7 @@ fn await_line(lab: &Lab, to: &Host, daemon: &Daemon, port: u16, has: impl Fn(&Va
 fn postcards(lab: &Lab, flags: &str) -> Daemon {
     lab.m.start(
         &format!("postcards --hops --dev m0,v* --json --report-period 100ms {flags}"),
-        "are told",
+        "are reported",
     )
 }
 
@@ -193,7 +193,7 @@ fn drops_in_the_network_of_a_container_are_its_own() {
     );
     let daemon = lab.m.start(
         "postcards --drops --netns all --json --report-period 100ms",
-        "drops are told",
+        "drops are reported",
     );
     let from = lab.a.udp("10.9.1.1:5000");
     // Nobody listens there.
@@ -218,7 +218,7 @@ fn drops_in_the_network_of_a_container_that_no_file_names_are_its_own() {
     let lab = Lab::new();
     let daemon = lab.m.start(
         "postcards --drops --netns all --json --report-period 100ms",
-        "drops are told",
+        "drops are reported",
     );
     let path = format!("hostint-test-{}u/docker-{ID}.scope", lab.m.ns);
     let contained = Contained::start_unnamed(&path);

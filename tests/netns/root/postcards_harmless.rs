@@ -51,7 +51,7 @@ fn fragments_options_and_foreign_protocols_arrive_as_they_were_sent() {
         .sh("tc qdisc add dev m1 root tbf rate 1gbit burst 100k limit 1m");
     let mut daemon = lab.m.start(
         "postcards --drops --hops --dev m0,m1 --queue m1=trigger:1us --json",
-        "drops, hops and queues are told",
+        "drops, hops and queues are reported",
     );
     let script = format!(
         "python3 - {} {} <<'EOS'\n{EXCHANGE}\nEOS",

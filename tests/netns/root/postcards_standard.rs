@@ -28,7 +28,7 @@ fn drops_hops_and_packets_in_queues_are_told() {
                 "postcards --drops --hops --dev m0,m1 --queue m1=trigger:1ms,quota:5 --collector 10.9.2.1 --node-id 7 \
                  --report-format {format}"
             ),
-            "drops, hops and queues are told",
+            "drops, hops and queues are reported",
         );
         let from = lab.a.udp("10.9.1.1:5000");
         let to = lab.b.udp("10.9.2.1:7002");

@@ -42,7 +42,7 @@ fn status_shows_postcards_while_they_run_and_no_others() {
     assert_eq!(status(host).0, NOTHING);
     let mut daemon = host.start(
         "postcards --drops --collector 10.9.2.1 --node-id 7",
-        "drops are told",
+        "drops are reported",
     );
     drop_on_a(&lab, 12);
     await_that_or(
@@ -71,7 +71,7 @@ fn status_shows_postcards_while_they_run_and_no_others() {
 
     daemon.kill();
     assert_eq!(status(host).0, NOTHING, "a daemon that was killed");
-    let mut again = host.start("postcards --drops", "drops are told");
+    let mut again = host.start("postcards --drops", "drops are reported");
     assert_eq!(status(host).1["postcards"]["daemon_pid"], again.pid());
     assert_eq!(again.end(), Some(0));
     assert_eq!(status(host).0, NOTHING, "a daemon that ended");
@@ -81,7 +81,7 @@ fn status_shows_postcards_while_they_run_and_no_others() {
 fn a_sink_tells_its_clients_of_postcards_beside_it() {
     let lab = Lab::new();
     let _sink = lab.b.sink("--dev b0 --node-id 2");
-    let _daemon = lab.b.start("postcards --drops", "drops are told");
+    let _daemon = lab.b.start("postcards --drops", "drops are reported");
     // A daemon that does not answer within a second is left out.
     let told = || status(&lab.b).1;
     await_that_or(
@@ -94,7 +94,7 @@ fn a_sink_tells_its_clients_of_postcards_beside_it() {
 #[test]
 fn root_may_ask_and_strangers_may_not() {
     let lab = Lab::new();
-    let daemon = lab.a.start("postcards --drops", "drops are told");
+    let daemon = lab.a.start("postcards --drops", "drops are reported");
     let socket = lab
         .a
         .enter(|| role_socket_path(UnpinnedRole::Postcards).unwrap());

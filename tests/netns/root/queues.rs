@@ -16,7 +16,7 @@ use crate::exchange::exchange_tcp;
 const BYTES: u64 = 1000 + 8 + 20 + 14;
 
 fn postcards(host: &Host, flags: &str) -> Daemon {
-    host.start(&format!("postcards --json {flags}"), "queues are told")
+    host.start(&format!("postcards --json {flags}"), "queues are reported")
 }
 
 /// The last line of each episode, oldest first.
@@ -286,7 +286,7 @@ fn a_sighup_changes_the_trigger() {
     let config = TempFile::new("queues.toml", file(1000 * BYTES));
     let mut daemon = lab.m.start(
         &format!("postcards --json --config {}", config.path()),
-        "queues are told",
+        "queues are reported",
     );
     queue.burst(20);
     std::fs::write(config.path(), file(10 * BYTES)).unwrap();

@@ -203,7 +203,7 @@ fn a_transit_hop_passes_packets_without_the_tracepoint() {
 fn postcards(host: &Host, refused: &[Refused]) -> Daemon {
     under(refused, || {
         let kinds = "--drops --hops --dev m0 --dev m1 --queue m1=trigger:1ms";
-        host.start(&format!("postcards {kinds}"), "are told")
+        host.start(&format!("postcards {kinds}"), "are reported")
     })
 }
 

@@ -41,7 +41,7 @@ fn status_shows_connections_while_they_are_watched() {
     }
     assert_eq!(status(&lab.b).0, NOTHING, "another namespace has none");
     // Both roles are shown side by side.
-    let _postcards = host.start("postcards --drops", "drops are told");
+    let _postcards = host.start("postcards --drops", "drops are reported");
     let (_, both) = status(host);
     assert!(both["postcards"].is_object() && both["tcp"].is_object());
 

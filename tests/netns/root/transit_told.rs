@@ -100,7 +100,7 @@ fn waits_in_a_slow_queue_are_told_apart_from_the_link() {
         let line = format!(
             "transit --dev m0,m1 --node-id {HOP} --waits --max-arrivals 1048576 --collector 10.9.2.1"
         );
-        let mut hop = lab.m.start(&line, "waits in queues are told");
+        let mut hop = lab.m.start(&line, "waits in queues are reported");
         let flows = [
             (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000")),
             (lab.a.udp("[fd09:1::1]:5000"), lab.b.udp("[fd09:2::1]:6000")),
@@ -172,7 +172,7 @@ fn waits_are_those_of_packets_with_the_marks_of_a_reload() {
     );
     std::fs::write(&config, format!("{table}extension-port = 9\n")).unwrap();
     let line = format!("transit --config {}", config.display());
-    let mut hop = lab.m.start(&line, "waits in queues are told");
+    let mut hop = lab.m.start(&line, "waits in queues are reported");
     await_that("the source knows what passes", || is_settled(&lab.a));
     let (from, to) = (lab.a.udp("10.9.1.1:5000"), lab.b.udp("10.9.2.1:6000"));
     exchange_udp(&from, &to, 50, 300);

@@ -22,7 +22,7 @@ pub fn make(config: &KafkaConfig) -> Result<Kafka> {
         },
         tls: tls.map_err(|err| anyhow!("cannot use --kafka-tls: {err}"))?,
         login: config.login.as_ref().map(login),
-        tell: |trouble| log::warning(trouble),
+        warn: |trouble| log::warning(trouble),
     }))
 }
 
