@@ -1,5 +1,6 @@
 //! The command line, from which help, man pages and completions are generated.
 
+mod collect;
 mod demo;
 mod doctor;
 mod history;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use collect::{CollectArgs, LineArgs};
 pub use demo::DemoArgs;
 pub use doctor::{CheckArgs, DoctorArgs};
 pub use history::{FlowsArgs, HistoryCommand, SubjectArgs};
@@ -30,7 +32,7 @@ pub use tcp::TcpArgs;
 pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
 
 use crate::config::{
-    CollectOptions, ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions, TimeSpan,
+    ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions, TimeSpan,
 };
 use crate::model::FlowSort;
 
@@ -287,29 +289,6 @@ pub struct PostcardsArgs {
     /// Count for this time, print all counts, and exit [default: 1s]
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1s")]
     pub once: Option<TimeSpan>,
-}
-
-/// `hostint collect`
-#[derive(Args, Clone, Debug)]
-pub struct CollectArgs {
-    /// Read settings from [collect] and [[watch]] of this TOML file; flags override them. SIGHUP reloads the file
-    #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, help_heading = ESSENTIALS)]
-    pub config: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub settings: Overrides<CollectOptions>,
-
-    /// Read reports and TCP option 114 from a capture (pcap, pcapng), or hostint's JSON lines; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "listen")]
-    pub read: Option<PathBuf>,
-
-    /// With --read: UDP port of the reports in a capture; may be repeated [default: 32766]
-    #[arg(long, value_name = "PORT", requires = "read")]
-    pub port: Vec<u16>,
-
-    /// Exit after this many datagrams
-    #[arg(long, value_name = "N")]
-    pub count: Option<u64>,
 }
 
 /// The figure that flows are sorted by.

@@ -74,7 +74,7 @@ pub use duration::TimeSpan;
 pub use engines::{EngineOptions, EnginesConfig};
 pub use file::{CommandSettings, File};
 pub use file_lists::MAX_RULES;
-pub use heading::ESSENTIALS;
+pub use heading::{ESSENTIALS, OUTPUT};
 pub use http::{
     COLLECT_HTTP_PORT, POSTCARDS_HTTP_PORT, SINK_HTTP_PORT, TCP_HTTP_PORT, TRANSIT_HTTP_PORT,
 };

@@ -11,7 +11,9 @@ use super::period::RollUpTable;
 use super::plan::Horizons;
 use super::rows::{class_names, last_report_ns, rows_of_one, sums_of_all};
 use super::sums::Sums;
-use crate::model::{FlowFigures, FlowKey, FlowOrder, FlowQuery, Measured, NodeId, Span};
+use crate::model::{
+    FlowFigures, FlowKey, FlowOrder, FlowQuery, Measured, NodeId, SearchWords, Span,
+};
 
 /// A row of the table of flows.
 struct FlowRow {
@@ -28,14 +30,13 @@ const FLOW_COLUMNS: &str = "id, key, class, first_ns";
 /// The words of a search, and the names by which it finds nodes.
 #[derive(Default)]
 struct Search {
-    words: Vec<String>,
+    words: SearchWords,
     names: HashMap<NodeId, String>,
 }
 
 impl Search {
     fn new(conn: &Connection, text: Option<&str>) -> rusqlite::Result<Self> {
-        let words = text.unwrap_or_default().split_whitespace();
-        let words: Vec<String> = words.map(str::to_ascii_lowercase).collect();
+        let words = SearchWords::new(text.unwrap_or_default());
         if words.is_empty() {
             return Ok(Self::default());
         }
@@ -81,11 +82,11 @@ impl FlowRow {
             return true;
         }
         let mut text = format!("{} {}", self.flow, class.unwrap_or_default());
-        text.make_ascii_lowercase();
+        text = text.to_lowercase();
         for node in [self.source, self.sink].into_iter().flatten() {
             text += search.names.get(&node).map_or("", String::as_str);
         }
-        search.words.iter().all(|word| text.contains(word))
+        search.words.fit(&text)
     }
 
     fn figures(

@@ -13,6 +13,7 @@ mod host_hops;
 mod host_queues;
 mod identities;
 mod increments;
+mod lines;
 mod listener;
 mod mx_join;
 mod option_hops;

@@ -8,6 +8,7 @@
 mod board;
 mod collector;
 mod engines;
+mod line_choice;
 mod metrics;
 mod output;
 mod page;
@@ -40,7 +41,7 @@ use self::plan::CollectPlan;
 use self::publish::{KeepHosts, PublishBoard};
 use self::readiness::Readiness;
 use self::reload::ReloadPlan;
-use self::report_lines::LineForm;
+use self::report_lines::{LineForm, ReportLines};
 use self::signals::HeedSignals;
 use super::duty::Duties;
 use super::http;
@@ -48,7 +49,7 @@ use super::metrics_push;
 use super::privileges::give_up_all_but;
 use super::reload::Reload;
 use super::signs::{GiveSigns, Signs};
-use crate::cli::CollectArgs;
+use crate::cli::{CollectArgs, LineArgs};
 use crate::collector::{Reception, ReportListener, ReverseNames};
 use crate::config::{COLLECT_HTTP_PORT, CollectConfig};
 use crate::engines::push::{Push, Pushers};
@@ -123,8 +124,9 @@ impl Opening {
         let (seen, bases) = self.store.as_mut().map(kept).unwrap_or_default();
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
-        let output = (output, line_form(&plan.config, store.is_some()));
-        let mut hub = takers::live_hub(&plan, output, store.as_ref(), &mut engines);
+        let form = line_form(&plan.config, &args.lines, store.is_some());
+        let lines = ReportLines::new(output, form, &args.lines);
+        let mut hub = takers::live_hub(&plan, lines, store.as_ref(), &mut engines);
         let now_ns = wall::now_ns();
         hub.ledgers.start_at(now_ns);
         hub.ledgers.increments.resume(bases);
@@ -177,8 +179,9 @@ impl Opening {
 }
 
 /// With a history, lines are not written to where they were not asked for, such as a journal.
-fn line_form(config: &CollectConfig, has_history: bool) -> LineForm {
-    let is_asked = config.json || config.output.is_some() || io::stdout().is_terminal();
+fn line_form(config: &CollectConfig, lines: &LineArgs, has_history: bool) -> LineForm {
+    let is_asked =
+        config.json || config.output.is_some() || lines.is_chosen() || io::stdout().is_terminal();
     if is_asked || !has_history {
         return LineForm::of(config);
     }

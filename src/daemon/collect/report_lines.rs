@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::line_choice::LineChoice;
+use crate::cli::LineArgs;
 use crate::collector::{ReceivedReport, ReportNews, ReportTaker};
 use crate::config::CollectConfig;
 use crate::model::{CapturedConnection, NodeNames, Record};
@@ -38,15 +40,17 @@ impl LineForm {
 pub struct ReportLines<W: Write> {
     out: io::BufWriter<W>,
     form: LineForm,
+    choice: LineChoice,
     line: Vec<u8>,
     names: Arc<NodeNames>,
 }
 
 impl<W: Write> ReportLines<W> {
-    pub fn new(out: W, form: LineForm) -> Self {
+    pub fn new(out: W, form: LineForm, args: &LineArgs) -> Self {
         Self {
             out: io::BufWriter::with_capacity(CHUNK_BYTES, out),
             form,
+            choice: LineChoice::new(args, form == LineForm::Json),
             line: Vec::new(),
             names: Arc::default(),
         }
@@ -59,11 +63,14 @@ impl<W: Write> ReportLines<W> {
 
     /// Writes what a capture tells of TCP option 114.
     pub fn write_captured(&mut self, connections: &[CapturedConnection]) -> io::Result<()> {
+        let choice = &self.choice;
+        let mut chosen = Vec::from_iter(connections);
+        chosen.retain(|connection| choice.takes_captured(connection.flow));
         if self.form == LineForm::Json {
-            return self.write_records(connections.iter().map(TcpJson::captured));
+            return self.write_records(chosen.into_iter().map(TcpJson::captured));
         }
         self.line.clear();
-        for connection in connections {
+        for connection in chosen {
             writeln!(self.line, "{}", CapturedLine(connection))?;
         }
         self.out.write_all(&self.line)
@@ -80,6 +87,9 @@ impl<W: Write> ReportLines<W> {
 
 impl<W: Write> ReportLines<W> {
     fn write_report(&mut self, received: &ReceivedReport<'_>) -> io::Result<()> {
+        if !self.choice.takes(received, &self.names) {
+            return Ok(());
+        }
         let ReceivedReport {
             report,
             arrival,
@@ -124,9 +134,9 @@ impl<W: Write> ReportLines<W> {
 }
 
 impl<W: Write> ReportTaker for ReportLines<W> {
-    /// Only JSON has lines about coverage and sums of drops; a report without sums is only a sign of life.
+    /// Only JSON of which nothing is left out has lines about coverage and sums of drops; a report without sums is only a sign of life.
     fn accept(&mut self, news: ReportNews<'_>) -> io::Result<()> {
-        let json = self.form == LineForm::Json;
+        let json = self.form == LineForm::Json && !self.choice.is_filter();
         match news {
             _ if self.form == LineForm::Nothing => Ok(()),
             ReportNews::Report(received) => self.write_report(received),

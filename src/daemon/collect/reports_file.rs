@@ -11,7 +11,7 @@ use super::engines;
 use super::output::{Output, written};
 use super::plan::CollectPlan;
 use super::publish::hosts_of;
-use super::report_lines::LineForm;
+use super::report_lines::{LineForm, ReportLines};
 use super::takers::{self, Hub};
 use super::{report_file_lines, store, summary};
 use crate::cli::CollectArgs;
@@ -57,12 +57,12 @@ pub fn run(
     give_up_all_but(&[])?;
     let store = store::start(opened)?;
     let mut engines = engines::start(engines, &config.engines, Patience::Wait)?;
-    let mut hub = takers::hub(
-        &plan,
-        (output, LineForm::of(config)),
-        store.as_ref(),
-        &mut engines,
-    );
+    let lines = ReportLines::new(output, LineForm::of(config), &args.lines);
+    let mut hub = takers::hub(&plan, lines, store.as_ref(), &mut engines);
+    // What nodes tell of themselves is in no such file.
+    let names = &config.names;
+    let names = names.iter().map(|(node, name)| (*node, name.clone()));
+    hub.taker.set_names(names.collect());
     let result = source.read(args, &mut hub);
     let flushed = hub.finish();
     keep_hosts(&mut hub);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::output::Output;
 use super::plan::CollectPlan;
-use super::report_lines::{LineForm, ReportLines};
+use super::report_lines::ReportLines;
 use crate::collector::{ReceivedReport, ReportHub, ReportNews, ReportTaker, SETTLED_NS};
 use crate::engines::{Engines, Feed, FeedReport};
 use crate::model::{
@@ -39,14 +39,14 @@ impl Takers {
 /// Makes the hub, with all that take reports.
 pub fn hub(
     plan: &CollectPlan,
-    (output, form): (Output, LineForm),
+    lines: ReportLines<Output>,
     store: Option<&Store>,
     engines: &mut Engines,
 ) -> Hub {
     let takers = Takers {
         history: store.map(Store::keeper),
         engines: (!engines.is_empty()).then(|| engines.feed()),
-        lines: ReportLines::new(output, form),
+        lines,
     };
     let drop_reasons = plan.config.drop_reasons.clone();
     ReportHub::new(takers, drop_reasons, plan.classes.clone())
@@ -55,11 +55,11 @@ pub fn hub(
 /// The same for reports that come in now.
 pub fn live_hub(
     plan: &CollectPlan,
-    output: (Output, LineForm),
+    lines: ReportLines<Output>,
     store: Option<&Store>,
     engines: &mut Engines,
 ) -> Hub {
-    hub(plan, output, store, engines).with_clock(clock::monotonic_ns)
+    hub(plan, lines, store, engines).with_clock(clock::monotonic_ns)
 }
 
 impl ReportTaker for Takers {

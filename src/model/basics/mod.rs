@@ -6,6 +6,8 @@ pub mod name_pattern;
 pub mod number_code;
 mod number_hash;
 mod plain_error;
+mod search_words;
 
 pub use number_hash::{NumberHash, SeededHash};
 pub use plain_error::PlainError;
+pub use search_words::SearchWords;

@@ -2,6 +2,7 @@
 
 mod arrival;
 mod hop_record;
+mod observed;
 mod packet_report;
 pub(super) mod record;
 mod record_names;
@@ -12,6 +13,7 @@ mod report_flags;
 
 pub use arrival::Arrival;
 pub use hop_record::HopRecord;
+pub use observed::REPORT_KINDS;
 pub use packet_report::{Extension, PacketReport, ReportDomain, ReportVersion};
 pub use record::{EndRecord, FlagsRecord, GapRecord, RECORD_SCHEMA, Record};
 pub use record_parser::BadRecord;

@@ -1,10 +1,12 @@
 //! A filter for rows: those that have all of its words are shown.
 
+use crate::model::SearchWords;
+
 /// The words as they were typed. An empty filter matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct RowFilter {
     pub text: String,
-    words: Vec<String>,
+    words: SearchWords,
 }
 
 /// Greatest length of a filter, longer than any row.
@@ -28,8 +30,7 @@ impl RowFilter {
     }
 
     fn split(&mut self) {
-        let text = self.text.to_lowercase();
-        self.words = text.split_whitespace().map(str::to_owned).collect();
+        self.words = SearchWords::new(&self.text);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -38,6 +39,6 @@ impl RowFilter {
 
     /// Whether a row in lower case has all words.
     pub fn fits(&self, row: &str) -> bool {
-        self.words.iter().all(|word| row.contains(&**word))
+        self.words.fit(row)
     }
 }
