@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::config::USUAL_FILE;
+use crate::config::{RunOptions, USUAL_FILE};
 
 /// `hostint run`
 #[derive(Args, Clone, Debug)]
@@ -13,4 +13,7 @@ pub struct RunArgs {
     /// SIGHUP reloads the file
     #[arg(long, value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, default_value = USUAL_FILE)]
     pub config: PathBuf,
+
+    #[command(flatten)]
+    pub settings: RunOptions,
 }

@@ -8,6 +8,6 @@ use crate::cli::{RunArgs, exit};
 use crate::daemon::agent;
 
 pub fn run(bpffs: Option<&Path>, args: &RunArgs) -> Result<u8> {
-    agent::run(bpffs, &args.config)?;
+    agent::run(bpffs, args)?;
     Ok(exit::OK)
 }

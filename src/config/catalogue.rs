@@ -8,18 +8,20 @@ use super::collect::CollectOptions;
 use super::definition::{command_of, names_of};
 use super::postcards::PostcardsOptions;
 use super::queue::QueueOptions;
+use super::run::RunOptions;
 use super::sink_options::SinkOptions;
 use super::source::SourceOptions;
 use super::table_name::{
-    COLLECT, POSTCARDS, QUEUE, SINK, SOURCE, TCP, TRANSIT, WATCH, shown_table,
+    COLLECT, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TCP, TRANSIT, WATCH, shown_table,
 };
 use super::tcp::TcpOptions;
 use super::transit::TransitOptions;
 use super::watch::WatchOptions;
 
 /// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
-static READERS: LazyLock<[(&'static str, Command); 8]> = LazyLock::new(|| {
+static READERS: LazyLock<[(&'static str, Command); 9]> = LazyLock::new(|| {
     [
+        (RUN, command_of::<RunOptions>()),
         (SINK, command_of::<SinkOptions>()),
         (SOURCE, command_of::<SourceOptions>()),
         (TRANSIT, command_of::<TransitOptions>()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::file::File;
 use super::table::TableEntry;
 use super::table_name::{
-    COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
+    COLLECT, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
 };
 
 /// The keys of [collect] that change while a collector runs.
@@ -30,6 +30,7 @@ impl File {
             .filter(|table| self.tables.contains_key(table))
         {
             parts.push(match table {
+                RUN => RUN.to_owned(),
                 SINK => on(SINK, &self.sink.options.dev),
                 SOURCE => on(SOURCE, &self.source.options.dev),
                 TRANSIT => on(TRANSIT, &self.transit.options.dev),

@@ -16,6 +16,7 @@ use super::lines::LineIndex;
 use super::mistake::{ConfigError, Fault, Mistake, in_order};
 use super::names_table;
 use super::postcards::{PostcardsConfig, PostcardsOptions};
+use super::run::{RunConfig, RunOptions};
 use super::sink::SinkConfig;
 use super::sink_options::SinkOptions;
 use super::source::{SourceOptions, SourceSetup};
@@ -23,7 +24,7 @@ use super::syntax;
 use super::table::{SettingsTable, TableReader, plain};
 use super::table_hint::hint_for;
 use super::table_name::{
-    COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
+    COLLECT, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
 };
 use super::tcp::{TcpConfig, TcpOptions};
 use super::transit::{TransitOptions, TransitSetup};
@@ -70,6 +71,7 @@ macro_rules! settings {
     };
 }
 
+settings!(RunOptions, RunConfig, RUN, run, ["hostint run"]);
 settings!(
     SinkOptions,
     SinkConfig,
@@ -143,6 +145,7 @@ settings!(
 #[derive(Clone, Debug)]
 pub struct File {
     pub path: PathBuf,
+    pub run: SettingsTable<RunOptions>,
     pub sink: SettingsTable<SinkOptions>,
     pub source: SettingsTable<SourceOptions>,
     pub transit: SettingsTable<TransitOptions>,
@@ -184,6 +187,7 @@ impl File {
     fn empty(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
+            run: SettingsTable::empty(RUN),
             sink: SettingsTable::empty(SINK),
             source: SettingsTable::empty(SOURCE),
             transit: SettingsTable::empty(TRANSIT),
@@ -263,6 +267,7 @@ impl File {
                 format!("{} (expected [[queue]] above each)", kind_of(other)),
             ),
             (Some(table), DeValue::Table(keys)) => match table {
+                RUN => self.run = reader().read(keys, lines, mistakes),
                 SINK => self.sink = reader().read(keys, lines, mistakes),
                 SOURCE => self.source = reader().read(keys, lines, mistakes),
                 TRANSIT => self.transit = reader().read(keys, lines, mistakes),
@@ -362,6 +367,7 @@ impl File {
         collect: impl Fn(&Self) -> Vec<Mistake>,
         mistakes: &mut Vec<Mistake>,
     ) {
+        mistakes.extend(self.check_table::<RunOptions>());
         mistakes.extend(self.check_table::<SinkOptions>());
         mistakes.extend(self.check_table::<SourceOptions>());
         mistakes.extend(self.check_table::<TransitOptions>());

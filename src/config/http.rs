@@ -5,6 +5,7 @@ use super::place::port_of;
 
 /// The default TCP ports. They are below the kernel's ephemeral ports and differ, so that one host can be sink,
 /// collector and more.
+pub const AGENT_HTTP_PORT: u16 = 13275;
 pub const SINK_HTTP_PORT: u16 = 13276;
 pub const COLLECT_HTTP_PORT: u16 = 13277;
 pub const POSTCARDS_HTTP_PORT: u16 = 13278;

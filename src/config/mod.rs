@@ -41,6 +41,7 @@ mod push_headers;
 mod queue;
 mod receivers;
 mod roles;
+mod run;
 mod secret;
 mod sink;
 mod sink_checks;
@@ -76,7 +77,8 @@ pub use file::{CommandSettings, File};
 pub use file_lists::MAX_RULES;
 pub use heading::{ESSENTIALS, OUTPUT};
 pub use http::{
-    COLLECT_HTTP_PORT, POSTCARDS_HTTP_PORT, SINK_HTTP_PORT, TCP_HTTP_PORT, TRANSIT_HTTP_PORT,
+    AGENT_HTTP_PORT, COLLECT_HTTP_PORT, POSTCARDS_HTTP_PORT, SINK_HTTP_PORT, TCP_HTTP_PORT,
+    TRANSIT_HTTP_PORT,
 };
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
@@ -98,6 +100,7 @@ pub use push_headers::PushHeaders;
 pub use queue::QueueOptions;
 pub use receivers::{MAX_REPORT_PORTS, MAX_SPREAD, report_ports};
 pub use roles::Role;
+pub use run::{RunConfig, RunOptions};
 pub use secret::Password;
 pub use sink::SinkConfig;
 pub use sink_options::{LogFormatName, ReportFormat, SinkOptions, XdpMode};
@@ -108,7 +111,7 @@ pub use source_hook::SourceHook;
 pub use source_room::room;
 pub use store::{StoreConfig, StoreOptions, StorePlace};
 pub use table::{SettingsTable, TableEntry};
-pub use table_name::{COLLECT, NAMES, POSTCARDS, QUEUE, SINK, SOURCE, TCP, TRANSIT, WATCH};
+pub use table_name::{COLLECT, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TCP, TRANSIT, WATCH};
 pub use tcp::{OptionPeers, TcpConfig, TcpOptions, TcpReportChoice};
 pub use transit::{TransitConfig, TransitOptions, TransitSetup};
 pub use variable::{variable, variables};

@@ -9,6 +9,7 @@ use super::file::{CommandSettings, File};
 use super::mistake::{ConfigError, in_order};
 use super::overrides::Overrides;
 use super::postcards::PostcardsOptions;
+use super::run::RunOptions;
 use super::sink_options::SinkOptions;
 use super::source::{SourceOptions, SourceSetup};
 use super::table::SettingsTable;
@@ -72,6 +73,7 @@ pub fn settle<O: CommandSettings>(
     let (file, mut mistakes) = File::read(path)?;
     let shown = path.display().to_string();
     let checked = given.over(O::table(&file).options.clone()).check();
+    mistakes.extend(file.check_others_table::<RunOptions>());
     if O::TABLE != SINK {
         mistakes.extend(file.check_others_table::<SinkOptions>());
     }

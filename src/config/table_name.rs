@@ -1,5 +1,6 @@
 //! The names of the config file's tables.
 
+pub const RUN: &str = "run";
 pub const SINK: &str = "sink";
 pub const SOURCE: &str = "source";
 pub const COLLECT: &str = "collect";
@@ -9,8 +10,8 @@ pub const TRANSIT: &str = "transit";
 pub const QUEUE: &str = "queue";
 pub const WATCH: &str = "watch";
 pub const NAMES: &str = "names";
-pub const TABLES: [&str; 9] = [
-    SINK, SOURCE, TRANSIT, POSTCARDS, TCP, COLLECT, NAMES, QUEUE, WATCH,
+pub const TABLES: [&str; 10] = [
+    RUN, SINK, SOURCE, TRANSIT, POSTCARDS, TCP, COLLECT, NAMES, QUEUE, WATCH,
 ];
 
 /// A table's header as it stands in the file.

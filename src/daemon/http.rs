@@ -1,5 +1,6 @@
 //! The HTTP server of a daemon.
 
+use std::os::unix::process::parent_id;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
@@ -7,10 +8,30 @@ use anyhow::{Context, Result, anyhow};
 use super::privileges::give_up_all_but;
 use crate::config::ConfigError;
 use crate::os::{log, resolve};
-use crate::web::{HttpListener, HttpServer, Router};
+use crate::web::{AgentListener, HttpListener, HttpServer, Router};
 
-/// Binds the address of `--http`; the caller still has the privileges that a low port takes.
+/// The variable that names the address at which a role answers its agent, which asks for metrics.
+pub const AGENT_ADDRESS: &str = "HOSTINT_AGENT_ADDRESS";
+
+/// Binds the address of `--http`, and the one for the agent that started this process; the caller still has the privileges that
+/// a low port takes.
 pub fn bind(given: Option<&str>, default_port: u16) -> Result<Option<HttpListener>> {
+    let open = bind_open(given, default_port)?;
+    let Ok(name) = std::env::var(AGENT_ADDRESS) else {
+        return Ok(open);
+    };
+    match AgentListener::bind(&name, parent_id().cast_signed()) {
+        Ok(agent) => Ok(Some(HttpListener::with_agent(open, agent))),
+        Err(err) => {
+            log::warning(format_args!(
+                "the agent gets no metrics of this role: cannot listen on @{name}: {err}"
+            ));
+            Ok(open)
+        }
+    }
+}
+
+fn bind_open(given: Option<&str>, default_port: u16) -> Result<Option<HttpListener>> {
     let Some(text) = given else {
         return Ok(None);
     };
@@ -40,6 +61,8 @@ pub fn serve(listener: HttpListener, routes: Router) -> Result<HttpServer> {
         Ok(server) => server.context("cannot begin to serve HTTP")?,
         Err(_) => return Err(anyhow!("cannot begin to serve HTTP")),
     };
-    log::info(format_args!("serving http://{}", server.address()));
+    if let Some(address) = server.address() {
+        log::info(format_args!("serving http://{address}"));
+    }
     Ok(server)
 }

@@ -66,6 +66,7 @@ impl<D: ShowsSigns> Duty<D> for GiveSigns {
         }
         self.next_line = Some(now + LINE);
         let lacking = daemon.lacking();
+        daemon.signs().notify.lacks(&lacking);
         daemon.signs().health.lacks(lacking);
         if daemon.signs().notify.listens() {
             let line = daemon.state_line()?;

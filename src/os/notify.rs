@@ -14,6 +14,9 @@ use super::{clock, log};
 /// The most time that a send takes, so that a manager that does not read cannot block the daemon.
 const PATIENCE: Duration = Duration::from_millis(200);
 
+/// The key of what a daemon lacks.
+pub const LACKS: &str = "X_HOSTINT_LACKS";
+
 /// The connection to the service manager. Without a manager all calls do nothing.
 #[derive(Debug, Default)]
 pub struct Notify {
@@ -21,6 +24,7 @@ pub struct Notify {
     watchdog: Option<Duration>,
     next_sign: Option<Instant>,
     status: String,
+    lacking: String,
     reloading: bool,
     failed: bool,
 }
@@ -85,6 +89,14 @@ impl Notify {
     pub fn status(&mut self, line: String) {
         if line != self.status && self.send(&format!("STATUS={}", line.replace('\n', " "))) {
             self.status = line;
+        }
+    }
+
+    /// Says what the daemon lacks to do its work, a sentence each: what an agent understands, and other managers ignore.
+    pub fn lacks(&mut self, lacking: &[String]) {
+        let text = lacking.join("; ").replace('\n', " ");
+        if text != self.lacking && self.send(&format!("{LACKS}={text}")) {
+            self.lacking = text;
         }
     }
 

@@ -1,5 +1,6 @@
 //! Everything that is served by HTTP: the only room that knows axum and tokio.
 
+mod agent_listener;
 mod api;
 mod assets;
 mod attended;
@@ -15,6 +16,7 @@ mod server;
 mod state;
 mod timed_stream;
 
+pub use agent_listener::AgentListener;
 pub use api::{PageSources, page};
 pub use axum::Router;
 pub use cached_text::{CachedText, metrics};

@@ -1,5 +1,6 @@
 //! A thread that serves HTTP.
 
+use std::future::{Future, pending};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
@@ -13,6 +14,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, yield_now};
 
+use super::agent_listener::{AgentListener, REST};
 use super::attended::AttendedRoutes;
 use super::places::Places;
 use super::timed_stream::TimedStream;
@@ -27,8 +29,6 @@ const MOST_WAITING: i32 = 1024;
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// Greatest length of a request's head.
 pub const LONGEST_REQUEST: usize = 16 * 1024;
-/// How long to wait if no connection can be accepted, for lack of descriptors for instance.
-const REST: Duration = Duration::from_millis(100);
 /// How long the end waits for a response that is being made.
 const LAST_ANSWER: Duration = Duration::from_secs(1);
 
@@ -44,14 +44,18 @@ pub enum WebError {
     Begin(#[from] io::Error),
 }
 
-/// A bound address. It is bound before privileges are given up, and served afterwards.
+/// A bound address for everybody, one for the agent, or both. They are bound before privileges are given up, and served
+/// afterwards.
 #[derive(Debug)]
-pub struct HttpListener(TcpListener);
+pub struct HttpListener {
+    open: Option<TcpListener>,
+    agent: Option<AgentListener>,
+}
 
 /// Serves HTTP until it is dropped.
 #[derive(Debug)]
 pub struct HttpServer {
-    address: SocketAddr,
+    address: Option<SocketAddr>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -62,31 +66,43 @@ impl HttpListener {
             let listener = TcpListener::bind(address)?;
             listen(&listener, Backlog::new(MOST_WAITING)?)?;
             listener.set_nonblocking(true)?;
-            Ok(Self(listener))
+            Ok(Self {
+                open: Some(listener),
+                agent: None,
+            })
         };
         bind().map_err(|reason| WebError::Listen { address, reason })
     }
 
-    /// The address bound, with the port that the kernel chose where 0 was asked for.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
+    /// Answers the agent, and everybody if there is an address for that.
+    pub fn with_agent(open: Option<Self>, agent: AgentListener) -> Self {
+        Self {
+            open: open.and_then(|listener| listener.open),
+            agent: Some(agent),
+        }
+    }
+
+    /// The address bound for everybody, with the port that the kernel chose where 0 was asked for.
+    pub fn address(&self) -> io::Result<Option<SocketAddr>> {
+        self.open.as_ref().map(TcpListener::local_addr).transpose()
     }
 
     /// Starts to serve on a thread of its own, which has the privileges of the calling thread.
     pub fn serve(self, routes: Router) -> Result<HttpServer, WebError> {
-        let address = self.0.local_addr()?;
+        let address = self.address()?;
+        let Self { open, agent } = self;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel::<()>();
         let thread = std::thread::Builder::new()
             .name("http".to_owned())
             .spawn(move || {
                 runtime.block_on(async move {
-                    let Ok(listener) = tokio::net::TcpListener::from_std(self.0) else {
-                        return;
-                    };
+                    let open = open.map(|open| accept(open, routes.clone()));
+                    let agent = agent.map(|agent| agent.serve(routes));
                     // Open connections end with the runtime.
                     tokio::select! {
-                        () = accept(listener, routes) => {}
+                        () = if_any(open) => {}
+                        () = if_any(agent) => {}
                         _ = ended => {}
                     }
                 });
@@ -100,7 +116,18 @@ impl HttpListener {
     }
 }
 
-async fn accept(listener: tokio::net::TcpListener, routes: Router) {
+/// Without a listener there is nothing to wait for, and the others go on.
+async fn if_any(serving: Option<impl Future<Output = ()>>) {
+    match serving {
+        Some(serving) => serving.await,
+        None => pending().await,
+    }
+}
+
+async fn accept(listener: TcpListener, routes: Router) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
+        return;
+    };
     let places = Places::new(MOST_CONNECTIONS);
     let mut connections = JoinSet::new();
     loop {
@@ -135,8 +162,8 @@ async fn serve(stream: TimedStream, routes: AttendedRoutes) {
 }
 
 impl HttpServer {
-    /// The address bound, with the port that the kernel chose where 0 was asked for.
-    pub fn address(&self) -> SocketAddr {
+    /// The address bound for everybody, with the port that the kernel chose where 0 was asked for.
+    pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 }

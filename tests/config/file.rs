@@ -303,13 +303,17 @@ fn every_setting_has_a_variable_and_a_key() {
     let mut root = Cli::command();
     root.build();
     let not_settings = [
+        "all",
         "bpffs",
         "config",
         "count",
         "detach",
+        "flow",
         "foreground",
         "help",
+        "kind",
         "log-level",
+        "node",
         "now",
         "port",
         "read",

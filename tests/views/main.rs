@@ -6,6 +6,7 @@ mod diagnosis;
 mod history_drops;
 mod history_hops;
 mod hosts;
+mod joined_metrics;
 mod known_digits;
 mod matrix;
 mod metrics;

@@ -12,7 +12,8 @@ use std::process::{Command, Stdio};
 use hostint::datapath::host::counters::{self, CounterMeaning};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
-use hostint::views::metrics::{OTHER, Rising, collect, postcards, sink, text, transit};
+use hostint::views::metrics::agent::text_of_roles;
+use hostint::views::metrics::{OTHER, Rising, collect, postcards, sink, transit};
 use hostint_testing::random::Random;
 use hostint_testing::status_samples;
 
@@ -238,20 +239,17 @@ fn collect_status() -> CollectStatus {
     }
 }
 
-fn sink_page() -> String {
+pub fn sink_page() -> String {
     let mut tally = tally(&[rule("storage", "10.2.0.0/16")]);
     read(&mut tally, &[(1, counts(1, 1000)), (2, counts(7, 50))]);
     text(&sink::families(&status(), &tally, &[]))
 }
 
-fn collect_page() -> String {
-    text(&collect::families(
-        &collect_status(),
-        &mut Rising::default(),
-    ))
+pub fn collect_page() -> String {
+    collect::text(&collect_status(), &mut Rising::default())
 }
 
-fn postcards_page() -> String {
+pub fn postcards_page() -> String {
     let status = status_samples::postcards();
     postcards::text(
         status.drops.as_ref().map(|it| &it.totals),
@@ -372,6 +370,7 @@ fn interfaces_at_the_ends_of_segments_have_their_names() {
 fn names_types_and_help_are_what_users_built_upon() {
     let mut lines = String::new();
     for (title, page) in [
+        ("run", text_of_roles([("sink", true)].into_iter())),
         ("sink", sink_page()),
         ("transit", transit::text(&status())),
         ("collect", collect_page()),

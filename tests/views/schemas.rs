@@ -721,14 +721,14 @@ fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> HttpServ
         histories: vec![Box::new(history.clone())],
         status: Box::new(move || status.status()),
         now_ns: hostint_testing::history_samples::now_ns,
-        bound: listener.address().unwrap(),
+        bound: listener.address().unwrap().unwrap(),
         collects_on: vec!["0.0.0.0:32766".parse().unwrap()],
     });
     listener.serve(routes).unwrap()
 }
 
 fn ask(server: &HttpServer, path: &str) -> Value {
-    let at = server.address();
+    let at = server.address().unwrap();
     let mut stream = TcpStream::connect(at).unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();

@@ -41,7 +41,7 @@ fn served() -> Served {
 
 impl Served {
     fn connect(&self) -> TcpStream {
-        let client = TcpStream::connect(self.server.address()).unwrap();
+        let client = TcpStream::connect(self.server.address().unwrap()).unwrap();
         let patience = Some(Duration::from_secs(60));
         client.set_read_timeout(patience).unwrap();
         client
@@ -62,7 +62,7 @@ impl Served {
     fn open<'a>(&self, clients: impl IntoIterator<Item = &'a TcpStream>) -> usize {
         const ESTABLISHED: &str = "01";
         let end = |address: SocketAddr| format!("0100007F:{:04X}", address.port());
-        let server = end(self.server.address());
+        let server = end(self.server.address().unwrap());
         let table = std::fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
         let is_open = |client: &&TcpStream| {
             let client = end(client.local_addr().unwrap());
@@ -291,8 +291,8 @@ fn more_clients_than_places_wait_and_none_is_lost() {
 #[test]
 fn an_address_that_is_taken_is_named() {
     let served = served();
-    let why = HttpListener::bind(served.server.address()).unwrap_err();
-    let address = served.server.address();
+    let why = HttpListener::bind(served.server.address().unwrap()).unwrap_err();
+    let address = served.server.address().unwrap();
     assert_eq!(
         why.to_string(),
         format!("cannot listen on {address}: Address already in use")

@@ -23,7 +23,7 @@ fn serve_page(at: SocketAddr, histories: Vec<Box<dyn History>>, status: Syntheti
         histories,
         status: Box::new(move || status.status()),
         now_ns,
-        bound: listener.address().unwrap(),
+        bound: listener.address().unwrap().unwrap(),
         collects_on: vec!["0.0.0.0:32766".parse().unwrap()],
     });
     listener.serve(routes).unwrap()
@@ -76,7 +76,7 @@ fn exchange(at: SocketAddr, request: &str) -> Answer {
 }
 
 fn ask_with(server: &HttpServer, method: &str, path: &str, headers: &str) -> Answer {
-    let at = server.address();
+    let at = server.address().unwrap();
     let request =
         format!("{method} {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n{headers}\r\n");
     exchange(at, &request)
@@ -322,7 +322,7 @@ fn a_browser_that_has_a_file_does_not_get_it_again() {
 #[test]
 fn names_that_strangers_can_give_this_host_are_refused() {
     let server = serve(&Synthetic::of(2));
-    let at = server.address();
+    let at = server.address().unwrap();
     let port = at.port();
     let cases = [
         ("the address", at.to_string(), 200),
@@ -369,7 +369,7 @@ struct Live(BufReader<TcpStream>);
 
 impl Live {
     fn open(server: &HttpServer) -> Self {
-        let at = server.address();
+        let at = server.address().unwrap();
         let mut stream = TcpStream::connect(at).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         write!(stream, "GET /api/live HTTP/1.1\r\nhost: {at}\r\n\r\n").unwrap();
@@ -638,7 +638,7 @@ mod tools {
             names.map(|name| (name, serve(anywhere(), name))).collect();
         let addresses: BTreeMap<_, _> = servers
             .iter()
-            .map(|(name, server)| (*name, server.address()))
+            .map(|(name, server)| (*name, server.address().unwrap()))
             .collect();
         let urls = addresses
             .iter()

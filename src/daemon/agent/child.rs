@@ -9,8 +9,10 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::Signal;
 use nix::unistd::User;
 
+use super::joined::address_of;
 use super::part::{RoleWork, STANDS_STILL};
 use crate::config::Role;
+use crate::daemon::http::AGENT_ADDRESS;
 use crate::host::history;
 use crate::os::privileges::{self, Capability};
 use crate::os::{log, private_netns};
@@ -27,6 +29,8 @@ pub struct Starter<'a> {
     pub config: &'a Path,
     /// The address that they send their messages to.
     pub manager: &'a str,
+    /// The agent serves their metrics.
+    pub has_http: bool,
 }
 
 impl Starter<'_> {
@@ -54,6 +58,9 @@ impl Starter<'_> {
             .env_remove("WATCHDOG_PID")
             .env(log::ROLE, OsStr::new(role.name()))
             .stdin(Stdio::null());
+        if self.has_http && work == RoleWork::Serve {
+            command.env(AGENT_ADDRESS, address_of(role, std::process::id()));
+        }
         if role != Role::Collect {
             command.stdout(Stdio::null());
         }

@@ -12,22 +12,26 @@
 
 mod child;
 mod child_news;
+mod joined;
 mod part;
+mod role_process;
 
 use std::path::Path;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use self::child::Starter;
 use self::child_news::ChildNews;
+use self::joined::ServedRoles;
 pub use self::part::{Ended, Leave, Part, RoleWork, STANDS_STILL, SinkSeen, State};
+use self::role_process::{RoleProcess, pid_of};
 use super::reload::say_refusal;
-use crate::config::{ConfigError, File, Role};
+use crate::cli::RunArgs;
+use crate::config::{ConfigError, File, Origin, Role, RunConfig};
 use crate::host::advice::Usage;
 use crate::host::off;
 use crate::os::log;
@@ -41,18 +45,24 @@ const LOOK: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs all roles that the file gives this host, until a signal ends that.
-pub fn run(bpffs: Option<&Path>, path: &Path) -> Result<()> {
-    let roles = read_roles(path)?;
+pub fn run(bpffs: Option<&Path>, args: &RunArgs) -> Result<()> {
+    let path = &*args.config;
+    let (roles, config) = read(args)?;
     signals::install(Hangup::Reloads).context("cannot handle signals")?;
     let (sender, news) = channel();
     let manager =
         child_news::listen(sender.clone()).context("cannot listen to the roles' processes")?;
+    let served = ServedRoles::start(config.http.as_deref())?;
     let mut agent = Agent {
         starter: Starter {
             bpffs,
             config: path,
             manager: &manager,
+            has_http: config.http.is_some(),
         },
+        args,
+        config,
+        served,
         sender,
         processes: Vec::new(),
         notify: Notify::from_env(),
@@ -68,37 +78,24 @@ pub fn run(bpffs: Option<&Path>, path: &Path) -> Result<()> {
     end
 }
 
-fn read_roles(path: &Path) -> Result<Vec<Role>, ConfigError> {
-    File::check_but_collectors_secrets(path)?.roles()
-}
-
-/// A role with its process.
-struct RoleProcess {
-    part: Part,
-    child: Option<Child>,
-}
-
-impl RoleProcess {
-    /// Sends its process a signal, if it has one.
-    fn ask(&self, signal: Signal) {
-        if let Some(child) = &self.child {
-            // It may have ended; its number is no other's before it is asked for its exit code.
-            let _ = kill(pid_of(child), signal);
-        }
-    }
-
-    fn is_process(&self, pid: i32) -> bool {
-        let child = self.child.as_ref();
-        child.is_some_and(|child| pid_of(child).as_raw() == pid)
-    }
-}
-
-fn pid_of(child: &Child) -> Pid {
-    Pid::from_raw(child.id().cast_signed())
+/// Reads the roles of this host, and the settings of the agent itself.
+fn read(args: &RunArgs) -> Result<(Vec<Role>, RunConfig), ConfigError> {
+    let file = File::check_but_collectors_secrets(&args.config)?;
+    let config = args.settings.over(&file.run.options).check();
+    let wrong = |faults| {
+        ConfigError(
+            file.run
+                .locate(None, |key| Some(Origin::Flag(format!("--{key}"))), faults),
+        )
+    };
+    Ok((file.roles()?, config.map_err(wrong)?))
 }
 
 struct Agent<'a> {
     starter: Starter<'a>,
+    args: &'a RunArgs,
+    config: RunConfig,
+    served: ServedRoles,
     sender: Sender<ChildNews>,
     processes: Vec<RoleProcess>,
     notify: Notify,
@@ -206,8 +203,13 @@ impl Agent<'_> {
     /// Reads the file again. All of it is checked before any role is.
     fn reload(&mut self) {
         let now = Instant::now();
-        match read_roles(self.starter.config) {
-            Ok(roles) => self.roles = roles,
+        match read(self.args) {
+            Ok((roles, config)) => {
+                self.roles = roles;
+                if config != self.config {
+                    log::warning("what [run] says changes when the agent is started again");
+                }
+            }
             Err(mistakes) => return say_refusal(&mistakes.into()),
         }
         self.give(now);
@@ -287,6 +289,7 @@ impl Agent<'_> {
     /// Tells the service manager how the roles are.
     fn give_signs(&mut self) -> Result<()> {
         self.notify.alive();
+        self.show_roles();
         let settled = self.parts().all(Part::is_settled);
         if settled && !self.is_ready {
             let is_refused = |part: &Part| part.state == State::Refused;
@@ -302,6 +305,18 @@ impl Agent<'_> {
             self.notify.status(said);
         }
         Ok(())
+    }
+
+    /// Shows those who ask by HTTP how the roles are.
+    fn show_roles(&self) {
+        self.served.health.is_alive();
+        let off = self.off_since_ns.map(off::said);
+        let troubles = self.parts().filter_map(Part::trouble);
+        self.served
+            .health
+            .lacks(off.into_iter().chain(troubles).collect());
+        self.served
+            .show(self.processes.iter().map(RoleProcess::seen).collect());
     }
 
     fn said(&self) -> String {

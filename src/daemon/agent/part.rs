@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::exit;
 use crate::config::Role;
+use crate::os::notify::LACKS;
 
 /// The pause before a role is started again, which doubles with each failure.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -67,6 +68,8 @@ pub struct Part {
     pub state: State,
     /// What its daemon says it does.
     pub line: String,
+    /// What its daemon says it lacks to do its work, in words.
+    pub lacking: String,
     /// It is not wanted any more, and goes in this way.
     pub leave: Option<Leave>,
     pause: Duration,
@@ -93,6 +96,7 @@ impl Part {
             work,
             state: State::Due(now),
             line: String::new(),
+            lacking: String::new(),
             leave: None,
             pause: PAUSE,
             since: now,
@@ -138,6 +142,7 @@ impl Part {
             match line.split_once('=') {
                 Some(("READY", "1")) if self.state == State::Begins => self.state = State::Runs,
                 Some(("STATUS", said)) => said.clone_into(&mut self.line),
+                Some((LACKS, said)) => said.clone_into(&mut self.lacking),
                 _ => {}
             }
         }
@@ -152,6 +157,7 @@ impl Part {
     pub fn note_end(&mut self, code: Option<i32>, now: Instant) -> Ended {
         let code = code.and_then(|code| u8::try_from(code).ok());
         self.line.clear();
+        self.lacking.clear();
         if let Some(leave) = self.leave
             && self.work != RoleWork::Detach
         {
@@ -221,6 +227,22 @@ impl Part {
         match self.state {
             State::Due(_) | State::Begins => false,
             State::Failed(_) | State::Runs | State::Done | State::Refused => true,
+        }
+    }
+
+    /// True if it does its work, for which a source beside a sink needs no process.
+    pub fn runs(&self) -> bool {
+        self.state == State::Runs || (self.state == State::Done && self.work == RoleWork::Attach)
+    }
+
+    /// Why it does not do its work; `None` if it does.
+    pub fn trouble(&self) -> Option<String> {
+        let name = self.role.name();
+        match self.state {
+            State::Runs if self.lacking.is_empty() => None,
+            State::Runs => Some(format!("{name}: {}", self.lacking)),
+            State::Done if self.work != RoleWork::Serve || self.leave.is_some() => None,
+            _ => Some(self.said()),
         }
     }
 

@@ -146,12 +146,12 @@ impl Opening {
         let signs = Signs::from_env();
         let mut server = None;
         if let Some(http) = self.http {
-            let page = page::routes(&http, store.as_ref(), hub.reasons(), collects_on, &board)?;
-            let routes = signs
-                .health
-                .routes()
-                .merge(metrics::route(&board)?)
-                .merge(page);
+            let mut routes = signs.health.routes().merge(metrics::route(&board)?);
+            if let Some(bound) = http.address().context("cannot serve the page")? {
+                let reasons = hub.reasons();
+                let page = page::routes(bound, store.as_ref(), reasons, collects_on, &board)?;
+                routes = routes.merge(page);
+            }
             server = Some(http::serve(http, routes)?);
         }
         let again = args.clone();

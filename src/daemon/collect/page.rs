@@ -10,14 +10,14 @@ use super::stored_reports::decoder;
 use super::wall;
 use crate::model::{DropReasons, History};
 use crate::store::{HistoryReader, Store};
-use crate::web::{self, HttpListener, PageSources, Router};
+use crate::web::{self, PageSources, Router};
 
 /// The number of questions to the history that are answered at the same time: more would take turns on the disk.
 const READERS: usize = 2;
 
 /// The routes of the page. Without a store it shows exporters only.
 pub fn routes(
-    listener: &HttpListener,
+    bound: SocketAddr,
     store: Option<&Store>,
     reasons: &DropReasons,
     collects_on: Vec<SocketAddr>,
@@ -36,7 +36,7 @@ pub fn routes(
         histories: histories.context("cannot show the history")?,
         status: Box::new(move || board.status()),
         now_ns: wall::now_ns,
-        bound: listener.address().context("cannot serve the page")?,
+        bound,
         collects_on,
     }))
 }

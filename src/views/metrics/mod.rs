@@ -1,5 +1,6 @@
 //! Metrics in base units and with bounded labels.
 
+pub mod agent;
 pub mod collect;
 mod coverage;
 mod drops;
@@ -9,6 +10,7 @@ mod host_passages;
 mod host_queues;
 mod host_tcp;
 mod interface_info;
+pub mod joined;
 mod mx_pairs;
 mod node_info;
 mod page;

@@ -1,7 +1,10 @@
 //! `hostint run`: all roles of a host from one file, under traffic.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::net::UdpSocket;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
+
+use super::metrics::get;
 
 /// The file of a host, and what is written into it.
 pub struct ConfigFile(PathBuf);
@@ -360,4 +365,55 @@ fn words_stand_for_the_interfaces_that_are_there() {
             "{word}: {stderr}"
         );
     }
+}
+
+#[test]
+fn one_address_has_the_metrics_of_all_roles_and_says_which_is_not_well() {
+    let lab = Lab::new();
+    let all = format!(
+        "[run]\nhttp = \"127.0.0.1\"\n{}{OTHERS}",
+        tables("b0", 2, "10.9.1.1")
+    );
+    let file = ConfigFile::new(&lab.b, &all);
+    let agent = run(&lab.b, &file);
+    let page = || get(&lab.b, 13275, "/metrics").1;
+    for of in [
+        "hostint_sink_received_total",
+        "hostint_collect_datagrams_total",
+        "hostint_tcp_",
+        "hostint_transit_",
+    ] {
+        await_that(of, || page().contains(of));
+    }
+    assert_eq!(page().matches("# TYPE hostint_build_info ").count(), 1);
+    await_that("all are well", || {
+        get(&lab.b, 13275, "/readyz") == (200, "ok\n".to_owned())
+    });
+
+    let tcp = Pid::from_raw(process(&agent, "tcp").unwrap());
+    kill(tcp, Signal::SIGKILL).unwrap();
+    await_that("health says which role it is", || {
+        let (code, said) = get(&lab.b, 13275, "/readyz");
+        code == 503 && said.starts_with("tcp ") && said.lines().count() == 1
+    });
+    await_that("it is well again", || {
+        get(&lab.b, 13275, "/readyz").0 == 200
+    });
+    await_that("and has metrics again", || {
+        page().contains("hostint_role_runs{role=\"tcp\"} 1\n")
+    });
+
+    let name = format!("hostint-agent-{}-sink", agent.pid());
+    let address = SocketAddr::from_abstract_name(name).unwrap();
+    let stranger = lab.b.enter(|| UnixStream::connect_addr(&address));
+    let mut stranger = stranger.unwrap();
+    let _ = stranger.write_all(b"GET /metrics HTTP/1.0\r\n\r\n");
+    let mut answer = Vec::new();
+    let _ = stranger.read_to_end(&mut answer);
+    assert!(answer.is_empty(), "a role answers nobody but its agent");
+    lab.b.sh("ip link set b0 down && ip link del b0");
+    await_that("what a role lacks is health's, too", || {
+        let (code, said) = get(&lab.b, 13275, "/readyz");
+        code == 503 && said.contains("sink: ")
+    });
 }
