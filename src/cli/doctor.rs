@@ -38,6 +38,10 @@ pub struct CheckArgs {
     #[arg(value_name = "FILE", env = "HOSTINT_CONFIG", hide_env = true, default_value = USUAL_FILE)]
     pub file: PathBuf,
 
+    /// Look also whether this host has what the file needs: interfaces, addresses, free ports, key files, the kernel, the clock
+    #[arg(long)]
+    pub here: bool,
+
     /// Print one JSON object (schema hostint.config-check/1)
     #[arg(long)]
     pub json: bool,

@@ -84,7 +84,7 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Collect(args) => collect::run(args),
         Command::Status(args) => status::run(bpffs, args),
         Command::Doctor(args) => doctor::run(bpffs, args),
-        Command::Check(args) => check::run(args),
+        Command::Check(args) => check::run(bpffs, args),
         Command::History(args) => history::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Completions { shell } => completions::run(*shell),

@@ -29,6 +29,13 @@ pub struct TableEntry {
     refused: bool,
 }
 
+impl TableEntry {
+    /// The line of a value, which in a list may be another one than that of the key.
+    pub fn line_of(&self, item: usize) -> usize {
+        self.items.get(item).copied().unwrap_or(self.line)
+    }
+}
+
 /// The settings of one table, and their places in the file.
 #[derive(Clone, Debug)]
 pub struct SettingsTable<O> {

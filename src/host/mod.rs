@@ -13,6 +13,7 @@ pub mod history;
 pub mod interfaces;
 mod kept_files;
 pub mod node;
+pub mod node_seed;
 pub mod off;
 pub mod pins;
 pub mod preflight;

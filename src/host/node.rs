@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use super::advice::Usage;
-use super::derived_node;
+use super::{derived_node, node_seed};
 use crate::datapath::host::settings_status;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::sink::sink_links;
@@ -26,7 +26,8 @@ pub fn of_roles(pins: &Pins) -> Result<Option<HostNode>> {
     Ok(node.filter(|node| node.id != NodeId(0)))
 }
 
-/// The id that is given, else that of the roles that are attached already, else the one that is derived.
+/// The id that is given, else that of the roles that are attached already, else that of the environment, else the one that is
+/// derived.
 ///
 /// # Errors
 /// If there is none of them.
@@ -57,11 +58,14 @@ pub fn join(pins: &Pins, given: Option<NodeId>, others: bool) -> Result<HostNode
     }
 }
 
-/// The id that is derived from the machine id.
+/// The id of the environment, else the one that is derived from the machine id.
 ///
 /// # Errors
 /// If the machine has none.
 pub fn derive() -> Result<HostNode> {
+    if let Some(id) = node_seed::id() {
+        return Ok(HostNode::given(id));
+    }
     let node = derived_node::find().map_err(|err| {
         Usage(format!(
             "no node id given, and none can be derived: {err:#} (try --node-id 2)"

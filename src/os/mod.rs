@@ -26,6 +26,7 @@ pub mod nftables;
 pub mod notify;
 pub mod open_files;
 pub mod plain_text;
+pub mod port_owner;
 pub mod private_netns;
 pub mod privileges;
 pub mod probe_sockets;

@@ -34,6 +34,7 @@ mod root {
     mod gro;
     mod guard;
     mod guest;
+    mod here;
     mod hooks;
     mod hop_interfaces;
     mod hops;

@@ -13,7 +13,7 @@ use hostint::control::{ControlAnswer, Form, Query, Request};
 use hostint::datapath::host::counters;
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::model::drop_totals_report::{DropSum, DropTotalsReport};
-use hostint::model::preflight::{Finding, Preflight};
+use hostint::model::preflight::{FilePlace, Finding, Preflight};
 use hostint::model::*;
 use hostint::views::history::View;
 use hostint::views::hosts::KnownHosts;
@@ -449,6 +449,11 @@ fn watchlist() -> Shape {
 fn preflight() -> Shape {
     let mut of_dev = Finding::fail("hooks", "not free").advise("free it");
     of_dev.dev = Some("eth0".to_owned());
+    of_dev.place = Some(FilePlace {
+        line: 2,
+        table: "sink".to_owned(),
+        key: "dev".to_owned(),
+    });
     let findings = vec![
         Finding::ok("kernel", "new"),
         Finding::note("clock", "off"),
@@ -463,7 +468,7 @@ fn preflight() -> Shape {
 }
 
 fn config_check() -> Shape {
-    let check = |name: &str, content: Option<&str>| -> Value {
+    let check = |name: &str, content: Option<&str>, flags: &[&str]| -> Value {
         let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
         let path = folder.join(format!("schemas-{}-{name}.toml", std::process::id()));
         if let Some(content) = content {
@@ -471,6 +476,7 @@ fn config_check() -> Shape {
         }
         let output = Command::new(places::hostint())
             .args(["check", "--json"])
+            .args(flags)
             .arg(&path)
             .output()
             .unwrap();
@@ -478,10 +484,11 @@ fn config_check() -> Shape {
         serde_json::from_slice(&output.stdout).unwrap()
     };
     shape_of(&[
-        check("fine", Some("[sink]\nnode-id = 3\n")),
-        check("wrong", Some("[sink]\ndscp-mask = 0\nstrikt = true\n")),
-        check("broken", Some("[sink]\n[[watch]\n")),
-        check("absent", None),
+        check("fine", Some("[sink]\nnode-id = 3\n"), &[]),
+        check("here", Some("[sink]\ndev = \"nosuch\"\n"), &["--here"]),
+        check("wrong", Some("[sink]\ndscp-mask = 0\nstrikt = true\n"), &[]),
+        check("broken", Some("[sink]\n[[watch]\n"), &[]),
+        check("absent", None, &[]),
     ])
 }
 

@@ -10,9 +10,10 @@ use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::host::host_names::NameTable;
+use crate::host::node_seed;
 use crate::lease::{HeardName, OwnName};
 use crate::model::{ClaimOrigin, NameClaim, NodeId};
-use crate::os::{clock, hostname, log, netns};
+use crate::os::{clock, log, netns};
 
 /// The number of turns from one look for old names to the next.
 const FORGET: u32 = 60;
@@ -112,7 +113,7 @@ fn own_name<D: ReportsToCollectors>(daemon: &D) -> Result<OwnName> {
         instance: netns::instance()?,
         name: match identity {
             Some(Some(given)) => given,
-            Some(None) => hostname::get()?,
+            Some(None) => node_seed::name()?,
             None => String::new(),
         },
     })

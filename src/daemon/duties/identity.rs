@@ -11,10 +11,11 @@ use anyhow::{Context, Result};
 
 use crate::daemon::duty::Duty;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
+use crate::host::node_seed;
 use crate::model::NodeIdentity;
 use crate::model::node_identity::MOST_INTERFACES;
 use crate::os::host_token::{Claim, HostToken};
-use crate::os::{clock, hostname, netdev};
+use crate::os::{clock, netdev};
 
 /// A host is silent after three of these.
 const PERIOD_S: u16 = 10;
@@ -58,7 +59,7 @@ impl<D: ReportsToCollectors> Duty<D> for SendIdentity {
             period_s: PERIOD_S,
             name: match &settings.name {
                 Some(name) => name.clone(),
-                None => hostname::get()?,
+                None => node_seed::name()?,
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),
             labels: settings.labels.clone(),

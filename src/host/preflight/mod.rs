@@ -1,5 +1,6 @@
 //! Looks at what this host has for hostint, and changes nothing.
 
+mod addresses;
 mod subjects;
 
 use std::net::SocketAddr;
@@ -22,7 +23,7 @@ use crate::datapath::source::head_room;
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, DropsFacts, Finding, HostFacts, NetworkFacts,
-    PacketFilter, version,
+    PacketFilter, Verdict, version,
 };
 use crate::os::privileges::Capability;
 use crate::os::{
@@ -47,13 +48,23 @@ pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Vec<
     let mut findings = judge_host(&facts);
     findings.extend(judge_drops(&drops_facts(), &facts));
     findings.append(&mut subjects.findings);
-    let network = network_facts(pins.as_ref(), &collectors, &subjects.extension_ports);
-    findings.extend(judge_network(&network));
+    let (addresses, named): (Vec<_>, Vec<_>) = collectors.into_iter().unzip();
+    let network = network_facts(pins.as_ref(), &addresses, &subjects.extension_ports);
+    let mut named = named.into_iter();
+    findings.extend(judge_network(&network).into_iter().map(|finding| {
+        let of_collector = finding.check == "collector";
+        let name = of_collector.then(|| named.next()).flatten();
+        finding.at(name.and_then(|name| subjects.place_of(&name)))
+    }));
     for dev in &subjects.devs {
         match device_facts(dev, pins.as_ref(), &facts.release) {
-            Ok(device) => findings.extend(judge_device(&device)),
+            Ok(device) => {
+                let found = judge_device(&device).into_iter();
+                findings.extend(found.map(|finding| finding.at(subjects.place_of(dev))));
+            }
             Err(err) => findings.push(Finding {
                 dev: Some(dev.clone()),
+                place: subjects.place_of(dev),
                 ..Finding::fail("interface", without_numbers(format!("{err:#}")))
                     .advise("see ip link")
             }),
@@ -68,15 +79,39 @@ pub fn preflight(bpffs: Option<&Path>, query: PreflightQuery<'_>) -> Result<Vec<
     Ok(findings)
 }
 
-/// The collectors that have an address; a finding reports each of the others.
-fn find_collectors(subjects: &mut Subjects) -> Vec<SocketAddr> {
+/// Whether this host has what the roles of a file need before any of them is started. An interface that is down is a failure,
+/// too.
+pub fn fits(bpffs: Option<&Path>, file: &Path) -> Result<Vec<Finding>> {
+    let query = PreflightQuery {
+        config: Some(file),
+        devs: &[],
+        collectors: &[],
+    };
+    let mut findings = preflight(bpffs, query)?;
+    // A file for a collector alone names no interface.
+    findings.retain(|one| one.check != "interface" || one.dev.is_some() || one.place.is_some());
+    for finding in findings.iter_mut().filter(|one| one.check == "interface") {
+        let is_down = |dev: &String| {
+            let index = netdev::index_of(dev).ok()?;
+            Some(!rtnetlink::interface_state(index).ok()?.up)
+        };
+        if finding.dev.as_ref().and_then(is_down) == Some(true) {
+            finding.verdict = Verdict::Fail;
+        }
+    }
+    Ok(findings)
+}
+
+/// The collectors that have an address, each with its name; a finding reports each of the others.
+fn find_collectors(subjects: &mut Subjects) -> Vec<(SocketAddr, String)> {
     let mut found = Vec::new();
-    for name in &subjects.collectors {
-        match resolve::socket_address(name, REPORT_PORT) {
-            Ok(address) => found.push(address),
+    for name in subjects.collectors.clone() {
+        match resolve::socket_address(&name, REPORT_PORT) {
+            Ok(address) => found.push((address, name)),
             Err(err) => subjects.findings.push(
                 Finding::fail("collector", format!("cannot find {name}: {err}"))
-                    .advise("see getent hosts NAME"),
+                    .advise("see getent hosts NAME")
+                    .at(subjects.place_of(&name)),
             ),
         }
     }

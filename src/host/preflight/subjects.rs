@@ -1,10 +1,13 @@
 //! The subjects of a preflight: those that flags name, else those of the config file.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::slice;
 
-use crate::config::{ConfigError, File, Mistake, USUAL_FILE, read_key};
+use super::addresses::{judge_addresses, place};
+use crate::config::{ConfigError, File, Mistake, SettingsTable, USUAL_FILE, read_key};
 use crate::host::interfaces::named_by;
-use crate::model::preflight::Finding;
+use crate::model::preflight::{FilePlace, Finding};
 
 /// What flags say of a preflight.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +25,8 @@ pub struct Subjects {
     /// The ports of --encap extension-udp.
     pub extension_ports: Vec<u16>,
     pub findings: Vec<Finding>,
+    /// Where the file names interfaces and collectors.
+    places: BTreeMap<String, FilePlace>,
 }
 
 impl Subjects {
@@ -52,29 +57,14 @@ impl Subjects {
         }
         let (sink, source) = (&file.sink.options, &file.source.options);
         let transit = &file.transit.options;
-        for dev in sink.dev.iter().chain(&source.dev).chain(&transit.dev) {
-            if !self.devs.contains(dev) {
-                self.devs.push(dev.clone());
-            }
-        }
-        match named_by(&self.devs) {
-            Ok(devs) => self.devs = devs,
-            Err(err) => {
-                let found = Finding::fail("interface", format!("{err:#}"));
-                self.findings.push(found.advise("see ip link, ip route"));
-            }
-        }
-        self.collectors.clone_from(&sink.collector);
-        for one in source
-            .collector
-            .iter()
-            .chain(&file.postcards.options.collector)
-            .chain(&file.tcp.options.collector)
-        {
-            if !self.collectors.contains(one) {
-                self.collectors.push(one.clone());
-            }
-        }
+        self.take_devs(&file.sink, &sink.dev);
+        self.take_devs(&file.source, &source.dev);
+        self.take_devs(&file.transit, &transit.dev);
+        self.take_collectors(&file.sink, &sink.collector);
+        self.take_collectors(&file.source, &source.collector);
+        self.take_collectors(&file.postcards, &file.postcards.options.collector);
+        self.take_collectors(&file.tcp, &file.tcp.options.collector);
+        self.findings.extend(judge_addresses(&file));
         let ports = [
             sink.marks.extension_port,
             source.marks.extension_port,
@@ -93,10 +83,52 @@ impl Subjects {
         }
     }
 
+    /// The interfaces that a table names.
+    fn take_devs<O>(&mut self, table: &SettingsTable<O>, words: &[String]) {
+        for (item, word) in words.iter().enumerate() {
+            let place = place(table, "dev", item);
+            match named_by(slice::from_ref(word)) {
+                Ok(devs) => devs
+                    .into_iter()
+                    .for_each(|dev| take(dev, place.clone(), &mut self.devs, &mut self.places)),
+                Err(err) => self.findings.push(
+                    Finding::fail("interface", format!("{err:#}"))
+                        .advise("see ip link, ip route")
+                        .at(place),
+                ),
+            }
+        }
+    }
+
+    fn take_collectors<O>(&mut self, table: &SettingsTable<O>, names: &[String]) {
+        for (item, name) in names.iter().enumerate() {
+            let place = place(table, "collector", item);
+            take(name.clone(), place, &mut self.collectors, &mut self.places);
+        }
+    }
+
+    /// Where the file names an interface or a collector.
+    pub fn place_of(&self, name: &str) -> Option<FilePlace> {
+        self.places.get(name).cloned()
+    }
+
     fn report(&mut self, mistakes: &[Mistake]) {
         self.findings.extend(mistakes.iter().map(|mistake| {
             Finding::fail("config", mistake.to_string()).advise("see hostint.toml(5)")
         }));
+    }
+}
+
+/// Takes what a table names, unless another one has before.
+fn take(
+    name: String,
+    place: Option<FilePlace>,
+    names: &mut Vec<String>,
+    places: &mut BTreeMap<String, FilePlace>,
+) {
+    if !names.contains(&name) {
+        places.extend(place.map(|place| (name.clone(), place)));
+        names.push(name);
     }
 }
 

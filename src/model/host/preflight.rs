@@ -21,6 +21,14 @@ pub enum Verdict {
     Fail,
 }
 
+/// The place in the config file that a finding is about.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct FilePlace {
+    pub line: usize,
+    pub table: String,
+    pub key: String,
+}
+
 /// One line of the list.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Finding {
@@ -28,6 +36,8 @@ pub struct Finding {
     /// The interface that the finding is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dev: Option<String>,
+    #[serde(flatten)]
+    pub place: Option<FilePlace>,
     pub verdict: Verdict,
     pub found: String,
     /// What to do.
@@ -40,6 +50,7 @@ impl Finding {
         Self {
             check,
             dev: None,
+            place: None,
             verdict: Verdict::Ok,
             found: found.into(),
             advice: None,
@@ -58,6 +69,12 @@ impl Finding {
             verdict: Verdict::Fail,
             ..Self::ok(check, found)
         }
+    }
+
+    /// The same finding with its place.
+    #[must_use]
+    pub fn at(self, place: Option<FilePlace>) -> Self {
+        Self { place, ..self }
     }
 
     /// The same finding with advice.
