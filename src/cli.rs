@@ -150,7 +150,7 @@ pub enum Command {
     #[command(hide = true)]
     Completions {
         /// Shell that completes: bash, zsh, fish or another that clap knows
-        shell: clap_complete::Shell,
+        shell: String,
     },
 }
 

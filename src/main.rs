@@ -12,6 +12,9 @@ fn main() -> ExitCode {
     // If it cannot be held back, a signal that comes before its handler ends the process, as without handlers.
     let _ = signals::hold();
     resolve::pin_name_services();
+    if commands::answer_shell() {
+        return ExitCode::SUCCESS;
+    }
     let cli = Cli::of_process();
     if !commands::is_daemon(&cli) {
         let _ = signals::release();

@@ -23,6 +23,7 @@ use crate::cli::{Cli, Command, SinkCommand, SourceCommand, TransitCommand};
 pub use crate::host::advice::{hint, is_usage};
 use crate::host::off as switch;
 use crate::os::open_files;
+pub use completions::answer_shell;
 
 /// True for a command that runs until a signal ends it, and has handlers for signals then.
 pub fn is_daemon(cli: &Cli) -> bool {
@@ -87,6 +88,6 @@ pub fn run(cli: &Cli) -> Result<u8> {
         Command::Check(args) => check::run(bpffs, args),
         Command::History(args) => history::run(args),
         Command::Demo(args) => demo::run(args),
-        Command::Completions { shell } => completions::run(*shell),
+        Command::Completions { shell } => completions::run(shell),
     }
 }

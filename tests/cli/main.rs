@@ -1,5 +1,6 @@
 //! The command line: help, messages, exit codes, manual pages, and what goes to standard output or standard error.
 
+mod completions;
 mod demo;
 mod demos;
 mod examples;
