@@ -9,6 +9,10 @@ use crate::config::USUAL_FILE;
 /// `hostint doctor`
 #[derive(Args, Debug)]
 pub struct DoctorArgs {
+    /// Say instead what this host knows of these others, by leases and by its collector's history: names, addresses or node ids
+    #[arg(value_name = "HOST", conflicts_with_all = ["dev", "collector"])]
+    pub host: Vec<String>,
+
     /// Look at the interfaces, collectors and lease key of this TOML file [default: HOSTINT_CONFIG, or
     /// /etc/hostint/hostint.toml if it exists]
     #[arg(long, value_name = "FILE")]

@@ -5,6 +5,7 @@ mod collect;
 mod completions;
 mod demo;
 mod doctor;
+mod doctor_hosts;
 mod history;
 mod off;
 mod output;

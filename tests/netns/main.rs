@@ -20,6 +20,7 @@ mod root {
     mod dashboards;
     mod demo;
     mod doctor;
+    mod doctor_hosts;
     mod drops;
     mod drops_counted;
     mod drops_ignored;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use nix::unistd::{AccessFlags, access};
 
-pub use subjects::PreflightQuery;
 use subjects::Subjects;
+pub use subjects::{PreflightQuery, store_of};
 
 use crate::config::EXTENSION_PORT;
 use crate::datapath::host::settings_status;

@@ -119,6 +119,12 @@ impl Subjects {
     }
 }
 
+/// The history that the collector of the config file keeps, if it names one.
+pub fn store_of(config: Option<&Path>) -> Option<PathBuf> {
+    let (file, _) = File::read(&config_path(config)?).ok()?;
+    file.collect.options.store.store.map(PathBuf::from)
+}
+
 /// Takes what a table names, unless another one has before.
 fn take(
     name: String,

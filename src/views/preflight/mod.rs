@@ -3,6 +3,7 @@
 mod device;
 mod drops;
 mod host;
+mod named_hosts;
 mod network;
 mod running;
 
@@ -13,6 +14,7 @@ use crate::model::preflight::{Finding, Preflight, Verdict};
 pub use device::judge_device;
 pub use drops::judge_drops;
 pub use host::judge_host;
+pub use named_hosts::{NamedHost, judge_leases, judge_reports};
 pub use network::judge_network;
 pub use running::judge_running;
 
