@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// What is spoken at a port.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Transport {
+pub enum PortProtocol {
     Tcp,
     Udp,
 }
@@ -21,10 +21,10 @@ pub struct PortOwner {
 const LISTENS: &str = "0A";
 
 /// Returns the owner; `None` if there is none, or this process may not see it.
-pub fn of(transport: Transport, port: u16) -> Option<PortOwner> {
+pub fn of(transport: PortProtocol, port: u16) -> Option<PortOwner> {
     let tables = match transport {
-        Transport::Tcp => ["tcp", "tcp6"],
-        Transport::Udp => ["udp", "udp6"],
+        PortProtocol::Tcp => ["tcp", "tcp6"],
+        PortProtocol::Udp => ["udp", "udp6"],
     };
     let texts = tables.map(|table| fs::read_to_string(format!("/proc/thread-self/net/{table}")));
     let sockets: Vec<PathBuf> = texts
@@ -53,12 +53,12 @@ pub fn of(transport: Transport, port: u16) -> Option<PortOwner> {
 }
 
 /// The socket of a line such as `5: 00000000:7FFE 00000000:0000 07 …`, as links to it read, if it is at this port.
-fn socket_at(line: &str, transport: Transport, port: u16) -> Option<PathBuf> {
+fn socket_at(line: &str, transport: PortProtocol, port: u16) -> Option<PathBuf> {
     let mut words = line.split_whitespace().skip(1);
     let (_, at) = words.next()?.rsplit_once(':')?;
     let state = words.nth(1)?;
     let inode = words.nth(5)?;
-    let counts = transport == Transport::Udp || state == LISTENS;
+    let counts = transport == PortProtocol::Udp || state == LISTENS;
     let is_there = counts && u16::from_str_radix(at, 16) == Ok(port);
     is_there.then(|| PathBuf::from(format!("socket:[{inode}]")))
 }

@@ -1,4 +1,4 @@
-//! The socket at which a daemon answers the agent that started it, and nobody else.
+//! The socket at which a daemon answers the agent that started it, and no other process.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -39,7 +39,7 @@ impl AgentListener {
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    // The kernel says who it is: others see an end of the connection.
+                    // The kernel names the process: others see an end of the connection.
                     let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
                     if peer == Some(self.agent) {
                         let routes = TowerToHyperService::new(routes.clone());

@@ -72,7 +72,7 @@ impl LineChoice {
     }
 }
 
-/// A name that several nodes tell ends in a question mark, which nobody needs to type.
+/// A name that several nodes tell ends in a question mark, which need not be typed.
 fn is_called(node: NodeId, arg: &NodeArg, names: &NodeNames) -> bool {
     match arg {
         NodeArg::Id(id) => *id == node,

@@ -9,7 +9,7 @@ use crate::config::{
 };
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{FilePlace, Finding};
-use crate::os::port_owner::{self, Transport};
+use crate::os::port_owner::{self, PortProtocol};
 use crate::os::{plain_text::without_numbers, resolve};
 
 /// The name that hostint's processes are started by.
@@ -51,11 +51,11 @@ pub fn judge_addresses(file: &File) -> Vec<Finding> {
     ];
     let http = http.into_iter().filter_map(|(text, place, port)| {
         let text = text.as_deref()?;
-        Some(judge(Transport::Tcp, text, port).at(place))
+        Some(judge(PortProtocol::Tcp, text, port).at(place))
     });
     let listen = file.collect.options.listen.iter().enumerate();
     let listen = listen.map(|(item, text)| {
-        judge(Transport::Udp, text, REPORT_PORT).at(place(&file.collect, "listen", item))
+        judge(PortProtocol::Udp, text, REPORT_PORT).at(place(&file.collect, "listen", item))
     });
     http.chain(listen).collect()
 }
@@ -69,7 +69,7 @@ pub fn place<O>(table: &SettingsTable<O>, key: &str, item: usize) -> Option<File
     })
 }
 
-fn judge(transport: Transport, text: &str, default_port: u16) -> Finding {
+fn judge(transport: PortProtocol, text: &str, default_port: u16) -> Finding {
     let address = match resolve::socket_address(text, default_port) {
         Ok(address) => address,
         Err(err) => {
@@ -78,8 +78,8 @@ fn judge(transport: Transport, text: &str, default_port: u16) -> Finding {
         }
     };
     let bound = match transport {
-        Transport::Tcp => TcpListener::bind(address).map(drop),
-        Transport::Udp => UdpSocket::bind(address).map(drop),
+        PortProtocol::Tcp => TcpListener::bind(address).map(drop),
+        PortProtocol::Udp => UdpSocket::bind(address).map(drop),
     };
     let Err(err) = bound else {
         return Finding::ok("address", format!("{address} is this host's, and free"));
@@ -95,7 +95,7 @@ fn judge(transport: Transport, text: &str, default_port: u16) -> Finding {
     }
 }
 
-fn taken(transport: Transport, port: u16, address: &str) -> Finding {
+fn taken(transport: PortProtocol, port: u16, address: &str) -> Finding {
     match port_owner::of(transport, port) {
         Some(owner) if owner.name == OWN => {
             Finding::ok("address", format!("{address} is in use by hostint itself"))
