@@ -3,6 +3,7 @@
 mod collect;
 mod demo;
 mod doctor;
+mod fleet;
 mod history;
 mod history_args;
 mod history_hops;
@@ -21,6 +22,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use collect::{CollectArgs, LineArgs};
 pub use demo::DemoArgs;
 pub use doctor::{CheckArgs, DoctorArgs};
+pub use fleet::FleetArgs;
 pub use history::{FlowsArgs, HistoryCommand, SubjectArgs};
 pub use history_args::{HistoryArgs, NodeArg, When};
 pub use history_hops::HopsArgs;
@@ -132,9 +134,12 @@ pub enum Command {
         /// Detach the sink immediately, although other hosts may still tag
         #[arg(long)]
         now: bool,
+
+        #[command(flatten)]
+        fleet: FleetArgs,
     },
     /// End that: roles may start again
-    On,
+    On(FleetArgs),
     /// Query the history that a collector keeps, while it runs or later
     #[command(subcommand)]
     History(HistoryCommand),

@@ -39,7 +39,7 @@ pub fn is_daemon(cli: &Cli) -> bool {
         Command::Run(_) | Command::Postcards(_) | Command::Tcp(_) => true,
         Command::Collect(args) => args.read.is_none(),
         Command::Off { .. }
-        | Command::On
+        | Command::On(_)
         | Command::Status(_)
         | Command::Doctor(_)
         | Command::Check(_)
@@ -76,8 +76,8 @@ pub fn run(cli: &Cli) -> Result<u8> {
     let bpffs = cli.bpffs.as_deref();
     match &cli.command {
         Command::Run(args) => run::run(bpffs, args),
-        Command::Off { now } => off::off(bpffs, *now),
-        Command::On => off::on(),
+        Command::Off { now, fleet } => off::off(bpffs, *now, fleet),
+        Command::On(fleet) => off::on(bpffs, fleet),
         Command::Sink(args) => sink::run(bpffs, args),
         Command::Source(args) => source::run(bpffs, args),
         Command::Transit(args) => transit::run(bpffs, args),

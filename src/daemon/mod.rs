@@ -40,6 +40,7 @@ mod collectors;
 mod control;
 mod duties;
 pub mod duty;
+pub mod fleet;
 mod health;
 mod http;
 mod leases;

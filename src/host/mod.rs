@@ -9,6 +9,7 @@ pub mod containers;
 mod derived_node;
 mod detachment;
 pub mod events;
+pub mod fleet;
 pub mod history;
 pub mod interfaces;
 mod kept_files;

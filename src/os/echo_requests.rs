@@ -2,11 +2,13 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::time::Duration;
 
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType,
     SockaddrStorage, recvmsg, setsockopt, socket, sockopt,
@@ -57,6 +59,17 @@ impl EchoRequests {
     pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
         wait.on(&self.v4);
         self.v6.iter().for_each(|socket| wait.on(socket));
+    }
+
+    /// Waits until a request came, or for this time: for threads beside a daemon's loop, whose wake-ups are the loop's.
+    pub fn wait(&self, longest: Duration) {
+        let fds = std::iter::once(&self.v4).chain(&self.v6);
+        let mut fds: Vec<PollFd<'_>> = fds
+            .map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN))
+            .collect();
+        let timeout = PollTimeout::try_from(longest).unwrap_or(PollTimeout::MAX);
+        // A wait that fails is a short one.
+        let _ = poll(&mut fds, timeout);
     }
 
     /// Hands each received request to `take`.

@@ -8,6 +8,7 @@ mod lengths;
 mod messages;
 mod names;
 mod network;
+mod orders;
 mod probes;
 mod proof;
 mod renewal;

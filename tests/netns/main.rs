@@ -31,6 +31,7 @@ mod root {
     mod fine_slots;
     mod firewalls;
     mod fleet;
+    mod fleet_orders;
     mod flow_memory;
     mod gro;
     mod guard;

@@ -12,7 +12,9 @@
 
 mod child;
 mod child_news;
+mod file_of_host;
 mod joined;
+mod orders;
 mod part;
 mod role_process;
 
@@ -26,14 +28,17 @@ use nix::sys::signal::Signal;
 
 use self::child::Starter;
 use self::child_news::ChildNews;
+use self::file_of_host::{FileOfHost, read};
 use self::joined::ServedRoles;
+use self::orders::FleetOrders;
 pub use self::part::{Ended, Leave, Part, RoleWork, STANDS_STILL, SinkSeen, State};
 use self::role_process::{RoleProcess, pid_of};
 use super::reload::say_refusal;
 use crate::cli::RunArgs;
-use crate::config::{ConfigError, File, Origin, Role, RunConfig};
+use crate::config::{Role, RunConfig};
 use crate::host::advice::Usage;
 use crate::host::off;
+use crate::model::LeaseKey;
 use crate::os::log;
 use crate::os::notify::Notify;
 use crate::os::signals::{self, Hangup};
@@ -47,7 +52,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Runs all roles that the file gives this host, until a signal ends that.
 pub fn run(bpffs: Option<&Path>, args: &RunArgs) -> Result<()> {
     let path = &*args.config;
-    let (roles, config) = read(args)?;
+    let FileOfHost { roles, config, key } = read(args)?;
     signals::install(Hangup::Reloads).context("cannot handle signals")?;
     let (sender, news) = channel();
     let manager =
@@ -69,26 +74,15 @@ pub fn run(bpffs: Option<&Path>, args: &RunArgs) -> Result<()> {
         is_ready: false,
         roles,
         off_since_ns: None,
+        orders: None,
     };
+    agent.follow_orders(key);
     agent.follow_switch();
     agent.give(Instant::now());
     let end = agent.serve(&news);
     agent.notify.stopping();
     agent.end(&news);
     end
-}
-
-/// Reads the roles of this host, and the settings of the agent itself.
-fn read(args: &RunArgs) -> Result<(Vec<Role>, RunConfig), ConfigError> {
-    let file = File::check_but_collectors_secrets(&args.config)?;
-    let config = args.settings.over(&file.run.options).check();
-    let wrong = |faults| {
-        ConfigError(
-            file.run
-                .locate(None, |key| Some(Origin::Flag(format!("--{key}"))), faults),
-        )
-    };
-    Ok((file.roles()?, config.map_err(wrong)?))
 }
 
 struct Agent<'a> {
@@ -104,6 +98,8 @@ struct Agent<'a> {
     roles: Vec<Role>,
     /// While hostint is off, nothing but the collector runs.
     off_since_ns: Option<u64>,
+    /// Only hosts with the key are obeyed: without one, none is.
+    orders: Option<FleetOrders>,
 }
 
 /// A source beside a sink has no daemon of its own.
@@ -124,6 +120,21 @@ impl Agent<'_> {
     fn wanted(&self) -> Vec<Role> {
         let runs = |role: &Role| self.off_since_ns.is_none() || *role == Role::Collect;
         self.roles.iter().copied().filter(runs).collect()
+    }
+
+    /// Obeys orders of hosts with this key from now on.
+    fn follow_orders(&mut self, key: Option<LeaseKey>) {
+        let orders = self.orders.take();
+        let Some(key) = key else {
+            return;
+        };
+        self.orders = orders.filter(|orders| orders.has_key(key));
+        if self.orders.is_none() {
+            match FleetOrders::start(key, self.starter.bpffs) {
+                Ok(orders) => self.orders = Some(orders),
+                Err(err) => log::warning(format_args!("no order to the fleet is heard: {err:#}")),
+            }
+        }
     }
 
     /// Looks whether hostint is off. Returns true if that changed.
@@ -177,6 +188,7 @@ impl Agent<'_> {
             if signals::reload_asked() {
                 self.reload();
             }
+            self.orders.iter().for_each(FleetOrders::turn);
             if self.follow_switch() {
                 self.give(Instant::now());
             }
@@ -204,8 +216,9 @@ impl Agent<'_> {
     fn reload(&mut self) {
         let now = Instant::now();
         match read(self.args) {
-            Ok((roles, config)) => {
+            Ok(FileOfHost { roles, config, key }) => {
                 self.roles = roles;
+                self.follow_orders(key);
                 if config != self.config {
                     log::warning("what [run] says changes when the agent is started again");
                 }
@@ -307,7 +320,7 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// Shows those who ask by HTTP how the roles are.
+    /// Shows the HTTP server how the roles are.
     fn show_roles(&self) {
         self.served.health.is_alive();
         let off = self.off_since_ns.map(off::said);

@@ -2,6 +2,7 @@
 
 mod capabilities;
 mod encapsulation;
+mod fleet_order;
 mod lease;
 mod lease_messages;
 mod lease_probe;
@@ -9,6 +10,7 @@ mod ways;
 
 pub use capabilities::{Capabilities, MOST_TRANSIT_HOPS};
 pub use encapsulation::{Encapsulation, UnknownEncapsulation};
+pub use fleet_order::{FleetOrder, ORDER_NS, OrderVerdict};
 pub use lease::{
     AddressPair, Encapsulations, Lease, LeaseAnswer, LeaseCounts, LeaseKey, LeaseState, Marks,
     SinkClock,

@@ -12,6 +12,7 @@ use crate::model::LeaseKey;
 
 pub mod message;
 pub mod name;
+pub mod order;
 pub mod probe;
 pub mod probe_packet;
 pub mod reverse;

@@ -32,10 +32,10 @@ impl Drop for Folder {
 }
 
 /// A host c (10.9.3.1, c0) behind m.
-struct Third(Host);
+pub(super) struct Third(pub(super) Host);
 
 impl Third {
-    fn new(lab: &Lab) -> Self {
+    pub(super) fn new(lab: &Lab) -> Self {
         let host = lab.host("c");
         sh(&format!(
             "ip link add c0 netns {c} type veth peer name m2 netns {m}
