@@ -91,7 +91,8 @@ test-long: need-root
 		HOSTINT_LONG=10000000 cargo test --locked --release --test lease --test datapath -- \
 		answer::root::nobody_outside flood:: && \
 		HOSTINT_LONG=1000000 cargo test --locked --release --test datapath tracking:: && \
-		HOSTINT_TEST_FRAMES=250000 cargo test --locked --release --test datapath random; $(GIVE_BACK)
+		HOSTINT_TEST_FRAMES=250000 cargo test --locked --release --test datapath random && \
+		HOSTINT_LONG=1 cargo test --locked --release --test verdict; $(GIVE_BACK)
 
 # A million random operations on packets, connections, networks and daemons; a run may end at any time, and the next one goes on.
 OPERATIONS ?= 1000000

@@ -43,6 +43,7 @@
 //! | change the words for a drop's reason | `model::postcards::drop_reasons`; the codes of the kernel's are in `drop_codes` |
 //! | change when a lease, or a form, is given up | `lease::evidence` has the table, a file beside it each rule |
 //! | add a column of ClickHouse | `engines::clickhouse::columns` |
+//! | change how a cause of loss or delay is found | `verdict`; its words are in `views::verdict` |
 //! | change what the page says | src/web/assets, a script for each part of the page |
 //! | add an engine | `engines`, `daemon::collect`, `config` |
 //! | find why a packet went untagged | src/bpf/source.bpf.c, from its top; `views` words the counters |
@@ -81,6 +82,8 @@ pub mod os;
 pub mod report;
 /// The history of a collector: one SQLite file of single reports and roll-ups.
 pub mod store;
+/// Whether loss or delay is the network's, where, and since when: slots of ten seconds in, a verdict out.
+pub mod verdict;
 /// Text, tables, screens and metrics made of values.
 pub mod views;
 /// HTTP: the page, its API, metrics and health. Only this room knows axum.

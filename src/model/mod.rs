@@ -15,6 +15,7 @@ mod paths;
 mod postcards;
 mod reports;
 mod tcp;
+mod verdict;
 mod watchlist;
 
 pub use basics::*;
@@ -30,4 +31,5 @@ pub use paths::*;
 pub use postcards::*;
 pub use reports::*;
 pub use tcp::*;
+pub use verdict::*;
 pub use watchlist::*;

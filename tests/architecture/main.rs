@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A room under src/, and the rooms it may import from.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     ("model", &[]),
     ("os", &[]),
     ("clocks", &[]),
@@ -22,6 +22,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ("control", &["model", "os"]),
     ("engines", &["model"]),
     ("store", &["model"]),
+    ("verdict", &["model"]),
     ("views", &["model"]),
     ("web", &["model"]),
     (
@@ -44,6 +45,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "os",
             "report",
             "store",
+            "verdict",
             "views",
             "web",
             "wire",

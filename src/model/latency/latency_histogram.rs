@@ -130,6 +130,10 @@ impl LatencyHistogram {
     }
 
     fn count(&mut self, slot: i16, count: u64) {
+        if self.slots.last().is_none_or(|last| last.0 < slot) {
+            self.slots.push((slot, count));
+            return;
+        }
         match self.slots.binary_search_by_key(&slot, |one| one.0) {
             Ok(at) => self.slots[at].1 = self.slots[at].1.saturating_add(count),
             Err(at) => self.slots.insert(at, (slot, count)),

@@ -1,0 +1,17 @@
+//! Whether the network is to blame: what is judged each ten seconds, and what is said of it.
+
+mod cause_kind;
+mod network_cause;
+mod network_verdict;
+mod usual_figures;
+mod verdict_slot;
+
+pub use cause_kind::{CauseKind, CauseSide};
+pub use network_cause::{
+    CauseEvidence, CauseMetric, CauseSubject, Confidence, NetworkCause, OtherCause, SharedBy,
+};
+pub use network_verdict::{
+    FirstCause, JudgedTraffic, NetworkVerdict, PastVerdict, UnknownReason, VerdictState,
+};
+pub use usual_figures::{TrafficFigures, UsualFigures, UsualOrigin};
+pub use verdict_slot::{CellCounts, CellGrowth, CellId, FLOW_PARTS, HostInSlot, VerdictSlot};

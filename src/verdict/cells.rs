@@ -1,0 +1,217 @@
+//! The cells: packets of a class from one node to another, and what is usual for them.
+
+use std::collections::HashMap;
+
+use super::likelihood::{Border, PacketSums};
+use super::place::{Labels, labels_of, places_of};
+use super::places::FaultPlaces;
+use super::recent::{CellInSlot, PastSlot, Recent};
+use super::usual::{UNKNOWN_LOSS, Usual, corrected};
+use crate::model::{CellGrowth, CellId, LatencyHistogram, NodeId, VerdictSlot};
+
+/// Latencies that tell a fifth of a hundred.
+const LEAST_FOR_P05: u64 = 5;
+
+/// A cell.
+#[derive(Debug, Default)]
+pub struct KnownCell {
+    pub usual: Usual,
+    pub border: Option<Border>,
+    pub flows: u32,
+    /// The places that it belongs to.
+    places: Vec<usize>,
+}
+
+/// All cells that had packets.
+#[derive(Debug, Default)]
+pub struct Cells {
+    known: HashMap<CellId, usize>,
+    ids: Vec<CellId>,
+    cells: Vec<KnownCell>,
+    labels: Labels,
+    /// The loss that is usual in all.
+    pool: f64,
+}
+
+impl Cells {
+    pub fn id(&self, cell: usize) -> &CellId {
+        &self.ids[cell]
+    }
+
+    pub fn get(&self, cell: usize) -> &KnownCell {
+        &self.cells[cell]
+    }
+
+    pub fn usual_mut(&mut self, id: &CellId) -> Option<&mut Usual> {
+        let cell = *self.known.get(id)?;
+        Some(&mut self.cells[cell].usual)
+    }
+
+    pub fn each(&self) -> impl Iterator<Item = (&CellId, &KnownCell)> {
+        self.ids.iter().zip(&self.cells)
+    }
+
+    pub fn border(&self, cell: usize) -> Border {
+        let known = &self.cells[cell];
+        known
+            .border
+            .unwrap_or_else(|| known.usual.border(self.pool()))
+    }
+
+    fn pool(&self) -> f64 {
+        if self.pool > 0.0 {
+            self.pool
+        } else {
+            UNKNOWN_LOSS
+        }
+    }
+
+    /// The longest time that a cell was learned from, in slots.
+    pub fn usual_slots(&self) -> u32 {
+        self.cells
+            .iter()
+            .map(|cell| cell.usual.slots())
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Takes the labels and the new cells of a slot.
+    pub fn see(&mut self, slot: &VerdictSlot, places: &mut FaultPlaces) {
+        let mut labels = labels_of(&slot.hosts);
+        for (node, known) in &self.labels {
+            labels.entry(*node).or_insert_with(|| known.clone());
+        }
+        if labels != self.labels {
+            self.labels = labels;
+            places.without_cells();
+            for cell in 0..self.cells.len() {
+                self.place(cell, places);
+            }
+        }
+        for id in slot.cells.keys() {
+            if !self.known.contains_key(id) {
+                let cell = self.cells.len();
+                self.known.insert(id.clone(), cell);
+                self.ids.push(id.clone());
+                self.cells.push(KnownCell::default());
+                self.place(cell, places);
+            }
+        }
+        let (mut sent, mut lost) = (0, 0);
+        for cell in &self.cells {
+            let learned = cell.usual.learned();
+            (sent, lost) = (sent + learned.0, lost + learned.1);
+        }
+        self.pool = lost as f64 / sent.max(1) as f64;
+    }
+
+    fn place(&mut self, cell: usize, places: &mut FaultPlaces) {
+        let of = places_of(&self.ids[cell], &self.labels);
+        let numbers = of.into_iter().map(|place| places.add(place, cell));
+        self.cells[cell].places = numbers.collect();
+    }
+
+    /// Counts the packets of a slot: what they say of each place is added, and what they were is returned.
+    /// `left_out` are sinks whose reports cannot be trusted now.
+    pub fn count(
+        &mut self,
+        slot: &VerdictSlot,
+        left_out: &[NodeId],
+        (places, recent): (&mut FaultPlaces, &mut Recent),
+    ) -> (PastSlot, HashMap<usize, LatencyHistogram>) {
+        let mut past = PastSlot {
+            end_ns: slot.end_ns,
+            ..PastSlot::default()
+        };
+        let mut latencies = HashMap::new();
+        let pool = self.pool();
+        for (id, growth) in &slot.cells {
+            let cell = self.known[id];
+            let known = &mut self.cells[cell];
+            known.flows = known.flows.max(growth.flows);
+            let latency = corrected(growth);
+            if !left_out.contains(&id.sink) {
+                let error_ns = growth.clocks_ns.map_or(0, |(_, error_ns)| error_ns);
+                let packets = packets_of(growth, known.usual.limit_ns(error_ns));
+                let border = known.usual.border(pool);
+                known.border = Some(border);
+                let gains = packets.gains(&border);
+                known
+                    .places
+                    .iter()
+                    .for_each(|place| places.blame(*place, &gains));
+                // A sink counts what is below 0 as 0.
+                let is_cut = growth.latency.quantile(0.05).is_none_or(|ns| ns <= 0);
+                let p05_ns = (latency.samples() >= LEAST_FOR_P05 && !is_cut)
+                    .then(|| latency.quantile(0.05))
+                    .flatten();
+                let mean_ns = mean_of(growth);
+                let in_slot = CellInSlot {
+                    packets,
+                    p05_ns,
+                    mean_ns,
+                };
+                past.cells.insert(cell, in_slot);
+                if growth.counts.lost > 0 {
+                    let lost = growth
+                        .parts
+                        .map(|part| u32::try_from(part.lost).unwrap_or(u32::MAX));
+                    past.lost_parts.insert(cell, lost);
+                }
+                recent.spread(cell, growth.parts.map(|part| part.sent));
+            }
+            latencies.insert(cell, latency);
+        }
+        (past, latencies)
+    }
+
+    /// Learns the slot, but for cells of places that may be at fault, and of hosts whose clock is.
+    pub fn learn(
+        &mut self,
+        slot: &VerdictSlot,
+        latencies: &HashMap<usize, LatencyHistogram>,
+        (suspects, clocks): (&[usize], &[NodeId]),
+    ) {
+        for (id, growth) in &slot.cells {
+            let cell = self.known[id];
+            let known = &mut self.cells[cell];
+            let is_suspect = known.places.iter().any(|place| suspects.contains(place))
+                || clocks.contains(&id.source)
+                || clocks.contains(&id.sink);
+            known.usual.learn(growth, &latencies[&cell], is_suspect);
+        }
+    }
+}
+
+fn packets_of(growth: &CellGrowth, limit_ns: Option<f64>) -> PacketSums {
+    let stamped = &growth.latency;
+    let ahead_ns = growth.clocks_ns.map_or(0, |(ahead_ns, _)| ahead_ns);
+    let (slow, judged) = match limit_ns {
+        Some(limit_ns) => {
+            // All packets of a slot are slow if the least of them would be: slots of large stamps are wide.
+            let is_slow = |ns: i64| {
+                let (least_ns, _) = stamped.resolution().bounds(ns);
+                least_ns.saturating_sub(ahead_ns) as f64 > limit_ns
+            };
+            let slow = stamped.counts().filter(|(ns, _)| is_slow(*ns));
+            (slow.map(|(_, count)| count).sum(), stamped.samples())
+        }
+        None => (0_u64, 0),
+    };
+    PacketSums {
+        sent: growth.counts.sent as f64,
+        lost: growth.counts.lost.min(growth.counts.sent) as f64,
+        slow: slow as f64,
+        judged: judged as f64,
+    }
+}
+
+/// The mean latency without the known difference of the clocks, also if it is below 0; `None`: too few.
+fn mean_of(growth: &CellGrowth) -> Option<i64> {
+    let samples = growth.latency.samples();
+    let ahead_ns = growth.clocks_ns.map_or(0, |(ahead_ns, _)| ahead_ns);
+    (samples >= LEAST_FOR_P05).then(|| {
+        let mean_ns = growth.latency.whole_sum_ns() / i128::from(samples);
+        i64::try_from(mean_ns).unwrap_or(0) - ahead_ns
+    })
+}

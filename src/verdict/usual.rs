@@ -1,0 +1,232 @@
+//! What is usual for a cell: learned from slots without a fault, and from the same hour of earlier days.
+
+use super::likelihood::Border;
+use crate::model::{CellGrowth, LatencyHistogram, LatencyResolution, UsualFigures, UsualOrigin};
+
+/// Slots that wait before they are learned, at first and later: a fault is often noticed behind its begin.
+const FIRST_SLOTS: u32 = 6;
+const SLOTS: u32 = 30;
+/// The hours that are remembered are two of these.
+const GENERATION_SLOTS: u32 = 1080;
+/// Latency is judged from this number of packets and of slots on.
+const LEAST_PACKETS: u64 = 500;
+const LEAST_SLOTS: u32 = 30;
+/// What was learned in less than an hour may be exceeded by twice as much.
+const YOUNG_SLOTS: u32 = 360;
+/// A cell that never was without a fault for this number of slots has it as usual.
+const BAD_AS_USUAL_SLOTS: u32 = 360;
+/// Packets that take longer than the slowest usual ones by this are slow, ns: the scheduler of a host does less.
+const MORE_NS: f64 = 50_000.0;
+/// The weight of the network's own loss in that of a cell, in packets.
+const POOL_PACKETS: f64 = 2e5;
+/// The loss of a network of which nothing is known.
+pub const UNKNOWN_LOSS: f64 = 1e-5;
+
+/// Packets of a time.
+#[derive(Clone, Debug, Default)]
+struct Learned {
+    slots: u32,
+    sent: u64,
+    lost: u64,
+    latency: LatencyHistogram,
+}
+
+impl Learned {
+    fn add(&mut self, other: &Self) {
+        self.slots += other.slots;
+        self.sent += other.sent;
+        self.lost += other.lost;
+        self.latency.merge(&other.latency);
+    }
+}
+
+/// The usual of a cell.
+#[derive(Clone, Debug, Default)]
+pub struct Usual {
+    /// True if latencies are without the difference of the clocks.
+    is_corrected: bool,
+    older: Learned,
+    newer: Learned,
+    /// What waits, and what is being filled.
+    waiting: Learned,
+    filling: Learned,
+    bad_slots: u32,
+    /// That of the same hour of earlier days.
+    same_hour: Option<UsualFigures>,
+    /// The last hours, as figures.
+    last_hours: UsualFigures,
+    /// The mean of the last hours.
+    mean_ns: i64,
+    /// The share of slow packets in the last hours.
+    above: f64,
+    /// The greatest latency that is not slow, but for the error of the clocks; `None`: not known yet.
+    limit_ns: Option<f64>,
+}
+
+/// The latencies of a slot without the known difference of the clocks.
+pub fn corrected(growth: &CellGrowth) -> LatencyHistogram {
+    let Some((ahead_ns, _)) = growth.clocks_ns.filter(|(ahead_ns, _)| *ahead_ns != 0) else {
+        return growth.latency.clone();
+    };
+    let moved = |ns: i64| ns.saturating_sub(ahead_ns);
+    let counts = growth.latency.slots().map(|(ns, count)| (moved(ns), count));
+    let ends = growth.latency.ends().unwrap_or_default();
+    let sum =
+        growth.latency.whole_sum_ns() - i128::from(ahead_ns) * i128::from(growth.latency.samples());
+    LatencyHistogram::of_counts(
+        LatencyResolution::Fine,
+        (moved(ends.0), moved(ends.1)),
+        sum,
+        counts,
+    )
+}
+
+impl Usual {
+    /// Sets what is usual in this hour of the day.
+    pub fn set_same_hour(&mut self, same_hour: Option<UsualFigures>) {
+        self.same_hour = same_hour;
+        self.set_limit();
+    }
+
+    /// Learns a slot, or leaves out what was not learned yet because there may be a fault.
+    pub fn learn(&mut self, growth: &CellGrowth, latency: &LatencyHistogram, is_suspect: bool) {
+        let is_corrected = growth.clocks_ns.is_some();
+        if is_corrected != self.is_corrected {
+            // Latencies of the two kinds cannot be compared.
+            self.is_corrected = is_corrected;
+            for one in [
+                &mut self.older,
+                &mut self.newer,
+                &mut self.waiting,
+                &mut self.filling,
+            ] {
+                one.latency = LatencyHistogram::default();
+            }
+            self.set_limit();
+        }
+        if is_suspect {
+            self.bad_slots += 1;
+            if self.is_known() || self.bad_slots < BAD_AS_USUAL_SLOTS {
+                (self.waiting, self.filling) = Default::default();
+                return;
+            }
+        } else {
+            self.bad_slots = 0;
+        }
+        self.filling.add(&Learned {
+            slots: 1,
+            sent: growth.counts.sent,
+            lost: growth.counts.lost,
+            latency: latency.clone(),
+        });
+        let full = if self.newer.slots < SLOTS {
+            FIRST_SLOTS
+        } else {
+            SLOTS
+        };
+        if self.filling.slots >= full {
+            self.newer.add(&self.waiting);
+            self.waiting = std::mem::take(&mut self.filling);
+            if self.newer.slots >= GENERATION_SLOTS {
+                self.older = std::mem::take(&mut self.newer);
+            }
+            self.set_figures();
+        }
+    }
+
+    fn set_figures(&mut self) {
+        let mut both = self.older.clone();
+        both.add(&self.newer);
+        let quantile = |share| both.latency.quantile(share).unwrap_or(0);
+        self.last_hours = UsualFigures {
+            of: UsualOrigin::LastHours,
+            days: 0,
+            packets: both.sent,
+            loss: both.lost as f64 / both.sent.max(1) as f64,
+            is_corrected: self.is_corrected,
+            p05_ns: quantile(0.05),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+        };
+        self.mean_ns = both.latency.figures().map_or(0, |figures| figures.mean_ns);
+        self.set_limit();
+        let limit_ns = self.limit_ns.unwrap_or(f64::MAX);
+        let slow = both.latency.slots().filter(|(ns, _)| *ns as f64 > limit_ns);
+        let slow: u64 = slow.map(|(_, count)| count).sum();
+        self.above = slow as f64 / both.latency.samples().max(1) as f64;
+    }
+
+    fn set_limit(&mut self) {
+        let known = |one: &UsualFigures| {
+            let slots = match one.of {
+                UsualOrigin::LastHours => self.slots(),
+                _ => u32::MAX,
+            };
+            one.packets >= LEAST_PACKETS
+                && slots >= LEAST_SLOTS
+                && one.is_corrected == self.is_corrected
+                && one.p99_ns > 0
+        };
+        let p99 = [Some(self.last_hours), self.same_hour];
+        let p99 = p99.into_iter().flatten().filter(known);
+        let p99 = p99.map(|one| one.p99_ns as f64).reduce(f64::max);
+        self.limit_ns = p99.map(|ns| ns + (0.25 * ns).max(MORE_NS));
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.newer.slots + self.older.slots > 0 || self.same_hour.is_some()
+    }
+
+    /// Packets that were learned of, and how many of them were lost.
+    pub fn learned(&self) -> (u64, u64) {
+        (
+            self.newer.sent + self.older.sent,
+            self.newer.lost + self.older.lost,
+        )
+    }
+
+    /// For how many slots it has learned.
+    pub fn slots(&self) -> u32 {
+        self.newer.slots + self.older.slots
+    }
+
+    /// The greatest latency that is not slow, if the clocks have this error; `None`: latency is not judged.
+    pub fn limit_ns(&self, error_ns: u64) -> Option<f64> {
+        let limit_ns = self.limit_ns?;
+        let error_ns = error_ns as f64;
+        (error_ns <= limit_ns).then_some(limit_ns + error_ns)
+    }
+
+    /// The shares of bad packets above which they are no longer usual; `pool` is the loss of the network.
+    pub fn border(&self, pool: f64) -> Border {
+        let (sent, lost) = self.learned();
+        let mut loss = (lost as f64 + pool * POOL_PACKETS) / (sent as f64 + POOL_PACKETS);
+        if let Some(known) = self.same_hour {
+            loss = loss.max(known.loss);
+        }
+        let is_young = self.same_hour.is_none() && self.slots() < YOUNG_SLOTS;
+        let times = if is_young { 2.0 } else { 1.0 };
+        let above = self.above;
+        let slow =
+            (self.limit_ns).map(|_| (2.0 * times * above).max(above + 0.01 * times).min(0.5));
+        Border {
+            loss: (3.0 * times * loss).max(loss + 3e-5 * times),
+            slow,
+        }
+    }
+
+    /// What is told to people as usual.
+    pub fn figures(&self) -> UsualFigures {
+        match self.same_hour {
+            Some(figures) => figures,
+            None => self.last_hours,
+        }
+    }
+
+    /// The fifth of a hundred latencies, which queues leave alone, and clocks and paths do not, and the mean.
+    pub fn p05_and_mean_ns(&self) -> Option<(i64, i64)> {
+        let figures = self.last_hours;
+        (figures.packets >= LEAST_PACKETS && figures.is_corrected == self.is_corrected)
+            .then_some((figures.p05_ns, self.mean_ns))
+    }
+}

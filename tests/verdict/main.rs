@@ -1,0 +1,12 @@
+//! The verdict: whether loss or delay is the network's, where, and since when, in incidents of an invented network.
+
+mod capture;
+mod expected;
+mod figures;
+mod incident;
+mod incidents;
+mod network;
+mod quiet;
+mod referee;
+mod same;
+mod subjects;
