@@ -53,8 +53,9 @@ pub fn page(page: PageSources) -> Router {
 type Asked = fn(&mut Parameters) -> Result<Question, HttpRefusal>;
 
 /// What is asked of the history, by path.
-const QUESTIONS: [(&str, Asked); 12] = [
+const QUESTIONS: [(&str, Asked); 13] = [
     ("/api/extent", |_| Ok(Question::Extent)),
+    ("/api/verdict", |_| Ok(Question::Verdict)),
     ("/api/pairs", Parameters::pairs),
     ("/api/flows", Parameters::flows),
     ("/api/series", Parameters::series),

@@ -61,6 +61,7 @@ const ASSETS: &[Asset] = assets! {
     "/tcp.js" is "tcp.js", SCRIPT;
     "/tcp_chart.js" is "tcp_chart.js", SCRIPT;
     "/theme.js" is "theme.js", SCRIPT;
+    "/verdict.js" is "verdict.js", SCRIPT;
     "/units.js" is "units.js", SCRIPT;
     "/waterfall.js" is "waterfall.js", SCRIPT;
 };

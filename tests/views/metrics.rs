@@ -13,7 +13,7 @@ use hostint::datapath::host::counters::{self, CounterMeaning};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
 use hostint::views::metrics::agent::text_of_roles;
-use hostint::views::metrics::{OTHER, Rising, collect, postcards, sink, transit};
+use hostint::views::metrics::{OTHER, Rising, collect, postcards, sink, text, transit};
 use hostint_testing::random::Random;
 use hostint_testing::status_samples;
 
@@ -235,6 +235,8 @@ fn collect_status() -> CollectStatus {
         drops: hostint_testing::report_samples::drop_rows(),
         hops: vec![(NodeId(7), host_hop())],
         tcp: hostint_testing::report_samples::host_tcp_rows(),
+        verdict: Some(Box::new(hostint_testing::verdict_samples::degraded())),
+        verdict_ns: 1_280_000,
         ..CollectStatus::default()
     }
 }
@@ -246,7 +248,10 @@ pub fn sink_page() -> String {
 }
 
 pub fn collect_page() -> String {
-    collect::text(&collect_status(), &mut Rising::default())
+    text(&collect::families(
+        &collect_status(),
+        &mut Rising::default(),
+    ))
 }
 
 pub fn postcards_page() -> String {

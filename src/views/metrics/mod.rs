@@ -25,6 +25,7 @@ pub mod tcp;
 mod text;
 mod traffic;
 pub mod transit;
+mod verdict;
 
 pub use page::{OTHER, Rising};
 pub use text::text;

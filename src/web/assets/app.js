@@ -16,6 +16,7 @@ import { learnNames } from "./names.js";
 import { RANGES, RANGE_NAMES, go, link, onChange, state, up } from "./state.js";
 import { TcpView } from "./tcp.js";
 import { bytes, count, time } from "./units.js";
+import { VerdictBand } from "./verdict.js";
 
 const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, drops: DropsView, hops: HopsView, queues: QueuesView, tcp: TcpView, exporters: ExportersView };
 
@@ -27,6 +28,7 @@ const AGAIN = 3000;
 
 const find = (id) => document.getElementById(id);
 const main = find("main");
+const band = new VerdictBand(find("verdict"));
 let view;
 let viewKey;
 let lastStatus;
@@ -42,6 +44,7 @@ async function askStatus(signal) {
   learnNames(lastStatus);
   find("hosts").hidden = lastStatus.hosts_known === 0;
   find("hosts").replaceChildren(hostsLine(lastStatus));
+  band.update(lastStatus);
   markLive();
   return lastStatus;
 }
