@@ -48,6 +48,10 @@ pub mod exit {
     pub const USAGE: u8 = 2;
     /// hostint does not run on this host, or there is no such history.
     pub const NOTHING: u8 = 3;
+    /// The verdict, if it is asked for with --check: degraded, the measurement is at fault, it cannot be said.
+    pub const DEGRADED: u8 = 4;
+    pub const MEASUREMENT: u8 = 5;
+    pub const CANNOT_TELL: u8 = 6;
 }
 
 const AFTER_HELP: &str = "On a new host, run hostint doctor: it lists what is missing and changes nothing.\n\n\

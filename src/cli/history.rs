@@ -11,6 +11,28 @@ use crate::model::{DropGrouping, FlowOrder, MatrixFigure, SegmentOrder};
 /// The query.
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
+    /// Whether it is the network, where, since when, and how that is known
+    Verdict {
+        #[command(flatten)]
+        history: HistoryArgs,
+
+        /// Exit with 4 if the network or a host is degraded, 5 if the measurement is, 6 if it cannot be said
+        #[arg(long)]
+        check: bool,
+    },
+    /// Why a pair is as it is: there, back, the day before, where packets are lost, and which others lose some
+    Why {
+        /// The sending node, by ID or name
+        #[arg(value_name = "FROM")]
+        from: NodeArg,
+
+        /// The receiving node
+        #[arg(value_name = "TO")]
+        to: NodeArg,
+
+        #[command(flatten)]
+        history: HistoryArgs,
+    },
     /// The worst flows
     Flows(FlowsArgs),
     /// Latency or loss from each node to each other, and the worst pairs

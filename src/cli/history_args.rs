@@ -24,7 +24,7 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "WHEN", default_value = "now")]
     pub until: When,
 
-    /// Print one JSON object (schema hostint.history/1; of history path hostint.path/1)
+    /// Print one JSON object (schema hostint.history/1; of history path hostint.path/1, of history verdict hostint.verdict/1)
     #[arg(long)]
     pub json: bool,
 

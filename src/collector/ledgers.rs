@@ -12,7 +12,8 @@ use super::increments::Increments;
 use super::mx_join::MxJoin;
 use super::option_hops::OptionHops;
 use super::segments::Segments;
-use crate::model::PairTraffic;
+use super::slot_gatherer::SlotGatherer;
+use crate::model::{Arrival, Body, Measured, PairTraffic, Report, SummarySubject};
 
 /// A ledger for each subject of reports.
 #[derive(Debug, Default)]
@@ -32,6 +33,8 @@ pub struct Ledgers {
     pub option_hops: OptionHops,
     /// The packets in INT-MX.
     pub mx: MxJoin,
+    /// What came since the last ten seconds were judged.
+    pub slot: SlotGatherer,
 }
 
 impl Ledgers {
@@ -42,5 +45,28 @@ impl Ledgers {
         self.drops.start_at(started_ns);
         self.queues.start_at(started_ns);
         self.connections.start_at(started_ns);
+    }
+
+    /// Adds the packets that a summary adds to those that earlier ones reported, without the difference of the clocks as
+    /// far as it was known until `until_ns`. Summaries of flows are about packets that those of classes have, too.
+    pub fn add_measured(
+        &mut self,
+        report: &Report,
+        measured: &mut Measured,
+        class: Option<&str>,
+        (arrival, until_ns): (Arrival, u64),
+    ) {
+        let observation = &report.observation;
+        self.coverage
+            .measured(report, measured, arrival.received_ns);
+        (self.clocks).correct_measured(observation, measured, until_ns);
+        let Body::Summary(summary) = &observation.body else {
+            return;
+        };
+        if let SummarySubject::Group { class } = &summary.subject {
+            let pair = (summary.source_node, summary.sink_node);
+            self.traffic.add(pair, class.as_deref(), measured);
+        }
+        self.slot.add_summary(summary, class, measured);
     }
 }

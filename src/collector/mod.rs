@@ -39,6 +39,7 @@ mod reported_paths;
 mod reverse_names;
 mod run_start;
 mod segments;
+mod slot_gatherer;
 mod socket;
 pub mod stamps;
 mod summary_counts;

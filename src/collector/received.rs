@@ -13,8 +13,8 @@ use super::mx_join::WaitingReport;
 use super::report_taker::{ReceivedReport, ReportNews, ReportTaker};
 use super::reported_paths::ReportedPaths;
 use crate::model::{
-    Arrival, Body, Classes, Classifier, DropCount, DropReasons, Measured, NodeId, PassageId,
-    Record, Report, ReportVersion, SummarySubject, TcpGrowth, TimeWords,
+    Arrival, Body, Classes, Classifier, DropCount, DropReasons, NodeId, PassageId, Record, Report,
+    ReportVersion, TcpGrowth, TimeWords,
 };
 
 /// The hub: all reports go through it, wherever they come from.
@@ -182,11 +182,13 @@ impl<T: ReportTaker> ReportHub<T> {
             }
             NodeNotice::Drops(drops) => {
                 let added = ledgers.drops.sums(drops, arrival);
+                (ledgers.slot).add_drops(drops.node, &added, arrival.received_ns);
                 self.taker.accept(ReportNews::Drops(drops, &added, arrival))
             }
             NodeNotice::Path(path) => {
                 let added = ledgers.increments.of_path(path, arrival);
                 let growth = ledgers.clocks.growth_of(path, added, until_ns);
+                ledgers.slot.add_path(&growth);
                 match PassageId::of(&growth.path) {
                     Some(id) => ledgers.hops.add(id, &growth),
                     None => {
@@ -243,21 +245,15 @@ impl<T: ReportTaker> ReportHub<T> {
         {
             return Ok(());
         }
+        let class = observation.group_class();
+        let class = class.or(self.classifier.class_of(observation.flow()));
         if let Some(measured) = &mut measured {
-            self.ledgers
-                .coverage
-                .measured(report, measured, arrival.received_ns);
-            self.ledgers
-                .clocks
-                .correct_measured(observation, measured, until_ns);
-            self.count_traffic(report, measured);
+            (self.ledgers).add_measured(report, measured, class, (arrival, until_ns));
         }
         if let Body::FlowPassage(reported) = &observation.body {
             self.ledgers.hops.learn(reported);
         }
         self.ledgers.queues.see(report, Some(arrival));
-        let class = observation.group_class();
-        let flow = observation.flow();
         let path = self.paths.of(observation, arrival.received_ns);
         if let Some(path) = path.filter(|path| path.is_news) {
             self.ledgers.crossings.see_path(path.path, arrival);
@@ -267,31 +263,25 @@ impl<T: ReportTaker> ReportHub<T> {
             (self.ledgers.clocks).put_times(times, observation, corrected, until_ns)
         };
         let path = path.and_then(|one| one.with_times(&mut self.times, set));
+        let grown = grown(&mut self.ledgers.connections, report, Some(arrival));
+        if let (Body::Connection(of), Some(grown)) = (&observation.body, &grown) {
+            self.ledgers.slot.add_connection(of.node, grown);
+        }
         path.into_iter()
             .for_each(|path| self.ledgers.segments.add(path));
         self.taker.accept(ReportNews::Report(&ReceivedReport {
             report,
             arrival: Some(arrival),
-            class: class.or(self.classifier.class_of(flow)),
+            class,
             measured: measured.as_ref(),
             dropped: dropped(&mut self.ledgers.drops, report, Some(arrival)),
-            grown: grown(&mut self.ledgers.connections, report, Some(arrival)),
+            grown,
             clocks: corrected.into(),
             path,
             reasons: &self.reasons,
             part,
             evidence,
         }))
-    }
-
-    /// Adds what a summary of a class tells to the sums of its pair; those of flows are about the same packets.
-    fn count_traffic(&mut self, report: &Report, measured: &Measured) {
-        if let Body::Summary(summary) = &report.observation.body
-            && let SummarySubject::Group { class } = &summary.subject
-        {
-            let pair = (summary.source_node, summary.sink_node);
-            self.ledgers.traffic.add(pair, class.as_deref(), measured);
-        }
     }
 
     /// Takes a report that was read back from a line of JSON. Its drop reason keeps the name that it had there, unless

@@ -13,7 +13,7 @@ use crate::cli::{HistoryArgs, HistoryCommand, exit};
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
-use crate::model::{DropReasons, History, HostSeen, HostsReporting, Span};
+use crate::model::{Answer, DropReasons, History, HostSeen, HostsReporting, Span, VerdictState};
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError};
 use crate::views::history::View;
@@ -65,7 +65,22 @@ pub fn run(command: &HistoryCommand) -> Result<u8> {
         view.text(span, width, &hosts)
     };
     print(&text)?;
-    Ok(exit::OK)
+    Ok(match (command, &answer) {
+        (HistoryCommand::Verdict { check: true, .. }, Answer::Verdict { verdict, .. }) => {
+            exit_code(verdict.as_deref().map(|verdict| verdict.state))
+        }
+        _ => exit::OK,
+    })
+}
+
+/// The exit status of `history verdict --check`.
+fn exit_code(state: Option<VerdictState>) -> u8 {
+    match state {
+        Some(VerdictState::Healthy) => exit::OK,
+        Some(VerdictState::Degraded) => exit::DEGRADED,
+        Some(VerdictState::Measurement) => exit::MEASUREMENT,
+        Some(VerdictState::CannotTell) | None => exit::CANNOT_TELL,
+    }
 }
 
 /// How many hosts report, if the question is about the present.
@@ -82,6 +97,8 @@ fn args_of(command: &HistoryCommand) -> &HistoryArgs {
         HistoryCommand::Queues(args) => &args.history,
         HistoryCommand::Tcp(args) => &args.history,
         HistoryCommand::Pairs { history, .. }
+        | HistoryCommand::Verdict { history, .. }
+        | HistoryCommand::Why { history, .. }
         | HistoryCommand::Classes { history }
         | HistoryCommand::Coverage { history }
         | HistoryCommand::Flow { history, .. }

@@ -8,12 +8,15 @@ use super::gatherer::{Gathered, Gatherer};
 use super::host_records::WaitingHostRecords;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
-use crate::model::{HostSeen, PathGrowth, SummaryBases};
+use crate::model::{HostSeen, NetworkVerdict, PathGrowth, SummaryBases};
 
 /// Reports are written after this time.
 const SPAN: Duration = Duration::from_secs(1);
 /// Reports are written at once when single reports fill this fraction of the queue: a quarter.
 const PART: usize = 4;
+
+/// The most verdicts that wait for the writer: those of an hour.
+const MOST_VERDICTS: usize = 360;
 
 /// The most sums of coverage that wait for the writer.
 const MOST_COVERAGE: usize = 10_000;
@@ -44,6 +47,8 @@ struct QueueContent {
     hosts: Option<Vec<HostSeen>>,
     /// What the collector's next run needs, if this one ends.
     bases: Option<SummaryBases>,
+    /// What was said of the network, and is not in the store yet.
+    verdicts: Vec<NetworkVerdict>,
     /// Coverage that is not in the store yet.
     coverage: Vec<CoverageGrowth>,
     /// What hosts told of drops, connections, hops and queues.
@@ -98,6 +103,7 @@ impl StoreFifo {
             closed: false,
             hosts: None,
             bases: None,
+            verdicts: Vec::new(),
             coverage: Vec::new(),
             host_records: WaitingHostRecords::default(),
         };
@@ -228,6 +234,19 @@ impl StoreFifo {
 
     pub fn take_hosts(&self) -> Option<Vec<HostSeen>> {
         self.state().hosts.take()
+    }
+
+    /// Hands on a verdict; the oldest makes room if the writer does not keep up.
+    pub fn put_verdict(&self, verdict: NetworkVerdict) {
+        let mut state = self.state();
+        if state.verdicts.len() >= MOST_VERDICTS {
+            state.verdicts.remove(0);
+        }
+        state.verdicts.push(verdict);
+    }
+
+    pub fn take_verdicts(&self) -> Vec<NetworkVerdict> {
+        std::mem::take(&mut self.state().verdicts)
     }
 
     /// Adds coverage, as long as the writer keeps up. Returns how much of it found no room.

@@ -10,7 +10,8 @@ use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
 use crate::model::{
     Arrival, ConnectionReport, DropCount, DropSum, FlowPassage, HostDrop, HostSeen, Measured,
-    NodeId, PassedPath, PathGrowth, QueueEpisode, Report, ReportFacts, TcpGrowth, is_whole_batch,
+    NetworkVerdict, NodeId, PassedPath, PathGrowth, QueueEpisode, Report, ReportFacts, TcpGrowth,
+    is_whole_batch,
 };
 
 /// A thread's way to hand reports to the store. Each thread has its own.
@@ -108,6 +109,11 @@ impl StoreKeeper {
     /// Hands on what is known of hosts. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
     pub fn see_hosts(&self, hosts: Vec<HostSeen>) {
         self.queue.put_hosts(hosts);
+    }
+
+    /// Hands on what was said of the network.
+    pub fn see_verdict(&self, verdict: NetworkVerdict) {
+        self.queue.put_verdict(verdict);
     }
 
     /// Hands on coverage. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).

@@ -60,6 +60,7 @@ mod sums;
 mod totals;
 mod tracked_flows;
 mod unseen_hops;
+mod verdicts;
 mod writer;
 
 pub use clock::{ReadClock, of_host as host_clock};

@@ -23,15 +23,16 @@ use super::rows::{class_names, last_report_ns, place_of, rows_of_one, sums_of_al
 use super::single_reports;
 use super::store_error::StoreError;
 use super::sums::Sums;
+use super::verdicts;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use super::{path_segments, paths};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError,
-    HostSeen, LimitSeries, LossByHost, NodeId, PairFigures, PassageFigures, PassageQuery,
-    PathFigures, PathQuery, Point, Record, ReportQuery, ReportedEpisode, SegmentFigures,
-    SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
+    HostSeen, LimitSeries, LossByHost, NetworkVerdict, NodeId, PairFigures, PassageFigures,
+    PassageQuery, PastVerdict, PathFigures, PathQuery, Point, Record, ReportQuery, ReportedEpisode,
+    SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// A store that is open for reading.
@@ -271,6 +272,14 @@ impl History for HistoryReader {
 
     fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
         self.ask(|conn, _| coverage::read(conn, span))
+    }
+
+    fn verdict(&mut self, span: Span) -> Result<Option<NetworkVerdict>, HistoryError> {
+        self.ask(|conn, _| verdicts::last(conn, span))
+    }
+
+    fn past_verdicts(&mut self, span: Span) -> Result<Vec<PastVerdict>, HistoryError> {
+        self.ask(|conn, _| verdicts::past(conn, span))
     }
 
     fn series(

@@ -18,6 +18,7 @@ use super::repair::{self, RepairClock};
 use super::rollups::{RollUps, fact, set_fact};
 use super::settings::StoreSettings;
 use super::store_error::StoreError;
+use super::verdicts;
 use crate::model::WallTime;
 
 /// The time after a failure during which nothing is written.
@@ -97,6 +98,7 @@ impl StoreWriter {
                 NextWork::Closed => {
                     self.write_hosts();
                     self.write_coverage();
+                    self.write_verdicts();
                     self.write_bases();
                     self.write_host_records();
                     break;
@@ -104,6 +106,7 @@ impl StoreWriter {
             }
             self.write_hosts();
             self.write_coverage();
+            self.write_verdicts();
             self.write_host_records();
             if self.cleaned.elapsed() >= IDLE {
                 self.work(&Work::default());
@@ -136,6 +139,19 @@ impl StoreWriter {
         };
         if !writable || coverage::write(&mut self.conn, &grown, now_ns, keep_ns).is_err() {
             self.counts.dropped_reported(grown.len() as u64);
+        }
+    }
+
+    /// Writes what was said of the network. If it fails, the next reports fail too and tell why.
+    fn write_verdicts(&mut self) {
+        let verdicts = self.queue.take_verdicts();
+        if verdicts.is_empty() || self.paused.is_some() {
+            return;
+        }
+        if FileId::of(&self.settings.path) == self.id {
+            let before_ns = self.age_ns(self.time()).unwrap_or(0);
+            let before_ns = before_ns.saturating_sub(self.settings.limits.hours_ns);
+            let _ = verdicts::write(&mut self.conn, &verdicts, before_ns);
         }
     }
 

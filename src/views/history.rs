@@ -11,6 +11,7 @@ use super::history_drops::{self, split_text};
 use super::history_passages;
 use super::history_queues;
 use super::history_tcp;
+use super::history_verdict::{self, VERDICT_SCHEMA};
 use super::hosts::KnownHosts;
 use super::matrix;
 use super::moment::moment;
@@ -18,6 +19,7 @@ use super::path;
 use super::shortened::wrap;
 use super::table::TextWidth;
 use super::text::TextLine;
+use super::why;
 use crate::model::{
     Answer, ClassFigures, Extent, Figures, FlowFigures, MatrixFigure, NodeId, PairFigures, Record,
     Series, ShownFigures, Span,
@@ -248,6 +250,10 @@ impl View<'_> {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
                 classes_text(classes, width, &mut out);
             }
+            Answer::Verdict { verdict, past } => {
+                history_verdict::write(verdict.as_deref(), past, span, width, &mut out);
+            }
+            Answer::Why { why } => why::write(why, span, hosts, &mut out),
             Answer::Coverage {
                 coverage: rows,
                 covered,
@@ -272,11 +278,8 @@ impl View<'_> {
                 );
             }
             Answer::Segments { segments } => {
-                head(
-                    &counted(segments.len(), "segment", "segments"),
-                    span,
-                    &mut out,
-                );
+                let what = counted(segments.len(), "segment", "segments");
+                head(&what, span, &mut out);
                 path::segments(segments, hosts, &mut out);
             }
             Answer::Extent { info } => extent_text(info, &mut out),
@@ -330,8 +333,10 @@ impl View<'_> {
         if let Some(reporting) = &hosts.reporting {
             object["hosts"] = json!(reporting);
         }
-        if let Answer::Paths { .. } = self.0 {
-            object["schema"] = json!(PATH_SCHEMA);
+        match self.0 {
+            Answer::Paths { .. } => object["schema"] = json!(PATH_SCHEMA),
+            Answer::Verdict { .. } => object["schema"] = json!(VERDICT_SCHEMA),
+            _ => {}
         }
         let parts = json!(self.0);
         if let (Value::Object(object), Value::Object(parts)) = (&mut object, parts) {

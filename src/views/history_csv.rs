@@ -9,28 +9,32 @@ use super::history_drops;
 use super::history_passages;
 use super::history_queues;
 use super::history_tcp;
+use super::history_verdict;
 use super::hosts::KnownHosts;
 use crate::model::{Answer, NodeId};
+
+/// The columns of flows, figures and segments.
+const FLOW: &str =
+    "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
+const FIGURES: &str = "reports packets lost reordered latency.samples latency.min_ns latency.mean_ns \
+                       latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns latency.jitter_ns \
+                       measured.summaries measured.packets measured.bytes measured.lost measured.recovered \
+                       measured.reordered measured.duplicates measured.latency.samples \
+                       measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
+                       measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
+                       measured.latency.jitter_ns measured.steps measured.corrected.packets \
+                       measured.corrected.mean_ns measured.corrected.error_ns \
+                       measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
+const SEGMENT: &str = "kind from.node from.port to.node to.port reports latency.samples latency.min_ns \
+                       latency.mean_ns latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns \
+                       corrected.mean_ns corrected.error_ns corrected.bound_ns.0 corrected.bound_ns.1 share \
+                       loss.packets loss.lost";
 
 impl View<'_> {
     /// Times and durations are integers of nanoseconds; unknown values are empty. What was added to a table later stands behind
     /// its older columns.
     pub fn csv(&self, hosts: &KnownHosts) -> Result<String, csv::Error> {
-        const FLOW: &str =
-            "flow.src flow.sport flow.dst flow.dport flow.protocol flow.vlan flow.outer_vlan";
-        const FIGURES: &str = "reports packets lost reordered latency.samples latency.min_ns latency.mean_ns \
-                               latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns latency.jitter_ns \
-                               measured.summaries measured.packets measured.bytes measured.lost measured.recovered \
-                               measured.reordered measured.duplicates measured.latency.samples \
-                               measured.latency.min_ns measured.latency.mean_ns measured.latency.p50_ns \
-                               measured.latency.p90_ns measured.latency.p99_ns measured.latency.max_ns \
-                               measured.latency.jitter_ns measured.steps measured.corrected.packets \
-                               measured.corrected.mean_ns measured.corrected.error_ns \
-                               measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
-        const SEGMENT: &str = "kind from.node from.port to.node to.port reports latency.samples latency.min_ns \
-                               latency.mean_ns latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns \
-                               corrected.mean_ns corrected.error_ns corrected.bound_ns.0 corrected.bound_ns.1 share \
-                               loss.packets loss.lost";
+        let pair = format!("source sink flows {FIGURES} last_ns");
         let flow = format!("id {FLOW} source sink class first_ns last_ns {FIGURES}");
         let report = format!(
             "received_ns exporter kind version reporter_node {FLOW} class source.node sink.node latency_ns seq \
@@ -39,12 +43,13 @@ impl View<'_> {
         );
         match self.0 {
             Answer::Flows { flows } => csv_with_names(&flow, flows, hosts),
-            Answer::Pairs { pairs, .. } => csv_with_names(
-                &format!("source sink flows {FIGURES} last_ns"),
-                pairs,
-                hosts,
-            ),
+            Answer::Pairs { pairs, .. } => csv_with_names(&pair, pairs, hosts),
             Answer::Classes { classes } => csv_table(&format!("class {FIGURES}"), classes),
+            Answer::Verdict { past, .. } => csv_table(history_verdict::CSV, past),
+            Answer::Why { why } => {
+                let pairs = Vec::from_iter([&why.there, &why.back].into_iter().flatten());
+                csv_with_names(&pair, &pairs, hosts)
+            }
             Answer::Coverage { coverage: rows, .. } => csv_with_names(
                 "source sink class reason packets bytes",
                 &coverage::csv_rows(rows),

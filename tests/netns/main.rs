@@ -106,6 +106,7 @@ mod root {
     mod trust;
     mod untold_flows;
     mod v05_switch;
+    mod verdict;
     mod watch;
     mod watchlist;
 }

@@ -23,4 +23,5 @@ mod pressure;
 mod queues;
 mod rollups;
 mod totals;
+mod verdicts;
 mod wrong_clocks;

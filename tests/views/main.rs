@@ -16,4 +16,5 @@ mod schemas;
 mod silent_host;
 mod status_text;
 mod table;
+mod verdict;
 mod watch;

@@ -639,6 +639,33 @@ fn paths() -> Shape {
     ])
 }
 
+fn verdicts() -> Shape {
+    use hostint_testing::verdict_samples::{AS_OF_NS, cause, degraded, verdict};
+    let note = cause(CauseKind::Restarted, vec![CauseSubject::Node(NodeId(7))]);
+    let mut unknown = verdict(VerdictState::CannotTell, Vec::new(), vec![note]);
+    unknown.cannot_tell = vec![UnknownReason::NoTraffic];
+    let past = PastVerdict {
+        begin_ns: AS_OF_NS,
+        until_ns: AS_OF_NS,
+        state: VerdictState::Healthy,
+        text: "healthy".to_owned(),
+    };
+    shape_of_views(&[
+        Answer::Verdict {
+            verdict: Some(Box::new(degraded())),
+            past: vec![past],
+        },
+        Answer::Verdict {
+            verdict: Some(Box::new(unknown)),
+            past: Vec::new(),
+        },
+        Answer::Verdict {
+            verdict: None,
+            past: Vec::new(),
+        },
+    ])
+}
+
 fn shape_of_views(views: &[Answer]) -> Shape {
     let span = Span {
         since_ns: 1,
@@ -883,6 +910,7 @@ fn make_schemas() -> Schemas {
         ("hostint.control/1 answer", answer()),
         ("hostint.history/1", history()),
         ("hostint.path/1", paths()),
+        ("hostint.verdict/1", verdicts()),
         ("hostint.collect-status/1", collect_status()),
         ("hostint.coverage/1", coverage()),
         ("hostint.drops/1", drop_sums()),

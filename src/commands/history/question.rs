@@ -8,8 +8,8 @@ use crate::cli::{
 };
 use crate::host::advice::Usage;
 use crate::model::{
-    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HostSeen, NodeId, PassageQuery, PathQuery,
-    Question, ReportQuery, Subject, TcpGrouping, TcpQuestion,
+    ConnectionQuery, DropGrouping, DropQuery, EpisodeQuery, FlowQuery, HostSeen, NodeId,
+    PassageQuery, PathQuery, Question, ReportQuery, Subject, TcpGrouping, TcpQuestion,
 };
 use crate::os::clock;
 use crate::store::called;
@@ -31,6 +31,8 @@ pub fn of(command: &HistoryCommand, seen: &[HostSeen]) -> Result<Question> {
             shown: *show,
             limit: *limit,
         },
+        HistoryCommand::Verdict { .. } => Question::Verdict,
+        HistoryCommand::Why { from, to, .. } => why(from, to, seen)?,
         HistoryCommand::Classes { .. } => Question::Classes,
         HistoryCommand::Coverage { .. } => Question::Coverage {
             now_ns: clock::realtime_ns(),
@@ -64,19 +66,47 @@ pub fn of(command: &HistoryCommand, seen: &[HostSeen]) -> Result<Question> {
             node: of,
             limit,
             ..
-        } => Question::Drops {
-            query: DropQuery {
-                by: *by,
-                node: node(of)?,
-                limit: *limit,
-            },
-            points: POINTS,
-        },
+        } => drops(*by, node(of)?, *limit),
         HistoryCommand::Hops(args) => Question::Hops(hops(args, node(&args.node)?)),
         HistoryCommand::Queues(args) => Question::Queues(queues(args, node(&args.node)?)),
         HistoryCommand::Tcp(args) => Question::Tcp(tcp(args, node(&args.node)?)),
         HistoryCommand::Info { .. } => Question::Extent,
     })
+}
+
+/// The most names that are offered in place of one that is not known.
+const MOST_NAMES: usize = 3;
+
+/// A node that this history has seen.
+fn known_node(arg: &NodeArg, seen: &[HostSeen]) -> Result<NodeId> {
+    let (node, text) = match arg {
+        NodeArg::Id(node) => (
+            seen.iter().find(|one| one.node == Some(*node)),
+            node.to_string(),
+        ),
+        NodeArg::Name(name) => {
+            let is_one = |one: &&HostSeen| one.name.as_deref() == Some(name);
+            // Two nodes of one name are refused as everywhere.
+            if seen.iter().any(|one| is_one(&one))
+                && let Some(node) = node_of(Some(arg), seen)?
+            {
+                return Ok(node);
+            }
+            (None, name.clone())
+        }
+    };
+    if let Some(node) = node.and_then(|one| one.node) {
+        return Ok(node);
+    }
+    let mut names: Vec<&str> = seen.iter().filter_map(|one| one.name.as_deref()).collect();
+    names.sort_by(|a, b| strsim::jaro(b, &text).total_cmp(&strsim::jaro(a, &text)));
+    names.dedup();
+    names.truncate(MOST_NAMES);
+    let nearest = match names.is_empty() {
+        true => "hostint history pairs shows them".to_owned(),
+        false => format!("the nearest names are {}", names.join(", ")),
+    };
+    Err(Usage(format!("no node {text} in this history ({nearest})")).into())
 }
 
 /// The ID of a node that is called so.
@@ -98,6 +128,20 @@ fn node_of(arg: Option<&NodeArg>, seen: &[HostSeen]) -> Result<Option<NodeId>> {
             nodes.len()
         ))
         .into()),
+    }
+}
+
+fn why(from: &NodeArg, to: &NodeArg, seen: &[HostSeen]) -> Result<Question> {
+    Ok(Question::Why {
+        source: known_node(from, seen)?,
+        sink: known_node(to, seen)?,
+    })
+}
+
+fn drops(by: DropGrouping, node: Option<NodeId>, limit: usize) -> Question {
+    Question::Drops {
+        query: DropQuery { by, node, limit },
+        points: POINTS,
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::board::Board;
+use super::judging::JudgingThread;
 use super::output::{Output, written};
 use super::plan::CollectPlan;
 use super::readiness::Readiness;
@@ -24,6 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// A collector that receives.
 pub struct Collector {
     pub hub: Hub,
+    pub judge: JudgingThread,
     pub engines: Engines,
     pub pushed: PushCounts,
     pub board: Arc<Board>,

@@ -7,7 +7,9 @@
 
 mod board;
 mod collector;
+mod end_slots;
 mod engines;
+mod judging;
 mod line_choice;
 mod metrics;
 mod output;
@@ -36,9 +38,11 @@ use anyhow::{Context, Result, ensure};
 
 use self::board::Board;
 use self::collector::Collector;
+use self::end_slots::EndSlots;
+use self::judging::Judging;
 use self::output::Output;
 use self::plan::CollectPlan;
-use self::publish::{KeepHosts, PublishBoard};
+use self::publish::PublishBoard;
 use self::readiness::Readiness;
 use self::reload::ReloadPlan;
 use self::report_lines::{LineForm, ReportLines};
@@ -54,6 +58,7 @@ use crate::collector::{Reception, ReportListener, ReverseNames};
 use crate::config::{COLLECT_HTTP_PORT, CollectConfig};
 use crate::engines::push::{Push, Pushers};
 use crate::engines::{Engine, Patience};
+use crate::model::DropReasons;
 use crate::os::{
     dns, log,
     signals::{self as os_signals, Hangup},
@@ -138,25 +143,23 @@ impl Opening {
         let listener = listener.with_run(engines.run().0);
         let reception = listener.start(queue, wall::now_ns)?;
         let board = Arc::new(Board::new(reception.observer()));
+        let keeper = store.as_ref().map(Store::keeper);
+        let judge = Judging::new(keeper, Some(Arc::clone(&board))).start()?;
         let push = &plan.config.engines.push;
         let mut pushers = metrics_push::begin(self.receivers, push)?;
         let pushed = pushers.counts();
         let since_ns = board.status().started_ns;
         metrics_push::start(&mut pushers, push, since_ns, metrics::families(&board))?;
         let signs = Signs::from_env();
-        let mut server = None;
-        if let Some(http) = self.http {
-            let mut routes = signs.health.routes().merge(metrics::route(&board)?);
-            if let Some(bound) = http.address().context("cannot serve the page")? {
-                let reasons = hub.reasons();
-                let page = page::routes(bound, store.as_ref(), reasons, collects_on, &board)?;
-                routes = routes.merge(page);
-            }
-            server = Some(http::serve(http, routes)?);
-        }
+        let serve = |http| {
+            let reasons = hub.reasons();
+            serve(http, &signs, (store.as_ref(), reasons, collects_on), &board)
+        };
+        let server = self.http.map(serve).transpose()?;
         let again = args.clone();
         let collector = Collector {
             hub,
+            judge,
             engines,
             pushed,
             board,
@@ -176,6 +179,21 @@ impl Opening {
             _server: server,
         })
     }
+}
+
+/// Serves health and metrics, and the page where people can reach it.
+fn serve(
+    http: web::HttpListener,
+    signs: &Signs,
+    (store, reasons, collects_on): (Option<&Store>, &DropReasons, Vec<SocketAddr>),
+    board: &Arc<Board>,
+) -> Result<HttpServer> {
+    let mut routes = signs.health.routes().merge(metrics::route(board)?);
+    if let Some(bound) = http.address().context("cannot serve the page")? {
+        let page = page::routes(bound, store, reasons, collects_on, board)?;
+        routes = routes.merge(page);
+    }
+    http::serve(http, routes)
 }
 
 /// With a history, lines are not written to where they were not asked for, such as a journal.
@@ -216,7 +234,7 @@ impl Serving {
             .with(HeedSignals)
             .with(ReloadPlan)
             .with(PublishBoard)
-            .with(KeepHosts)
+            .with(EndSlots)
             .with(GiveSigns::default());
         let (collector, reception) = (&mut self.collector, &self.reception);
         collector.signs.health.lacks(Vec::new());
@@ -238,7 +256,14 @@ impl Serving {
     }
 
     fn finish(self) -> Result<()> {
-        let Collector { hub, engines, .. } = self.collector;
+        let Collector {
+            hub,
+            engines,
+            judge,
+            ..
+        } = self.collector;
+        // The last slot is judged before the history is finished.
+        drop(judge);
         if let Some(store) = &self.store {
             let increments = &hub.ledgers.increments;
             store.leave_bases(increments.bases(MOST_BASES, wall::now_ns()));

@@ -26,8 +26,6 @@ const MOST_SEGMENTS: usize = 500;
 /// The number of pairs, with their classes, whose coverage is shown.
 const MOST_PAIRS: usize = 1_000;
 
-/// The most sums of coverage that are kept each ten seconds: those with most packets.
-const MOST_KEPT: usize = 1_000;
 /// The number of sums of hosts' drops that are shown.
 const MOST_DROPS: usize = 1_000;
 /// The number of sums of hosts' connections that are shown: six for each host.
@@ -37,7 +35,7 @@ const MOST_MX_PAIRS: usize = 256;
 
 impl Collector {
     /// At most `most` exporters, with the names that the user chose or that they tell, or else those of DNS.
-    fn exporters(&mut self, most: usize) -> Vec<ExporterHealth> {
+    pub fn exporters(&mut self, most: usize) -> Vec<ExporterHealth> {
         let mut health = self.hub.ledgers.exporters.health(most, wall::now_ns());
         for one in &mut health {
             let chosen = one.node.and_then(|node| self.plan.config.names.get(&node));
@@ -54,7 +52,7 @@ impl Collector {
     }
 
     /// The names of nodes that no other claims, and those that the user gave; and the names of interfaces.
-    fn names_of(&self, health: &[ExporterHealth]) -> NodeNames {
+    pub fn names_of(&self, health: &[ExporterHealth]) -> NodeNames {
         let reported = health.iter().filter(|one| !one.name_contested);
         let reported = reported.filter_map(|one| one.node.zip(one.name.clone()));
         let given = self.plan.config.names.iter();
@@ -176,33 +174,6 @@ pub fn hosts_of(exporters: Vec<ExporterHealth>) -> Vec<HostSeen> {
         silent_after_ns: one.silent_after_ns,
     });
     hosts.collect()
-}
-
-/// The duty to hand what is known of hosts, and of coverage, to the store.
-pub struct KeepHosts;
-
-impl Duty<Collector> for KeepHosts {
-    fn task(&self) -> &'static str {
-        "keep what is known of hosts and coverage"
-    }
-
-    fn period(&self, _daemon: &Collector) -> Duration {
-        Duration::from_secs(10)
-    }
-
-    fn turn(&mut self, collector: &mut Collector, _now: Instant) -> Result<()> {
-        let hosts = hosts_of(collector.exporters(usize::MAX));
-        let grown = collector.hub.ledgers.coverage.take_growth(MOST_KEPT);
-        if let Some(history) = &collector.hub.taker.history {
-            history.see_hosts(hosts);
-            history.add_coverage(grown);
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, collector: &mut Collector) -> Result<()> {
-        self.turn(collector, Instant::now())
-    }
 }
 
 /// The duty to publish once a second, and what is known at the end.

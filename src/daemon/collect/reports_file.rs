@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 
 use super::engines;
+use super::judging::Judging;
 use super::output::{Output, written};
 use super::plan::CollectPlan;
 use super::publish::hosts_of;
@@ -23,6 +24,7 @@ use crate::daemon::privileges::give_up_all_but;
 use crate::engines::{Engine, Patience};
 use crate::model::{Arrival, REPORT_PORT};
 use crate::os::clock;
+use crate::store::Store;
 use crate::wire::probe;
 
 /// The packets of a capture, counted by kind.
@@ -63,11 +65,12 @@ pub fn run(
     let names = &config.names;
     let names = names.iter().map(|(node, name)| (*node, name.clone()));
     hub.taker.set_names(names.collect());
-    let result = source.read(args, &mut hub);
+    let mut judging = Judging::new(store.as_ref().map(Store::keeper), None);
+    let result = source.read(args, &mut hub, &mut judging);
     let flushed = hub.finish();
     keep_hosts(&mut hub);
     // The history and engines are finished once nothing can hand them reports.
-    drop(hub);
+    drop((hub, judging));
     let delivered = engines::finish(engines, true);
     store::finish(store)?;
     delivered?;
@@ -110,7 +113,7 @@ impl ReportsFile {
         })
     }
 
-    fn read(mut self, args: &CollectArgs, hub: &mut Hub) -> Result<()> {
+    fn read(mut self, args: &CollectArgs, hub: &mut Hub, judging: &mut Judging) -> Result<()> {
         let name = &self.name;
         let first = self
             .reader
@@ -120,7 +123,7 @@ impl ReportsFile {
         if is_json {
             report_file_lines::read(self.reader, name, args, self.is_live, hub)
         } else {
-            read_capture(self.reader, name, args, self.is_live, hub)
+            read_capture(self.reader, name, (args, self.is_live), hub, judging)
         }
     }
 }
@@ -128,9 +131,9 @@ impl ReportsFile {
 fn read_capture(
     reader: impl Read,
     name: &str,
-    args: &CollectArgs,
-    live: bool,
+    (args, live): (&CollectArgs, bool),
     hub: &mut Hub,
+    judging: &mut Judging,
 ) -> Result<()> {
     let ports = ports_in(args);
     let mut capture = Capture::new(reader);
@@ -162,7 +165,7 @@ fn read_capture(
         packets.datagrams += 1;
         packets.wrong_checksum += u64::from(found.wrong_checksum);
         judge.push(captured.time_ns, (found.from, found.payload.to_vec()));
-        let mut result = take_datagrams(&mut judge, hub);
+        let mut result = take_datagrams(&mut judge, hub, judging);
         if live {
             result = result.and_then(|()| hub.flush());
         }
@@ -171,7 +174,7 @@ fn read_capture(
         }
     };
     judge.end();
-    written(take_datagrams(&mut judge, hub))?;
+    written(take_datagrams(&mut judge, hub, judging))?;
     packets.wrong_time = judge.wrong();
     packets.count_options(options.counts());
     written(hub.taker.lines.write_captured(&options.take()))?;
@@ -185,13 +188,18 @@ fn read_capture(
 }
 
 /// Hands on the datagrams whose times were judged.
-fn take_datagrams(judge: &mut StampJudge<(SocketAddr, Vec<u8>)>, hub: &mut Hub) -> io::Result<()> {
+fn take_datagrams(
+    judge: &mut StampJudge<(SocketAddr, Vec<u8>)>,
+    hub: &mut Hub,
+    judging: &mut Judging,
+) -> io::Result<()> {
     while let Some(judged) = judge.next_judged() {
         let (exporter, payload) = &judged.item;
         let arrival = Arrival {
             exporter: *exporter,
             received_ns: judged.time_ns,
         };
+        judging.judge_due(hub, arrival.received_ns);
         hub.datagram(payload, arrival)?;
     }
     Ok(())

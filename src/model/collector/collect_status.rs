@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     EngineStatus, HostDropRow, HostQueueRow, HostTcpRow, InterfacePassage, KernelLack, MxPairRow,
-    NodeId, PairTraffic, SegmentTally,
+    NetworkVerdict, NodeId, PairTraffic, SegmentTally,
 };
 
 /// The schema of a [`CollectStatus`] as JSON.
@@ -21,7 +21,7 @@ pub const COLLECT_SCHEMA: &str = "hostint.collect-status/1";
 /// except `socket_drops`. Every report is counted in exactly one of `lines` and `lines_lost` if lines are written, where
 /// lines about coverage count too, and in exactly one of `stored`, `rolled_up_only` and `store_drops` if there is a store, as soon as it has left the
 /// queue.
-#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CollectStatus {
     pub schema: &'static str,
     pub started_ns: u64,
@@ -135,6 +135,11 @@ pub struct CollectStatus {
     /// The episodes of hosts' queues, for metrics.
     #[serde(skip)]
     pub queues: Vec<HostQueueRow>,
+    /// The last verdict, and how long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Box<NetworkVerdict>>,
+    #[serde(skip)]
+    pub verdict_ns: u64,
     /// The TCP connections of hosts by what limits them: all hosts, or the first of them by node.
     pub tcp: Vec<HostTcpRow>,
 }

@@ -5,9 +5,9 @@ use serde::Serialize;
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionSeries, DropFigures, DropGrouping, DropSeries,
-    Extent, FlowFigures, ForwardedFlow, LimitSeries, LossByHost, MatrixFigure, PairFigures,
-    PassageFigures, PathFigures, PathQuery, Record, ReportedEpisode, SegmentFigures, Series, Span,
-    TcpGrouping, TcpHops, TcpSums,
+    Extent, FlowFigures, ForwardedFlow, LimitSeries, LossByHost, MatrixFigure, NetworkVerdict,
+    PairAnswer, PairFigures, PassageFigures, PastVerdict, PathFigures, PathQuery, Record,
+    ReportedEpisode, SegmentFigures, Series, Span, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// An answer. What JSON leaves out is how people read it.
@@ -25,6 +25,14 @@ pub enum Answer {
         /// The number of pairs to list.
         #[serde(skip)]
         limit: usize,
+    },
+    Verdict {
+        /// The last one.
+        verdict: Option<Box<NetworkVerdict>>,
+        past: Vec<PastVerdict>,
+    },
+    Why {
+        why: Box<PairAnswer>,
     },
     Classes {
         classes: Vec<ClassFigures>,

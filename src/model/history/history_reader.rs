@@ -4,9 +4,9 @@ use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, LimitSeries,
-    LossByHost, NodeId, PairFigures, PassageFigures, PassageQuery, PathFigures, PathQuery, Record,
-    ReportQuery, ReportedEpisode, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping,
-    TcpHops, TcpSums,
+    LossByHost, NetworkVerdict, NodeId, PairFigures, PassageFigures, PassageQuery, PastVerdict,
+    PathFigures, PathQuery, Record, ReportQuery, ReportedEpisode, SegmentFigures, SegmentOrder,
+    Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// Why a query failed.
@@ -33,6 +33,14 @@ pub trait History: Send {
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError>;
     /// The coverage of each pair and class, most missed packets first. A store without any knows none.
     fn coverage(&mut self, _span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
+        Ok(Vec::new())
+    }
+    /// The last verdict of the span. A store without any knows none.
+    fn verdict(&mut self, _span: Span) -> Result<Option<NetworkVerdict>, HistoryError> {
+        Ok(None)
+    }
+    /// All verdicts of the span, oldest first.
+    fn past_verdicts(&mut self, _span: Span) -> Result<Vec<PastVerdict>, HistoryError> {
         Ok(Vec::new())
     }
     /// A series of at most about `points` points, if there are roll-ups of that resolution.

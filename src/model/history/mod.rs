@@ -9,6 +9,7 @@ mod history_queues;
 mod history_reader;
 mod history_tcp;
 mod history_tcp_hops;
+mod pair_question;
 mod question;
 mod tcp_question;
 
@@ -31,5 +32,6 @@ pub use history_tcp::{
     TcpGrouping, TcpGrowth, TcpSums,
 };
 pub use history_tcp_hops::{TcpHop, TcpHops};
+pub use pair_question::{OthersToo, PairAnswer};
 pub use question::Question;
 pub use tcp_question::TcpQuestion;

@@ -3,8 +3,8 @@
 use crate::model::coverage::covered;
 use crate::model::{
     Answer, DropQuery, EpisodeQuery, FlowOrder, FlowQuery, History, HistoryError, MatrixFigure,
-    NodeId, PairFigures, PassageQuery, PathQuery, ReportQuery, SegmentOrder, Span, Subject,
-    TcpQuestion,
+    NodeId, PairAnswer, PairFigures, PassageQuery, PathQuery, ReportQuery, SegmentOrder, Span,
+    Subject, TcpQuestion,
 };
 
 /// A question about a span of time.
@@ -21,6 +21,13 @@ pub enum Question {
         limit: usize,
     },
     Classes,
+    /// What was said of the network.
+    Verdict,
+    /// Why a pair is as it is.
+    Why {
+        source: NodeId,
+        sink: NodeId,
+    },
     /// What was measured of the traffic, as is known now.
     Coverage {
         now_ns: u64,
@@ -97,6 +104,23 @@ fn hops(
     })
 }
 
+fn verdict(history: &mut dyn History, span: Span) -> Result<Answer, HistoryError> {
+    Ok(Answer::Verdict {
+        verdict: history.verdict(span)?.map(Box::new),
+        past: history.past_verdicts(span)?,
+    })
+}
+
+fn why(
+    pair: (NodeId, NodeId),
+    history: &mut dyn History,
+    span: Span,
+) -> Result<Answer, HistoryError> {
+    Ok(Answer::Why {
+        why: Box::new(PairAnswer::ask(pair, history, span)?),
+    })
+}
+
 impl Question {
     /// Asks a history. `None`: it does not know the flow.
     ///
@@ -125,6 +149,8 @@ impl Question {
             Self::Classes => Answer::Classes {
                 classes: history.classes(span)?,
             },
+            Self::Verdict => verdict(history, span)?,
+            Self::Why { source, sink } => why((*source, *sink), history, span)?,
             // It is kept for longer periods than a span may have.
             Self::Coverage { now_ns } => Answer::Coverage {
                 coverage: history.coverage(span)?,

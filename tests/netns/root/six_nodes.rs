@@ -11,7 +11,7 @@ use hostint_testing::netns::{Daemon, Host, Lab, await_that_or, sh};
 use hostint_testing::scratch::Folder;
 use serde_json::Value;
 
-const NODES: usize = 6;
+pub const NODES: usize = 6;
 /// From each node to each other one.
 const FLOWS: u16 = 5;
 const PACKETS: u32 = 200;
@@ -20,22 +20,22 @@ const LOSSY: (usize, usize) = (2, 4);
 /// Packets from node 1 to this one take longer, and each twentieth much longer.
 const SLOW: &str = "10.9.3.1";
 
-const PORT: u16 = 6000;
+pub const PORT: u16 = 6000;
 
 type FlowName = (String, u16, String, u16);
 
-struct Node {
-    number: usize,
-    host: Host,
+pub struct Node {
+    pub number: usize,
+    pub host: Host,
     _sink: Daemon,
 }
 
-fn address(node: usize) -> String {
+pub fn address(node: usize) -> String {
     format!("10.9.{node}.1")
 }
 
 /// The hosts behind the lab's router, each of which measures what it sends and receives.
-fn nodes(lab: &Lab) -> Vec<Node> {
+pub fn nodes(lab: &Lab) -> Vec<Node> {
     let hosts = (1..=NODES).map(|number| {
         let (host, dev) = match number {
             1 => (lab.a.clone(), "a0".to_owned()),
