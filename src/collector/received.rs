@@ -182,7 +182,7 @@ impl<T: ReportTaker> ReportHub<T> {
             }
             NodeNotice::Drops(drops) => {
                 let added = ledgers.drops.sums(drops, arrival);
-                (ledgers.slot).add_drops(drops.node, &added, arrival.received_ns);
+                ledgers.slot.add_drops(drops.node, &added);
                 self.taker.accept(ReportNews::Drops(drops, &added, arrival))
             }
             NodeNotice::Path(path) => {

@@ -15,8 +15,10 @@ pub const SLOT_NS: u64 = 10_000_000_000;
 /// A host that reported drops within this time would report others.
 const DROPS_NS: u64 = 130_000_000_000;
 /// The most pairs' classes, and hosts, that are judged. Packets of others are counted nowhere here.
-const MOST_CELLS: usize = 100_000;
+const MOST_CELLS: usize = 65_536;
 const MOST_HOSTS: usize = 4_096;
+/// The most reasons of drops of a host.
+const MOST_REASONS: usize = 64;
 /// Packets to a host that are fewer than this share of the usual ones mean that it is not reached.
 const UNREACHED: f64 = 0.2;
 /// The weight of a period in the usual number of packets to a host.
@@ -44,6 +46,7 @@ impl MeanTime {
 /// What is added of a host in the present slot.
 #[derive(Debug, Default)]
 struct HostGrowth {
+    reports_drops: bool,
     dropped: [u64; 2],
     between: u64,
     reasons: BTreeMap<String, u64>,
@@ -129,27 +132,34 @@ impl SlotGatherer {
         }
     }
 
-    fn host(&mut self, node: NodeId) -> &mut HostGrowth {
-        // One more than known ones is dropped with the slot.
-        self.hosts.entry(node).or_default()
+    /// What is added of a host; `None`: there is no room for more of them.
+    fn host(&mut self, node: NodeId) -> Option<&mut HostGrowth> {
+        let has_room = self.hosts.len() < MOST_HOSTS || self.hosts.contains_key(&node);
+        has_room.then(|| self.hosts.entry(node).or_default())
     }
 
     /// Adds what a host dropped.
-    pub fn add_drops(&mut self, node: NodeId, added: &[DropSum], now_ns: u64) {
-        self.known.entry(node).or_default().drops_ns = Some(now_ns);
-        let host = self.host(node);
+    pub fn add_drops(&mut self, node: NodeId, added: &[DropSum]) {
+        let Some(host) = self.host(node) else {
+            return;
+        };
+        host.reports_drops = true;
         for sum in added.iter().filter(|sum| !sum.subject.ignored) {
             let packets = sum.count.segments.max(sum.count.packets);
-            match sum.subject.position {
-                DropPosition::BehindTag => host.dropped[0] += packets,
-                DropPosition::BeforeStrip => host.dropped[1] += packets,
-                DropPosition::Between => host.between += packets,
+            let dropped = match sum.subject.position {
+                DropPosition::BehindTag => &mut host.dropped[0],
+                DropPosition::BeforeStrip => &mut host.dropped[1],
+                DropPosition::Between => &mut host.between,
                 _ => continue,
-            }
+            };
+            *dropped = dropped.saturating_add(packets);
             let place = sum.subject.place.as_deref();
             let at = place.map_or(String::new(), |place| format!(" at {place}"));
             let reason = format!("{}{at}", sum.subject.reason.label());
-            *host.reasons.entry(reason).or_default() += packets;
+            if host.reasons.len() < MOST_REASONS || host.reasons.contains_key(&reason) {
+                let known = host.reasons.entry(reason).or_default();
+                *known = known.saturating_add(packets);
+            }
         }
     }
 
@@ -163,9 +173,15 @@ impl SlotGatherer {
             };
             let (sum_ns, samples) = (time.latency.sum_ns(), time.latency.samples());
             match segment.kind {
-                SegmentKind::Read => self.host(segment.from.node).read.add(sum_ns, samples),
+                SegmentKind::Read => {
+                    if let Some(host) = self.host(segment.from.node) {
+                        host.read.add(sum_ns, samples);
+                    }
+                }
                 SegmentKind::Queue if segment.from.node == growth.path.source.node => {
-                    self.host(segment.from.node).queue.add(sum_ns, samples);
+                    if let Some(host) = self.host(segment.from.node) {
+                        host.queue.add(sum_ns, samples);
+                    }
                 }
                 _ => {}
             }
@@ -174,7 +190,9 @@ impl SlotGatherer {
 
     /// Adds what limited a connection of a host.
     pub fn add_connection(&mut self, node: NodeId, growth: &TcpGrowth) {
-        let host = self.host(node);
+        let Some(host) = self.host(node) else {
+            return;
+        };
         let all: u64 = Limit::ALL
             .into_iter()
             .map(|limit| growth.times.of(limit))
@@ -191,10 +209,11 @@ impl SlotGatherer {
             let Some(reason) = one.reason else {
                 continue;
             };
-            let host = self.host(one.source);
-            host.wanted += packets.unsigned_abs();
-            if reason != TAGGED {
-                host.missed += packets.unsigned_abs();
+            if let Some(host) = self.host(one.source) {
+                host.wanted += packets.unsigned_abs();
+                if reason != TAGGED {
+                    host.missed += packets.unsigned_abs();
+                }
             }
             if let Some(sink) = one.sink {
                 *to.entry(sink).or_default() += packets as f64;
@@ -235,23 +254,7 @@ impl SlotGatherer {
             reports_lost: lost as f64 / (received + lost).max(1) as f64,
         };
         let mut grown = std::mem::take(&mut self.hosts);
-        let mut restarts = HashMap::<NodeId, u64>::new();
-        for exporter in exporters {
-            let Some(node) = exporter.node else {
-                continue;
-            };
-            if slot.hosts.len() >= MOST_HOSTS && !slot.hosts.contains_key(&node) {
-                continue;
-            }
-            let host = slot.hosts.entry(node).or_default();
-            host.reports |= exporter.reporting;
-            for (label, value) in &exporter.labels {
-                host.labels
-                    .entry(label.clone())
-                    .or_insert_with(|| value.clone());
-            }
-            *restarts.entry(node).or_default() += exporter.restarts;
-        }
+        let restarts = see_exporters(&mut slot, exporters);
         for (node, host) in &mut slot.hosts {
             let known = self.known.entry(*node).or_default();
             let restarts = restarts.get(node).copied().unwrap_or(0);
@@ -263,19 +266,45 @@ impl SlotGatherer {
                 .usual_to
                 .is_some_and(|usual| known.last_to <= UNREACHED * usual);
             host.is_gone = !host.reports && !sends && (known.was_source || unreached);
-            let tells_drops = known
+            let grown = grown.remove(node).unwrap_or_default();
+            if grown.reports_drops {
+                known.drops_ns = Some(now_ns);
+            }
+            let reports_drops = known
                 .drops_ns
-                .is_some_and(|told_ns| now_ns.saturating_sub(told_ns) < DROPS_NS);
-            fill(host, grown.remove(node).unwrap_or_default(), tells_drops);
+                .is_some_and(|last_ns| now_ns.saturating_sub(last_ns) < DROPS_NS);
+            fill(host, grown, reports_drops);
         }
         self.known.retain(|node, _| slot.hosts.contains_key(node));
         slot
     }
 }
 
+/// Adds what is known of hosts by their reports, and returns how many times each began anew.
+fn see_exporters(slot: &mut VerdictSlot, exporters: &[ExporterHealth]) -> HashMap<NodeId, u64> {
+    let mut restarts = HashMap::<NodeId, u64>::new();
+    for exporter in exporters {
+        let Some(node) = exporter.node else {
+            continue;
+        };
+        if slot.hosts.len() >= MOST_HOSTS && !slot.hosts.contains_key(&node) {
+            continue;
+        }
+        let host = slot.hosts.entry(node).or_default();
+        host.reports |= exporter.reporting;
+        for (label, value) in &exporter.labels {
+            host.labels
+                .entry(label.clone())
+                .or_insert_with(|| value.clone());
+        }
+        *restarts.entry(node).or_default() += exporter.restarts;
+    }
+    restarts
+}
+
 /// Adds to a host what it reported in the slot.
-fn fill(host: &mut HostInSlot, grown: HostGrowth, tells_drops: bool) {
-    host.dropped = tells_drops.then_some(grown.dropped);
+fn fill(host: &mut HostInSlot, grown: HostGrowth, reports_drops: bool) {
+    host.dropped = reports_drops.then_some(grown.dropped);
     host.dropped_between = grown.between;
     let most = grown
         .reasons

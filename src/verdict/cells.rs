@@ -9,6 +9,13 @@ use super::recent::{CellInSlot, PastSlot, Recent};
 use super::usual::{UNKNOWN_LOSS, Usual, corrected};
 use crate::model::{CellGrowth, CellId, LatencyHistogram, NodeId, VerdictSlot};
 
+/// The most cells. If there are more, those without packets for a day are forgotten, and if there are none, new ones
+/// are not judged.
+const MOST_CELLS: usize = 65_536;
+const IDLE_SLOTS: u64 = 8_640;
+/// The most hosts whose labels are remembered.
+const MOST_LABELLED: usize = 16_384;
+
 /// Latencies that tell a fifth of a hundred.
 const LEAST_FOR_P05: u64 = 5;
 
@@ -18,6 +25,8 @@ pub struct KnownCell {
     pub usual: Usual,
     pub border: Option<Border>,
     pub flows: u32,
+    /// The number of the last slot with packets.
+    last: u64,
     /// The places that it belongs to.
     places: Vec<usize>,
 }
@@ -31,6 +40,7 @@ pub struct Cells {
     labels: Labels,
     /// The loss that is usual in all.
     pool: f64,
+    slots: u64,
 }
 
 impl Cells {
@@ -78,7 +88,8 @@ impl Cells {
     /// Takes the labels and the new cells of a slot.
     pub fn see(&mut self, slot: &VerdictSlot, places: &mut FaultPlaces) {
         let mut labels = labels_of(&slot.hosts);
-        for (node, known) in &self.labels {
+        let room = MOST_LABELLED.saturating_sub(labels.len());
+        for (node, known) in self.labels.iter().take(room) {
             labels.entry(*node).or_insert_with(|| known.clone());
         }
         if labels != self.labels {
@@ -88,12 +99,18 @@ impl Cells {
                 self.place(cell, places);
             }
         }
+        self.slots += 1;
         for id in slot.cells.keys() {
-            if !self.known.contains_key(id) {
+            if let Some(cell) = self.known.get(id) {
+                self.cells[*cell].last = self.slots;
+            } else if self.ids.len() < MOST_CELLS {
                 let cell = self.cells.len();
                 self.known.insert(id.clone(), cell);
                 self.ids.push(id.clone());
-                self.cells.push(KnownCell::default());
+                self.cells.push(KnownCell {
+                    last: self.slots,
+                    ..KnownCell::default()
+                });
                 self.place(cell, places);
             }
         }
@@ -103,6 +120,29 @@ impl Cells {
             (sent, lost) = (sent + learned.0, lost + learned.1);
         }
         self.pool = lost as f64 / sent.max(1) as f64;
+    }
+
+    /// True if there is no room for a new cell, and some are idle.
+    pub fn is_full_of_idle(&self) -> bool {
+        let is_idle = |cell: &KnownCell| self.slots - cell.last > IDLE_SLOTS;
+        self.ids.len() >= MOST_CELLS && self.cells.iter().any(is_idle)
+    }
+
+    /// Forgets cells that are idle. All cells have other numbers then, also in these places, which are new.
+    pub fn forget_idle(&mut self, places: &mut FaultPlaces) {
+        let cells = std::mem::take(&mut self.cells);
+        let ids = std::mem::take(&mut self.ids);
+        self.known.clear();
+        for (id, cell) in ids.into_iter().zip(cells) {
+            if self.slots - cell.last <= IDLE_SLOTS {
+                self.known.insert(id.clone(), self.ids.len());
+                self.ids.push(id);
+                self.cells.push(cell);
+            }
+        }
+        for cell in 0..self.cells.len() {
+            self.place(cell, places);
+        }
     }
 
     fn place(&mut self, cell: usize, places: &mut FaultPlaces) {
@@ -126,7 +166,9 @@ impl Cells {
         let mut latencies = HashMap::new();
         let pool = self.pool();
         for (id, growth) in &slot.cells {
-            let cell = self.known[id];
+            let Some(cell) = self.known.get(id).copied() else {
+                continue;
+            };
             let known = &mut self.cells[cell];
             known.flows = known.flows.max(growth.flows);
             let latency = corrected(growth);
@@ -173,7 +215,9 @@ impl Cells {
         (suspects, clocks): (&[usize], &[NodeId]),
     ) {
         for (id, growth) in &slot.cells {
-            let cell = self.known[id];
+            let Some(cell) = self.known.get(id).copied() else {
+                continue;
+            };
             let known = &mut self.cells[cell];
             let is_suspect = known.places.iter().any(|place| suspects.contains(place))
                 || clocks.contains(&id.source)

@@ -56,6 +56,10 @@ pub struct VerdictEngine {
 impl VerdictEngine {
     /// Judges the next ten seconds.
     pub fn slot(&mut self, slot: &VerdictSlot) -> NetworkVerdict {
+        if self.cells.is_full_of_idle() {
+            (self.places, self.recent, self.named) = Default::default();
+            self.cells.forget_idle(&mut self.places);
+        }
         self.trust.see(slot);
         self.cells.see(slot, &mut self.places);
         self.places.begin_slot();

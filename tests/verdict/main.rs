@@ -1,5 +1,6 @@
 //! The verdict: whether loss or delay is the network's, where, and since when, in incidents of an invented network.
 
+mod bounds;
 mod capture;
 mod expected;
 mod figures;
