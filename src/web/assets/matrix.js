@@ -11,6 +11,7 @@ import { duration, exact, lossOf, share, time } from "./units.js";
 const SMALLEST = 3;
 const WIDEST = 96;
 const HIGHEST = 44;
+const MARK = 11;
 const FONT = "11px system-ui, sans-serif";
 
 export const METRICS = {
@@ -154,7 +155,7 @@ export class Matrix {
     const gap = small >= 7 ? 1 : small >= 5 ? 0.5 : 0;
     const [top, bottom] = this.seen(this.top, this.shown.height, this.cell.height);
     const [left, right] = this.seen(this.left, this.shown.width, this.cell.width);
-    const colours = { none: style("--cell-none"), zero: style("--cell-zero"), negative: style("--cell-negative"), dim: style("--dim") };
+    const colours = { none: style("--cell-none"), zero: style("--cell-zero"), negative: style("--cell-negative"), loss: style("--bad"), dim: style("--dim") };
     for (let row = top; row <= bottom; row += 1) {
       for (let column = left; column <= right; column += 1) this.drawCell(context, { row, column }, gap, colours);
     }
@@ -175,11 +176,28 @@ export class Matrix {
     else if (!pair || value === undefined || staleSince(pair)) context.fillStyle = colours.none;
     else context.fillStyle = value < 0 ? colours.negative : colours.zero;
     context.fillRect(x, y, this.cell.width - gap, this.cell.height - gap);
+    if (this.marksLoss(pair)) this.drawLoss(context, x + this.cell.width - gap, y, colours.loss);
     if (this.cell.width < 50 || this.cell.height < 14 || !pair) return;
     context.fillStyle = colour ? ink(colour) : colours.dim;
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText(this.metric.kind === "latency" ? latencyText(pair, value) : `${pair.ofReports ? "~" : ""}${this.scale.text(value)}`, x + this.cell.width / 2, y + this.cell.height / 2);
+  }
+
+  // A cell of latency has a mark, too, if packets were lost.
+  marksLoss(pair) {
+    return this.metric.kind === "latency" && pair?.lost > 0 && !staleSince(pair);
+  }
+
+  // A corner, up to `right` and down from `y`.
+  drawLoss(context, right, y, colour) {
+    const size = Math.min(MARK, this.cell.width / 2, this.cell.height / 2);
+    context.fillStyle = colour;
+    context.beginPath();
+    context.moveTo(right, y);
+    context.lineTo(right - size, y);
+    context.lineTo(right, y + size);
+    context.fill();
   }
 
   drawLabels(context, top, bottom, left, right) {
@@ -276,7 +294,8 @@ export class Matrix {
     const zero = metric.kind === "loss" ? [h("i", { class: "zero" }), h("span", {}, "none lost")] : [];
     const negative = metric.kind === "latency" && [...this.cells.values()].some((pair) => metric.of(pair) < 0)
       ? [h("i", { class: "negative" }), h("span", { title: "The two clocks differ by more than the packet's travel time" }, "below 0: clocks differ")] : [];
-    this.legend.replaceChildren(...zero, ...negative,
+    const lossy = [...this.cells.values()].some((pair) => this.marksLoss(pair)) ? [h("i", { class: "lossy" }), h("span", {}, "packets lost")] : [];
+    this.legend.replaceChildren(...zero, ...negative, ...lossy,
       ...(of.none ? [] : [h("span", {}, of.low), h("span", { class: "ramp" }, steps), h("span", {}, of.high)]));
     this.tools.hidden = this.fitted.height >= 20;
   }
