@@ -12,6 +12,7 @@ mod root {
     mod agreement;
     mod all_roles;
     mod astray;
+    mod blamed;
     mod bpf_file_system;
     mod clocks;
     mod coexistence;
@@ -106,7 +107,6 @@ mod root {
     mod trust;
     mod untold_flows;
     mod v05_switch;
-    mod verdict;
     mod watch;
     mod watchlist;
 }
