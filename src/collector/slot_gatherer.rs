@@ -7,11 +7,9 @@ use crate::model::drop_totals_report::DropSum;
 use crate::model::{
     CellCounts, CellGrowth, CellId, DropPosition, ExporterHealth, FLOW_PARTS, FlowHash, HostInSlot,
     Limit, Measured, NodeId, PathGrowth, SegmentKind, Summary, SummarySubject, TcpGrowth,
-    VerdictSlot,
+    VERDICT_SLOT_NS, VerdictSlot,
 };
 
-/// The length of a slot.
-pub const SLOT_NS: u64 = 10_000_000_000;
 /// A host that reported drops within this time would report others.
 const DROPS_NS: u64 = 130_000_000_000;
 /// The most pairs' classes, and hosts, that are judged. Packets of others are counted nowhere here.
@@ -86,13 +84,13 @@ pub struct SlotGatherer {
 impl SlotGatherer {
     /// True if the present slot is over at this time.
     pub fn is_due(&mut self, now_ns: u64) -> bool {
-        let begin_ns = now_ns - now_ns % SLOT_NS;
+        let begin_ns = now_ns - now_ns % VERDICT_SLOT_NS;
         let begun_ns = *self.begun_ns.get_or_insert(begin_ns);
         // A clock that is set back begins anew.
         if now_ns < begun_ns {
             self.begun_ns = Some(begin_ns);
         }
-        now_ns >= begun_ns + SLOT_NS
+        now_ns >= begun_ns + VERDICT_SLOT_NS
     }
 
     /// Adds the packets of a class, or of a flow of this class, from a source node.
@@ -238,7 +236,7 @@ impl SlotGatherer {
         reports: (u64, u64),
     ) -> VerdictSlot {
         self.add_coverage(grown);
-        self.begun_ns = Some(now_ns - now_ns % SLOT_NS);
+        self.begun_ns = Some(now_ns - now_ns % VERDICT_SLOT_NS);
         let mut cells = std::mem::take(&mut self.cells);
         join_flows(&mut cells);
         let (received, lost) = (
@@ -248,7 +246,7 @@ impl SlotGatherer {
         self.before = reports;
         let sources: HashSet<NodeId> = cells.keys().map(|id| id.source).collect();
         let mut slot = VerdictSlot {
-            end_ns: now_ns - now_ns % SLOT_NS,
+            end_ns: now_ns - now_ns % VERDICT_SLOT_NS,
             cells,
             hosts: BTreeMap::new(),
             reports_lost: lost as f64 / (received + lost).max(1) as f64,

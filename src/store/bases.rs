@@ -1,7 +1,8 @@
 //! The table of the last totals of summaries, which the next run of the collector goes on with.
 
-use rusqlite::{Connection, OptionalExtension, Row, Statement, TransactionBehavior};
+use rusqlite::{Connection, Row, Statement, TransactionBehavior};
 
+use super::bounds::has_table;
 use super::ids::{name_bytes, name_of};
 use super::rollups::{fact, set_fact};
 use crate::model::{NodeId, SummaryBase, SummaryBases, SummaryName};
@@ -80,11 +81,7 @@ fn insert(put: &mut Statement<'_>, base: &SummaryBase) -> rusqlite::Result<usize
 /// Takes the last totals out of the store: a run that does not end in order must not leave old ones to its next.
 pub fn take(conn: &mut Connection) -> rusqlite::Result<SummaryBases> {
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'summary_base' AND type = 'table'";
-    let there: Option<i64> = transaction
-        .query_row(table, [], |row| row.get(0))
-        .optional()?;
-    if there.is_none() {
+    if !has_table(&transaction, "summary_base")? {
         return Ok(SummaryBases::default());
     }
     let mut kept = SummaryBases {

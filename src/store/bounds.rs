@@ -40,12 +40,7 @@ impl BoundedTable {
 
     /// False until something was written to it.
     pub fn exists(&self, conn: &Connection) -> rusqlite::Result<bool> {
-        let sql = "SELECT 1 FROM sqlite_schema WHERE name = ? AND type = 'table'";
-        let there: Option<i64> = conn
-            .prepare_cached(sql)?
-            .query_row([self.name], |row| row.get(0))
-            .optional()?;
-        Ok(there.is_some())
+        has_table(conn, self.name)
     }
 
     /// The time of the oldest row.
@@ -140,4 +135,12 @@ pub fn period_for(span: Span, points: usize) -> u64 {
     let step_ns = RollUpLevel::TenSeconds.ns();
     let wanted = (span.until_ns - span.since_ns) / points.max(1) as u64;
     wanted.div_ceil(step_ns).max(1) * step_ns
+}
+
+/// True if the file has a table of this name: some are made when something is first written to them.
+pub fn has_table(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE name = ? AND type = 'table'";
+    let mut ask = conn.prepare_cached(sql)?;
+    let there: Option<i64> = ask.query_row([name], |row| row.get(0)).optional()?;
+    Ok(there.is_some())
 }

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, Transaction};
 
-use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed};
+use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, has_table, signed};
 use super::coding::address_bytes;
 use super::connection_hops::{self, WaitingTcpHops};
 use super::ids::name_bytes;
@@ -329,7 +329,5 @@ fn create(conn: &Connection) -> rusqlite::Result<()> {
 
 /// True if any connections were ever written.
 pub fn exist(conn: &Connection) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'tcp_sum' AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
-    Ok(there.is_some())
+    has_table(conn, "tcp_sum")
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
+use super::bounds::has_table;
 use crate::model::coverage::{CoverageGrowth, CoverageRow, PERIOD_NS, TAGGED};
 use crate::model::{NodeId, Span};
 
@@ -59,9 +60,7 @@ pub fn write(
 /// Returns the sums of each pair and class over all periods that the span touches, most missed packets first. A store
 /// without the table has none.
 pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'coverage' AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
-    if there.is_none() {
+    if !has_table(conn, "coverage")? {
         return Ok(Vec::new());
     }
     // A sum of bytes is known if all of its parts are.

@@ -1,8 +1,8 @@
 //! Answers about the pods and containers that miss packets which their hosts dropped.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
-use super::bounds::touched;
+use super::bounds::{has_table, touched};
 use super::drop_columns::{COUNTS, count, text};
 use crate::model::{DropFigures, DropQuery, NodeId, Span};
 
@@ -13,9 +13,7 @@ pub fn figures(
     span: Span,
 ) -> rusqlite::Result<Vec<DropFigures>> {
     // The table is younger than the others.
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'drop_pod' AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
-    if there.is_none() {
+    if !has_table(conn, "drop_pod")? {
         return Ok(Vec::new());
     }
     let [since, until] = touched(span);

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension};
+use rusqlite::{CachedStatement, Connection};
 
-use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, signed};
+use super::bounds::{BoundedTable, MOST_WAITING, RowsWritten, has_table, signed};
 use super::drop_columns::flow_bytes;
 use super::period::RollUpLevel;
 use crate::model::{DropCount, DropPosition, DropSum, FlowKey, HostDrop, NodeId, TunnelId};
@@ -304,9 +304,7 @@ fn create(conn: &Connection) -> rusqlite::Result<()> {
 
 /// True if any drops were ever written. The other tables were made with this one, but for that of pods.
 pub fn exist(conn: &Connection) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'drop_teller' AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
-    Ok(there.is_some())
+    has_table(conn, "drop_teller")
 }
 
 pub fn is_ignored(flags: i64) -> bool {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
-use super::bounds::signed;
+use super::bounds::{has_table, signed};
 use crate::model::{HostSeen, NodeId};
 
 /// A host that was silent for this time is forgotten: 30 days.
@@ -71,12 +71,6 @@ pub fn write(conn: &mut Connection, hosts: &[HostSeen], now_ns: u64) -> rusqlite
 
 /// The names of a host's interfaces, by port.
 type Interfaces = BTreeMap<u16, String>;
-
-fn has_table(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = ? AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [name], |row| row.get(0)).optional()?;
-    Ok(there.is_some())
-}
 
 /// Reads the interfaces of each node and address.
 fn read_interfaces(conn: &Connection) -> rusqlite::Result<HashMap<(i64, String), Interfaces>> {

@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::model::{NetworkVerdict, PastVerdict, Span, VerdictState};
+use super::bounds::{has_table, signed};
+use crate::model::{NetworkVerdict, PastVerdict, Span, VERDICT_SLOT_NS, VerdictState};
 
 /// Writes verdicts, and removes those that ended before `before_ns`, in one transaction. One that says the same as the
 /// last row goes on with it.
@@ -61,18 +62,12 @@ pub fn write(
 }
 
 /// The time that one verdict is about, and the longest time without one within a row.
-const SLOT_NS: i64 = 10_000_000_000;
+const SLOT_NS: i64 = VERDICT_SLOT_NS.cast_signed();
 const GAP_NS: i64 = 3 * SLOT_NS;
-
-fn has_table(conn: &Connection) -> rusqlite::Result<bool> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'verdict' AND type = 'table'";
-    let there: Option<i64> = conn.query_row(table, [], |row| row.get(0)).optional()?;
-    Ok(there.is_some())
-}
 
 /// The last verdict of a span. A store without the table has none.
 pub fn last(conn: &Connection, span: Span) -> rusqlite::Result<Option<NetworkVerdict>> {
-    if !has_table(conn)? {
+    if !has_table(conn, "verdict")? {
         return Ok(None);
     }
     let mut ask = conn.prepare_cached(
@@ -86,7 +81,7 @@ pub fn last(conn: &Connection, span: Span) -> rusqlite::Result<Option<NetworkVer
 
 /// The verdicts of a span, oldest first.
 pub fn past(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PastVerdict>> {
-    if !has_table(conn)? {
+    if !has_table(conn, "verdict")? {
         return Ok(Vec::new());
     }
     let mut ask = conn.prepare_cached(
@@ -105,8 +100,4 @@ pub fn past(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PastVerdict>>
         })
     })?;
     rows.collect()
-}
-
-fn signed(ns: u64) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX)
 }

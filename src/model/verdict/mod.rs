@@ -14,4 +14,6 @@ pub use network_verdict::{
     FirstCause, JudgedTraffic, NetworkVerdict, PastVerdict, UnknownReason, VerdictState,
 };
 pub use usual_figures::{TrafficFigures, UsualFigures, UsualOrigin};
-pub use verdict_slot::{CellCounts, CellGrowth, CellId, FLOW_PARTS, HostInSlot, VerdictSlot};
+pub use verdict_slot::{
+    CellCounts, CellGrowth, CellId, FLOW_PARTS, HostInSlot, VERDICT_SLOT_NS, VerdictSlot,
+};

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{LatencyHistogram, NodeId};
 
+/// The length of a slot, ns.
+pub const VERDICT_SLOT_NS: u64 = 10_000_000_000;
+
 /// The flows of a cell are put into this many parts by a hash of their addresses and ports, so that what happens to
 /// some flows only can be seen.
 pub const FLOW_PARTS: usize = 16;
