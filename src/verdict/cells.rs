@@ -1,6 +1,6 @@
 //! The cells: packets of a class from one node to another, and what is usual for them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::likelihood::{Border, PacketSums};
 use super::place::{Labels, labels_of, places_of};
@@ -50,11 +50,6 @@ impl Cells {
 
     pub fn get(&self, cell: usize) -> &KnownCell {
         &self.cells[cell]
-    }
-
-    pub fn usual_mut(&mut self, id: &CellId) -> Option<&mut Usual> {
-        let cell = *self.known.get(id)?;
-        Some(&mut self.cells[cell].usual)
     }
 
     pub fn each(&self) -> impl Iterator<Item = (&CellId, &KnownCell)> {
@@ -212,7 +207,7 @@ impl Cells {
         &mut self,
         slot: &VerdictSlot,
         latencies: &HashMap<usize, LatencyHistogram>,
-        (suspects, clocks): (&[usize], &[NodeId]),
+        (suspects, clocks): (&HashSet<usize>, &[NodeId]),
     ) {
         for (id, growth) in &slot.cells {
             let Some(cell) = self.known.get(id).copied() else {

@@ -1,9 +1,9 @@
 //! Judges one slot after the other.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::cells::Cells;
-use super::evidence::{SLOT_NS, cause_of, now_of};
+use super::evidence::{cause_of, now_of};
 use super::explain::Explaining;
 use super::host_causes;
 use super::named::{Explanation, is_over};
@@ -12,8 +12,8 @@ use super::recent::{CellInSlot, HostPast, RECENT_SLOTS, Recent};
 use super::side::Witnesses;
 use super::trust::Trust;
 use crate::model::{
-    CauseKind, CauseSide, CauseSubject, CellId, FirstCause, JudgedTraffic, NetworkCause,
-    NetworkVerdict, NodeId, UsualFigures, VerdictSlot, VerdictState,
+    CauseKind, CauseSide, CauseSubject, FirstCause, JudgedTraffic, NetworkCause, NetworkVerdict,
+    NodeId, VERDICT_SLOT_NS, VerdictSlot, VerdictState,
 };
 
 /// Slots without a bad one, after which a cause is over whatever its evidence.
@@ -80,6 +80,7 @@ impl VerdictEngine {
         }
         let judged = self.judged(slot, &past.cells);
         let suspects = self.places.suspects(self.places.alarm() / 2.0);
+        let suspects = HashSet::from_iter(suspects);
         let clocks = self.named_clocks();
         self.cells.learn(slot, &latencies, (&suspects, &clocks));
         self.recent.push(past, latencies);
@@ -94,15 +95,6 @@ impl VerdictEngine {
         let named = self.named.iter().flat_map(|named| &named.causes);
         let clocks = named.filter(|cause| cause.kind == CauseKind::Clock);
         clocks.filter_map(|cause| cause.node()).collect()
-    }
-
-    /// Sets what is usual in this hour of the day.
-    pub fn expect(&mut self, usual: impl IntoIterator<Item = (CellId, UsualFigures)>) {
-        for (id, figures) in usual {
-            if let Some(known) = self.cells.usual_mut(&id) {
-                known.set_same_hour(Some(figures));
-            }
-        }
     }
 
     fn judged(&self, slot: &VerdictSlot, cells: &HashMap<usize, CellInSlot>) -> JudgedTraffic {
@@ -122,7 +114,7 @@ impl VerdictEngine {
             reporting: slot.hosts.values().filter(|host| host.reports).count() as u64,
             packets,
             lost,
-            usual_ns: u64::from(self.cells.usual_slots()) * SLOT_NS,
+            usual_ns: u64::from(self.cells.usual_slots()) * VERDICT_SLOT_NS,
         }
     }
 
@@ -255,7 +247,7 @@ impl VerdictEngine {
                 .find(|(kind, subjects, _)| (*kind, subjects) == (cause.kind, &cause.subjects));
             match known {
                 Some((.., since_ns)) => cause.since_ns = *since_ns,
-                None if cause.since_ns == 0 => cause.since_ns = verdict.as_of_ns - SLOT_NS,
+                None if cause.since_ns == 0 => cause.since_ns = verdict.as_of_ns - VERDICT_SLOT_NS,
                 None => {}
             }
             let node = cause
@@ -274,7 +266,7 @@ impl VerdictEngine {
         let since_ns = match (&self.last, first) {
             (_, Some(cause)) => cause.since_ns,
             (Some((state, cause, since_ns)), _) if (*state, cause) == (now.0, &now.1) => *since_ns,
-            _ => verdict.as_of_ns.saturating_sub(SLOT_NS),
+            _ => verdict.as_of_ns.saturating_sub(VERDICT_SLOT_NS),
         };
         verdict.since_ns = since_ns;
         self.last = Some((now.0, now.1, since_ns));

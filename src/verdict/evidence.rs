@@ -4,24 +4,19 @@ use std::collections::BTreeSet;
 
 use super::likelihood::PacketSums;
 use super::named::Explanation;
-use super::places::FaultPlaces;
+use super::places::{FaultPlaces, LEAST, MOST};
 use super::recent::RECENT_SLOTS;
 use super::side::{Sided, Witnesses};
 use crate::model::{
     CauseKind, CauseSide, Confidence, NetworkCause, OtherCause, SharedBy, TrafficFigures,
-    UsualFigures,
+    UsualFigures, VERDICT_SLOT_NS,
 };
 
-/// The length of a slot, ns.
-pub const SLOT_NS: u64 = 10_000_000_000;
 /// By how much less likely the next explanation is.
 const SURE: f64 = 20.0;
 const LIKELY: f64 = 5.0;
 /// Explanations that are nearly as likely have the same packets.
 const SAME: f64 = 1e-6;
-/// The most and the least that a slot says when an onset is looked for.
-const MOST: f64 = 8.0;
-const LEAST: f64 = -2.0;
 
 /// The cause that an explanation is.
 pub fn cause_of(
@@ -60,7 +55,7 @@ pub fn cause_of(
         some_flows: sided.some_flows,
         metric: explanation.metrics(),
         since_ns,
-        since_error_ns: SLOT_NS,
+        since_error_ns: VERDICT_SLOT_NS,
         now: TrafficFigures::default(),
         usual,
         shared: shared_by(explanation, place.kind, witnesses),
@@ -92,7 +87,7 @@ fn onset(explanation: &Explanation, witnesses: &Witnesses<'_>) -> u64 {
         });
         tail += said.sum::<f64>().clamp(LEAST, MOST);
         if tail > best {
-            (best, since_ns) = (tail, slot.end_ns.saturating_sub(SLOT_NS));
+            (best, since_ns) = (tail, slot.end_ns.saturating_sub(VERDICT_SLOT_NS));
         }
     }
     since_ns

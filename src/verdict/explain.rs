@@ -1,6 +1,6 @@
 //! Which places explain the bad packets: the smallest set that makes them likely.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::cells::Cells;
 use super::likelihood::{Border, LOSS_GRID, PacketSums, SLOW_GRID};
@@ -101,7 +101,7 @@ impl<'a> Explaining<'a> {
     }
 
     fn greedy(&self, allowed: &[usize], alarmed: &[usize]) -> Vec<Explanation> {
-        let mut explained = Vec::<usize>::new();
+        let mut explained = HashSet::<usize>::new();
         let mut causes = Vec::<Explanation>::new();
         while causes.len() < MOST_CAUSES {
             let mut fits: Vec<(usize, Fit)> = allowed
@@ -136,7 +136,7 @@ impl<'a> Explaining<'a> {
     fn left<'b>(
         &'b self,
         place: usize,
-        explained: &'b [usize],
+        explained: &'b HashSet<usize>,
     ) -> impl Iterator<Item = (usize, &'b Judged)> {
         let cells = self.places.cells(place).iter();
         let left = cells.filter(|cell| !explained.contains(cell));
@@ -144,7 +144,7 @@ impl<'a> Explaining<'a> {
     }
 
     /// The best shares of a place, as a fault of all its packets, or of some flows.
-    fn fit(&self, place: usize, explained: &[usize]) -> Fit {
+    fn fit(&self, place: usize, explained: &HashSet<usize>) -> Fit {
         let mut loss = [0.0; LOSS_GRID.len()];
         let mut some = [0.0; LOSS_GRID.len()];
         let mut slow = [0.0; SLOW_GRID.len()];
@@ -178,7 +178,7 @@ impl<'a> Explaining<'a> {
         }
     }
 
-    fn explanation(&self, place: usize, fit: Fit, explained: &[usize]) -> Explanation {
+    fn explanation(&self, place: usize, fit: Fit, explained: &HashSet<usize>) -> Explanation {
         let mut cause = Explanation {
             place,
             some_flows: fit.some_flows,

@@ -1,10 +1,9 @@
 //! What hosts' own figures show, whatever happened to their packets.
 
-use super::evidence::SLOT_NS;
 use super::trust::{Against, MOST_LOST, Trust};
 use crate::model::{
     CauseEvidence, CauseKind, CauseSubject, Confidence, NetworkCause, NetworkVerdict, SharedBy,
-    TrafficFigures, UnknownReason, UsualFigures, VerdictSlot, VerdictState,
+    TrafficFigures, UnknownReason, UsualFigures, VERDICT_SLOT_NS, VerdictSlot, VerdictState,
 };
 
 /// The collector misses too much to say anything.
@@ -25,11 +24,7 @@ pub fn behind(trust: &Trust) -> NetworkVerdict {
         ),
     };
     let mut cause = empty_cause(CauseKind::Collector, Vec::new());
-    cause.evidence = vec![CauseEvidence {
-        what: what.to_owned(),
-        value: Some(value),
-        says: says.to_owned(),
-    }];
+    cause.evidence = vec![CauseEvidence::new(what, Some(value), says)];
     NetworkVerdict {
         state: VerdictState::CannotTell,
         causes: vec![cause],
@@ -111,7 +106,7 @@ fn empty_cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause {
         some_flows: false,
         metric: Vec::new(),
         since_ns: 0,
-        since_error_ns: SLOT_NS,
+        since_error_ns: VERDICT_SLOT_NS,
         now: TrafficFigures::default(),
         usual: UsualFigures::default(),
         shared: SharedBy::default(),
@@ -125,17 +120,12 @@ fn empty_cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause {
 fn simple(kind: CauseKind, against: Against, slot: &VerdictSlot, says: &str) -> NetworkCause {
     let mut cause = empty_cause(kind, vec![CauseSubject::Node(against.node)]);
     let slots = u64::from(against.slots);
-    cause.since_ns = slot.end_ns.saturating_sub(slots.max(1) * SLOT_NS);
-    let evidence = |what: &str, value, says: &str| CauseEvidence {
-        what: what.to_owned(),
-        value,
-        says: says.to_owned(),
-    };
-    cause.evidence = vec![evidence("now", Some(against.now), says)];
+    cause.since_ns = slot.end_ns.saturating_sub(slots.max(1) * VERDICT_SLOT_NS);
+    cause.evidence = vec![CauseEvidence::new("now", Some(against.now), says)];
     if against.usual > 0.0 {
         cause
             .evidence
-            .push(evidence("usual", Some(against.usual), "usually"));
+            .push(CauseEvidence::new("usual", Some(against.usual), "usually"));
     }
     cause
 }

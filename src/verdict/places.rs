@@ -9,8 +9,8 @@ use super::place::FaultPlace;
 pub const ALARM: f64 = 28.0;
 pub const RELEASE: f64 = 6.0;
 /// The most that a slot adds, so that one burst is never enough; the most that it takes, and what time takes.
-const MOST: f64 = 8.0;
-const LEAST: f64 = -2.0;
+pub const MOST: f64 = 8.0;
+pub const LEAST: f64 = -2.0;
 const FORGOTTEN: f64 = 0.5;
 /// Slots for which a place is still fed by its last bad slot.
 const FED_SLOTS: u32 = 6;

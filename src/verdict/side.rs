@@ -34,14 +34,6 @@ pub struct Sided {
     pub evidence: Vec<CauseEvidence>,
 }
 
-fn evidence(what: &str, value: Option<f64>, says: &str) -> CauseEvidence {
-    CauseEvidence {
-        what: what.to_owned(),
-        value,
-        says: says.to_owned(),
-    }
-}
-
 /// What is known of a cause's place.
 pub struct Witnesses<'a> {
     pub cells: &'a Cells,
@@ -67,7 +59,7 @@ impl Witnesses<'_> {
             sided.subjects = vec![CauseSubject::Node(node)];
             sided.some_flows = false;
             let says = "latency to it changed by this, and from it by as much the other way";
-            sided.evidence = vec![evidence("clock_shift_ns", Some(shift_ns), says)];
+            sided.evidence = vec![CauseEvidence::new("clock_shift_ns", Some(shift_ns), says)];
             return sided;
         }
         if let Some(node) = place.node() {
@@ -88,14 +80,16 @@ impl Witnesses<'_> {
         if cause.loss > 0.0 {
             let Some(dropped) = self.dropped(node, at) else {
                 let says = "it does not report drops";
-                sided.evidence.push(evidence("host_drops", None, says));
+                sided
+                    .evidence
+                    .push(CauseEvidence::new("host_drops", None, says));
                 return;
             };
             if dropped >= SHARE * lost {
                 let own = [CauseKind::HostDropsOut, CauseKind::HostDropsIn];
                 sided.kind = own[at];
                 sided.subjects = vec![CauseSubject::Node(node)];
-                sided.evidence.push(evidence(
+                sided.evidence.push(CauseEvidence::new(
                     "host_drops",
                     Some(dropped),
                     "it dropped them itself",
@@ -106,7 +100,7 @@ impl Witnesses<'_> {
             let says = "it dropped few of them, or none";
             sided
                 .evidence
-                .push(evidence("host_drops", Some(dropped), says));
+                .push(CauseEvidence::new("host_drops", Some(dropped), says));
             if at == 1 && self.trust.restarted().any(|one| one.node == node) {
                 sided.kind = CauseKind::Restarted;
             }
@@ -123,7 +117,7 @@ impl Witnesses<'_> {
                 let says = "nanoseconds that packets wait in its own queue";
                 sided
                     .evidence
-                    .push(evidence("host_queue_ns", Some(mean_ns), says));
+                    .push(CauseEvidence::new("host_queue_ns", Some(mean_ns), says));
             }
         }
     }
@@ -150,9 +144,11 @@ impl Witnesses<'_> {
             sided.kind = CauseKind::Hop;
             sided.subjects.insert(0, CauseSubject::Node(NodeId(node)));
             let says = "this host, which forwards them, dropped them";
-            sided
-                .evidence
-                .push(evidence("dropped_between", Some(dropped as f64), says));
+            sided.evidence.push(CauseEvidence::new(
+                "dropped_between",
+                Some(dropped as f64),
+                says,
+            ));
             sided.evidence.extend(self.reason(NodeId(node)));
         }
     }
@@ -161,7 +157,7 @@ impl Witnesses<'_> {
     fn reason(&self, node: NodeId) -> Option<CauseEvidence> {
         let mut slots = self.recent.last(self.slots).rev();
         let reason = slots.find_map(|slot| slot.hosts.get(&node.0)?.reason.as_deref())?;
-        Some(evidence("drop_reason", None, reason))
+        Some(CauseEvidence::new("drop_reason", None, reason))
     }
 
     fn lost(&self, cause: &Explanation) -> f64 {

@@ -1,4 +1,4 @@
-//! What is usual for a cell: learned from slots without a fault, and from the same hour of earlier days.
+//! What is usual for a cell: learned from slots without a fault.
 
 use super::likelihood::Border;
 use crate::model::{CellGrowth, LatencyHistogram, LatencyResolution, UsualFigures, UsualOrigin};
@@ -51,8 +51,6 @@ pub struct Usual {
     waiting: Learned,
     filling: Learned,
     bad_slots: u32,
-    /// That of the same hour of earlier days.
-    same_hour: Option<UsualFigures>,
     /// The last hours, as figures.
     last_hours: UsualFigures,
     /// The mean of the last hours.
@@ -82,12 +80,6 @@ pub fn corrected(growth: &CellGrowth) -> LatencyHistogram {
 }
 
 impl Usual {
-    /// Sets what is usual in this hour of the day.
-    pub fn set_same_hour(&mut self, same_hour: Option<UsualFigures>) {
-        self.same_hour = same_hour;
-        self.set_limit();
-    }
-
     /// Learns a slot, or leaves out what was not learned yet because there may be a fault.
     pub fn learn(&mut self, growth: &CellGrowth, latency: &LatencyHistogram, is_suspect: bool) {
         let is_corrected = growth.clocks_ns.is_some();
@@ -157,24 +149,17 @@ impl Usual {
     }
 
     fn set_limit(&mut self) {
-        let known = |one: &UsualFigures| {
-            let slots = match one.of {
-                UsualOrigin::LastHours => self.slots(),
-                _ => u32::MAX,
-            };
-            one.packets >= LEAST_PACKETS
-                && slots >= LEAST_SLOTS
-                && one.is_corrected == self.is_corrected
-                && one.p99_ns > 0
-        };
-        let p99 = [Some(self.last_hours), self.same_hour];
-        let p99 = p99.into_iter().flatten().filter(known);
-        let p99 = p99.map(|one| one.p99_ns as f64).reduce(f64::max);
-        self.limit_ns = p99.map(|ns| ns + (0.25 * ns).max(MORE_NS));
+        let known = &self.last_hours;
+        let is_enough = known.packets >= LEAST_PACKETS
+            && self.slots() >= LEAST_SLOTS
+            && known.is_corrected == self.is_corrected
+            && known.p99_ns > 0;
+        let p99_ns = known.p99_ns as f64;
+        self.limit_ns = is_enough.then(|| p99_ns + (0.25 * p99_ns).max(MORE_NS));
     }
 
     pub fn is_known(&self) -> bool {
-        self.newer.slots + self.older.slots > 0 || self.same_hour.is_some()
+        self.slots() > 0
     }
 
     /// Packets that were learned of, and how many of them were lost.
@@ -200,11 +185,8 @@ impl Usual {
     /// The shares of bad packets above which they are no longer usual; `pool` is the loss of the network.
     pub fn border(&self, pool: f64) -> Border {
         let (sent, lost) = self.learned();
-        let mut loss = (lost as f64 + pool * POOL_PACKETS) / (sent as f64 + POOL_PACKETS);
-        if let Some(known) = self.same_hour {
-            loss = loss.max(known.loss);
-        }
-        let is_young = self.same_hour.is_none() && self.slots() < YOUNG_SLOTS;
+        let loss = (lost as f64 + pool * POOL_PACKETS) / (sent as f64 + POOL_PACKETS);
+        let is_young = self.slots() < YOUNG_SLOTS;
         let times = if is_young { 2.0 } else { 1.0 };
         let above = self.above;
         let slow =
@@ -217,10 +199,7 @@ impl Usual {
 
     /// What is told to people as usual.
     pub fn figures(&self) -> UsualFigures {
-        match self.same_hour {
-            Some(figures) => figures,
-            None => self.last_hours,
-        }
+        self.last_hours
     }
 
     /// The fifth of a hundred latencies, which queues leave alone, and clocks and paths do not, and the mean.

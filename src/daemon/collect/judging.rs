@@ -22,7 +22,7 @@ const MOST_KEPT: usize = 1_000;
 const MOST_WAITING: usize = 6;
 
 /// A slot, and the names of nodes at that time.
-type NamedSlot = (VerdictSlot, Arc<NodeNames>);
+type NamedSlot = (VerdictSlot, NodeNames);
 
 /// Judges slots, one after the other.
 pub struct Judging {
@@ -100,7 +100,7 @@ impl Judging {
         let exporters = hub.ledgers.exporters.health(usize::MAX, now_ns);
         let named = exporters.iter().filter(|one| !one.name_contested);
         let names = named.filter_map(|one| one.node.zip(one.name.clone()));
-        let names = Arc::new(names.collect());
+        let names = names.collect();
         let slot = take_slot(hub, &exporters, now_ns).0;
         self.judge(&(slot, names));
     }
@@ -129,7 +129,7 @@ impl JudgingThread {
     /// Hands on a slot. A thread that hangs misses it; it holds nothing up.
     pub fn judge(&self, slot: VerdictSlot, names: NodeNames) {
         if let Some(slots) = &self.slots {
-            let _ = slots.try_send((slot, Arc::new(names)));
+            let _ = slots.try_send((slot, names));
         }
     }
 }

@@ -54,6 +54,16 @@ pub struct CauseEvidence {
     pub says: String,
 }
 
+impl CauseEvidence {
+    pub fn new(what: &str, value: Option<f64>, says: &str) -> Self {
+        Self {
+            what: what.to_owned(),
+            value,
+            says: says.to_owned(),
+        }
+    }
+}
+
 /// Another explanation.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct OtherCause {
