@@ -18,6 +18,9 @@ const LIKELY: f64 = 5.0;
 /// Explanations that are nearly as likely have the same packets.
 const SAME: f64 = 1e-6;
 
+/// Slots that are together so unlikely in an incident are between two of them.
+const APART: f64 = 12.0;
+
 /// The cause that an explanation is.
 pub fn cause_of(
     explanation: &Explanation,
@@ -88,6 +91,8 @@ fn onset(explanation: &Explanation, witnesses: &Witnesses<'_>) -> u64 {
         tail += said.sum::<f64>().clamp(LEAST, MOST);
         if tail > best {
             (best, since_ns) = (tail, slot.end_ns.saturating_sub(VERDICT_SLOT_NS));
+        } else if tail < best - APART {
+            break;
         }
     }
     since_ns

@@ -10,4 +10,5 @@ mod network;
 mod quiet;
 mod referee;
 mod same;
+mod sequence;
 mod subjects;
