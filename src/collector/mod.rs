@@ -29,6 +29,7 @@ mod mx_join;
 mod mx_pairs;
 mod numbering;
 mod option_hops;
+mod pair_reach;
 mod probe_answers;
 mod received;
 mod receiver;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::pair_reach::ReachGatherer;
 use crate::model::coverage::{CoverageGrowth, TAGGED};
 use crate::model::drop_totals_report::DropSum;
 use crate::model::{
@@ -77,6 +78,7 @@ pub struct SlotGatherer {
     cells: BTreeMap<CellId, CellGrowth>,
     hosts: HashMap<NodeId, HostGrowth>,
     known: HashMap<NodeId, RememberedHost>,
+    reach: ReachGatherer,
     /// Reports received and lost when the present slot began.
     before: (u64, u64),
 }
@@ -249,6 +251,7 @@ impl SlotGatherer {
             end_ns: now_ns - now_ns % VERDICT_SLOT_NS,
             cells,
             hosts: BTreeMap::new(),
+            reach: self.reach.take(grown),
             reports_lost: lost as f64 / (received + lost).max(1) as f64,
         };
         let mut grown = std::mem::take(&mut self.hosts);
@@ -274,6 +277,7 @@ impl SlotGatherer {
             fill(host, grown, reports_drops);
         }
         self.known.retain(|node, _| slot.hosts.contains_key(node));
+        self.reach.retain(&slot.hosts);
         slot
     }
 }

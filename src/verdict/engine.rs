@@ -8,6 +8,7 @@ use super::explain::Explaining;
 use super::host_causes;
 use super::named::{Explanation, is_over};
 use super::places::FaultPlaces;
+use super::reach::Reach;
 use super::recent::{CellInSlot, HostPast, RECENT_SLOTS, Recent};
 use super::side::Witnesses;
 use super::trust::Trust;
@@ -43,6 +44,7 @@ pub struct VerdictEngine {
     places: FaultPlaces,
     recent: Recent,
     trust: Trust,
+    reach: Reach,
     named: Option<NamedCauses>,
     /// Slots since something is suspected.
     alarmed: usize,
@@ -61,6 +63,7 @@ impl VerdictEngine {
             self.cells.forget_idle(&mut self.places);
         }
         self.trust.see(slot);
+        self.reach.see(slot, &self.trust);
         self.cells.see(slot, &mut self.places);
         self.places.begin_slot();
         let left_out = self.trust.unreported();
@@ -126,7 +129,9 @@ impl VerdictEngine {
             self.alarmed = 0;
             return host_causes::behind(&self.trust);
         }
-        let gone = host_causes::gone(&self.trust, slot);
+        let mut gone = host_causes::gone(&self.trust, slot);
+        let unreached = self.reach.causes(slot).into_iter();
+        gone.extend(unreached.filter(|cause| cause.side != CauseSide::Measurement));
         if !gone.is_empty() {
             return NetworkVerdict {
                 state: VerdictState::Degraded,
@@ -234,7 +239,14 @@ impl VerdictEngine {
 
     fn without_cause(&self, slot: &VerdictSlot) -> NetworkVerdict {
         let has_traffic = self.recent.last(6).any(|slot| !slot.cells.is_empty());
-        host_causes::without_cause(&self.trust, slot, has_traffic)
+        let mut verdict = host_causes::without_cause(&self.trust, slot, has_traffic);
+        let unreached = self.reach.causes(slot);
+        if !unreached.is_empty() {
+            verdict.state = VerdictState::Measurement;
+            verdict.cannot_tell.clear();
+            verdict.causes.extend(unreached);
+        }
+        verdict
     }
 
     /// Sets since when it is so, and names causes by it.

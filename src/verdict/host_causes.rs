@@ -95,7 +95,7 @@ pub fn without_cause(trust: &Trust, slot: &VerdictSlot, has_traffic: bool) -> Ne
     verdict
 }
 
-fn empty_cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause {
+pub fn empty_cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause {
     NetworkCause {
         id: String::new(),
         text: String::new(),

@@ -20,6 +20,7 @@ mod likelihood;
 mod named;
 mod place;
 mod places;
+mod reach;
 mod recent;
 mod side;
 mod trust;

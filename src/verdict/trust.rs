@@ -56,6 +56,10 @@ impl LastSlots {
         self.0 = self.0 << 1 | u16::from(is_unusual);
     }
 
+    fn is_now(self) -> bool {
+        self.0 & 1 == 1
+    }
+
     fn is(self, (window, least): (u32, u32)) -> bool {
         (self.0 & ((1 << window) - 1)).count_ones() >= least
     }
@@ -204,9 +208,7 @@ impl Trust {
     pub fn thin(&self) -> impl Iterator<Item = Against> {
         self.found(|host| {
             let usual = host.covered.known().unwrap_or(0.0);
-            host.thin
-                .is(THIN)
-                .then_some((host.last_covered, usual, THIN.1))
+            (host.thin.is(THIN) && host.thin.is_now()).then_some((host.last_covered, usual, THIN.1))
         })
     }
 

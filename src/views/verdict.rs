@@ -7,10 +7,10 @@ use super::digits::{Grouped, Nanoseconds};
 use super::moment::moment;
 use super::verdict_commands::commands;
 use super::verdict_places::{place, so};
-use super::verdict_subjects::{Called, percent};
+use super::verdict_subjects::{Called, percent, subject_text};
 use crate::model::{
-    CauseKind, CauseMetric, CauseSide, NetworkCause, NetworkVerdict, UnknownReason, UsualOrigin,
-    VerdictState,
+    CauseKind, CauseMetric, CauseSide, CauseSubject, NetworkCause, NetworkVerdict, UnknownReason,
+    UsualOrigin, VerdictState,
 };
 
 /// Sets the sentences of a verdict and of its causes.
@@ -89,6 +89,11 @@ fn cause_text(cause: &NetworkCause, called: Called<'_>) -> String {
             "{node} sends nothing that is measured and reports nothing {since}: it is down or cut off, or hostint was \
              stopped there"
         ),
+        CauseKind::Unreached => format!(
+            "{} {since}: {}",
+            unreached(cause, called),
+            why_unreached(cause)
+        ),
         CauseKind::Silent => {
             format!("{node} reports nothing {since}, but sends: what goes to it is not judged")
         }
@@ -126,6 +131,40 @@ fn cause_text(cause: &NetworkCause, called: Called<'_>) -> String {
             so(cause, called)
         ),
     }
+}
+
+/// `db-7 and the other hosts do not reach each other`.
+fn unreached(cause: &NetworkCause, called: Called<'_>) -> String {
+    let text = |subject: &CauseSubject| subject_text(subject, called);
+    let is_measured = cause.side != CauseSide::Measurement;
+    match (&cause.subjects[..], is_measured) {
+        ([one, other], true) => {
+            format!("{} and {} do not reach each other", text(one), text(other))
+        }
+        ([one], true) => format!("{} and the other hosts do not reach each other", text(one)),
+        ([one, other], false) => {
+            format!(
+                "packets between {} and {} are no longer measured",
+                text(one),
+                text(other)
+            )
+        }
+        ([one], false) => format!(
+            "packets between {} and others are no longer measured",
+            text(one)
+        ),
+        (_, true) => "no two hosts reach each other".to_owned(),
+        (_, false) => "nothing is measured between hosts any more".to_owned(),
+    }
+}
+
+fn why_unreached(cause: &NetworkCause) -> String {
+    let pairs = counted(cause.shared.bad, "pair", "pairs");
+    let why = match cause.side {
+        CauseSide::Measurement => "the path is cut, or the sink was stopped",
+        _ => "the path is cut, or a firewall or a new lease key stops hostint's own packets",
+    };
+    format!("hostint's questions get no answer in {pairs}, though the hosts report; {why}")
 }
 
 /// `2.1 % lost (usual 0.001 %)`, or how slow.

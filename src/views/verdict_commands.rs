@@ -20,8 +20,10 @@ pub fn commands(cause: &NetworkCause, called: Called<'_>) -> Vec<String> {
         }
         CauseKind::HostQueue => vec![format!("hostint history queues --node {node}")],
         CauseKind::Clock => vec![format!("on {node}: chronyc tracking")],
-        CauseKind::Silent | CauseKind::Gone => vec![format!("on {node}: hostint doctor")],
-        CauseKind::Coverage => vec!["hostint history coverage".to_owned()],
+        CauseKind::Silent | CauseKind::Gone | CauseKind::Unreached if !node.is_empty() => {
+            vec![format!("on {node}: hostint doctor")]
+        }
+        CauseKind::Coverage | CauseKind::Unreached => vec!["hostint history coverage".to_owned()],
         CauseKind::Receiver | CauseKind::ReadsLate => {
             vec![format!("hostint history tcp --node {node}")]
         }

@@ -147,6 +147,13 @@ fn answers(line: &Line, subject: &Subject) -> Vec<Answer> {
         "zone-out" => one(LabelOut, zone, all),
         "zone-in" => one(LabelIn, zone, all),
         "everywhere" => one(Everywhere, Vec::new(), all),
+        "cut-host" => one(Unreached, host, all),
+        "cut-rack" => one(Unreached, rack, all),
+        "cut-pair" => one(
+            Unreached,
+            vec![node(subject.host), node(subject.other_host)],
+            all,
+        ),
         "class" => one(Class, vec![class], all),
         "class-in" => one(ClassIn, class_at, all),
         "class-out" => one(ClassOut, class_at, all),

@@ -141,7 +141,7 @@ fn subject(line: &Line, network: &InventedNetwork, draws: &mut Draws) -> Subject
         "longer" | "between" => {
             (subject.rack, subject.other_rack) = subjects::racks(network, draws);
         }
-        "pair" => (subject.host, subject.other_host) = subjects::pair(network, draws),
+        "pair" | "cut-pair" => (subject.host, subject.other_host) = subjects::pair(network, draws),
         "class-in" | "class-out" => {
             let is_out = line.kind == "class-out";
             (subject.host, subject.class) = subjects::class_at(network, is_out, draws);
@@ -211,6 +211,10 @@ impl Blow<'_> {
             "class" => cell.class == subject.class,
             "class-in" => cell.class == subject.class && cell.sink == host,
             "class-out" => cell.class == subject.class && cell.source == host,
+            "cut-host" => [cell.source, cell.sink].contains(&host),
+            "cut-rack" => (rack(cell.source) == subject.rack) != (rack(cell.sink) == subject.rack),
+            "cut-pair" => [(cell.source, cell.sink), (cell.sink, cell.source)]
+                .contains(&(host, subject.other_host)),
             "pair" => (cell.source, cell.sink) == (host, subject.other_host),
             "longer" | "between" => {
                 (rack(cell.source), rack(cell.sink)) == (subject.rack, subject.other_rack)
@@ -218,6 +222,7 @@ impl Blow<'_> {
             _ => false,
         };
         for at in network.cells_that(is_in) {
+            harm.cut[at] = kind.starts_with("cut");
             harm.loss[at] = self.figures.or("loss", 0.0) * self.on;
             harm.wait[at] = self.wait();
             harm.longer_ns[at] = self.figures.or("shift", 0.0) as i64;

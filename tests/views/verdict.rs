@@ -18,6 +18,8 @@ fn rack(value: &str) -> CauseSubject {
 }
 
 const SINCE: &str = "since 2026-05-26 09:40:00 UTC";
+const UNANSWERED: &str = "hostint's questions get no answer in 14 pairs, though the hosts report; the path is cut, or a \
+                          firewall or a new lease key stops hostint's own packets";
 
 #[test]
 fn each_kind_of_cause_has_its_sentence() {
@@ -163,6 +165,30 @@ fn each_kind_of_cause_has_its_sentence() {
                 "h7 sends nothing that is measured and reports nothing {SINCE}: it is down or cut off, or hostint was stopped there"
             ),
         ),
+        (
+            Unreached,
+            vec![node(7)],
+            vec![],
+            format!("h7 and the other hosts do not reach each other {SINCE}: {UNANSWERED}"),
+        ),
+        (
+            Unreached,
+            vec![rack("r7")],
+            vec![],
+            format!("rack r7 and the other hosts do not reach each other {SINCE}: {UNANSWERED}"),
+        ),
+        (
+            Unreached,
+            vec![node(1), node(7)],
+            vec![],
+            format!("h1 and h7 do not reach each other {SINCE}: {UNANSWERED}"),
+        ),
+        (
+            Unreached,
+            vec![],
+            vec![],
+            format!("no two hosts reach each other {SINCE}: {UNANSWERED}"),
+        ),
     ];
     for (kind, subjects, evidence, expected) in cases {
         let mut one = cause(kind, subjects);
@@ -171,6 +197,19 @@ fn each_kind_of_cause_has_its_sentence() {
         assert_eq!(said.text, format!("degraded: {expected}"));
         assert_eq!(said.causes[0].text, expected);
     }
+}
+
+/// To a host that only sends, a stopped sink looks like a path that is cut.
+#[test]
+fn what_may_be_a_stopped_sink_is_no_fault_of_the_network() {
+    let mut one_way = cause(CauseKind::Unreached, vec![node(1), node(7)]);
+    one_way.side = CauseSide::Measurement;
+    let said = verdict(VerdictState::Measurement, vec![one_way], Vec::new());
+    let expected = format!(
+        "measurement: packets between h1 and h7 are no longer measured {SINCE}: hostint's questions get no answer in 14 \
+         pairs, though the hosts report; the path is cut, or the sink was stopped"
+    );
+    assert_eq!(said.text, expected);
 }
 
 #[test]
@@ -245,7 +284,7 @@ lost        10,412 of 495,120 packets; usual would be 5
 shared by   41 of 41 pairs and classes there
 evidence    it dropped few of them, or none: 0
 evidence    NETFILTER_DROP at nft_do_chain
-confidence  sure: the next explanation (label-in) is e^-42 as likely
+confidence  sure: label-in, the next explanation, is far less likely
 next        hostint history flows --sink h7
 before that (UTC)
   2026-05-26 08:53:20 to 09:40:00  healthy

@@ -12,6 +12,9 @@ pub const COVERAGE_SCHEMA: &str = "hostint.coverage/1";
 /// The name of packets that the source tagged.
 pub const TAGGED: &str = "tagged";
 
+/// Why packets were not tagged: the sink granted no lease, or did not answer.
+pub const NO_LEASE: &str = "no_lease";
+
 /// Why tagged packets were not measured: no sink told of them in time. They were lost, and nothing behind them showed it;
 /// or the sink does not report.
 pub const NO_SINK_TOLD: &str = "no_sink_told";
@@ -51,7 +54,7 @@ const OF_SOURCE: [(u8, &str); 20] = [
     (16, "no_checksum_state"),
     (17, "cannot_resize"),
     (18, "undone"),
-    (21, "no_lease"),
+    (21, NO_LEASE),
     (24, "not_sampled"),
     (25, "began_before_lease"),
     (27, "unproved"),

@@ -16,6 +16,8 @@ pub enum CauseKind {
     HostQueue,
     /// A host that neither sends nor reports.
     Gone,
+    /// A host, hosts with the same label, or a pair, that no other host reaches, or only hosts on the same side.
+    Unreached,
     /// Hosts with the same label, such as a rack, from others, and to others.
     LabelIn,
     LabelOut,
@@ -69,13 +71,14 @@ impl CauseSide {
 
 impl CauseKind {
     /// All kinds, with their names in JSON.
-    pub const EACH: [(Self, &'static str); 22] = [
+    pub const EACH: [(Self, &'static str); 23] = [
         (Self::HostIn, "host-in"),
         (Self::HostOut, "host-out"),
         (Self::HostDropsIn, "host-drops-in"),
         (Self::HostDropsOut, "host-drops-out"),
         (Self::HostQueue, "host-queue"),
         (Self::Gone, "gone"),
+        (Self::Unreached, "unreached"),
         (Self::LabelIn, "label-in"),
         (Self::LabelOut, "label-out"),
         (Self::Between, "between"),

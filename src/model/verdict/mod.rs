@@ -3,6 +3,7 @@
 mod cause_kind;
 mod network_cause;
 mod network_verdict;
+mod pair_reach;
 mod usual_figures;
 mod verdict_slot;
 
@@ -13,6 +14,7 @@ pub use network_cause::{
 pub use network_verdict::{
     FirstCause, JudgedTraffic, NetworkVerdict, PastVerdict, UnknownReason, VerdictState,
 };
+pub use pair_reach::{NodePair, PairReach};
 pub use usual_figures::{TrafficFigures, UsualFigures, UsualOrigin};
 pub use verdict_slot::{
     CellCounts, CellGrowth, CellId, FLOW_PARTS, HostInSlot, VERDICT_SLOT_NS, VerdictSlot,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{LatencyHistogram, NodeId};
+use crate::model::{LatencyHistogram, NodeId, NodePair, PairReach};
 
 /// The length of a slot, ns.
 pub const VERDICT_SLOT_NS: u64 = 10_000_000_000;
@@ -79,6 +79,8 @@ pub struct VerdictSlot {
     /// The cells with packets.
     pub cells: BTreeMap<CellId, CellGrowth>,
     pub hosts: BTreeMap<NodeId, HostInSlot>,
+    /// The pairs of hosts with packets to each other, that were measured before.
+    pub reach: BTreeMap<NodePair, PairReach>,
     /// The share of reports that were lost on the way to the collector, or by it.
     pub reports_lost: f64,
 }

@@ -34,6 +34,8 @@ pub struct Harm {
     pub lossy_parts: Vec<u16>,
     pub wait: Vec<Wait>,
     pub longer_ns: Vec<i64>,
+    /// Nothing arrives, so that leases end, and packets are sent without a tag.
+    pub cut: Vec<bool>,
     /// By link.
     pub link_loss: Vec<f64>,
     pub link_wait: Vec<Wait>,
@@ -52,6 +54,7 @@ impl Harm {
             lossy_parts: vec![u16::MAX; cells],
             wait: vec![(0.0, 0.0); cells],
             longer_ns: vec![0; cells],
+            cut: vec![false; cells],
             link_loss: vec![0.0; links],
             link_wait: vec![(0.0, 0.0); links],
             hosts: vec![HostHarm::default(); network.hosts.len()],

@@ -1,8 +1,10 @@
 //! An invented network in operation: each slot is drawn as its hosts would report it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hostint::model::{CellCounts, CellGrowth, CellId, HostInSlot, NodeId, VerdictSlot};
+use hostint::model::{
+    CellCounts, CellGrowth, CellId, HostInSlot, NodeId, NodePair, PairReach, VerdictSlot,
+};
 
 use super::harm::Wait;
 use super::latency::{LatencyCounts, LatencyTable};
@@ -109,7 +111,7 @@ impl InventedWorld {
         let mut cells = BTreeMap::new();
         for at in 0..self.network.cells.len() {
             let sink = self.network.cells[at].sink;
-            let Some((id, growth)) = self.cell(at, harm) else {
+            let Some((id, growth)) = self.cell(at, harm).filter(|_| !harm.cut[at]) else {
                 continue;
             };
             match (harm.hosts[sink].silent, missing[sink]) {
@@ -119,15 +121,17 @@ impl InventedWorld {
             }
         }
         self.catch_up(&missing, harm, &mut cells);
-        let hosts = (0..missing.len())
+        let hosts: BTreeMap<_, _> = (0..missing.len())
             .map(|at| (Self::node(at), self.host(at, missing[at], harm)))
             .collect();
+        let reach = self.reach(&hosts, harm);
         self.slot += 1;
         let lost = missing.iter().filter(|one| **one).count();
         VerdictSlot {
             end_ns: self.begins_ns(self.slot),
             cells,
             hosts,
+            reach,
             reports_lost: lost as f64 / missing.len() as f64,
         }
     }
@@ -149,6 +153,29 @@ impl InventedWorld {
         self.unreported = stay;
         come.into_iter()
             .for_each(|(id, growth)| add(cells, id, growth));
+    }
+
+    /// What sources report of their leases.
+    fn reach(
+        &self,
+        hosts: &BTreeMap<NodeId, HostInSlot>,
+        harm: &Harm,
+    ) -> BTreeMap<NodePair, PairReach> {
+        let mut reach = BTreeMap::<NodePair, (PairReach, BTreeSet<NodeId>)>::new();
+        for (at, cell) in self.network.cells.iter().enumerate() {
+            let [source, sink] = [cell.source, cell.sink].map(Self::node);
+            if hosts[&source].covered.is_none() {
+                continue;
+            }
+            let pair = reach.entry(NodePair::of(source, sink)).or_default();
+            pair.0.reached |= !harm.cut[at] && !harm.hosts[cell.sink].gone;
+            pair.1.insert(source);
+        }
+        let known = reach.into_iter().map(|(pair, (mut known, sources))| {
+            known.both_ways = sources.len() == 2;
+            (pair, known)
+        });
+        known.collect()
     }
 
     fn steer(&mut self) {
