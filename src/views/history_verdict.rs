@@ -130,17 +130,17 @@ fn confidence_text(cause: &NetworkCause) -> String {
     let word = match cause.confidence {
         Confidence::Sure => "sure",
         Confidence::Likely => "likely",
-        Confidence::OneOf => "one of several",
+        Confidence::OneOf => "not sure",
     };
     let Some(next) = cause.instead_of.first() else {
         return word.to_owned();
     };
     let name = next.kind.name();
     match next.same_packets {
-        true => format!("{word}: {name} has the same packets"),
-        false => format!(
-            "{word}: the next explanation ({name}) is e^-{:.0} as likely",
-            next.log_likelihood_less.max(0.0)
-        ),
+        true => format!("{word}: {name} would look the same"),
+        false if cause.confidence == Confidence::OneOf => {
+            format!("{word}: {name} explains it nearly as well")
+        }
+        false => format!("{word}: {name}, the next explanation, is far less likely"),
     }
 }

@@ -20,7 +20,7 @@ const STATES = {
   "cannot-tell": ["?", "Cannot tell"],
 };
 
-const CONFIDENCE = { sure: "sure", likely: "likely", "one-of": "one of several" };
+const CONFIDENCE = { sure: "sure", likely: "likely", "one-of": "not sure" };
 
 // Where a cause can be seen: the pair, or all flows of a host.
 function place(cause) {
