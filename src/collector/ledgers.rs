@@ -13,7 +13,13 @@ use super::mx_join::MxJoin;
 use super::option_hops::OptionHops;
 use super::segments::Segments;
 use super::slot_gatherer::SlotGatherer;
-use crate::model::{Arrival, Body, Measured, PairTraffic, Report, SummarySubject};
+use crate::model::coverage::CoverageGrowth;
+use crate::model::{
+    Arrival, Body, ExporterHealth, Measured, PairTraffic, Report, SummarySubject, VerdictSlot,
+};
+
+/// The most sums of coverage that are kept each ten seconds: those with most packets.
+const MOST_KEPT: usize = 1_000;
 
 /// A ledger for each subject of reports.
 #[derive(Debug, Default)]
@@ -68,5 +74,18 @@ impl Ledgers {
             self.traffic.add(pair, class.as_deref(), measured);
         }
         self.slot.add_summary(summary, class, measured);
+    }
+
+    /// Ends the slot of ten seconds. The coverage that it has is for the history, too.
+    pub fn take_slot(
+        &mut self,
+        now_ns: u64,
+        exporters: &[ExporterHealth],
+    ) -> (VerdictSlot, Vec<CoverageGrowth>) {
+        let grown = self.coverage.take_growth(MOST_KEPT);
+        let sums = self.exporters.counts();
+        let reports = (sums.reports, sums.numbers.lost);
+        let slot = self.slot.take(now_ns, exporters, &grown, reports);
+        (slot, grown)
     }
 }

@@ -7,13 +7,12 @@ use hostint::collector::capture::Capture;
 use hostint::collector::{ReportHub, ReportNews, ReportTaker, datagram};
 use hostint::model::*;
 use hostint::os::clock::realtime_ns;
-use hostint_testing::invented::{
-    ClockReports, InventedClock, InventedReports, InventedWorld, capture, flow,
-};
+use hostint_testing::invented::{ClockReports, InventedReports, InventedWorld, capture, flow};
 
 use super::figures::{Line, table};
 use super::incident::{BEGIN, Incident};
 use super::incidents::chosen;
+use super::referee::Slot;
 
 /// What each cell, each part of it and each host counted.
 #[derive(Debug, Default, PartialEq)]
@@ -31,11 +30,8 @@ struct Taken {
     corrected: ClockSums,
 }
 
-/// A slot, and the clocks in it.
-type ClockedSlot = (VerdictSlot, BTreeMap<NodeId, InventedClock>);
-
 /// The slots of an incident, of this day, from shortly before it on.
-fn slots(line: &Line, seed: u64, midnight_ns: Option<u64>) -> Vec<ClockedSlot> {
+fn slots(line: &Line, seed: u64, midnight_ns: Option<u64>) -> Vec<Slot> {
     let (network, incident) = Incident::new(line.clone(), seed);
     let mut world = InventedWorld::new(network, seed + 77, 10);
     if let Some(midnight_ns) = midnight_ns {
@@ -50,7 +46,7 @@ fn slots(line: &Line, seed: u64, midnight_ns: Option<u64>) -> Vec<ClockedSlot> {
 }
 
 /// The reports of an incident, as a capture of what its collector receives.
-fn capture_of(slots: &[ClockedSlot]) -> Vec<u8> {
+fn capture_of(slots: &[Slot]) -> Vec<u8> {
     let (mut reports, mut clocks) = (InventedReports::default(), ClockReports::default());
     let mut datagrams = Vec::new();
     for (slot, known) in slots {
@@ -158,7 +154,7 @@ fn read(file: &[u8]) -> ReportHub<Taken> {
 }
 
 /// The packets between hosts whose clocks are known, and their true mean latency.
-fn true_latency(slots: &[ClockedSlot]) -> (u64, i64) {
+fn true_latency(slots: &[Slot]) -> (u64, i64) {
     let (mut packets, mut sum) = (0, 0);
     for (id, growth, clocks) in slots.iter().flat_map(|(slot, clocks)| {
         slot.cells

@@ -2,10 +2,11 @@
 //!
 //! `cargo test --test verdict incidents -- --nocapture` prints the table; `HOSTINT_CASES="flaps,drops-in"` chooses.
 
+use hostint::verdict::VerdictEngine;
 use hostint_testing::random::env_number;
 
 use super::figures::{Line, table};
-use super::referee::{Score, scores};
+use super::referee::{Judge, Score, scores};
 
 /// Without HOSTINT_LONG, one of this number of cases is judged, of networks with at most this number of hosts.
 const ONE_OF: usize = 5;
@@ -14,7 +15,7 @@ const FEW_HOSTS: usize = 24;
 /// The seeds of both sets.
 const SETS: [u64; 2] = [100, 40_000];
 
-fn is_long() -> bool {
+pub fn is_long() -> bool {
     env_number("HOSTINT_LONG", 0) > 0
 }
 
@@ -63,8 +64,8 @@ fn share<'a>(
 }
 
 /// The shares of a set: right, first words right; of those that are right, said soon, and with their beginning; no false words.
-fn judge(first_seed: u64) -> [f64; 5] {
-    let scores = scores(&chosen(), first_seed);
+pub fn judge<J: Judge>(lines: &[Line], first_seed: u64) -> [f64; 5] {
+    let scores = scores::<J>(lines, first_seed);
     println!(
         "{:72} {:>6} {:>5} {:>5} {:>6} {:>6} {:>5}  said",
         "case", "seed", "right", "first", "after", "onset", "false"
@@ -86,7 +87,7 @@ fn judge(first_seed: u64) -> [f64; 5] {
 
 #[test]
 fn the_cause_is_named_in_the_first_set() {
-    let [right, ..] = judge(SETS[0]);
+    let [right, ..] = judge::<VerdictEngine>(&chosen(), SETS[0]);
     assert!(right >= 95.0, "right: {right} %");
 }
 
@@ -96,6 +97,6 @@ fn the_cause_is_named_in_the_second_set() {
     if !is_long() {
         return;
     }
-    let [right, ..] = judge(SETS[1]);
+    let [right, ..] = judge::<VerdictEngine>(&chosen(), SETS[1]);
     assert!(right >= 95.0, "right: {right} %");
 }

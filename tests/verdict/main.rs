@@ -1,6 +1,7 @@
 //! The verdict: whether loss or delay is the network's, where, and since when, in incidents of an invented network.
 
 mod bounds;
+mod by_wire;
 mod capture;
 mod expected;
 mod figures;

@@ -1,12 +1,12 @@
 //! Runs an incident, and scores what was said of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hostint::model::{NetworkVerdict, VerdictState};
+use hostint::model::{NetworkVerdict, NodeId, VerdictSlot, VerdictState};
 use hostint::verdict::VerdictEngine;
-use hostint_testing::invented::{InventedWorld, SLOT_S};
+use hostint_testing::invented::{InventedClock, InventedWorld, SLOT_S};
 
 use super::expected::Words;
 use super::figures::Line;
@@ -52,14 +52,31 @@ pub struct Run {
     pub began_ns: u64,
 }
 
-pub fn run(line: &Line, seed: u64) -> Run {
+/// A slot, and the clocks in it.
+pub type Slot = (VerdictSlot, BTreeMap<NodeId, InventedClock>);
+
+/// Who is shown each slot, and says what it is.
+pub trait Judge: Default {
+    fn judge(&mut self, slot: Slot) -> NetworkVerdict;
+}
+
+/// The slots as they are.
+impl Judge for VerdictEngine {
+    fn judge(&mut self, (slot, _): Slot) -> NetworkVerdict {
+        self.slot(&slot)
+    }
+}
+
+fn run<J: Judge>(line: &Line, seed: u64) -> Run {
     let (network, incident) = Incident::new(line.clone(), seed);
     let mut world = InventedWorld::new(network, seed + 77, 10);
     let began_ns = world.begins_ns(0) + (incident.begins_s() * 1e9) as u64;
-    let mut engine = VerdictEngine::default();
+    let mut judge = J::default();
     let verdicts = (0..incident.end + AFTER).map(|number| {
         let harm = incident.harm(&world.network, number);
-        engine.slot(&world.slot(&harm))
+        let slot = world.slot(&harm);
+        let clocks = world.clocks(&harm);
+        judge.judge((slot, clocks))
     });
     Run {
         verdicts: verdicts.collect(),
@@ -174,7 +191,7 @@ impl Run {
 }
 
 /// Runs all lines, each with a seed of its own, as many at a time as there are processors.
-pub fn scores(lines: &[Line], first_seed: u64) -> Vec<Score> {
+pub fn scores<J: Judge>(lines: &[Line], first_seed: u64) -> Vec<Score> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
@@ -185,7 +202,7 @@ pub fn scores(lines: &[Line], first_seed: u64) -> Vec<Score> {
                 return;
             };
             let seed = first_seed + 13 * at as u64;
-            let score = run(line, seed).score(seed);
+            let score = run::<J>(line, seed).score(seed);
             found.lock().unwrap().push((at, score));
         }
     };

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::collector::Collector;
-use super::judging::take_slot;
 use super::publish::hosts_of;
 use super::wall;
 use crate::daemon::duty::Duty;
@@ -17,7 +16,7 @@ impl EndSlots {
     fn end(collector: &mut Collector, now_ns: u64) {
         let exporters = collector.exporters(usize::MAX);
         let names = collector.names_of(&exporters);
-        let (slot, grown) = take_slot(&mut collector.hub, &exporters, now_ns);
+        let (slot, grown) = (collector.hub.ledgers).take_slot(now_ns, &exporters);
         collector.judge.judge(slot, names);
         if let Some(history) = &collector.hub.taker.history {
             history.see_hosts(hosts_of(exporters));

@@ -8,15 +8,11 @@ use std::time::Instant;
 
 use super::board::Board;
 use super::takers::Hub;
-use crate::model::coverage::CoverageGrowth;
-use crate::model::{ExporterHealth, FirstCause, NodeId, NodeNames, VerdictSlot, VerdictState};
+use crate::model::{FirstCause, NodeId, NodeNames, VerdictSlot, VerdictState};
 use crate::os::log;
 use crate::store::StoreKeeper;
 use crate::verdict::VerdictEngine;
 use crate::views::verdict::put_words;
-
-/// The most sums of coverage that are kept each ten seconds: those with most packets.
-const MOST_KEPT: usize = 1_000;
 
 /// Slots that wait. One more is left out: the thread hangs.
 const MOST_WAITING: usize = 6;
@@ -101,22 +97,9 @@ impl Judging {
         let named = exporters.iter().filter(|one| !one.name_contested);
         let names = named.filter_map(|one| one.node.zip(one.name.clone()));
         let names = names.collect();
-        let slot = take_slot(hub, &exporters, now_ns).0;
+        let slot = hub.ledgers.take_slot(now_ns, &exporters).0;
         self.judge(&(slot, names));
     }
-}
-
-/// Ends the present slot. The coverage that it has is for the history, too.
-pub fn take_slot(
-    hub: &mut Hub,
-    exporters: &[ExporterHealth],
-    now_ns: u64,
-) -> (VerdictSlot, Vec<CoverageGrowth>) {
-    let grown = hub.ledgers.coverage.take_growth(MOST_KEPT);
-    let sums = hub.ledgers.exporters.counts();
-    let reports = (sums.reports, sums.numbers.lost);
-    let slot = hub.ledgers.slot.take(now_ns, exporters, &grown, reports);
-    (slot, grown)
 }
 
 /// The thread that judges.

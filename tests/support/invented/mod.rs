@@ -1,6 +1,7 @@
 //! An invented data centre, and what a collector would know of each ten seconds of it: slots as the verdict judges them.
 
 mod draws;
+mod ends;
 mod evidence;
 mod harm;
 mod latency;

@@ -11,12 +11,15 @@ use hostint::wire::{
 };
 
 use super::SLOT_NS;
+use super::ends::EndReports;
 
 /// Totals that changed are sent again this number of times.
 const REPEATED: u64 = 2;
 const PACKET_BYTES: u64 = 400;
 /// The reason of packets that are not measured: the sink granted no lease.
 const NO_LEASE: u8 = 21;
+/// Packets of a class in a slot for which there is no lease.
+const UNMEASURED: u64 = 100;
 /// Ports of flows by class, for a collector whose classes know them.
 pub const CLASS_PORTS: [(Option<&str>, u16); 3] =
     [(None, 443), (Some("storage"), 3260), (Some("voice"), 5060)];
@@ -39,8 +42,12 @@ pub struct InventedReports {
     groups: BTreeMap<CellId, Totals>,
     flows: BTreeMap<(CellId, usize), Totals>,
     dropped: BTreeMap<NodeId, (u64, [u64; 2])>,
-    missed: BTreeMap<CellId, u64>,
+    /// What sources tagged, and what they did not.
+    covered: BTreeMap<CellId, [u64; 2]>,
     numbers: BTreeMap<NodeId, u32>,
+    /// The numbers of reports about connections, which are counted apart.
+    connections: BTreeMap<NodeId, u32>,
+    ends: EndReports,
     /// Since when hosts count, ns since the Unix epoch.
     epochs: BTreeMap<NodeId, u64>,
     slot: u64,
@@ -51,14 +58,19 @@ pub fn address(node: NodeId) -> Ipv4Addr {
     Ipv4Addr::from(0x0a00_0000 | node.0)
 }
 
+/// The port of a class's flows.
+pub fn port_of(class: Option<&str>) -> u16 {
+    let known = CLASS_PORTS.iter().find(|one| one.0 == class);
+    known.map_or(443, |one| one.1)
+}
+
 /// The flow of a cell whose packets are those of a part.
 pub fn flow(id: &CellId, part: usize) -> FlowKey {
-    let class = CLASS_PORTS.iter().find(|one| one.0 == id.class.as_deref());
     FlowKey {
         src: address(id.source).into(),
         dst: address(id.sink).into(),
         sport: 40_000 + part as u16,
-        dport: class.map_or(443, |one| one.1),
+        dport: port_of(id.class.as_deref()),
         protocol: 6,
         vlans: Vlans::NONE,
     }
@@ -103,9 +115,11 @@ impl InventedReports {
         self.epochs.insert(node, now_ns);
         self.groups.retain(|id, _| id.sink != node);
         self.flows.retain(|(id, _), _| id.sink != node);
-        self.missed.retain(|id, _| id.source != node);
+        self.covered.retain(|id, _| id.source != node);
         self.dropped.insert(node, (now_ns, [0; 2]));
         self.numbers.insert(node, 0);
+        self.connections.insert(node, 0);
+        self.ends.begin(node);
     }
 
     fn count(&mut self, slot: &VerdictSlot) {
@@ -141,7 +155,15 @@ impl InventedReports {
             let covered = slot.hosts.get(&id.source).and_then(|host| host.covered);
             let covered = covered.unwrap_or(1.0).max(0.01);
             let missed = growth.counts.sent as f64 * (1.0 / covered - 1.0);
-            *self.missed.entry(id.clone()).or_default() += missed.round() as u64;
+            let [tagged, not] = self.covered.entry(id.clone()).or_default();
+            *tagged += growth.counts.sent;
+            *not += missed.round() as u64;
+        }
+        for (id, [_, not]) in &mut self.covered {
+            let reach = slot.reach.get(&NodePair::of(id.source, id.sink));
+            if reach.is_some_and(|reach| !reach.reached) {
+                *not += UNMEASURED;
+            }
         }
         for (node, host) in &slot.hosts {
             if let (Some(more), Some((_, sum))) = (host.dropped, self.dropped.get_mut(node)) {
@@ -194,6 +216,12 @@ impl InventedReports {
         if let (Some(_), Some(dropped)) = (host.dropped, self.dropped.get(&node)) {
             datagrams.extend(drops(node, *dropped, host, time_s));
         }
+        let epoch_ns = self.epochs.get(&node).copied().unwrap_or_default();
+        let number = self.connections.entry(node).or_default();
+        datagrams.extend(
+            self.ends
+                .slot((node, host), (epoch_ns, slot.end_ns), number),
+        );
         if host.covered.is_some() {
             datagrams.extend(self.coverage(node, time_s));
         }
@@ -201,19 +229,18 @@ impl InventedReports {
     }
 
     fn coverage(&self, node: NodeId, time_s: u32) -> Vec<Vec<u8>> {
-        let missed = self
-            .missed
-            .iter()
-            .filter(|(id, count)| id.source == node && **count > 0);
-        let missed = missed.map(|(id, packets)| {
-            let volume = Volume {
-                packets: *packets,
+        let own = self.covered.iter().filter(|(id, _)| id.source == node);
+        let missed = own.map(|(id, counts)| {
+            let reasons = [MissedReason::TAGGED, MissedReason::Source(NO_LEASE)];
+            let volume = |packets: u64| Volume {
+                packets,
                 bytes: Some(packets * PACKET_BYTES),
             };
+            let by_reason = reasons.into_iter().zip(counts.map(volume));
             MissedPackets {
                 other: PairEnd::ToSink(Some(id.sink)),
                 class: id.class.as_deref().map(str::to_owned),
-                by_reason: [(MissedReason::Source(NO_LEASE), volume)].into(),
+                by_reason: by_reason.filter(|(_, volume)| volume.packets > 0).collect(),
             }
         });
         let report = CoverageReport {
