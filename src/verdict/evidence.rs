@@ -19,7 +19,7 @@ const LIKELY: f64 = 5.0;
 const SAME: f64 = 1e-6;
 
 /// Slots that are together so unlikely in an incident are between two of them.
-const APART: f64 = 12.0;
+const APART: f64 = 10.0;
 
 /// The cause that an explanation is.
 pub fn cause_of(
@@ -91,7 +91,7 @@ fn onset(explanation: &Explanation, witnesses: &Witnesses<'_>) -> u64 {
         tail += said.sum::<f64>().clamp(LEAST, MOST);
         if tail > best {
             (best, since_ns) = (tail, slot.end_ns.saturating_sub(VERDICT_SLOT_NS));
-        } else if tail < best - APART {
+        } else if tail <= best - APART {
             break;
         }
     }
