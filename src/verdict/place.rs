@@ -24,7 +24,9 @@ impl FaultPlace {
     pub fn penalty(&self) -> f64 {
         match self.kind {
             CauseKind::LabelIn | CauseKind::LabelOut => 1.0,
-            CauseKind::Class | CauseKind::Everywhere => 2.0,
+            CauseKind::Class => 2.0,
+            // If no packets stay in a rack, both have the same ones.
+            CauseKind::Everywhere => 2.0 + 0.5 * self.subjects.len() as f64,
             CauseKind::Between | CauseKind::ClassIn | CauseKind::ClassOut => 5.0,
             CauseKind::Pair => 6.0,
             _ => 0.0,
@@ -83,13 +85,20 @@ pub fn places_of(cell: &CellId, labels: &Labels) -> Vec<FaultPlace> {
             FaultPlace::new(CauseKind::ClassOut, [class, source]),
         ]);
     }
+    places.push(FaultPlace::new(CauseKind::Everywhere, []));
     let ends = [cell.source, cell.sink].map(|node| labels.get(&node));
     let [Some(from), Some(to)] = ends else {
-        places.push(FaultPlace::new(CauseKind::Everywhere, []));
         return places;
     };
-    if from.get(RACK).is_none() || from.get(RACK) != to.get(RACK) {
-        places.push(FaultPlace::new(CauseKind::Everywhere, []));
+    if from
+        .get(RACK)
+        .is_some_and(|rack| to.get(RACK).is_some_and(|other| other != rack))
+    {
+        let racks = CauseSubject::Label {
+            label: RACK.to_owned(),
+            value: String::new(),
+        };
+        places.push(FaultPlace::new(CauseKind::Everywhere, [racks]));
     }
     for (label, value) in from {
         let Some(other) = to.get(label).filter(|other| *other != value) else {

@@ -29,6 +29,7 @@ pub fn place(cause: &NetworkCause, called: Called<'_>) -> String {
         CauseKind::ClassIn => format!("{} to {}", text(0), text(1)),
         CauseKind::ClassOut => format!("{} from {}", text(0), text(1)),
         CauseKind::Hop => format!("packets through {}", text(0)),
+        CauseKind::Everywhere if !cause.subjects.is_empty() => format!("{what} between racks"),
         _ => format!("{what} between hosts"),
     }
 }

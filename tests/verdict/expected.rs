@@ -146,7 +146,7 @@ fn answers(line: &Line, subject: &Subject) -> Vec<Answer> {
         "rack-in" => one(LabelIn, rack, all),
         "zone-out" => one(LabelOut, zone, all),
         "zone-in" => one(LabelIn, zone, all),
-        "everywhere" => one(Everywhere, Vec::new(), all),
+        "everywhere" | "at-all" => one(Everywhere, Vec::new(), all),
         "cut-host" => one(Unreached, host, all),
         "cut-rack" => one(Unreached, rack, all),
         "cut-pair" => one(

@@ -208,6 +208,7 @@ impl Blow<'_> {
                 zone(cell.sink) == subject.rack / 2 && zone(cell.source) != subject.rack / 2
             }
             "everywhere" => network.is_far(cell),
+            "at-all" => true,
             "class" => cell.class == subject.class,
             "class-in" => cell.class == subject.class && cell.sink == host,
             "class-out" => cell.class == subject.class && cell.source == host,

@@ -120,6 +120,14 @@ fn each_kind_of_cause_has_its_sentence() {
             ),
         ),
         (
+            Everywhere,
+            vec![rack("")],
+            vec![],
+            format!(
+                "packets between racks {SINCE}: {lost}, in 41 of 41 pairs; what all of them share"
+            ),
+        ),
+        (
             Clock,
             vec![node(7)],
             vec![evidence("clock_shift_ns", Some(-2e6), "…")],

@@ -30,6 +30,7 @@ pub enum CauseKind {
     ClassIn,
     ClassOut,
     Pair,
+    /// All packets, or those between any two racks.
     Everywhere,
     /// A host's clock.
     Clock,
