@@ -320,7 +320,8 @@ fn fill(host: &mut HostInSlot, grown: HostGrowth, reports_drops: bool) {
     host.covered = share(grown.wanted.saturating_sub(grown.missed), grown.wanted);
 }
 
-/// The parts of flows whose class the sink does not report apart are those of the pair's other packets.
+/// The parts of flows whose class the sink does not report apart, or the collector does not know, are those of the pair's
+/// other packets, or of its only class.
 fn join_flows(cells: &mut BTreeMap<CellId, CellGrowth>) {
     let alone = cells
         .iter()
@@ -331,7 +332,16 @@ fn join_flows(cells: &mut BTreeMap<CellId, CellGrowth>) {
             continue;
         };
         let without_class = CellId { class: None, ..id };
-        let Some(cell) = cells.get_mut(&without_class) else {
+        let of_pair = |other: &&CellId| {
+            (other.source, other.sink) == (without_class.source, without_class.sink)
+        };
+        let from = cells.range(&without_class..).map(|(id, _)| id);
+        let mut own = from.take_while(of_pair);
+        let joined = match (own.next(), own.next()) {
+            (Some(only), None) => only.clone(),
+            _ => without_class,
+        };
+        let Some(cell) = cells.get_mut(&joined) else {
             continue;
         };
         cell.flows += flows.flows;

@@ -3,9 +3,11 @@
 //! `HOSTINT_LONG=1 cargo test --release --test verdict by_wire -- --nocapture` prints the table of all of them.
 
 use hostint::collector::{ReportHub, ReportNews, ReportTaker};
-use hostint::model::{Classes, NetworkVerdict};
+use hostint::model::*;
 use hostint::verdict::VerdictEngine;
-use hostint_testing::invented::{ClockReports, InventedDatagram, InventedReports};
+use hostint_testing::invented::{
+    CLASS_PORTS, ClockReports, InventedDatagram, InventedReports, SLOT_NS,
+};
 use std::io;
 
 use super::incidents::{chosen, is_long, judge};
@@ -28,6 +30,16 @@ impl ReportTaker for Nobody {
     }
 }
 
+/// The classes of the hosts' rules.
+fn classes() -> Classes {
+    let rules = CLASS_PORTS.map(|(class, port)| WatchRule {
+        class: class.map(str::to_owned),
+        to_ports: vec![PortRange::new(port, port).unwrap()],
+        ..WatchRule::default()
+    });
+    Classes::new(&rules)
+}
+
 /// A collector whose slots are judged, and hosts that send to it.
 struct ByWire {
     reports: InventedReports,
@@ -45,7 +57,7 @@ impl Default for ByWire {
             reports: InventedReports::default(),
             clocks: ClockReports::default(),
             waiting: Vec::new(),
-            hub: ReportHub::new(Nobody, None, Classes::default()),
+            hub: ReportHub::new(Nobody, None, classes()),
             engine: VerdictEngine::default(),
             said: NetworkVerdict::default(),
         }
@@ -76,6 +88,64 @@ impl Judge for ByWire {
         self.end_slot(slot.end_ns);
         self.said.clone()
     }
+}
+
+/// The packets of each cell's flows that a collector counts, which knows no classes, of these cells of a pair.
+fn of_flows(classes: &[Option<&str>]) -> Vec<u64> {
+    let host = HostInSlot {
+        reports: true,
+        ..HostInSlot::default()
+    };
+    let counts = CellCounts { sent: 100, lost: 0 };
+    let cells = classes.iter().map(|class| {
+        let id = CellId {
+            source: NodeId(1),
+            sink: NodeId(2),
+            class: class.map(Box::from),
+        };
+        let mut growth = CellGrowth {
+            counts,
+            latency: LatencyHistogram::of_counts(
+                LatencyResolution::Fine,
+                (1_000, 1_000),
+                100_000,
+                [(1_000, 100)],
+            ),
+            ..CellGrowth::default()
+        };
+        growth.parts[0] = counts;
+        (id, growth)
+    });
+    let slot = VerdictSlot {
+        end_ns: 1_767_571_200_000_000_000 + SLOT_NS,
+        cells: cells.collect(),
+        hosts: [(NodeId(1), host.clone()), (NodeId(2), host)].into(),
+        ..VerdictSlot::default()
+    };
+    let mut hub = ReportHub::new(Nobody, None, Classes::default());
+    let begin_ns = slot.end_ns;
+    hub.ledgers.slot.is_due(begin_ns);
+    for one in InventedReports::default().slot(&slot) {
+        hub.datagram(&one.bytes, one.arrival).unwrap();
+    }
+    let (taken, _) = hub.ledgers.take_slot(begin_ns + SLOT_NS, &[]);
+    let of_parts = |growth: &CellGrowth| growth.parts.iter().map(|part| part.sent).sum();
+    taken.cells.values().map(of_parts).collect()
+}
+
+#[test]
+fn flows_of_an_unknown_class_are_those_of_the_only_class() {
+    assert_eq!(of_flows(&[Some("storage")]), [100]);
+    assert_eq!(
+        of_flows(&[None, Some("storage")]),
+        [200, 0],
+        "those without one"
+    );
+    assert_eq!(
+        of_flows(&[Some("storage"), Some("voice")]),
+        [0, 0],
+        "nobody knows whose"
+    );
 }
 
 #[test]
