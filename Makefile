@@ -29,7 +29,7 @@ RELEASE := cargo build --release --locked \
 QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
-.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged test-clocks test-engines test-kafka test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
 	lint style audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
 
 all:
@@ -101,6 +101,12 @@ test-operations: need-root
 	packaging/install-build-deps.sh --test
 	HOSTINT_OPERATIONS=$(OPERATIONS) HOSTINT_OPERATION_SUMS=$(abspath $(OPERATION_SUMS)) \
 		cargo test --locked --test netns root::operations -- --nocapture; $(GIVE_BACK)
+
+# Real incidents between six hosts, each said by the verdict, or not, in an hour and a half. CASES="ECMP surge" chooses.
+test-incidents: need-root
+	packaging/install-build-deps.sh --test
+	$(QUICK); $(GIVE_BACK)
+	HOSTINT=$(QUICK_BINARY) python3 tests/incidents.py $(CASES)
 
 # Engines that a distribution does not bring, some 900 MB the first time.
 test-engines: need-root
