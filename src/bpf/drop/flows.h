@@ -16,8 +16,9 @@
 
 /* The user half gives it another size. Flows that drop nothing any more make room for others. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct drop_key);
 	__type(value, struct drop_flow);
 } drop_flows SEC(".maps");

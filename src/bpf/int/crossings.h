@@ -12,6 +12,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, CROSSINGS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct crossing_key);
 	__type(value, struct crossing);
 } crossings SEC(".maps");

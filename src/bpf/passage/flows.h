@@ -15,8 +15,9 @@
 
 /* The user half gives it another size. Flows without packets make room for others. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct hop_key);
 	__type(value, struct hop_flow);
 } hop_flows SEC(".maps");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Holds the fine latency slots of flows. A flow takes free ones when it begins, and the daemon gives them back some time
- * after it removed the flow. A flow that finds none counts in its record, in powers of two.
+ * after it removed the flow. A flow that finds none counts in its record, in powers of two. The daemon adds chunks of
+ * slots as flows need them.
  */
 #ifndef HOSTINT_SINK_FINE_SLOTS_H
 #define HOSTINT_SINK_FINE_SLOTS_H
@@ -11,11 +12,18 @@
 #include "hostint/sink_flow.h"
 #include "sink/latency.h"
 
-struct {
+struct fine_chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 16384);
+	__uint(max_entries, FINE_CHUNK);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct fine_slots));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 32);
 	__type(key, __u32);
-	__type(value, struct fine_slots);
+	__array(values, struct fine_chunk);
 } sink_fine_slots SEC(".maps");
 
 /* Indices of slots that are all 0 and belong to no flow. */
@@ -42,11 +50,18 @@ static __always_inline void return_fine_slots(__u32 taken)
 		bpf_map_push_elem(&sink_fine_free, &index, BPF_ANY);
 }
 
+static __always_inline struct fine_slots *fine_slots_of(const struct sink_flow *f)
+{
+	__u32 index = f->fine_slots - 1, number = index / FINE_CHUNK, place = index % FINE_CHUNK;
+	void *chunk = f->fine_slots ? bpf_map_lookup_elem(&sink_fine_slots, &number) : NULL;
+
+	return chunk ? bpf_map_lookup_elem(chunk, &place) : NULL;
+}
+
 /* Must not be called under the lock, because it calls the kernel. */
 static __always_inline void count_latency(struct sink_flow *f, __s32 latency_ns, __u32 packets)
 {
-	__u32 index = f->fine_slots - 1;
-	struct fine_slots *fine = f->fine_slots ? bpf_map_lookup_elem(&sink_fine_slots, &index) : NULL;
+	struct fine_slots *fine = fine_slots_of(f);
 	__u32 slot;
 
 	if (!fine) {

@@ -18,6 +18,7 @@ _Static_assert(sizeof(struct sink_flow) == SINK_FLOW_SIZE, "all records lie alik
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct flow_key);
 	__type(value, struct sink_flow);
 } sink_flows SEC(".maps");

@@ -18,6 +18,7 @@ const volatile __u32 redirect_ifindex = 0;     /* on the staging interface: wher
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct source_key);
 	__type(value, struct source_info);
 } source_info SEC(".maps");

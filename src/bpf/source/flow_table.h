@@ -13,6 +13,7 @@ _Static_assert(sizeof(struct source_flow) == SOURCE_FLOW_SIZE, "all records lie 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct flow_key);
 	__type(value, struct source_flow);
 } source_flows SEC(".maps");

@@ -27,6 +27,7 @@ const volatile __u32 refused_steps = 0;
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, struct transit_info);
 } transit_info SEC(".maps");

@@ -27,6 +27,7 @@ enum {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TRANSIT_GAUGES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, struct transit_gauge);
 } transit_gauges SEC(".maps");

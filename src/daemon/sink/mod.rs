@@ -12,6 +12,7 @@ mod astray;
 mod begin;
 mod counters;
 mod deliveries;
+mod fine_slots;
 mod flows;
 mod follow_collectors;
 mod host_times;
@@ -36,6 +37,7 @@ use self::astray::WatchOtherInterfaces;
 use self::begin::LoadedSink;
 use self::counters::KeepCounters;
 use self::deliveries::WatchDeliveries;
+use self::fine_slots::MakeFineSlots;
 use self::flows::{EndLossPeriods, SendSummaries, WalkSinkFlows};
 use self::follow_collectors::{FollowCollectors, ShowCollectors};
 use self::host_times::SendHostTimes;
@@ -218,6 +220,7 @@ fn turn(
         .with(ReloadSink::new(&daemon.side.pins, args))
         .with(LookAfterAttachments::start())
         .with(WatchOtherInterfaces::default())
+        .with(MakeFineSlots::default())
         .with(WalkSinkFlows::new())
         .with(SendSummaries::default())
         .with(SendPaths::new(daemon.sink.paths()?))

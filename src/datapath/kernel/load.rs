@@ -236,6 +236,23 @@ fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> 
     map.set_pin_path(&path).map_err(io::Error::other)
 }
 
+/// The flows of the largest table that takes memory for flows that there are.
+const GROWING_FLOWS: u32 = 65_536;
+
+/// Gives a table of flows this many entries. It takes their memory as they come, but for a larger table, which takes it
+/// at once: the kernel then packs them more closely, and a packet of a million flows finds its own sooner.
+pub fn size_flow_table(map: &mut OpenMapMut<'_>, flows: u32) -> io::Result<()> {
+    let flags = map.map_flags();
+    let flags = match flows > GROWING_FLOWS {
+        true => flags & !libbpf_sys::BPF_F_NO_PREALLOC,
+        false => flags | libbpf_sys::BPF_F_NO_PREALLOC,
+    };
+    let sized = map
+        .set_map_flags(flags)
+        .and_then(|()| map.set_max_entries(flows));
+    sized.map_err(io::Error::other)
+}
+
 /// Returns the flags of the pinned map if this one can share it: libbpf refuses a map of other flags.
 fn flags_of_same_shape(map: &OpenMapMut<'_>, path: &Path) -> Option<u32> {
     let pinned = MapHandle::from_pinned_path(path).ok()?;

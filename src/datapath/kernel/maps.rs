@@ -11,7 +11,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, libbpf_sys};
 
 use super::batches::{self, Batches};
 use crate::datapath::abi::{Abi, bytes_of, read_from};
-use crate::os::log;
+use crate::os::{clock, log};
 
 /// Entries of a hash map that one system call reads.
 const BATCH: usize = 1024;
@@ -220,6 +220,33 @@ impl<K: Abi, V: Abi> Map<K, V> {
         })?;
         for key in idle {
             self.remove(&key)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` for each entry of a table of flows, and removes those without a packet for this time. In a table
+    /// that is three quarters full a quarter of the time is enough.
+    pub fn sweep_flows(
+        &self,
+        idle_ns: u64,
+        last_ns: impl Fn(&V) -> u64,
+        mut visit: impl FnMut(&K, &V),
+    ) -> io::Result<()> {
+        let now_ns = clock::monotonic_ns();
+        let (before, crowded) = (
+            now_ns.saturating_sub(idle_ns),
+            now_ns.saturating_sub(idle_ns / 4),
+        );
+        let mut kept = 0;
+        self.sweep(|key, flow| {
+            visit(key, flow);
+            let is_idle = last_ns(flow) < before;
+            kept += u32::from(!is_idle);
+            is_idle
+        })?;
+        if kept > self.capacity() / 4 * 3 {
+            // All of them were visited just now.
+            self.sweep(|_, flow| last_ns(flow) < crowded)?;
         }
         Ok(())
     }

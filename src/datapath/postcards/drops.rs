@@ -20,7 +20,9 @@ use crate::datapath::abi::{
 };
 use crate::datapath::host::counters::packets;
 use crate::datapath::host::tunnel;
-use crate::datapath::kernel::load::{attach, load_object, program_fd, recursion_misses};
+use crate::datapath::kernel::load::{
+    attach, load_object, program_fd, recursion_misses, size_flow_table,
+};
 use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::token_rate::token_rate_of;
 use crate::datapath::sink::event_ring::EventRing;
@@ -113,12 +115,9 @@ impl DropProgram {
 
     /// Visits all flows, and removes those that had no drop for this time.
     pub fn sweep(&self, idle_ns: u64, mut visit: impl FnMut(HostDrop)) -> io::Result<()> {
-        let before = clock::monotonic_ns().saturating_sub(idle_ns);
         let offset = clock::wall_offset();
-        self.flows.sweep(|key, flow| {
-            visit(host_drop(key, flow, offset));
-            flow.last_ns < before
-        })
+        let visit = |key: &drop_key, flow: &drop_flow| visit(host_drop(key, flow, offset));
+        self.flows.sweep_flows(idle_ns, |flow| flow.last_ns, visit)
     }
 
     fn count(&self, index: drop_counter) -> io::Result<u64> {
@@ -223,10 +222,7 @@ fn load(object: &mut MaybeUninit<OpenObject>, max_flows: u32) -> io::Result<(Dro
     choose(&mut programs.see_drop_without_reason, kind == 2);
     choose(&mut programs.see_drop_with_reason, kind == 3);
     choose(&mut programs.see_drop_with_socket, kind >= 4);
-    open.maps
-        .drop_flows
-        .set_max_entries(max_flows)
-        .map_err(io::Error::other)?;
+    size_flow_table(&mut open.maps.drop_flows, max_flows)?;
     Ok((load_object(open)?, kind))
 }
 

@@ -24,7 +24,8 @@ use crate::datapath::abi::{
 use crate::datapath::host::counters::packets;
 use crate::datapath::host::tunnel;
 use crate::datapath::kernel::load::{
-    attach, attach_to_cgroup, load_object, program_fd, recursion_misses, without_refused,
+    attach, attach_to_cgroup, load_object, program_fd, recursion_misses, size_flow_table,
+    without_refused,
 };
 use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::probe::{Features, has_packet_stamps};
@@ -212,12 +213,11 @@ impl PassagePrograms {
 
     /// Visits all flows, and removes those that had no packet for this time.
     pub fn sweep(&self, idle_ns: u64, mut visit: impl FnMut(FlowPassage)) -> io::Result<()> {
-        let before = clock::monotonic_ns().saturating_sub(idle_ns);
         let offset = clock::wall_offset();
-        self.flows.sweep(|key, flow| {
+        let visit = |key: &hop_key, flow: &hop_flow| {
             visit(host_hop(key, flow, vec![PassageReason::Period], offset));
-            flow.last_ns < before
-        })
+        };
+        self.flows.sweep_flows(idle_ns, |flow| flow.last_ns, visit)
     }
 
     /// All counts since the programs were attached. Names are the caller's to add.
@@ -284,10 +284,7 @@ fn load(
         constants.have_kernel_ctx = features.kernel_ctx;
         constants.have_kernel_reads = features.kernel_reads;
     }
-    open.maps
-        .hop_flows
-        .set_max_entries(max_flows)
-        .map_err(io::Error::other)?;
+    size_flow_table(&mut open.maps.hop_flows, max_flows)?;
     open.progs.hop_socket.set_autoload(times_local);
     if !times_local {
         let least = open.maps.hop_local.set_max_entries(LEAST_ENTRIES);

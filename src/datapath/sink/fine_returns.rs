@@ -36,9 +36,10 @@ impl FineReturns {
     ) -> io::Result<Self> {
         let free = slots.list_free()?;
         let mut found = Self::default();
-        if free.len() < slots.capacity() as usize {
+        let made = slots.made()?;
+        if free.len() < made as usize {
             let used = used_slots(flows)?;
-            let lost = (0..slots.capacity()).filter(|index| !free.contains(index));
+            let lost = (0..made).filter(|index| !free.contains(index));
             let lost: HashSet<u32> = lost.filter(|index| !used.contains(index)).collect();
             found.lost = (!lost.is_empty()).then_some((now, lost));
         }

@@ -79,20 +79,16 @@ impl Sink {
         let features = Features::probe();
         let mut object = MaybeUninit::uninit();
         let mut open = sink_programs::open(&mut object, features, hooks)?;
-        open.maps
-            .sink_flows
-            .set_max_entries(max_flows)
-            .map_err(io::Error::other)?;
-        sink_programs::size_fine_slots(&mut open, max_fine_flows)?;
+        sink_programs::size_tables(&mut open, max_flows, max_fine_flows)?;
         let fresh = !pins.map(DAEMON_COUNTERS).exists();
         pin_maps(open.open_object_mut(), pins, &HOST_MAPS)?;
         pin_maps(open.open_object_mut(), pins, &SINK_MAPS)?;
         let new_slots = fine_slots::match_pins(pins)?;
         let new_flows = !pins.map(SINK_FLOWS).exists();
         let skel = load_object(open)?;
-        let fine = FineSlots::of(&skel.maps.sink_fine_slots, &skel.maps.sink_fine_free)?;
+        let fine = FineSlots::of(pins, &skel.maps.sink_fine_slots, &skel.maps.sink_fine_free)?;
         if new_slots {
-            fine.free_first(max_fine_flows)?;
+            fine.add_chunk()?;
         }
         if fresh {
             handover::copy(pins, DAEMON_COUNTERS)?;
@@ -339,6 +335,11 @@ impl Sink {
     /// The number of packets with INT that were received.
     pub fn received(&self) -> io::Result<u64> {
         packets(&self.counters, sink_counter::COUNT_SINK_RECEIVED.0)
+    }
+
+    /// The number of flows that began.
+    pub fn begun_flows(&self) -> io::Result<u64> {
+        packets(&self.counters, sink_counter::COUNT_SINK_FLOW_NEW.0)
     }
 
     /// The ring of events.

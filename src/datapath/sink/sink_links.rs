@@ -5,6 +5,7 @@ use std::mem::offset_of;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
+use super::fine_slots;
 use crate::config::SinkHook;
 use crate::datapath::abi::{sink_flag, sink_settings};
 use crate::datapath::host::shared_settings;
@@ -124,6 +125,7 @@ pub fn detach(pins: &Pins, devs: &[String]) -> io::Result<Vec<String>> {
         }
     }
     if !left {
+        fine_slots::remove_chunks(pins)?;
         pins.remove_maps(&SINK_MAPS)?;
         handover::forget_if_unused(pins)?;
         shared_settings::forget_if_unused(pins)?;

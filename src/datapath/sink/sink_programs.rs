@@ -8,9 +8,10 @@ use std::sync::OnceLock;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, libbpf_sys};
 
+use super::fine_slots::FINE_CHUNK;
 use crate::config::SinkHook;
 use crate::datapath::abi::sink_object::{OpenSinkSkel, SinkProgs, SinkSkelBuilder};
-use crate::datapath::kernel::load::{choose, chosen_fd, load_object};
+use crate::datapath::kernel::load::{choose, chosen_fd, load_object, size_flow_table};
 use crate::datapath::kernel::map_names::SINK_SETTINGS;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::kernel::probe::Features;
@@ -131,28 +132,22 @@ pub fn try_to_load() -> io::Result<()> {
     let mut object = MaybeUninit::uninit();
     let hooks = [SinkHook::Xdp, SinkHook::Tc];
     let mut open = open(&mut object, Features::probe(), &hooks)?;
-    open.maps
-        .sink_flows
-        .set_max_entries(1)
-        .map_err(io::Error::other)?;
-    size_fine_slots(&mut open, 1)?;
+    size_tables(&mut open, 1, 1)?;
     load_object(open)?;
     Ok(())
 }
 
-/// Sets the number of flows that can have fine slots.
-pub(in crate::datapath) fn size_fine_slots(
+/// Sets the number of flows, and of those that can have fine slots.
+pub(in crate::datapath) fn size_tables(
     open: &mut OpenSinkSkel<'_>,
     flows: u32,
+    fine_flows: u32,
 ) -> io::Result<()> {
-    let (slots, free) = (
-        &mut open.maps.sink_fine_slots,
-        &mut open.maps.sink_fine_free,
-    );
-    for map in [slots, free] {
-        map.set_max_entries(flows).map_err(io::Error::other)?;
-    }
-    Ok(())
+    size_flow_table(&mut open.maps.sink_flows, flows)?;
+    let chunks = fine_flows.div_ceil(FINE_CHUNK);
+    let sized = open.maps.sink_fine_slots.set_max_entries(chunks);
+    let sized = sized.and_then(|()| open.maps.sink_fine_free.set_max_entries(fine_flows));
+    sized.map_err(io::Error::other)
 }
 
 /// The major and the minor version, as lease answers state them.

@@ -22,7 +22,7 @@ use crate::datapath::host::shared_settings::SharedSettings;
 use crate::datapath::kernel::clsact::{self, ClsactFilter};
 use crate::datapath::kernel::handover;
 use crate::datapath::kernel::links::{AttachedBy, Hook, Link, remove_link};
-use crate::datapath::kernel::load::{choose, chosen_fd, load_object, pin_maps};
+use crate::datapath::kernel::load::{choose, chosen_fd, load_object, pin_maps, size_flow_table};
 use crate::datapath::kernel::map_names::{
     HOST_MAPS, SOURCE_FLOWS, SOURCE_INFO, SOURCE_LEASES, SOURCE_MAPS,
 };
@@ -124,10 +124,8 @@ impl Source {
                 }
             }
         }
-        open.maps
-            .source_flows
-            .set_max_entries(flow_capacity(pins, config)?)
-            .map_err(io::Error::other)?;
+        let flows = flow_capacity(pins, config)?;
+        size_flow_table(&mut open.maps.source_flows, flows)?;
         let fresh = !pins.map(SOURCE_INFO).exists();
         pin_maps(open.open_object_mut(), pins, &HOST_MAPS)?;
         pin_maps(open.open_object_mut(), pins, &SOURCE_MAPS)?;

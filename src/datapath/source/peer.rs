@@ -13,7 +13,7 @@ use crate::datapath::abi::peer_object::PeerSkelBuilder;
 use crate::datapath::abi::{flow_key, source_flow, source_info, source_key};
 use crate::datapath::kernel::clsact::ClsactFilter;
 use crate::datapath::kernel::links::{AttachedBy, Hook, Link, remove_link};
-use crate::datapath::kernel::load::{load_object, pin_maps, program_fd};
+use crate::datapath::kernel::load::{load_object, pin_maps, program_fd, size_flow_table};
 use crate::datapath::kernel::map_names::{SOURCE_FLOWS, SOURCE_INFO, SOURCE_MAPS};
 use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::pins::Pins;
@@ -87,10 +87,7 @@ impl PeerProgram {
         }
         // The source's flow table is there already.
         if let Some(flows) = Map::<flow_key, source_flow>::open(&pins.map(SOURCE_FLOWS))? {
-            open.maps
-                .source_flows
-                .set_max_entries(flows.capacity())
-                .map_err(io::Error::other)?;
+            size_flow_table(&mut open.maps.source_flows, flows.capacity())?;
         }
         pin_maps(open.open_object_mut(), pins, &SOURCE_MAPS)?;
         let skel = load_object(open)?;

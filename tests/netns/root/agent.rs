@@ -41,7 +41,7 @@ impl Drop for ConfigFile {
 }
 
 /// The processes of an agent, by role.
-fn processes(agent: &Daemon) -> Vec<(String, i32)> {
+pub fn processes(agent: &Daemon) -> Vec<(String, i32)> {
     let task = format!("/proc/{0}/task/{0}/children", agent.pid());
     let children = fs::read_to_string(task).unwrap_or_default();
     let named = children.split_whitespace().filter_map(|pid| {

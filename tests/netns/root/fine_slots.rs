@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use hostint::datapath::abi::{fine_slots, flow_key, sink_flow};
 use hostint::datapath::kernel::map_names::{SINK_FINE_FREE, SINK_FINE_SLOTS};
-use hostint::datapath::kernel::maps::Map;
 use hostint::datapath::sink::flow_status::{self, FlowSelection};
 use hostint::datapath::sink::kernel_half::Sink;
 use hostint::datapath::sink::sweeper::Sweeper;
@@ -82,8 +81,7 @@ fn slots_that_a_killed_daemon_did_not_return_are_found_by_the_next() {
     await_free(&sink, &mut sweeper, &[0, 1, 2, 3]);
     assert_eq!(sink.flows.get(&key(1)).unwrap().map(|_| ()), None);
     // A slot that is back counts from 0.
-    let slots: Map<u32, fine_slots> = Map::open(&own.pins.map(SINK_FINE_SLOTS)).unwrap().unwrap();
-    assert_eq!(slots.get(&2).unwrap().unwrap().count, [0; 864]);
+    assert_eq!(sink.fine.get(2).unwrap().unwrap().count, [0; 864]);
 }
 
 #[test]
@@ -123,10 +121,43 @@ fn flows_and_their_slots_are_kept_or_begun_anew_together() {
 }
 
 #[test]
+fn slots_are_made_before_flows_need_them() {
+    let own = OwnPins::new("grown-slots");
+    let sink = own.load(4096, 1500);
+    let made = |sink: &Sink| sink.fine.made().unwrap();
+    assert_eq!(made(&sink), 512);
+    assert_eq!(sink.fine.make_room().unwrap(), 256);
+    assert_eq!(made(&sink), 512, "there is room for half of them");
+    let take = |sink: &Sink| {
+        let mut taken = sink.fine.take_all().unwrap();
+        taken.sort();
+        taken
+    };
+    assert_eq!(take(&sink), (0..512).collect::<Vec<u32>>());
+    assert_eq!(sink.fine.make_room().unwrap(), 256);
+    assert_eq!(take(&sink), (512..1024).collect::<Vec<u32>>());
+    // Another process goes on with what there is.
+    let sink = own.load(4096, 1500);
+    assert_eq!(made(&sink), 1024);
+    assert_eq!(
+        sink.fine.make_room().unwrap(),
+        u64::MAX,
+        "that was the last"
+    );
+    assert_eq!(made(&sink), 1500);
+    assert_eq!(take(&sink), (1024..1500).collect::<Vec<u32>>());
+    let counts = fine_slots { count: [7; 864] };
+    for index in [0, 511, 512, 1499] {
+        sink.fine.set(index, &counts).unwrap();
+        assert_eq!(sink.fine.get(index).unwrap().unwrap().count[863], 7);
+    }
+    assert!(sink.fine.get(1536).unwrap().is_none());
+}
+
+#[test]
 fn no_reader_sees_counts_of_another_flow() {
     let own = OwnPins::new("read-slots");
     let sink = own.load(64, 1);
-    let slots: Map<u32, fine_slots> = Map::open(&own.pins.map(SINK_FINE_SLOTS)).unwrap().unwrap();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         // One flow after the other has the same slots, at once, which no daemon does.
@@ -135,7 +166,7 @@ fn no_reader_sees_counts_of_another_flow() {
             while !is_over.load(Ordering::Relaxed) {
                 let mut counts = fine_slots::default();
                 counts.count[50] = number;
-                slots.set(&0, &counts).unwrap();
+                sink.fine.set(0, &counts).unwrap();
                 let one = sink_flow {
                     packets: number.into(),
                     began_ns: number.into(),
@@ -144,7 +175,7 @@ fn no_reader_sees_counts_of_another_flow() {
                 sink.flows.set(&key(1), &one).unwrap();
                 // It lives for about as long as a reading takes.
                 for _ in 0..10 {
-                    slots.get(&0).unwrap();
+                    sink.fine.get(0).unwrap();
                 }
                 sink.flows.remove(&key(1)).unwrap();
                 number += 1;

@@ -6,9 +6,15 @@ use std::path::Path;
 
 use hostint::datapath::abi::{flow_key, sink_flow};
 use hostint::datapath::kernel::map_names::SINK_FLOWS;
-use hostint_testing::netns::{Lab, pins_below};
+use hostint_testing::netns::{Daemon, Host, Lab, pins_below};
 use hostint_testing::own_pins::OwnPins;
 use libbpf_rs::{MapCore, MapHandle, MapType, libbpf_sys};
+
+use super::agent::{ConfigFile, processes};
+
+/// The most bytes of kernel memory that the roles of a host take at the start.
+const MOST_OF_BOTH: u64 = 25_000_000;
+const MOST_OF_ALL: u64 = 60_000_000;
 
 fn flags_of(path: &Path) -> u32 {
     let map = MapHandle::from_pinned_path(path).unwrap();
@@ -71,32 +77,60 @@ fn a_table_that_takes_memory_otherwise_stays_until_its_size_changes() {
     assert!(anew.get(&key).unwrap().is_none());
 }
 
-/// The memory of each map that a host has pinned, by its id: a map may be pinned twice.
-fn pinned_bytes(pins: &Path) -> BTreeMap<u64, u64> {
-    let maps = pins_below(pins).into_iter();
-    let maps = maps.filter_map(|path| MapHandle::from_pinned_path(path).ok());
-    let bytes = maps.filter_map(|map| {
+/// The memory of a map, by its id, if this is what the kernel says of a descriptor of one.
+fn memory_of(info: &Path) -> Option<(u64, u64)> {
+    let info = std::fs::read_to_string(info).ok()?;
+    let field = |name| {
+        let line = info.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse::<u64>().ok()
+    };
+    Some((field("map_id:")?, field("memlock:")?))
+}
+
+/// The memory of each map that a host has pinned, or that an agent's processes hold, by its id.
+fn kernel_bytes(host: &Host, agent: &Daemon) -> BTreeMap<u64, u64> {
+    let pinned = pins_below(&host.pins()).into_iter();
+    // Programs and links are pinned there, too.
+    let pinned = pinned.filter_map(|path| MapHandle::from_pinned_path(path).ok());
+    let pinned = pinned.filter_map(|map| {
         let number = map.as_fd().as_raw_fd();
-        let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap();
-        let field = |name| {
-            let line = info.lines().find_map(|line| line.strip_prefix(name))?;
-            line.trim().parse::<u64>().ok()
-        };
-        // Programs and links are pinned there, too.
-        Some((field("map_id:")?, field("memlock:")?))
+        memory_of(Path::new(&format!("/proc/self/fdinfo/{number}")))
     });
-    bytes.collect()
+    let mut bytes: BTreeMap<u64, u64> = pinned.collect();
+    for (_, pid) in processes(agent) {
+        let infos = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).unwrap();
+        bytes.extend(infos.filter_map(|info| memory_of(&info.unwrap().path())));
+    }
+    bytes
 }
 
 #[test]
-fn a_host_with_few_flows_takes_little_memory() {
+fn a_host_takes_little_memory_before_it_has_flows() {
     let lab = Lab::new();
-    let small = "--max-flows 4096";
-    let _sink = lab.b.sink(&format!(
-        "--dev b0 --node-id 2 {small} --max-fine-flows 1024"
-    ));
-    lab.b.hostint(&format!("source attach --dev b0 {small}"));
-    let bytes: u64 = pinned_bytes(&lab.b.pins()).values().sum();
-    assert!(bytes > 5_000_000, "its tables were found: {bytes}");
-    assert!(bytes < 28_000_000, "hostint-sizing(7) says 27 MB: {bytes}");
+    let both = "[sink]\ndev = \"b0\"\nnode-id = 2\n[source]\ndev = \"b0\"\n[[watch]]\nto = \"10.9.1.0/24\"\n";
+    let others = "[transit]\ndev = \"b0\"\n[postcards]\ndev = \"b0\"\ndrops = \"all\"\nhops = \"all\"\n[tcp]\n";
+    for (roles, tables, said, most) in [
+        (
+            "sink and source",
+            both.to_owned(),
+            "source is attached",
+            MOST_OF_BOTH,
+        ),
+        (
+            "all roles",
+            format!("{both}{others}"),
+            "connections watched",
+            MOST_OF_ALL,
+        ),
+    ] {
+        let file = ConfigFile::new(&lab.b, &tables);
+        let agent = lab.b.start(&format!("run --config {}", file.shown()), said);
+        let bytes = kernel_bytes(&lab.b, &agent);
+        let all: u64 = bytes.values().sum();
+        assert!(all > 5_000_000, "{roles}: the tables were found: {all}");
+        assert!(
+            all < most,
+            "{roles}: hostint-sizing(7) says less than {all}: {bytes:?}"
+        );
+    }
 }

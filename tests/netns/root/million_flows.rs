@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd};
 
 use hostint::datapath::abi::{fine_slots, flow_key, sink_flow};
-use hostint::datapath::kernel::map_names::{SINK_FINE_SLOTS, SINK_FLOWS};
+use hostint::datapath::kernel::map_names::SINK_FLOWS;
 use hostint::datapath::kernel::maps::Map;
 use hostint::datapath::kernel::pins::Pins;
+use hostint::datapath::sink::fine_slots::FineSlots;
 use hostint::os::clock;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that_or, pins_below};
 use libbpf_rs::MapHandle;
@@ -62,7 +63,12 @@ fn sink(host: &Host, dev: &str, flows: u32, fine: u32) -> Daemon {
 fn fill(host: &Host) {
     let pins = maps_of(host);
     let flows: Map<flow_key, sink_flow> = Map::open(&pins.map(SINK_FLOWS)).unwrap().unwrap();
-    let slots: Map<u32, fine_slots> = Map::open(&pins.map(SINK_FINE_SLOTS)).unwrap().unwrap();
+    let slots = FineSlots::open(&pins).unwrap().unwrap();
+    while slots.made().unwrap() < FINE {
+        slots.take_all().unwrap();
+        slots.make_room().unwrap();
+    }
+    slots.take_all().unwrap();
     let now_ns = clock::realtime_ns();
     for number in 0..FLOWS {
         let key = flow_key {
@@ -86,7 +92,7 @@ fn fill(host: &Host) {
             flow.fine_slots = number + 1;
             let mut counts = fine_slots::default();
             (0..PACKETS as usize).for_each(|n| counts.count[300 + n] = 1);
-            slots.set(&number, &counts).unwrap();
+            slots.set(number, &counts).unwrap();
         } else {
             flow.histogram[16] = PACKETS;
         }

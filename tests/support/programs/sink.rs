@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, AsRawFd};
 
 use hostint::datapath::abi::sink_object::{SinkSkel, SinkSkelBuilder};
 use hostint::datapath::abi::{
@@ -12,14 +13,18 @@ use hostint::datapath::abi::{
     sink_flag, sink_flow, sink_grant, sink_settings, token_rate,
 };
 use hostint::datapath::host::serial::Serial;
+use hostint::datapath::kernel::load::size_flow_table;
 use hostint::datapath::kernel::maps::Map;
 use hostint::datapath::kernel::probe::Features;
+use hostint::datapath::sink::fine_slots::FINE_CHUNK;
 use hostint::datapath::sink::minima::MinimaTable;
 use hostint::datapath::sink::paths::PathTables;
 use hostint::datapath::sink::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, ProgramMut, RingBufferBuilder};
+use libbpf_rs::{
+    MapCore, MapFlags, MapHandle, MapMut, MapType, ProgramMut, RingBufferBuilder, libbpf_sys,
+};
 
 use super::clock::{Clock, START_NS};
 use super::{
@@ -82,6 +87,7 @@ impl Default for Sizes {
 }
 
 pub struct Sink {
+    fine_chunks: Vec<MapHandle>,
     skel: SinkSkel<'static>,
     atomics: bool,
     tc: bool,
@@ -136,6 +142,21 @@ pub fn model_of(settings: &sink_settings) -> model::sink::Sink {
     }
 }
 
+/// Makes a chunk of fine slots, as the daemon does it.
+fn fine_chunk(chunks: &MapMut<'_>, number: u32) -> MapHandle {
+    let options = libbpf_sys::bpf_map_create_opts {
+        sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,
+        ..Default::default()
+    };
+    let bytes = size_of::<fine_slots>() as u32;
+    let chunk = MapHandle::create(MapType::Array, None::<&str>, 4, bytes, FINE_CHUNK, &options);
+    let chunk = chunk.expect("there is memory");
+    let fd = chunk.as_fd().as_raw_fd().to_ne_bytes();
+    let handed = chunks.update(&number.to_ne_bytes(), &fd, MapFlags::ANY);
+    handed.expect("the map has room");
+    chunk
+}
+
 impl Sink {
     pub fn load(settings: &sink_settings) -> Self {
         Self::load_sized(settings, Sizes::default())
@@ -169,19 +190,17 @@ impl Sink {
         rodata.nic_stamps = sizes.nic;
         rodata.have_straight_way = sizes.straight;
         rodata.clock_stands = sizes.clock_stands;
-        let sized = open.maps.sink_flows.set_max_entries(sizes.flows);
-        sized.expect("not loaded yet");
+        size_flow_table(&mut open.maps.sink_flows, sizes.flows).expect("not loaded yet");
         let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
         sized.expect("not loaded yet");
         let sized = open.maps.sink_grants.set_max_entries(sizes.grants);
         sized.expect("not loaded yet");
-        for map in [
-            &mut open.maps.sink_fine_slots,
-            &mut open.maps.sink_fine_free,
-        ] {
-            map.set_max_entries(sizes.fine.max(1))
-                .expect("not loaded yet");
-        }
+        let fine = sizes.fine.max(1);
+        let sized = open.maps.sink_fine_free.set_max_entries(fine);
+        sized.expect("not loaded yet");
+        let chunks = fine.div_ceil(FINE_CHUNK);
+        let sized = open.maps.sink_fine_slots.set_max_entries(chunks);
+        sized.expect("not loaded yet");
         open.progs.sink.set_autoload(atomics);
         open.progs.sink_tc.set_autoload(sizes.tc && atomics);
         open.progs.sink_locked.set_autoload(!atomics);
@@ -190,7 +209,9 @@ impl Sink {
         let skel = open.load().expect("loads as root");
         let clock = Clock::start(&skel.maps.host_settings, &[]);
         set(&skel.maps.sink_settings, &[0; 4], settings);
+        let fine_chunks = (0..chunks).map(|number| fine_chunk(&skel.maps.sink_fine_slots, number));
         let sink = Sink {
+            fine_chunks: fine_chunks.collect(),
             skel,
             atomics,
             tc: sizes.tc,
@@ -399,8 +420,13 @@ impl Sink {
 
     /// Makes fine slots free for the next flow, as the daemon does it.
     pub fn free_slots(&self, index: u32) {
+        let (chunk, place) = (index / FINE_CHUNK, index % FINE_CHUNK);
         let zero = fine_slots::default();
-        set(&self.skel.maps.sink_fine_slots, &index.to_ne_bytes(), &zero);
+        set(
+            &self.fine_chunks[chunk as usize],
+            &place.to_ne_bytes(),
+            &zero,
+        );
         set(&self.skel.maps.sink_fine_free, &[], &index);
     }
 
@@ -416,7 +442,8 @@ impl Sink {
     /// The flow's fine slots, if it has any.
     pub fn fine_slots(&self, flow: &sink_flow) -> Option<fine_slots> {
         let index = flow.fine_slots.checked_sub(1)?;
-        get(&self.skel.maps.sink_fine_slots, &index.to_ne_bytes())
+        let (chunk, place) = (index / FINE_CHUNK, index % FINE_CHUNK);
+        get(&self.fine_chunks[chunk as usize], &place.to_ne_bytes())
     }
 
     pub fn flows(&self) -> usize {

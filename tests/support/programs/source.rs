@@ -10,6 +10,7 @@ use hostint::datapath::abi::{
     missed_key, source_counter, source_flow, source_lease, superpackets,
 };
 use hostint::datapath::host::serial::Serial;
+use hostint::datapath::kernel::load::size_flow_table;
 use hostint::datapath::kernel::maps::Map;
 use hostint::datapath::kernel::probe::Features;
 use hostint::datapath::watch::Watchlist;
@@ -165,7 +166,7 @@ impl Source {
             0 if !features.check_mtu => 0xffff,
             fixed => fixed,
         };
-        let sized = open.maps.source_flows.set_max_entries(options.flows);
+        let sized = size_flow_table(&mut open.maps.source_flows, options.flows);
         sized.expect("not loaded yet");
         let sized = open.maps.source_leases.set_max_entries(options.leases);
         sized.expect("not loaded yet");
