@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, open};
+use nix::fcntl::{Flock, FlockArg, OFlag, open};
 use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -146,15 +146,28 @@ fn mount_among(processes: &[u32]) -> io::Result<Option<PathBuf>> {
     let mut failure = None;
     for pid in processes.iter().copied() {
         let path = seen_from(pid);
-        match mount_for(pid) {
-            Ok(()) => {
-                log::debug(|| format!("mounted a BPF file system at {BPFFS} of process {pid}"));
-                return Ok(Some(path));
-            }
+        match mount_once(pid, &path) {
+            Ok(()) => return Ok(Some(path)),
             Err(err) => failure = Some(named(&path, err)),
         }
     }
     failure.map_or(Ok(None), Err)
+}
+
+/// Mounts one for a process, unless another process did that at the same time: what is pinned in a file system is not
+/// found any more once another one covers it.
+fn mount_once(pid: u32, path: &Path) -> io::Result<()> {
+    // Whoever mounts holds the lock of the folder below.
+    let folder = match Flock::lock(File::open(path)?, FlockArg::LockExclusive) {
+        Ok(folder) => folder,
+        Err((_, err)) => return Err(err.into()),
+    };
+    if !is_bpffs(path) {
+        mount_for(pid)?;
+        log::debug(|| format!("mounted a BPF file system at {BPFFS} of process {pid}"));
+    }
+    drop(folder);
+    Ok(())
 }
 
 /// Names the path that was tried.

@@ -110,3 +110,29 @@ fn one_that_is_unmounted_ends_nothing_and_our_program_is_known_as_ours() {
     exchange_udp(&from, &to, 20, 100);
     assert!(!lab.b.sh("ip link show b0").contains("xdp"));
 }
+
+/// Hosts that begin at once where none is mounted, in their own mounts as `ip netns exec` makes them. Prints how many are mounted
+/// then.
+const BEGIN_AT_ONCE: &str = r#"
+umount /sys/fs/bpf || true
+for node in $(seq 6); do
+    unshare --net --mount sh -c "mount -t sysfs sysfs /sys; ip link set lo up
+        exec $0 source attach --dev lo --force --node-id $node" >&2 &
+done
+wait
+grep -c ' /sys/fs/bpf ' /proc/1/mountinfo
+"#;
+
+#[test]
+fn hosts_that_begin_at_once_mount_one() {
+    for _ in 0..5 {
+        let output = Command::new("unshare")
+            .args(["--mount", "--pid", "--fork", "--mount-proc", "sh", "-c"])
+            .args([BEGIN_AT_ONCE, places::hostint()])
+            .output()
+            .unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(text.starts_with("1\n"), "{text}");
+        assert_eq!(text.matches("source attached to lo").count(), 6, "{text}");
+    }
+}
