@@ -228,6 +228,7 @@ impl File {
             // A rule that only looks empty because its lines are wrong is not reported as empty.
             mistakes.retain(|one: &Mistake| one.message != EMPTY_RULE || wrong.is_empty());
         });
+        one_node::share(&mut file);
         mistakes.append(&mut syntax);
         for mistake in &mut mistakes {
             mistake.file = Some(path.display().to_string());
@@ -354,7 +355,7 @@ impl File {
 
     /// Returns the mistakes of tables that give this host another node id than the first one of them does.
     pub fn check_one_node(&self) -> Vec<Mistake> {
-        one_node::check(&self.path, &self.sink, &self.source, &self.transit)
+        one_node::check(self)
     }
 
     /// Adds the mistakes within and between tables, and sorts all of them by line.

@@ -386,6 +386,31 @@ fn a_file_can_be_checked_without_doing_anything() {
 }
 
 #[test]
+fn a_table_without_a_node_id_has_that_of_another() {
+    for (content, nodes) in [
+        ("[sink]\nnode-id = 2\n[postcards]\n[tcp]\n", [2; 5]),
+        ("[source]\n[transit]\nnode-id = 7\n", [7; 5]),
+        ("[tcp]\nnode-id = 5\n", [5; 5]),
+        // A collector may tell them apart.
+        ("[sink]\nnode-id = 2\n[tcp]\nnode-id = 5\n", [2, 2, 2, 2, 5]),
+    ] {
+        let (file, mistakes) = File::parse(Path::new("F"), content.as_bytes());
+        assert!(mistakes.is_empty(), "{content}: {mistakes:?}");
+        let found = [
+            file.sink.options.node_id,
+            file.source.options.node_id,
+            file.transit.options.node_id,
+            file.postcards.options.node_id,
+            file.tcp.options.node_id,
+        ];
+        assert_eq!(found, nodes.map(Some), "{content}");
+        assert!(file.check_one_node().is_empty(), "{content}");
+    }
+    let (file, _) = File::parse(Path::new("F"), b"[sink]\n[tcp]\n");
+    assert_eq!(file.sink.options.node_id.or(file.tcp.options.node_id), None);
+}
+
+#[test]
 fn a_wrong_file_is_2_and_all_mistakes_are_said() {
     let file = TempFile::new(
         "config.toml",
