@@ -15,8 +15,13 @@ use crate::model::{
 const MOST_SUBJECTS: usize = 1 << 20;
 const MOST_SENDERS: usize = 1 << 16;
 
-/// When there is no room, subjects without a summary for this time make some.
-const QUIET_NS: u64 = 120 * NS_PER_S;
+/// Subjects without a summary for this time are forgotten, looked for once in a period: flows come and go.
+const QUIET_NS: u64 = 3600 * NS_PER_S;
+const PERIOD_NS: u64 = 60 * NS_PER_S;
+
+/// When there is no room, this time is enough, and they are looked for more often.
+const CROWDED_QUIET_NS: u64 = 120 * NS_PER_S;
+const CROWDED_PERIOD_NS: u64 = NS_PER_S;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -98,6 +103,11 @@ impl Increments {
             swept_ns: 0,
             counts: IncrementCounts::default(),
         }
+    }
+
+    /// The number of flows and groups that are followed.
+    pub fn followed(&self) -> usize {
+        self.subjects.len()
     }
 
     /// Leaves packets out that sinks counted before this time.
@@ -303,21 +313,25 @@ impl Increments {
                 .is_none_or(|forgotten_ns| epoch_ns > forgotten_ns)
     }
 
-    /// Forgets quiet subjects if there is no room, at most once a second. Returns true if there is room.
+    /// Forgets quiet subjects, if it is time to look for them. Returns true if there is room.
     fn has_room(&mut self, now_ns: u64) -> bool {
-        if self.subjects.len() < self.most {
-            return true;
-        }
-        if now_ns.abs_diff(self.swept_ns) > NS_PER_S {
+        let (quiet_ns, period_ns) = match self.subjects.len() < self.most {
+            true => (QUIET_NS, PERIOD_NS),
+            false => (CROWDED_QUIET_NS, CROWDED_PERIOD_NS),
+        };
+        if now_ns.abs_diff(self.swept_ns) > period_ns {
             self.swept_ns = now_ns;
             let quiet = self
                 .subjects
-                .extract_if(|_, last| last.seen_ns.saturating_add(QUIET_NS) < now_ns);
+                .extract_if(|_, last| last.seen_ns.saturating_add(quiet_ns) < now_ns);
             for (key, last) in quiet {
                 self.parts.remove(&key);
                 if let Some(sight) = self.senders.get_mut(&key.sender) {
                     sight.forgotten_ns = sight.forgotten_ns.max(Some(last.epoch_ns));
                 }
+            }
+            if self.subjects.len() < self.subjects.capacity() / 4 {
+                self.subjects.shrink_to(2 * self.subjects.len());
             }
         }
         self.subjects.len() < self.most

@@ -481,6 +481,36 @@ fn memory_is_bounded_and_what_was_forgotten_is_not_counted_again() {
 }
 
 #[test]
+fn flows_that_come_and_go_are_forgotten_after_an_hour() {
+    let mut increments = Increments::default();
+    increments.start_at(START * SECOND);
+    let mut give = |port: u16, told: Told| {
+        let subject = SummarySubject::Flow {
+            flow: flow(port),
+            source_port: 0,
+            sink_port: 0,
+        };
+        let report = report(Body::Summary(Box::new(summary(subject, told))));
+        let added = increments.of(&report, arrival(told.at_s, 2));
+        (added.map(|more| more.packets), increments.followed())
+    };
+    for port in 0..1000 {
+        // One of them goes on, and each begins just before its first summary.
+        let at_s = 1010 + 60 * u64::from(port);
+        let begun = told(at_s, at_s - 5, 5);
+        let (packets, followed) = give(port, begun);
+        assert_eq!(packets, Some(5), "flow {port}");
+        assert!(followed <= 63, "{followed} flows at {at_s} s");
+        give(2000, told(at_s, EPOCH, 10 + u64::from(port)));
+    }
+    assert_eq!(
+        give(2000, told(61_000, EPOCH, 1019)).0,
+        Some(10),
+        "it was never forgotten"
+    );
+}
+
+#[test]
 fn a_class_that_falls_silent_is_known_although_its_last_summary_is_lost() {
     struct Case {
         name: &'static str,
