@@ -15,6 +15,7 @@ use crate::datapath::kernel::kernel_parts;
 use crate::datapath::kernel::pins::{Pins, PinsLock};
 use crate::datapath::source::kernel_half::Source;
 use crate::datapath::source::source_links;
+use crate::datapath::watch;
 use crate::host::pins;
 use crate::host::source::attach::attach_dev;
 use crate::host::source::forms::require_form_of;
@@ -42,6 +43,7 @@ impl AttachedSource {
         require_form_of(&pins, config)?;
         let node = choose_node(&pins, config, plan.setup.force)?;
         let changing = pins.change()?;
+        watch::make_room(&pins, &plan.rules).context("cannot make room for the watchlist")?;
         let mut last = None;
         for dev in &plan.setup.devs {
             let attached = attach_dev(&pins, dev, config, node, plan.dests());

@@ -14,6 +14,7 @@ use libbpf_rs::{
 
 use super::libbpf_log;
 use super::links::program_label;
+use super::map_names::WATCH_MAPS;
 use super::pins::{Pins, remove};
 use super::probe::Features;
 use crate::model::{KernelPart, KernelParts};
@@ -210,10 +211,15 @@ pub fn pin_maps(object: &mut OpenObject, pins: &Pins, names: &[&str]) -> io::Res
 
 /// A pinned map of another shape, made by another version or with another size, loses its pin. Programs that use it
 /// keep it until they are replaced. One whose entries only take their memory at another time
-/// stays, with all that is in it.
+/// stays, with all that is in it, and so does a watchlist, which may have any size.
 fn pin_map(map: &mut OpenMapMut<'_>, pins: &Pins, name: &str) -> io::Result<()> {
     let path = pins.map(name);
     if path.exists() {
+        if WATCH_MAPS.contains(&name) {
+            let pinned = MapHandle::from_pinned_path(&path).map_err(io::Error::other)?;
+            map.set_max_entries(pinned.max_entries())
+                .map_err(io::Error::other)?;
+        }
         match flags_of_same_shape(map, &path) {
             Some(flags) => map.set_map_flags(flags).map_err(io::Error::other)?,
             None => {

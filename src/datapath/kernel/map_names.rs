@@ -82,6 +82,17 @@ pub const WATCH_CLASSES: &str = "watch_classes";
 /// The rules as the user wrote them.
 pub const WATCH_TEXTS: &str = "watch_texts";
 
+/// The tables of the watchlist, whose sizes are those that rules need.
+pub const WATCH_MAPS: [&str; 7] = [
+    WATCH_STATE,
+    WATCH_PLACES4,
+    WATCH_PLACES6,
+    WATCH_NODES,
+    WATCH_EDGES,
+    WATCH_CLASSES,
+    WATCH_TEXTS,
+];
+
 /// Counts of former versions, by role and counter.
 pub const FORMER_COUNTERS: &str = "counters_before";
 

@@ -30,10 +30,10 @@ use crate::datapath::kernel::load::{
 use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::probe::{Features, has_packet_stamps};
 use crate::datapath::sink::event_ring::EventRing;
-use crate::datapath::watch::{Watchlist, watchlist_of};
+use crate::datapath::watch::{Watchlist, room_for, size_watchlist, watchlist_of};
 use crate::model::{
     FlowKey, FlowPassage, KernelPart, KernelParts, PacketPods, PartsFound, PassageReason,
-    PassageStart, PassageTotals, SOCKETS_IFINDEX,
+    PassageStart, PassageTotals, SOCKETS_IFINDEX, WatchRule,
 };
 use crate::os::{clock, log};
 
@@ -87,7 +87,8 @@ impl PassagePrograms {
     fn start_parts(max_flows: u32, plan: &PassagePlan, found: PartsFound) -> io::Result<Self> {
         let times_local = found.gives(KernelPart::SocketPassages);
         let mut object = MaybeUninit::uninit();
-        let skel = load(&mut object, max_flows, times_local)?;
+        let rules = plan.rules.as_deref().unwrap_or_default();
+        let skel = load(&mut object, max_flows, rules, times_local)?;
         let maps = &skel.maps;
         let [arrives, queued, sent] = [
             program_fd(&skel.progs.hop_in)?,
@@ -257,7 +258,7 @@ pub fn try_to_load() -> io::Result<PartsFound> {
     let ((), refused) = without_refused(&OPTIONAL, |refused| {
         let found = PartsFound { tried, refused };
         let times_local = found.gives(KernelPart::SocketPassages);
-        load(&mut MaybeUninit::uninit(), 1, times_local).map(drop)
+        load(&mut MaybeUninit::uninit(), 1, &[], times_local).map(drop)
     })?;
     Ok(PartsFound { tried, refused })
 }
@@ -265,11 +266,12 @@ pub fn try_to_load() -> io::Result<PartsFound> {
 /// The program that can be left out.
 const OPTIONAL: [(&str, KernelPart); 1] = [("hop_socket", KernelPart::SocketPassages)];
 
-fn load(
-    object: &mut MaybeUninit<libbpf_rs::OpenObject>,
+fn load<'o>(
+    object: &'o mut MaybeUninit<libbpf_rs::OpenObject>,
     max_flows: u32,
+    rules: &[WatchRule],
     times_local: bool,
-) -> io::Result<PassageSkel<'_>> {
+) -> io::Result<PassageSkel<'o>> {
     let features = Features::probe();
     if !has_packet_stamps() {
         return Err(io::Error::new(
@@ -285,6 +287,7 @@ fn load(
         constants.have_kernel_reads = features.kernel_reads;
     }
     size_flow_table(&mut open.maps.hop_flows, max_flows)?;
+    size_watchlist!(open.maps, rules);
     open.progs.hop_socket.set_autoload(times_local);
     if !times_local {
         let least = open.maps.hop_local.set_max_entries(LEAST_ENTRIES);

@@ -26,7 +26,7 @@ use crate::datapath::kernel::probe::Features;
 use crate::datapath::kernel::token_rate::token_rate_of;
 use crate::datapath::lease::leases::key_of;
 use crate::datapath::sink::event_ring::EventRing;
-use crate::datapath::watch::{Watchlist, watchlist_of};
+use crate::datapath::watch::{Watchlist, room_for, size_watchlist, watchlist_of};
 use crate::model::{
     AddressPair, KernelPart, KernelParts, OptionCounts, PartsFound, TcpSample, WatchRule,
 };
@@ -122,7 +122,7 @@ impl TcpPrograms {
     fn attach_parts(max_connections: u32, plan: &TcpPlan, parts: KernelParts) -> io::Result<Self> {
         let tick_ns = clock::tick_ns()?;
         let mut object = MaybeUninit::uninit();
-        let skel = load(&mut object, max_connections, parts)?;
+        let skel = load(&mut object, max_connections, &plan.rules, parts)?;
         let mut links = Vec::new();
         let (maps, programs) = (&skel.maps, &skel.progs);
         if parts.contains(KernelPart::Endings) {
@@ -265,7 +265,7 @@ pub fn try_to_load() -> io::Result<PartsFound> {
     let tried = wanted(true);
     let given = tried.without(lacking());
     let ((), refused) = without_refused(&PROGRAMS, |refused| {
-        load(&mut MaybeUninit::uninit(), 1, given.without(refused)).map(drop)
+        load(&mut MaybeUninit::uninit(), 1, &[], given.without(refused)).map(drop)
     })?;
     Ok(PartsFound {
         tried,
@@ -304,11 +304,12 @@ fn adopt(program: &ProgramMut<'_>) -> io::Result<()> {
     file.read_to_end(&mut Vec::new()).map(drop)
 }
 
-fn load(
-    object: &mut MaybeUninit<OpenObject>,
+fn load<'o>(
+    object: &'o mut MaybeUninit<OpenObject>,
     max_connections: u32,
+    rules: &[WatchRule],
     parts: KernelParts,
-) -> io::Result<TcpWalkSkel<'_>> {
+) -> io::Result<TcpWalkSkel<'o>> {
     let option = parts.contains(KernelPart::Option114);
     let mut open = TcpWalkSkelBuilder::default()
         .open(object)
@@ -317,6 +318,7 @@ fn load(
         .tcp_begun
         .set_max_entries(max_connections)
         .map_err(io::Error::other)?;
+    size_watchlist!(open.maps, rules);
     if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
         constants.reads_options = option;
     }

@@ -3,6 +3,8 @@
 use std::io;
 use std::net::IpAddr;
 
+use libbpf_rs::MapType;
+
 use super::compile::{CompiledWatchlist, compile};
 use crate::datapath::abi::{
     WATCH_TEXT_BYTES, watch_edge, watch_key4, watch_key6, watch_limit, watch_node, watch_place,
@@ -10,10 +12,11 @@ use crate::datapath::abi::{
 };
 use crate::datapath::kernel::handover;
 use crate::datapath::kernel::map_names::{
-    WATCH_CLASSES, WATCH_EDGES, WATCH_NODES, WATCH_PLACES4, WATCH_PLACES6, WATCH_STATE, WATCH_TEXTS,
+    WATCH_CLASSES, WATCH_EDGES, WATCH_MAPS, WATCH_NODES, WATCH_PLACES4, WATCH_PLACES6, WATCH_STATE,
+    WATCH_TEXTS,
 };
 use crate::datapath::kernel::maps::Map;
-use crate::datapath::kernel::pins::Pins;
+use crate::datapath::kernel::pins::{Pins, remove};
 use crate::datapath::sink::events::address_words;
 use crate::model::WatchRule;
 use crate::os::{log, netdev};
@@ -44,6 +47,59 @@ macro_rules! watchlist_of {
     };
 }
 pub(in crate::datapath) use watchlist_of;
+
+/// Gives the tables of a program without pins room for these rules, before it is loaded. Returns from the function if that
+/// fails.
+macro_rules! size_watchlist {
+    ($maps:expr, $rules:expr) => {
+        let room = room_for($rules);
+        for map in [
+            &mut $maps.watch_nodes,
+            &mut $maps.watch_edges,
+            &mut $maps.watch_places4,
+            &mut $maps.watch_places6,
+        ] {
+            map.set_max_entries(2 * room).map_err(io::Error::other)?;
+        }
+    };
+}
+pub(in crate::datapath) use size_watchlist;
+
+/// The room of tables that get few rules, in places, nodes and edges: other rules may follow.
+const LEAST_ROOM: u32 = 4096;
+const _: () = assert!(watch_limit::WATCH_NODES.0 == watch_limit::WATCH_PREFIXES.0);
+const _: () = assert!(watch_limit::WATCH_NODES.0 == watch_limit::WATCH_EDGES.0);
+
+fn compile_here(rules: &[WatchRule]) -> io::Result<CompiledWatchlist> {
+    compile(rules, |dev| netdev::index_of(dev).ok())
+        .map_err(|err| io::Error::new(io::ErrorKind::InvalidInput, err))
+}
+
+/// What a list takes of each table, at most.
+fn need_of(list: &CompiledWatchlist) -> usize {
+    let places = |of: [usize; 2]| {
+        of.map(|table| list.tables[table].entries.len())
+            .iter()
+            .sum()
+    };
+    let sizes: [usize; 4] = [
+        places([0, 2]),
+        places([1, 3]),
+        list.nodes.len(),
+        list.edges.len(),
+    ];
+    sizes.into_iter().max().unwrap_or_default()
+}
+
+/// The room for these rules, and for twice as much.
+pub(in crate::datapath) fn room_for(rules: &[WatchRule]) -> u32 {
+    let most = watch_limit::WATCH_NODES.0;
+    let need = compile_here(rules).map_or(most as usize, |list| 2 * need_of(&list));
+    u32::try_from(need)
+        .unwrap_or(most)
+        .next_power_of_two()
+        .clamp(LEAST_ROOM, most)
+}
 
 const TABLES: u32 = watch_limit::WATCH_TABLES.0;
 
@@ -134,8 +190,17 @@ impl Watchlist {
     /// # Errors
     /// There is no room for the rules. The old ones stay in use.
     pub fn replace(&self, rules: &[WatchRule]) -> io::Result<()> {
-        let compiled = compile(rules, |dev| netdev::index_of(dev).ok())
-            .map_err(|err| io::Error::new(io::ErrorKind::InvalidInput, err))?;
+        let compiled = compile_here(rules)?;
+        let (need, room) = (need_of(&compiled), self.room());
+        if need > room as usize {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!(
+                    "the rules need {need} entries of a table that was made for {room} (restart hostint, which makes \
+                     larger ones)"
+                ),
+            ));
+        }
         let text = serde_json::to_vec(rules)?;
         if text.len() > WATCH_TEXT_BYTES * watch_limit::WATCH_TEXTS.0 as usize {
             return Err(too_long(&text));
@@ -172,8 +237,13 @@ impl Watchlist {
         self.clear(old)
     }
 
+    /// The most places, nodes or edges of a list.
+    fn room(&self) -> u32 {
+        self.nodes.capacity() / 2
+    }
+
     fn write(&self, generation: u32, list: &CompiledWatchlist) -> io::Result<()> {
-        let first_node = generation * watch_limit::WATCH_NODES.0;
+        let first_node = generation * self.room();
         let nodes: Vec<watch_node> = list
             .nodes
             .iter()
@@ -244,20 +314,71 @@ impl Watchlist {
         self.places6
             .remove_where(|key| key.what >> 16 == generation)?;
         self.edges
-            .remove_where(|key| key.node / watch_limit::WATCH_NODES.0 == generation)?;
+            .remove_where(|key| key.node / self.room() == generation)?;
         self.texts.remove_where(|key| key >> 16 == generation)
     }
 }
 
-/// Copies the rules of another version that runs on this host into this version's list, which was just made.
-pub fn adopt(pins: &Pins) -> io::Result<()> {
+/// The rules of another version that runs on this host.
+fn rules_of_others(pins: &Pins) -> io::Result<Vec<WatchRule>> {
     let states = handover::entries::<u32, watch_state>(pins, WATCH_STATE)?;
-    let (Some((_, state)), Some(list)) = (states.first(), Watchlist::open(pins)?) else {
-        return Ok(());
+    let Some((_, state)) = states.first() else {
+        return Ok(Vec::new());
     };
     let mut pieces = handover::entries::<u32, watch_text>(pins, WATCH_TEXTS)?;
     pieces.retain(|(key, _)| key >> 16 == state.generation & 1);
     pieces.sort_by_key(|(key, _)| *key);
-    let rules = read_text(pieces.into_iter().map(|(_, piece)| piece))?;
-    list.replace(&rules)
+    read_text(pieces.into_iter().map(|(_, piece)| piece))
+}
+
+/// Copies the rules of another version that runs on this host into this version's list, which was just made.
+pub fn adopt(pins: &Pins) -> io::Result<()> {
+    let rules = rules_of_others(pins)?;
+    match Watchlist::open(pins)?.filter(|_| !rules.is_empty()) {
+        Some(list) => list.replace(&rules),
+        None => Ok(()),
+    }
+}
+
+/// Pins the tables of a source that will be attached, with room for these rules of the file beside those that it has. Where
+/// pinned ones are too small, others take their place, with the rules that are in them.
+pub fn make_room(pins: &Pins, file_rules: &[WatchRule]) -> io::Result<()> {
+    let list = Watchlist::open(pins)?;
+    let old = match &list {
+        Some(list) => list.rules()?,
+        None => rules_of_others(pins)?,
+    };
+    let added = old.iter().filter(|rule| !rule.from_file);
+    let all: Vec<WatchRule> = file_rules.iter().chain(added).cloned().collect();
+    let serial = match &list {
+        Some(list) if compile_here(&all).is_ok_and(|it| need_of(&it) <= list.room() as usize) => {
+            return Ok(());
+        }
+        Some(list) => list.serial()?,
+        None => 0,
+    };
+    WATCH_MAPS
+        .iter()
+        .try_for_each(|name| remove(&pins.map(name)))?;
+    let room = 2 * room_for(&all).max(room_for(&old));
+    let (array, hash) = (MapType::Array, MapType::Hash);
+    let at = |name| pins.map(name);
+    let made = Watchlist {
+        state: Map::open_or_create(&at(WATCH_STATE), array, 1)?,
+        places4: Map::open_or_create(&at(WATCH_PLACES4), hash, room)?,
+        places6: Map::open_or_create(&at(WATCH_PLACES6), hash, room)?,
+        nodes: Map::open_or_create(&at(WATCH_NODES), array, room)?,
+        edges: Map::open_or_create(&at(WATCH_EDGES), hash, room)?,
+        classes: Map::open_or_create(&at(WATCH_CLASSES), array, 2 * watch_limit::WATCH_CLASSES.0)?,
+        texts: Map::open_or_create(&at(WATCH_TEXTS), hash, 2 * watch_limit::WATCH_TEXTS.0)?,
+    };
+    if list.is_none() {
+        return Ok(());
+    }
+    let state = watch_state {
+        serial,
+        ..watch_state::default()
+    };
+    made.state.set(&0, &state)?;
+    made.replace(&old)
 }

@@ -6,6 +6,6 @@ mod list;
 mod places;
 
 pub use compile::{CompiledWatchlist, TooComplex, compile};
-pub(super) use list::watchlist_of;
-pub use list::{Watchlist, adopt};
+pub use list::{Watchlist, adopt, make_room};
+pub(super) use list::{room_for, size_watchlist, watchlist_of};
 pub use places::WatchPlace;
