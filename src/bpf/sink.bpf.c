@@ -242,8 +242,7 @@ int sink_nic_by_metadata(struct xdp_md *ctx)
 	return sink_frame(ctx, STAMPED_BY_METADATA, false);
 }
 
-SEC("tc")
-int sink_sweep(struct __sk_buff *ctx)
+static __always_inline int sweep_keys(struct __sk_buff *ctx, bool locked)
 {
 	__u64 bytes = ctx->data_end - ctx->data;
 	__u32 keys = bytes / sizeof(struct flow_key);
@@ -251,7 +250,22 @@ int sink_sweep(struct __sk_buff *ctx)
 	for (__u32 i = 0; i < SWEEP_KEYS; i++) {
 		if (i >= keys)
 			break;
-		sweep_key(ctx, i);
+		if (locked)
+			sweep_key_locked(ctx, i);
+		else
+			sweep_key(ctx, i);
 	}
 	return 0;
+}
+
+SEC("tc")
+int sink_sweep(struct __sk_buff *ctx)
+{
+	return sweep_keys(ctx, false);
+}
+
+SEC("?tc")
+int sink_sweep_locked(struct __sk_buff *ctx)
+{
+	return sweep_keys(ctx, true);
 }

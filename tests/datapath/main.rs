@@ -21,6 +21,7 @@ mod losses;
 mod map_batches;
 mod merged_segments;
 mod nic_stamp;
+mod ordered;
 mod past_holes;
 mod paths;
 mod peer_errors;

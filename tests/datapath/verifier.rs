@@ -118,6 +118,8 @@ mod root {
             open.progs.sink_tc.set_autoload(features.atomics);
             open.progs.sink_locked.set_autoload(!features.atomics);
             open.progs.sink_tc_locked.set_autoload(!features.atomics);
+            open.progs.sink_sweep.set_autoload(features.atomics);
+            open.progs.sink_sweep_locked.set_autoload(!features.atomics);
             let skel = open
                 .load()
                 .unwrap_or_else(|err| panic!("{features:?}: {err}"));
@@ -128,8 +130,12 @@ mod root {
                 check("sink_locked", &skel.progs.sink_locked);
                 check("sink_tc_locked", &skel.progs.sink_tc_locked);
             }
-            check("sink_sweep", &skel.progs.sink_sweep);
-            assert_no_xdp("sink_sweep", &skel.progs.sink_sweep);
+            let (name, sweep) = match features.atomics {
+                true => ("sink_sweep", &skel.progs.sink_sweep),
+                false => ("sink_sweep_locked", &skel.progs.sink_sweep_locked),
+            };
+            check(name, sweep);
+            assert_no_xdp(name, sweep);
         }
     }
 

@@ -8,6 +8,7 @@
 #include "hostint/sink_event.h"
 #include "hostint/sink_flow.h"
 #include "hostint/wire.h"
+#include "kernel/ordered.h"
 #include "sink/arrival.h"
 #include "sink/home_cpu.h"
 #include "sink/latency.h"
@@ -210,7 +211,7 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 
 	bpf_spin_lock(&f->lock);
 	if (!locked)
-		__sync_fetch_and_or(&f->awaited, AWAITED_BUSY);
+		ordered_or(&f->awaited, AWAITED_BUSY);
 	first = !f->first_ns;
 	/* If there was a record when the numbering began, no packet was left out since. */
 	watched_ns = first ? a->watched_ns : set->started_ns;
@@ -229,7 +230,7 @@ static __always_inline void take_locked(struct sink_flow *f, const struct sink_s
 	find_news(f, set, a->now, a->path, news);
 	news->added = first;
 	if (!locked)
-		__sync_fetch_and_and(&f->awaited, ~AWAITED_BUSY);
+		ordered_and(&f->awaited, ~AWAITED_BUSY);
 	bpf_spin_unlock(&f->lock);
 }
 
@@ -260,7 +261,7 @@ static __always_inline void note_unknown(struct sink_flow *f, __u32 packets, __u
 
 /* Ends the loss period of a flow that may have stopped sending. */
 static __always_inline void sweep_flow(struct sink_flow *f, const struct sink_settings *set, __u64 now,
-				       struct flow_news *news)
+				       struct flow_news *news, bool locked)
 {
 	__u64 gap_before, lost_before;
 	bool far, believed;
@@ -269,18 +270,17 @@ static __always_inline void sweep_flow(struct sink_flow *f, const struct sink_se
 	lost_before = f->lost;
 	gap_before = f->gap_ns;
 	far = far_is_due(f, now, set->loss_timeout_ns);
-	/* Every kernel has this atomic; adding the top bit sets it, and adding it again clears it. */
-	if (far)
-		__sync_fetch_and_add(&f->awaited, AWAITED_BUSY);
+	if (far && !locked)
+		ordered_or(&f->awaited, AWAITED_BUSY);
 	believed = far && far_fits_rate(f);
 	if (believed || loss_period_over(f, now, set->loss_timeout_ns))
 		end_loss_period(f, now, believed);
 	if (believed)
 		news->arrival.restarted = move_to_far_numbers(f, now, f->latency_last_ns);
-	if (far) {
+	if (far)
 		f->far_waits = 0;
-		__sync_fetch_and_add(&f->awaited, AWAITED_BUSY);
-	}
+	if (far && !locked)
+		ordered_and(&f->awaited, ~AWAITED_BUSY);
 	collect_news(f, gap_before, lost_before, news);
 	if (!f->gap_ns && f->lost_count && !news->loss.count)
 		take_loss(f, &news->loss);

@@ -19,7 +19,7 @@
 #include "sink/tagged.h"
 
 /* Sweeps the flow whose key has this index in the "packet". */
-__noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
+static __always_inline int sweep_key_of(struct __sk_buff *ctx, __u32 index, bool locked)
 {
 	const struct flow_key *key = (void *)(long)ctx->data + index % SWEEP_KEYS * sizeof(*key);
 	const struct sink_settings *set = get_sink_settings();
@@ -37,10 +37,20 @@ __noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
 		return 0;
 	p->facts.key = k;
 	p->facts.now = now_ns(host);
-	sweep_flow(f, set, p->facts.now, &news);
+	sweep_flow(f, set, p->facts.now, &news, locked);
 	count_arrival(&news);
 	tell_loss(f, set, &k, &news);
 	return 1;
+}
+
+__noinline int sweep_key(struct __sk_buff *ctx, __u32 index)
+{
+	return sweep_key_of(ctx, index, false);
+}
+
+__noinline int sweep_key_locked(struct __sk_buff *ctx, __u32 index)
+{
+	return sweep_key_of(ctx, index, true);
 }
 
 #endif

@@ -89,6 +89,11 @@ pub(in crate::datapath) fn open<'a>(
         constants.software_version = software_version();
     }
     let programs = &mut open.progs;
+    choose(
+        features,
+        &mut programs.sink_sweep,
+        &mut programs.sink_sweep_locked,
+    );
     programs.sink.set_autoload(false);
     programs.sink_tc.set_autoload(false);
     for hook in hooks {
@@ -118,6 +123,7 @@ pub(in crate::datapath) fn open_on_pins<'a>(
     }
     let mut open = open(object, features, hooks)?;
     open.progs.sink_sweep.set_autoload(false);
+    open.progs.sink_sweep_locked.set_autoload(false);
     for mut map in open.open_object_mut().maps_mut() {
         let path = pins.map(&map.name().to_string_lossy());
         if path.exists() {

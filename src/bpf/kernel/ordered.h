@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Atomics that order what is before them and behind them, on every processor: their result is used. An atomic whose
+ * result is not used, and barrier(), order nothing on arm64. Kernels before 5.12 have none that gives a result.
+ */
+#ifndef HOSTINT_KERNEL_ORDERED_H
+#define HOSTINT_KERNEL_ORDERED_H
+
+#include "kernel/kernel.h"
+
+static __always_inline void ordered_or(__u32 *word, __u32 bits)
+{
+	__u32 before = __sync_fetch_and_or(word, bits);
+
+	barrier_var(before);
+}
+
+static __always_inline void ordered_and(__u32 *word, __u32 bits)
+{
+	__u32 before = __sync_fetch_and_and(word, bits);
+
+	barrier_var(before);
+}
+
+#endif
