@@ -24,7 +24,7 @@ pub use demo::DemoArgs;
 pub use doctor::{CheckArgs, DoctorArgs};
 pub use fleet::FleetArgs;
 pub use history::{FlowsArgs, HistoryCommand, SubjectArgs};
-pub use history_args::{HistoryArgs, NodeArg, When};
+pub use history_args::{HistoryArgs, NodeArg};
 pub use history_hops::HopsArgs;
 pub use history_queues::QueuesArgs;
 pub use history_tcp::{ConnectionsArgs, ConnectionsBy};

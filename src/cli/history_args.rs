@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
-use crate::model::NodeId;
+use crate::model::{NodeId, When};
 
 /// The history's file, the span of time, and the output format.
 #[derive(Args, Clone, Debug)]
@@ -52,42 +51,5 @@ impl FromStr for NodeArg {
                 .map_err(|_| "not a node id (up to 4294967295) and not a name".to_owned());
         }
         Ok(Self::Name(text.to_owned()))
-    }
-}
-
-/// A time, absolute or relative to now.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum When {
-    Ago(Duration),
-    At(SystemTime),
-}
-
-impl When {
-    /// Nanoseconds since the Unix epoch.
-    pub fn ns(self, now: SystemTime) -> u64 {
-        let time = match self {
-            Self::Ago(ago) => now.checked_sub(ago).unwrap_or(UNIX_EPOCH),
-            Self::At(time) => time,
-        };
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-    }
-}
-
-impl FromStr for When {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "now" {
-            return Ok(Self::Ago(Duration::ZERO));
-        }
-        if let Ok(ago) = humantime::parse_duration(text) {
-            return Ok(Self::Ago(ago));
-        }
-        humantime::parse_rfc3339_weak(text)
-            .map(Self::At)
-            .map_err(|_| {
-                "not a time (write for instance 1h, 2days, now, 2026-11-21T10:00:00Z)".to_owned()
-            })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::time::{Duration, UNIX_EPOCH};
 
 use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
@@ -10,7 +11,7 @@ use clap::ValueEnum;
 use super::responses::HttpRefusal;
 use crate::model::{
     ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, Limit, MatrixFigure, NodeId, PassageQuery,
-    PathQuery, Question, ReportQuery, Span, Subject, TcpQuestion,
+    PathQuery, Question, ReportQuery, Span, Subject, TcpQuestion, When,
 };
 
 /// Greatest number of characters in a text parameter.
@@ -68,9 +69,8 @@ impl Parameters {
 
     /// The given span, or the last hour.
     pub(super) fn span(&mut self, now_ns: u64) -> Parameter<Span> {
-        let what = "ns since the Unix epoch, a whole number";
-        let until_ns = self.number("until", what)?.unwrap_or(now_ns);
-        let since_ns = self.number("since", what)?;
+        let until_ns = self.time("until", now_ns)?.unwrap_or(now_ns);
+        let since_ns = self.time("since", now_ns)?;
         let since_ns = since_ns.unwrap_or_else(|| until_ns.saturating_sub(HOUR_NS));
         // Stores keep times in signed 64-bit integers.
         if since_ns >= until_ns || i64::try_from(until_ns).is_err() {
@@ -79,6 +79,22 @@ impl Parameters {
             )));
         }
         Ok(Span { since_ns, until_ns })
+    }
+
+    /// A time in ns since the Unix epoch: a number of them, or as `hostint history` takes it.
+    fn time(&mut self, name: &str, now_ns: u64) -> Parameter<Option<u64>> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let now = UNIX_EPOCH + Duration::from_nanos(now_ns);
+        let as_written = || text.parse().ok().map(|when: When| when.ns(now));
+        let ns = text.parse().ok().or_else(as_written);
+        ns.map(Some).ok_or_else(|| {
+            bad(&format!(
+                "{name} is {text:?}, expected a time ago (1h), a time (2026-11-21T10:00:00Z), \
+                 or ns since the Unix epoch"
+            ))
+        })
     }
 
     fn node(&mut self, name: &str) -> Parameter<Option<NodeId>> {

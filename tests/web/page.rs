@@ -177,12 +177,20 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
         (
             "/api/pairs?since=yesterday",
             400,
-            "since is \\\"yesterday\\\", expected ns since the Unix epoch",
+            "since is \\\"yesterday\\\", expected a time ago (1h), a time (2026-11-21T10:00:00Z), or ns since",
+        ),
+        ("/api/pairs?since=-1", 400, "or ns since the Unix epoch"),
+        ("/api/pairs?since=1h", 200, "\"total\":"),
+        ("/api/pairs?since=2days&until=now", 200, "\"total\":"),
+        (
+            "/api/pairs?since=2026-11-29T12:00:00Z&until=2026-11-29T12:00:01Z",
+            200,
+            "\"since_ns\":1795953600000000000,\"until_ns\":1795953601000000000",
         ),
         (
-            "/api/pairs?since=-1",
-            400,
-            "expected ns since the Unix epoch",
+            "/api/pairs?since=1795953600000000000&until=1795953601000000000",
+            200,
+            "\"since_ns\":1795953600000000000,\"until_ns\":1795953601000000000",
         ),
         (
             "/api/pairs?since=20&until=10",

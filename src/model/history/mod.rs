@@ -12,6 +12,7 @@ mod history_tcp_hops;
 mod pair_question;
 mod question;
 mod tcp_question;
+mod when;
 
 pub use answer::Answer;
 pub use extent::Extent;
@@ -35,3 +36,4 @@ pub use history_tcp_hops::{TcpHop, TcpHops};
 pub use pair_question::{OthersToo, PairAnswer};
 pub use question::Question;
 pub use tcp_question::TcpQuestion;
+pub use when::When;
