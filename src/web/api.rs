@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::routing::get;
 
+use super::compression::{self, HttpBody};
 use super::parameters::Parameters;
 use super::queries::Histories;
 use super::responses::{self, HttpRefusal, Json, PlacedJson};
@@ -43,7 +44,9 @@ pub fn page(page: PageSources) -> Router {
         .route("/api/status", get(status))
         .route("/api/live", get(news::live));
     for (path, question) in QUESTIONS {
-        let answer = move |State(api): State<Arc<Api>>, uri: Uri| ask(api, uri, question);
+        let answer = move |State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap| {
+            ask(api, uri, compression::accepts(&headers), question)
+        };
         routes = routes.route(path, get(answer));
     }
     guard::around(routes.with_state(api).merge(assets::routes()), bound)
@@ -70,7 +73,12 @@ const QUESTIONS: [(&str, Asked); 13] = [
 ];
 
 /// Answers a question to the history.
-async fn ask(api: Arc<Api>, uri: Uri, question: Asked) -> Result<PlacedJson, HttpRefusal> {
+async fn ask(
+    api: Arc<Api>,
+    uri: Uri,
+    accepts_gzip: bool,
+    question: Asked,
+) -> Result<PlacedJson, HttpRefusal> {
     let mut asked = Parameters::of(&uri)?;
     let question = question(&mut asked)?;
     let span = match question {
@@ -80,17 +88,23 @@ async fn ask(api: Arc<Api>, uri: Uri, question: Asked) -> Result<PlacedJson, Htt
     asked.end()?;
     let answer = api.histories.ask(move |history| {
         let answer = question.ask(history, span.unwrap_or(Span::EVER))?;
-        responses::answer(span, answer)
+        let answer = responses::answer(span, answer)?;
+        Ok(HttpBody::answer(answer, accepts_gzip))
     });
     answer.await
 }
 
-async fn status(State(api): State<Arc<Api>>, uri: Uri) -> Result<Json, HttpRefusal> {
+async fn status(
+    State(api): State<Arc<Api>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Json, HttpRefusal> {
     Parameters::of(&uri)?.end()?;
     let kept = api.histories.are_kept();
     let status = responses::status((api.now_ns)(), &api.collects_on, kept, &api.status());
     let internal = StatusCode::INTERNAL_SERVER_ERROR;
+    let accepts = compression::accepts(&headers);
     status
-        .map(Json)
+        .map(|status| Json(HttpBody::answer(status, accepts)))
         .map_err(|err| HttpRefusal::new(internal, &err.to_string()))
 }

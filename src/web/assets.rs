@@ -1,11 +1,16 @@
 //! The files of the page, which are part of the binary.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use flate2::Compression;
+
+use super::compression::{self, GZIP, VARIES};
 
 struct Asset {
     path: &'static str,
@@ -66,25 +71,46 @@ const ASSETS: &[Asset] = assets! {
     "/waterfall.js" is "waterfall.js", SCRIPT;
 };
 
+/// A file as it is sent, with its tag.
+struct Representation {
+    tag: String,
+    bytes: Bytes,
+}
+
 /// One route per file; a browser that has the file asks whether it has changed.
 pub(super) fn routes() -> Router {
     ASSETS.iter().fold(Router::new(), |routes, asset| {
-        let tag = tag(asset.bytes);
+        let plain = Representation::of(Bytes::from_static(asset.bytes));
+        // It is made for the first browser that accepts it: a collector whose page is not read needs none.
+        let packed = LazyLock::new(|| {
+            let best = compression::gzip(asset.bytes, Compression::best());
+            best.map(|bytes| Representation::of(bytes.into()))
+        });
+        let both = Arc::new((plain, packed));
         let send = move |headers: HeaderMap| {
-            let response = answer(asset, &tag, &headers);
+            let (plain, packed) = &*both;
+            let packed = compression::accepts(&headers).then(|| packed.as_ref());
+            let response = match packed.flatten() {
+                Some(packed) => (GZIP, answer(asset, packed, &headers)).into_response(),
+                None => answer(asset, plain, &headers),
+            };
             async move { response }
         };
         routes.route(asset.path, get(send))
     })
 }
 
-fn tag(bytes: &[u8]) -> String {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    format!("\"{:016x}\"", hasher.finish())
+impl Representation {
+    fn of(bytes: Bytes) -> Self {
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        let tag = format!("\"{:016x}\"", hasher.finish());
+        Self { tag, bytes }
+    }
 }
 
-fn answer(asset: &'static Asset, tag: &str, headers: &HeaderMap) -> Response {
+fn answer(asset: &Asset, of: &Representation, headers: &HeaderMap) -> Response {
+    let tag = of.tag.as_str();
     let has = headers.get(header::IF_NONE_MATCH).map(HeaderValue::to_str);
     let fresh = match has {
         Some(Ok(tags)) => tags.split(',').any(|one| {
@@ -97,9 +123,10 @@ fn answer(asset: &'static Asset, tag: &str, headers: &HeaderMap) -> Response {
         (header::ETAG, tag),
         (header::CACHE_CONTROL, "no-cache"),
         (header::CONTENT_TYPE, asset.content_type),
+        VARIES,
     ];
     if fresh {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
-    (headers, asset.bytes).into_response()
+    (headers, of.bytes.clone()).into_response()
 }

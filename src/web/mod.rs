@@ -5,6 +5,7 @@ mod api;
 mod assets;
 mod attended;
 mod cached_text;
+mod compression;
 mod guard;
 mod health;
 mod news;

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::compression::HttpBody;
 use super::responses::{HttpRefusal, PlacedJson};
 use crate::model::{History, HistoryError};
 
@@ -42,10 +43,10 @@ impl Histories {
         self.kept
     }
 
-    /// The result of a query, serialised on the same thread, because a long one takes time.
+    /// The result of a query, serialised and compressed on the same thread, because a long one takes time.
     pub(super) async fn ask<F>(&self, question: F) -> Result<PlacedJson, HttpRefusal>
     where
-        F: FnOnce(&mut dyn History) -> Result<Vec<u8>, HistoryError> + Send + 'static,
+        F: FnOnce(&mut dyn History) -> Result<HttpBody, HistoryError> + Send + 'static,
     {
         if !self.kept {
             return Err(HttpRefusal::new(

@@ -12,6 +12,7 @@ use futures_core::Stream;
 use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::compression::{HttpBody, VARIES};
 use crate::model::{
     Answer, CollectStatus, DropFigures, DropSeries, FlowFigures, HistoryError, LatencyFigures,
     LossByHost, LossSplit, NodeId, PairFigures, PathFigures, Span,
@@ -49,35 +50,40 @@ impl IntoResponse for HttpRefusal {
             error: String,
         }
         let body = ErrorBody { error: self.error };
-        (self.code, Json(json(&body).unwrap_or_default())).into_response()
+        let body = HttpBody::plain(json(&body).unwrap_or_default());
+        (self.code, Json(body)).into_response()
     }
 }
 
 /// Bytes that are JSON.
-pub(super) struct Json(pub(super) Vec<u8>);
+pub(super) struct Json(pub(super) HttpBody);
 
 const JSON: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 
 impl IntoResponse for Json {
     fn into_response(self) -> Response {
-        (JSON, self.0).into_response()
+        let Self(body) = self;
+        (JSON, [VARIES], body.header(), body.bytes).into_response()
     }
 }
 
 /// JSON that occupies one of the places for responses until it is sent.
 pub(super) struct PlacedJson {
-    pub(super) json: Vec<u8>,
+    pub(super) json: HttpBody,
     pub(super) place: OwnedSemaphorePermit,
 }
 
 impl IntoResponse for PlacedJson {
     fn into_response(self) -> Response {
-        let length = [(header::CONTENT_LENGTH, self.json.len())];
+        let Self { json, place } = self;
+        let length = [(header::CONTENT_LENGTH, json.bytes.len())];
+        let encoding = json.header();
         let sending = BodyStream {
-            rest: self.json.into(),
-            _place: self.place,
+            rest: json.bytes.into(),
+            _place: place,
         };
-        (JSON, length, Body::from_stream(sending)).into_response()
+        let body = Body::from_stream(sending);
+        (JSON, [VARIES], encoding, length, body).into_response()
     }
 }
 

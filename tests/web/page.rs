@@ -328,6 +328,53 @@ fn a_browser_that_has_a_file_does_not_get_it_again() {
 }
 
 #[test]
+fn who_accepts_gzip_gets_gzip() {
+    let server = serve(&Synthetic::of(8));
+    let cases = [
+        ("a file", "/app.js", "accept-encoding: gzip, br\r\n", true),
+        (
+            "a long answer",
+            "/api/pairs",
+            "accept-encoding: br;q=1, gzip;q=0.5\r\n",
+            true,
+        ),
+        (
+            "a short answer",
+            "/api/extent",
+            "accept-encoding: gzip\r\n",
+            false,
+        ),
+        (
+            "who refuses it",
+            "/app.js",
+            "accept-encoding: gzip;q=0\r\n",
+            false,
+        ),
+        ("who does not say so", "/api/pairs", "", false),
+    ];
+    for (name, path, headers, packed) in cases {
+        let plain = ask(&server, path);
+        let answer = ask_with(&server, "GET", path, headers);
+        let encoding = answer.headers.get("content-encoding").map(String::as_str);
+        assert_eq!(encoding, packed.then_some("gzip"), "{name}");
+        assert_eq!(answer.headers["vary"], "accept-encoding", "{name}");
+        let length = |answer: &Answer| answer.headers["content-length"].parse::<usize>().unwrap();
+        assert_eq!(2 * length(&answer) < length(&plain), packed, "{name}");
+        assert_eq!(
+            answer.headers["content-type"],
+            plain.headers["content-type"]
+        );
+        let tag = |answer: &Answer| answer.headers.get("etag").cloned();
+        let same_tag = tag(&answer) == tag(&plain);
+        assert_eq!(same_tag, !packed || tag(&plain).is_none(), "{name}");
+        if let Some(tag) = tag(&answer) {
+            let again = format!("{headers}if-none-match: {tag}\r\n");
+            assert_eq!(ask_with(&server, "GET", path, &again).code, 304, "{name}");
+        }
+    }
+}
+
+#[test]
 fn names_that_strangers_can_give_this_host_are_refused() {
     let server = serve(&Synthetic::of(2));
     let at = server.address().unwrap();
