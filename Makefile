@@ -29,7 +29,7 @@ RELEASE := cargo build --release --locked \
 QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
-.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
 	lint style audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
 
 all:
@@ -76,6 +76,11 @@ test: need-root
 # All that needs neither root nor programs besides those of a build.
 test-unprivileged:
 	cargo test --locked -- --skip root:: --skip tools::
+
+# Pictures of the page in target/screenshots: light, dark, wide, on a phone, empty, stale and without a collector.
+screenshots:
+	[ -d tests/web/node_modules ] || npm --prefix tests/web ci --ignore-scripts --no-audit --no-fund
+	cargo test --locked --test web screenshots
 
 # A million simulated pairs of hosts, and meshes: the intervals of their clocks hold, estimates are off by a microsecond.
 test-clocks:

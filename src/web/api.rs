@@ -56,10 +56,11 @@ pub fn page(page: PageSources) -> Router {
 type Asked = fn(&mut Parameters) -> Result<Question, HttpRefusal>;
 
 /// What is asked of the history, by path.
-const QUESTIONS: [(&str, Asked); 13] = [
+const QUESTIONS: [(&str, Asked); 14] = [
     ("/api/extent", |_| Ok(Question::Extent)),
     ("/api/verdict", |_| Ok(Question::Verdict)),
     ("/api/pairs", Parameters::pairs),
+    ("/api/classes", |_| Ok(Question::Classes)),
     ("/api/flows", Parameters::flows),
     ("/api/series", Parameters::series),
     ("/api/reports", Parameters::reports),

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hostint::model::coverage::CoverageRow;
 use hostint::model::*;
 
-use crate::report_samples;
+use crate::{report_samples, verdict_samples};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -22,6 +22,8 @@ pub struct Synthetic {
     nodes: u32,
     flows_per_pair: u64,
     one_way: bool,
+    ill: bool,
+    in_racks: bool,
     pairs: Arc<[(u32, u32)]>,
 }
 
@@ -32,6 +34,9 @@ pub fn now_ns() -> u64 {
 
 /// The node that has been silent for some time.
 const SILENT_NODE: u32 = 4;
+
+/// How long the ill one has been.
+const ILL_NS: u64 = 1_200 * SECOND;
 
 /// The time since a node's last report.
 fn silence(node: u32) -> u64 {
@@ -57,6 +62,8 @@ impl Synthetic {
             nodes,
             flows_per_pair: 12,
             one_way: false,
+            ill: false,
+            in_racks: false,
             pairs: pairs.collect(),
         }
     }
@@ -66,8 +73,47 @@ impl Synthetic {
             nodes: 2,
             flows_per_pair: 7,
             one_way: true,
+            ill: false,
+            in_racks: false,
             pairs: [(1, 2)].into(),
         }
+    }
+
+    /// The same in racks of four.
+    #[must_use]
+    pub fn in_racks(self) -> Self {
+        Self {
+            in_racks: true,
+            ..self
+        }
+    }
+
+    fn rack(&self, node: u32) -> Option<(String, String)> {
+        let rack = format!("r{}", node.div_ceil(4));
+        self.in_racks.then(|| ("rack".to_owned(), rack))
+    }
+
+    /// The same, and for twenty minutes packets from node 3 to node 2 have been lost.
+    #[must_use]
+    pub fn ill(self) -> Self {
+        Self { ill: true, ..self }
+    }
+
+    fn verdict_now(&self) -> NetworkVerdict {
+        let subjects = [3, 2].map(|node| CauseSubject::Node(NodeId(node)));
+        let cause = verdict_samples::cause(CauseKind::Pair, subjects.to_vec());
+        let state = VerdictState::Degraded;
+        let mut verdict = verdict_samples::verdict(state, vec![cause], Vec::new());
+        let since_ns = now_ns() - ILL_NS;
+        verdict.as_of_ns = now_ns();
+        verdict.since_ns = since_ns;
+        verdict.causes[0].since_ns = since_ns;
+        verdict
+    }
+
+    /// Nothing is reported where there is no host.
+    fn told<T>(&self, rows: Vec<T>) -> Vec<T> {
+        rows.into_iter().filter(|_| self.nodes > 0).collect()
     }
 
     fn pair_of(&self, id: u64) -> (u32, u32) {
@@ -329,7 +375,7 @@ impl Synthetic {
                 name_origin: None,
                 name_contested: false,
                 version: None,
-                labels: [].into(),
+                labels: self.rack(node).into_iter().collect(),
                 interfaces: [].into(),
                 lacks: Vec::new(),
             })
@@ -379,8 +425,9 @@ impl Synthetic {
                     reports: 10,
                 }],
             }],
-            drops: crate::report_samples::drop_rows(),
-            tcp: report_samples::host_tcp_rows(),
+            verdict: self.ill.then(|| Box::new(self.verdict_now())),
+            drops: self.told(report_samples::drop_rows()),
+            tcp: self.told(report_samples::host_tcp_rows()),
             ..CollectStatus::default()
         }
     }
@@ -473,8 +520,33 @@ impl History for Synthetic {
         Ok(id.map(|id| self.flow_at(id, span)))
     }
 
-    fn classes(&mut self, _span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
-        Ok(Vec::new())
+    fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
+        let seconds = (span.until_ns - span.since_ns) / SECOND;
+        let classes = ["database", "storage", "web"].map(|class| ClassFigures {
+            class: class.to_owned(),
+            figures: Self::figures(3, 2, class.len() as u64, seconds, 8.0),
+        });
+        let few = classes.into_iter();
+        Ok(few.filter(|_| self.nodes > 0).collect())
+    }
+
+    fn past_verdicts(&mut self, span: Span) -> Result<Vec<PastVerdict>, HistoryError> {
+        let turn = now_ns() - ILL_NS;
+        let past = |begin_ns, until_ns, state, text: &str| PastVerdict {
+            begin_ns,
+            until_ns,
+            state,
+            text: text.to_owned(),
+        };
+        let ill = "degraded: packets from 3 to 2 are lost";
+        let all = vec![
+            past(turn - 7_200 * SECOND, turn, VerdictState::Healthy, ""),
+            past(turn, now_ns(), VerdictState::Degraded, ill),
+        ];
+        let few = all.into_iter();
+        Ok(few
+            .filter(|one| self.ill && one.until_ns > span.since_ns && one.begin_ns < span.until_ns)
+            .collect())
     }
 
     fn series(

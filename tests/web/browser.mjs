@@ -30,7 +30,8 @@ export async function newPage(browser, name, hash = "", options = {}) {
   const base = PAGES[name];
   await context.route("**/*", (route) => {
     const url = route.request().url();
-    if (url.startsWith(base)) return route.continue();
+    // A page that is being closed no longer wants it.
+    if (url.startsWith(base)) return route.continue().catch(() => {});
     strays.push(url);
     return route.abort();
   });
@@ -43,7 +44,7 @@ export async function newPage(browser, name, hash = "", options = {}) {
   page.on("requestfailed", (request) => {
     if (!quiet.has(page) && !/ERR_ABORTED/.test(request.failure()?.errorText ?? "")) complaints.push(`${name}: ${request.url()} ${request.failure()?.errorText}`);
   });
-  await page.goto(base + hash);
+  await page.goto(hash.startsWith("about:") ? hash : base + hash);
   return page;
 }
 

@@ -1,6 +1,6 @@
 // The page as people use it: clicks, keys, links, light and dark, with much, little and nothing to show.
 
-import { ask, complaints, expectTrouble, newPage, open, strays } from "./browser.mjs";
+import { PAGES, ask, complaints, expectTrouble, newPage, open, strays } from "./browser.mjs";
 import { check, checkAll, checkNow, equal, holds, result, until } from "./check.mjs";
 
 const browser = await open();
@@ -17,7 +17,7 @@ const matrixDrawn = (page) => until("a matrix", () => page.evaluate(() => {
   return colours.size > 8;
 }));
 
-const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/hops", "#/queues", "#/tcp", "#/exporters"];
+const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/hops", "#/queues", "#/tcp", "#/hosts", "#/host/3"];
 
 // A view with rows in it, and nothing under way.
 const settled = (page, at) => until(`what is at ${at}`, () => page.evaluate((at) =>
@@ -44,8 +44,8 @@ check("without reports it says where it listens and what to do", async () => {
     holds(words.includes(part), `no ${part} in ${words}`);
   }
   equal(await page.locator("canvas").count(), 0, "canvases");
-  await page.getByRole("link", { name: "Exporters" }).first().click();
-  await until("an empty table of exporters", async () => (await text(page, "main")).includes("No exporter has sent a report"));
+  await page.getByRole("link", { name: "Hosts" }).first().click();
+  await until("no host", async () => (await text(page, "main")).includes("No host has sent a report"));
   await page.context().close();
 });
 
@@ -134,8 +134,8 @@ check("keys alone lead everywhere", async () => {
   await page.keyboard.press("Escape");
   await until("no dialog", async () => (await page.locator("dialog[open]").count()) === 0);
   holds(hash(page).startsWith("#/pair/"), "Esc closes the dialog and no more");
-  await page.keyboard.press("e");
-  await until("exporters", () => hash(page) === "#/exporters");
+  await page.keyboard.press("h");
+  await until("hosts", () => hash(page) === "#/hosts");
   await page.keyboard.press("f");
   await until("flows", () => hash(page) === "#/flows");
   await page.keyboard.press("1");
@@ -153,16 +153,16 @@ check("what is sorted by and which figure is shown stand in the address", async 
   const pairs = page.locator("table[aria-label='Pairs, worst first']");
   await until("pairs by loss", async () => (await pairs.locator("th[aria-sort='descending']").innerText()).startsWith("loss"));
   holds((await text(page, ".legend")).includes("none lost"), "the scale tells what is no loss");
-  await page.goto(page.url().replace("#/?metric=loss", "#/flows"));
+  await page.goto(page.url().replace("#/?metric=loss", "#/flows?fold=none"));
   const flows = page.locator("table[aria-label='Flows'] tbody");
   await flows.getByRole("link", { name: "database" }).first().click();
-  await until("flows of a class", async () => hash(page) === "#/flows?class=database"
+  await until("flows of a class", async () => hash(page) === "#/flows?class=database&fold=none"
     && (await flows.locator("tr").allInnerTexts()).every((row) => row.includes("database")));
   await page.getByRole("link", { name: "all flows" }).click();
-  await until("all flows", () => hash(page) === "#/flows");
+  await until("all flows", () => hash(page) === "#/flows?fold=none");
   for (const [head, sort] of [["p99", "latency"], ["jitter", "jitter"], ["packets", "packets"]]) {
     await page.locator("table[aria-label='Flows'] thead").getByRole("button", { name: head, exact: true }).click();
-    await until(head, () => hash(page) === `#/flows?sort=${sort}`);
+    await until(head, () => hash(page) === `#/flows?sort=${sort}&fold=none`);
     await until("the column", async () => (await page.locator("table[aria-label='Flows'] th[aria-sort='descending']").innerText()).startsWith(head));
   }
   await page.context().close();
@@ -222,9 +222,13 @@ check("nodes are called by their names, with their IDs beside", async () => {
   await page.reload();
   await until("names", async () => (await text(page, "h1")).includes("<b>db-1</b>? (3) → web-3 (4)"));
   holds((await text(page, "#hosts")).includes("web-3 (4) silent since"), await text(page, "#hosts"));
-  await page.keyboard.press("e");
-  await until("a name among the exporters", async () => (await text(page, "main")).includes("<b>db-1</b>? (3)"));
-  equal(await page.locator("td[title='hostint 0.2.0, rack=r7']").count(), 1, "version and labels");
+  await page.keyboard.press("h");
+  const row = page.locator("table[aria-label='Hosts'] tbody tr").filter({ hasText: "<b>db-1</b>? (3)" });
+  await row.waitFor();
+  for (const part of ["runs hostint 0.2.0", "another host claims its name", "rack r7"]) holds((await row.innerText()).includes(part), `no ${part}`);
+  await page.getByRole("link", { name: "web-3 (4)", exact: true }).click();
+  await until("the host by its name", () => hash(page) === "#/host/web-3");
+  await until("its page", async () => (await text(page, "h1")) === "Hosts / web-3 (4)");
   await page.unrouteAll({ behavior: "wait" });
   await page.context().close();
 });
@@ -316,16 +320,198 @@ check("200 nodes are drawn, named under the pointer, and can be looked at closel
   await page.context().close();
 });
 
-check("exporters in trouble come first, with what it is", async () => {
+check("a host is a sentence, those in trouble come first, and counters that are 0 are folded away", async () => {
   const page = await newPage(browser, "eight", "#/exporters");
-  const rows = page.locator("table[aria-label='Exporters'] tbody tr");
+  await until("the name of today", () => page.evaluate(() => document.title.startsWith("hosts")));
+  const rows = page.locator("table[aria-label='Hosts'] tbody tr");
   await rows.first().waitFor();
   equal(await rows.count(), 8);
   const all = (await rows.allInnerTexts()).map(plain);
-  holds(all[0].includes("reports lost"), all[0]);
-  holds(all.some((row) => row.includes("15 min ago") && row.includes("silent")), "one is silent");
-  holds(all.some((row) => row.includes("clock not synchronised")), "a clock is not synchronised");
-  await until("the number in trouble", async () => (await page.locator("#trouble").innerText()) === "4");
+  holds(/^4\s+Reported packets until .*silent for 15 min/.test(all[0]), all[0]);
+  holds(all[1].includes("56 of its reports were lost (0.13 %)"), all[1]);
+  holds(all[2].includes("Reports packets, drops and TCP connections; last seen"), all[2]);
+  holds(all.some((row) => row.includes("not synchronised")), "a clock's state is said");
+  // Neither a clock nor a few lost reports count.
+  equal(await page.locator("#trouble").innerText(), "2");
+  const zeros = page.locator(".folded dl");
+  equal(await zeros.isVisible(), false, "zeros");
+  await page.getByText(/^show \d+ counters that are 0$/).click();
+  holds((await zeros.innerText()).includes("socket drops"), "zeros are there if they are asked for");
+  await page.context().close();
+});
+
+check("a host's page has its pairs in both directions, and what it reports", async () => {
+  const page = await newPage(browser, "eight", "#/hosts");
+  await page.locator("table[aria-label='Hosts']").getByRole("link", { name: "3", exact: true }).click();
+  await until("the host", () => hash(page) === "#/host/3");
+  const pairs = (label) => page.locator(`table[aria-label='${label}'] tbody tr`);
+  await pairs("Packets from this host").first().waitFor();
+  const [to, from] = await Promise.all(["Packets to this host", "Packets from this host"].map((label) => pairs(label).allInnerTexts()));
+  holds(to.length === 7 && to.every((row) => /→ 3\b/.test(row)), String(to));
+  holds(from.length === 6 && from.every((row) => /^3 →/.test(row)), String(from));
+  for (const label of ["Drops by place", "Episodes of queues", "TCP connections"]) holds(await pairs(label).count() > 0, label);
+  holds((await text(page, "main")).includes("It reported no hops in this period."), "what there is nothing of is one line");
+  await pairs("Packets to this host").first().locator("a").click();
+  await until("a pair", () => hash(page).startsWith("#/pair/"));
+  await page.goto(`${page.url().split("#")[0]}#/host/nobody`);
+  await until("no such host", async () => (await text(page, "main")).includes("No host of this name"));
+  await page.context().close();
+});
+
+check("drops, hops, queues and TCP are parts of hosts, grey until something feeds them", async () => {
+  const unfed = (page) => page.locator("#tabs a.unfed").evaluateAll((all) => all.map((one) => one.innerText.replace(/\s+/g, " ")));
+  const empty = await newPage(browser, "empty", "#/hosts");
+  await until("all of them are grey", async () => (await unfed(empty)).length === 4);
+  equal(await unfed(empty), ["Drops hostint postcards --drops", "Hops hostint postcards --hops", "Queues hostint postcards --queue eth0=trigger:200us", "TCP hostint tcp"]);
+  const fed = await newPage(browser, "eight", "#/");
+  await matrixDrawn(fed);
+  equal(await fed.locator("#tabs").isVisible(), false, "beside the matrix they are not shown");
+  equal(await fed.locator("header nav a").allInnerTexts().then((all) => all.map((one) => one.replace(/\d+$/, "").trim())), ["Matrix", "Flows", "Hosts"]);
+  await fed.locator("header nav").getByRole("link", { name: "Hosts" }).click();
+  for (const [name, at] of [["Drops", "#/drops"], ["Hops", "#/hops"], ["Queues", "#/queues"], ["TCP", "#/tcp"], ["All hosts", "#/hosts"]]) {
+    await fed.locator("#tabs").getByRole("link", { name }).click();
+    await until(name, () => hash(fed) === at);
+    equal(await fed.locator("header nav a[aria-current]").innerText().then((one) => one.startsWith("Hosts")), true);
+  }
+  equal(await unfed(fed), []);
+  for (const page of [empty, fed]) await page.context().close();
+});
+
+check("all figures of a screen have one span, which is said, and the newest ten seconds are not in it", async () => {
+  const page = await newPage(browser, "eight", "#/");
+  const spans = new Map();
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    const since = url.searchParams.get("since");
+    // The strip of the verdict, and single reports, have spans of their own.
+    if (since && url.pathname !== "/api/reports") spans.set(`${since} ${url.searchParams.get("until")}`, [Number(since.slice(0, -6)), Number(url.searchParams.get("until").slice(0, -6)), Date.now()]);
+  });
+  for (const at of ["#/flows", "#/pair/3/2", "#/flow/7"]) {
+    await page.keyboard.press("p");
+    await until("an end of what was asked", () => page.evaluate(() => !document.querySelector("main").hasAttribute("aria-busy")));
+    spans.clear();
+    await page.evaluate((at) => { location.hash = at; }, at);
+    await settled(page, at);
+    equal(spans.size, 1, `spans at ${at}: ${[...spans.keys()]}`);
+    const [[since, end, asked]] = [...spans.values()];
+    holds(end % 10_000 === 0 && asked - end >= 3_000 && asked - end < 20_000, `${end} at ${asked}`);
+    const clock = (at) => new Date(at).toTimeString().slice(0, 8);
+    equal((await text(page, "#span")).replace(/\d+ \w{3} /g, ""), `figures from ${clock(since)} to ${clock(end)}`);
+    await page.keyboard.press("p");
+  }
+  await page.context().close();
+});
+
+check("flows are folded by service, and by hosts within", async () => {
+  const page = await newPage(browser, "eight", "#/flows");
+  const rows = (level) => page.locator(`table[aria-label='Flows by service'] tr.level-${level}`);
+  await rows(1).first().waitFor();
+  const ports = await rows(1).allInnerTexts();
+  for (const port of ["443", "5432", "9000", "4420", "53"]) holds(ports.some((row) => row.includes(` ${port}`)), `no ${port} in ${ports}`);
+  await rows(1).first().getByRole("button").click();
+  await rows(2).first().getByRole("button").click();
+  const flow = rows(3).first();
+  holds(/\d → 10\./.test(await flow.innerText()), await flow.innerText());
+  await flow.locator("a").click();
+  await until("the flow", () => hash(page).startsWith("#/flow/"));
+  await page.goBack();
+  await page.getByRole("button", { name: "single flows" }).click();
+  await until("single ones", () => hash(page) === "#/flows?fold=none");
+  await page.locator("table[aria-label='Flows'] tbody tr").first().waitFor();
+  await page.context().close();
+});
+
+check("on a phone the header is low, and flows have their figures", async () => {
+  const page = await newPage(browser, "eight", "#/flows", { viewport: { width: 390, height: 844 } });
+  for (const [at, label] of [["#/flows", "Flows by service"], ["#/flows?fold=none", "Flows"]]) {
+    await page.evaluate((at) => { location.hash = at; }, at);
+    await settled(page, at);
+    holds(await page.evaluate(() => document.querySelector("header").offsetHeight) <= 90, "the header");
+    const outside = await page.locator(`table[aria-label='${label}'] tbody tr`).first().locator("th, td").evaluateAll((cells) =>
+      cells.filter((cell) => cell.offsetParent).map((cell) => [cell.innerText, cell.getBoundingClientRect().right]).filter(([, right]) => right > 390));
+    equal(outside, [], "cells beside the screen");
+    const heads = await page.locator(`table[aria-label='${label}'] thead th:visible`).allInnerTexts();
+    for (const head of ["loss", "p99", "packets"]) holds(heads.some((one) => one.includes(head)), `no ${head} in ${heads}`);
+  }
+  await page.context().close();
+});
+
+check("the matrix is grouped by a label of hosts, or by class", async () => {
+  const page = await newPage(browser, "eight", "#/");
+  await matrixDrawn(page);
+  const by = page.getByRole("combobox", { name: "Group by" });
+  equal(await by.locator("option").allInnerTexts(), ["by host", "by rack", "by class"]);
+  await by.selectOption("rack");
+  await until("racks", () => hash(page) === "#/?by=rack");
+  const over = page.locator(".matrix .over");
+  await over.focus();
+  for (const key of ["ArrowUp", "ArrowLeft", "ArrowRight"]) await page.keyboard.press(key);
+  await until("two racks", async () => /^r1 → r2/.test(await text(page, ".tip")));
+  const tip = await text(page, ".tip");
+  for (const part of ["pairs", "slowest"]) holds(tip.includes(part), `no ${part} in ${tip}`);
+  await page.keyboard.press("Enter");
+  await until("its hosts, which is said", async () => hash(page).includes("within=") && (await text(page, "main")).includes("from rack r1 to rack r2"));
+  await page.reload();
+  await until("its hosts by a link", async () => (await text(page, "main")).includes("from rack r1 to rack r2"));
+  await page.getByRole("link", { name: "all by rack" }).click();
+  await by.selectOption("by class");
+  await page.locator("table[aria-label='Classes'] tbody").getByRole("link", { name: "storage" }).click();
+  await until("flows of the class", () => hash(page) === "#/flows?class=storage");
+  await page.context().close();
+});
+
+check("a change of the verdict is a mark in charts", async () => {
+  const page = await newPage(browser, "ill", "#/");
+  for (const at of ["#/", "#/pair/3/2", "#/flow/7"]) {
+    await page.evaluate((at) => { location.hash = at; }, at);
+    await settled(page, at);
+    const marks = page.locator("svg.chart .event");
+    await marks.first().waitFor();
+    equal(await marks.count(), 1, at);
+    holds(/^\d\d:\d\d:\d\d: degraded: packets from 3 to 2 are lost$/.test(await marks.getAttribute("aria-label")), await marks.getAttribute("aria-label"));
+  }
+  await page.context().close();
+});
+
+// What somebody wants to know whose application is slow, and the clicks that it takes from the first page.
+check("five questions are answered in few clicks", async () => {
+  const page = await newPage(browser, "ill", "#/");
+  await matrixDrawn(page);
+  const clicks = { done: 0, async on(locator) { await locator.click(); this.done += 1; } };
+  const answered = (question, most) => { holds(clicks.done <= most, `${question} took ${clicks.done} clicks`); clicks.done = 0; };
+
+  holds(/Degraded/.test(await text(page, "#verdict")), "is it the network? The first line says so");
+  answered("is it the network", 0);
+  holds(/since \d\d:\d\d:\d\d \(20 min ago\)/.test(await text(page, "#verdict")), "since when? The same line");
+  answered("since when", 0);
+  await clicks.on(page.getByRole("group", { name: "Figure" }).getByRole("button", { name: "loss" }));
+  await until("which pair is worst? The first row", async () => /^7 → 2/.test(await text(page, "table[aria-label='Pairs, worst first'] tbody tr")));
+  answered("which pair is worst", 1);
+  await clicks.on(page.locator("table[aria-label='Pairs, worst first'] tbody a").first());
+  await page.locator("table[aria-label='Flows of this pair'] tbody tr").first().waitFor();
+  holds(Number((await page.locator("table[aria-label='Flows of this pair'] tbody td:nth-of-type(3)").first().innerText()).replaceAll(",", "")) > 0, "which flows? The first loses most");
+  answered("which flows", 1);
+  await page.evaluate(() => { location.hash = "#/"; });
+  await clicks.on(page.locator("#verdict").getByRole("link", { name: "Show" }));
+  await until("where? The pair of the verdict, around its begin", () => hash(page).startsWith("#/pair/3/2?range=custom"));
+  await page.locator("svg.chart .event.degraded").first().waitFor();
+  answered("where", 1);
+  await clicks.on(page.locator("#verdict summary"));
+  holds(await page.locator("#verdict dd code").count() > 0, "and what to do next");
+  answered("what next", 1);
+  await page.context().close();
+});
+
+check("the first paint takes few bytes", async () => {
+  const page = await newPage(browser, "eight", "about:blank");
+  const sizes = [];
+  page.on("requestfinished", async (request) => sizes.push(request.sizes().then(({ responseBodySize, responseHeadersSize }) => responseBodySize + responseHeadersSize).catch(() => 0)));
+  await page.goto(PAGES.eight);
+  await matrixDrawn(page);
+  page.removeAllListeners("requestfinished");
+  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  holds(sizes.length > 20, `${sizes.length} files`);
+  holds(total > 10_000 && total <= 120_000, `${total} bytes`);
   await page.context().close();
 });
 
@@ -338,7 +524,8 @@ check("the time through hosts stands by interfaces, and by flow", async () => {
   const words = plain(await text(page, "main"));
   for (const part of ["eth0 (podman/4f2a91c07be3)*", "eth1 (netns/blue)", "39 µs", "192.0.2.1:49152 → 198.51.100.2:80", "since the sender"]) holds(words.includes(part), `no ${part} in ${words}`);
   await page.goto(page.url().replace("#/hops", "#/"));
-  await page.getByRole("link", { name: "Hops" }).click();
+  await page.locator("header").getByRole("link", { name: "Hosts" }).click();
+  await page.locator("#tabs").getByRole("link", { name: "Hops" }).click();
   await interfaces.first().waitFor();
   await page.context().close();
 });
@@ -366,11 +553,11 @@ check("without queues it says who tells them", async () => {
   await page.context().close();
 });
 
-check("without history, exporters are what there is", async () => {
+check("without history, hosts are what there is", async () => {
   const page = await newPage(browser, "unkept");
-  await until("exporters", () => hash(page) === "#/exporters");
+  await until("hosts", () => hash(page) === "#/hosts");
   await until("why", async () => (await text(page, "main")).includes("This collector keeps no history"));
-  equal(await page.locator("table[aria-label='Exporters'] tbody tr").count(), 8);
+  equal(await page.locator("table[aria-label='Hosts'] tbody tr").count(), 8);
   await page.context().close();
 });
 

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hostint::model::*;
@@ -103,6 +104,7 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
         ("/api/extent", 200, "\"flows\":"),
         ("/api/pairs", 200, "\"total\":"),
         ("/api/pairs?source=3&sink=2", 200, "\"total\":1,"),
+        ("/api/classes", 200, "\"class\":\"storage\""),
         ("/api/flows", 200, "\"name\":\"tcp 10."),
         (
             "/api/flows?order=jitter&limit=1&search=tcp",
@@ -659,6 +661,11 @@ mod tools {
     }
 
     #[test]
+    fn figures_are_folded_grouped_limited_and_marked() {
+        draw("sums.mjs", 16);
+    }
+
+    #[test]
     fn the_time_through_hosts_is_drawn() {
         draw("hops.mjs", 4);
     }
@@ -673,16 +680,30 @@ mod tools {
         draw("below_zero.mjs", 17);
     }
 
-    /// Runs the script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.
     #[test]
     fn in_a_browser() {
+        drive("page.mjs");
+    }
+
+    #[test]
+    fn screenshots_are_taken() {
+        drive("screenshots.mjs");
+    }
+
+    /// Runs a script that drives a browser over pages of several sizes; it may ask for a server to be stopped and begun.
+    fn drive(script: &str) {
+        // Two browsers at once are slower than one after the other.
+        static BROWSER: Mutex<()> = Mutex::new(());
+        let _turn = BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
+        let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screenshots");
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web");
         let histories = BTreeMap::from([
             ("empty", Synthetic::of(0)),
             ("pair", Synthetic::one_pair()),
-            ("eight", Synthetic::of(8)),
+            ("eight", Synthetic::of(8).in_racks()),
+            ("ill", Synthetic::of(8).in_racks().ill()),
             ("stopped", Synthetic::of(8)),
-            ("many", Synthetic::of(200)),
+            ("many", Synthetic::of(200).in_racks()),
         ]);
         let serve = |at, name| match name {
             "unkept" => serve_page(at, Vec::new(), Synthetic::of(8)),
@@ -700,7 +721,8 @@ mod tools {
             .map(|(name, at)| (*name, format!("http://{at}/")));
         let urls = serde_json::to_string(&urls.collect::<BTreeMap<_, _>>()).unwrap();
         let mut node = Command::new("node")
-            .arg("page.mjs")
+            .arg(script)
+            .env("SCREENSHOTS", pictures)
             .current_dir(folder)
             .env("PAGES", urls)
             .stdin(Stdio::piped())

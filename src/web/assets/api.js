@@ -1,5 +1,6 @@
 // Requests to the collector. Times are milliseconds here, and nanoseconds as text in the API.
 
+import { edge } from "./edge.js";
 import { shown } from "./figures.js";
 import { RANGES } from "./state.js";
 
@@ -13,9 +14,9 @@ export class NoAnswer extends Error {
   }
 }
 
-// Parses JSON; integers that a number cannot hold exactly become text.
+// Parses JSON; integers that a number cannot hold exactly become text. Shorter ones, which are most, are not looked at.
 export function parse(text) {
-  const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?/g, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token));
+  const exact = text.replace(/"(?:[^"\\]|\\.)*"|(?<![\d.])-?\d{16,}(?![\d.])/g, (token) => (token[0] === '"' ? token : `"${token}"`));
   return JSON.parse(exact);
 }
 
@@ -28,7 +29,7 @@ export const now = () => Date.now() + ahead;
 
 export function spanOf(state) {
   if (state.range === "custom") return { since: Number(state.since), until: Number(state.until) };
-  const until = Math.ceil(now());
+  const until = edge(now());
   return { since: until - RANGES[state.range], until };
 }
 
@@ -71,7 +72,7 @@ export async function ask(what, span, parameters, signal) {
     if (value !== undefined && value !== "") query.set(name, value);
   }
   const answer = await get(`api/${what}?${query}`, signal);
-  for (const rows of ["flows", "points"]) {
+  for (const rows of ["classes", "flows", "points"]) {
     if (answer[rows]) answer[rows] = answer[rows].map(shown);
   }
   return answer;

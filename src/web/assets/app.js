@@ -1,39 +1,52 @@
 // The page: it shows the view that the address names, keeps it up to date, and handles keys.
 
 import { NoAnswer, extent, receiveNews, ms, now, parse, spanOf, status } from "./api.js";
+import { learnLimits } from "./colour.js";
 import { choice, h, say } from "./dom.js";
-import { DropsView } from "./drops.js";
-import { ExportersView, troubles } from "./exporters.js";
+import { SLOT, nextEdge } from "./edge.js";
+import { HostTabs, isOfHosts } from "./fed.js";
 import { hostsLine, learn } from "./freshness.js";
-import { FlowView } from "./flow.js";
-import { FlowsView } from "./flows.js";
+import { labelsOf } from "./groups.js";
 import { help } from "./help.js";
-import { HopsView } from "./hops.js";
+import { inTrouble } from "./hosts.js";
 import { Overview } from "./overview.js";
-import { PairView } from "./pair.js";
-import { QueuesView } from "./queues.js";
 import { learnNames } from "./names.js";
 import { RANGES, RANGE_NAMES, go, link, onChange, state, up } from "./state.js";
-import { TcpView } from "./tcp.js";
 import { bytes, count, time } from "./units.js";
 import { VerdictBand } from "./verdict.js";
 
-const VIEWS = { overview: Overview, pair: PairView, flow: FlowView, flows: FlowsView, drops: DropsView, hops: HopsView, queues: QueuesView, tcp: TcpView, exporters: ExportersView };
+// The first one is there at once, the others are loaded behind it.
+const VIEWS = {
+  overview: async () => Overview,
+  pair: async () => (await import("./pair.js")).PairView,
+  flow: async () => (await import("./flow.js")).FlowView,
+  flows: async () => (await import("./flows.js")).FlowsView,
+  drops: async () => (await import("./drops.js")).DropsView,
+  hops: async () => (await import("./hops.js")).HopsView,
+  queues: async () => (await import("./queues.js")).QueuesView,
+  tcp: async () => (await import("./tcp.js")).TcpView,
+  hosts: async () => (await import("./hosts_view.js")).HostsView,
+  host: async () => (await import("./host.js")).HostView,
+};
 
 // The fraction of the shown period after which it is requested again.
 const PART = 1 / 400;
-const QUICKEST = 2000;
+const QUICKEST = SLOT / 5;
 const SLOWEST = 60_000;
 const AGAIN = 3000;
 
 const find = (id) => document.getElementById(id);
 const main = find("main");
 const band = new VerdictBand(find("verdict"));
+const tabs = new HostTabs(find("tabs"));
 let view;
 let viewKey;
+let wantedKey;
+let loaded = false;
 let lastStatus;
 let paused = false;
 let fresh = 0;
+let asked = 0;
 let wanted;
 let running;
 let goneSince;
@@ -42,30 +55,55 @@ async function askStatus(signal) {
   lastStatus = await status(signal);
   learn(lastStatus);
   learnNames(lastStatus);
+  learnLimits(lastStatus);
   find("hosts").hidden = lastStatus.hosts_known === 0;
   find("hosts").replaceChildren(hostsLine(lastStatus));
   band.update(lastStatus);
+  tabs.update(state(), lastStatus);
+  markTrouble();
   markLive();
   return lastStatus;
 }
 
 function keyOf(shown) {
-  return [shown.view, shown.source, shown.sink, shown.flow].join("/");
+  return [shown.view, shown.source, shown.sink, shown.flow, shown.host].join("/");
 }
 
-function show(shown) {
-  if (keyOf(shown) !== viewKey) {
-    viewKey = keyOf(shown);
-    const moved = view !== undefined;
-    view = new VIEWS[shown.view](shown, { zoom, status: askStatus, collectsOn: () => lastStatus?.collects_on ?? [] });
-    main.replaceChildren(view.element);
-    if (moved) {
-      window.scrollTo(0, 0);
-      if (!(document.activeElement instanceof HTMLInputElement)) main.focus({ preventScroll: true });
-    }
-  }
+async function show(shown) {
   mark(shown);
-  refresh();
+  const key = keyOf(shown);
+  if (key !== wantedKey) {
+    wantedKey = key;
+    running?.abort();
+    main.setAttribute("aria-busy", "true");
+    let View;
+    try {
+      View = await VIEWS[shown.view]();
+    } catch {
+      wantedKey = undefined;
+      return failed(new NoAnswer("a part of this page is missing", true));
+    }
+    if (wantedKey !== key) return undefined;
+    place(View, shown, key);
+  }
+  return refresh();
+}
+
+function place(View, shown, key) {
+  const moved = view !== undefined;
+  view = new View(shown, { zoom, status: askStatus, collectsOn: () => lastStatus?.collects_on ?? [], labels: () => labelsOf(lastStatus) });
+  viewKey = key;
+  main.replaceChildren(view.element);
+  if (!moved) return;
+  window.scrollTo(0, 0);
+  if (!(document.activeElement instanceof HTMLInputElement)) main.focus({ preventScroll: true });
+}
+
+// So that a view is there even if the collector is not.
+function loadViews() {
+  if (loaded) return;
+  loaded = true;
+  for (const load of Object.values(VIEWS)) load().catch(() => {});
 }
 
 function zoom(span) {
@@ -75,7 +113,7 @@ function zoom(span) {
 // The parts around the view that depend on the address.
 function mark(shown) {
   for (const a of document.querySelectorAll("header nav a")) {
-    const here = a.dataset.view === shown.view || (a.dataset.view === "overview" && shown.view === "pair") || (a.dataset.view === "flows" && shown.view === "flow");
+    const here = a.dataset.view === shown.view || (a.dataset.view === "overview" && shown.view === "pair") || (a.dataset.view === "flows" && shown.view === "flow") || (a.dataset.view === "hosts" && isOfHosts(shown.view));
     a.href = link({ view: a.dataset.view });
     if (here) a.setAttribute("aria-current", "page");
     else a.removeAttribute("aria-current");
@@ -85,7 +123,8 @@ function mark(shown) {
   const search = find("search").elements.q;
   if (document.activeElement !== search) search.value = shown.view === "flows" ? shown.q : "";
   if (shown.range === "custom") fillCustom(Number(shown.since), Number(shown.until));
-  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", drops: "drops", hops: "hops", queues: "queues", tcp: "tcp", exporters: "exporters" };
+  const titles = { overview: "matrix", pair: `${shown.source} → ${shown.sink}`, flow: `flow ${shown.flow}`, flows: "flows", drops: "drops", hops: "hops", queues: "queues", tcp: "tcp", hosts: "hosts", host: shown.host };
+  tabs.update(shown, lastStatus);
   document.title = `${titles[shown.view]} · hostint`;
   markLive();
 }
@@ -111,21 +150,30 @@ function liveness(fixed) {
   return ["old", last ? `Stale since ${time(last)}` : "No reports yet"];
 }
 
+// What the collector says of itself has no span.
+const isSpanless = (shown) => shown.view === "hosts";
+
 // One request at a time: a newer one cancels the older.
 async function refresh() {
   clearTimeout(wanted);
   wanted = undefined;
+  if (viewKey !== keyOf(state())) return wantedKey === undefined ? show(state()) : undefined;
   running?.abort();
   const mine = new AbortController();
   running = mine;
   const shown = state();
   main.setAttribute("aria-busy", "true");
+  const begun = now();
   try {
     if (!lastStatus || Date.now() - fresh > QUICKEST / 2) await askStatus(mine.signal);
-    if (!lastStatus.keeps_history && shown.view !== "exporters") return go({ view: "exporters" }, { replace: true });
-    await view.update(shown, spanOf(shown), mine.signal);
+    if (!lastStatus.keeps_history && shown.view !== "hosts") return go({ view: "hosts" }, { replace: true });
+    const span = spanOf(shown);
+    find("span").textContent = isSpanless(shown) ? "" : `figures from ${time(span.since)} to ${time(span.until)}`;
+    await view.update(shown, span, mine.signal);
     fresh = Date.now();
+    asked = begun;
     worked();
+    loadViews();
     foot(mine.signal);
     return undefined;
   } catch (error) {
@@ -171,24 +219,28 @@ function news(event) {
   if (event && lastStatus && parse(event.data).hosts_reporting !== lastStatus.hosts_reporting) askStatus().catch(() => {});
   if (paused || shown.range === "custom" || running || wanted) return undefined;
   const every = Math.min(SLOWEST, Math.max(QUICKEST, RANGES[shown.range] * PART));
-  wanted = setTimeout(refresh, Math.max(0, fresh + every - Date.now()));
+  // Until the edge has moved on, the same figures would come.
+  wanted = setTimeout(refresh, Math.max(0, fresh + every - Date.now(), nextEdge(asked) - now()));
   return undefined;
+}
+
+function markTrouble() {
+  const hosts = inTrouble(lastStatus);
+  find("trouble").hidden = hosts.length === 0;
+  find("trouble").textContent = hosts.length;
+  find("trouble").title = `${hosts.length} ${hosts.length === 1 ? "host is" : "hosts are"} silent or lose reports`;
 }
 
 let lastCount;
 
 async function foot(signal) {
   const known = lastStatus;
-  const inTrouble = known.exporters.filter((one) => troubles(one).length).length;
-  find("trouble").hidden = inTrouble === 0;
-  find("trouble").textContent = inTrouble;
-  find("trouble").title = `${inTrouble} exporters with problems`;
   const before = lastCount;
   const at = ms(known.now_ns);
   if (!before || at - before.at > 500) lastCount = { at, reports: known.reports };
   const rate = before && at > before.at ? Math.max(0, (known.reports - before.reports) / ((at - before.at) / 1000)) : undefined;
   const lost = known.socket_drops + known.queue_drops + known.store_drops;
-  const parts = [rate === undefined ? "" : `${count(Math.round(rate))} reports/s`, `${count(known.exporters_total)} exporters`, lost ? `${count(lost)} dropped here` : "nothing dropped here"];
+  const parts = [rate === undefined ? "" : `${count(Math.round(rate))} reports/s`, `${count(known.hosts_known)} hosts`, lost ? `${count(lost)} dropped here` : "nothing dropped here"];
   try {
     const kept = known.keeps_history && (await extent(signal));
     if (kept.reports) parts.unshift(`${count(kept.reports)} reports of ${count(kept.flows)} flows since ${time(ms(kept.first_ns))}, ${bytes(kept.bytes)}`);
@@ -260,7 +312,7 @@ function key(event) {
   }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   const range = Object.keys(RANGES)[Number(event.key) - 1];
-  const views = { m: "overview", f: "flows", t: "tcp", e: "exporters" };
+  const views = { m: "overview", f: "flows", t: "tcp", h: "hosts" };
   if (event.key === "/") find("search").elements.q.select();
   else if (event.key === "?") help();
   else if (event.key === "p") pause();

@@ -1,8 +1,10 @@
 // Figures over time: latency as a band from p50 to p99, and hatched the bound of its mean; loss and packets as bars; unknown
 // values are gaps.
 
-import { ms } from "./api.js";
+import { ms, now } from "./api.js";
+import { LIMITS, severity } from "./colour.js";
 import { h, svg } from "./dom.js";
+import { withoutEdge } from "./edge.js";
 import { basis, boundText, latencyText } from "./figures.js";
 import { count, duration, exact, lossOf, niceStep, share, tick, time } from "./units.js";
 
@@ -39,6 +41,7 @@ export class Chart {
     this.table = h("details", { class: "as-table" }, h("summary", {}, "Values as a table"));
     this.element = h("div", { class: "chart-box" }, this.readout, this.picture, this.table);
     this.cursor = undefined;
+    this.events = [];
     new ResizeObserver(() => this.draw()).observe(this.element);
     this.picture.addEventListener("pointermove", (event) => this.pointer(event));
     this.picture.addEventListener("pointerleave", () => { this.drag = undefined; this.point(undefined); });
@@ -54,10 +57,11 @@ export class Chart {
     const chosen = this.points?.[this.cursor]?.begin;
     this.period = period;
     this.span = span;
-    this.points = series.points.map((point) => {
+    const points = series.points.map((point) => {
       const begin = ms(point.begin_ns);
       return { ...point, begin, middle: Math.min(Math.max(begin + period / 2, span.since), span.until) };
     });
+    this.points = withoutEdge(points, now());
     const again = this.points.findIndex((point) => point.begin === chosen);
     this.cursor = again < 0 ? undefined : again;
     this.draw();
@@ -83,7 +87,7 @@ export class Chart {
     this.picture.setAttribute("height", this.bottom + AXIS);
     this.picture.setAttribute("width", this.width);
     this.picture.setAttribute("viewBox", `0 0 ${this.width} ${this.bottom + AXIS}`);
-    this.picture.replaceChildren(this.gaps(), this.times(), ...parts, this.marks);
+    this.picture.replaceChildren(this.gaps(), this.times(), ...parts, this.eventLines(), this.marks);
     this.point(this.cursor);
   }
 
@@ -103,6 +107,23 @@ export class Chart {
     return svg("g", { class: "gaps" }, gaps.map(([from, to]) =>
       svg("rect", { x: this.x(from), y: 6, width: Math.max(0, this.x(Math.min(to, until)) - this.x(from)), height: this.bottom - 6 },
         svg("title", {}, `no reports from ${time(from)} to ${time(to)}`))));
+  }
+
+  // Marks of events: a thin line each, with a title that is easily pointed at.
+  mark(events) {
+    this.events = events;
+    this.draw();
+  }
+
+  eventLines() {
+    const within = this.events.filter(({ at }) => at > this.span.since && at < this.span.until);
+    return svg("g", { class: "events" }, within.map(({ at, kind, title }) => {
+      const x = this.x(at);
+      const words = `${time(at)}: ${title}`;
+      return svg("g", { class: `event ${kind}`, role: "img", "aria-label": words }, svg("title", {}, words),
+        svg("rect", { x: x - 5, y: 0, width: 10, height: this.bottom }), svg("line", { x1: x, x2: x, y1: 0, y2: this.bottom }),
+        svg("path", { d: `M${x - 4} 0h8l-4 6z` }));
+    }));
   }
 
   times() {
@@ -196,7 +217,9 @@ export class Chart {
 
   bars(lane) {
     const of = lane.name === "loss" ? lossOf : (point) => point.packets;
-    const most = this.points.reduce((high, point) => Math.max(high, of(point)), 0);
+    const highest = this.points.reduce((high, point) => Math.max(high, of(point)), 0);
+    // The lane of loss is as high as the limit at least, so that little loss looks little.
+    const most = lane.name === "loss" && highest > 0 ? Math.max(highest, LIMITS.loss.bad) : highest;
     const text = lane.name === "loss" ? share : count;
     const y = (value) => lane.bottom - (most > 0 ? (value / most) * (lane.height - 12) : 0);
     const ground = svg("line", { class: "ground", x1: LEFT, x2: this.width - RIGHT, y1: lane.bottom, y2: lane.bottom });
@@ -208,7 +231,8 @@ export class Chart {
       const [from, to] = [Math.max(LEFT, this.x(point.begin)), Math.min(this.width - RIGHT, this.x(point.begin + this.period))];
       const width = Math.max(1, to - from - (to - from > 4 ? 1 : 0));
       const top = Math.min(y(of(point)), lane.bottom - 1.5);
-      return svg("rect", { class: "bar", x: from, width, y: top, height: lane.bottom - top });
+      const kind = lane.name === "loss" && severity("loss", of(point));
+      return svg("rect", { class: kind ? `bar ${kind}` : "bar", x: from, width, y: top, height: lane.bottom - top });
     });
     return [this.grid({ marks: [most], y }, text), ground, bars];
   }

@@ -5,11 +5,11 @@ import { duration, share } from "./units.js";
 const RAMPS = {
   light: {
     latency: ["#f3f6d8", "#d3ecc0", "#a3d9b8", "#68c2bd", "#389fbf", "#2678b3", "#27549c", "#1f2f6f", "#0b1440"],
-    loss: ["#fdeedd", "#fbd3a7", "#f5ad6a", "#e5853a", "#c85f1c", "#9c430f", "#6d2d0a", "#451b06"],
+    loss: ["#f6ead7", "#eb9a3c", "#a11919"],
   },
   dark: {
     latency: ["#1c2740", "#21406a", "#215f8b", "#23829a", "#35a39a", "#68c08c", "#a6d77f", "#dcea86", "#fbf8b9"],
-    loss: ["#33210f", "#5a3310", "#854713", "#b36120", "#d98139", "#f0a565", "#f9c998", "#fee8d0"],
+    loss: ["#3b2d1b", "#c47a26", "#ff9d94"],
   },
 };
 
@@ -30,36 +30,70 @@ export function isDark() {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-// The next 1, 2 or 5 times a power of ten.
-function nice(value, up) {
-  const power = 10 ** Math.floor(Math.log10(value));
-  const steps = up ? [1, 2, 5, 10] : [5, 2, 1];
-  const found = steps.find((step) => (up ? step * power >= value : step * power <= value * 1.0001));
-  return (found ?? 1) * power;
+// What is out of the ordinary without a limit of the collector.
+export const LIMITS = {
+  loss: { unusual: 0.001, bad: 0.01 },
+  // Retransmitted segments of a TCP connection.
+  again: { unusual: 0.01, bad: 0.05 },
+  // Packets that were not measured.
+  unmeasured: { unusual: 0.1, bad: 0.5 },
+};
+
+// The latencies at the ends of the colours: they are the same on each day and for each network.
+const LATENCIES = [10_000, 100_000_000];
+
+// The limits that users of the collector have set.
+let limits = [];
+
+export function learnLimits(status) {
+  limits = status.verdict?.limits ?? [];
 }
 
-// A logarithmic scale over the positive values.
-export function scale(kind, values) {
-  const ramp = RAMPS[isDark() ? "dark" : "light"][kind];
-  const above = values.filter((value) => value > 0);
-  let low = above.length ? nice(above.reduce((a, b) => Math.min(a, b)), false) : 1;
-  let high = above.length ? nice(above.reduce((a, b) => Math.max(a, b)), true) : 10;
-  if (kind === "loss") [low, high] = [Math.min(low, 1e-5), Math.min(1, Math.max(high, 1e-3))];
-  if (high / low < 4) [low, high] = [low / 2, high * 2];
-  const length = Math.log(high / low);
-  const part = (value) => Math.log(value / low) / length;
-  const text = kind === "loss" ? share : duration;
+// The least limit of a pair's or a flow's loss or latency; undefined if there is none.
+function limitOf(name, { source, sink, class: of } = {}) {
+  const within = (nodes, node) => !nodes || nodes.some((one) => String(one) === String(node));
+  const own = limits.filter((one) => one[name] !== null && one[name] !== undefined && within(one.from, source) && within(one.to, sink) && (one.class === null || one.class === of));
+  return own.length > 0 ? Math.min(...own.map((one) => Number(one[name]))) : undefined;
+}
+
+// The class of a share: none, "trouble" if it is unusual, "bad" beyond the limit.
+export function severity(kind, share, row) {
+  const { unusual, bad } = LIMITS[kind];
+  const limit = (kind === "loss" ? limitOf("loss", row) : undefined) ?? bad;
+  return share > limit ? "bad" : share > unusual ? "trouble" : undefined;
+}
+
+// The class of a latency: "bad" beyond a limit, and none else, because what is slow differs from pair to pair.
+export function lateness(row) {
+  const limit = limitOf("latency_ns", row);
+  return limit !== undefined && row.latency?.p99_ns > limit ? "bad" : undefined;
+}
+
+const ramp = (kind) => RAMPS[isDark() ? "dark" : "light"][kind];
+
+function latencyScale() {
+  const colours = ramp("latency");
+  const [low, high] = LATENCIES;
   return {
-    none: above.length === 0,
-    low: text(low),
-    high: text(high),
-    middle: text(Math.sqrt(low * high)),
-    ramp,
     // Zero and negative latencies are not on the scale.
-    colour: (value) => (value > 0 ? at(ramp, part(value)) : undefined),
-    text,
+    colour: (value) => (value > 0 ? at(colours, Math.log(value / low) / Math.log(high / low)) : undefined),
+    text: duration,
+    ends: [duration(low), duration(high)],
+    legend: colours.map((colour) => [colour]),
   };
 }
+
+function lossScale() {
+  const [usual, unusual, bad] = ramp("loss");
+  const { loss } = LIMITS;
+  return {
+    colour: (value, pair) => (value > 0 ? rgb({ bad, trouble: unusual }[severity("loss", value, pair)] ?? usual) : undefined),
+    text: share,
+    legend: [[usual, `up to ${share(loss.unusual)}`], [unusual, `up to ${share(loss.bad)}`], [bad, "more"]],
+  };
+}
+
+export const scale = (kind) => (kind === "loss" ? lossScale() : latencyScale());
 
 export function css([r, g, b]) {
   return `rgb(${r} ${g} ${b})`;

@@ -1,5 +1,6 @@
 // Coverage: of the packets that the watchlists ask for, and of their bytes, how many were measured, and why the others were not.
 
+import { severity } from "./colour.js";
 import { h } from "./dom.js";
 import { named } from "./names.js";
 import { bytes, count, exact } from "./units.js";
@@ -88,9 +89,9 @@ function row(of, name) {
     h("td", { class: "left" }, name),
     h("td", { title: tagged === null ? "The source reports nothing of this class" : exactly(tagged, of.tagged_bytes) }, tagged === null ? "–" : count(tagged)),
     h("td", { title: unknown ? "The sink reports nothing of this class" : exact(measured ?? 0) }, unknown ? "–" : count(measured ?? 0)),
-    h("td", { class: lacking > 0 ? "trouble" : undefined }, unknown ? "–" : share(measured ?? 0, lacking)),
+    h("td", { class: severity("unmeasured", lacking / ((measured ?? 0) + lacking)) }, unknown ? "–" : share(measured ?? 0, lacking)),
     h("td", { title: measuredBytes === null ? undefined : `${exact(measuredBytes)} bytes measured` }, measuredBytes === null ? "–" : bytes(measuredBytes)),
-    h("td", { class: lackingBytes > 0 ? "trouble" : undefined, title: noShare ? unknownBytes : `${exact(lackingBytes)} bytes not measured` },
+    h("td", { class: severity("unmeasured", lackingBytes / ((measuredBytes ?? 0) + lackingBytes)), title: noShare ? unknownBytes : `${exact(lackingBytes)} bytes not measured` },
       noShare ? "–" : share(measuredBytes, lackingBytes)),
     h("td", { class: "left" }, reasons.map(([reason, packets], place) => h("span", { title: exactly(packets, of.missed_bytes?.[reason]) },
       `${place > 0 ? ", " : ""}${reason.replaceAll("_", " ")} ${exact(packets)}`))));

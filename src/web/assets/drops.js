@@ -33,6 +33,12 @@ function table(label, heads, rows) {
 
 const counts = (one) => [h("td", { title: exact(one.packets) }, count(one.packets)), h("td", { title: exact(one.segments) }, count(one.segments)), h("td", {}, bytes(Number(one.bytes)))];
 
+export function placeTable(drops) {
+  return table("Drops by place", [["reason", "left"], ["function of the kernel", "left"], ["interface", "left"], ["host", "left"], ["packets"], ["segments"], ["bytes"]],
+    drops.map((one) => h("tr", {}, h("th", { scope: "row", class: "left" }, one.ignored ? `${reasonName(one)} (no loss)` : reasonName(one)),
+      h("td", { class: "left" }, one.place ?? ""), h("td", { class: "left" }, one.interface ?? ""), h("td", { class: "left" }, named(one.node)), counts(one))));
+}
+
 export class DropsView {
   constructor() {
     this.chart = h("div", {});
@@ -49,9 +55,7 @@ export class DropsView {
     this.none.hidden = places.drops.length > 0;
     for (const part of this.parts) part.hidden = !places.drops.length;
     this.chart.replaceChildren(...chart(places.series, span));
-    this.places.replaceChildren(table("Drops by place", [["reason", "left"], ["function of the kernel", "left"], ["interface", "left"], ["host", "left"], ["packets"], ["segments"], ["bytes"]],
-      places.drops.map((one) => h("tr", {}, h("th", { scope: "row", class: "left" }, one.ignored ? `${reasonName(one)} (no loss)` : reasonName(one)),
-        h("td", { class: "left" }, one.place ?? ""), h("td", { class: "left" }, one.interface ?? ""), h("td", { class: "left" }, named(one.node)), counts(one)))));
+    this.places.replaceChildren(placeTable(places.drops));
     this.flows.replaceChildren(table("Drops by flow", [["flow", "left"], ["reason", "left"], ["function of the kernel", "left"], ["where INT sees it", "left"], ["host", "left"], ["packets"], ["segments"], ["bytes"]],
       flows.drops.filter((one) => one.flow).map((one) => h("tr", {}, h("th", { scope: "row", class: "left" }, flowName(one), tunnelText(one)), h("td", { class: "left" }, reasonName(one)),
         h("td", { class: "left" }, one.place ?? ""), h("td", { class: "left" }, WHERE[one.position] ?? ""), h("td", { class: "left" }, named(one.node)), counts(one)))));

@@ -4,6 +4,7 @@ import { ask, ms } from "./api.js";
 import { Chart } from "./chart.js";
 import { h, panel } from "./dom.js";
 import { staleNote } from "./freshness.js";
+import { networkMarks, pathMarks } from "./marks.js";
 import { nodeNamed } from "./names.js";
 import { reportsIn } from "./pair.js";
 import { PathPanel } from "./path.js";
@@ -30,16 +31,18 @@ export class FlowView {
 
   async update(shown, span, signal) {
     const one = { flow: shown.flow };
-    const [{ flows: [flow] }, series, { reports }, { paths, loss }, tcp] = await Promise.all([
+    const [{ flows: [flow] }, series, { reports }, { paths, loss }, tcp, marks] = await Promise.all([
       ask("flows", span, one, signal),
       ask("series", span, { ...one, points: 300 }, signal),
-      ask("reports", reportsIn(span, shown.at), { ...one, limit: 100 }, signal),
+      ask("reports", reportsIn(span, shown), { ...one, limit: 100 }, signal),
       ask("paths", span, one, signal),
       ask("tcp", span, { ...one, order: "newest", limit: MOST_CONNECTIONS, points: 300 }, signal),
+      networkMarks(span, signal),
     ]);
     this.head(flow, shown);
-    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."), splitBar(flow?.loss_split));
+    this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."), splitBar(flow?.loss_split, flow));
     this.chart.update(series, span);
+    this.chart.mark([...marks, ...pathMarks(paths, span)]);
     this.tcp.update(tcp, span);
     this.paths.update(paths, loss, span);
     this.reports.update(reports);

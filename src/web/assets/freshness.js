@@ -11,7 +11,7 @@ const SILENT = 60_000;
 const MOST_NAMED = 3;
 
 // A host that was silent for a day is not expected to report any more.
-const GONE = 86_400_000;
+export const GONE = 86_400_000;
 
 // By node: the time of the last report, and after which silence the node counts as silent.
 let nodes = new Map();
@@ -60,5 +60,5 @@ export function hostsLine(status) {
   const named = silentHosts(status).slice(0, MOST_NAMED).map(([name, last]) => `${name} silent since ${time(last)}`);
   const more = known - reporting - named.length;
   const words = [`${reporting} of ${known} ${known === 1 ? "host reports" : "hosts report"}`, ...(reporting < known ? named : []), ...(more > 0 ? [`${more} more silent`] : [])];
-  return h("a", { href: link({ view: "exporters" }), class: reporting < known ? "trouble" : "dim" }, words.join(" · "));
+  return h("a", { href: link({ view: "hosts" }), class: reporting < known ? "trouble" : "dim" }, words.join(" · "));
 }

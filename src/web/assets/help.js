@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 
 const KEYS = [
-  ["/", "search flows"], ["m  f  t  e", "matrix, flows, TCP, exporters"], ["1 … 5", "last 15 m, 1 h, 6 h, 24 h, 7 d"],
+  ["/", "search flows"], ["m  f  h  t", "matrix, flows, hosts, TCP"], ["1 … 5", "last 15 m, 1 h, 6 h, 24 h, 7 d"],
   ["p", "pause and resume"], ["← ↑ ↓ →", "cells of the matrix, rows of a table, the cursor of a chart"], ["Enter", "open the chosen pair, flow or report"],
   ["+  −  0", "zoom the matrix; Ctrl with the mouse wheel does the same"], ["Esc", "back: report, flow, pair, matrix"], ["?", "show this help"],
 ];

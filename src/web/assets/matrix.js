@@ -1,17 +1,19 @@
 // The matrix of nodes: a cell for each pair, on a canvas, so that 200 nodes are as fast as two.
 
-import { css, ink, scale } from "./colour.js";
+import { LIMITS, css, ink, scale, severity } from "./colour.js";
 import { h, say, style } from "./dom.js";
-import { basis, latencyText } from "./figures.js";
+import { latencyText } from "./figures.js";
 import { isSilent, staleSince } from "./freshness.js";
 import { named } from "./names.js";
-import { duration, exact, lossOf, share, time } from "./units.js";
+import { tipWords } from "./tip.js";
+import { duration, lossOf, share, time } from "./units.js";
 
 // Sizes of a cell, in pixels.
 const SMALLEST = 3;
 const WIDEST = 96;
 const HIGHEST = 44;
 const MARK = 11;
+const MANY = 40_000;
 const FONT = "11px system-ui, sans-serif";
 
 export const METRICS = {
@@ -19,6 +21,9 @@ export const METRICS = {
   p99: { name: "p99 latency", kind: "latency", of: (pair) => pair.latency?.p99_ns },
   loss: { name: "loss", kind: "loss", of: lossOf },
 };
+
+// Nodes by their number, groups by name.
+const inOrder = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
 
 export class Matrix {
   // `open` is called with the chosen pair.
@@ -36,6 +41,7 @@ export class Matrix {
       zoom("−", "Smaller (-)", 1 / 1.5), zoom("+", "Larger (+)", 1.5), zoom("fit", "Whole matrix (0)", 0));
     this.field = h("div", { class: "matrix" }, this.base, this.over, this.tip);
     this.element = h("div", {}, h("div", { class: "under-head" }, this.legend, this.tools), this.field);
+    this.name = named;
     this.nodes = [];
     this.cells = new Map();
     this.chosen = undefined;
@@ -64,8 +70,10 @@ export class Matrix {
     over.addEventListener("blur", () => this.drawOver());
   }
 
-  update(pairs, metric, order) {
+  // `name` says what a node, or a group of them, is called.
+  update(pairs, metric, order, name = named) {
     this.metric = METRICS[metric];
+    this.name = name;
     this.cells = new Map(pairs.map((pair) => [`${pair.source}>${pair.sink}`, pair]));
     const worst = new Map();
     for (const pair of pairs) {
@@ -73,16 +81,17 @@ export class Matrix {
       for (const node of [pair.source, pair.sink]) worst.set(node, Math.max(worst.get(node) ?? 0, value));
     }
     const nodes = [...worst.keys()];
-    nodes.sort(order === "worst" ? (a, b) => worst.get(b) - worst.get(a) || a - b : (a, b) => a - b);
+    nodes.sort(order === "worst" ? (a, b) => worst.get(b) - worst.get(a) || inOrder(a, b) : inOrder);
     const key = (cell) => cell && [this.nodes[cell.row], this.nodes[cell.column]];
     const [chosen, pointed] = [key(this.chosen), key(this.pointed)];
     this.nodes = nodes;
+    this.places = new Map(nodes.map((node, i) => [node, i]));
     const back = (names) => {
       const cell = names && { row: nodes.indexOf(names[0]), column: nodes.indexOf(names[1]) };
       return cell && cell.row >= 0 && cell.column >= 0 ? cell : undefined;
     };
     [this.chosen, this.pointed] = [back(chosen), back(pointed)];
-    this.scale = scale(this.metric.kind, pairs.map(this.metric.of));
+    this.scale = scale(this.metric.kind);
     this.draw();
   }
 
@@ -104,7 +113,7 @@ export class Matrix {
     const width = this.field.clientWidth;
     const context = this.base.getContext("2d");
     context.font = FONT;
-    const longest = this.nodes.reduce((most, node) => Math.max(most, context.measureText(named(node)).width), 8);
+    const longest = this.nodes.reduce((most, node) => Math.max(most, context.measureText(this.name(node)).width), 8);
     const count = Math.max(1, this.nodes.length);
     const gutter = Math.ceil(longest) + 26;
     const room = { width: width - gutter - 2, height: Math.max(320, window.innerHeight - 230) };
@@ -155,20 +164,30 @@ export class Matrix {
     const gap = small >= 7 ? 1 : small >= 5 ? 0.5 : 0;
     const [top, bottom] = this.seen(this.top, this.shown.height, this.cell.height);
     const [left, right] = this.seen(this.left, this.shown.width, this.cell.width);
-    const colours = { none: style("--cell-none"), zero: style("--cell-zero"), negative: style("--cell-negative"), loss: style("--bad"), dim: style("--dim") };
-    for (let row = top; row <= bottom; row += 1) {
-      for (let column = left; column <= right; column += 1) this.drawCell(context, { row, column }, gap, colours);
-    }
+    const colours = { none: style("--cell-none"), zero: style("--cell-zero"), negative: style("--cell-negative"), bad: style("--bad"), trouble: style("--loss"), dim: style("--dim") };
+    for (const cell of this.visible(top, bottom, left, right)) this.drawCell(context, cell, gap, colours);
     context.restore();
     this.drawLabels(context, top, bottom, left, right);
     this.drawOver();
     this.drawLegend();
   }
 
+  // The cells to draw: of many nodes only those that have a pair, because few of them talk to each other.
+  * visible(top, bottom, left, right) {
+    if ((bottom - top + 1) * (right - left + 1) > MANY) {
+      for (const { source, sink } of this.cells.values()) {
+        const [row, column] = [this.places.get(source), this.places.get(sink)];
+        if (row >= top && row <= bottom && column >= left && column <= right) yield { row, column };
+      }
+      return;
+    }
+    for (let row = top; row <= bottom; row += 1) for (let column = left; column <= right; column += 1) yield { row, column };
+  }
+
   drawCell(context, cell, gap, colours) {
     const pair = this.pairAt(cell);
     const value = pair && this.metric.of(pair);
-    const colour = value > 0 && !staleSince(pair) ? this.scale.colour(value) : undefined;
+    const colour = value > 0 && !staleSince(pair) ? this.scale.colour(value, pair) : undefined;
     if (!pair && (cell.row !== cell.column || gap === 0)) return;
     const x = this.gutter.x + cell.column * this.cell.width - this.left;
     const y = this.gutter.y + cell.row * this.cell.height - this.top;
@@ -176,7 +195,7 @@ export class Matrix {
     else if (!pair || value === undefined || staleSince(pair)) context.fillStyle = colours.none;
     else context.fillStyle = value < 0 ? colours.negative : colours.zero;
     context.fillRect(x, y, this.cell.width - gap, this.cell.height - gap);
-    if (this.marksLoss(pair)) this.drawLoss(context, x + this.cell.width - gap, y, colours.loss);
+    if (this.marksLoss(pair)) this.drawLoss(context, x + this.cell.width - gap, y, colours[severity("loss", lossOf(pair), pair) ?? "dim"]);
     if (this.cell.width < 50 || this.cell.height < 14 || !pair) return;
     context.fillStyle = colour ? ink(colour) : colours.dim;
     context.textAlign = "center";
@@ -184,9 +203,10 @@ export class Matrix {
     context.fillText(this.metric.kind === "latency" ? latencyText(pair, value) : `${pair.ofReports ? "~" : ""}${this.scale.text(value)}`, x + this.cell.width / 2, y + this.cell.height / 2);
   }
 
-  // A cell of latency has a mark, too, if packets were lost.
+  // A cell of latency has a mark, too, if packets were lost; a small cell, if it was an unusual part.
   marksLoss(pair) {
-    return this.metric.kind === "latency" && pair?.lost > 0 && !staleSince(pair);
+    if (this.metric.kind !== "latency" || !(pair?.lost > 0) || staleSince(pair)) return false;
+    return Math.min(this.cell.width, this.cell.height) >= MARK || severity("loss", lossOf(pair), pair) !== undefined;
   }
 
   // A corner, up to `right` and down from `y`.
@@ -236,7 +256,7 @@ export class Matrix {
   // A node's label, in another colour if the node is silent.
   drawLabel(context, node, x, y) {
     context.fillStyle = style(isSilent(node) ? "--trouble" : "--dim");
-    context.fillText(named(node), x, y);
+    context.fillText(this.name(node), x, y);
   }
 
   // The row, column and values of the cell that is pointed at or chosen.
@@ -264,39 +284,30 @@ export class Matrix {
     context.fillStyle = style("--accent");
     context.fillRect(x - 4, cy, 3, height);
     context.fillRect(cx, y - 4, width, 3);
-    this.tip.replaceChildren(...this.words(cell));
+    this.tip.replaceChildren(...tipWords(this.nodes[cell.row], this.nodes[cell.column], this.pairAt(cell), this.name));
     const right = cx + width + 12;
     const wide = this.tip.offsetWidth;
     this.tip.style.left = `${right + wide < size.width ? right : Math.max(0, cx - wide - 10)}px`;
     this.tip.style.top = `${Math.max(0, Math.min(cy, size.height - this.tip.offsetHeight))}px`;
   }
 
-  words(cell) {
-    const [source, sink] = [this.nodes[cell.row], this.nodes[cell.column]];
-    const pair = this.pairAt(cell);
-    const title = h("strong", {}, `${named(source)} → ${named(sink)}`);
-    if (!pair) return [title, h("span", { class: "dim" }, source === sink ? "the same node" : "no reports")];
-    const rows = [
-      ["p50", latencyText(pair, pair.latency?.p50_ns)], ["p90", latencyText(pair, pair.latency?.p90_ns)], ["p99", latencyText(pair, pair.latency?.p99_ns)],
-      ["loss", share(lossOf(pair))], ["lost", exact(pair.lost)], ["packets", exact(pair.packets)], ["flows", exact(pair.flows)], ["of", basis(pair)],
-    ];
-    const since = staleSince(pair);
-    return [title, since && h("span", { class: "old" }, `no report since ${time(since)}`) || "", h("dl", {}, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))];
-  }
-
   drawLegend() {
     const { scale: of, metric } = this;
-    const steps = of.ramp.map((colour, i) => {
+    const steps = of.legend.map(([colour, text]) => {
       const step = h("i", {});
-      step.style.background = of.ramp[i];
-      return step;
+      step.style.background = colour;
+      return text ? [step, h("span", {}, text)] : step;
     });
+    const [low, high] = of.ends ?? [];
     const zero = metric.kind === "loss" ? [h("i", { class: "zero" }), h("span", {}, "none lost")] : [];
     const negative = metric.kind === "latency" && [...this.cells.values()].some((pair) => metric.of(pair) < 0)
       ? [h("i", { class: "negative" }), h("span", { title: "The two clocks differ by more than the packet's travel time" }, "below 0: clocks differ")] : [];
-    const lossy = [...this.cells.values()].some((pair) => this.marksLoss(pair)) ? [h("i", { class: "lossy" }), h("span", {}, "packets lost")] : [];
+    const marked = new Set([...this.cells.values()].filter((pair) => this.marksLoss(pair)).map((pair) => severity("loss", lossOf(pair), pair) ?? "few"));
+    const { unusual, bad } = LIMITS.loss;
+    const words = { few: `lost up to ${share(unusual)}`, trouble: `up to ${share(bad)}`, bad: `more than ${share(bad)}` };
+    const lossy = Object.keys(words).filter((kind) => marked.has(kind)).map((kind) => [h("i", { class: `lossy ${kind}` }), h("span", {}, words[kind])]).flat();
     this.legend.replaceChildren(...zero, ...negative, ...lossy,
-      ...(of.none ? [] : [h("span", {}, of.low), h("span", { class: "ramp" }, steps), h("span", {}, of.high)]));
+      ...(low ? [h("span", {}, low), h("span", { class: "ramp" }, steps), h("span", {}, high)] : steps.flat()));
     this.tools.hidden = this.fitted.height >= 20;
   }
 
@@ -377,7 +388,7 @@ export class Matrix {
     this.top = follow(this.top, this.shown.height, this.chosen.row, this.cell.height);
     this.draw();
     const pair = this.pairAt(this.chosen);
-    const which = `${named(this.nodes[this.chosen.row])} to ${named(this.nodes[this.chosen.column])}`;
+    const which = `${this.name(this.nodes[this.chosen.row])} to ${this.name(this.nodes[this.chosen.column])}`;
     say(pair ? `${which}: p50 ${duration(pair.latency?.p50_ns)}, p99 ${duration(pair.latency?.p99_ns)}, loss ${share(lossOf(pair))}${staleSince(pair) ? `, old: no report since ${time(staleSince(pair))}` : ""}` : `${which}: no reports`);
   }
 }

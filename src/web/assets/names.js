@@ -43,6 +43,18 @@ export function nodeNamed(node) {
   return names.has(String(node)) ? named(node) : `node ${node}`;
 }
 
+// The node of a name or of an ID, as text; undefined if no host has that name.
+export function nodeCalled(text) {
+  if (/^\d+$/.test(text)) return text;
+  return [...names].find(([, { name }]) => name === text)?.[0];
+}
+
+// What stands for a node in an address: its name, if that is its own.
+export function called(node) {
+  const known = names.get(String(node));
+  return known && !known.contested && !/^\d+$/.test(known.name) ? known.name : String(node);
+}
+
 // "web-3 (7) eth0", or "web-3 (7) port 2" if the interface has no name.
 export function portNamed({ node, port }) {
   return `${named(node)} ${interfaces.get(`${node}/${port}`) || `port ${port}`}`;

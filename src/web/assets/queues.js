@@ -77,7 +77,7 @@ export function lanes(episodes, span, chosen) {
 export function episodeTable(episodes, chosen) {
   const heads = [["began", left], ["queue", left], ["over", "", "from the first packet over the trigger to the reset"], ["longest wait"], ["most bytes"], ["packets", "", "over the trigger"], ["dropped"], ["trigger"], ["most packets of", left]];
   const rows = episodes.map((one) => h("tr", { class: one === chosen ? "open" : undefined },
-    h("th", { scope: "row", class: left }, h("a", { href: link({ at: one.began_ns }), "aria-current": one === chosen ? "true" : undefined }, time(ms(one.began_ns)))),
+    h("th", { scope: "row", class: left }, h("a", { href: link({ view: "queues", at: one.began_ns }), "aria-current": one === chosen ? "true" : undefined }, time(ms(one.began_ns)))),
     h("td", { class: left }, queueName(one)), h("td", {}, `${duration(length(one))}${one.end_ns ? "" : " and on"}`), h("td", {}, one.max_time_ns ? duration(one.max_time_ns) : "–"),
     h("td", {}, one.max_bytes > 0 ? bytes(one.max_bytes) : "–"), h("td", { title: exact(one.packets) }, count(one.packets)), h("td", { class: one.drops > 0 ? "trouble" : undefined }, count(one.drops)),
     h("td", {}, limit(one, one.trigger)), h("td", { class: left }, one.flows.length > 0 ? flowName(one.flows[0]) : "–")));

@@ -11,7 +11,7 @@ export const RANGES = {
 export const RANGE_NAMES = { "15m": "15 min", "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", custom: "custom" };
 
 // Defaults, which are left out of the address.
-const USUAL = { range: "1h", metric: "p99", nodes: "id", sort: "loss", q: "", "class": "", since: "", until: "", at: "", limited: "", order: "retransmitted" };
+const USUAL = { range: "1h", metric: "p99", nodes: "id", sort: "loss", q: "", "class": "", since: "", until: "", at: "", limited: "", order: "retransmitted", by: "", within: "", fold: "service" };
 
 const CHOICES = {
   range: Object.keys(RANGE_NAMES),
@@ -19,8 +19,17 @@ const CHOICES = {
   nodes: ["id", "worst"],
   sort: ["loss", "latency", "jitter", "packets"],
   limited: ["", "application", "receiver", "send-buffer", "host-queue", "path", "unknown"],
+  fold: ["service", "none"],
   order: ["retransmitted", "bytes", "rtt", "newest"],
 };
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 export function read(hash) {
   const [path, query] = hash.replace(/^#/, "").split("?", 2);
@@ -34,8 +43,13 @@ export function read(hash) {
     Object.assign(state, { view: "pair", source: parts[1], sink: parts[2] });
   } else if (parts[0] === "flow" && number(parts[1])) {
     Object.assign(state, { view: "flow", flow: parts[1] });
-  } else if (["flows", "drops", "hops", "queues", "tcp", "exporters"].includes(parts[0])) {
+  } else if (parts[0] === "host" && parts[1]) {
+    Object.assign(state, { view: "host", host: decoded(parts[1]) });
+  } else if (["flows", "drops", "hops", "queues", "tcp", "hosts"].includes(parts[0])) {
     state.view = parts[0];
+  } else if (parts[0] === "exporters") {
+    // Links to the page as it was.
+    state.view = "hosts";
   }
   if (state.range === "custom" && !(Number(state.since) < Number(state.until))) state.range = USUAL.range;
   if (!number(state.at)) state.at = "";
@@ -52,15 +66,17 @@ export function write(state) {
     hops: "/hops",
     queues: "/queues",
     tcp: "/tcp",
-    exporters: "/exporters",
+    hosts: "/hosts",
+    host: `/host/${encodeURIComponent(state.host)}`,
   }[state.view];
   const query = new URLSearchParams();
   for (const [name, usual] of Object.entries(USUAL)) {
     const value = state[name] ?? usual;
     const stale = (name === "since" || name === "until") && state.range !== "custom";
     const foreign = ((name === "q" || name === "class") && state.view !== "flows") || ((name === "limited" || name === "order") && state.view !== "tcp");
+    const apart = ((name === "by" || name === "within") && state.view !== "overview") || (name === "fold" && state.view !== "flows");
     const elsewhere = name === "at" && !["pair", "flow", "queues"].includes(state.view);
-    if (value !== usual && !stale && !foreign && !elsewhere) query.set(name, value);
+    if (value !== usual && !stale && !foreign && !apart && !elsewhere) query.set(name, value);
   }
   const text = query.toString();
   return `#${path}${text ? `?${text}` : ""}`;

@@ -1,6 +1,7 @@
 // Tables of pairs and flows: a row links to its pair or flow, and arrow keys move between rows.
 
 import { ms } from "./api.js";
+import { lateness, severity } from "./colour.js";
 import { h } from "./dom.js";
 import { basis, basisTitle, clocksTitle, errorOf, latencyText, meanText } from "./figures.js";
 import { staleSince } from "./freshness.js";
@@ -22,9 +23,9 @@ export class Table {
     this.columns = columns;
     this.href = href;
     this.sort = sort;
-    this.heads = columns.map(({ name, title, key, left }) => {
+    this.heads = columns.map(({ name, title, key, left, minor }) => {
       const inside = key ? h("button", { type: "button", onclick: () => sort(key) }, name) : name;
-      return h("th", { scope: "col", title, class: left ? "left" : undefined }, inside);
+      return h("th", { scope: "col", title, class: [left && "left", minor && "minor"].filter(Boolean).join(" ") || undefined }, inside);
     });
     this.body = h("tbody", {});
     this.table = h("table", { class: "rows", "aria-label": label }, h("thead", {}, h("tr", {}, this.heads)), this.body);
@@ -49,10 +50,10 @@ export class Table {
     if (focused) [...this.body.querySelectorAll("a")].find((a) => a.getAttribute("href") === focused)?.focus();
   }
 
-  cell({ of, exactly, left, wraps, trouble }, row, i) {
+  cell({ of, exactly, left, wraps, minor, trouble }, row, i) {
     const value = of(row) ?? "";
     const inside = i === 0 ? h("a", { href: this.href(row) }, value) : value;
-    const classes = [left && "left", wraps && "wraps", trouble?.(row) && "trouble"].filter(Boolean).join(" ");
+    const classes = [left && "left", minor && "minor", wraps && "wraps", trouble?.(row)].filter(Boolean).join(" ");
     return h(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : undefined, class: classes || undefined, title: exactly?.(row) }, inside);
   }
 
@@ -65,39 +66,52 @@ export class Table {
   }
 }
 
-const latency = (name, key) => ({
+const latency = (name, key, trouble) => ({
+  trouble,
   name, key, title: `${name} of the one-way latencies`,
   of: (row) => latencyText(row, row.latency?.[`${name}_ns`]),
   exactly: (row) => (row.latency?.[`${name}_ns`] === undefined ? undefined : `${exact(row.latency[`${name}_ns`])} ns${errorOf(row)} ${basisTitle(row)}${clocksTitle(row)}`),
 });
 
 const FIGURES = {
-  loss: { name: "loss", key: "loss", title: "share of sent packets that were lost", of: (row) => share(lossOf(row)), exactly: (row) => `${exact(row.lost)} of ${exact(row.packets)}`, trouble: (row) => row.lost > 0 },
+  loss: { name: "loss", key: "loss", title: "share of sent packets that were lost", of: (row) => share(lossOf(row)), exactly: (row) => `${exact(row.lost)} of ${exact(row.packets)}`, trouble: (row) => severity("loss", lossOf(row), row) },
   lost: { name: "lost", title: "packets lost", of: (row) => count(row.lost), exactly: (row) => exact(row.lost) },
   p50: latency("p50"),
-  p99: latency("p99", "latency"),
+  p99: latency("p99", "latency", lateness),
   jitter: { name: "jitter", key: "jitter", title: "p99 - p50", of: (row) => duration(row.latency?.jitter_ns), exactly: (row) => (row.latency?.jitter_ns === undefined ? undefined : `${exact(row.latency.jitter_ns)} ns`) },
   packets: { name: "packets", key: "packets", title: "packets sent", of: (row) => count(row.packets), exactly: (row) => exact(row.packets) },
   of: { name: "of", title: "what the figures are of: all packets, or a number of reported latencies", of: basis, exactly: basisTitle },
   reordered: { name: "reord.", title: "packets that arrived after later ones; known if sinks send summaries", of: (row) => count(row.reordered), exactly: (row) => exact(row.reordered) },
 };
 
+export const protocolName = (protocol) => PROTOCOLS[protocol] ?? `protocol-${protocol}`;
+
 export function flowName({ flow }) {
-  const protocol = PROTOCOLS[flow.protocol] ?? `protocol-${flow.protocol}`;
   const vlan = [flow.outer_vlan, flow.vlan].filter(Boolean).join(".");
-  return [h("span", { class: "protocol" }, protocol), ` ${endpoint(flow.src, flow.sport)} → ${endpoint(flow.dst, flow.dport)}`, vlan && ` vlan ${vlan}`];
+  return [h("span", { class: "protocol" }, protocolName(flow.protocol)), ` ${endpoint(flow.src, flow.sport)} → ${endpoint(flow.dst, flow.dport)}`, vlan && ` vlan ${vlan}`];
 }
 
+// Left out where there is little room.
+const minor = (column) => ({ ...column, minor: true });
+
 export function flowTable(label, sort, { withPair }) {
-  const pair = { name: "nodes", title: "from INT source to INT sink", left: true, of: (row) => `${named(row.source)} → ${named(row.sink)}` };
+  const pair = { name: "nodes", minor: true, title: "from INT source to INT sink", left: true, of: (row) => `${named(row.source)} → ${named(row.sink)}` };
   const columns = [
-    { name: "flow", left: true, of: flowName, exactly: (row) => row.name },
+    { name: "flow", left: true, wraps: true, of: flowName, exactly: (row) => row.name },
     ...(withPair ? [pair] : []),
-    { name: "class", left: true, of: (row) => row.class && h("a", { href: link({ view: "flows", class: row.class }) }, row.class) },
-    { ...FIGURES.loss, key: undefined }, { ...FIGURES.lost, key: "loss" }, FIGURES.p50, FIGURES.p99, FIGURES.jitter, FIGURES.packets, FIGURES.reordered, FIGURES.of,
-    { name: "last report", of: (row) => time(ms(row.last_ns)) },
+    { name: "class", left: true, minor: true, of: (row) => row.class && h("a", { href: link({ view: "flows", class: row.class }) }, row.class) },
+    { ...FIGURES.loss, key: undefined }, { ...FIGURES.lost, key: "loss" }, minor(FIGURES.p50), FIGURES.p99, minor(FIGURES.jitter), FIGURES.packets, minor(FIGURES.reordered), minor(FIGURES.of),
+    { name: "last report", minor: true, of: (row) => time(ms(row.last_ns)) },
   ];
   return new Table(label, columns, { href: (row) => link({ view: "flow", flow: String(row.id) }), sort });
+}
+
+export function classTable(label, sort) {
+  const columns = [
+    { name: "class", left: true, of: (row) => row.class },
+    { ...FIGURES.p50, key: "p50" }, { ...FIGURES.p99, key: "p99" }, FIGURES.loss, { ...FIGURES.packets, key: undefined },
+  ];
+  return new Table(label, columns, { href: (row) => link({ view: "flows", class: row.class }), sort });
 }
 
 export function pairTable(label, sort) {
@@ -112,10 +126,10 @@ export function pairTable(label, sort) {
 export function figuresList(row) {
   const of = row.latency ?? {};
   const items = [
-    ["loss", share(lossOf(row)), `${exact(row.lost)} of ${exact(row.packets)}`, row.lost > 0 && "trouble"],
+    ["loss", share(lossOf(row)), `${exact(row.lost)} of ${exact(row.packets)}`, severity("loss", lossOf(row), row)],
     ["lost", exact(row.lost)], ["packets", count(row.packets), exact(row.packets)], ["reordered", exact(row.reordered)],
     ["min", latencyText(row, of.min_ns)], ["mean", meanText(row), clocksTitle(row).slice(2)], ["p50", latencyText(row, of.p50_ns)], ["p90", latencyText(row, of.p90_ns)],
-    ["p99", latencyText(row, of.p99_ns)], ["max", latencyText(row, of.max_ns)], ["jitter", duration(of.jitter_ns), "p99 - p50"], ["reports", count(row.reports), exact(row.reports)],
+    ["p99", latencyText(row, of.p99_ns), undefined, lateness(row)], ["max", latencyText(row, of.max_ns)], ["jitter", duration(of.jitter_ns), "p99 - p50"], ["reports", count(row.reports), exact(row.reports)],
     ["figures of", basis(row), basisTitle(row)],
   ].filter(([, value]) => value !== "–");
   return h("dl", { class: "figures" }, items.map(([name, value, title, trouble]) =>

@@ -1,6 +1,7 @@
 // TCP connections: what limits them over time, sums by limit and by pair, and single connections.
 
 import { ask, ms } from "./api.js";
+import { severity } from "./colour.js";
 import { h, panel } from "./dom.js";
 import { named } from "./names.js";
 import { stackedChart } from "./stacked.js";
@@ -108,12 +109,20 @@ const COLUMNS = [
   { name: "least rtt", of: (row) => us(row.tcp.min_rtt_us) },
   { name: "acknowledged", key: "bytes", of: (row) => bytes(Number(row.tcp.bytes_acked)), exactly: (row) => `${exact(row.tcp.bytes_acked)} B` },
   { name: "received", of: (row) => bytes(Number(row.tcp.bytes_received)), exactly: (row) => `${exact(row.tcp.bytes_received)} B` },
-  { name: "retrans.", key: "retransmitted", title: "segments that were sent again", of: (row) => count(row.tcp.total_retrans), exactly: (row) => `${exact(row.tcp.total_retrans)} of ${exact(row.tcp.data_segments_out)}`, trouble: (row) => row.tcp.total_retrans > 0 },
+  { name: "retrans.", key: "retransmitted", title: "segments that were sent again", of: (row) => count(row.tcp.total_retrans), exactly: (row) => `${exact(row.tcp.total_retrans)} of ${exact(row.tcp.data_segments_out)}`, trouble: (row) => severity("again", Number(row.tcp.total_retrans) / Number(row.tcp.data_segments_out)) },
   { name: "spurious", title: "segments that the receiver says it had before", of: (row) => count(row.tcp.dsack_dups) },
   { name: "INT lost", title: "segments that INT misses, of an ended connection that was seen whole", of: (row) => (row.int.unknown ? "–" : count(row.int.lost)), exactly: besideText },
   { name: "worst hop", left: true, title: "the hop of the path with the longest queue or the least free bandwidth, as TCP option 114 had it before the last state", of: (row) => worstHop(row.option?.worst) ?? "–" },
   { name: "last state", key: "newest", of: (row) => time(ms(row.time_ns)) },
 ];
+
+export const connectionTable = () => new Table("TCP connections", COLUMNS, {
+  href: (row) => (row.flow_id === undefined ? undefined : link({ view: "flow", flow: String(row.flow_id) })),
+  sort: (order) => go({ view: "tcp", order }),
+});
+
+// A silent one is marked as old.
+export const connectionRows = (connections) => connections.map((one) => ({ ...one, sink: one.node, last_ns: one.state === "silent" ? one.time_ns : undefined }));
 
 export class TcpView {
   constructor() {
@@ -123,10 +132,7 @@ export class TcpView {
     this.hops = h("div", {});
     this.hopPanel = panel("By worst hop", null, this.hops);
     this.note = h("p", { class: "dim" });
-    this.table = new Table("TCP connections", COLUMNS, {
-      href: (row) => (row.flow_id === undefined ? undefined : link({ view: "flow", flow: String(row.flow_id) })),
-      sort: (order) => go({ order }),
-    });
+    this.table = connectionTable();
     this.none = h("p", { class: "none", hidden: true }, "No host reported TCP connections in this period: ", h("code", {}, "hostint tcp --collector"), " does.");
     this.parts = [panel("What limits connections", null, this.chart, this.limits), this.hopPanel, panel("By pair", null, this.pairs), panel("Connections", this.note, this.table.element)];
     this.element = h("div", { class: "view stack" }, this.none, this.parts);
@@ -151,8 +157,6 @@ export class TcpView {
     const connections = found.connections.length === MOST_ROWS ? `the first ${MOST_ROWS}` : found.connections.length;
     this.note.replaceChildren(`${[connections, which].filter(Boolean).join(" ")}, ${words[shown.order]} first`,
       ...(which ? [" · ", h("a", { href: link({ limited: "" }) }, "all connections")] : []));
-    // A silent one is marked as old.
-    const rows = found.connections.map((one) => ({ ...one, sink: one.node, last_ns: one.state === "silent" ? one.time_ns : undefined }));
-    this.table.update(rows, { sorted: shown.order, none: which ? `No connections ${which} in this period.` : "No connections in this period." });
+    this.table.update(connectionRows(found.connections), { sorted: shown.order, none: which ? `No connections ${which} in this period.` : "No connections in this period." });
   }
 }

@@ -2,6 +2,7 @@
 
 import { ask, ms, now } from "./api.js";
 import { h } from "./dom.js";
+import { edge } from "./edge.js";
 import { go, link } from "./state.js";
 import { ago, exact, share, time } from "./units.js";
 
@@ -26,7 +27,7 @@ const CONFIDENCE = { sure: "sure", likely: "likely", "one-of": "not sure" };
 function place(cause) {
   const nodes = (cause.subjects ?? []).flatMap((one) => ("node" in one ? [one.node] : []));
   const since = Math.max(0, ms(cause.since_ns) - BEFORE);
-  const times = { range: "custom", since: String(Math.floor(since)), until: String(Math.ceil(now())) };
+  const times = { range: "custom", since: String(Math.floor(since)), until: String(edge(now())) };
   if (cause.kind === "pair" && nodes.length === 2) return { view: "pair", source: String(nodes[0]), sink: String(nodes[1]), ...times };
   if (["host-drops-in", "host-drops-out", "hop"].includes(cause.kind)) return { view: "drops", ...times };
   if (cause.kind === "host-queue") return { view: "queues", ...times };

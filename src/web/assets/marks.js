@@ -1,0 +1,38 @@
+// Events as marks of charts: when the verdict changed, when a path was first taken, and what was reported, as a deploy.
+
+import { ask, ms } from "./api.js";
+import { named } from "./names.js";
+
+const HEALTHY = "healthy";
+
+// Where one verdict followed another.
+export function verdictMarks(past) {
+  return past.filter((one, i) => i > 0 && one.text !== past[i - 1].text).map((one) => ({
+    at: ms(one.begin_ns), kind: one.state, title: one.state === HEALTHY ? "healthy again" : one.text,
+  }));
+}
+
+// What people or programs reported to the collector: "deploy web 1.2.3 at web-1".
+export function eventMarks(events) {
+  return events.map(({ time_ns: at, kind, text, host, to }) => ({
+    at: ms(at), kind: "event", title: [kind, text, host && (to ? `from ${host} to ${to}` : `at ${host}`)].filter(Boolean).join(" "),
+  }));
+}
+
+// A path began, or transit hops were first seen, while packets came before.
+export function pathMarks(paths, span) {
+  const begun = paths.map((path) => ({ at: ms(path.first_ns), nodes: path.nodes }));
+  return begun.filter(({ at }) => at > span.since + 2 * (paths.length > 0 ? ms(paths[0].period_ns) : 0)).map(({ at, nodes }) => ({
+    at, kind: "path", title: `path over ${nodes.map(named).join(" → ")} began`,
+  }));
+}
+
+// Those of the whole network. Without them a chart is as good.
+export async function networkMarks(span, signal) {
+  try {
+    const { past, events } = await ask("verdict", span, {}, signal);
+    return [...verdictMarks(past ?? []), ...eventMarks(events ?? [])];
+  } catch {
+    return [];
+  }
+}
