@@ -77,7 +77,7 @@ export class VerdictBand {
     this.element.replaceChildren(
       h("p", {}, h("b", {}, h("i", { "aria-hidden": "true" }, icon), word), h("span", {}, sentence), h("small", {}, since)),
       verdict.causes.slice(1).map((cause) => h("p", { class: "also" }, cause.text)),
-      causes.length ? this.details(causes[0]) : null,
+      causes.length ? this.details(causes[0]) : "",
       this.strip);
     this.ask();
   }
