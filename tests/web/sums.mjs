@@ -106,7 +106,7 @@ check("a limit that somebody set holds for the pairs that it is for", () => {
 check("a chart is marked where the verdict changed, and where a path began", () => {
   const at = (s) => `${s}000000000`;
   const past = [{ begin_ns: at(1), state: "healthy", text: "" }, { begin_ns: at(2), state: "degraded", text: "degraded: x" }, { begin_ns: at(3), state: "degraded", text: "degraded: x" }, { begin_ns: at(4), state: "healthy", text: "" }];
-  equal(verdictMarks(past).map(({ at, kind, title }) => [at, kind, title]), [[2000, "degraded", "degraded: x"], [4000, "healthy", "healthy again"]]);
+  equal(verdictMarks(past).map(({ at, kind, title }) => [at, kind, title]), [[2000, "degraded", "degraded: x"], [4000, "healthy", "healthy"]]);
   const deploy = { kind: "deploy", time_ns: at(3), text: "web 1.2.3" };
   equal(eventMarks([{ ...deploy, host: "web-1" }, { ...deploy, host: "a", to: "b" }, deploy]).map(({ at, title }) => [at, title]),
     [[3000, "deploy web 1.2.3 at web-1"], [3000, "deploy web 1.2.3 from a to b"], [3000, "deploy web 1.2.3"]]);

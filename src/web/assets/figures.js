@@ -57,10 +57,12 @@ export const meanText = (row) => (row.clocks ? withError(row.latency.mean_ns, ro
 // The error of most such figures, as text.
 export const errorOf = ({ clocks }) => (clocks ? ` ± ${duration(clocks.error_ns)}` : "");
 
-// Where the true mean lies.
-export const boundText = ({ clocks, latency }) => (clocks
-  ? `${certain(clocks.bound_ns[0], clocks.error_ns)} to ${certain(clocks.bound_ns[1], clocks.error_ns)}`
-  : latency && "clocks unknown");
+// Where the true mean lies; nothing where it is known to its last digit.
+export function boundText({ clocks, latency }) {
+  if (!clocks) return latency && "clocks unknown";
+  const [low, high] = clocks.bound_ns.map((ns) => certain(ns, clocks.error_ns));
+  return low === high ? undefined : `${low} to ${high}`;
+}
 
 // What is known of the clocks of both hosts.
 export const clocksTitle = ({ clocks }) => (clocks

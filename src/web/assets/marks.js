@@ -8,7 +8,7 @@ const HEALTHY = "healthy";
 // Where one verdict followed another.
 export function verdictMarks(past) {
   return past.filter((one, i) => i > 0 && one.text !== past[i - 1].text).map((one) => ({
-    at: ms(one.begin_ns), kind: one.state, title: one.state === HEALTHY ? "healthy again" : one.text,
+    at: ms(one.begin_ns), kind: one.state, title: one.state === HEALTHY ? HEALTHY : one.text,
   }));
 }
 
