@@ -9,7 +9,7 @@ enum fine_slots_shape {
 	 * Slot 0 counts all latencies <= 0, and slots below 64 one nanosecond each. The last slot ends at 2^31 - 1 ns.
 	 */
 	FINE_SLOTS = 864,
-	FINE_CHUNK = 512, /* flows whose slots take their memory together */
+	FINE_CHUNK = 256, /* flows whose slots take their memory together */
 };
 
 /* Packets by latency; the counts wrap around. */

@@ -27,10 +27,11 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 
 _Static_assert(sizeof(struct flow_key) == TCP_FLOW_WORDS * sizeof(__u32), "a record holds a flow");
 
-/* When a socket's connection was established. Sockets that end unseen make room for others. */
+/* When a socket's connection was established. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u64);
 	__type(value, __u64);
 } tcp_begun SEC(".maps");
@@ -105,10 +106,17 @@ static __always_inline void begin_connection(struct tcp_sock *tp)
 	bpf_map_update_elem(&tcp_begun, &socket, &now, BPF_ANY);
 }
 
+static __always_inline void forget_begin(const struct tcp_sock *tp)
+{
+	__u64 socket = (unsigned long)tp;
+
+	bpf_map_delete_elem(&tcp_begun, &socket);
+}
+
 static __always_inline void end_connection(struct tcp_sock *tp, const struct flow_key *key, __u32 class)
 {
 	const struct tcp_settings *set = single_value(&tcp_settings);
-	__u64 *full_ns = single_value(&tcp_tokens), socket = (unsigned long)tp;
+	__u64 *full_ns = single_value(&tcp_tokens);
 	struct tcp_record *r;
 	struct token_rate rate;
 
@@ -135,7 +143,7 @@ static __always_inline void end_connection(struct tcp_sock *tp, const struct flo
 	r->begun_ns = begun_at(tp);
 	bpf_ringbuf_submit(r, WAKE_IDLE_READER);
 forget:
-	bpf_map_delete_elem(&tcp_begun, &socket);
+	forget_begin(tp);
 }
 
 /* The arguments are the socket, its state before, and its state from now on. */
@@ -152,8 +160,14 @@ int see_connection(__u64 *ctx)
 	    before == TCP_STATE_CLOSE)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp || !is_watched(&tp->inet_conn.icsk_inet, &key, &class))
+	if (!tp)
 		return 0;
+	if (!is_watched(&tp->inet_conn.icsk_inet, &key, &class)) {
+		/* It was watched when it began, perhaps. */
+		if (now == TCP_STATE_CLOSE)
+			forget_begin(tp);
+		return 0;
+	}
 	if (now == TCP_STATE_ESTABLISHED)
 		begin_connection(tp);
 	else if (before == TCP_STATE_SYN_SENT || before == TCP_STATE_SYN_RECV)

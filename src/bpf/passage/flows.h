@@ -24,7 +24,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1024 * 1024);
+	__uint(max_entries, 512 * 1024);
 } hop_events SEC(".maps");
 
 /* Time when the CPU's bucket of tokens for new flows is full again. */

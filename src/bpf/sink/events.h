@@ -11,7 +11,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 * 1024 * 1024);
+	__uint(max_entries, 2 * 1024 * 1024);
 } sink_events SEC(".maps");
 
 static __always_inline void send_event(void *event)

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
 use libbpf_rs::skel::SkelBuilder;
-use libbpf_rs::{Link, MapHandle, OpenObject, OpenProgramMut};
+use libbpf_rs::{Link, MapHandle, OpenObject, OpenProgramMut, libbpf_sys};
 
 use super::drop_reasons::{DropReasonNames, number_of, reported_by_tracepoint, slot_of};
 use crate::config::DscpMark;
@@ -24,6 +24,7 @@ use crate::datapath::kernel::load::{
     attach, load_object, program_fd, recursion_misses, size_flow_table,
 };
 use crate::datapath::kernel::maps::Map;
+use crate::datapath::kernel::probe::Features;
 use crate::datapath::kernel::token_rate::token_rate_of;
 use crate::datapath::sink::event_ring::EventRing;
 use crate::model::{
@@ -223,6 +224,12 @@ fn load(object: &mut MaybeUninit<OpenObject>, max_flows: u32) -> io::Result<(Dro
     choose(&mut programs.see_drop_with_reason, kind == 3);
     choose(&mut programs.see_drop_with_socket, kind >= 4);
     size_flow_table(&mut open.maps.drop_flows, max_flows)?;
+    // From 6.1 on memory for a place can be taken wherever packets are dropped.
+    if Features::probe().tai_clock {
+        let places = &mut open.maps.drop_places;
+        let flags = places.map_flags() | libbpf_sys::BPF_F_NO_PREALLOC;
+        places.set_map_flags(flags).map_err(io::Error::other)?;
+    }
     Ok((load_object(open)?, kind))
 }
 

@@ -12,14 +12,14 @@ use super::{transit_gauges, transit_links};
 use crate::config::TransitConfig;
 use crate::datapath::abi::transit_object::TransitSkelBuilder;
 use crate::datapath::abi::transit_object::types::rodata;
-use crate::datapath::abi::{prefix_key, transit_info, transit_limit};
+use crate::datapath::abi::{prefix_key, transit_asker, transit_info, transit_limit};
 use crate::datapath::host::shared_settings::SharedSettings;
 use crate::datapath::kernel::clsact;
 use crate::datapath::kernel::handover;
 use crate::datapath::kernel::links::{AttachedBy, Hook, Link, remove_link};
 use crate::datapath::kernel::load::{load_object, pin_maps, program_fd};
 use crate::datapath::kernel::map_names::{
-    HOST_MAPS, TRANSIT_ALLOW, TRANSIT_ARRIVALS, TRANSIT_INFO, TRANSIT_MAPS,
+    HOST_MAPS, TRANSIT_ALLOW, TRANSIT_ARRIVALS, TRANSIT_ASKERS, TRANSIT_INFO, TRANSIT_MAPS,
 };
 use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::pins::Pins;
@@ -61,6 +61,12 @@ impl Transit {
             .transit_departures
             .set_max_entries(arrivals)
             .map_err(io::Error::other)?;
+        if config.carriers.tcp_int.is_none() {
+            let askers = Map::<transit_asker, u64>::open(&pins.map(TRANSIT_ASKERS))?;
+            let unused = askers.map_or(1, |askers| askers.capacity());
+            let sized = open.maps.transit_askers.set_max_entries(unused);
+            sized.map_err(io::Error::other)?;
+        }
         let fresh = !pins.map(TRANSIT_INFO).exists();
         pin_maps(open.open_object_mut(), pins, &HOST_MAPS)?;
         pin_maps(open.open_object_mut(), pins, &TRANSIT_MAPS)?;

@@ -123,35 +123,35 @@ fn flows_and_their_slots_are_kept_or_begun_anew_together() {
 #[test]
 fn slots_are_made_before_flows_need_them() {
     let own = OwnPins::new("grown-slots");
-    let sink = own.load(4096, 1500);
+    let sink = own.load(4096, 700);
     let made = |sink: &Sink| sink.fine.made().unwrap();
-    assert_eq!(made(&sink), 512);
-    assert_eq!(sink.fine.make_room().unwrap(), 256);
-    assert_eq!(made(&sink), 512, "there is room for half of them");
+    assert_eq!(made(&sink), 256);
+    assert_eq!(sink.fine.make_room().unwrap(), 128);
+    assert_eq!(made(&sink), 256, "there is room for half of them");
     let take = |sink: &Sink| {
         let mut taken = sink.fine.take_all().unwrap();
         taken.sort();
         taken
     };
-    assert_eq!(take(&sink), (0..512).collect::<Vec<u32>>());
-    assert_eq!(sink.fine.make_room().unwrap(), 256);
-    assert_eq!(take(&sink), (512..1024).collect::<Vec<u32>>());
+    assert_eq!(take(&sink), (0..256).collect::<Vec<u32>>());
+    assert_eq!(sink.fine.make_room().unwrap(), 128);
+    assert_eq!(take(&sink), (256..512).collect::<Vec<u32>>());
     // Another process goes on with what there is.
-    let sink = own.load(4096, 1500);
-    assert_eq!(made(&sink), 1024);
+    let sink = own.load(4096, 700);
+    assert_eq!(made(&sink), 512);
     assert_eq!(
         sink.fine.make_room().unwrap(),
         u64::MAX,
         "that was the last"
     );
-    assert_eq!(made(&sink), 1500);
-    assert_eq!(take(&sink), (1024..1500).collect::<Vec<u32>>());
+    assert_eq!(made(&sink), 700);
+    assert_eq!(take(&sink), (512..700).collect::<Vec<u32>>());
     let counts = fine_slots { count: [7; 864] };
-    for index in [0, 511, 512, 1499] {
+    for index in [0, 255, 256, 699] {
         sink.fine.set(index, &counts).unwrap();
         assert_eq!(sink.fine.get(index).unwrap().unwrap().count[863], 7);
     }
-    assert!(sink.fine.get(1536).unwrap().is_none());
+    assert!(sink.fine.get(768).unwrap().is_none());
 }
 
 #[test]

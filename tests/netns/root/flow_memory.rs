@@ -13,8 +13,8 @@ use libbpf_rs::{MapCore, MapHandle, MapType, libbpf_sys};
 use super::agent::{ConfigFile, processes};
 
 /// The most bytes of kernel memory that the roles of a host take at the start.
-const MOST_OF_BOTH: u64 = 18_000_000;
-const MOST_OF_ALL: u64 = 37_000_000;
+const MOST_OF_BOTH: u64 = 15_000_000;
+const MOST_OF_ALL: u64 = 25_000_000;
 
 fn flags_of(path: &Path) -> u32 {
     let map = MapHandle::from_pinned_path(path).unwrap();
