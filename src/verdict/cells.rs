@@ -169,7 +169,9 @@ impl Cells {
             let latency = corrected(growth);
             if !left_out.contains(&id.sink) {
                 let error_ns = growth.clocks_ns.map_or(0, |(_, error_ns)| error_ns);
-                let packets = packets_of(growth, known.usual.limit_ns(error_ns));
+                let is_comparable = known.usual.is_comparable(growth);
+                let limit_ns = known.usual.limit_ns(error_ns).filter(|_| is_comparable);
+                let packets = packets_of(growth, limit_ns);
                 let border = known.usual.border(pool);
                 known.border = Some(border);
                 let gains = packets.gains(&border);
@@ -179,10 +181,10 @@ impl Cells {
                     .for_each(|place| places.blame(*place, &gains));
                 // A sink counts what is below 0 as 0.
                 let is_cut = growth.latency.quantile(0.05).is_none_or(|ns| ns <= 0);
-                let p05_ns = (latency.samples() >= LEAST_FOR_P05 && !is_cut)
+                let p05_ns = (latency.samples() >= LEAST_FOR_P05 && !is_cut && is_comparable)
                     .then(|| latency.quantile(0.05))
                     .flatten();
-                let mean_ns = mean_of(growth);
+                let mean_ns = mean_of(growth).filter(|_| is_comparable);
                 let in_slot = CellInSlot {
                     packets,
                     p05_ns,

@@ -17,6 +17,8 @@ const YOUNG_SLOTS: u32 = 360;
 const BAD_AS_USUAL_SLOTS: u32 = 360;
 /// Packets that take longer than the slowest usual ones by this are slow, ns: the scheduler of a host does less.
 const MORE_NS: f64 = 50_000.0;
+/// Slots in which clocks are known, or unknown, other than before, until latencies are learned anew.
+const OTHER_CLOCKS_SLOTS: u32 = 6;
 /// The weight of the network's own loss in that of a cell, in packets.
 const POOL_PACKETS: f64 = 2e5;
 /// The loss of a network of which nothing is known.
@@ -45,6 +47,8 @@ impl Learned {
 pub struct Usual {
     /// True if latencies are without the difference of the clocks.
     is_corrected: bool,
+    /// The last slots in a row for which that is otherwise.
+    otherwise: u32,
     older: Learned,
     newer: Learned,
     /// What waits, and what is being filled.
@@ -83,7 +87,12 @@ impl Usual {
     /// Learns a slot, or leaves out what was not learned yet because there may be a fault.
     pub fn learn(&mut self, growth: &CellGrowth, latency: &LatencyHistogram, is_suspect: bool) {
         let is_corrected = growth.clocks_ns.is_some();
-        if is_corrected != self.is_corrected {
+        let is_otherwise = !self.is_comparable(growth);
+        self.otherwise = if is_otherwise { self.otherwise + 1 } else { 0 };
+        if is_otherwise && self.is_known() && self.otherwise < OTHER_CLOCKS_SLOTS {
+            return;
+        }
+        if is_otherwise {
             // Latencies of the two kinds cannot be compared.
             self.is_corrected = is_corrected;
             for one in [
@@ -156,6 +165,11 @@ impl Usual {
             && known.p99_ns > 0;
         let p99_ns = known.p99_ns as f64;
         self.limit_ns = is_enough.then(|| p99_ns + (0.25 * p99_ns).max(MORE_NS));
+    }
+
+    /// True if latencies of this slot are of the kind that was learned: with the clocks known, or without.
+    pub fn is_comparable(&self, growth: &CellGrowth) -> bool {
+        growth.clocks_ns.is_some() == self.is_corrected
     }
 
     pub fn is_known(&self) -> bool {

@@ -132,6 +132,37 @@ fn hosts_without_traffic_do_not_matter() {
     }
 }
 
+/// Here and there a slot has no estimate of the clocks, and its latencies have their whole difference.
+#[test]
+fn a_slot_without_clocks_is_no_fault_and_what_was_learned_stays() {
+    for line in lines() {
+        let slots = slots(&line);
+        let without_clocks = |(number, slot): (usize, &VerdictSlot)| {
+            let mut slot = slot.clone();
+            if number % 10 == 5 {
+                slot.cells
+                    .values_mut()
+                    .for_each(|growth| growth.clocks_ns = None);
+            }
+            slot
+        };
+        let other: Vec<VerdictSlot> = slots.iter().enumerate().map(without_clocks).collect();
+        let [with, without] = [&slots, &other].map(judge);
+        let before = BEGIN as usize - 1;
+        assert!(with[before].judged.latency_pairs > 0, "{}", line.sentence);
+        assert_eq!(with[before].judged, without[before].judged);
+        for (number, verdict) in without[..BEGIN as usize].iter().enumerate() {
+            let said = (number, &verdict.text, line.sentence);
+            assert!(verdict.causes.is_empty(), "{said:?}");
+        }
+        let last = |said: &[NetworkVerdict]| {
+            let cause = &said.last().unwrap().causes[0];
+            (cause.kind, cause.subjects.clone(), cause.metric.clone())
+        };
+        assert_eq!(last(&with), last(&without), "{}", line.sentence);
+    }
+}
+
 fn ten_times(slot: &VerdictSlot) -> VerdictSlot {
     let times = |counts: &mut CellCounts| {
         counts.sent *= 10;
