@@ -124,11 +124,8 @@ impl SlotGatherer {
         cell.counts.sent += counts.sent;
         cell.counts.lost += counts.lost;
         cell.latency.merge(&added.latency);
-        let corrected = &added.corrected;
-        if corrected.packets > 0 && corrected.packets == added.latency.samples() {
-            let packets = i64::try_from(corrected.packets).unwrap_or(i64::MAX);
-            let ahead_ns = added.latency.sum_ns().saturating_sub(corrected.latency_ns) / packets;
-            cell.clocks_ns = Some((ahead_ns, corrected.error_ns / corrected.packets));
+        if let Some(clocks_ns) = added.corrected.clocks_ns(&added.latency) {
+            cell.clocks_ns = Some(clocks_ns);
         }
     }
 

@@ -34,6 +34,7 @@ mod insertion;
 mod keeper;
 mod lives;
 mod numbers;
+mod pair_hours;
 mod passages;
 mod path_ids;
 mod path_losses;

@@ -61,7 +61,7 @@ impl HistoryReader {
     }
 
     /// Answers a question from one state of the store, even if it is written to meanwhile.
-    fn ask<T>(
+    pub(super) fn ask<T>(
         &mut self,
         question: impl FnOnce(&Connection, &Decode) -> rusqlite::Result<T>,
     ) -> Result<T, HistoryError> {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::hours::{KnownPast, NodePair, hour_of};
 use super::likelihood::{Border, PacketSums};
 use super::place::{Labels, labels_of, places_of};
 use super::places::FaultPlaces;
@@ -16,6 +17,9 @@ const IDLE_SLOTS: u64 = 8_640;
 /// The most hosts whose labels are remembered.
 const MOST_LABELLED: usize = 16_384;
 
+/// Slots after the start in which what a history has of the last hours is still of use.
+const SEED_SLOTS: u64 = 60;
+
 /// Latencies that tell a fifth of a hundred.
 const LEAST_FOR_P05: u64 = 5;
 
@@ -29,6 +33,8 @@ pub struct KnownCell {
     last: u64,
     /// The places that it belongs to.
     places: Vec<usize>,
+    /// The version of the past that its usual has.
+    past: u64,
 }
 
 /// All cells that had packets.
@@ -41,6 +47,12 @@ pub struct Cells {
     /// The loss that is usual in all.
     pool: f64,
     slots: u64,
+    /// The number of cells of each pair.
+    of_pair: HashMap<NodePair, u32>,
+    past: KnownPast,
+    /// The hour whose usual is in use, and the version of what is known of it.
+    hour_ns: u64,
+    version: u64,
 }
 
 impl Cells {
@@ -60,7 +72,7 @@ impl Cells {
         let known = &self.cells[cell];
         known
             .border
-            .unwrap_or_else(|| known.usual.border(self.pool()))
+            .unwrap_or_else(|| known.usual.border(self.pool(), known.usual.is_corrected()))
     }
 
     fn pool(&self) -> f64 {
@@ -80,6 +92,61 @@ impl Cells {
             .unwrap_or(0)
     }
 
+    /// The most days of which the same hour is known.
+    pub fn usual_days(&self) -> u32 {
+        let days = self.cells.iter().map(|cell| cell.usual.days());
+        days.max().unwrap_or(0)
+    }
+
+    /// Takes what a history knows.
+    pub fn know(&mut self, past: KnownPast) {
+        for (hour_ns, pairs) in past.hours {
+            self.past.hours.retain(|(known, _)| *known != hour_ns);
+            self.past.hours.push((hour_ns, pairs));
+        }
+        self.past.last.extend(past.last);
+        self.version += 1;
+    }
+
+    /// Gives cells what a history knows of this hour, and of the last ones.
+    fn remember(&mut self, now_ns: u64) {
+        let hour_ns = hour_of(now_ns);
+        if hour_ns != self.hour_ns {
+            self.hour_ns = hour_ns;
+            self.past.hours.retain(|(known, _)| *known >= hour_ns);
+            self.version += 1;
+        }
+        if self.slots == SEED_SLOTS {
+            self.past.last = HashMap::new();
+        }
+        let hour = self.past.hours.iter().find(|(known, _)| *known == hour_ns);
+        for (id, cell) in self.ids.iter().zip(&mut self.cells) {
+            if cell.past == self.version {
+                continue;
+            }
+            cell.past = self.version;
+            let pair = (id.source, id.sink);
+            let is_alone = self.of_pair.get(&pair) == Some(&1);
+            let usual = hour.and_then(|(_, pairs)| pairs.get(&pair)).copied();
+            cell.usual.set_hour(usual, is_alone);
+            if is_alone
+                && !cell.usual.is_known()
+                && let Some(last) = self.past.last.remove(&pair)
+            {
+                cell.usual.begin_with(last);
+            }
+        }
+    }
+
+    fn count_pairs(&mut self) {
+        let mut of_pair = HashMap::new();
+        for id in &self.ids {
+            *of_pair.entry((id.source, id.sink)).or_insert(0) += 1;
+        }
+        self.of_pair = of_pair;
+        self.version += 1;
+    }
+
     /// Takes the labels and the new cells of a slot.
     pub fn see(&mut self, slot: &VerdictSlot, places: &mut FaultPlaces) {
         let mut labels = labels_of(&slot.hosts);
@@ -95,6 +162,7 @@ impl Cells {
             }
         }
         self.slots += 1;
+        let before = self.ids.len();
         for id in slot.cells.keys() {
             if let Some(cell) = self.known.get(id) {
                 self.cells[*cell].last = self.slots;
@@ -109,6 +177,10 @@ impl Cells {
                 self.place(cell, places);
             }
         }
+        if self.ids.len() > before {
+            self.count_pairs();
+        }
+        self.remember(slot.end_ns - 1);
         let (mut sent, mut lost) = (0, 0);
         for cell in &self.cells {
             let learned = cell.usual.learned();
@@ -138,6 +210,7 @@ impl Cells {
         for cell in 0..self.cells.len() {
             self.place(cell, places);
         }
+        self.count_pairs();
     }
 
     fn place(&mut self, cell: usize, places: &mut FaultPlaces) {
@@ -168,11 +241,9 @@ impl Cells {
             known.flows = known.flows.max(growth.flows);
             let latency = corrected(growth);
             if !left_out.contains(&id.sink) {
-                let error_ns = growth.clocks_ns.map_or(0, |(_, error_ns)| error_ns);
                 let is_comparable = known.usual.is_comparable(growth);
-                let limit_ns = known.usual.limit_ns(error_ns).filter(|_| is_comparable);
-                let packets = packets_of(growth, limit_ns);
-                let border = known.usual.border(pool);
+                let packets = packets_of(growth, known.usual.limit_ns(growth.clocks_ns));
+                let border = known.usual.border(pool, growth.clocks_ns.is_some());
                 known.border = Some(border);
                 let gains = packets.gains(&border);
                 known

@@ -6,6 +6,7 @@ use super::cells::Cells;
 use super::evidence::{cause_of, now_of};
 use super::explain::Explaining;
 use super::host_causes;
+use super::hours::KnownPast;
 use super::named::{Explanation, is_over};
 use super::places::FaultPlaces;
 use super::reach::Reach;
@@ -56,6 +57,11 @@ pub struct VerdictEngine {
 }
 
 impl VerdictEngine {
+    /// Takes what a history knows of the past.
+    pub fn know(&mut self, past: KnownPast) {
+        self.cells.know(past);
+    }
+
     /// Judges the next ten seconds.
     pub fn slot(&mut self, slot: &VerdictSlot) -> NetworkVerdict {
         if self.cells.is_full_of_idle() {
@@ -118,6 +124,7 @@ impl VerdictEngine {
             packets,
             lost,
             usual_ns: u64::from(self.cells.usual_slots()) * VERDICT_SLOT_NS,
+            usual_days: self.cells.usual_days(),
         }
     }
 

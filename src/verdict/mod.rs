@@ -16,6 +16,7 @@ mod engine;
 mod evidence;
 mod explain;
 mod host_causes;
+mod hours;
 mod likelihood;
 mod named;
 mod place;
@@ -27,3 +28,4 @@ mod trust;
 mod usual;
 
 pub use engine::VerdictEngine;
+pub use hours::{HourUsual, KnownPast, LastHours, PastQuestion, hour_of};

@@ -1,5 +1,6 @@
 //! What is usual for a cell: learned from slots without a fault.
 
+use super::hours::{HourUsual, LastHours};
 use super::likelihood::Border;
 use crate::model::{CellGrowth, LatencyHistogram, LatencyResolution, UsualFigures, UsualOrigin};
 
@@ -9,7 +10,7 @@ const SLOTS: u32 = 30;
 /// The hours that are remembered are two of these.
 const GENERATION_SLOTS: u32 = 1080;
 /// Latency is judged from this number of packets and of slots on.
-const LEAST_PACKETS: u64 = 500;
+pub const LEAST_PACKETS: u64 = 500;
 const LEAST_SLOTS: u32 = 30;
 /// What was learned in less than an hour may be exceeded by twice as much.
 const YOUNG_SLOTS: u32 = 360;
@@ -24,10 +25,15 @@ const POOL_PACKETS: f64 = 2e5;
 /// The loss of a network of which nothing is known.
 pub const UNKNOWN_LOSS: f64 = 1e-5;
 
+/// Slots of an hour.
+const HOUR_SLOTS: u32 = 360;
+
 /// Packets of a time.
 #[derive(Clone, Debug, Default)]
 struct Learned {
     slots: u32,
+    /// Those of them whose latencies are known.
+    latency_slots: u32,
     sent: u64,
     lost: u64,
     latency: LatencyHistogram,
@@ -36,6 +42,7 @@ struct Learned {
 impl Learned {
     fn add(&mut self, other: &Self) {
         self.slots += other.slots;
+        self.latency_slots += other.latency_slots;
         self.sent += other.sent;
         self.lost += other.lost;
         self.latency.merge(&other.latency);
@@ -63,18 +70,36 @@ pub struct Usual {
     above: f64,
     /// The greatest latency that is not slow, but for the error of the clocks; `None`: not known yet.
     limit_ns: Option<f64>,
+    /// The same hour of earlier days, of all classes of the pair, and true if there is no other class.
+    hour: Option<HourUsual>,
+    is_alone: bool,
+    /// Latencies of the last hours before the start, until the clocks are known again.
+    seed: Option<Box<Learned>>,
+}
+
+/// The greatest latency that is not slow if this is the usual p99.
+pub fn greatest_usual(p99_ns: i64) -> f64 {
+    let p99_ns = p99_ns as f64;
+    p99_ns + (0.25 * p99_ns).max(MORE_NS)
 }
 
 /// The latencies of a slot without the known difference of the clocks.
 pub fn corrected(growth: &CellGrowth) -> LatencyHistogram {
-    let Some((ahead_ns, _)) = growth.clocks_ns.filter(|(ahead_ns, _)| *ahead_ns != 0) else {
-        return growth.latency.clone();
-    };
+    without_clocks(
+        &growth.latency,
+        growth.clocks_ns.map_or(0, |(ahead_ns, _)| ahead_ns),
+    )
+}
+
+/// Latencies that were stamped by a clock that is ahead by this.
+pub fn without_clocks(stamped: &LatencyHistogram, ahead_ns: i64) -> LatencyHistogram {
+    if ahead_ns == 0 {
+        return stamped.clone();
+    }
     let moved = |ns: i64| ns.saturating_sub(ahead_ns);
-    let counts = growth.latency.slots().map(|(ns, count)| (moved(ns), count));
-    let ends = growth.latency.ends().unwrap_or_default();
-    let sum =
-        growth.latency.whole_sum_ns() - i128::from(ahead_ns) * i128::from(growth.latency.samples());
+    let counts = stamped.slots().map(|(ns, count)| (moved(ns), count));
+    let ends = stamped.ends().unwrap_or_default();
+    let sum = stamped.whole_sum_ns() - i128::from(ahead_ns) * i128::from(stamped.samples());
     LatencyHistogram::of_counts(
         LatencyResolution::Fine,
         (moved(ends.0), moved(ends.1)),
@@ -101,7 +126,11 @@ impl Usual {
                 &mut self.waiting,
                 &mut self.filling,
             ] {
-                one.latency = LatencyHistogram::default();
+                (one.latency, one.latency_slots) = Default::default();
+            }
+            if is_corrected && let Some(seed) = self.seed.take() {
+                self.newer.add(&seed);
+                self.set_figures();
             }
             self.set_limit();
         }
@@ -116,6 +145,7 @@ impl Usual {
         }
         self.filling.add(&Learned {
             slots: 1,
+            latency_slots: 1,
             sent: growth.counts.sent,
             lost: growth.counts.lost,
             latency: latency.clone(),
@@ -130,6 +160,9 @@ impl Usual {
             self.waiting = std::mem::take(&mut self.filling);
             if self.newer.slots >= GENERATION_SLOTS {
                 self.older = std::mem::take(&mut self.newer);
+            }
+            if self.is_corrected {
+                self.seed = None;
             }
             self.set_figures();
         }
@@ -160,11 +193,59 @@ impl Usual {
     fn set_limit(&mut self) {
         let known = &self.last_hours;
         let is_enough = known.packets >= LEAST_PACKETS
-            && self.slots() >= LEAST_SLOTS
+            && self.older.latency_slots + self.newer.latency_slots >= LEAST_SLOTS
             && known.is_corrected == self.is_corrected
             && known.p99_ns > 0;
-        let p99_ns = known.p99_ns as f64;
-        self.limit_ns = is_enough.then(|| p99_ns + (0.25 * p99_ns).max(MORE_NS));
+        self.limit_ns = is_enough.then(|| greatest_usual(known.p99_ns));
+    }
+
+    /// Takes what is usual at this hour of the day. `is_alone`: the pair has no packets of another class.
+    pub fn set_hour(&mut self, hour: Option<HourUsual>, is_alone: bool) {
+        self.hour = hour;
+        self.is_alone = is_alone;
+    }
+
+    /// Begins with what a history has of the last hours, if nothing was learned yet.
+    pub fn begin_with(&mut self, last: LastHours) {
+        let latency_slots = match last.latency.is_empty() {
+            true => 0,
+            false => last.hours * HOUR_SLOTS,
+        };
+        let latency = Learned {
+            latency_slots,
+            latency: last.latency,
+            ..Learned::default()
+        };
+        if self.filling.slots + self.waiting.slots == 0 && latency_slots > 0 {
+            self.is_corrected = true;
+        }
+        self.newer = Learned {
+            slots: last.hours * HOUR_SLOTS,
+            sent: last.sent,
+            lost: last.lost,
+            ..Learned::default()
+        };
+        if self.is_corrected {
+            self.newer.add(&latency);
+        }
+        self.seed = (latency_slots > 0).then(|| Box::new(latency));
+        self.set_figures();
+    }
+
+    /// The hour's usual, if it says more than the last hours do: a whole week is believed; fewer days only excuse.
+    fn hour_in_use(&self, is_corrected: bool) -> Option<HourUsual> {
+        let hour = self.hour?;
+        let is_latency_known = is_corrected && hour.figures.p99_ns > 0;
+        let is_slower = is_latency_known
+            && match self.limit_ns {
+                Some(own_ns) => greatest_usual(hour.figures.p99_ns) > own_ns,
+                None => self.is_alone,
+            };
+        (is_slower || self.hour_replaces() && is_latency_known).then_some(hour)
+    }
+
+    fn hour_replaces(&self) -> bool {
+        self.is_alone && self.hour.is_some_and(|hour| hour.is_of_a_week())
     }
 
     /// True if latencies of this slot are of the kind that was learned: with the clocks known, or without.
@@ -189,31 +270,63 @@ impl Usual {
         self.newer.slots + self.older.slots
     }
 
-    /// The greatest latency that is not slow, if the clocks have this error; `None`: latency is not judged.
-    pub fn limit_ns(&self, error_ns: u64) -> Option<f64> {
-        let limit_ns = self.limit_ns?;
-        let error_ns = error_ns as f64;
+    /// The greatest latency that is not slow, with these clocks; `None`: latency is not judged.
+    pub fn limit_ns(&self, clocks_ns: Option<(i64, u64)>) -> Option<f64> {
+        let limit_ns = match self.hour_in_use(clocks_ns.is_some()) {
+            Some(hour) => greatest_usual(hour.figures.p99_ns),
+            // Latencies of the two kinds cannot be compared.
+            None => (self.limit_ns).filter(|_| self.is_corrected == clocks_ns.is_some())?,
+        };
+        let error_ns = clocks_ns.map_or(0, |(_, error_ns)| error_ns) as f64;
         (error_ns <= limit_ns).then_some(limit_ns + error_ns)
     }
 
     /// The shares of bad packets above which they are no longer usual; `pool` is the loss of the network.
-    pub fn border(&self, pool: f64) -> Border {
+    pub fn border(&self, pool: f64, is_corrected: bool) -> Border {
+        let loss_border = |(sent, lost): (f64, f64), times: f64| {
+            let loss = (lost + pool * POOL_PACKETS) / (sent + POOL_PACKETS);
+            (3.0 * times * loss).max(loss + 3e-5 * times)
+        };
         let (sent, lost) = self.learned();
-        let loss = (lost as f64 + pool * POOL_PACKETS) / (sent as f64 + POOL_PACKETS);
         let is_young = self.slots() < YOUNG_SLOTS;
         let times = if is_young { 2.0 } else { 1.0 };
-        let above = self.above;
+        let own = loss_border((sent as f64, lost as f64), times);
+        let of_hour = self.hour.map(|hour| {
+            let sent = hour.figures.packets as f64;
+            loss_border((sent, hour.figures.loss * sent), 1.0)
+        });
+        let loss = match of_hour {
+            Some(loss) if self.hour_replaces() => loss,
+            Some(loss) => loss.max(own),
+            None => own,
+        };
         let slow =
-            (self.limit_ns).map(|_| (2.0 * times * above).max(above + 0.01 * times).min(0.5));
-        Border {
-            loss: (3.0 * times * loss).max(loss + 3e-5 * times),
-            slow,
-        }
+            |above: f64, times: f64| (2.0 * times * above).max(above + 0.01 * times).min(0.5);
+        let slow = match self.hour_in_use(is_corrected) {
+            Some(hour) => Some(slow(hour.above, 1.0)),
+            None => self.limit_ns.map(|_| slow(self.above, times)),
+        };
+        Border { loss, slow }
     }
 
-    /// What is told to people as usual.
+    /// True if latencies are known without the difference of the clocks.
+    pub fn is_corrected(&self) -> bool {
+        self.is_corrected
+    }
+
+    /// The days of which the same hour is known.
+    pub fn days(&self) -> u32 {
+        self.hour.map_or(0, |hour| hour.figures.days)
+    }
+
+    /// What is shown to people as usual.
     pub fn figures(&self) -> UsualFigures {
-        self.last_hours
+        let more_lost = |hour: &HourUsual| hour.figures.loss > self.last_hours.loss;
+        let is_of_loss = self
+            .hour
+            .filter(|hour| self.hour_replaces() || more_lost(hour));
+        let hour = self.hour_in_use(self.is_corrected).or(is_of_loss);
+        hour.map_or(self.last_hours, |hour| hour.figures)
     }
 
     /// The fifth of a hundred latencies, which queues leave alone, and clocks and paths do not, and the mean.

@@ -41,14 +41,17 @@ fn text(verdict: &NetworkVerdict) -> String {
                 None => format!(
                     "healthy: {pairs} of {hosts}, {} lost in the last ten seconds{}",
                     lost_share(judged.lost, judged.packets),
-                    usual_age(judged.usual_ns)
+                    usual_age(judged.usual_ns, judged.usual_days)
                 ),
             }
         }
     }
 }
 
-fn usual_age(usual_ns: u64) -> String {
+fn usual_age(usual_ns: u64, days: u32) -> String {
+    if days > 0 {
+        return format!("; compared with this hour of {days} earlier days");
+    }
     match usual_ns / 60_000_000_000 {
         0 => "; what is usual is not known yet".to_owned(),
         minutes @ 1..60 => format!("; compared with the last {minutes} min"),

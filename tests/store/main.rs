@@ -23,5 +23,6 @@ mod pressure;
 mod queues;
 mod rollups;
 mod totals;
+mod usual;
 mod verdicts;
 mod wrong_clocks;

@@ -80,6 +80,7 @@ pub fn verdict(
             packets: 812_345,
             lost: 3,
             usual_ns: 7_200_000_000_000,
+            usual_days: 0,
         },
         ..NetworkVerdict::default()
     };

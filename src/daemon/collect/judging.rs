@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use super::board::Board;
+use super::past::PastReading;
 use super::takers::Hub;
 use crate::model::{FirstCause, NodeId, NodeNames, VerdictSlot, VerdictState};
 use crate::os::log;
@@ -27,6 +28,7 @@ pub struct Judging {
     board: Option<Arc<Board>>,
     /// What was logged last.
     logged: Option<(VerdictState, FirstCause)>,
+    past: Option<PastReading>,
 }
 
 impl Judging {
@@ -36,11 +38,21 @@ impl Judging {
             history,
             board,
             logged: None,
+            past: None,
         }
+    }
+
+    /// Compares with what the history has, too.
+    pub fn with_past(self, past: Option<PastReading>) -> Self {
+        Self { past, ..self }
     }
 
     fn judge(&mut self, (slot, names): &NamedSlot) {
         let begun = Instant::now();
+        let past = self.past.as_mut();
+        if let Some(known) = past.and_then(|past| past.turn(slot.end_ns)) {
+            self.engine.know(known);
+        }
         let mut verdict = self.engine.slot(slot);
         let called = |node: NodeId| {
             names

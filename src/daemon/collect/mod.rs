@@ -14,6 +14,7 @@ mod line_choice;
 mod metrics;
 mod output;
 mod page;
+mod past;
 mod plan;
 mod publish;
 mod readiness;
@@ -41,6 +42,7 @@ use self::collector::Collector;
 use self::end_slots::EndSlots;
 use self::judging::Judging;
 use self::output::Output;
+use self::past::PastReading;
 use self::plan::CollectPlan;
 use self::publish::PublishBoard;
 use self::readiness::Readiness;
@@ -144,7 +146,11 @@ impl Opening {
         let reception = listener.start(queue, wall::now_ns)?;
         let board = Arc::new(Board::new(reception.observer()));
         let keeper = store.as_ref().map(Store::keeper);
-        let judge = Judging::new(keeper, Some(Arc::clone(&board))).start()?;
+        let past = store
+            .as_ref()
+            .map(|store| PastReading::of(store.path().to_owned()));
+        let judge = Judging::new(keeper, Some(Arc::clone(&board))).with_past(past);
+        let judge = judge.start()?;
         let push = &plan.config.engines.push;
         let mut pushers = metrics_push::begin(self.receivers, push)?;
         let pushed = pushers.counts();

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::model::LatencyHistogram;
+
 /// Sums over the packets for which the clocks were known. They can be merged in any order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ClockSums {
@@ -26,6 +28,17 @@ impl ClockSums {
         ] {
             *sum = sum.saturating_add(more);
         }
+    }
+
+    /// By how much the sink's clock is ahead of the source's, and the error of that, if it is known of all packets whose
+    /// latencies were stamped so.
+    pub fn clocks_ns(&self, stamped: &LatencyHistogram) -> Option<(i64, u64)> {
+        if self.packets == 0 || self.packets != stamped.samples() {
+            return None;
+        }
+        let packets = i64::try_from(self.packets).unwrap_or(i64::MAX);
+        let ahead_ns = stamped.sum_ns().saturating_sub(self.latency_ns) / packets;
+        Some((ahead_ns, self.error_ns / self.packets))
     }
 
     /// The mean of these packets; `None` if the clocks were unknown for all.

@@ -3,6 +3,7 @@
 mod cause_kind;
 mod network_cause;
 mod network_verdict;
+mod pair_hour;
 mod pair_reach;
 mod usual_figures;
 mod verdict_slot;
@@ -14,6 +15,7 @@ pub use network_cause::{
 pub use network_verdict::{
     FirstCause, JudgedTraffic, NetworkVerdict, PastVerdict, UnknownReason, VerdictState,
 };
+pub use pair_hour::{HOUR_NS, PairHour};
 pub use pair_reach::{NodePair, PairReach};
 pub use usual_figures::{TrafficFigures, UsualFigures, UsualOrigin};
 pub use verdict_slot::{

@@ -42,6 +42,9 @@ pub struct JudgedTraffic {
     pub lost: u64,
     /// The age of the usual that most is compared with, ns; 0: there is none.
     pub usual_ns: u64,
+    /// The days whose same hour it is compared with, too.
+    #[serde(default)]
+    pub usual_days: u32,
 }
 
 /// The verdict. Its schema, as JSON, is `hostint.verdict/1`.
