@@ -249,6 +249,7 @@ impl SlotGatherer {
             cells,
             hosts: BTreeMap::new(),
             reach: self.reach.take(grown),
+            limits: Vec::new(),
             reports_lost: lost as f64 / (received + lost).max(1) as f64,
         };
         let mut grown = std::mem::take(&mut self.hosts);

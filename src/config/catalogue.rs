@@ -6,20 +6,21 @@ use clap::Command;
 
 use super::collect::CollectOptions;
 use super::definition::{command_of, names_of};
+use super::limit::LimitOptions;
 use super::postcards::PostcardsOptions;
 use super::queue::QueueOptions;
 use super::run::RunOptions;
 use super::sink_options::SinkOptions;
 use super::source::SourceOptions;
 use super::table_name::{
-    COLLECT, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TCP, TRANSIT, WATCH, shown_table,
+    COLLECT, LIMITS, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TCP, TRANSIT, WATCH, shown_table,
 };
 use super::tcp::TcpOptions;
 use super::transit::TransitOptions;
 use super::watch::WatchOptions;
 
 /// The clap command that reads each table, with the flags as its definition. Cached, because it is expensive to build.
-static READERS: LazyLock<[(&'static str, Command); 9]> = LazyLock::new(|| {
+static READERS: LazyLock<[(&'static str, Command); 10]> = LazyLock::new(|| {
     [
         (RUN, command_of::<RunOptions>()),
         (SINK, command_of::<SinkOptions>()),
@@ -28,6 +29,7 @@ static READERS: LazyLock<[(&'static str, Command); 9]> = LazyLock::new(|| {
         (POSTCARDS, command_of::<PostcardsOptions>()),
         (TCP, command_of::<TcpOptions>()),
         (COLLECT, command_of::<CollectOptions>()),
+        (LIMITS, command_of::<LimitOptions>()),
         (QUEUE, command_of::<QueueOptions>()),
         (WATCH, command_of::<WatchOptions>()),
     ]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::file::File;
 use super::table::TableEntry;
 use super::table_name::{
-    COLLECT, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
+    COLLECT, LIMITS, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
 };
 
 /// The keys of [collect] that change while a collector runs.
@@ -41,6 +41,7 @@ impl File {
                     listen => format!("{COLLECT} on {}", listen.join(" and ")),
                 },
                 NAMES => count_names(self.names.len()),
+                LIMITS => count_limits(self.limits.len()),
                 QUEUE => count_queues(self.queues.len()),
                 _ => count_rules(self.rules.len()),
             });
@@ -81,6 +82,9 @@ impl File {
             if *name == NAMES && self.names != before.names {
                 found.push(format!("[names] {}", count_names(self.names.len())));
             }
+            if *name == LIMITS && self.limits != before.limits {
+                found.push(format!("[[limits]] {}", count_limits(self.limits.len())));
+            }
             if *name == QUEUE && self.queues != before.queues {
                 found.push(format!("[[queue]] {}", count_queues(self.queues.len())));
             }
@@ -98,6 +102,10 @@ fn count_rules(rules: usize) -> String {
 
 fn count_queues(queues: usize) -> String {
     format!("{queues} queue{}", if queues == 1 { "" } else { "s" })
+}
+
+fn count_limits(limits: usize) -> String {
+    format!("{limits} limit{}", if limits == 1 { "" } else { "s" })
 }
 
 fn count_names(names: usize) -> String {

@@ -24,14 +24,14 @@ use super::syntax;
 use super::table::{SettingsTable, TableReader, plain};
 use super::table_hint::hint_for;
 use super::table_name::{
-    COLLECT, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
+    COLLECT, LIMITS, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TABLES, TCP, TRANSIT, WATCH,
 };
 use super::tcp::{TcpConfig, TcpOptions};
 use super::transit::{TransitOptions, TransitSetup};
 use super::value::kind_of;
 use super::watch::FileRules;
 use super::{one_node, static_form};
-use crate::model::{NodeId, PlainError, QueueRule, WatchPurpose, WatchRule};
+use crate::model::{NodeId, PlainError, QueueRule, TrafficLimit, WatchPurpose, WatchRule};
 
 /// The longest file that is read, far longer than any real one: a device might never end.
 const LONGEST: u64 = 16 << 20;
@@ -155,6 +155,7 @@ pub struct File {
     pub rules: Vec<FileRules>,
     /// The tables [[queue]], whose rules are among the options of postcards.
     pub queues: Vec<QueueRule>,
+    pub limits: Vec<TrafficLimit>,
     /// The names that the collector gives nodes.
     pub names: BTreeMap<NodeId, String>,
     /// The tables that the file has, with the lines of their headers.
@@ -196,6 +197,7 @@ impl File {
             collect: SettingsTable::empty(COLLECT),
             rules: Vec::new(),
             queues: Vec::new(),
+            limits: Vec::new(),
             names: BTreeMap::new(),
             tables: BTreeMap::new(),
         }
@@ -263,9 +265,10 @@ impl File {
                 format!("{} (expected [[watch]] above each rule)", kind_of(other)),
             ),
             (Some(QUEUE), DeValue::Array(all)) => self.take_queues(all, lines, mistakes),
-            (Some(QUEUE), other) => refuse(
-                Some("queue"),
-                format!("{} (expected [[queue]] above each)", kind_of(other)),
+            (Some(LIMITS), DeValue::Array(all)) => self.take_limits(all, lines, mistakes),
+            (Some(table @ (QUEUE | LIMITS)), other) => refuse(
+                Some(table),
+                format!("{} (expected [[{table}]] above each)", kind_of(other)),
             ),
             (Some(table), DeValue::Table(keys)) => match table {
                 RUN => self.run = reader().read(keys, lines, mistakes),

@@ -4,10 +4,11 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::file::{EMPTY_RULE, File, reader_of};
+use super::limit::{LimitOptions, MOST_LIMITS};
 use super::lines::LineIndex;
 use super::mistake::Mistake;
 use super::queue::{MOST_QUEUES, QueueOptions, repeated, too_many};
-use super::table_name::{QUEUE, WATCH};
+use super::table_name::{LIMITS, QUEUE, WATCH};
 use super::value::kind_of;
 use super::watch::WatchOptions;
 
@@ -109,5 +110,47 @@ impl File {
             }
         }
         self.postcards.options.queue.extend(self.queues.clone());
+    }
+
+    pub(super) fn take_limits(
+        &mut self,
+        all: &[Spanned<DeValue<'_>>],
+        lines: &LineIndex<'_>,
+        mistakes: &mut Vec<Mistake>,
+    ) {
+        let mut reader = reader_of::<LimitOptions>(LIMITS);
+        let refuse = |line, message| Mistake {
+            line: Some(line),
+            table: Some(LIMITS.to_owned()),
+            message,
+            ..Mistake::default()
+        };
+        for one in all {
+            let line = lines.of(one.span().start);
+            let DeValue::Table(keys) = one.get_ref() else {
+                let kind = kind_of(one.get_ref());
+                let message = format!("{kind} (expected [[limits]] above each)");
+                mistakes.push(refuse(line, message));
+                continue;
+            };
+            let table = reader.read(keys, lines, mistakes);
+            match table.options.clone().check() {
+                Ok(limit) => self.limits.push(limit),
+                Err(faults) => {
+                    let mut found = table.locate(None, |_| None, faults);
+                    // What is missing has the place of its table.
+                    for mistake in found.iter_mut().filter(|it| it.line.is_none()) {
+                        mistake.line = Some(line);
+                        mistake.table = Some(LIMITS.to_owned());
+                    }
+                    mistakes.extend(found);
+                }
+            }
+        }
+        if let Some(beyond) = all.get(MOST_LIMITS) {
+            let line = lines.of(beyond.span().start);
+            let message = format!("{} tables: {MOST_LIMITS} are possible", all.len());
+            mistakes.push(refuse(line, message));
+        }
     }
 }

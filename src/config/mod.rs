@@ -19,6 +19,7 @@ mod int_mode;
 mod ipfix;
 mod kafka;
 mod key;
+mod limit;
 mod lines;
 mod link_speed;
 mod mark;
@@ -83,6 +84,7 @@ pub use http::{
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
 pub use key::read_key;
+pub use limit::{LimitOptions, LossShare};
 pub use mark::{BadMark, DscpMark, EXTENSION_PORT, IntDscpOption};
 pub use mistake::{ConfigError, Fault, Mistake};
 pub use node_name::{IdentityOptions, IdentitySettings};
@@ -111,7 +113,9 @@ pub use source_hook::SourceHook;
 pub use source_room::room;
 pub use store::{StoreConfig, StoreOptions, StorePlace};
 pub use table::{SettingsTable, TableEntry};
-pub use table_name::{COLLECT, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TCP, TRANSIT, WATCH};
+pub use table_name::{
+    COLLECT, LIMITS, NAMES, POSTCARDS, QUEUE, RUN, SINK, SOURCE, TCP, TRANSIT, WATCH,
+};
 pub use tcp::{OptionPeers, TcpConfig, TcpOptions, TcpReportChoice};
 pub use transit::{TransitConfig, TransitOptions, TransitSetup};
 pub use variable::{variable, variables};

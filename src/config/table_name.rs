@@ -8,16 +8,17 @@ pub const POSTCARDS: &str = "postcards";
 pub const TCP: &str = "tcp";
 pub const TRANSIT: &str = "transit";
 pub const QUEUE: &str = "queue";
+pub const LIMITS: &str = "limits";
 pub const WATCH: &str = "watch";
 pub const NAMES: &str = "names";
-pub const TABLES: [&str; 10] = [
-    RUN, SINK, SOURCE, TRANSIT, POSTCARDS, TCP, COLLECT, NAMES, QUEUE, WATCH,
+pub const TABLES: [&str; 11] = [
+    RUN, SINK, SOURCE, TRANSIT, POSTCARDS, TCP, COLLECT, NAMES, LIMITS, QUEUE, WATCH,
 ];
 
 /// A table's header as it stands in the file.
 pub fn shown_table(table: &str) -> String {
     match table {
-        QUEUE | WATCH => format!("[[{table}]]"),
+        LIMITS | QUEUE | WATCH => format!("[[{table}]]"),
         _ => format!("[{table}]"),
     }
 }

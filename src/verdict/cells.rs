@@ -295,7 +295,8 @@ impl Cells {
     }
 }
 
-fn packets_of(growth: &CellGrowth, limit_ns: Option<f64>) -> PacketSums {
+/// The packets of a slot. Those above the limit are slow; without one, latency is not judged.
+pub fn packets_of(growth: &CellGrowth, limit_ns: Option<f64>) -> PacketSums {
     let stamped = &growth.latency;
     let ahead_ns = growth.clocks_ns.map_or(0, |(ahead_ns, _)| ahead_ns);
     let (slow, judged) = match limit_ns {

@@ -7,6 +7,7 @@ use super::evidence::{cause_of, now_of};
 use super::explain::Explaining;
 use super::host_causes;
 use super::hours::KnownPast;
+use super::limits::LimitWatch;
 use super::named::{Explanation, is_over};
 use super::places::FaultPlaces;
 use super::reach::Reach;
@@ -46,6 +47,7 @@ pub struct VerdictEngine {
     recent: Recent,
     trust: Trust,
     reach: Reach,
+    limits: LimitWatch,
     named: Option<NamedCauses>,
     /// Slots since something is suspected.
     alarmed: usize,
@@ -66,11 +68,13 @@ impl VerdictEngine {
     pub fn slot(&mut self, slot: &VerdictSlot) -> NetworkVerdict {
         if self.cells.is_full_of_idle() {
             (self.places, self.recent, self.named) = Default::default();
+            self.limits = LimitWatch::default();
             self.cells.forget_idle(&mut self.places);
         }
         self.trust.see(slot);
         self.reach.see(slot, &self.trust);
         self.cells.see(slot, &mut self.places);
+        self.limits.see(slot, &self.cells);
         self.places.begin_slot();
         let left_out = self.trust.unreported();
         let (mut past, latencies) =
@@ -94,6 +98,10 @@ impl VerdictEngine {
         self.cells.learn(slot, &latencies, (&suspects, &clocks));
         self.recent.push(past, latencies);
         let mut verdict = self.decide(slot);
+        let named = self.named.as_ref();
+        let named = named.map(|named| (&named.explanations[..], &named.causes[..]));
+        let known = (&self.cells, &self.recent);
+        (self.limits).apply(&mut verdict, named.unwrap_or_default(), known);
         verdict.as_of_ns = slot.end_ns;
         verdict.judged = judged;
         self.date(&mut verdict);

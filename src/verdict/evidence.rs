@@ -61,6 +61,7 @@ pub fn cause_of(
         since_error_ns: VERDICT_SLOT_NS,
         now: TrafficFigures::default(),
         usual,
+        limit: None,
         shared: shared_by(explanation, place.kind, witnesses),
         evidence: sided.evidence,
         instead_of,

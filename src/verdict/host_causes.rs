@@ -109,6 +109,7 @@ pub fn empty_cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause
         since_error_ns: VERDICT_SLOT_NS,
         now: TrafficFigures::default(),
         usual: UsualFigures::default(),
+        limit: None,
         shared: SharedBy::default(),
         evidence: Vec::new(),
         instead_of: Vec::new(),

@@ -17,7 +17,9 @@ mod evidence;
 mod explain;
 mod host_causes;
 mod hours;
+mod in_force;
 mod likelihood;
+mod limits;
 mod named;
 mod place;
 mod places;
@@ -29,3 +31,4 @@ mod usual;
 
 pub use engine::VerdictEngine;
 pub use hours::{HourUsual, KnownPast, LastHours, PastQuestion, hour_of};
+pub use in_force::in_force;

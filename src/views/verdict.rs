@@ -37,6 +37,9 @@ fn text(verdict: &NetworkVerdict) -> String {
                 Some(note) if note.side == CauseSide::Application => {
                     format!("healthy, not the network: {}", note.text)
                 }
+                Some(note) if note.limit.is_some() => {
+                    format!("healthy, unusual but within limits: {}", note.text)
+                }
                 Some(note) => format!("healthy: {}", note.text),
                 None => format!(
                     "healthy: {pairs} of {hosts}, {} lost in the last ten seconds{}",
@@ -126,6 +129,20 @@ fn cause_text(cause: &NetworkCause, called: Called<'_>) -> String {
                 if shift_ns > 0.0 { "ahead" } else { "behind" }
             )
         }
+        CauseKind::BeyondLimit => {
+            let others = match cause.shared.bad_cells.saturating_sub(1) {
+                0 => String::new(),
+                others => format!(
+                    "; so are those of {}",
+                    counted(others, "other pair", "other pairs")
+                ),
+            };
+            format!(
+                "{} are beyond their limit {since}, as usual for them: {}{others}",
+                place(cause, called),
+                how_much(cause)
+            )
+        }
         _ => format!(
             "{} {since}: {}{}; {}",
             place(cause, called),
@@ -177,17 +194,28 @@ fn how_much(cause: &NetworkCause) -> String {
     let is_known = usual.of != UsualOrigin::None;
     if cause.metric.contains(&CauseMetric::Loss) || cause.metric.is_empty() {
         let usual = match is_known {
-            true => format!(" (usual {})", percent(usual.loss)),
-            false => " (what is usual is not known yet)".to_owned(),
+            true => format!("usual {}", percent(usual.loss)),
+            false => "what is usual is not known yet".to_owned(),
         };
+        let most = cause.limit.and_then(|limit| limit.loss);
+        let most = most.map_or(String::new(), |most| format!(", limit {}", percent(most)));
+        let usual = format!(" ({usual}{most})");
         parts.push(format!("{} lost{usual}", percent(now.loss)));
     }
     if cause.metric.contains(&CauseMetric::Latency)
         && let Some(p99_ns) = now.p99_ns
     {
         let slow = percent(now.slow);
+        let most = cause.limit.and_then(|limit| limit.latency_ns);
+        let most = most.map_or(String::new(), |most_ns| {
+            format!(", limit {}", Nanoseconds(most_ns.cast_signed()))
+        });
+        let than = match cause.kind {
+            CauseKind::BeyondLimit => "the limit",
+            _ => "usual",
+        };
         parts.push(format!(
-            "p99 {} (usual {}), {slow} slower than usual",
+            "p99 {} (usual {}{most}), {slow} slower than {than}",
             Nanoseconds(p99_ns),
             Nanoseconds(usual.p99_ns)
         ));

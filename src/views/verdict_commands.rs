@@ -27,7 +27,7 @@ pub fn commands(cause: &NetworkCause, called: Called<'_>) -> Vec<String> {
         CauseKind::Receiver | CauseKind::ReadsLate => {
             vec![format!("hostint history tcp --node {node}")]
         }
-        CauseKind::Pair => match &nodes[..] {
+        CauseKind::Pair | CauseKind::BeyondLimit => match &nodes[..] {
             [from, to] => vec![format!("hostint history path --from {from} --to {to}")],
             _ => Vec::new(),
         },

@@ -21,6 +21,13 @@ pub fn place(cause: &NetworkCause, called: Called<'_>) -> String {
         }
         CauseKind::LabelIn => format!("{what} into {}", text(0)),
         CauseKind::LabelOut => format!("{what} out of {}", text(0)),
+        CauseKind::BeyondLimit => {
+            let class = match cause.subjects.get(2) {
+                Some(class) => format!(" of {}", subject_text(class, called)),
+                None => String::new(),
+            };
+            format!("{what} from {} to {}{class}", text(0), text(1))
+        }
         CauseKind::Between | CauseKind::Pair => format!("{what} from {} to {}", text(0), text(1)),
         CauseKind::Class => match cause.some_flows {
             true => format!("some flows of {}", text(0)),

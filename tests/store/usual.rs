@@ -129,6 +129,7 @@ fn slot(end_ns: u64, latency_ns: impl Fn(u32) -> i64) -> VerdictSlot {
             .map(|node| (NodeId(node), host.clone()))
             .collect::<BTreeMap<_, _>>(),
         reports_lost: 0.0,
+        limits: Vec::new(),
     }
 }
 

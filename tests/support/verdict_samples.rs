@@ -37,6 +37,7 @@ pub fn cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause {
             p50_ns: 1_500,
             p99_ns: 41_000,
         },
+        limit: None,
         shared: SharedBy {
             bad: 14,
             all: 14,

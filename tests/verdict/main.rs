@@ -7,6 +7,7 @@ mod expected;
 mod figures;
 mod incident;
 mod incidents;
+mod limits;
 mod network;
 mod quiet;
 mod referee;

@@ -8,6 +8,7 @@ use super::collector::Collector;
 use super::publish::hosts_of;
 use super::wall;
 use crate::daemon::duty::Duty;
+use crate::verdict::in_force;
 
 /// The duty to end a slot each ten seconds: it is judged, and what is known of hosts and coverage goes to the history.
 pub struct EndSlots;
@@ -16,7 +17,8 @@ impl EndSlots {
     fn end(collector: &mut Collector, now_ns: u64) {
         let exporters = collector.exporters(usize::MAX);
         let names = collector.names_of(&exporters);
-        let (slot, grown) = (collector.hub.ledgers).take_slot(now_ns, &exporters);
+        let (mut slot, grown) = (collector.hub.ledgers).take_slot(now_ns, &exporters);
+        slot.limits = in_force(&collector.plan.limits, &slot.hosts, &names);
         collector.judge.judge(slot, names);
         if let Some(history) = &collector.hub.taker.history {
             history.see_hosts(hosts_of(exporters));

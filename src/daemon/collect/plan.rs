@@ -7,13 +7,14 @@ use anyhow::Result;
 use crate::cli::CollectArgs;
 use crate::config::{CollectConfig, ConfigError, File, Settled, settle};
 use crate::host::source::places::find_names;
-use crate::model::{Classes, REPORT_PORT, WatchPurpose};
+use crate::model::{Classes, REPORT_PORT, TrafficLimit, WatchPurpose};
 use crate::os::resolve;
 
 /// Settings, and what follows from them.
 pub struct CollectPlan {
     pub config: CollectConfig,
     pub classes: Classes,
+    pub limits: Vec<TrafficLimit>,
     pub file: Option<File>,
 }
 
@@ -28,6 +29,7 @@ impl CollectPlan {
         Ok(Self {
             config,
             classes: Classes::new(&find_names(rules)?),
+            limits: file.iter().flat_map(|file| file.limits.clone()).collect(),
             file,
         })
     }

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::collector::Collector;
 use super::plan::CollectPlan;
-use crate::config::{COLLECT, CollectConfig, NAMES, WATCH};
+use crate::config::{COLLECT, CollectConfig, LIMITS, NAMES, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::reload::{say_changes, say_refusal};
 use crate::os::log;
@@ -31,13 +31,13 @@ impl Duty<Collector> for ReloadPlan {
     }
 }
 
-/// Names of nodes, drop reasons and classes change while the collector runs; all else stays until it starts anew.
+/// Names of nodes, drop reasons, classes and limits change while the collector runs; all else stays until it starts anew.
 fn go_on(collector: &mut Collector, now: CollectPlan) {
     let before = &collector.plan;
     say_changes(
         now.file.as_ref(),
         before.file.as_ref(),
-        &[COLLECT, NAMES, WATCH],
+        &[COLLECT, NAMES, LIMITS, WATCH],
         &collector.args.settings,
     );
     let as_before = CollectConfig {

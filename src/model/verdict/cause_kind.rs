@@ -32,6 +32,8 @@ pub enum CauseKind {
     Pair,
     /// All packets, or those between any two racks.
     Everywhere,
+    /// Packets are beyond a limit that a user set, as is usual for them.
+    BeyondLimit,
     /// A host's clock.
     Clock,
     /// A host that does not report.
@@ -89,6 +91,7 @@ impl CauseKind {
         (Self::ClassOut, "class-out"),
         (Self::Pair, "pair"),
         (Self::Everywhere, "everywhere"),
+        (Self::BeyondLimit, "beyond-limit"),
         (Self::Clock, "clock"),
         (Self::Silent, "silent"),
         (Self::Coverage, "coverage"),

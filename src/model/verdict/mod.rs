@@ -5,6 +5,7 @@ mod network_cause;
 mod network_verdict;
 mod pair_hour;
 mod pair_reach;
+mod traffic_limit;
 mod usual_figures;
 mod verdict_slot;
 
@@ -17,6 +18,7 @@ pub use network_verdict::{
 };
 pub use pair_hour::{HOUR_NS, PairHour};
 pub use pair_reach::{NodePair, PairReach};
+pub use traffic_limit::{CauseLimit, LimitEnd, LimitInForce, TrafficLimit};
 pub use usual_figures::{TrafficFigures, UsualFigures, UsualOrigin};
 pub use verdict_slot::{
     CellCounts, CellGrowth, CellId, FLOW_PARTS, HostInSlot, VERDICT_SLOT_NS, VerdictSlot,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{CauseKind, CauseSide, NodeId, TrafficFigures, UsualFigures};
+use crate::model::{CauseKind, CauseLimit, CauseSide, NodeId, TrafficFigures, UsualFigures};
 
 /// What a cause is about.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
@@ -92,6 +92,9 @@ pub struct NetworkCause {
     pub since_error_ns: u64,
     pub now: TrafficFigures,
     pub usual: UsualFigures,
+    /// The limit, if there is one for all these packets.
+    #[serde(default)]
+    pub limit: Option<CauseLimit>,
     pub shared: SharedBy,
     pub evidence: Vec<CauseEvidence>,
     pub instead_of: Vec<OtherCause>,

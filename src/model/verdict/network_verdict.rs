@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{CauseKind, CauseSubject, NetworkCause};
+use crate::model::{CauseKind, CauseSubject, LimitInForce, NetworkCause};
 
 /// The answer to "is it the network?".
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
@@ -62,6 +62,9 @@ pub struct NetworkVerdict {
     pub notes: Vec<NetworkCause>,
     pub cannot_tell: Vec<UnknownReason>,
     pub judged: JudgedTraffic,
+    /// The limits that users set.
+    #[serde(default)]
+    pub limits: Vec<LimitInForce>,
 }
 
 /// A verdict of the past.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{LatencyHistogram, NodeId, NodePair, PairReach};
+use crate::model::{LatencyHistogram, LimitInForce, NodeId, NodePair, PairReach};
 
 /// The length of a slot, ns.
 pub const VERDICT_SLOT_NS: u64 = 10_000_000_000;
@@ -83,4 +83,6 @@ pub struct VerdictSlot {
     pub reach: BTreeMap<NodePair, PairReach>,
     /// The share of reports that were lost on the way to the collector, or by it.
     pub reports_lost: f64,
+    /// What is not acceptable, whatever is usual.
+    pub limits: Vec<LimitInForce>,
 }

@@ -133,6 +133,7 @@ impl InventedWorld {
             hosts,
             reach,
             reports_lost: lost as f64 / missing.len() as f64,
+            limits: Vec::new(),
         }
     }
 
