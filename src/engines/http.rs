@@ -50,10 +50,22 @@ impl HttpClient {
     /// # Errors
     /// The system's certificates are unusable.
     pub fn new(url: &str, headers: Vec<(String, String)>) -> Result<Self, String> {
+        Self::with_patience(url, headers, TIMEOUT)
+    }
+
+    /// The same with another longest time of a request.
+    ///
+    /// # Errors
+    /// The system's certificates are unusable.
+    pub fn with_patience(
+        url: &str,
+        headers: Vec<(String, String)>,
+        patience: Duration,
+    ) -> Result<Self, String> {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(TIMEOUT))
+            .timeout_global(Some(patience))
             .user_agent(concat!("hostint/", env!("CARGO_PKG_VERSION")));
         if url.starts_with("https://") {
             config = config.tls_config(TlsConfig::builder().root_certs(trusted()?).build());

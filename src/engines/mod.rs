@@ -22,6 +22,8 @@ mod outlet;
 mod parcel;
 pub mod push;
 mod runner;
+#[cfg(feature = "http-client")]
+pub mod webhook;
 
 pub use answer::{Accepted, Trouble};
 pub use engine_set::Engines;

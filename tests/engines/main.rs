@@ -10,3 +10,4 @@ mod ipfix;
 mod kafka;
 mod otlp;
 mod push;
+mod webhook;
