@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::history_accept::AcceptArgs;
 use super::history_args::{HistoryArgs, NodeArg};
 use super::history_hops::HopsArgs;
 use super::history_queues::QueuesArgs;
@@ -20,6 +21,8 @@ pub enum HistoryCommand {
         #[arg(long)]
         check: bool,
     },
+    /// Take what the causes of the verdict are now as usual, or silence them for a time (asks the collector)
+    Accept(AcceptArgs),
     /// Why a pair is as it is: there, back, the day before, where packets are lost, and which others lose some
     Why {
         /// The sending node, by ID or name

@@ -1,5 +1,6 @@
 //! `hostint history`: asks the history that a collector keeps.
 
+mod accept;
 mod question;
 
 use std::io::{self, IsTerminal};
@@ -13,7 +14,9 @@ use crate::cli::{HistoryArgs, HistoryCommand, exit};
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::advice::Usage;
 use crate::host::history::place_to_read;
-use crate::model::{Answer, DropReasons, History, HostSeen, HostsReporting, Span, VerdictState};
+use crate::model::{
+    Answer, DropReasons, History, HostSeen, HostsReporting, NetworkVerdict, Span, VerdictState,
+};
 use crate::os::{clock, log};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError};
 use crate::views::history::View;
@@ -26,6 +29,10 @@ const COLUMNS: usize = 120;
 pub fn run(command: &HistoryCommand) -> Result<u8> {
     let args = args_of(command);
     let span = span(args)?;
+    if let HistoryCommand::Accept(args) = command {
+        // The verdict that is shown is the one that it is about.
+        accept::run(args)?;
+    }
     let place = place_to_read(args.store.as_deref());
     let decoder = decoder(DropReasons::usual());
     let mut reader = match HistoryReader::open(&place, decoder) {
@@ -67,7 +74,11 @@ pub fn run(command: &HistoryCommand) -> Result<u8> {
     print(&text)?;
     Ok(match (command, &answer) {
         (HistoryCommand::Verdict { check: true, .. }, Answer::Verdict { verdict, .. }) => {
-            exit_code(verdict.as_deref().map(|verdict| verdict.state))
+            let verdict = verdict.as_deref();
+            match verdict.is_some_and(NetworkVerdict::is_silenced) {
+                true => exit::OK,
+                false => exit_code(verdict.map(|verdict| verdict.state)),
+            }
         }
         _ => exit::OK,
     })
@@ -92,6 +103,7 @@ fn reporting(seen: &[HostSeen], span: Span) -> Option<HostsReporting> {
 
 fn args_of(command: &HistoryCommand) -> &HistoryArgs {
     match command {
+        HistoryCommand::Accept(args) => &args.history,
         HistoryCommand::Flows(args) => &args.history,
         HistoryCommand::Hops(args) => &args.history,
         HistoryCommand::Queues(args) => &args.history,

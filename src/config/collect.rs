@@ -10,11 +10,13 @@ use super::drop_reasons::drop_reasons;
 use super::engines::{EngineOptions, EnginesConfig};
 use super::heading::{ESSENTIALS, LIMITS, OUTPUT, STATUS};
 use super::http::{COLLECT_HTTP_PORT, check_http};
-use super::mistake::{Fault, fault, item_fault};
+use super::mistake::{Fault, fault, item_fault, secret_fault};
 use super::node_name::check_names;
 use super::place::port_of;
+use super::secret::{Password, read_password};
 use super::size::Size;
 use super::store::{StoreConfig, StoreOptions};
+use super::url::{Purpose, check_url};
 use crate::model::{DropReasons, NodeId, REPORT_PORT};
 
 /// Default number of receiving threads; one more thread decodes the datagrams.
@@ -24,6 +26,15 @@ const MOST_RECEIVERS: u32 = 64;
 /// Default memory for datagrams that wait for the decoder.
 const DEFAULT_QUEUE: Size = Size(64 << 20);
 const SMALLEST_QUEUE: Size = Size(1 << 20);
+
+/// The shortest token of events.
+const LEAST_TOKEN: usize = 16;
+
+const WEBHOOK: Purpose = Purpose {
+    key: "webhook",
+    example: "https://192.0.2.9/hostint",
+    login: "a URL without them",
+};
 
 /// Smallest size at which a file can be rotated.
 const SMALLEST_OUTPUT: Size = Size(64 << 10);
@@ -70,6 +81,14 @@ pub struct CollectOptions {
     #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
     pub http: Option<String>,
 
+    /// File with the token by which programs may POST events to /api/events; readable by its owner only [default: none may]
+    #[arg(long, help_heading = STATUS, value_name = "PATH")]
+    pub events_token_file: Option<PathBuf>,
+
+    /// URL that gets each change of the verdict as JSON (schema hostint.verdict/1) [default: none]
+    #[arg(long, help_heading = STATUS, value_name = "URL")]
+    pub webhook: Option<String>,
+
     /// Number of threads that receive; one more thread decodes [default: 2, on hosts with one or two CPUs 1]
     #[arg(long, help_heading = LIMITS, value_name = "N")]
     pub receivers: Option<u32>,
@@ -100,6 +119,8 @@ pub struct CollectConfig {
     /// DNS is asked for names of exporters whose nodes send none.
     pub reverse_dns: bool,
     pub http: Option<String>,
+    pub events_token: Option<Password>,
+    pub webhook: Option<String>,
     pub store: StoreConfig,
     pub engines: EnginesConfig,
 }
@@ -152,6 +173,8 @@ impl CollectOptions {
         }
         let names = check_names(&self.name, &mut faults);
         let output = self.check_output(&mut faults);
+        let events_token = self.check_token(&mut faults);
+        check_url(&WEBHOOK, self.webhook.as_deref(), &mut faults);
         let store = self.store.check(&mut faults);
         let engines = self.engines.check(&mut faults);
         if !faults.is_empty() {
@@ -169,9 +192,28 @@ impl CollectOptions {
             names,
             reverse_dns: self.reverse_dns.unwrap_or(false),
             http: self.http,
+            events_token,
+            webhook: self.webhook,
             store,
             engines,
         })
+    }
+
+    fn check_token(&self, faults: &mut Vec<Fault>) -> Option<Password> {
+        let path = self.events_token_file.as_deref()?;
+        if self.http.is_none() {
+            let why = "it needs http, without which no program can post (try http too)";
+            faults.push(fault(&["events-token-file"], why));
+        }
+        let token = read_password("events-token-file", "the token", path, faults)?;
+        let is_usable = |byte: u8| byte.is_ascii_graphic();
+        if token.0.len() < LEAST_TOKEN || !token.0.bytes().all(is_usable) {
+            let why = format!(
+                "the token is not one line of {LEAST_TOKEN} visible characters or more (try: openssl rand -hex 16)"
+            );
+            faults.push(secret_fault("events-token-file", why));
+        }
+        Some(token)
     }
 
     fn check_output(&self, faults: &mut Vec<Fault>) -> Option<OutputFile> {

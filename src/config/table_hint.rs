@@ -9,7 +9,7 @@ pub(super) fn hint_for(name: &str) -> String {
         (Some(near), _) => format!("did you mean {}?", shown_table(near)),
         (None, Some(tables)) => format!("it belongs to {tables}"),
         (None, None) => {
-            "expected [run], [sink], [source], [transit], [postcards], [tcp], [collect], [names], [[queue]] or [[watch]]"
+            "expected [run], [sink], [source], [transit], [postcards], [tcp], [collect], [names], [[limits]], [[queue]] or [[watch]]"
                 .to_owned()
         }
     }

@@ -8,7 +8,7 @@ use super::gatherer::{Gathered, Gatherer};
 use super::host_records::WaitingHostRecords;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
-use crate::model::{HostSeen, NetworkVerdict, PathGrowth, SummaryBases};
+use crate::model::{HostSeen, NetworkEvent, NetworkVerdict, PathGrowth, SummaryBases};
 
 /// Reports are written after this time.
 const SPAN: Duration = Duration::from_secs(1);
@@ -49,6 +49,8 @@ struct QueueContent {
     bases: Option<SummaryBases>,
     /// What was said of the network, and is not in the store yet.
     verdicts: Vec<NetworkVerdict>,
+    /// Events that are not in the store yet.
+    events: Vec<NetworkEvent>,
     /// Coverage that is not in the store yet.
     coverage: Vec<CoverageGrowth>,
     /// What hosts told of drops, connections, hops and queues.
@@ -104,6 +106,7 @@ impl StoreFifo {
             hosts: None,
             bases: None,
             verdicts: Vec::new(),
+            events: Vec::new(),
             coverage: Vec::new(),
             host_records: WaitingHostRecords::default(),
         };
@@ -247,6 +250,20 @@ impl StoreFifo {
 
     pub fn take_verdicts(&self) -> Vec<NetworkVerdict> {
         std::mem::take(&mut self.state().verdicts)
+    }
+
+    /// Hands on an event. Returns false if there is no room.
+    pub fn put_event(&self, event: NetworkEvent) -> bool {
+        let mut state = self.state();
+        let has_room = state.events.len() < MOST_VERDICTS;
+        if has_room {
+            state.events.push(event);
+        }
+        has_room
+    }
+
+    pub fn take_events(&self) -> Vec<NetworkEvent> {
+        std::mem::take(&mut self.state().events)
     }
 
     /// Adds coverage, as long as the writer keeps up. Returns how much of it found no room.

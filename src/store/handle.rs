@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use super::bases;
 use super::clock::ReadClock;
 use super::counts::StoreCounts;
+use super::events;
 use super::fifo::StoreFifo;
 use super::file::{self, FileId, StoreLock};
 use super::hosts;
@@ -17,7 +18,7 @@ use super::repair::{self, RepairClock};
 use super::settings::StoreSettings;
 use super::store_error::StoreError;
 use super::writer::{StoreFile, StoreWriter, Warn};
-use crate::model::{HostSeen, SummaryBases};
+use crate::model::{HostSeen, NetworkEvent, Span, SummaryBases};
 
 /// A store whose files are open and whose thread does not run yet.
 #[derive(Debug)]
@@ -65,6 +66,15 @@ impl OpenedStore {
     pub fn hosts(&self) -> Vec<HostSeen> {
         // A damaged table is written anew by this run.
         hosts::read(&self.conn).unwrap_or_default()
+    }
+
+    /// Returns the events of an earlier run since this time.
+    pub fn events(&self, since_ns: u64) -> Vec<NetworkEvent> {
+        let span = Span {
+            since_ns,
+            until_ns: u64::MAX,
+        };
+        events::read(&self.conn, span).unwrap_or_default()
     }
 
     /// Takes what an earlier run that ended in order left for this one.

@@ -10,8 +10,8 @@ use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
 use crate::model::{
     Arrival, ConnectionReport, DropCount, DropSum, FlowPassage, HostDrop, HostSeen, Measured,
-    NetworkVerdict, NodeId, PassedPath, PathGrowth, QueueEpisode, Report, ReportFacts, TcpGrowth,
-    is_whole_batch,
+    NetworkEvent, NetworkVerdict, NodeId, PassedPath, PathGrowth, QueueEpisode, Report,
+    ReportFacts, TcpGrowth, is_whole_batch,
 };
 
 /// A thread's way to hand reports to the store. Each thread has its own.
@@ -114,6 +114,11 @@ impl StoreKeeper {
     /// Hands on what was said of the network.
     pub fn see_verdict(&self, verdict: NetworkVerdict) {
         self.queue.put_verdict(verdict);
+    }
+
+    /// Hands on an event. Returns false if too many wait.
+    pub fn see_event(&self, event: NetworkEvent) -> bool {
+        self.queue.put_event(event)
     }
 
     /// Hands on coverage. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).

@@ -18,6 +18,7 @@ mod drop_answers;
 mod drop_columns;
 mod drop_pods;
 mod drops;
+mod events;
 mod evidence;
 mod fifo;
 mod file;

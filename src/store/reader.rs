@@ -25,14 +25,15 @@ use super::store_error::StoreError;
 use super::sums::Sums;
 use super::verdicts;
 use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
-use super::{path_segments, paths};
+use super::{events, path_segments, paths};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError,
-    HostSeen, LimitSeries, LossByHost, NetworkVerdict, NodeId, PairFigures, PassageFigures,
-    PassageQuery, PastVerdict, PathFigures, PathQuery, Point, Record, ReportQuery, ReportedEpisode,
-    SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
+    HostSeen, LimitSeries, LossByHost, NetworkEvent, NetworkVerdict, NodeId, PairFigures,
+    PassageFigures, PassageQuery, PastVerdict, PathFigures, PathQuery, Point, Record, ReportQuery,
+    ReportedEpisode, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops,
+    TcpSums,
 };
 
 /// A store that is open for reading.
@@ -276,6 +277,10 @@ impl History for HistoryReader {
 
     fn verdict(&mut self, span: Span) -> Result<Option<NetworkVerdict>, HistoryError> {
         self.ask(|conn, _| verdicts::last(conn, span))
+    }
+
+    fn events(&mut self, span: Span) -> Result<Vec<NetworkEvent>, HistoryError> {
+        self.ask(|conn, _| events::read(conn, span))
     }
 
     fn past_verdicts(&mut self, span: Span) -> Result<Vec<PastVerdict>, HistoryError> {

@@ -8,6 +8,7 @@ use rusqlite::{Connection, ErrorCode};
 use super::bases;
 use super::counts::StoreCounts;
 use super::coverage;
+use super::events;
 use super::fifo::{NextWork, StoreFifo, Work};
 use super::file::{self, FileId, StoreLock};
 use super::host_records::HostRecordWriter;
@@ -142,16 +143,20 @@ impl StoreWriter {
         }
     }
 
-    /// Writes what was said of the network. If it fails, the next reports fail too and tell why.
+    /// Writes what was said of the network, and events. If it fails, the next reports fail too and tell why.
     fn write_verdicts(&mut self) {
-        let verdicts = self.queue.take_verdicts();
-        if verdicts.is_empty() || self.paused.is_some() {
+        let (verdicts, events) = (self.queue.take_verdicts(), self.queue.take_events());
+        let is_nothing = verdicts.is_empty() && events.is_empty();
+        if is_nothing || self.paused.is_some() || FileId::of(&self.settings.path) != self.id {
             return;
         }
-        if FileId::of(&self.settings.path) == self.id {
-            let before_ns = self.age_ns(self.time()).unwrap_or(0);
-            let before_ns = before_ns.saturating_sub(self.settings.limits.hours_ns);
+        let before_ns = self.age_ns(self.time()).unwrap_or(0);
+        let before_ns = before_ns.saturating_sub(self.settings.limits.hours_ns);
+        if !verdicts.is_empty() {
             let _ = verdicts::write(&mut self.conn, &verdicts, before_ns);
+        }
+        if !events.is_empty() {
+            let _ = events::write(&mut self.conn, &events, before_ns);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::hours::{KnownPast, NodePair, hour_of};
 use super::likelihood::{Border, PacketSums};
+use super::past::{KnownPast, NodePair, hour_of};
 use super::place::{Labels, labels_of, places_of};
 use super::places::FaultPlaces;
 use super::recent::{CellInSlot, PastSlot, Recent};
@@ -136,6 +136,13 @@ impl Cells {
                 cell.usual.begin_with(last);
             }
         }
+    }
+
+    /// Takes these packets of a cell as usual, whatever was usual before.
+    pub fn accept(&mut self, cell: usize, packets: PacketSums, latency: LatencyHistogram) {
+        let known = &mut self.cells[cell];
+        known.usual.accept(packets, latency);
+        known.border = None;
     }
 
     fn count_pairs(&mut self) {

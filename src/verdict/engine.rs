@@ -6,9 +6,9 @@ use super::cells::Cells;
 use super::evidence::{cause_of, now_of};
 use super::explain::Explaining;
 use super::host_causes;
-use super::hours::KnownPast;
 use super::limits::LimitWatch;
 use super::named::{Explanation, is_over};
+use super::past::KnownPast;
 use super::places::FaultPlaces;
 use super::reach::Reach;
 use super::recent::{CellInSlot, HostPast, RECENT_SLOTS, Recent};
@@ -62,6 +62,28 @@ impl VerdictEngine {
     /// Takes what a history knows of the past.
     pub fn know(&mut self, past: KnownPast) {
         self.cells.know(past);
+    }
+
+    /// What the packets of these causes are now is usual from now on. Returns how many causes there were.
+    pub fn accept(&mut self, is_meant: impl Fn(&NetworkCause) -> bool) -> usize {
+        let Some(named) = &self.named else {
+            return 0;
+        };
+        let each = named.explanations.iter().zip(&named.causes);
+        let meant: Vec<_> = each.filter(|(_, cause)| is_meant(cause)).collect();
+        for (explanation, _) in &meant {
+            for cell in &explanation.cells {
+                let (packets, latency) = self.recent.of_cell(*cell);
+                self.cells.accept(*cell, packets, latency);
+            }
+        }
+        let accepted = meant.len();
+        if accepted > 0 {
+            self.places.forget();
+            self.named = None;
+            self.alarmed = 0;
+        }
+        accepted
     }
 
     /// Judges the next ten seconds.

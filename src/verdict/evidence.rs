@@ -62,6 +62,7 @@ pub fn cause_of(
         now: TrafficFigures::default(),
         usual,
         limit: None,
+        silenced_until_ns: None,
         shared: shared_by(explanation, place.kind, witnesses),
         evidence: sided.evidence,
         instead_of,

@@ -110,6 +110,7 @@ pub fn empty_cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause
         now: TrafficFigures::default(),
         usual: UsualFigures::default(),
         limit: None,
+        silenced_until_ns: None,
         shared: SharedBy::default(),
         evidence: Vec::new(),
         instead_of: Vec::new(),

@@ -2,53 +2,19 @@
 
 use std::collections::HashMap;
 
+use super::past::{DAYS, HourUsual, KnownPast, LastHours, NodePair, hour_of};
 use super::usual::{LEAST_PACKETS, greatest_usual, without_clocks};
-use crate::model::{HOUR_NS, LatencyHistogram, NodeId, PairHour, Span, UsualFigures, UsualOrigin};
+use crate::model::{
+    HOUR_NS, LatencyHistogram, NetworkEvent, NodeNames, PairHour, Span, UsualFigures, UsualOrigin,
+};
 
 const DAY_NS: u64 = 24 * HOUR_NS;
-/// The days that are looked at, and the fewest that say what is usual.
-const DAYS: u64 = 7;
+/// The fewest days that say what is usual.
 const LEAST_DAYS: usize = 3;
 /// The last hours, of which the present one is a part.
 const LAST_HOURS: u64 = 4;
 /// The most pairs.
 const MOST_PAIRS: usize = 65_536;
-
-/// A pair of nodes, source and sink.
-pub type NodePair = (NodeId, NodeId);
-
-/// What is usual for a pair at an hour of the day.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HourUsual {
-    pub figures: UsualFigures,
-    /// The share of packets that are slower than the slowest usual ones.
-    pub above: f64,
-}
-
-impl HourUsual {
-    /// True if a whole week of days says so.
-    pub fn is_of_a_week(&self) -> bool {
-        u64::from(self.figures.days) >= DAYS
-    }
-}
-
-/// What the last hours had of a pair.
-#[derive(Clone, Debug, Default)]
-pub struct LastHours {
-    pub sent: u64,
-    pub lost: u64,
-    pub hours: u32,
-    /// The latencies without the difference of the clocks.
-    pub latency: LatencyHistogram,
-}
-
-/// What a history has of the past.
-#[derive(Debug, Default)]
-pub struct KnownPast {
-    /// The begins of hours, and what is usual then.
-    pub hours: Vec<(u64, HashMap<NodePair, HourUsual>)>,
-    pub last: HashMap<NodePair, LastHours>,
-}
 
 /// A day's figures of a pair at this hour.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +33,9 @@ pub struct PastQuestion {
     hour_ns: u64,
     is_last: bool,
     degraded: Vec<Span>,
+    /// What was accepted as usual: what pairs were before that does not count.
+    accepted: Vec<NetworkEvent>,
+    names: NodeNames,
     days: HashMap<NodePair, Vec<DayFigures>>,
     last: HashMap<NodePair, LastHours>,
 }
@@ -77,6 +46,8 @@ impl PastQuestion {
             hour_ns: hour_of(time_ns),
             is_last,
             degraded: Vec::new(),
+            accepted: Vec::new(),
+            names: NodeNames::NONE,
             days: HashMap::new(),
             last: HashMap::new(),
         }
@@ -117,10 +88,25 @@ impl PastQuestion {
         self
     }
 
+    /// Leaves what was before the present was accepted as usual out.
+    pub fn since(self, accepted: Vec<NetworkEvent>, names: NodeNames) -> Self {
+        Self {
+            accepted,
+            names,
+            ..self
+        }
+    }
+
     /// Takes what a pair's packets were in one of these hours.
     pub fn take(&mut self, hour: &PairHour) {
         let pair = (hour.source, hour.sink);
         let until_ns = hour.begin_ns + HOUR_NS;
+        let name = |node| self.names.name(node);
+        let is_before =
+            |event: &NetworkEvent| hour.begin_ns < event.time_ns && event.is_of_pair(pair, &name);
+        if self.accepted.iter().any(is_before) {
+            return;
+        }
         let is_good = !(self.degraded.iter())
             .any(|one| one.since_ns < until_ns && one.until_ns > hour.begin_ns);
         let latency = (hour.clocks_ns).map(|(ahead_ns, _)| without_clocks(&hour.latency, ahead_ns));
@@ -161,12 +147,7 @@ impl PastQuestion {
     }
 }
 
-/// The begin of the hour of a time.
-pub fn hour_of(time_ns: u64) -> u64 {
-    time_ns - time_ns % HOUR_NS
-}
-
-/// `None`: too few packets, or the clocks moved so much within the hour that it says nothing.
+/// `None`: too few packets, or the clocks moved within the hour by more than the latencies.
 fn quantiles(latency: &LatencyHistogram, clocks_ns: Option<(i64, u64)>) -> Option<([i64; 3], f64)> {
     if latency.samples() < LEAST_PACKETS {
         return None;

@@ -21,6 +21,7 @@ mod in_force;
 mod likelihood;
 mod limits;
 mod named;
+mod past;
 mod place;
 mod places;
 mod reach;
@@ -30,5 +31,6 @@ mod trust;
 mod usual;
 
 pub use engine::VerdictEngine;
-pub use hours::{HourUsual, KnownPast, LastHours, PastQuestion, hour_of};
+pub use hours::PastQuestion;
 pub use in_force::in_force;
+pub use past::{HourUsual, KnownPast, LastHours, hour_of};

@@ -115,6 +115,16 @@ impl Recent {
         sums
     }
 
+    /// The packets of a cell in the last minute, and their latencies.
+    pub fn of_cell(&self, cell: usize) -> (PacketSums, LatencyHistogram) {
+        let mut sum = PacketSums::default();
+        let slots = self.last(LATENCY_SLOTS);
+        slots
+            .filter_map(|slot| slot.cells.get(&cell))
+            .for_each(|one| sum.add(one.packets));
+        (sum, self.latency(&[cell]))
+    }
+
     /// The latencies of these cells in the last minute.
     pub fn latency(&self, cells: &[usize]) -> LatencyHistogram {
         let mut all = LatencyHistogram::default();

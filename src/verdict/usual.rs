@@ -1,7 +1,7 @@
 //! What is usual for a cell: learned from slots without a fault.
 
-use super::hours::{HourUsual, LastHours};
-use super::likelihood::Border;
+use super::likelihood::{Border, PacketSums};
+use super::past::{HourUsual, LastHours};
 use crate::model::{CellGrowth, LatencyHistogram, LatencyResolution, UsualFigures, UsualOrigin};
 
 /// Slots that wait before they are learned, at first and later: a fault is often noticed behind its begin.
@@ -73,6 +73,8 @@ pub struct Usual {
     /// The same hour of earlier days, of all classes of the pair, and true if there is no other class.
     hour: Option<HourUsual>,
     is_alone: bool,
+    /// The loss that was accepted as usual in this run.
+    accepted_loss: Option<f64>,
     /// Latencies of the last hours before the start, until the clocks are known again.
     seed: Option<Box<Learned>>,
 }
@@ -199,9 +201,28 @@ impl Usual {
         self.limit_ns = is_enough.then(|| greatest_usual(known.p99_ns));
     }
 
+    /// Takes these packets as usual, whatever was usual before.
+    pub fn accept(&mut self, packets: PacketSums, latency: LatencyHistogram) {
+        *self = Self {
+            is_corrected: self.is_corrected,
+            is_alone: self.is_alone,
+            accepted_loss: Some(packets.lost / packets.sent.max(1.0)),
+            newer: Learned {
+                slots: LEAST_SLOTS,
+                latency_slots: LEAST_SLOTS,
+                sent: packets.sent as u64,
+                lost: packets.lost as u64,
+                latency,
+            },
+            ..Self::default()
+        };
+        self.set_figures();
+    }
+
     /// Takes what is usual at this hour of the day. `is_alone`: the pair has no packets of another class.
     pub fn set_hour(&mut self, hour: Option<HourUsual>, is_alone: bool) {
-        self.hour = hour;
+        // Earlier days were before that.
+        self.hour = hour.filter(|_| self.accepted_loss.is_none());
         self.is_alone = is_alone;
     }
 
@@ -285,6 +306,7 @@ impl Usual {
     pub fn border(&self, pool: f64, is_corrected: bool) -> Border {
         let loss_border = |(sent, lost): (f64, f64), times: f64| {
             let loss = (lost + pool * POOL_PACKETS) / (sent + POOL_PACKETS);
+            let loss = loss.max(self.accepted_loss.unwrap_or(0.0));
             (3.0 * times * loss).max(loss + 3e-5 * times)
         };
         let (sent, lost) = self.learned();

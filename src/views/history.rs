@@ -250,8 +250,8 @@ impl View<'_> {
                 head(&counted(classes.len(), "class", "classes"), span, &mut out);
                 classes_text(classes, width, &mut out);
             }
-            Answer::Verdict { verdict, past } => {
-                history_verdict::write(verdict.as_deref(), past, span, width, &mut out);
+            answer @ Answer::Verdict { .. } => {
+                history_verdict::write(answer, span, width, &mut out);
             }
             Answer::Why { why } => why::write(why, span, hosts, &mut out),
             Answer::Coverage {

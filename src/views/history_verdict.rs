@@ -8,7 +8,7 @@ use super::shortened::wrap;
 use super::table::TextWidth;
 use super::verdict_subjects::percent;
 use crate::model::{
-    CauseEvidence, Confidence, NetworkCause, NetworkVerdict, PastVerdict, Span, VerdictState,
+    Answer, CauseEvidence, Confidence, NetworkCause, NetworkEvent, PastVerdict, Span, VerdictState,
 };
 
 /// The schema of the JSON object of `history verdict`.
@@ -26,14 +26,16 @@ const LABEL: usize = 12;
 /// The most verdicts of the past that are listed.
 const MOST_PAST: usize = 10;
 
-pub fn write(
-    verdict: Option<&NetworkVerdict>,
-    past: &[PastVerdict],
-    span: Span,
-    width: TextWidth,
-    out: &mut String,
-) {
-    let Some(verdict) = verdict else {
+pub fn write(answer: &Answer, span: Span, width: TextWidth, out: &mut String) {
+    let Answer::Verdict {
+        verdict,
+        past,
+        events,
+    } = answer
+    else {
+        return;
+    };
+    let Some(verdict) = verdict.as_deref() else {
         out.push_str("no verdict in this time: hostint collect judges while it runs\n");
         return;
     };
@@ -49,11 +51,15 @@ pub fn write(
         let _ = writeln!(out, "{line}");
     }
     for cause in verdict.causes.iter().skip(1) {
-        let _ = writeln!(out, "  and {}", cause.text);
+        let silenced = cause.silenced_until_ns.map_or(String::new(), |until_ns| {
+            format!(" (silenced until {} UTC)", moment(until_ns))
+        });
+        let _ = writeln!(out, "  and{silenced} {}", cause.text);
     }
     if let Some(cause) = verdict.causes.first().or(verdict.notes.first()) {
         cause_lines(cause, columns, out);
     }
+    event_lines(events, out);
     let before = past
         .iter()
         .rev()
@@ -71,6 +77,19 @@ pub fn write(
             _ => &one.text,
         };
         let _ = writeln!(out, "  {begin} to {until}  {text}");
+    }
+}
+
+/// The last events, and the silences that last.
+fn event_lines(events: &[NetworkEvent], out: &mut String) {
+    if !events.is_empty() {
+        let _ = writeln!(out, "events (UTC)");
+    }
+    for event in events.iter().rev().take(MOST_PAST) {
+        let until = event.until_ns.map_or(String::new(), |until_ns| {
+            format!(" until {}", moment(until_ns))
+        });
+        let _ = writeln!(out, "  {}  {}{until}", moment(event.time_ns), event.what());
     }
 }
 
@@ -103,7 +122,7 @@ fn cause_lines(cause: &NetworkCause, columns: usize, out: &mut String) {
             ),
         );
     }
-    for evidence in &cause.evidence {
+    for evidence in cause.evidence.iter().filter(|one| one.what != "event") {
         line("evidence", &evidence_text(evidence));
     }
     if now.packets > 0 {

@@ -25,9 +25,16 @@ pub fn put_words(verdict: &mut NetworkVerdict, called: Called<'_>) {
 fn text(verdict: &NetworkVerdict) -> String {
     let judged = &verdict.judged;
     let first = verdict.causes.first().map(|cause| cause.text.as_str());
+    let silenced = verdict
+        .causes
+        .first()
+        .and_then(|cause| cause.silenced_until_ns);
+    let silenced = silenced.map_or(String::new(), |until_ns| {
+        format!(" (silenced until {} UTC)", moment(until_ns))
+    });
     match (verdict.state, first) {
-        (VerdictState::Degraded, Some(cause)) => format!("degraded: {cause}"),
-        (VerdictState::Measurement, Some(cause)) => format!("measurement: {cause}"),
+        (VerdictState::Degraded, Some(cause)) => format!("degraded{silenced}: {cause}"),
+        (VerdictState::Measurement, Some(cause)) => format!("measurement{silenced}: {cause}"),
         (VerdictState::CannotTell, _) => format!("cannot tell: {}", unknown(verdict)),
         _ => {
             let pairs = counted(judged.pairs, "pair", "pairs");
@@ -82,7 +89,7 @@ fn unknown(verdict: &NetworkVerdict) -> String {
 }
 
 fn cause_text(cause: &NetworkCause, called: Called<'_>) -> String {
-    let since = format!("since {} UTC", moment(cause.since_ns));
+    let since = format!("since {} UTC{}", moment(cause.since_ns), after_event(cause));
     let node = cause.node().map(called).unwrap_or_default();
     let value = |what: &str| {
         let found = cause.evidence.iter().find(|one| one.what == what);
@@ -129,20 +136,7 @@ fn cause_text(cause: &NetworkCause, called: Called<'_>) -> String {
                 if shift_ns > 0.0 { "ahead" } else { "behind" }
             )
         }
-        CauseKind::BeyondLimit => {
-            let others = match cause.shared.bad_cells.saturating_sub(1) {
-                0 => String::new(),
-                others => format!(
-                    "; so are those of {}",
-                    counted(others, "other pair", "other pairs")
-                ),
-            };
-            format!(
-                "{} are beyond their limit {since}, as usual for them: {}{others}",
-                place(cause, called),
-                how_much(cause)
-            )
-        }
+        CauseKind::BeyondLimit => beyond_limit(cause, called, &since),
         _ => format!(
             "{} {since}: {}{}; {}",
             place(cause, called),
@@ -185,6 +179,21 @@ fn why_unreached(cause: &NetworkCause) -> String {
         _ => "the path is cut, or a firewall or a new lease key stops hostint's own packets",
     };
     format!("hostint's questions get no answer in {pairs}, though the hosts report; {why}")
+}
+
+fn beyond_limit(cause: &NetworkCause, called: Called<'_>, since: &str) -> String {
+    let others = match cause.shared.bad_cells.saturating_sub(1) {
+        0 => String::new(),
+        others => format!(
+            "; so are those of {}",
+            counted(others, "other pair", "other pairs")
+        ),
+    };
+    format!(
+        "{} are beyond their limit {since}, as usual for them: {}{others}",
+        place(cause, called),
+        how_much(cause)
+    )
 }
 
 /// `2.1 % lost (usual 0.001 %)`, or how slow.
@@ -246,6 +255,20 @@ fn shared(cause: &NetworkCause) -> String {
             format!(", in {bad} of {}", counted(all, "pair", "pairs"))
         }
     }
+}
+
+/// `, 2 minutes after deploy web 1.2.3`
+fn after_event(cause: &NetworkCause) -> String {
+    let found = cause.evidence.iter().find(|one| one.what == "event");
+    let Some(event) = found else {
+        return String::new();
+    };
+    let after_s = event.value.unwrap_or(0.0) as u64;
+    let after = match after_s {
+        0..60 => counted(after_s, "second", "seconds"),
+        _ => counted(after_s / 60, "minute", "minutes"),
+    };
+    format!(" ({after} after {})", event.says)
 }
 
 fn counted(count: u64, one: &str, many: &str) -> String {

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use super::compression::{self, HttpBody};
+use super::event_entry::{EventEntry, EventRate};
 use super::parameters::Parameters;
 use super::queries::Histories;
 use super::responses::{self, HttpRefusal, Json, PlacedJson};
 use super::state::Api;
-use super::{assets, guard, news};
+use super::{assets, events, guard, news};
 use crate::model::{CollectStatus, History, Question, Span};
 
 /// The sources of everything that the page shows.
@@ -27,6 +28,7 @@ pub struct PageSources {
     pub bound: SocketAddr,
     /// The addresses at which the collector receives reports, shown while there are none.
     pub collects_on: Vec<SocketAddr>,
+    pub events: EventEntry,
 }
 
 /// The routes of the page and of its API.
@@ -39,10 +41,13 @@ pub fn page(page: PageSources) -> Router {
         now_ns: page.now_ns,
         collects_on: page.collects_on.iter().map(ToString::to_string).collect(),
         live: news::places(),
+        events: page.events,
+        event_rate: EventRate::default(),
     });
     let mut routes = Router::new()
         .route("/api/status", get(status))
-        .route("/api/live", get(news::live));
+        .route("/api/live", get(news::live))
+        .route("/api/events", post(events::post));
     for (path, question) in QUESTIONS {
         let answer = move |State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap| {
             ask(api, uri, compression::accepts(&headers), question)

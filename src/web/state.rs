@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
+use super::event_entry::{EventEntry, EventRate};
 use super::queries::Histories;
 use crate::model::CollectStatus;
 
@@ -19,6 +20,8 @@ pub(super) struct Api {
     pub(super) now_ns: fn() -> u64,
     pub(super) collects_on: Vec<String>,
     pub(super) live: Arc<Semaphore>,
+    pub(super) events: EventEntry,
+    pub(super) event_rate: EventRate,
 }
 
 impl Api {

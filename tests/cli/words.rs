@@ -48,7 +48,7 @@ fn help_names_and_explains_every_flag() {
     root.build();
     let mut all = Vec::new();
     commands(&root, Vec::new(), &mut all);
-    assert_eq!(all.len(), 42);
+    assert_eq!(all.len(), 43);
     for (path, command) in all {
         let mut args: Vec<&str> = path.iter().map(String::as_str).collect();
         args.push("--help");

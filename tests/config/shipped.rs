@@ -33,6 +33,7 @@ fn put_to_use() -> (String, Vec<(String, String)>) {
     // There is no such file where tests run.
     let text = text.replace("lease-key", "#lease-key");
     let text = text.replace("push-headers-file", "#push-headers-file");
+    let text = text.replace("events-token-file", "#events-token-file");
     let password = password();
     let text = text.replace("/etc/hostint/clickhouse.password", &password);
     let text = text.replace("/etc/hostint/kafka-password", &password);

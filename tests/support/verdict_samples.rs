@@ -38,6 +38,7 @@ pub fn cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause {
             p99_ns: 41_000,
         },
         limit: None,
+        silenced_until_ns: None,
         shared: SharedBy {
             bad: 14,
             all: 14,
@@ -92,6 +93,11 @@ pub fn verdict(
 /// Packets to one host are lost, which its rack explains nearly as well.
 pub fn degraded() -> NetworkVerdict {
     let mut cause = cause(CauseKind::HostIn, vec![CauseSubject::Node(NodeId(7))]);
+    cause.limit = Some(CauseLimit {
+        latency_ns: Some(5_000_000),
+        loss: Some(0.001),
+        exceeded: true,
+    });
     cause.evidence = vec![
         evidence("host_drops", Some(0.0), "it dropped few of them, or none"),
         evidence("drop_reason", None, "NETFILTER_DROP at nft_do_chain"),
@@ -109,5 +115,13 @@ pub fn degraded() -> NetworkVerdict {
         log_likelihood_less: 41.5,
         same_packets: false,
     }];
-    verdict(VerdictState::Degraded, vec![cause], Vec::new())
+    let mut degraded = verdict(VerdictState::Degraded, vec![cause], Vec::new());
+    degraded.limits = vec![LimitInForce {
+        class: Some("db".into()),
+        from: None,
+        to: Some([NodeId(7)].into()),
+        latency_ns: Some(5_000_000),
+        loss: Some(0.001),
+    }];
+    degraded
 }

@@ -11,13 +11,13 @@ const NODES: u32 = 5;
 const MS: i64 = 1_000_000;
 
 /// The latency to a sink, and packets that are lost of 1,000.
-type Packets = fn(sink: u32) -> (i64, u64);
+pub type Packets = fn(sink: u32) -> (i64, u64);
 
-fn well(_: u32) -> (i64, u64) {
+pub fn well(_: u32) -> (i64, u64) {
     (MS, 0)
 }
 
-fn slot(number: u64, packets: Packets, limits: &[TrafficLimit]) -> VerdictSlot {
+pub fn slot(number: u64, packets: Packets, limits: &[TrafficLimit]) -> VerdictSlot {
     let mut slot = VerdictSlot {
         end_ns: (1_000_000 + number) * SLOT_NS,
         ..VerdictSlot::default()
@@ -81,11 +81,11 @@ fn rack(value: &str) -> Option<LimitEnd> {
     })
 }
 
-fn lossy(sink: u32) -> (i64, u64) {
+pub fn lossy(sink: u32) -> (i64, u64) {
     (MS, if sink == 1 { 20 } else { 0 })
 }
 
-fn slow(sink: u32) -> (i64, u64) {
+pub fn slow(sink: u32) -> (i64, u64) {
     (if sink == 1 { 3 * MS } else { MS }, 0)
 }
 

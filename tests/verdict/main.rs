@@ -3,6 +3,7 @@
 mod bounds;
 mod by_wire;
 mod capture;
+mod events;
 mod expected;
 mod figures;
 mod incident;

@@ -20,7 +20,7 @@ use hostint::views::hosts::KnownHosts;
 use hostint::views::postcards_json::PostcardsJson;
 use hostint::views::tcp_json::TcpJson;
 use hostint::views::{dests, rules};
-use hostint::web::{HttpListener, HttpServer, PageSources, page};
+use hostint::web::{EventEntry, HttpListener, HttpServer, PageSources, page};
 use hostint_testing::shape::{Change, Schemas, Shape, change, misfits, say, shape_of};
 use hostint_testing::{places, report_samples};
 use serde::Serialize;
@@ -650,18 +650,39 @@ fn verdicts() -> Shape {
         state: VerdictState::Healthy,
         text: "healthy".to_owned(),
     };
+    let mut silenced = degraded();
+    silenced.causes[0].silenced_until_ns = Some(AS_OF_NS);
+    silenced.limits[0].from = Some([NodeId(1)].into());
+    silenced.limits[0].class = None;
+    let silence = NetworkEvent {
+        kind: EventKind::Silence,
+        time_ns: AS_OF_NS,
+        until_ns: Some(AS_OF_NS + 1),
+        text: "migration".to_owned(),
+        host: Some("web-1".to_owned()),
+        to: Some("db-7".to_owned()),
+        labels: [("rack".to_owned(), "r2".to_owned())].into(),
+    };
     shape_of_views(&[
         Answer::Verdict {
             verdict: Some(Box::new(degraded())),
             past: vec![past],
+            events: vec![silence],
+        },
+        Answer::Verdict {
+            verdict: Some(Box::new(silenced)),
+            past: Vec::new(),
+            events: Vec::new(),
         },
         Answer::Verdict {
             verdict: Some(Box::new(unknown)),
             past: Vec::new(),
+            events: Vec::new(),
         },
         Answer::Verdict {
             verdict: None,
             past: Vec::new(),
+            events: Vec::new(),
         },
     ])
 }
@@ -757,6 +778,10 @@ fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> HttpServ
         now_ns: hostint_testing::history_samples::now_ns,
         bound: listener.address().unwrap().unwrap(),
         collects_on: vec!["0.0.0.0:32766".parse().unwrap()],
+        events: EventEntry {
+            token: None,
+            take: Box::new(|_| true),
+        },
     });
     listener.serve(routes).unwrap()
 }

@@ -273,6 +273,13 @@ fn the_history_shows_what_it_rests_on() {
             state: VerdictState::Healthy,
             text: "healthy: as it was".to_owned(),
         }],
+        events: vec![NetworkEvent {
+            kind: EventKind::Silence,
+            time_ns: AS_OF_NS - 60_000_000_000,
+            until_ns: Some(AS_OF_NS + 3_600_000_000_000),
+            host: Some("h7".to_owned()),
+            ..NetworkEvent::default()
+        }],
     };
     let span = Span {
         since_ns: AS_OF_NS - 3_600_000_000_000,
@@ -286,14 +293,16 @@ fn the_history_shows_what_it_rests_on() {
         View(&answer).text(span, width, &KnownHosts::default())
     };
     let expected = "\
-degraded: packets to h7 since 2026-05-26 09:40:00 UTC: 2.1 % lost (usual 0.001 %), from 14 of 14 sources; h7
-itself dropped few of them, or none: the last link or its card
+degraded: packets to h7 since 2026-05-26 09:40:00 UTC: 2.1 % lost (usual 0.001 %, limit 0.1 %), from 14 of 14
+sources; h7 itself dropped few of them, or none: the last link or its card
 lost        10,412 of 495,120 packets; usual would be 5
 shared by   41 of 41 pairs and classes there
 evidence    it dropped few of them, or none: 0
 evidence    NETFILTER_DROP at nft_do_chain
 confidence  sure: label-in, the next explanation, is far less likely
 next        hostint history flows --sink h7
+events (UTC)
+  2026-05-26 09:59:00  silence at h7 until 2026-05-26 11:00:00
 before that (UTC)
   2026-05-26 08:53:20 to 09:40:00  healthy
 ";

@@ -1,4 +1,5 @@
 //! The collector's HTTP server and its page.
 
 mod clients;
+mod events;
 mod page;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hostint::model::*;
-use hostint::web::{HttpListener, HttpServer, PageSources, page};
+use hostint::web::{EventEntry, HttpListener, HttpServer, PageSources, page};
 use hostint_testing::collector::Collector;
 use hostint_testing::history_samples::{Synthetic, now_ns};
 use hostint_testing::scratch::Folder;
@@ -26,6 +26,10 @@ fn serve_page(at: SocketAddr, histories: Vec<Box<dyn History>>, status: Syntheti
         now_ns,
         bound: listener.address().unwrap().unwrap(),
         collects_on: vec!["0.0.0.0:32766".parse().unwrap()],
+        events: EventEntry {
+            token: None,
+            take: Box::new(|_| true),
+        },
     });
     listener.serve(routes).unwrap()
 }

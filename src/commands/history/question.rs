@@ -31,7 +31,7 @@ pub fn of(command: &HistoryCommand, seen: &[HostSeen]) -> Result<Question> {
             shown: *show,
             limit: *limit,
         },
-        HistoryCommand::Verdict { .. } => Question::Verdict,
+        HistoryCommand::Verdict { .. } | HistoryCommand::Accept(_) => Question::Verdict,
         HistoryCommand::Why { from, to, .. } => why(from, to, seen)?,
         HistoryCommand::Classes { .. } => Question::Classes,
         HistoryCommand::Coverage { .. } => Question::Coverage {

@@ -6,12 +6,18 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use anyhow::Result;
+
 use super::board::Board;
+use super::event_book::EventBook;
 use super::past::PastReading;
 use super::takers::Hub;
-use crate::model::{FirstCause, NodeId, NodeNames, VerdictSlot, VerdictState};
+use super::webhook::{self, TellWebhook};
+use crate::model::{
+    FirstCause, NetworkEvent, NetworkVerdict, NodeId, NodeNames, VerdictSlot, VerdictState,
+};
 use crate::os::log;
-use crate::store::StoreKeeper;
+use crate::store::{Store, StoreKeeper};
 use crate::verdict::VerdictEngine;
 use crate::views::verdict::put_words;
 
@@ -29,6 +35,8 @@ pub struct Judging {
     /// What was logged last.
     logged: Option<(VerdictState, FirstCause)>,
     past: Option<PastReading>,
+    book: Option<Arc<EventBook>>,
+    webhook: Option<TellWebhook>,
 }
 
 impl Judging {
@@ -39,6 +47,8 @@ impl Judging {
             board,
             logged: None,
             past: None,
+            book: None,
+            webhook: None,
         }
     }
 
@@ -47,34 +57,47 @@ impl Judging {
         Self { past, ..self }
     }
 
+    /// Takes account of events, and hands changes of the verdict to a webhook.
+    pub fn with_events(self, book: Arc<EventBook>, webhook: Option<TellWebhook>) -> Self {
+        Self {
+            book: Some(book),
+            webhook,
+            ..self
+        }
+    }
+
+    /// What was accepted is usual from now on.
+    fn accept(&mut self, names: &NodeNames) {
+        let accepted = self.book.as_ref().map(|book| book.newly_accepted());
+        for event in accepted.unwrap_or_default() {
+            let name = |node: NodeId| names.name(node);
+            let causes = self.engine.accept(|cause| event.is_of_cause(cause, &name));
+            log::info(format_args!(
+                "accepted as usual: {causes} causes ({})",
+                event.what()
+            ));
+        }
+    }
+
     fn judge(&mut self, (slot, names): &NamedSlot) {
         let begun = Instant::now();
         let past = self.past.as_mut();
-        if let Some(known) = past.and_then(|past| past.turn(slot.end_ns)) {
+        let book = self.book.as_deref();
+        if let Some(known) = past.and_then(|past| past.turn(slot.end_ns, (book, names))) {
             self.engine.know(known);
         }
+        self.accept(names);
         let mut verdict = self.engine.slot(slot);
+        if let Some(book) = &self.book {
+            book.see(&mut verdict, names);
+        }
         let called = |node: NodeId| {
             names
                 .name(node)
                 .map_or_else(|| format!("node {node}"), str::to_owned)
         };
         put_words(&mut verdict, &called);
-        let now = (verdict.state, verdict.first_cause());
-        // The first one is no news if all is well.
-        let is_news = match &self.logged {
-            Some(logged) => *logged != now,
-            None => matches!(now.0, VerdictState::Degraded | VerdictState::Measurement),
-        };
-        if is_news {
-            match verdict.state {
-                VerdictState::Healthy => log::info(&verdict.text),
-                _ => log::warning(&verdict.text),
-            }
-        }
-        if is_news || verdict.state == VerdictState::Healthy {
-            self.logged = Some(now);
-        }
+        self.report_news(&verdict);
         if let Some(board) = &self.board {
             let mut status = board.lock();
             status.verdict = Some(Box::new(verdict.clone()));
@@ -82,6 +105,30 @@ impl Judging {
         }
         if let Some(history) = &self.history {
             history.see_verdict(verdict);
+        }
+    }
+
+    /// Logs a change, and hands it to the webhook. What is silenced is news when the silence ends, and the first verdict is
+    /// none if all is well.
+    fn report_news(&mut self, verdict: &NetworkVerdict) {
+        let now = (verdict.state, verdict.first_cause());
+        let is_silenced = verdict.is_silenced();
+        let is_news = match &self.logged {
+            _ if is_silenced => false,
+            Some(logged) => *logged != now,
+            None => matches!(now.0, VerdictState::Degraded | VerdictState::Measurement),
+        };
+        if is_news {
+            if let Some(webhook) = &self.webhook {
+                webhook(verdict);
+            }
+            match verdict.state {
+                VerdictState::Healthy => log::info(&verdict.text),
+                _ => log::warning(&verdict.text),
+            }
+        }
+        if is_news || verdict.state == VerdictState::Healthy {
+            self.logged = Some(now);
         }
     }
 
@@ -112,6 +159,22 @@ impl Judging {
         let slot = hub.ledgers.take_slot(now_ns, &exporters).0;
         self.judge(&(slot, names));
     }
+}
+
+/// Starts to judge what comes in, beside a history and these events of an earlier run.
+pub fn of(
+    store: Option<&Store>,
+    board: &Arc<Board>,
+    events: Vec<NetworkEvent>,
+    webhook: Option<&str>,
+) -> Result<(JudgingThread, Arc<EventBook>)> {
+    let keeper = || store.map(Store::keeper);
+    let past = store.map(|store| PastReading::of(store.path().to_owned()));
+    let book = Arc::new(EventBook::new(events, keeper(), Arc::clone(board)));
+    let webhook = webhook.map(|url| webhook::start(url, board)).transpose()?;
+    let judge = Judging::new(keeper(), Some(Arc::clone(board))).with_past(past);
+    let judge = judge.with_events(Arc::clone(&book), webhook).start()?;
+    Ok((judge, book))
 }
 
 /// The thread that judges.

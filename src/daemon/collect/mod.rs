@@ -9,6 +9,7 @@ mod board;
 mod collector;
 mod end_slots;
 mod engines;
+mod event_book;
 mod judging;
 mod line_choice;
 mod metrics;
@@ -16,6 +17,7 @@ mod output;
 mod page;
 mod past;
 mod plan;
+pub mod posting;
 mod publish;
 mod readiness;
 mod reload;
@@ -29,6 +31,7 @@ pub mod stored_reports;
 mod summary;
 mod takers;
 mod wall;
+mod webhook;
 
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
@@ -40,9 +43,9 @@ use anyhow::{Context, Result, ensure};
 use self::board::Board;
 use self::collector::Collector;
 use self::end_slots::EndSlots;
-use self::judging::Judging;
+use self::event_book::EventBook;
 use self::output::Output;
-use self::past::PastReading;
+use self::page::Shown;
 use self::plan::CollectPlan;
 use self::publish::PublishBoard;
 use self::readiness::Readiness;
@@ -60,14 +63,13 @@ use crate::collector::{Reception, ReportListener, ReverseNames};
 use crate::config::{COLLECT_HTTP_PORT, CollectConfig};
 use crate::engines::push::{Push, Pushers};
 use crate::engines::{Engine, Patience};
-use crate::model::DropReasons;
 use crate::os::{
     dns, log,
     signals::{self as os_signals, Hangup},
     wait::Wait,
 };
 use crate::store::{OpenedStore, Store};
-use crate::web::{self, HttpServer};
+use crate::web::{self, EventEntry, HttpServer};
 
 /// The most flows and groups whose last totals are kept for the next run: they take some 100 MB of the store.
 const MOST_BASES: usize = 1 << 18;
@@ -127,8 +129,7 @@ impl Opening {
     fn start(mut self, args: &CollectArgs) -> Result<Serving> {
         let Self { plan, listener, .. } = self;
         let output = Output::open(plan.config.output.as_ref())?;
-        let kept = |store: &mut OpenedStore| (store.hosts(), store.take_bases());
-        let (seen, bases) = self.store.as_mut().map(kept).unwrap_or_default();
+        let (seen, bases, events) = (self.store.as_mut().map(store::kept)).unwrap_or_default();
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
         let form = line_form(&plan.config, &args.lines, store.is_some());
@@ -145,12 +146,8 @@ impl Opening {
         let listener = listener.with_run(engines.run().0);
         let reception = listener.start(queue, wall::now_ns)?;
         let board = Arc::new(Board::new(reception.observer()));
-        let keeper = store.as_ref().map(Store::keeper);
-        let past = store
-            .as_ref()
-            .map(|store| PastReading::of(store.path().to_owned()));
-        let judge = Judging::new(keeper, Some(Arc::clone(&board))).with_past(past);
-        let judge = judge.start()?;
+        let webhook = plan.config.webhook.as_deref();
+        let (judge, book) = judging::of(store.as_ref(), &board, events, webhook)?;
         let push = &plan.config.engines.push;
         let mut pushers = metrics_push::begin(self.receivers, push)?;
         let pushed = pushers.counts();
@@ -159,7 +156,9 @@ impl Opening {
         let signs = Signs::from_env();
         let serve = |http| {
             let reasons = hub.reasons();
-            serve(http, &signs, (store.as_ref(), reasons, collects_on), &board)
+            let events = entry(&plan.config, &book);
+            let shown = (store.as_ref(), reasons, collects_on, events);
+            serve(http, &signs, shown, &board)
         };
         let server = self.http.map(serve).transpose()?;
         let again = args.clone();
@@ -187,16 +186,25 @@ impl Opening {
     }
 }
 
+/// Where posted events go.
+fn entry(config: &CollectConfig, book: &Arc<EventBook>) -> EventEntry {
+    let book = Arc::clone(book);
+    EventEntry {
+        token: config.events_token.as_ref().map(|token| token.0.clone()),
+        take: Box::new(move |posted| book.take(posted)),
+    }
+}
+
 /// Serves health and metrics, and the page where people can reach it.
 fn serve(
     http: web::HttpListener,
     signs: &Signs,
-    (store, reasons, collects_on): (Option<&Store>, &DropReasons, Vec<SocketAddr>),
+    (store, reasons, collects_on, events): Shown<'_>,
     board: &Arc<Board>,
 ) -> Result<HttpServer> {
     let mut routes = signs.health.routes().merge(metrics::route(board)?);
     if let Some(bound) = http.address().context("cannot serve the page")? {
-        let page = page::routes(bound, store, reasons, collects_on, board)?;
+        let page = page::routes(bound, (store, reasons, collects_on, events), board)?;
         routes = routes.merge(page);
     }
     http::serve(http, routes)

@@ -10,17 +10,23 @@ use super::stored_reports::decoder;
 use super::wall;
 use crate::model::{DropReasons, History};
 use crate::store::{HistoryReader, Store};
-use crate::web::{self, PageSources, Router};
+use crate::web::{self, EventEntry, PageSources, Router};
 
 /// The number of questions to the history that are answered at the same time: more would take turns on the disk.
 const READERS: usize = 2;
 
+/// What the page shows, and where events go.
+pub type Shown<'a> = (
+    Option<&'a Store>,
+    &'a DropReasons,
+    Vec<SocketAddr>,
+    EventEntry,
+);
+
 /// The routes of the page. Without a store it shows exporters only.
 pub fn routes(
     bound: SocketAddr,
-    store: Option<&Store>,
-    reasons: &DropReasons,
-    collects_on: Vec<SocketAddr>,
+    (store, reasons, collects_on, events): Shown<'_>,
     board: &Arc<Board>,
 ) -> Result<Router> {
     let readers = store.iter().flat_map(|store| {
@@ -38,5 +44,6 @@ pub fn routes(
         now_ns: wall::now_ns,
         bound,
         collects_on,
+        events,
     }))
 }

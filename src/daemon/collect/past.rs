@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
+use super::event_book::EventBook;
 use super::stored_reports::decoder;
-use crate::model::{DropReasons, HistoryError};
+use crate::model::{DropReasons, HistoryError, NodeNames};
 use crate::os::log;
 use crate::store::HistoryReader;
 use crate::verdict::{KnownPast, PastQuestion, hour_of};
@@ -32,7 +33,11 @@ impl PastReading {
     }
 
     /// Returns what was read meanwhile, and asks what has to be known next.
-    pub fn turn(&mut self, now_ns: u64) -> Option<KnownPast> {
+    pub fn turn(
+        &mut self,
+        now_ns: u64,
+        (book, names): (Option<&EventBook>, &NodeNames),
+    ) -> Option<KnownPast> {
         let found = match self.awaited.as_ref().map(Receiver::try_recv) {
             Some(Err(TryRecvError::Empty)) => return None,
             Some(Ok(Ok(found))) => Some(found),
@@ -43,15 +48,16 @@ impl PastReading {
             Some(Err(TryRecvError::Disconnected)) | None => None,
         };
         self.awaited = None;
+        let accepted = || book.map(EventBook::accepted).unwrap_or_default();
         let (this_ns, next_ns) = (hour_of(now_ns), hour_of(now_ns + AHEAD_NS));
         if self.asked_ns == 0 {
-            self.ask(PastQuestion::last_hours(now_ns));
+            self.ask(PastQuestion::last_hours(now_ns).since(accepted(), names.clone()));
             self.asked_ns = 1;
         } else if self.asked_ns < this_ns {
-            self.ask(PastQuestion::same_hour(this_ns));
+            self.ask(PastQuestion::same_hour(this_ns).since(accepted(), names.clone()));
             self.asked_ns = this_ns;
         } else if self.asked_ns < next_ns {
-            self.ask(PastQuestion::same_hour(next_ns));
+            self.ask(PastQuestion::same_hour(next_ns).since(accepted(), names.clone()));
             self.asked_ns = next_ns;
         }
         found

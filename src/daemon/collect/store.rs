@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::event_book::OLD_NS;
 use super::wall;
 
 use crate::config::{StoreConfig, StorePlace};
 use crate::host::history::default_place;
+use crate::model::{HostSeen, NetworkEvent, SummaryBases};
 use crate::os::log;
 use crate::store::{OpenedStore, Store, StoreError, StoreLimits, StoreSettings, host_clock};
 
@@ -44,6 +46,12 @@ pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<OpenedStore>
             Ok(None)
         }
     }
+}
+
+/// What an earlier run left: the hosts that it saw, last totals, and events of late.
+pub fn kept(store: &mut OpenedStore) -> (Vec<HostSeen>, SummaryBases, Vec<NetworkEvent>) {
+    let old_ns = wall::now_ns().saturating_sub(OLD_NS);
+    (store.hosts(), store.take_bases(), store.events(old_ns))
 }
 
 /// Begins to write, by a thread that has the privileges of the caller.

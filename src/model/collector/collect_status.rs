@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::coverage::CoverageRow;
 use crate::model::{
-    EngineStatus, HostDropRow, HostQueueRow, HostTcpRow, InterfacePassage, KernelLack, MxPairRow,
-    NetworkVerdict, NodeId, PairTraffic, SegmentTally,
+    EngineStatus, EventRefusal, HostDropRow, HostQueueRow, HostTcpRow, InterfacePassage,
+    KernelLack, MxPairRow, NetworkVerdict, NodeId, PairTraffic, SegmentTally,
 };
 
 /// The schema of a [`CollectStatus`] as JSON.
@@ -135,6 +135,16 @@ pub struct CollectStatus {
     /// The episodes of hosts' queues, for metrics.
     #[serde(skip)]
     pub queues: Vec<HostQueueRow>,
+    /// Events that were posted, and those that were refused.
+    #[serde(default)]
+    pub events: u64,
+    #[serde(skip)]
+    pub events_refused: BTreeMap<EventRefusal, u64>,
+    /// Verdicts that the webhook took, and those that it did not.
+    #[serde(skip)]
+    pub webhook_sent: u64,
+    #[serde(skip)]
+    pub webhook_failed: u64,
     /// The last verdict, and how long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Box<NetworkVerdict>>,

@@ -5,9 +5,9 @@ use serde::Serialize;
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionSeries, DropFigures, DropGrouping, DropSeries,
-    Extent, FlowFigures, ForwardedFlow, LimitSeries, LossByHost, MatrixFigure, NetworkVerdict,
-    PairAnswer, PairFigures, PassageFigures, PastVerdict, PathFigures, PathQuery, Record,
-    ReportedEpisode, SegmentFigures, Series, Span, TcpGrouping, TcpHops, TcpSums,
+    Extent, FlowFigures, ForwardedFlow, LimitSeries, LossByHost, MatrixFigure, NetworkEvent,
+    NetworkVerdict, PairAnswer, PairFigures, PassageFigures, PastVerdict, PathFigures, PathQuery,
+    Record, ReportedEpisode, SegmentFigures, Series, Span, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// An answer. What JSON leaves out is how people read it.
@@ -30,6 +30,7 @@ pub enum Answer {
         /// The last one.
         verdict: Option<Box<NetworkVerdict>>,
         past: Vec<PastVerdict>,
+        events: Vec<NetworkEvent>,
     },
     Why {
         why: Box<PairAnswer>,

@@ -4,9 +4,9 @@ use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, LimitSeries,
-    LossByHost, NetworkVerdict, NodeId, PairFigures, PassageFigures, PassageQuery, PastVerdict,
-    PathFigures, PathQuery, Record, ReportQuery, ReportedEpisode, SegmentFigures, SegmentOrder,
-    Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
+    LossByHost, NetworkEvent, NetworkVerdict, NodeId, PairFigures, PassageFigures, PassageQuery,
+    PastVerdict, PathFigures, PathQuery, Record, ReportQuery, ReportedEpisode, SegmentFigures,
+    SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// Why a query failed.
@@ -38,6 +38,10 @@ pub trait History: Send {
     /// The last verdict of the span. A store without any knows none.
     fn verdict(&mut self, _span: Span) -> Result<Option<NetworkVerdict>, HistoryError> {
         Ok(None)
+    }
+    /// The events of the span, and the silences that last into it, oldest first. A store without any knows none.
+    fn events(&mut self, _span: Span) -> Result<Vec<NetworkEvent>, HistoryError> {
+        Ok(Vec::new())
     }
     /// All verdicts of the span, oldest first.
     fn past_verdicts(&mut self, _span: Span) -> Result<Vec<PastVerdict>, HistoryError> {

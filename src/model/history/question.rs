@@ -108,6 +108,7 @@ fn verdict(history: &mut dyn History, span: Span) -> Result<Answer, HistoryError
     Ok(Answer::Verdict {
         verdict: history.verdict(span)?.map(Box::new),
         past: history.past_verdicts(span)?,
+        events: history.events(span)?,
     })
 }
 

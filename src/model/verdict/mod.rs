@@ -2,6 +2,7 @@
 
 mod cause_kind;
 mod network_cause;
+mod network_event;
 mod network_verdict;
 mod pair_hour;
 mod pair_reach;
@@ -13,6 +14,7 @@ pub use cause_kind::{CauseKind, CauseSide};
 pub use network_cause::{
     CauseEvidence, CauseMetric, CauseSubject, Confidence, NetworkCause, OtherCause, SharedBy,
 };
+pub use network_event::{EventKind, EventRefusal, NetworkEvent};
 pub use network_verdict::{
     FirstCause, JudgedTraffic, NetworkVerdict, PastVerdict, UnknownReason, VerdictState,
 };

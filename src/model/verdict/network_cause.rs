@@ -95,6 +95,9 @@ pub struct NetworkCause {
     /// The limit, if there is one for all these packets.
     #[serde(default)]
     pub limit: Option<CauseLimit>,
+    /// Until then it is not alerted.
+    #[serde(default)]
+    pub silenced_until_ns: Option<u64>,
     pub shared: SharedBy,
     pub evidence: Vec<CauseEvidence>,
     pub instead_of: Vec<OtherCause>,

@@ -85,6 +85,12 @@ impl NetworkVerdict {
         Some((first.kind, first.subjects.clone()))
     }
 
+    /// True if it names causes, and all of them are silenced.
+    pub fn is_silenced(&self) -> bool {
+        let mut causes = self.causes.iter();
+        !self.causes.is_empty() && causes.all(|cause| cause.silenced_until_ns.is_some())
+    }
+
     /// The id of the first cause, or else of the first note.
     pub fn first_id(&self) -> &str {
         let first = self.causes.first().or(self.notes.first());
