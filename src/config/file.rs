@@ -105,7 +105,6 @@ settings!(
         "hostint collect --read reports.pcap",
     ]
 );
-
 settings!(
     TransitOptions,
     TransitSetup,
@@ -128,7 +127,6 @@ settings!(
         "hostint postcards --config /etc/hostint/hostint.toml",
     ]
 );
-
 settings!(
     TcpOptions,
     TcpConfig,
@@ -230,7 +228,13 @@ impl File {
             // A rule that only looks empty because its lines are wrong is not reported as empty.
             mistakes.retain(|one: &Mistake| one.message != EMPTY_RULE || wrong.is_empty());
         });
-        one_node::share(&mut file);
+        one_node::share([
+            &mut file.sink.options.node_id,
+            &mut file.source.options.node_id,
+            &mut file.transit.options.node_id,
+            &mut file.postcards.options.node_id,
+            &mut file.tcp.options.node_id,
+        ]);
         mistakes.append(&mut syntax);
         for mistake in &mut mistakes {
             mistake.file = Some(path.display().to_string());
@@ -358,7 +362,7 @@ impl File {
 
     /// Returns the mistakes of tables that give this host another node id than the first one of them does.
     pub fn check_one_node(&self) -> Vec<Mistake> {
-        one_node::check(self)
+        one_node::check(&self.path, &self.sink, &self.source, &self.transit)
     }
 
     /// Adds the mistakes within and between tables, and sorts all of them by line.

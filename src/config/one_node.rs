@@ -1,12 +1,21 @@
 //! A host has one node id, whatever roles the config file gives it.
 
-use super::file::File;
+use std::path::Path;
+
 use super::mistake::Mistake;
+use super::sink_options::SinkOptions;
+use super::source::SourceOptions;
+use super::table::SettingsTable;
 use super::table_name::{SINK, SOURCE, TRANSIT};
+use super::transit::TransitOptions;
 
 /// Returns the mistakes of tables that give this host another node id than the first one of them does.
-pub fn check(file: &File) -> Vec<Mistake> {
-    let (sink, source, transit) = (&file.sink, &file.source, &file.transit);
+pub fn check(
+    file: &Path,
+    sink: &SettingsTable<SinkOptions>,
+    source: &SettingsTable<SourceOptions>,
+    transit: &SettingsTable<TransitOptions>,
+) -> Vec<Mistake> {
     let nodes = [
         (SINK, sink.options.node_id, sink.entries.get("node-id")),
         (
@@ -32,7 +41,7 @@ pub fn check(file: &File) -> Vec<Mistake> {
         .filter_map(|(table, node, entry)| {
             let node = node.filter(|node| *node != known)?;
             Some(Mistake {
-                file: Some(file.path.display().to_string()),
+                file: Some(file.display().to_string()),
                 line: entry.map(|entry| entry.line),
                 table: Some(table.to_owned()),
                 key: Some("node-id".to_owned()),
@@ -47,14 +56,7 @@ pub fn check(file: &File) -> Vec<Mistake> {
 }
 
 /// Gives tables without a node id that of another one.
-pub fn share(file: &mut File) {
-    let nodes = [
-        &mut file.sink.options.node_id,
-        &mut file.source.options.node_id,
-        &mut file.transit.options.node_id,
-        &mut file.postcards.options.node_id,
-        &mut file.tcp.options.node_id,
-    ];
+pub fn share(nodes: [&mut Option<u32>; 5]) {
     let first = nodes.iter().find_map(|node| **node);
     for node in nodes {
         *node = node.or(first);
