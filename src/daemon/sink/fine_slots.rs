@@ -10,7 +10,7 @@ use crate::daemon::duty::Duty;
 /// The duty to do so. Each new flow is an event, for which the daemon wakes.
 #[derive(Default)]
 pub struct MakeFineSlots {
-    /// There are slots until so many flows have begun.
+    /// The number of begun flows for which there are slots.
     enough_until: u64,
 }
 

@@ -19,7 +19,7 @@ use crate::datapath::kernel::whole_reading::read_whole;
 use crate::model::FlowSlots;
 use crate::os::log;
 
-/// The slots of so many flows take their memory together.
+/// The number of flows whose slots take their memory together.
 pub const FINE_CHUNK: u32 = fine_slots_shape::FINE_CHUNK.0;
 
 /// The slots of all flows.
