@@ -30,7 +30,7 @@ use crate::datapath::kernel::hook_choice::{HookFacts, WhyHook};
 use crate::datapath::kernel::links::{
     Hook, Link, LinkState, RunningXdpMode, program_name, remove_link, xdp_mode, xdp_occupant,
 };
-use crate::datapath::kernel::load::{chosen_fd, load_object, pin_maps};
+use crate::datapath::kernel::load::{load_object, pin_maps};
 use crate::datapath::kernel::map_names::{
     DAEMON_COUNTERS, HOST_MAPS, SINK_FLOWS, SINK_GRANTS, SINK_MAPS, SINK_SETTINGS,
 };
@@ -97,11 +97,7 @@ impl Sink {
         }
         Ok(Self {
             programs: HookPrograms::of(&skel.progs, features, hooks)?,
-            sweep: chosen_fd(
-                features,
-                &skel.progs.sink_sweep,
-                &skel.progs.sink_sweep_locked,
-            )?,
+            sweep: sink_programs::sweep_fd(&skel.progs, features)?,
             host: SharedSettings::new(Map::of(&skel.maps.host_settings)?, features),
             settings: Map::of(&skel.maps.sink_settings)?,
             flows: Map::of(&skel.maps.sink_flows)?,

@@ -62,6 +62,14 @@ impl HookPrograms {
     }
 }
 
+/// The program that sweeps flows.
+pub(in crate::datapath) fn sweep_fd(
+    programs: &SinkProgs<'_>,
+    features: Features,
+) -> io::Result<OwnedFd> {
+    chosen_fd(features, &programs.sink_sweep, &programs.sink_sweep_locked)
+}
+
 fn fd_of(programs: &SinkProgs<'_>, features: Features, hook: SinkHook) -> io::Result<OwnedFd> {
     match hook {
         SinkHook::Xdp => chosen_fd(features, &programs.sink, &programs.sink_locked),
