@@ -58,7 +58,7 @@ impl Reach {
                 cut.is_now = true;
             }
         }
-        // Who sends nothing more, or reports nothing, cannot show it.
+        // Hosts that send nothing more, or report nothing, cannot show it.
         self.cut.retain(|pair, cut| {
             let ends = pair.ends();
             let is_known = ends.iter().all(|end| !left_out.contains(end));

@@ -6,6 +6,7 @@ use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 
+use super::compression::HttpBody;
 use super::event_entry::MOST_OF_A_SECOND;
 use super::responses::{HttpRefusal, Json};
 use super::state::Api;
@@ -29,7 +30,7 @@ pub(super) async fn post(
     };
     let answer = serde_json::to_vec(&event).unwrap_or_default();
     match (api.events.take)(Ok(event)) {
-        true => Ok((StatusCode::CREATED, Json(answer))),
+        true => Ok((StatusCode::CREATED, Json(HttpBody::plain(answer)))),
         false => {
             (api.events.take)(Err(EventRefusal::TooMany));
             let sentence = "the store does not keep up with events (try again later)";

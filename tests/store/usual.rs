@@ -128,8 +128,7 @@ fn slot(end_ns: u64, latency_ns: impl Fn(u32) -> i64) -> VerdictSlot {
         hosts: (1..=NODES)
             .map(|node| (NodeId(node), host.clone()))
             .collect::<BTreeMap<_, _>>(),
-        reports_lost: 0.0,
-        limits: Vec::new(),
+        ..VerdictSlot::default()
     }
 }
 

@@ -74,7 +74,7 @@ impl CauseSide {
 
 impl CauseKind {
     /// All kinds, with their names in JSON.
-    pub const EACH: [(Self, &'static str); 23] = [
+    pub const EACH: [(Self, &'static str); 24] = [
         (Self::HostIn, "host-in"),
         (Self::HostOut, "host-out"),
         (Self::HostDropsIn, "host-drops-in"),
