@@ -14,7 +14,7 @@ use super::incidents::{chosen, is_long, judge};
 use super::referee::{Judge, Slot};
 
 /// Without HOSTINT_LONG, this number of cases is judged, of networks with at most this number of hosts.
-const FEW: usize = 3;
+const FEW: usize = 2;
 const FEW_HOSTS: usize = 12;
 
 /// Takes nothing.
