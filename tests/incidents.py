@@ -410,7 +410,7 @@ CASES = [
     ("the interface of a host is down", link("h4", "e0"), ["gone h4"]),
     ("the MTU to one host falls to 1300", mtu(2), [QUIET]),
     ("the routes change: one way for all", one_way_only(), [QUIET]),
-    ("a surge of traffic to one host", surge(1, 4), [QUIET]),
+    ("a surge of traffic to one host", surge(1, 4), [QUIET, "coverage h1"]),
     ("nothing", nothing(), [QUIET]),
 ]
 
