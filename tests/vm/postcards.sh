@@ -26,7 +26,7 @@ ip netns exec pm sysctl -qw net.ipv4.ip_forward=1
 start() { # host name options: waits until it tells
 	ip netns exec "$1" "$hostint" postcards --json $3 >"$work/$2.out" 2>"$work/$2.err" &
 	daemon=$!
-	for _ in $(seq 1200); do grep -q "are told$" "$work/$2.err" && return; kill -0 $daemon 2>/dev/null || break; sleep 0.05; done
+	for _ in $(seq 1200); do grep -q "are reported$" "$work/$2.err" && return; kill -0 $daemon 2>/dev/null || break; sleep 0.05; done
 	fail "$2 does not start"
 }
 

@@ -81,7 +81,7 @@ role $tags "source, over-tcp-udp" "source attached" source --dev e0 --node-id 1 
 role $tags transit "transit hop attached" transit --dev e0 --node-id 1 --waits --collector 10.8.0.2
 "$hostint" transit detach 2>/dev/null || true
 is_nothing_left "detach"
-role $watches postcards "are told$" postcards --drops --hops --dev e0 --queue e0=trigger:1ms
+role $watches postcards "are reported$" postcards --drops --hops --dev e0 --queue e0=trigger:1ms
 role $watches tcp "connections are watched" tcp
 
 begun=$SECONDS code=0
