@@ -55,6 +55,15 @@ pub fn slot(number: u64, packets: Packets, limits: &[TrafficLimit]) -> VerdictSl
 }
 
 /// The last verdict after ten minutes of `before`, and two of `then`.
+/// A sentence, packets, limits; the state, and whether a limit is exceeded.
+type Case = (
+    &'static str,
+    Packets,
+    Vec<TrafficLimit>,
+    VerdictState,
+    Option<bool>,
+);
+
 fn judge(before: Packets, then: Packets, limits: &[TrafficLimit]) -> NetworkVerdict {
     let mut engine = VerdictEngine::default();
     let mut last = NetworkVerdict::default();
@@ -102,7 +111,7 @@ fn what_is_unusual_is_degraded_beyond_limits_alone() {
         ..one
     };
     // 20 of 1,000 packets are lost, or packets take 3 ms.
-    let cases: [(&str, Packets, Vec<TrafficLimit>, VerdictState, Option<bool>); 9] = [
+    let cases: [Case; 9] = [
         ("no limits", lossy, vec![], Degraded, None),
         (
             "beyond a limit of the class",
