@@ -10,8 +10,8 @@ use crate::model::{
     SharedBy, VERDICT_SLOT_NS, VerdictSlot,
 };
 
-/// Slots in which no packet is measured, from which on it is said. A restart may take one.
-const CUT_SLOTS: u32 = 2;
+/// Slots in which no packet is measured, from which on it is said. A restart may take two.
+const CUT_SLOTS: u32 = 3;
 /// One that was cut off for longer is not expected any more: half an hour.
 const LONG_CUT_SLOTS: u32 = 180;
 /// Pairs from which on a place explains them.

@@ -22,6 +22,7 @@ mod overload;
 mod path_history;
 mod paths;
 mod probes;
+mod reach;
 mod read_reports;
 mod reverse_names;
 mod stamps;

@@ -79,7 +79,7 @@ pub struct VerdictSlot {
     /// The cells with packets.
     pub cells: BTreeMap<CellId, CellGrowth>,
     pub hosts: BTreeMap<NodeId, HostInSlot>,
-    /// The pairs of hosts with packets to each other, that were measured before.
+    /// The pairs of hosts with many packets to each other, that were measured before.
     pub reach: BTreeMap<NodePair, PairReach>,
     /// The share of reports that were lost on the way to the collector, or by it.
     pub reports_lost: f64,
