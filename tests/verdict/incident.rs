@@ -45,6 +45,11 @@ impl Incident {
         if line.kind == "coverage" {
             host.reports_coverage = true;
         }
+        if line.kind.starts_with("cut") {
+            // Of one direction alone, a sink that was stopped would look the same.
+            (network.hosts.iter_mut()).for_each(|host| host.reports_coverage = true);
+        }
+        let host = &mut network.hosts[subject.host];
         if line.kind.starts_with("clock") || line.kind == "slew" {
             host.clock_error_ns = host.clock_error_ns.min(10_000);
             host.clock_known = true;
