@@ -71,8 +71,11 @@ impl Reach {
         let cut = self.cut.iter().filter(|(_, cut)| cut.slots >= CUT_SLOTS);
         let mut left: BTreeMap<NodePair, Cut> = cut.map(|(pair, cut)| (*pair, *cut)).collect();
         let mut causes = Vec::new();
+        if left.is_empty() {
+            return causes;
+        }
         if self.reached.is_empty() && left.len() > FEW_PAIRS {
-            return vec![self.cause(Vec::new(), &left, left.len(), slot)];
+            return vec![cause(Vec::new(), &left, slot)];
         }
         for subject in labels_of(slot) {
             let crossing = |pair: &NodePair| {
@@ -83,7 +86,7 @@ impl Reach {
                 |pair: &&NodePair| pair.ends().iter().all(|end| is_in(slot, *end, &subject));
             let is_whole = !self.reached.iter().any(crossing);
             if is_whole && self.reached.iter().any(|pair| inside(&pair)) {
-                self.take(
+                take(
                     &mut left,
                     vec![subject.clone()],
                     crossing,
@@ -97,64 +100,61 @@ impl Reach {
             let has = |pair: &NodePair| pair.other(host).is_some();
             if !self.reached.iter().any(has) {
                 let subject = vec![CauseSubject::Node(host)];
-                self.take(&mut left, subject, has, slot, &mut causes);
+                take(&mut left, subject, has, slot, &mut causes);
             }
         }
         for (pair, cut) in left.iter().take(MOST_NAMED) {
             let subjects = pair.ends().map(CauseSubject::Node).to_vec();
             let alone = [(*pair, *cut)].into();
-            causes.push(self.cause(subjects, &alone, 1, slot));
+            causes.push(cause(subjects, &alone, slot));
         }
         causes
     }
+}
 
-    /// Takes the pairs that a place explains, if they are several.
-    fn take(
-        &self,
-        left: &mut BTreeMap<NodePair, Cut>,
-        subjects: Vec<CauseSubject>,
-        is_there: impl Fn(&NodePair) -> bool,
-        slot: &VerdictSlot,
-        causes: &mut Vec<NetworkCause>,
-    ) {
-        let there: BTreeMap<NodePair, Cut> = left
-            .iter()
-            .filter(|(pair, _)| is_there(pair))
-            .map(|(pair, cut)| (*pair, *cut))
-            .collect();
-        if there.len() >= FEW_PAIRS {
-            left.retain(|pair, _| !there.contains_key(pair));
-            causes.push(self.cause(subjects, &there, there.len(), slot));
-        }
+/// Takes the pairs that a place explains, if they are several.
+fn take(
+    left: &mut BTreeMap<NodePair, Cut>,
+    subjects: Vec<CauseSubject>,
+    is_there: impl Fn(&NodePair) -> bool,
+    slot: &VerdictSlot,
+    causes: &mut Vec<NetworkCause>,
+) {
+    let there: BTreeMap<NodePair, Cut> = left
+        .iter()
+        .filter(|(pair, _)| is_there(pair))
+        .map(|(pair, cut)| (*pair, *cut))
+        .collect();
+    if there.len() >= FEW_PAIRS {
+        left.retain(|pair, _| !there.contains_key(pair));
+        causes.push(cause(subjects, &there, slot));
     }
+}
 
-    fn cause(
-        &self,
-        subjects: Vec<CauseSubject>,
-        pairs: &BTreeMap<NodePair, Cut>,
-        all: usize,
-        slot: &VerdictSlot,
-    ) -> NetworkCause {
-        let slots = pairs.values().map(|cut| cut.slots).max().unwrap_or(0);
-        let mut cause = empty_cause(CauseKind::Unreached, subjects);
-        // What was tagged is reported in the slot after it.
-        cause.since_ns = slot
-            .end_ns
-            .saturating_sub(u64::from(slots + 1) * VERDICT_SLOT_NS);
-        // A sink that was stopped looks the same to one that only sends.
-        if !pairs.values().any(|cut| cut.both_ways) {
-            cause.side = CauseSide::Measurement;
-        }
-        cause.shared = SharedBy {
-            bad: pairs.len() as u64,
-            all: all as u64,
-            ..SharedBy::default()
-        };
-        let says = "pairs of hosts that send to each other, and get no answer";
-        cause.evidence = vec![CauseEvidence::new("now", Some(pairs.len() as f64), says)];
-        cause.confidence = Confidence::Likely;
-        cause
+fn cause(
+    subjects: Vec<CauseSubject>,
+    pairs: &BTreeMap<NodePair, Cut>,
+    slot: &VerdictSlot,
+) -> NetworkCause {
+    let slots = pairs.values().map(|cut| cut.slots).max().unwrap_or(0);
+    let mut cause = empty_cause(CauseKind::Unreached, subjects);
+    // What was tagged is reported in the slot after it.
+    cause.since_ns = slot
+        .end_ns
+        .saturating_sub(u64::from(slots + 1) * VERDICT_SLOT_NS);
+    // A sink that was stopped looks the same to one that only sends.
+    if !pairs.values().any(|cut| cut.both_ways) {
+        cause.side = CauseSide::Measurement;
     }
+    cause.shared = SharedBy {
+        bad: pairs.len() as u64,
+        all: pairs.len() as u64,
+        ..SharedBy::default()
+    };
+    let says = "pairs of hosts that send to each other, and get no answer";
+    cause.evidence = vec![CauseEvidence::new("now", Some(pairs.len() as f64), says)];
+    cause.confidence = Confidence::Likely;
+    cause
 }
 
 fn is_in(slot: &VerdictSlot, node: NodeId, subject: &CauseSubject) -> bool {
