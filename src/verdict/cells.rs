@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::likelihood::{Border, PacketSums};
-use super::past::{KnownPast, NodePair, hour_of};
+use super::past::{KnownPast, SourceToSink, hour_of};
 use super::place::{Labels, labels_of, places_of};
 use super::places::FaultPlaces;
 use super::recent::{CellInSlot, PastSlot, Recent};
@@ -48,7 +48,7 @@ pub struct Cells {
     pool: f64,
     slots: u64,
     /// The number of cells of each pair.
-    of_pair: HashMap<NodePair, u32>,
+    of_pair: HashMap<SourceToSink, u32>,
     past: KnownPast,
     /// The hour whose usual is in use, and the version of what is known of it.
     hour_ns: u64,

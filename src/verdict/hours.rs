@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::past::{DAYS, HourUsual, KnownPast, LastHours, NodePair, hour_of};
+use super::past::{DAYS, HourUsual, KnownPast, LastHours, SourceToSink, hour_of};
 use super::usual::{LEAST_PACKETS, greatest_usual, without_clocks};
 use crate::model::{
     HOUR_NS, LatencyHistogram, NetworkEvent, NodeNames, PairHour, Span, UsualFigures, UsualOrigin,
@@ -36,8 +36,8 @@ pub struct PastQuestion {
     /// What was accepted as usual: what pairs were before that does not count.
     accepted: Vec<NetworkEvent>,
     names: NodeNames,
-    days: HashMap<NodePair, Vec<DayFigures>>,
-    last: HashMap<NodePair, LastHours>,
+    days: HashMap<SourceToSink, Vec<DayFigures>>,
+    last: HashMap<SourceToSink, LastHours>,
 }
 
 impl PastQuestion {

@@ -8,7 +8,7 @@ use crate::model::{HOUR_NS, LatencyHistogram, NodeId, UsualFigures};
 pub const DAYS: u64 = 7;
 
 /// A pair of nodes, source and sink.
-pub type NodePair = (NodeId, NodeId);
+pub type SourceToSink = (NodeId, NodeId);
 
 /// What is usual for a pair at an hour of the day.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,8 +39,8 @@ pub struct LastHours {
 #[derive(Debug, Default)]
 pub struct KnownPast {
     /// The begins of hours, and what is usual then.
-    pub hours: Vec<(u64, HashMap<NodePair, HourUsual>)>,
-    pub last: HashMap<NodePair, LastHours>,
+    pub hours: Vec<(u64, HashMap<SourceToSink, HourUsual>)>,
+    pub last: HashMap<SourceToSink, LastHours>,
 }
 
 /// The begin of the hour of a time.
