@@ -15,6 +15,18 @@ use super::watch::WatchOptions;
 /// The number of rules that a source has room for.
 pub const MAX_RULES: usize = 16_384;
 
+/// What is missing has the place of its table.
+fn placed(mistake: Mistake, table: &str, line: usize) -> Mistake {
+    match mistake.line {
+        Some(_) => mistake,
+        None => Mistake {
+            line: Some(line),
+            table: Some(table.to_owned()),
+            ..mistake
+        },
+    }
+}
+
 impl File {
     pub(super) fn take_rules(
         &mut self,
@@ -99,13 +111,8 @@ impl File {
                     }
                 }
                 Err(faults) => {
-                    let mut found = table.locate(None, |_| None, faults);
-                    // What is missing has the place of its table.
-                    for mistake in found.iter_mut().filter(|it| it.line.is_none()) {
-                        mistake.line = Some(line);
-                        mistake.table = Some(QUEUE.to_owned());
-                    }
-                    mistakes.extend(found);
+                    let found = table.locate(None, |_| None, faults);
+                    mistakes.extend(found.into_iter().map(|one| placed(one, QUEUE, line)));
                 }
             }
         }
@@ -137,13 +144,8 @@ impl File {
             match table.options.clone().check() {
                 Ok(limit) => self.limits.push(limit),
                 Err(faults) => {
-                    let mut found = table.locate(None, |_| None, faults);
-                    // What is missing has the place of its table.
-                    for mistake in found.iter_mut().filter(|it| it.line.is_none()) {
-                        mistake.line = Some(line);
-                        mistake.table = Some(LIMITS.to_owned());
-                    }
-                    mistakes.extend(found);
+                    let found = table.locate(None, |_| None, faults);
+                    mistakes.extend(found.into_iter().map(|one| placed(one, LIMITS, line)));
                 }
             }
         }
