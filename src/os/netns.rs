@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 use nix::errno::Errno;
@@ -63,19 +63,26 @@ pub fn inode() -> io::Result<u32> {
     u32::try_from(ino).map_err(io::Error::other)
 }
 
+fn boot_id() -> io::Result<&'static str> {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    if let Some(known) = BOOT.get() {
+        return Ok(known);
+    }
+    let read = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(BOOT.get_or_init(|| read.trim().to_owned()))
+}
+
 /// Returns a number that tells this host, a network namespace, from all others until the machine reboots.
 pub fn instance() -> io::Result<u64> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     let mut hasher = DefaultHasher::new();
-    (boot.trim(), id()?).hash(&mut hasher);
+    (boot_id()?, id()?).hash(&mut hasher);
     Ok(hasher.finish())
 }
 
 /// Returns a number that hosts have in common whose raw clocks are one: both halves of the kernel's boot id and the time
 /// namespace, which shifts raw clocks, by exclusive or.
 pub fn kernel() -> io::Result<u64> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
-    let digits: String = boot.trim().split('-').collect();
+    let digits: String = boot_id()?.split('-').collect();
     let boot = u128::from_str_radix(&digits, 16).map_err(io::Error::other)?;
     // Linux 5.6.
     let time = std::fs::metadata("/proc/self/ns/time").map_or(0, |found| found.ino());

@@ -37,6 +37,7 @@ mod root {
     mod gro;
     mod guard;
     mod guest;
+    mod held_maps;
     mod here;
     mod hooks;
     mod hop_interfaces;

@@ -223,7 +223,7 @@ fn turn(
         .with(MakeFineSlots::default())
         .with(WalkSinkFlows::new())
         .with(SendSummaries::default())
-        .with(SendPaths::new(daemon.sink.paths()?))
+        .with(SendPaths::new(daemon.sink.paths()))
         .with(WalkSourceFlows::new())
         .with(ReopenReportLog)
         .with(LookForLinks)

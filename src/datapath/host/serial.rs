@@ -13,8 +13,8 @@ impl Serial {
         Self(map)
     }
 
-    pub(in crate::datapath) fn share(&self) -> io::Result<Self> {
-        self.0.share().map(Self)
+    pub(in crate::datapath) fn share(&self) -> Self {
+        Self(self.0.share())
     }
 
     pub(in crate::datapath) fn fd(&self) -> BorrowedFd<'_> {

@@ -1,15 +1,15 @@
 //! Kernel maps with typed keys and values.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::Path;
+use std::sync::Arc;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, MapType, libbpf_sys};
 
 use super::batches::{self, Batches};
+use super::held_maps;
 use crate::datapath::abi::{Abi, bytes_of, read_from};
 use crate::os::{clock, log};
 
@@ -18,20 +18,8 @@ const BATCH: usize = 1024;
 
 /// A kernel map from `K` to `V`.
 pub struct Map<K, V> {
-    handle: MapHandle,
+    handle: Arc<MapHandle>,
     types: PhantomData<(K, V)>,
-}
-
-/// Logs that a map is opened. A daemon opens the same maps again and again, so each is logged once.
-fn log_first_opening(path: &Path) {
-    static OPENED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    if log::is_debugging()
-        && OPENED
-            .lock()
-            .is_ok_and(|mut opened| opened.insert(path.to_owned()))
-    {
-        log::debug(|| format!("opened the map {}", path.display()));
-    }
 }
 
 fn io_error(err: libbpf_rs::Error) -> io::Error {
@@ -54,6 +42,10 @@ impl<K: Abi, V: Abi> Map<K, V> {
     /// # Errors
     /// Key or value have another size: another version made the map.
     pub fn new(handle: MapHandle) -> io::Result<Self> {
+        Self::held(Arc::new(handle))
+    }
+
+    fn held(handle: Arc<MapHandle>) -> io::Result<Self> {
         if handle.key_size() as usize != size_of::<K>()
             || handle.value_size() as usize != size_of::<V>()
         {
@@ -78,12 +70,8 @@ impl<K: Abi, V: Abi> Map<K, V> {
 
     /// Opens the map pinned at a path. Returns `None` if there is none.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        if !path.exists() {
-            return Ok(None);
-        }
-        let handle = MapHandle::from_pinned_path(path).map_err(io_error)?;
-        log_first_opening(path);
-        Self::new(handle).map(Some)
+        let handle = held_maps::open(path).map_err(io_error)?;
+        handle.map(Self::held).transpose()
     }
 
     /// Opens the map pinned at a path. If there is none, makes one that no program uses, under the path's last name.
@@ -256,9 +244,17 @@ impl<K: Abi, V: Abi> Map<K, V> {
         self.sweep(|key, _| fits(key))
     }
 
+    /// True if both are handles of one map that was opened once.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.handle, &other.handle)
+    }
+
     /// Returns a second handle of the same map.
-    pub fn share(&self) -> io::Result<Self> {
-        Self::new(MapHandle::try_from(&self.handle).map_err(io_error)?)
+    pub fn share(&self) -> Self {
+        Self {
+            handle: Arc::clone(&self.handle),
+            types: PhantomData,
+        }
     }
 }
 

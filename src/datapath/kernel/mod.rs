@@ -3,6 +3,7 @@
 pub(super) mod batches;
 pub mod clsact;
 pub mod handover;
+mod held_maps;
 pub mod hook_choice;
 pub mod hooks;
 pub(super) mod iterator;

@@ -205,8 +205,8 @@ impl Leases {
     }
 
     /// Returns second handles of the same maps.
-    pub(in crate::datapath) fn share(&self) -> io::Result<Self> {
-        Ok(Self::of(self.table.share()?, self.serial.share()?))
+    pub(in crate::datapath) fn share(&self) -> Self {
+        Self::of(self.table.share(), self.serial.share())
     }
 
     pub(in crate::datapath) fn fd(&self) -> BorrowedFd<'_> {
@@ -217,9 +217,9 @@ impl Leases {
         self.serial.fd()
     }
 
-    /// Returns the map's id in the kernel.
-    pub fn id(&self) -> io::Result<u32> {
-        self.table.id()
+    /// True if both are handles of one map that was opened once.
+    pub(in crate::datapath) fn is_same(&self, other: &Self) -> bool {
+        self.table.is_same(&other.table)
     }
 
     /// The pairs whose destination reads and echoes TCP option 114, as their leases say.

@@ -18,7 +18,6 @@ use crate::model::{AddressPair, Lease, LeaseCounts};
 pub struct Renewal {
     program: OwnedFd,
     leases: Leases,
-    map_id: u32,
 }
 
 impl Renewal {
@@ -34,14 +33,13 @@ impl Renewal {
         let skel = load_object(open)?;
         Ok(Self {
             program: program_fd(&skel.progs.renew_leases)?,
-            leases: leases.share()?,
-            map_id: leases.id()?,
+            leases: leases.share(),
         })
     }
 
     /// True if the program was loaded onto this map.
-    pub fn is_for(&self, leases: &Leases) -> io::Result<bool> {
-        Ok(leases.id()? == self.map_id)
+    pub fn is_for(&self, leases: &Leases) -> bool {
+        self.leases.is_same(leases)
     }
 
     /// Leases that were removed meanwhile stay removed. Returns how many were renewed.

@@ -118,11 +118,8 @@ impl Sink {
     }
 
     /// The times of all packets over transit hops.
-    pub fn paths(&self) -> io::Result<PathTables> {
-        Ok(PathTables::of(
-            self.paths.share()?,
-            self.path_times.share()?,
-        ))
+    pub fn paths(&self) -> PathTables {
+        PathTables::of(self.paths.share(), self.path_times.share())
     }
 
     /// Gives the programs these settings, attached ones included.

@@ -50,13 +50,13 @@ impl Sweeper {
         Ok(Self {
             program: sink.sweep.try_clone()?,
             ends_loss_periods: true,
-            flows: sink.flows.share()?,
+            flows: sink.flows.share(),
             slots: sink.fine.share()?,
             returns: FineReturns::look_for_lost(&sink.fine, &sink.flows, Instant::now())?,
             loss_timeout,
             idle_ns: u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX),
             due: VecDeque::new(),
-            walker: Walker::over(&sink.flows)?,
+            walker: Walker::over(&sink.flows),
             begins: true,
             summaries: Summaries::new(clock::realtime_ns()),
             seen: 0,
@@ -331,7 +331,7 @@ impl SourceSweeper {
         let (_, flows, walker) = match &mut self.table {
             Some(table) if table.0 == id => table,
             table => {
-                let walker = Walker::over(&flows)?;
+                let walker = Walker::over(&flows);
                 table.insert((id, flows, walker))
             }
         };

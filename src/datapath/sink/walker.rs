@@ -92,11 +92,11 @@ pub fn is_idle(last_ns: u64, now_ns: u64, timeout_ns: u64) -> bool {
 
 impl<V: Abi> Walker<V> {
     /// A walk that begins at the table's beginning.
-    pub fn over(flows: &Map<flow_key, V>) -> io::Result<Self> {
-        Ok(Self {
-            flows: flows.share()?,
+    pub fn over(flows: &Map<flow_key, V>) -> Self {
+        Self {
+            flows: flows.share(),
             batches: Batches::of(SLICE),
-        })
+        }
     }
 
     /// Goes on where the last slice ended, or begins at the table's beginning. Returns how many flows it visited, and
