@@ -309,6 +309,10 @@ impl Connections {
         self.known.len()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// The connections with most retransmissions, and of those with as many, those that sent most.
     pub fn top(&self, most: usize) -> Vec<TcpReport> {
         let mut all: Vec<&FollowedConnection> = self.known.values().collect();

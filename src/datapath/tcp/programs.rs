@@ -230,6 +230,14 @@ impl TcpPrograms {
         })
     }
 
+    /// The connections that began so far; `None` if the kernel does not say that one begins.
+    pub fn begun(&self) -> io::Result<Option<u64>> {
+        if self.found.refused.contains(KernelPart::Endings) {
+            return Ok(None);
+        }
+        packets(&self.counters, tcp_counter::COUNT_TCP_BEGUN.0).map(Some)
+    }
+
     pub fn counts(&self) -> io::Result<TcpCounts> {
         use tcp_counter as C;
         let count = |index: C| packets(&self.counters, index.0);
