@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::troubles::Troubles;
+use crate::os::tick::{self, TICK};
 use crate::os::wait::Wait;
 
 /// The period of a duty that looks itself whether anything is due, and says for what it waits: each turn of the loop.
@@ -38,7 +39,7 @@ pub trait Duty<D> {
 
 struct ListedDuty<D> {
     duty: Box<dyn Duty<D>>,
-    /// When it had its last turn.
+    /// When it had its last turn, or the tick before.
     last: Option<Instant>,
     /// When its last turn failed, if it did.
     failed: Option<Instant>,
@@ -77,7 +78,10 @@ impl<D> Duties<D> {
             if last.is_some_and(|last| now < last + period) {
                 continue;
             }
-            *last = Some(now);
+            *last = Some(match period >= TICK {
+                true => tick::before(now),
+                false => now,
+            });
             let result = duty.turn(daemon, now);
             *failed = result.is_err().then_some(now);
             self.troubles.note(duty.task(), result);

@@ -8,10 +8,12 @@ use anyhow::Result;
 use super::duty::Duty;
 use super::health::Health;
 use crate::os::notify::Notify;
-use crate::os::wait::Wait;
+use crate::os::{tick, wait::Wait};
 
-/// The period of the line in words.
-const LINE: Duration = Duration::from_secs(1);
+/// The period of looking for what the daemon lacks.
+const LOOK: Duration = Duration::from_secs(1);
+/// The period of the line in words, which costs as much as all else that an idle daemon does.
+const LINE: Duration = Duration::from_secs(4);
 
 /// The ways to say it.
 pub struct Signs {
@@ -42,6 +44,7 @@ pub trait ShowsSigns {
 /// The duty to give these signs.
 #[derive(Default)]
 pub struct GiveSigns {
+    next_look: Option<Instant>,
     next_line: Option<Instant>,
     /// When the service manager expects the next sign of life.
     next_sign: Option<Instant>,
@@ -53,7 +56,7 @@ impl<D: ShowsSigns> Duty<D> for GiveSigns {
     }
 
     fn wakes<'a>(&'a self, _daemon: &'a D, wait: &mut Wait<'a>) {
-        let next = self.next_line.into_iter().chain(self.next_sign);
+        let next = self.next_look.into_iter().chain(self.next_sign);
         next.for_each(|next| wait.until(next));
     }
 
@@ -61,14 +64,15 @@ impl<D: ShowsSigns> Duty<D> for GiveSigns {
         let signs = daemon.signs();
         self.next_sign = signs.notify.alive();
         signs.health.is_alive();
-        if self.next_line.is_some_and(|next| now < next) {
+        if self.next_look.is_some_and(|next| now < next) {
             return Ok(());
         }
-        self.next_line = Some(now + LINE);
+        self.next_look = Some(tick::before(now) + LOOK);
         let lacking = daemon.lacking();
         daemon.signs().notify.lacks(&lacking);
         daemon.signs().health.lacks(lacking);
-        if daemon.signs().notify.listens() {
+        if daemon.signs().notify.listens() && self.next_line.is_none_or(|next| now >= next) {
+            self.next_line = Some(tick::before(now) + LINE);
             let line = daemon.state_line()?;
             daemon.signs().notify.status(line);
         }

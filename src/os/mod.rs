@@ -37,5 +37,6 @@ pub mod screen_signals;
 pub mod signals;
 pub mod stray_packets;
 pub mod tcp_sockets;
+pub mod tick;
 pub mod udp_ports;
 pub mod wait;

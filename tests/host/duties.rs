@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use hostint::daemon::duty::{Duties, Duty, EACH_TURN, RETRY};
+use hostint::os::tick;
 use hostint::os::wait::{self, Wait};
 
 /// The turns that duties had: the name, and the time since the beginning in ms.
@@ -52,12 +53,12 @@ struct Case {
     name: &'static str,
     /// Name, period in ms, whether it fails.
     duties: &'static [(&'static str, u64, bool)],
-    /// The times at which the loop turns, in ms.
+    /// The times at which the loop turns, in ms after a tick.
     turns: &'static [u64],
     expected: &'static [(&'static str, u128)],
 }
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 6] = [
     Case {
         name: "a duty without a period has a turn each time",
         duties: &[("a", 0, false)],
@@ -75,6 +76,12 @@ const CASES: [Case; 5] = [
         duties: &[("a", 1000, false)],
         turns: &[0, 3500, 4000, 4500],
         expected: &[("a", 0), ("a", 3500), ("a", 4500)],
+    },
+    Case {
+        name: "long periods end at ticks, so that several duties share a turn of the loop",
+        duties: &[("a", 1000, false), ("b", 400, false)],
+        turns: &[50, 400, 450, 1000],
+        expected: &[("a", 50), ("b", 50), ("b", 400), ("a", 1000), ("b", 1000)],
     },
     Case {
         name: "duties have their turns in the order in which they were added",
@@ -102,7 +109,7 @@ const CASES: [Case; 5] = [
 #[test]
 fn duties_have_their_turns() {
     for case in CASES {
-        let begin = Instant::now();
+        let begin = tick::before(Instant::now());
         let (mut journal, mut duties) = (Journal::default(), Duties::default());
         for (name, period, fails) in case.duties {
             duties = duties.with(Noted {

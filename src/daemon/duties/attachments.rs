@@ -22,10 +22,10 @@ use crate::host::source::rules::follow_interfaces;
 use crate::os::log::{self, Event, Level};
 use crate::os::netdev;
 use crate::os::netlink_events::Changes;
-use crate::os::wait::Wait;
+use crate::os::{tick, wait::Wait};
 
 /// The kernel tells of interfaces, but not of programs that are taken off.
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(600);
 
 /// The duty to look after attached programs, and after the names on the watchlist, which change like interfaces do.
 pub struct LookAfterAttachments {
@@ -73,7 +73,7 @@ impl LookAfterAttachments {
         if !changed && now < self.next_look {
             return Ok(());
         }
-        self.next_look = now + LOOK;
+        self.next_look = tick::before(now) + LOOK;
         // While a command attaches or detaches, what is seen says nothing.
         let Some(_changing) = pins.try_change()? else {
             return Ok(());

@@ -8,7 +8,7 @@ use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::datapath::host::shared_settings::ReportedByDaemon;
 use crate::model::ClockSteering;
-use crate::os::wait::Wait;
+use crate::os::{tick, wait::Wait};
 
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -32,7 +32,7 @@ impl<D: OnHost> Duty<D> for FollowClock {
         if self.due.is_some_and(|due| now < due) && !daemon.side_mut().clock_is_set() {
             return Ok(());
         }
-        self.due = Some(now + PERIOD);
+        self.due = Some(tick::before(now) + PERIOD);
         let discipline = daemon.note_clock()?;
         let reported = ReportedByDaemon {
             steering: ClockSteering::of_ppb(daemon.side().own_clock.most_steered_ppb()),

@@ -11,7 +11,7 @@ use crate::daemon::on_host::OnHost;
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::datapath::sink::minima::MinimaNews;
 use crate::model::{ClockEvidence, ClockReading, QuickPacket};
-use crate::os::{clock, netns, wait::Wait};
+use crate::os::{clock, netns, tick, wait::Wait};
 use crate::report::ClockNews;
 
 /// Readings that are reported: a datagram may be lost, and readings of two that follow each other have to meet.
@@ -31,11 +31,10 @@ pub struct SendClocks {
 
 impl SendClocks {
     fn due<D: OnHost>(&self, daemon: &D) -> Option<Instant> {
-        let period = match daemon.side().is_set_unreported {
-            true => LEAST_PERIOD,
-            false => PERIOD,
-        };
-        self.sent.map(|sent| sent + period)
+        self.sent.map(|sent| match daemon.side().is_set_unreported {
+            true => sent + LEAST_PERIOD,
+            false => tick::before(sent) + PERIOD,
+        })
     }
 }
 

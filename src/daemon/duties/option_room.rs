@@ -12,7 +12,7 @@ use crate::datapath::tcp::option_room::OptionRoom;
 use crate::model::AddressPair;
 use crate::os::cgroup;
 
-const PERIOD: Duration = Duration::from_millis(500);
+const PERIOD: Duration = Duration::from_millis(600);
 
 /// The duty to make room while a source wants some.
 #[derive(Default)]

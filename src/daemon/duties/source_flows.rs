@@ -9,7 +9,7 @@ use crate::daemon::on_host::OnHost;
 use crate::datapath::host::daemon_counters::DaemonCount;
 use crate::datapath::sink::sweeper::{SourceSweeper, rest_after};
 use crate::datapath::source::source_links;
-use crate::os::{clock, wait::Wait};
+use crate::os::{clock, tick, wait::Wait};
 
 /// The time from the end of one pass over a flow table to the next.
 pub const PASS: Duration = Duration::from_secs(1);
@@ -49,7 +49,7 @@ impl<D: OnHost> Duty<D> for WalkSourceFlows {
             .sweeper
             .step(daemon.pins(), clock::realtime_ns(), idle_ns)?;
         if step.end {
-            self.due = now + PASS;
+            self.due = tick::before(now) + PASS;
         }
         let took_ns = clock::thread_cpu_ns() - cpu_ns;
         let side = daemon.side_mut();

@@ -29,13 +29,13 @@ use crate::lease::{
     AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging, Tagging,
 };
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState};
-use crate::os::{clock, icmp, log, wait::Wait};
+use crate::os::{clock, icmp, log, tick, wait::Wait};
 use crate::wire::lease::MAGIC;
 
 /// The rest behind a round that found something, or leaves something to send: what follows is not worth a round each.
 const ROUND_NS: u64 = 5_000_000;
 /// The time between two scans of the kernel's list of leases for new ones; more if a scan takes long.
-const SCAN_NS: u64 = 100_000_000;
+const SCAN_NS: u64 = 200_000_000;
 /// The longest time that a new pair waits for a scan.
 const LONGEST_SCAN_NS: u64 = 1_000_000_000;
 /// Until then, scanning takes at most this fraction of the time.
@@ -163,7 +163,8 @@ impl LeaseKeeping {
         if now_ns >= self.next_scan_ns {
             scanned = self.scan(pins, now_ns);
             let took_ns = clock::monotonic_ns() - now_ns;
-            self.next_scan_ns = now_ns + (took_ns * SCAN_SHARE).clamp(SCAN_NS, LONGEST_SCAN_NS);
+            let pause_ns = (took_ns * SCAN_SHARE).clamp(SCAN_NS, LONGEST_SCAN_NS);
+            self.next_scan_ns = tick::before_ns(now_ns) + pause_ns;
         }
         self.take_answers(pins)?;
         self.ask();
@@ -177,7 +178,7 @@ impl LeaseKeeping {
     /// Loads the program that renews leases, unless it is there for this table.
     fn load_renewal(&mut self, table: &Leases) -> Result<()> {
         if let Some(renewal) = &self.renewal
-            && renewal.is_for(table)?
+            && renewal.is_for(table)
         {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use crate::daemon::duty::Duty;
 use crate::datapath::host::daemon_counters::DaemonCount;
 use crate::datapath::lease::grants;
 use crate::datapath::sink::sweeper::rest_after;
-use crate::os::{clock, wait::Wait};
+use crate::os::{clock, tick, wait::Wait};
 
 /// The duty to end loss periods in time.
 pub struct EndLossPeriods;
@@ -66,7 +66,7 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
         if step.end {
             grants::expire(&daemon.sink.grants, &daemon.sink.grants_serial)?;
             counts.add(DaemonCount::Sweeps, 1);
-            self.due = now + PASS;
+            self.due = tick::before(now) + PASS;
         }
         let took_ns = clock::thread_cpu_ns() - cpu_ns;
         counts.add(DaemonCount::SweepCpuNs, took_ns);

@@ -16,7 +16,7 @@ use crate::host::transit::repair;
 use crate::os::log::{self, Event, Level};
 use crate::os::netdev;
 
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(600);
 const ROLE: &str = "transit";
 
 /// The duty to do so.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use hostint::datapath::abi::{flow_key, sink_flow};
 use hostint::datapath::kernel::map_names::SINK_FLOWS;
-use hostint_testing::netns::{Daemon, Host, Lab, pins_below};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that, pins_below};
 use hostint_testing::own_pins::OwnPins;
 use libbpf_rs::{MapCore, MapHandle, MapType, libbpf_sys};
 
@@ -15,6 +16,9 @@ use super::agent::{ConfigFile, processes};
 /// The most bytes of kernel memory that the roles of a host take at the start.
 const MOST_OF_BOTH: u64 = 15_000_000;
 const MOST_OF_ALL: u64 = 25_000_000;
+/// An idle host wakes less often than so many times in this span.
+const MOST_WAKES: u64 = 60;
+const IDLE_SPAN: Duration = Duration::from_millis(2500);
 
 fn flags_of(path: &Path) -> u32 {
     let map = MapHandle::from_pinned_path(path).unwrap();
@@ -104,6 +108,29 @@ fn kernel_bytes(host: &Host, agent: &Daemon) -> BTreeMap<u64, u64> {
     bytes
 }
 
+/// How often the processes of an agent have waited.
+fn waits(agent: &Daemon) -> u64 {
+    let of_process = |(_, pid): (String, i32)| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.unwrap().trim().parse::<u64>().unwrap()
+    };
+    processes(agent).into_iter().map(of_process).sum()
+}
+
+/// What a process waits for besides its loop, such as a lock of the kernel, counts too.
+fn assert_sleeps_mostly(agent: &Daemon) {
+    let (begin, before) = (Instant::now(), waits(agent));
+    await_that("the host wakes", || waits(agent) >= before + MOST_WAKES);
+    let took = begin.elapsed();
+    assert!(
+        took >= IDLE_SPAN,
+        "{MOST_WAKES} wake-ups of an idle host came within {took:?}"
+    );
+}
+
 #[test]
 fn a_host_takes_little_memory_before_it_has_flows() {
     let lab = Lab::new();
@@ -125,6 +152,7 @@ fn a_host_takes_little_memory_before_it_has_flows() {
     ] {
         let file = ConfigFile::new(&lab.b, &tables);
         let agent = lab.b.start(&format!("run --config {}", file.shown()), said);
+        assert_sleeps_mostly(&agent);
         let bytes = kernel_bytes(&lab.b, &agent);
         let all: u64 = bytes.values().sum();
         assert!(all > 5_000_000, "{roles}: the tables were found: {all}");
