@@ -15,7 +15,7 @@ use nix::sys::socket::{
 };
 
 use super::icmp::{HEADER_LEN, V4, V6, attach_filter, checksum, jump, statement};
-use super::wait::Wait;
+use super::wait::{self, Wait};
 
 const IP4_LEN: usize = 20;
 const LONGEST: usize = 512;
@@ -121,6 +121,9 @@ type Addresses = Option<(IpAddr, IpAddr)>;
 
 /// Returns the length of the next packet, and its addresses if it came over IPv6.
 fn receive_one(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<Option<(usize, Addresses)>> {
+    if wait::is_quiet(socket) {
+        return Ok(None);
+    }
     let mut parts = [IoSliceMut::new(buffer)];
     let mut control = cmsg_space!(libc::in6_pktinfo);
     let received = match recvmsg::<SockaddrStorage>(

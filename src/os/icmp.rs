@@ -12,7 +12,7 @@ use nix::sys::socket::{
 };
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 
-use super::wait::Wait;
+use super::wait::{self, Wait};
 
 pub(super) const HEADER_LEN: usize = 8;
 const LONGEST: usize = 2048;
@@ -129,6 +129,9 @@ fn receive_one(
     buffer: &mut [u8],
     control: &mut [u8],
 ) -> io::Result<Option<(usize, u64)>> {
+    if wait::is_quiet(socket) {
+        return Ok(None);
+    }
     let mut parts = [IoSliceMut::new(buffer)];
     let received = match recvmsg::<SockaddrStorage>(
         socket.as_raw_fd(),

@@ -10,6 +10,8 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket,
 };
 
+use super::wait;
+
 /// Messages are padded to a multiple of this.
 const ALIGNED: usize = 4;
 
@@ -44,6 +46,9 @@ impl Notices {
 
     /// Hands over all notices since the last call, each as far as `buffer` holds it.
     pub fn take(&self, buffer: &mut [u8], mut take: impl FnMut(Notice<'_>)) -> io::Result<()> {
+        if wait::is_quiet(self) {
+            return Ok(());
+        }
         loop {
             match recv(self.0.as_raw_fd(), buffer, MsgFlags::empty()) {
                 Ok(len) => take(Notice::Messages(&buffer[..len])),

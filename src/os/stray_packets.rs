@@ -9,7 +9,7 @@ use nix::libc;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, socket};
 
 use super::icmp::{attach_filter, jump, statement};
-use super::wait::Wait;
+use super::wait::{self, Wait};
 
 const LONGEST: usize = 512;
 const TCP: u8 = 6;
@@ -90,7 +90,8 @@ impl StrayPackets {
     /// Hands each received packet to `take`.
     pub fn receive(&self, mut take: impl FnMut(StrayPacket<'_>)) -> io::Result<()> {
         let mut buffer = [0; LONGEST];
-        for (family, socket) in self.sockets.iter().filter(|_| self.listens) {
+        let sockets = self.sockets.iter().filter(|_| self.listens);
+        for (family, socket) in sockets.filter(|(_, socket)| !wait::is_quiet(socket)) {
             loop {
                 let len = match recv(socket.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
                     Err(Errno::EAGAIN | Errno::EINTR) => break,

@@ -1,7 +1,8 @@
 //! Waits: a daemon sleeps until there is something to read, a signal or another thread wakes it, or it is time.
 
+use std::cell::RefCell;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +20,17 @@ static WAKE: OnceLock<EventFd> = OnceLock::new();
 const LEAST: Duration = Duration::from_millis(1);
 /// The pause if the kernel cannot wait.
 const FAILED: Duration = Duration::from_millis(10);
+
+thread_local! {
+    /// The descriptors for which this thread waited last and that had nothing to read.
+    static QUIET: RefCell<Vec<RawFd>> = const { RefCell::new(Vec::new()) };
+}
+
+/// True if this thread's last wait was for this, too, and it had nothing to read then. What comes later ends the next
+/// wait, so a turn of a loop need not ask the kernel again.
+pub fn is_quiet(fd: &impl AsFd) -> bool {
+    QUIET.with_borrow(|quiet| quiet.contains(&fd.as_fd().as_raw_fd()))
+}
 
 /// Lets [`wake`] end waits from now on.
 pub fn prepare() -> io::Result<()> {
@@ -70,10 +82,16 @@ impl<'a> Wait<'a> {
         }
         let timeout = self.timeout();
         let waited = poll(&mut self.readable, timeout);
+        QUIET.with_borrow_mut(|quiet| {
+            quiet.clear();
+            let nothing = |fd: &&PollFd<'_>| waited.is_ok() && fd.any() == Some(false);
+            let silent = self.readable.iter().filter(nothing);
+            quiet.extend(silent.map(|fd| fd.as_fd().as_raw_fd()));
+        });
         if waited.is_err_and(|err| err != Errno::EINTR) {
             thread::sleep(FAILED);
         }
-        if let Some(wake) = wake {
+        if let Some(wake) = wake.filter(|wake| !is_quiet(wake)) {
             // Nothing to read: something else ended the wait.
             let _ = wake.read();
         }

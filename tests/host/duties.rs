@@ -164,6 +164,7 @@ impl Duty<Journal> for Reads {
 #[test]
 fn a_daemon_waits_until_there_is_something_to_do() {
     what_fails_does_not_keep_it_awake();
+    what_had_nothing_to_read_is_not_asked_again();
     let (mut writer, reader) = UnixStream::pair().unwrap();
     reader.set_nonblocking(true).unwrap();
     let (mut journal, mut duties) = (
@@ -198,6 +199,29 @@ fn a_daemon_waits_until_there_is_something_to_do() {
     assert_eq!(turn(&mut duties, &mut journal).len(), 1);
     duties.wait(&journal, Wait::default());
     assert_eq!(turn(&mut duties, &mut journal).len(), 1, "its time came");
+}
+
+fn what_had_nothing_to_read_is_not_asked_again() {
+    let ((mut writer, full), (_writer, empty), (_other, not_waited_for)) = (
+        UnixStream::pair().unwrap(),
+        UnixStream::pair().unwrap(),
+        UnixStream::pair().unwrap(),
+    );
+    writer.write_all(&[7]).unwrap();
+    let mut wait = Wait::default();
+    wait.on(&full);
+    wait.on(&empty);
+    wait.sleep();
+    let quiet = [&full, &empty, &not_waited_for].map(wait::is_quiet);
+    assert_eq!(
+        quiet,
+        [false, true, false],
+        "the last one may have anything"
+    );
+    let mut wait = Wait::default();
+    wait.on(&full);
+    wait.sleep();
+    assert!(!wait::is_quiet(&empty), "nor is known what it has now");
 }
 
 fn what_fails_does_not_keep_it_awake() {

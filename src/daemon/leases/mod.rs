@@ -3,6 +3,7 @@
 mod exchanges;
 mod logged;
 mod nonces;
+mod own_tagging;
 mod path_changes;
 mod probes;
 mod reverse;
@@ -18,16 +19,11 @@ use self::nonces::Nonces;
 use self::path_changes::PathChanges;
 use self::probes::Probes;
 use self::reverse::Strays;
-use crate::config::DscpMark;
-use crate::datapath::host::settings_status;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::lease::leases::Leases;
 use crate::datapath::lease::renewal::Renewal;
-use crate::datapath::source::source_links;
-use crate::datapath::source::source_links::RunningSource;
-use crate::lease::{
-    AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging, Tagging,
-};
+use crate::datapath::source::source_links::SeenSources;
+use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState};
 use crate::os::{clock, icmp, log, tick, wait::Wait};
 use crate::wire::lease::MAGIC;
@@ -55,6 +51,7 @@ pub struct LeaseKeeping {
     reverse: Strays,
     pub names: NameExchange,
     path_changes: PathChanges,
+    sources: SeenSources,
     renewal: Option<Renewal>,
     rests_until_ns: u64,
     /// An answer came in the last round.
@@ -102,6 +99,7 @@ impl LeaseKeeping {
             reverse: Strays::open()?,
             names: NameExchange::default(),
             path_changes: PathChanges::default(),
+            sources: SeenSources::default(),
             renewal: None,
             rests_until_ns: 0,
             answered: false,
@@ -116,6 +114,7 @@ impl LeaseKeeping {
     /// Changes the key. All pairs are asked anew; what they were granted lasts meanwhile.
     pub fn set_key(&mut self, key: Option<LeaseKey>) {
         self.keeper = keeper(key, Nonces::default());
+        self.sources = SeenSources::default();
         self.next_scan_ns = 0;
     }
 
@@ -193,12 +192,14 @@ impl LeaseKeeping {
         let Some(table) = Leases::open(pins)? else {
             self.keeper.clear();
             self.renewal = None;
+            self.sources = SeenSources::default();
             return Ok(());
         };
         self.load_renewal(&table)?;
-        let attached = source_links::attachments(pins)?;
-        self.keeper.set_ours(ours(pins, &attached)?);
-        self.path_changes.watch(&attached);
+        if let Some(attached) = self.sources.news(pins)? {
+            self.keeper.set_ours(own_tagging::of(pins, &attached)?);
+            self.path_changes.watch(&attached);
+        }
         let heard = self.path_changes.apply(&mut self.keeper, now_ns);
         let keeper = &mut self.keeper;
         let mut idle_for_long = Vec::new();
@@ -376,23 +377,4 @@ fn asking_time() -> AskingTime {
             raw_ns: unsigned(pair.raw_ns),
         },
     )
-}
-
-/// This host as its questions describe it.
-fn ours(pins: &Pins, attached: &[RunningSource]) -> Result<OwnTagging> {
-    let tagging = attached.iter().map(|attachment| {
-        let (encapsulations, marks) = attachment.tagging();
-        Tagging {
-            encapsulations,
-            marks,
-            explicit: attachment.explicit_encapsulation(),
-            max_hops: attachment.max_hops(),
-            int_tos_value: attachment.config().int_dscp.map_or(0, DscpMark::tos_value),
-            is_mx: attachment.config().mx_sample.is_some(),
-        }
-    });
-    Ok(OwnTagging {
-        node: settings_status::node(pins)?.unwrap_or_default().id,
-        tagging: tagging.collect(),
-    })
 }

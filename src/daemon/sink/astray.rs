@@ -14,7 +14,7 @@ use crate::os::netlink_events::Changes;
 use crate::os::{log, netdev};
 
 /// Changes that the kernel does not tell of, such as a watcher that something else took off, are seen this late.
-const FOLLOW: Duration = Duration::from_secs(2);
+const FOLLOW: Duration = Duration::from_secs(5);
 
 /// The duty to do so.
 #[derive(Default)]

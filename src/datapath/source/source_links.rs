@@ -1,12 +1,13 @@
 //! The source's attachments: which there are, whether each is alive, and how they are removed.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use super::kernel_half::{clsact_filter, hook_of, leave_behind, role};
 use super::source_settings::{config_of, name_bytes, name_of, tagging_of};
 use super::{peer, stage};
 use crate::config::{SourceConfig, SourceHook};
-use crate::datapath::abi::{source_info, source_key};
+use crate::datapath::abi::{bytes_of, source_info, source_key};
 use crate::datapath::host::shared_settings;
 use crate::datapath::kernel::links::{Link, remove_link};
 use crate::datapath::kernel::map_names::{HOST_MAPS, SINK_SETTINGS, SOURCE_INFO, SOURCE_MAPS};
@@ -15,7 +16,7 @@ use crate::datapath::kernel::pins::Pins;
 use crate::datapath::kernel::{clsact, handover};
 use crate::datapath::sink::events::encapsulation_of;
 use crate::model::{Encapsulation, Encapsulations, Marks};
-use crate::os::netdev;
+use crate::os::{netdev, tick};
 
 /// True if a source of this version is set up on this host, even if none of its programs is attached any more.
 pub fn is_loaded(pins: &Pins) -> bool {
@@ -109,6 +110,38 @@ pub fn attachments(pins: &Pins) -> io::Result<Vec<RunningSource>> {
     }
     found.sort_by(|a, b| a.dev.cmp(&b.dev));
     Ok(found)
+}
+
+/// The attachments as they were seen last, for a look at them several times a second.
+#[derive(Default)]
+pub struct SeenSources {
+    /// Their settings, which say when each was made.
+    settings: Vec<u8>,
+    next_look: Option<Instant>,
+}
+
+/// Interfaces and links that go are seen this late, changed settings at once.
+const LOOK: Duration = Duration::from_secs(1);
+
+impl SeenSources {
+    /// Returns what is attached, unless that was seen a moment ago.
+    pub fn news(&mut self, pins: &Pins) -> io::Result<Option<Vec<RunningSource>>> {
+        let mut settings = Vec::new();
+        if let Some(map) = Map::<source_key, source_info>::open(&pins.map(SOURCE_INFO))? {
+            map.for_each(|key, info| {
+                settings.extend_from_slice(bytes_of(&key));
+                settings.extend_from_slice(bytes_of(&info));
+            })?;
+        }
+        let now = Instant::now();
+        if self.settings == settings && self.next_look.is_some_and(|next| now < next) {
+            return Ok(None);
+        }
+        let found = attachments(pins)?;
+        self.settings = settings;
+        self.next_look = Some(tick::before(now) + LOOK);
+        Ok(Some(found))
+    }
 }
 
 /// Returns the shortest idle timeout of all attachments.
