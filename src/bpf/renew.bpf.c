@@ -10,7 +10,7 @@
 char _license[] SEC("license") = "Dual BSD/GPL";
 
 /* Renews the lease, unless it was removed. */
-static __always_inline bool renew(const struct lease_renewal *renewal)
+static __always_inline bool renew(const struct lease_renewal *renewal, bool locked)
 {
 	struct address_pair pair = renewal->pair;
 	struct source_lease *lease = bpf_map_lookup_elem(&source_leases, &pair);
@@ -32,13 +32,12 @@ static __always_inline bool renew(const struct lease_renewal *renewal)
 				 __builtin_offsetof(struct source_lease, ways));
 	barrier();
 	if (closes)
-		change_leases_serial();
+		change_leases_serial(locked);
 	return true;
 }
 
-/* Returns the number of leases renewed. XDP would not do: before 5.18 the kernel changes its own code for each run. */
-SEC("tc")
-int renew_leases(struct __sk_buff *ctx)
+/* Returns the number of leases renewed. */
+static __always_inline int renew_all(struct __sk_buff *ctx, bool locked)
 {
 	const struct lease_renewal *renewal = (void *)(long)ctx->data;
 	const void *end = (void *)(long)ctx->data_end;
@@ -47,7 +46,21 @@ int renew_leases(struct __sk_buff *ctx)
 	for (__u32 i = 0; i < RENEWALS; i++, renewal++) {
 		if ((void *)(renewal + 1) > end)
 			break;
-		renewed += renew(renewal);
+		renewed += renew(renewal, locked);
 	}
 	return renewed;
+}
+
+/* XDP would not do: before 5.18 the kernel changes its own code for each run. */
+SEC("tc")
+int renew_leases(struct __sk_buff *ctx)
+{
+	return renew_all(ctx, false);
+}
+
+/* Runs instead on kernels before 5.12. */
+SEC("?tc")
+int renew_leases_locked(struct __sk_buff *ctx)
+{
+	return renew_all(ctx, true);
 }

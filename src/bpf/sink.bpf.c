@@ -115,6 +115,7 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 		return XDP_PASS;
 	case SINK_NOT_MARKED:
 		answer_xdp(ctx);
+		show_grant(locked);
 		return XDP_PASS;
 	case SINK_PROBE:
 		locked ? note_probe_locked() : note_probe();
@@ -167,8 +168,10 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 		found = find_int_skb(ctx);
 	if (found == SINK_SHORT)
 		count_sink(COUNT_SINK_TRUNCATED, 1, p->frame_len);
-	if (found == SINK_NOT_MARKED)
+	if (found == SINK_NOT_MARKED) {
 		answer_skb(ctx);
+		show_grant(locked);
+	}
 	if (found == SINK_PROBE) {
 		locked ? note_probe_locked() : note_probe();
 		return TCX_DROP;

@@ -15,11 +15,24 @@ static __always_inline void ordered_or(__u32 *word, __u32 bits)
 	barrier_var(before);
 }
 
+static __always_inline void ordered_add(__u32 *word, __u32 number)
+{
+	__u32 before = __sync_fetch_and_add(word, number);
+
+	barrier_var(before);
+}
+
 static __always_inline void ordered_and(__u32 *word, __u32 bits)
 {
 	__u32 before = __sync_fetch_and_and(word, bits);
 
 	barrier_var(before);
+}
+
+/* Orders what is before it and behind it. The word is one that no other CPU uses. */
+static __always_inline void ordered_fence(__u32 *own)
+{
+	ordered_or(own, 0);
 }
 
 #endif

@@ -55,7 +55,7 @@ static __always_inline bool is_closing(const struct sink_settings *set, const st
  * there is none: an astray sink begins no grants, and another one may have no room for it.
  */
 static __always_inline struct sink_grant *grant_to(const __be32 *saddr, const struct sink_settings *set,
-						   const struct lease_scratch *l)
+						   struct lease_scratch *l)
 {
 	struct sink_grant *grant;
 
@@ -68,7 +68,7 @@ static __always_inline struct sink_grant *grant_to(const __be32 *saddr, const st
 		count_sink(COUNT_SINK_LEASE_FULL, 1, l->frame_len);
 		return NULL;
 	}
-	extend_grant(grant);
+	l->begins = extend_grant(grant) || l->begins;
 	count_sink(COUNT_SINK_LEASE_GRANTED, 1, l->frame_len);
 	return grant;
 }

@@ -11,6 +11,17 @@
 #include "packet/layout.h"
 #include "packet/put_bytes.h"
 
+/* To be called after an answer. */
+static __always_inline void show_grant(bool locked)
+{
+	struct lease_scratch *l = get_lease_scratch();
+
+	if (!l || !l->begins)
+		return;
+	l->begins = false;
+	change_grants_serial(locked);
+}
+
 /* Each kind of message has its own check and copy: the verifier believes a comparison with a constant length only. */
 __noinline int answer_xdp(struct xdp_md *ctx)
 {

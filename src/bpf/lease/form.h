@@ -4,6 +4,7 @@
 #define HOSTINT_LEASE_FORM_H
 
 #include "kernel/kernel.h"
+#include "kernel/ordered.h"
 #include "hostint/abi.h"
 #include "hostint/count.h"
 #include "hostint/lease_table.h"
@@ -83,9 +84,6 @@ __noinline int settle_form(void)
 		return 0;
 	p->leased_ns = 0;
 	p->reason = COUNT_SOURCE_MAX;
-	p->leases_serial = leases_serial();
-	/* What changes from here on changes the serial, too. */
-	barrier();
 	lease = bpf_map_lookup_elem(&source_leases, &p->key);
 	if (!lease) {
 		if (bpf_map_update_elem(&source_leases, &p->key, &no_lease, BPF_NOEXIST))
@@ -241,6 +239,12 @@ static __always_inline bool find_form(const struct host_settings *host, struct o
 	p->untold = 0;
 	if (f)
 		take_untold(p, f, locked);
+	p->leases_serial = leases_serial();
+	/* What changes from here on changes the serial, too. */
+	if (locked)
+		barrier();
+	else
+		ordered_fence(&p->fence);
 	settle_form();
 	if (f)
 		resettle(host, p, f, begins);

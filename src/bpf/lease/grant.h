@@ -20,14 +20,13 @@ static __always_inline struct sink_grant *grant_of(const __be32 *saddr)
 	return bpf_map_lookup_elem(&sink_grants, saddr);
 }
 
-static __always_inline void extend_grant(struct sink_grant *grant)
+/* Returns whether the grant begins: flows that were allowed by a prefix count their packets in it from now on. */
+static __always_inline bool extend_grant(struct sink_grant *grant)
 {
 	__u64 now = coarse_ns(), until_ns = grant->until_ns;
 
 	grant->until_ns = now + GRANT_NS;
-	/* Flows that were allowed by a prefix tell their packets in the grant from now on. */
-	if (now >= until_ns)
-		change_grants_serial();
+	return now >= until_ns;
 }
 
 #endif

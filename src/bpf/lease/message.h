@@ -23,6 +23,7 @@ struct lease_scratch {
 	__u32 mtu;
 	__u64 frame_len;
 	__u64 now;
+	bool begins; /* a grant began that flows do not know yet */
 };
 
 struct {

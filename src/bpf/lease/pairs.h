@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/lease.h"
 #include "hostint/lease_table.h"
+#include "kernel/ordered.h"
 #include "kernel/single_value.h"
 
 /* All CPUs share an entry. The first packet of a pair adds it, or the user half, which also renews it. */
@@ -35,12 +36,15 @@ static __always_inline __u32 leases_serial(void)
 	return serial ? *serial : 0;
 }
 
-static __always_inline void change_leases_serial(void)
+/* To be called after the change, whose order before this is kept unless `locked` says that the kernel cannot. */
+static __always_inline void change_leases_serial(bool locked)
 {
 	__u32 *serial = single_value(&source_leases_serial);
 
-	if (serial)
+	if (serial && locked)
 		__sync_fetch_and_add(serial, 1);
+	else if (serial)
+		ordered_add(serial, 1);
 }
 
 #endif

@@ -166,7 +166,7 @@ static __always_inline int account_for(__u32 ifindex, bool locked)
 	p->facts.key.sport = p->l4.udp.source;
 	p->facts.key.dport = p->l4.udp.dest;
 	f = bpf_map_lookup_elem(&sink_flows, &p->facts.key);
-	if (!find_permission(f, p)) {
+	if (!find_permission(f, p, locked)) {
 		p->facts.now = now_ns(host);
 		if (f)
 			f->left_out = 1;

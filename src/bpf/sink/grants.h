@@ -10,6 +10,7 @@
 #include "hostint/watch.h"
 #include "kernel/clock.h"
 #include "kernel/prefixes.h"
+#include "kernel/ordered.h"
 #include "kernel/single_value.h"
 
 enum {
@@ -58,12 +59,15 @@ static __always_inline __u32 grants_serial(void)
 	return serial ? *serial + 1 : 1;
 }
 
-static __always_inline void change_grants_serial(void)
+/* To be called after the change, whose order before this is kept unless `locked` says that the kernel cannot. */
+static __always_inline void change_grants_serial(bool locked)
 {
 	__u32 *serial = single_value(&sink_grants_serial);
 
-	if (serial)
+	if (serial && locked)
 		__sync_fetch_and_add(serial, 1);
+	else if (serial)
+		ordered_add(serial, 1);
 }
 
 #define ALLOWED_ALWAYS (~0ULL)

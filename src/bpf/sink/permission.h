@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "hostint/sink_flow.h"
 #include "kernel/clock.h"
+#include "kernel/ordered.h"
 #include "sink/grants.h"
 #include "sink/tagged.h"
 
@@ -16,19 +17,22 @@ __noinline int look_up_sender(void)
 
 	if (!p)
 		return 0;
-	p->allowed_serial = grants_serial();
-	/* What changes from here on changes the serial, too. */
-	barrier();
 	p->allowed_ns = allowed_until(p->facts.key.saddr, p->at.family, coarse_ns());
 	return 0;
 }
 
 /* f is the flow's record, if there is one. If grants are looked at, what was found is left in the scratch. */
-static __always_inline bool find_permission(const struct sink_flow *f, struct tagged_packet *p)
+static __always_inline bool find_permission(const struct sink_flow *f, struct tagged_packet *p, bool locked)
 {
 	p->allowed_ns = 0;
-	if (f && remembers_allowed(f, grants_serial()))
+	p->allowed_serial = grants_serial();
+	if (f && remembers_allowed(f, p->allowed_serial))
 		return true;
+	/* What changes from here on changes the serial, too. */
+	if (locked)
+		barrier();
+	else
+		ordered_fence(&p->fence);
 	look_up_sender();
 	return p->allowed_ns;
 }

@@ -40,7 +40,7 @@ static __always_inline bool account_straight(struct tagged_packet *p, const stru
 	if (!host)
 		return false;
 	f = bpf_map_lookup_elem(&sink_flows, &a->key);
-	if (!f || !find_permission(f, p))
+	if (!f || !find_permission(f, p, false))
 		return false;
 	a->now = now_ns(host);
 	a->latency_ns = kernel_latency(a);

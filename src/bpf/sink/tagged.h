@@ -33,6 +33,7 @@ struct tagged_packet {
 	__u64 frame_len;
 	__u64 allowed_ns;     /* what allowed_until() found; 0: not looked up, because the flow's record knows it */
 	__u32 allowed_serial; /* of the grants before the look */
+	__u32 fence;
 	__u16 l4_len;
 	__u16 orig_len; /* length of the IP packet as sent */
 	__u8 outer_tos; /* vxlan-gpe: as the path may have changed it */

@@ -38,6 +38,7 @@ struct outgoing_packet {
 	__u32 untold;  /* packets of the flow that the lease's counts lack */
 	__u32 longest; /* as in struct source_lease */
 	__u32 leases_serial; /* before the look at the lease */
+	__u32 fence;
 	__u8 form;           /* enum flow_form */
 	__u8 left;           /* enum flow_left */
 	__u8 told_as;        /* place of the untold packets in the lease's counts */

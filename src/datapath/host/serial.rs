@@ -2,8 +2,13 @@
 
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{Ordering, fence};
 
 use crate::datapath::kernel::maps::Map;
+
+/// Programs advance it by 1, some of them between two system calls of this one perhaps, and none of their numbers may
+/// come again.
+const STEP: u32 = 65_536;
 
 /// The serial of a table: a flow's record has that of the time when the flow looked into the table.
 pub struct Serial(Map<u32, u32>);
@@ -24,6 +29,7 @@ impl Serial {
     /// Says that the table was changed: the next packet of each flow finds out what that means for it.
     pub fn advance(&self) -> io::Result<()> {
         let before = self.0.get(&0)?.unwrap_or_default();
-        self.0.set(&0, &before.wrapping_add(1))
+        fence(Ordering::SeqCst);
+        self.0.set(&0, &before.wrapping_add(STEP))
     }
 }

@@ -10,7 +10,8 @@ use libbpf_rs::skel::SkelBuilder;
 use super::leases::{LeaseEntry, Leases, key_of, value_of};
 use crate::datapath::abi::renew_object::RenewSkelBuilder;
 use crate::datapath::abi::{RENEWALS, lease_renewal};
-use crate::datapath::kernel::load::{load_object, program_fd};
+use crate::datapath::kernel::load::{choose, chosen_fd, load_object};
+use crate::datapath::kernel::probe::Features;
 use crate::datapath::kernel::run::run_on;
 use crate::model::{AddressPair, Lease, LeaseCounts};
 
@@ -30,9 +31,21 @@ impl Renewal {
         map.reuse_fd(leases.fd()).map_err(io::Error::other)?;
         let map = &mut open.maps.source_leases_serial;
         map.reuse_fd(leases.serial_fd()).map_err(io::Error::other)?;
+        let features = Features::probe();
+        let programs = &mut open.progs;
+        choose(
+            features,
+            &mut programs.renew_leases,
+            &mut programs.renew_leases_locked,
+        );
         let skel = load_object(open)?;
+        let programs = &skel.progs;
         Ok(Self {
-            program: program_fd(&skel.progs.renew_leases)?,
+            program: chosen_fd(
+                features,
+                &programs.renew_leases,
+                &programs.renew_leases_locked,
+            )?,
             leases: leases.share(),
         })
     }
