@@ -34,6 +34,7 @@ pub use interval::Interval;
 pub use run::RunArgs;
 pub use tcp::TcpArgs;
 pub use transit::{TransitArgs, TransitCommand, TransitServeArgs};
+pub use wrong::words_behind;
 
 use crate::config::{
     ESSENTIALS, Overrides, PostcardsOptions, SinkOptions, SourceOptions, TimeSpan,
@@ -102,6 +103,18 @@ impl Cli {
         } else {
             self.log_level
         }
+    }
+
+    /// Parses words that came from elsewhere.
+    ///
+    /// # Errors
+    /// Why they are no command line.
+    pub fn try_parse_from_words<'a>(
+        words: impl Iterator<Item = &'a str>,
+    ) -> Result<Command, String> {
+        let parsed = Self::try_parse_from(words);
+        let cli = parsed.map_err(|err| wrong::sentence(&err))?;
+        Ok(cli.command)
     }
 
     /// Parses the command line. If it is wrong, prints the error and exits.

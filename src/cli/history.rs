@@ -23,15 +23,19 @@ pub enum HistoryCommand {
     },
     /// Take what the causes of the verdict are now as usual, or silence them for a time (asks the collector)
     Accept(AcceptArgs),
-    /// Why a pair is as it is: there, back, the day before, where packets are lost, and which others lose some
+    /// Why a pair, or a flow, is as it is: there, back, the day before, where packets are lost, and which others lose some
     Why {
         /// The sending node, by ID or name
-        #[arg(value_name = "FROM")]
-        from: NodeArg,
+        #[arg(value_name = "FROM", required_unless_present = "flow", requires = "to")]
+        from: Option<NodeArg>,
 
         /// The receiving node
         #[arg(value_name = "TO")]
-        to: NodeArg,
+        to: Option<NodeArg>,
+
+        /// The flow with most loss whose text has all these words, as --search of hostint history flows, and its pair
+        #[arg(long, value_name = "WORDS", conflicts_with_all = ["from", "to"])]
+        flow: Option<String>,
 
         #[command(flatten)]
         history: HistoryArgs,
@@ -170,6 +174,31 @@ pub enum HistoryCommand {
         #[command(flatten)]
         history: HistoryArgs,
     },
+}
+
+impl HistoryCommand {
+    /// What all queries have in common.
+    pub fn args(&self) -> &HistoryArgs {
+        match self {
+            Self::Accept(args) => &args.history,
+            Self::Flows(args) => &args.history,
+            Self::Hops(args) => &args.history,
+            Self::Queues(args) => &args.history,
+            Self::Tcp(args) => &args.history,
+            Self::Pairs { history, .. }
+            | Self::Verdict { history, .. }
+            | Self::Why { history, .. }
+            | Self::Classes { history }
+            | Self::Coverage { history }
+            | Self::Flow { history, .. }
+            | Self::Series { history, .. }
+            | Self::Reports { history, .. }
+            | Self::Path { history, .. }
+            | Self::Segments { history, .. }
+            | Self::Drops { history, .. }
+            | Self::Info { history } => history,
+        }
+    }
 }
 
 /// `hostint history flows`

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use crate::config::PageUrl;
 use crate::model::{NodeId, When};
 
 /// The history's file, the span of time, and the output format.
@@ -15,12 +16,16 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "FILE", env = "HOSTINT_STORE", hide_env = true)]
     pub store: Option<PathBuf>,
 
-    /// Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z
-    #[arg(long, value_name = "WHEN", default_value = "1h")]
-    pub since: When,
+    /// The collector to ask instead of a file, by the address of its page: collector-1, or http://collector-1:13277
+    #[arg(long, value_name = "URL")]
+    pub url: Option<PageUrl>,
+
+    /// Begin of the span: a time ago (1h, 2days), or 2026-11-21T10:00:00Z [default: an hour before its end]
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<When>,
 
     /// End of the span
-    #[arg(long, value_name = "WHEN", default_value = "now")]
+    #[arg(long, value_name = "WHEN", visible_alias = "at", default_value = "now")]
     pub until: When,
 
     /// Print one JSON object (schema hostint.history/1; of history path hostint.path/1, of history verdict hostint.verdict/1)

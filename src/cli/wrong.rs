@@ -18,6 +18,31 @@ pub fn arguments() -> Vec<OsString> {
     arguments
 }
 
+/// The process's arguments behind a subcommand, without this flag and its value.
+pub fn words_behind(subcommand: &str, flag: &str) -> Vec<String> {
+    let words = arguments().into_iter();
+    let mut words = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .skip_while(|word| word != subcommand)
+        .skip(1);
+    let mut behind = Vec::new();
+    while let Some(word) = words.next() {
+        match word.strip_prefix(flag) {
+            Some("") => drop(words.next()),
+            Some(value) if value.starts_with('=') => {}
+            _ => behind.push(word),
+        }
+    }
+    behind
+}
+
+/// What is wrong with a command line, in one line.
+pub fn sentence(err: &clap::Error) -> String {
+    let text = err.render().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
 /// The message of a wrong command line, in the form of hostint's other messages.
 pub fn message(err: &clap::Error) -> String {
     let text = err.render().to_string();

@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::daemon::collect::stored_reports::decoder;
 use crate::host::history::place_to_read;
 use crate::model::preflight::Finding;
-use crate::model::{DropReasons, HostSeen, HostStatus};
+use crate::model::{DropReasons, History, HostSeen, HostStatus};
 use crate::os::{clock, resolve};
 use crate::store::{HOSTS_LAG_NS, HistoryReader, StoreError, called};
 use crate::views::preflight::{NamedHost, judge_leases, judge_reports};

@@ -118,6 +118,7 @@ pub use table_name::{
 };
 pub use tcp::{OptionPeers, TcpConfig, TcpOptions, TcpReportChoice};
 pub use transit::{TransitConfig, TransitOptions, TransitSetup};
+pub use url::PageUrl;
 pub use variable::{variable, variables};
 pub use watch::{FileRules, WatchOptions};
 

@@ -42,6 +42,7 @@ mod duties;
 pub mod duty;
 pub mod fleet;
 mod health;
+pub mod history;
 mod http;
 mod leases;
 mod lookups;

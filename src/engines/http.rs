@@ -11,6 +11,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 use super::answer::Trouble;
+use crate::model::PlainError;
 
 /// The longest time of a request with its answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -90,6 +91,30 @@ impl HttpClient {
         &self.url
     }
 
+    /// Gets what is at the URL with `behind` appended to it; `most` bounds the bytes that are read.
+    ///
+    /// # Errors
+    /// There was no answer.
+    pub fn get(
+        &self,
+        behind: &str,
+        query: &[(&str, &str)],
+        most: u64,
+    ) -> Result<HttpAnswer, String> {
+        let request = self.agent.get(format!("{}{behind}", self.url));
+        let query = query.iter().copied();
+        let mut answer = request
+            .query_pairs(query)
+            .call()
+            .map_err(|err| said(&err))?;
+        let status = answer.status().as_u16();
+        let mut body = Vec::new();
+        let read = answer.body_mut().as_reader();
+        let read = read.take(most).read_to_end(&mut body);
+        read.map_err(|err| err.to_string())?;
+        Ok(HttpAnswer { status, body })
+    }
+
     /// Posts the body to the URL with `behind` appended to it.
     ///
     /// # Errors
@@ -136,6 +161,14 @@ impl HttpClient {
             .read_to_end(&mut read)
             .map_err(|err| later(&err))?;
         Ok(HttpAnswer { status, body: read })
+    }
+}
+
+/// Without what the library says of its own parts.
+fn said(err: &ureq::Error) -> String {
+    match err {
+        ureq::Error::Io(err) => PlainError(err).to_string(),
+        err => err.to_string(),
     }
 }
 

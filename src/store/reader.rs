@@ -56,11 +56,6 @@ impl HistoryReader {
         })
     }
 
-    /// Returns the hosts that the collector saw in the last 30 days.
-    pub fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
-        self.ask(|conn, _| hosts::read(conn))
-    }
-
     /// Answers a question from one state of the store, even if it is written to meanwhile.
     pub(super) fn ask<T>(
         &mut self,
@@ -230,6 +225,10 @@ fn extent(conn: &Connection) -> rusqlite::Result<Extent> {
 impl History for HistoryReader {
     fn extent(&mut self) -> Result<Extent, HistoryError> {
         self.ask(|conn, _| extent(conn))
+    }
+
+    fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
+        self.ask(|conn, _| hosts::read(conn))
     }
 
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError> {

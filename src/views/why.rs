@@ -7,17 +7,21 @@ use super::history_drops::split_text;
 use super::hosts::KnownHosts;
 use super::moment::moment;
 use super::verdict_subjects::percent;
-use crate::model::{OthersToo, PairAnswer, PairFigures, Span};
+use crate::model::{Figures, OthersToo, PairAnswer, PairFigures, Span};
 
 /// The column of the text.
 const LABEL: usize = 14;
 
 /// `4.3 % lost, p50 6.5 us, p99 37.0 us`.
-fn figures(pair: Option<&PairFigures>) -> String {
-    let Some(pair) = pair else {
-        return "nothing measured".to_owned();
-    };
-    let shown = pair.figures.shown();
+fn pair_figures(pair: Option<&PairFigures>) -> String {
+    match pair {
+        Some(pair) => figures(&pair.figures),
+        None => "nothing measured".to_owned(),
+    }
+}
+
+fn figures(figures: &Figures) -> String {
+    let shown = figures.shown();
     let lost = match shown.lost {
         0 => "none lost".to_owned(),
         lost => format!(
@@ -43,6 +47,27 @@ fn others(others: OthersToo, what: &str) -> String {
     }
 }
 
+/// The flow that was asked for.
+fn flow_lines(pair: &PairAnswer) -> Vec<(&'static str, String)> {
+    let Some(flow) = &pair.flow else {
+        return Vec::new();
+    };
+    let mut lines = vec![
+        ("flow", flow.flow.to_string()),
+        ("", figures(&flow.figures)),
+    ];
+    lines.extend(flow.loss_split.iter().map(|split| ("", split_text(split))));
+    match pair.others_alike.unwrap_or(0) {
+        0 => {}
+        1 => lines.push(("", "one more flow has these words".to_owned())),
+        others => {
+            let others = Grouped(others as u64);
+            lines.push(("", format!("{others} more flows have these words")));
+        }
+    }
+    lines
+}
+
 pub fn write(pair: &PairAnswer, span: Span, hosts: &KnownHosts, out: &mut String) {
     let [from, to] = [pair.source, pair.sink].map(|node| hosts.named(Some(node)));
     let (since, until) = (moment(span.since_ns), moment(span.until_ns));
@@ -50,11 +75,14 @@ pub fn write(pair: &PairAnswer, span: Span, hosts: &KnownHosts, out: &mut String
     let mut line = |label: &str, text: &str| {
         let _ = writeln!(out, "{label:<LABEL$}{text}");
     };
-    line("there", &figures(pair.there.as_ref()));
-    line("back", &figures(pair.back.as_ref()));
+    for (label, text) in flow_lines(pair) {
+        line(label, &text);
+    }
+    line("there", &pair_figures(pair.there.as_ref()));
+    line("back", &pair_figures(pair.back.as_ref()));
     line(
         "the day before",
-        &format!(" {}", figures(pair.before.as_ref())),
+        &format!(" {}", pair_figures(pair.before.as_ref())),
     );
     if let Some(there) = &pair.there {
         let shown = there.figures.shown();

@@ -11,7 +11,7 @@ use axum::routing::{get, post};
 use super::compression::{self, HttpBody};
 use super::event_entry::{EventEntry, EventRate};
 use super::parameters::Parameters;
-use super::queries::Histories;
+use super::queries::{AnswerCall, Histories};
 use super::responses::{self, HttpRefusal, Json, PlacedJson};
 use super::state::Api;
 use super::{assets, events, guard, news};
@@ -29,6 +29,8 @@ pub struct PageSources {
     /// The addresses at which the collector receives reports, shown while there are none.
     pub collects_on: Vec<SocketAddr>,
     pub events: EventEntry,
+    /// Answers what `hostint history` asks.
+    pub answer_call: AnswerCall,
 }
 
 /// The routes of the page and of its API.
@@ -43,10 +45,12 @@ pub fn page(page: PageSources) -> Router {
         live: news::places(),
         events: page.events,
         event_rate: EventRate::default(),
+        answer_call: page.answer_call,
     });
     let mut routes = Router::new()
         .route("/api/status", get(status))
         .route("/api/live", get(news::live))
+        .route("/api/history", get(history))
         .route("/api/events", post(events::post));
     for (path, question) in QUESTIONS {
         let answer = move |State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap| {
@@ -96,6 +100,23 @@ async fn ask(
         let answer = question.ask(history, span.unwrap_or(Span::EVER))?;
         let answer = responses::answer(span, answer)?;
         Ok(HttpBody::answer(answer, accepts_gzip))
+    });
+    answer.await
+}
+
+/// Answers a command line of `hostint history`, as it prints it.
+async fn history(
+    State(api): State<Arc<Api>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<PlacedJson, HttpRefusal> {
+    let mut asked = Parameters::of_call(&uri)?;
+    let call = asked.call()?;
+    asked.end()?;
+    let (answer_call, accepts_gzip) = (api.answer_call, compression::accepts(&headers));
+    let answer = api.histories.ask(move |history| {
+        let reply = responses::reply(&answer_call(&call, history))?;
+        Ok(HttpBody::answer(reply, accepts_gzip))
     });
     answer.await
 }

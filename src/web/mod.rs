@@ -25,4 +25,5 @@ pub use axum::Router;
 pub use cached_text::{CachedText, metrics};
 pub use event_entry::EventEntry;
 pub use health::health;
+pub use queries::AnswerCall;
 pub use server::{HttpListener, HttpServer, LONGEST_REQUEST, MOST_CONNECTIONS, PATIENCE, WebError};

@@ -10,14 +10,15 @@ use clap::ValueEnum;
 
 use super::responses::HttpRefusal;
 use crate::model::{
-    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, Limit, MatrixFigure, NodeId, PassageQuery,
-    PathQuery, Question, ReportQuery, Span, Subject, TcpQuestion, When,
+    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HistoryCall, Limit, MatrixFigure, NodeId,
+    PassageQuery, PathQuery, Question, ReportQuery, Span, Subject, TcpQuestion, When,
 };
 
 /// Greatest number of characters in a text parameter.
 const LONGEST_TEXT: usize = 200;
 
 const MOST_ROWS: usize = 1000;
+const MOST_COLUMNS: usize = 10_000;
 const MOST_POINTS: usize = 2000;
 const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -28,14 +29,21 @@ type Parameter<T> = Result<T, HttpRefusal>;
 
 impl Parameters {
     pub(super) fn of(uri: &Uri) -> Parameter<Self> {
+        Self::within(uri, LONGEST_TEXT)
+    }
+
+    /// Those of a command line, which may be as long as all of a request.
+    pub(super) fn of_call(uri: &Uri) -> Parameter<Self> {
+        Self::within(uri, usize::MAX)
+    }
+
+    fn within(uri: &Uri, longest: usize) -> Parameter<Self> {
         let Query(given) = Query::<Vec<(String, String)>>::try_from_uri(uri)
             .map_err(|_| bad("the parameters are not of the form name=value&name=value"))?;
         let mut parameters = BTreeMap::new();
         for (name, value) in given {
-            if value.chars().count() > LONGEST_TEXT {
-                return Err(bad(&format!(
-                    "{name} is longer than {LONGEST_TEXT} characters"
-                )));
+            if value.chars().count() > longest {
+                return Err(bad(&format!("{name} is longer than {longest} characters")));
             }
             if parameters.insert(name.clone(), value).is_some() {
                 return Err(bad(&format!("{name} is given twice")));
@@ -282,6 +290,19 @@ impl Parameters {
         };
         let points = self.points(120)?;
         Ok(Question::Tcp(TcpQuestion::Whole { query, by, points }))
+    }
+
+    /// A command line of `hostint history`, and the room for its text.
+    pub(super) fn call(&mut self) -> Parameter<HistoryCall> {
+        let args = self.text("args").unwrap_or_default();
+        let args = serde_json::from_str(&args).map_err(|_| {
+            bad("args is no list of words in JSON, expected for instance [\"pairs\",\"--since\",\"10min\"]")
+        })?;
+        Ok(HistoryCall {
+            args,
+            columns: self.at_most("columns", 120, MOST_COLUMNS)?,
+            folds: self.text("folds").is_some(),
+        })
     }
 
     /// Refuses parameters that nothing has taken.

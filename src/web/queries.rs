@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::compression::HttpBody;
 use super::responses::{HttpRefusal, PlacedJson};
-use crate::model::{History, HistoryError};
+use crate::model::{History, HistoryCall, HistoryError, HistoryReply};
 
 /// How long a query waits for a free history.
 const TURN: Duration = Duration::from_secs(10);
@@ -20,6 +20,9 @@ const ANSWER: Duration = Duration::from_secs(20);
 
 /// Most responses that are prepared or sent at once, because a response stays in memory until its client has taken it.
 const MOST_ANSWERS: usize = 16;
+
+/// What answers the command lines of clients.
+pub type AnswerCall = fn(&HistoryCall, &mut dyn History) -> HistoryReply;
 
 /// Connections to the history, each of which answers one query at a time.
 pub(super) struct Histories {

@@ -14,8 +14,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::compression::{HttpBody, VARIES};
 use crate::model::{
-    Answer, CollectStatus, DropFigures, DropSeries, FlowFigures, HistoryError, LatencyFigures,
-    LossByHost, LossSplit, NodeId, PairFigures, PathFigures, Span,
+    Answer, CollectStatus, DropFigures, DropSeries, FlowFigures, HistoryError, HistoryReply,
+    LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PathFigures, Span,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -332,6 +332,11 @@ fn pairs(span: Option<Span>, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, His
             .collect(),
     };
     of_span(span, pairs)
+}
+
+/// What a command line of `hostint history` prints.
+pub(super) fn reply(reply: &HistoryReply) -> Result<Vec<u8>, HistoryError> {
+    of_span(None, reply)
 }
 
 /// A collector's counts, its clock, and its addresses for reports.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use super::event_entry::{EventEntry, EventRate};
-use super::queries::Histories;
+use super::queries::{AnswerCall, Histories};
 use crate::model::CollectStatus;
 
 /// A status younger than this is answered again, without asking the collector.
@@ -22,6 +22,7 @@ pub(super) struct Api {
     pub(super) live: Arc<Semaphore>,
     pub(super) events: EventEntry,
     pub(super) event_rate: EventRate,
+    pub(super) answer_call: AnswerCall,
 }
 
 impl Api {

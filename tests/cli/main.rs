@@ -5,6 +5,7 @@ mod demo;
 mod demos;
 mod examples;
 mod help;
+mod history_url;
 mod manpages;
 mod page_options;
 mod root;

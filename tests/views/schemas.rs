@@ -782,6 +782,7 @@ fn serve_page(history: &hostint_testing::history_samples::Synthetic) -> HttpServ
             token: None,
             take: Box::new(|_| true),
         },
+        answer_call: |_, _| HistoryReply::default(),
     });
     listener.serve(routes).unwrap()
 }

@@ -30,6 +30,7 @@ fn serve_page(at: SocketAddr, histories: Vec<Box<dyn History>>, status: Syntheti
             token: None,
             take: Box::new(|_| true),
         },
+        answer_call: |_, _| HistoryReply::default(),
     });
     listener.serve(routes).unwrap()
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use anyhow::Result;
 
 use crate::cli::AcceptArgs;
-use crate::config::{COLLECT_HTTP_PORT, ConfigError, File};
+use crate::config::{COLLECT_HTTP_PORT, ConfigError, File, PageUrl};
 use crate::daemon::collect::posting::post;
 use crate::model::{EventKind, NetworkEvent};
 use crate::os::{clock, log, resolve};
@@ -22,13 +22,19 @@ pub fn run(args: &AcceptArgs) -> Result<()> {
         let why = format!("{shown}: [collect] has no {key}, by which the collector is asked");
         ConfigError::one(why)
     };
-    let http = config.http.ok_or_else(|| lacks("http"))?;
+    let page = match &args.history.url {
+        Some(url) => url.clone(),
+        None => {
+            let http = config.http.ok_or_else(|| lacks("http"))?;
+            let address = reachable(resolve::socket_address(&http, COLLECT_HTTP_PORT)?);
+            PageUrl(format!("http://{address}"))
+        }
+    };
     let token = config
         .events_token
         .ok_or_else(|| lacks("events-token-file"))?;
     let event = event_of(args, clock::realtime_ns());
-    let address = reachable(resolve::socket_address(&http, COLLECT_HTTP_PORT)?);
-    post(&address.to_string(), &token.0, &event)?;
+    post(&page, &token.0, &event)?;
     log::info(match event.kind {
         EventKind::Silence => "silenced; hostint history verdict shows until when",
         _ => "accepted: the next verdict takes it as usual",

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use super::board::Board;
 use super::stored_reports::decoder;
 use super::wall;
+use crate::daemon::history;
 use crate::model::{DropReasons, History};
 use crate::store::{HistoryReader, Store};
 use crate::web::{self, EventEntry, PageSources, Router};
@@ -45,5 +46,6 @@ pub fn routes(
         bound,
         collects_on,
         events,
+        answer_call: history::answer_call,
     }))
 }

@@ -2,17 +2,18 @@
 
 use anyhow::{Result, anyhow};
 
+use crate::config::PageUrl;
 use crate::model::NetworkEvent;
 
-/// Posts an event to the address of a collector's page.
+/// Posts an event to a collector's page.
 ///
 /// # Errors
 /// If it cannot be reached, or refuses it.
 #[cfg(feature = "http-client")]
-pub fn post(address: &str, token: &str, event: &NetworkEvent) -> Result<()> {
+pub fn post(page: &PageUrl, token: &str, event: &NetworkEvent) -> Result<()> {
     use crate::engines::Trouble;
     use crate::engines::http::HttpClient;
-    let url = format!("http://{address}/api/events");
+    let url = format!("{page}/api/events");
     let login = vec![("Authorization".to_owned(), format!("Bearer {token}"))];
     let cannot = |why: &dyn std::fmt::Display| anyhow!("cannot post to {url}: {why}");
     let client = HttpClient::new(&url, login).map_err(|why| cannot(&why))?;
@@ -29,8 +30,8 @@ pub fn post(address: &str, token: &str, event: &NetworkEvent) -> Result<()> {
 
 /// The same of a hostint without an HTTP client.
 #[cfg(not(feature = "http-client"))]
-pub fn post(address: &str, _token: &str, _event: &NetworkEvent) -> Result<()> {
+pub fn post(page: &PageUrl, _token: &str, _event: &NetworkEvent) -> Result<()> {
     Err(anyhow!(
-        "cannot post to http://{address}/api/events: this hostint was built without an HTTP client"
+        "cannot post to {page}/api/events: this hostint was built without an HTTP client"
     ))
 }

@@ -3,7 +3,7 @@
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
-    DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, LimitSeries,
+    DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, HostSeen, LimitSeries,
     LossByHost, NetworkEvent, NetworkVerdict, NodeId, PairFigures, PassageFigures, PassageQuery,
     PastVerdict, PathFigures, PathQuery, Record, ReportQuery, ReportedEpisode, SegmentFigures,
     SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
@@ -17,6 +17,10 @@ pub struct HistoryError(pub String);
 /// A store that can be queried.
 pub trait History: Send {
     fn extent(&mut self) -> Result<Extent, HistoryError>;
+    /// The hosts that were seen in the last 30 days. A store without any knows none.
+    fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
+        Ok(Vec::new())
+    }
     /// All pairs that have reports in the span.
     fn pairs(&mut self, span: Span) -> Result<Vec<PairFigures>, HistoryError>;
     /// One pair; `None` if it has no reports in the span.

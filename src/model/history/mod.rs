@@ -3,6 +3,7 @@
 mod answer;
 mod extent;
 mod figures;
+mod history_call;
 mod history_drops;
 mod history_passages;
 mod history_queues;
@@ -20,6 +21,7 @@ pub use figures::{
     ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, LEAST_SAMPLES, MatrixFigure,
     MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span, Subject,
 };
+pub use history_call::{HistoryCall, HistoryReply};
 pub use history_drops::{
     DropFigures, DropGrouping, DropPoint, DropQuery, DropSeries, LossAt, LossByHost, LossSplit,
     PairDrops,

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::model::{
-    History, HistoryError, LossByHost, NetworkVerdict, NodeId, PairFigures, PathQuery, Span,
+    FlowFigures, FlowQuery, History, HistoryError, LossByHost, NetworkVerdict, NodeId, PairFigures,
+    PathQuery, Span,
 };
 
 /// The time before a span that its figures are compared with: a day.
@@ -19,11 +20,20 @@ pub struct OthersToo {
     pub all: u64,
 }
 
+/// The most flows that are counted as alike.
+const MOST_ALIKE: usize = 1000;
+
 /// What is known of a pair in a span.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairAnswer {
     pub source: NodeId,
     pub sink: NodeId,
+    /// The flow that was asked for, with most loss of those that have its words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Box<FlowFigures>>,
+    /// The number of other flows that have its words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others_alike: Option<usize>,
     /// `None`: no sink reported packets of it.
     pub there: Option<PairFigures>,
     pub back: Option<PairFigures>,
@@ -47,6 +57,34 @@ fn share(pair: &PairFigures) -> f64 {
 }
 
 impl PairAnswer {
+    /// Why a flow's pair is as it is; `None` if no flow between two known nodes has these words.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn of_flow(
+        words: &str,
+        history: &mut dyn History,
+        span: Span,
+    ) -> Result<Option<Self>, HistoryError> {
+        let query = FlowQuery {
+            search: Some(words.to_owned()),
+            limit: MOST_ALIKE,
+            ..FlowQuery::default()
+        };
+        let mut flows = history.flows(&query, span)?.into_iter();
+        let count = flows.len();
+        let flow = flows.find_map(|flow| Some((flow.source?, flow.sink?, flow)));
+        let Some((source, sink, flow)) = flow else {
+            return Ok(None);
+        };
+        let mut answer = Self::ask((source, sink), history, span)?;
+        // Where its packets were lost is known of one flow that is asked for.
+        let flow = history.flow(flow.id, span)?.unwrap_or(flow);
+        answer.flow = Some(Box::new(flow));
+        answer.others_alike = Some(count - 1);
+        Ok(Some(answer))
+    }
+
     /// # Errors
     /// If the history cannot be read.
     pub fn ask(
@@ -79,6 +117,8 @@ impl PairAnswer {
         Ok(Self {
             source,
             sink,
+            flow: None,
+            others_alike: None,
             back: history.pair(sink, source, span)?,
             before: history.pair(source, sink, before)?,
             other_sources,

@@ -28,6 +28,8 @@ pub enum Question {
         source: NodeId,
         sink: NodeId,
     },
+    /// The same of the flow with most loss whose text has all these words.
+    WhyFlow(String),
     /// What was measured of the traffic, as is known now.
     Coverage {
         now_ns: u64,
@@ -112,14 +114,9 @@ fn verdict(history: &mut dyn History, span: Span) -> Result<Answer, HistoryError
     })
 }
 
-fn why(
-    pair: (NodeId, NodeId),
-    history: &mut dyn History,
-    span: Span,
-) -> Result<Answer, HistoryError> {
-    Ok(Answer::Why {
-        why: Box::new(PairAnswer::ask(pair, history, span)?),
-    })
+fn why(answer: PairAnswer) -> Answer {
+    let why = Box::new(answer);
+    Answer::Why { why }
 }
 
 impl Question {
@@ -151,7 +148,8 @@ impl Question {
                 classes: history.classes(span)?,
             },
             Self::Verdict => verdict(history, span)?,
-            Self::Why { source, sink } => why((*source, *sink), history, span)?,
+            Self::Why { source, sink } => why(PairAnswer::ask((*source, *sink), history, span)?),
+            Self::WhyFlow(words) => return Ok(PairAnswer::of_flow(words, history, span)?.map(why)),
             // It is kept for longer periods than a span may have.
             Self::Coverage { now_ns } => Answer::Coverage {
                 coverage: history.coverage(span)?,
@@ -185,6 +183,21 @@ impl Question {
             },
             Self::Tcp(question) => question.ask(history, span)?,
         }))
+    }
+
+    /// The most rows or points of its answer, if it names their number.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Flows(query) => query.limit,
+            Self::Reports(query) => query.limit,
+            Self::Flow { points, .. } | Self::Series { points, .. } => *points,
+            Self::Segments { limit, .. } => *limit,
+            Self::Drops { query, points } => query.limit.max(*points),
+            Self::Hops(query) => query.limit,
+            Self::Queues(query) => query.limit,
+            Self::Tcp(question) => question.rows(),
+            _ => 0,
+        }
     }
 
     /// The flow that has to be known, or there is no answer.

@@ -27,6 +27,16 @@ pub enum TcpQuestion {
 }
 
 impl TcpQuestion {
+    /// The most rows or points of its answer.
+    pub(in crate::model) fn rows(&self) -> usize {
+        match self {
+            Self::Connections(query) => query.limit,
+            Self::Sums { limit, points, .. } => *limit.max(points),
+            Self::Hops { limit, .. } => *limit,
+            Self::Whole { query, points, .. } => query.limit.max(*points),
+        }
+    }
+
     pub(in crate::model) fn ask(
         &self,
         history: &mut dyn History,

@@ -32,6 +32,8 @@ impl FromStr for When {
         if let Ok(ago) = humantime::parse_duration(text) {
             return Ok(Self::Ago(ago));
         }
+        // As texts print it.
+        let text = text.strip_suffix(" UTC").unwrap_or(text);
         humantime::parse_rfc3339_weak(text)
             .map(Self::At)
             .map_err(|_| {

@@ -32,7 +32,7 @@ pub fn of(command: &HistoryCommand, seen: &[HostSeen]) -> Result<Question> {
             limit: *limit,
         },
         HistoryCommand::Verdict { .. } | HistoryCommand::Accept(_) => Question::Verdict,
-        HistoryCommand::Why { from, to, .. } => why(from, to, seen)?,
+        HistoryCommand::Why { from, to, flow, .. } => why((from, to), flow, seen)?,
         HistoryCommand::Classes { .. } => Question::Classes,
         HistoryCommand::Coverage { .. } => Question::Coverage {
             now_ns: clock::realtime_ns(),
@@ -131,10 +131,17 @@ fn node_of(arg: Option<&NodeArg>, seen: &[HostSeen]) -> Result<Option<NodeId>> {
     }
 }
 
-fn why(from: &NodeArg, to: &NodeArg, seen: &[HostSeen]) -> Result<Question> {
-    Ok(Question::Why {
-        source: known_node(from, seen)?,
-        sink: known_node(to, seen)?,
+fn why(
+    ends: (&Option<NodeArg>, &Option<NodeArg>),
+    flow: &Option<String>,
+    seen: &[HostSeen],
+) -> Result<Question> {
+    Ok(match ends {
+        (Some(from), Some(to)) => Question::Why {
+            source: known_node(from, seen)?,
+            sink: known_node(to, seen)?,
+        },
+        _ => Question::WhyFlow(flow.clone().unwrap_or_default()),
     })
 }
 
