@@ -351,7 +351,7 @@ pub struct StatusArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub peers: usize,
 
-    /// Show counters that are 0, too
+    /// Show settings, and all counters, too
     #[arg(long)]
     pub all: bool,
 

@@ -12,6 +12,7 @@ pub fn write(
     grants: &[GrantStatus],
     total: usize,
     hosts: &KnownHosts,
+    all: bool,
 ) -> fmt::Result {
     for grant in grants {
         write!(
@@ -20,7 +21,7 @@ pub fn write(
             grant.source.to_string(),
             hosts.named_within(grant.node, NODE_WIDTH)
         )?;
-        writeln!(f, "{}", sentence(grant))?;
+        writeln!(f, "{}", sentence(grant, all))?;
     }
     let more = total.saturating_sub(grants.len());
     if more > 0 && !grants.is_empty() {
@@ -29,11 +30,11 @@ pub fn write(
     Ok(())
 }
 
-/// What arrived of a host's probes and packets, in a few clauses.
-fn sentence(grant: &GrantStatus) -> String {
+/// What arrived of a host's probes and packets, in a few clauses; what was stripped, if all is asked for.
+fn sentence(grant: &GrantStatus, all: bool) -> String {
     let mut clauses = vec![match grant.proved.as_slice() {
-        [] => "nothing proved".to_owned(),
-        proved => format!("proved {}", proved.join(" and ")),
+        [] => "no form of tagging is known to arrive".to_owned(),
+        proved => format!("ready ({})", proved.join(" and ")),
     }];
     for probes in &grant.probes {
         if probes.arrived < probes.all {
@@ -55,7 +56,7 @@ fn sentence(grant: &GrantStatus) -> String {
             ));
         }
     }
-    for stripped in &grant.stripped {
+    for stripped in grant.stripped.iter().filter(|_| all) {
         let (packets, encapsulation) = (Grouped(stripped.packets), stripped.encapsulation);
         clauses.push(format!("stripped {packets} in {encapsulation}"));
     }

@@ -33,6 +33,7 @@ pub mod rules;
 mod shortened;
 pub mod stamped;
 pub mod status;
+mod status_counters;
 mod status_flows;
 mod status_postcards;
 mod status_tcp;

@@ -5,6 +5,35 @@ use crate::model::{Encapsulation, Lease, ProbeForm, Transport, TunnelObstacle, W
 const UNATTENDED: &str =
     "no daemon runs on its host, so nothing shows whether its answers pass outside of a tunnel";
 
+/// The form of tagged packets to a peer to which all is well; `None` if there is more to say.
+pub fn ready(lease: &Lease) -> Option<String> {
+    let form = whole_form(lease)?;
+    (sentence(lease) == ready_text(&form)).then_some(form)
+}
+
+fn ready_text(form: &str) -> String {
+    format!("ready ({form})")
+}
+
+/// The forms in use, if none that was tried is missing.
+fn whole_form(lease: &Lease) -> Option<String> {
+    let proof = &lease.proof;
+    let is_open = |transport, form| proof.ways.contains(Ways::of(transport, form));
+    let in_options =
+        [Transport::Tcp, Transport::Udp].map(|one| is_open(one, Encapsulation::Options));
+    let (eaten, open) = eaten_and_open(lease);
+    match in_options {
+        [true, true] if open.is_empty() => Some(Encapsulation::Options.name().to_owned()),
+        [true, true] if eaten.is_empty() => {
+            Some(format!("{} and {open}", Encapsulation::Options.name()))
+        }
+        [false, false] if eaten.is_empty() && !open.is_empty() => {
+            (!proof.eaten.contains(ProbeForm::Options)).then_some(open)
+        }
+        _ => None,
+    }
+}
+
 /// What is known of a granted lease's path, in a few words, or in a few clauses if a form does not pass.
 pub fn sentence(lease: &Lease) -> String {
     let proof = &lease.proof;
@@ -19,7 +48,9 @@ pub fn sentence(lease: &Lease) -> String {
     if proof.proved_ns == 0 && proof.ways.is_empty() {
         return "being proved: nothing is tagged yet".to_owned();
     }
-    let mut clauses = options(lease).map_or_else(|| vec![forms(lease)], |said| vec![said]);
+    let whole = whole_form(lease).map(|form| ready_text(&form));
+    let path = whole.or_else(|| options(lease));
+    let mut clauses = vec![path.unwrap_or_else(|| forms(lease))];
     clauses.extend(length(lease));
     if proof.eaten.contains(ProbeForm::OverUdp) && proof.tos_changed != 0 {
         let sent = lease.answer.map_or(0, |answer| answer.marks.tos_value);
@@ -87,7 +118,7 @@ fn options(lease: &Lease) -> Option<String> {
     };
     let eaten = proof.eaten.contains(ProbeForm::Options);
     let said = match (has(Transport::Tcp), has(Transport::Udp)) {
-        (true, true) => "packets go in options",
+        (true, true) => "ready (options)",
         (true, false) if eaten => {
             "TCP goes in options; datagrams with options do not arrive, or not on every path, and go without"
         }
@@ -106,8 +137,8 @@ fn options(lease: &Lease) -> Option<String> {
     })
 }
 
-/// The forms that pass, after those that do not.
-fn forms(lease: &Lease) -> String {
+/// The names of forms beside options that do not arrive, and of those that do.
+fn eaten_and_open(lease: &Lease) -> (String, String) {
     let proof = &lease.proof;
     let names = |passes: &dyn Fn(Encapsulation) -> bool| {
         let named = Encapsulation::ALL.into_iter().filter(|one| passes(*one));
@@ -117,9 +148,15 @@ fn forms(lease: &Lease) -> String {
     let eaten =
         names(&|one| one != Encapsulation::Options && proof.eaten.contains(ProbeForm::of(one)));
     let open = names(&|one| one != Encapsulation::Options && proof.ways.has(one));
+    (eaten, open)
+}
+
+/// The forms that pass, after those that do not.
+fn forms(lease: &Lease) -> String {
+    let (eaten, open) = eaten_and_open(lease);
     match (eaten.is_empty(), open.is_empty()) {
-        (true, false) => format!("proved: {open}"),
-        (true, true) => "no form is proved: packets stay untagged".to_owned(),
+        (true, false) => ready_text(&open),
+        (true, true) => "no form of tagging is known to pass: packets stay untagged".to_owned(),
         (false, true) => {
             format!("{eaten} does not arrive, or not on every path: packets stay untagged")
         }

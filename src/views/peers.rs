@@ -17,15 +17,7 @@ pub fn sentence(lease: &Lease) -> String {
         .map_or_else(String::new, |answer| format!(" (node {})", answer.node));
     match lease.state {
         LeaseState::Asking => "asked for a lease".to_owned(),
-        LeaseState::Granted => format!(
-            "its sink{node} strips{}; {}",
-            match (lease.proof.ways.is_empty(), lease.proof.proved_ns) {
-                (true, 0) => "",
-                (true, _) => ", but no form of tagged packets passes the path",
-                (false, _) => ": packets are tagged",
-            },
-            paths::sentence(lease)
-        ),
+        LeaseState::Granted => granted(lease, &node),
         LeaseState::Silent => {
             "does not answer (is the host down, or does it ignore pings?): packets stay untagged".to_owned()
         }
@@ -56,6 +48,28 @@ pub fn sentence(lease: &Lease) -> String {
     }
 }
 
+fn granted(lease: &Lease, node: &str) -> String {
+    if let Some(form) = paths::ready(lease) {
+        return format!("its sink{node} is ready: packets are tagged ({form})");
+    }
+    let state = match (lease.proof.ways.is_empty(), lease.proof.proved_ns) {
+        (true, 0) => "",
+        (true, _) => ", but no form of tagged packets passes the path",
+        (false, _) => ": packets are tagged",
+    };
+    format!("its sink{node} strips{state}; {}", paths::sentence(lease))
+}
+
+/// The state of a peer with a lease, in a word.
+fn word(lease: &Lease) -> String {
+    match paths::ready(lease) {
+        Some(form) => format!("ready ({form})"),
+        None if !lease.proof.ways.is_empty() => "ready".to_owned(),
+        None if lease.proof.proved_ns == 0 => "proving".to_owned(),
+        None => "untagged".to_owned(),
+    }
+}
+
 /// The distance by which a peer's clock is ahead of this host's, if it is known.
 pub fn clock(peer: &PeerStatus) -> Option<KnownDigits> {
     let mut clock = KnownDigits::new(peer.clock_offset_ns?, peer.clock_error_ns?);
@@ -75,13 +89,13 @@ pub fn write(
     if total == 0 {
         return Ok(());
     }
-    let granted = peers
-        .iter()
-        .filter(|peer| peer.lease.state == LeaseState::Granted);
+    let ready = peers.iter().filter(|peer| {
+        peer.lease.state == LeaseState::Granted && !peer.lease.proof.ways.is_empty()
+    });
     writeln!(
         f,
-        "  peers: {total}, of which {} strip{}",
-        granted.count(),
+        "  peers: {} of {total} ready{}",
+        ready.count(),
         if peers.len() < total {
             " (of those shown)"
         } else {
@@ -89,40 +103,47 @@ pub fn write(
         }
     )?;
     for peer in peers {
-        let lease = &peer.lease;
         write!(f, "    {:<39} ", peer.dest.to_string())?;
-        match (lease.state, lease.answer) {
+        match (peer.lease.state, peer.lease.answer) {
             (LeaseState::Granted, Some(answer)) => {
-                write!(
-                    f,
-                    "node {:<10} rtt {:>9}",
-                    hosts.named_within(answer.node, NODE_WIDTH),
-                    Nanoseconds(lease.rtt_ns.into()).to_string()
-                )?;
-                match clock(peer) {
-                    Some(KnownDigits { value, error }) => {
-                        write!(f, "  clock {value} ± {error}")?;
-                        if let Some(from) = peer.clock_from {
-                            write!(f, " by {from}")?;
-                        }
-                    }
-                    None => f.write_str("  clock unknown")?,
-                }
-                if peer.clock_synchronised == Some(false) {
-                    f.write_str(", not synchronised")?;
-                }
-                writeln!(f, "{}", if peer.state == "idle" { "  idle" } else { "" })?;
-                write!(f, "      {}", paths::sentence(lease))?;
-                if peer.items_unread {
-                    f.write_str("; no transit hop may push: its sink reads no entries without a queue (update hostint there, or leave --path-items out)")?;
-                }
-                if let Some(fallen) = paths::fallen(peer.fallen) {
-                    write!(f, "; {fallen}")?;
-                }
-                writeln!(f)?;
+                let node = hosts.named_within(answer.node, NODE_WIDTH);
+                granted_lines(f, peer, &node)?;
             }
-            _ => writeln!(f, "{}", sentence(lease))?,
+            _ => writeln!(f, "{}", sentence(&peer.lease))?,
         }
     }
     Ok(())
+}
+
+/// The state of a peer, its clock, and what there is to say of its path.
+fn granted_lines(f: &mut fmt::Formatter<'_>, peer: &PeerStatus, node: &str) -> fmt::Result {
+    let lease = &peer.lease;
+    let rtt = Nanoseconds(lease.rtt_ns.into()).to_string();
+    write!(f, "node {node:<10} {:<15} rtt {rtt:>9}", word(lease))?;
+    match clock(peer) {
+        Some(KnownDigits { value, error }) => {
+            write!(f, "  clock {value} ± {error}")?;
+            if let Some(from) = peer.clock_from {
+                write!(f, " by {from}")?;
+            }
+        }
+        None => f.write_str("  clock unknown")?,
+    }
+    if peer.clock_synchronised == Some(false) {
+        f.write_str(", not synchronised")?;
+    }
+    writeln!(f, "{}", if peer.state == "idle" { "  idle" } else { "" })?;
+    let path = paths::ready(lease)
+        .is_none()
+        .then(|| paths::sentence(lease));
+    let unread = peer.items_unread.then(|| {
+        "no transit hop may push: its sink reads no entries without a queue (update hostint there, or leave --path-items out)"
+            .to_owned()
+    });
+    let clauses = [path, unread, paths::fallen(peer.fallen)];
+    let clauses = Vec::from_iter(clauses.into_iter().flatten());
+    match clauses.is_empty() {
+        true => Ok(()),
+        false => writeln!(f, "      {}", clauses.join("; ")),
+    }
 }

@@ -8,35 +8,20 @@ use super::hosts::KnownHosts;
 use super::moment::moment;
 use super::stamped::PeerClocks;
 use super::{
-    collectors, diagnosis, grants, peers, status_flows, status_postcards, status_tcp,
-    summary_budget,
+    collectors, diagnosis, grants, peers, status_counters, status_flows, status_postcards,
+    status_tcp, summary_budget,
 };
 use crate::model::{
-    AstrayStatus, Attachment, ClockStatus, CounterStatus, HostStatus, NodeOrigin, SinkSettings,
-    SinkStatus, SourceStatus, TransitStatus,
+    AstrayStatus, Attachment, ClockStatus, HostStatus, NodeOrigin, SinkSettings, SinkStatus,
+    SourceStatus, TransitStatus,
 };
 
-/// Displays the state; counters that are 0 are shown only with `all`.
+/// Displays the state. Settings, and counters that are 0 or count what goes as it should, are shown only with `all`.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusText<'a> {
     pub status: &'a HostStatus,
     pub all: bool,
 }
-
-/// Daemon counters that show problems or the main work.
-const SHOWN: [&str; 11] = [
-    "events_read",
-    "events_malformed",
-    "reports_sent",
-    "reports_lost",
-    "log_written",
-    "log_lost",
-    "flows_expired",
-    "source_flows_expired",
-    "leases_refused",
-    "repaired",
-    "control_refused",
-];
 
 fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
     if list.is_empty() {
@@ -63,19 +48,6 @@ fn attachments(f: &mut fmt::Formatter<'_>, list: &[Attachment]) -> fmt::Result {
             write!(f, ", timestamps of the network card where available")?;
         }
         writeln!(f)?;
-    }
-    Ok(())
-}
-
-fn counters(f: &mut fmt::Formatter<'_>, list: &[CounterStatus], all: bool) -> fmt::Result {
-    for counter in list.iter().filter(|counter| all || counter.packets != 0) {
-        writeln!(
-            f,
-            "  {:>14}  {:<18} {}",
-            Grouped(counter.packets),
-            counter.name,
-            counter.text
-        )?;
     }
     Ok(())
 }
@@ -149,27 +121,9 @@ fn astray(f: &mut fmt::Formatter<'_>, list: &[AstrayStatus]) -> fmt::Result {
     Ok(())
 }
 
-fn daemon_counters(f: &mut fmt::Formatter<'_>, sink: &SinkStatus, all: bool) -> fmt::Result {
-    for counter in sink
-        .daemon
-        .iter()
-        .filter(|counter| SHOWN.contains(&counter.name) && (all || counter.value != 0))
-    {
-        writeln!(
-            f,
-            "  {:>14}  {:<18} {}",
-            Grouped(counter.value),
-            counter.name,
-            counter.text
-        )?;
-    }
-    Ok(())
-}
-
 fn sink(
     f: &mut fmt::Formatter<'_>,
     sink: &SinkStatus,
-    clocks: &PeerClocks,
     hosts: &KnownHosts,
     all: bool,
 ) -> fmt::Result {
@@ -181,18 +135,29 @@ fn sink(
         )?,
     }
     attachments(f, &sink.attachments)?;
-    let set = &sink.settings;
-    recognised(f, set)?;
+    if all || sink.settings.drop_tagged {
+        recognised(f, &sink.settings)?;
+    }
     who_is_stripped(f, sink)?;
-    grants::write(f, &sink.grants, sink.leases_granted, hosts)?;
+    grants::write(f, &sink.grants, sink.leases_granted, hosts, all)?;
     astray(f, &sink.astray)?;
+    if all {
+        periods(f, &sink.settings)?;
+    }
+    summary_budget::write(f, sink, all)?;
+    collectors::write(f, sink)?;
+    status_counters::counters(f, &sink.counters, all)?;
+    status_counters::daemon_counters(f, sink, all)
+}
+
+/// The settings that say when a flow is reported.
+fn periods(f: &mut fmt::Formatter<'_>, set: &SinkSettings) -> fmt::Result {
     writeln!(
         f,
         "  report period {}, loss timeout {}",
         Nanoseconds(set.report_period_ns.cast_signed()),
         Nanoseconds(set.loss_timeout_ns.cast_signed())
     )?;
-    summary_budget::write(f, sink)?;
     write!(f, "  latency bucket edges")?;
     for edge in &set.buckets {
         write!(
@@ -201,11 +166,7 @@ fn sink(
             Nanoseconds((i64::from(edge.up_ns) + i64::from(edge.down_ns)) / 2)
         )?;
     }
-    writeln!(f)?;
-    collectors::write(f, sink)?;
-    counters(f, &sink.counters, all)?;
-    daemon_counters(f, sink, all)?;
-    status_flows::write(f, sink, clocks, hosts)
+    writeln!(f)
 }
 
 fn source(
@@ -252,13 +213,12 @@ fn source(
             )?;
         }
     }
-    writeln!(
-        f,
-        "  flows: {} of at most {}",
-        source.flows_total, source.flows_max
-    )?;
+    if all {
+        let (flows, most) = (source.flows_total, source.flows_max);
+        writeln!(f, "  flows: {flows} of at most {most}")?;
+    }
     peers::write(f, &source.peers, source.peers_total, hosts)?;
-    counters(f, &source.counters, all)
+    status_counters::counters(f, &source.counters, all)
 }
 
 fn transit(f: &mut fmt::Formatter<'_>, transit: &TransitStatus, all: bool) -> fmt::Result {
@@ -308,7 +268,7 @@ fn transit(f: &mut fmt::Formatter<'_>, transit: &TransitStatus, all: bool) -> fm
         }
         writeln!(f)?;
     }
-    counters(f, &transit.counters, all)
+    status_counters::counters(f, &transit.counters, all)
 }
 
 fn synchronisation(clock: &ClockStatus) -> String {
@@ -350,6 +310,9 @@ impl fmt::Display for StatusText<'_> {
                 synchronisation(clock)
             )?;
         }
+        if let Some(sink) = &self.status.sink {
+            status_flows::write(f, sink, &PeerClocks::of(self.status), &hosts)?;
+        }
         if let Some(status) = &self.status.source {
             source(f, status, &hosts, self.all)?;
         }
@@ -357,7 +320,7 @@ impl fmt::Display for StatusText<'_> {
             transit(f, status, self.all)?;
         }
         if let Some(status) = &self.status.sink {
-            sink(f, status, &PeerClocks::of(self.status), &hosts, self.all)?;
+            sink(f, status, &hosts, self.all)?;
         }
         if let Some(status) = &self.status.postcards {
             status_postcards::write(f, status, self.all)?;

@@ -50,6 +50,7 @@ fn table(flows: Vec<FlowStatus>) -> Vec<String> {
     }
     .to_string();
     let lines = text.lines().skip_while(|line| !line.starts_with("  flow "));
+    let lines = lines.take_while(|line| line.starts_with("  "));
     lines.map(str::to_owned).collect()
 }
 
@@ -127,7 +128,7 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
         (
             "a proved tunnel",
             status_samples::grant(),
-            "proved vxlan-gpe; stripped 1 in vxlan-gpe",
+            "ready (vxlan-gpe)",
         ),
         (
             "one of several paths eats a form",
@@ -135,7 +136,7 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
                 probes: vec![probes("vxlan-gpe", 63, 0)],
                 ..plain()
             },
-            "nothing proved; 63 of 72 probes of vxlan-gpe arrived",
+            "no form of tagging is known to arrive; 63 of 72 probes of vxlan-gpe arrived",
         ),
         (
             "a router rewrites the mark",
@@ -145,7 +146,7 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
                 lost: 1200,
                 ..plain()
             },
-            "proved over-tcp-udp; the path changes bits 0x04 of the ToS byte of over-tcp-udp; 1,200 lost",
+            "ready (over-tcp-udp); the path changes bits 0x04 of the ToS byte of over-tcp-udp; 1,200 lost",
         ),
     ];
     // Of the kernel's record: its probes of a form have all come with another mark.
@@ -161,7 +162,7 @@ fn each_host_with_a_lease_is_told_with_what_arrived_of_it() {
     let rewritten = [(
         "a router rewrites the mark of each probe",
         grant_status(addr, &record, 0),
-        "nothing proved; 0 of 72 probes of over-tcp-udp arrived unchanged; the path changes bits 0x04 of the \
+        "no form of tagging is known to arrive; 0 of 72 probes of over-tcp-udp arrived unchanged; the path changes bits 0x04 of the \
          ToS byte of over-tcp-udp",
     )];
     for (sentence, grant, expected) in cases.into_iter().chain(rewritten) {
@@ -225,7 +226,7 @@ fn a_source_says_what_hops_tell_and_which_sinks_do_not_read_that() {
     let peer = "its sink reads no entries without a queue";
     assert!(!with_peer(|_| {}).contains(peer));
     let text = with_peer(|peer| peer.items_unread = true);
-    assert!(text.contains("; no transit hop may push: its sink reads no entries without a queue (update hostint there"), "{text}");
+    assert!(text.contains("no transit hop may push: its sink reads no entries without a queue (update hostint there"), "{text}");
 
     let mut status = status(Vec::new());
     let mut source = status_samples::source();
@@ -242,8 +243,8 @@ fn a_source_says_what_hops_tell_and_which_sinks_do_not_read_that() {
     );
 }
 
-/// The status of a host with one peer, which grants a lease.
-fn with_peer(change: impl FnOnce(&mut PeerStatus)) -> String {
+/// A peer that grants a lease.
+fn granted_peer() -> PeerStatus {
     let answer = LeaseAnswer {
         instance: 1,
         node: NodeId(2),
@@ -262,6 +263,12 @@ fn with_peer(change: impl FnOnce(&mut PeerStatus)) -> String {
     let mut peer = status_samples::silent_peer();
     peer.lease.state = LeaseState::Granted;
     peer.lease.answer = Some(answer);
+    peer
+}
+
+/// The status of a host with one peer, which grants a lease.
+fn with_peer(change: impl FnOnce(&mut PeerStatus)) -> String {
+    let mut peer = granted_peer();
     change(&mut peer);
     let mut status = status(Vec::new());
     status.source = Some(SourceStatus {
@@ -338,9 +345,7 @@ fn collectors_are_told_with_their_states_and_shares() {
         let lines = text
             .lines()
             .skip_while(|line| !line.contains("collectors:"));
-        let lines: Vec<_> = lines
-            .take_while(|line| !line.starts_with("flows"))
-            .collect();
+        let lines: Vec<_> = lines.collect();
         assert_eq!(lines, case.lines, "{}", case.name);
     }
 }
@@ -455,7 +460,7 @@ fn names_stand_beside_ids_wherever_a_node_is_named() {
             "{sentence}: {text}"
         );
         let lines = text.lines().skip_while(|line| !line.starts_with("  flow "));
-        let lines: Vec<_> = lines.collect();
+        let lines: Vec<_> = lines.take_while(|line| line.starts_with("  ")).collect();
         let same = |line: &&str| line.chars().count() == lines[0].chars().count();
         assert!(lines.iter().all(same), "{sentence}: {text}");
         assert!(lines[1].contains(&shown), "{sentence}: {text}");
@@ -511,12 +516,50 @@ fn the_budget_of_summaries_is_told_and_what_it_leaves_out() {
             text: "",
             value: left_out,
         }];
-        let text = StatusText {
-            status: &status,
-            all: false,
-        }
-        .to_string();
+        let all = true;
+        let status = &status;
+        let text = StatusText { status, all }.to_string();
         let found = text.lines().find(|line| line.contains("summaries"));
         assert_eq!(found, line, "{sentence}");
+    }
+}
+
+#[test]
+fn flows_come_first_and_jargon_only_with_all() {
+    let mut status = status(vec![flow("192.0.2.1", "198.51.100.2", Vlans::NONE)]);
+    let mut peer = granted_peer();
+    let ways = [Transport::Tcp, Transport::Udp].map(|one| Ways::of(one, Encapsulation::Options));
+    peer.lease.proof.ways = Ways::from_bits(ways[0].bits() | ways[1].bits());
+    peer.lease.proof.proved_ns = 1;
+    status.source = Some(SourceStatus {
+        peers: vec![peer],
+        peers_total: 1,
+        ..status_samples::source()
+    });
+    let sink = status.sink.as_mut().unwrap();
+    (sink.leases_granted, sink.grants) = (1, vec![status_samples::grant()]);
+    let text = |all| {
+        let status = &status;
+        StatusText { status, all }.to_string()
+    };
+    let (usual, all) = (text(false), text(true));
+    let place = |words: &str| {
+        usual
+            .find(words)
+            .unwrap_or_else(|| panic!("{words}: {usual}"))
+    };
+    assert!(place("flows: 1 of") < place("source:"), "{usual}");
+    assert!(place("source:") < place("sink: "), "{usual}");
+    assert!(usual.contains("  peers: 1 of 1 ready\n"), "{usual}");
+    let line = usual.lines().find(|line| line.contains(" rtt ")).unwrap();
+    assert!(line.contains(" ready (options) "), "{line}");
+    for jargon in [
+        "recognises",
+        "report period",
+        "bucket edges",
+        "stripped 1 in",
+    ] {
+        assert!(!usual.contains(jargon), "{jargon}: {usual}");
+        assert!(all.contains(jargon), "{jargon}: {all}");
     }
 }

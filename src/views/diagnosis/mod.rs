@@ -14,6 +14,12 @@ use crate::model::{
 
 pub use text::write;
 
+/// True for a counter that has a meaning and advice.
+pub fn explains(counter: &str) -> bool {
+    let rows = [SOURCE, TRANSIT, SINK, DAEMON].into_iter().flatten();
+    rows.into_iter().any(|row| row.counter == counter)
+}
+
 /// All reasons, sorted by topic, then by severity, then by count; those that are over come last. The state must hold all
 /// peers of the source.
 pub fn diagnose(status: &HostStatus, recent: Option<&RecentCounts>) -> Vec<Reason> {

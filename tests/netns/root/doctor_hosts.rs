@@ -87,7 +87,7 @@ fn a_peer_is_told_with_what_its_lease_and_the_collector_show() {
         || {
             let (_, lines) = doctor(&lab.a, "10.9.2.1");
             let said = [
-                "strips: packets are tagged; ",
+                "is ready: packets are tagged (",
                 "; hostint 0.",
                 ", MTU 1500 there",
             ];

@@ -160,10 +160,7 @@ fn sinks_that_do_not_suit_are_not_tagged_to_and_named_with_the_reason() {
             assert!(line.contains(part), "{name}: no {part}: {line}");
         }
         let text = lab.a.hostint("status");
-        assert!(
-            text.contains("peers: 1, of which 0 strip"),
-            "{name}: {text}"
-        );
+        assert!(text.contains("peers: 0 of 1 ready"), "{name}: {text}");
         assert!(text.contains("packets stay untagged"), "{name}: {text}");
     }
 }

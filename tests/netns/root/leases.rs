@@ -308,7 +308,7 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
         assert!(rtt_ns > 0 && rtt_ns < 1_000_000_000, "{peer}");
     }
     let text = lab.a.hostint("status");
-    assert!(text.contains("peers: 2, of which 2 strip\n"), "{text}");
+    assert!(text.contains("peers: 2 of 2 ready\n"), "{text}");
     for dest in ["10.9.2.1", "fd09:2::1"] {
         let line = text
             .lines()
@@ -327,7 +327,7 @@ fn status_shows_each_peer_with_an_honest_clock_offset() {
         assert_eq!(grant["probes"][0]["arrived"], 72, "{grant}");
     }
     let text = lab.b.hostint("status");
-    assert!(text.contains("proved options"), "{text}");
+    assert!(text.contains("ready (options)"), "{text}");
     // The evidence ages, and the interval grows with it: by 200 ppm at least, for both ends.
     lab.b.hostint("sink detach");
     let mut first = None;
