@@ -1,9 +1,9 @@
 //! Figures of packets as columns of a table, and what they are of.
 
 use super::digits::{Grouped, Nanoseconds};
-use super::known_digits::{KnownDigits, certain};
+use super::known_digits::{certain, with_error};
 use super::table::{TextTable, TextWidth};
-use crate::model::{Figures, ShownFigures};
+use crate::model::{Figures, LatencyResolution, ShownFigures};
 
 /// The share of packets that were lost.
 fn loss(figures: &ShownFigures) -> String {
@@ -19,15 +19,22 @@ fn loss(figures: &ShownFigures) -> String {
     }
 }
 
-const FIGURES: [&str; 8] = ["packets", "lost", "loss", "mean", "p50", "p99", "max", "of"];
+const FIGURES: [&str; 8] = [
+    "packets", "lost", "loss", "mean", "p50", "p99", "max", "from",
+];
 
 /// The last line if not all figures are of packets.
-pub(super) const OF_REPORTS: &str = "rep.: of that many reported latencies, which favour slow packets, where no summaries came; \
-                          fewer than 20 have no quantiles";
+pub(super) const OF_REPORTS: &str = "from reports: preliminary, for no totals came, and reports favour slow packets; fewer than 20 \
+                          have no p50 and p99";
 
-/// The last line if there are quantiles of packets.
-pub(super) const OF_PACKETS: &str = "+3.2%, +12.5%, x2: p50 and p99 are too high by that at most, twice the true ones where a \
-                          sink has slots of powers of two";
+/// The last line if there are quantiles of packets, of which these are the coarsest.
+pub(super) fn precision(coarsest: LatencyResolution) -> &'static str {
+    match coarsest {
+        LatencyResolution::Fine => "p50 and p99 are up to 3 % high",
+        LatencyResolution::Middle => "p50 and p99 are up to 13 % high",
+        LatencyResolution::Coarse => "p50 and p99 of some rows are up to twice the true ones",
+    }
+}
 
 /// The last line if some latencies have the difference of clocks in them.
 pub(super) const UNKNOWN_CLOCKS: &str =
@@ -44,10 +51,9 @@ fn figures(figures: &Figures) -> [String; 8] {
         })
     };
     let (all, quantiles) = (shown.latency, shown.quantiles());
-    let mean = shown.corrected.map(|corrected| {
-        let KnownDigits { value, error } = KnownDigits::new(corrected.mean_ns, corrected.error_ns);
-        format!("{value} ± {error}")
-    });
+    let mean = shown
+        .corrected
+        .map(|corrected| with_error(corrected.mean_ns, corrected.error_ns));
     [
         Grouped(shown.packets).to_string(),
         Grouped(shown.lost).to_string(),
@@ -57,11 +63,9 @@ fn figures(figures: &Figures) -> [String; 8] {
         latency(quantiles.and_then(|all| all.p99_ns)),
         latency(all.map(|all| all.max_ns)),
         match shown.of_reports {
-            None => match shown.resolution.filter(|_| quantiles.is_some()) {
-                Some(resolution) => format!("packets {}", resolution.error_text()),
-                None => "packets".to_owned(),
-            },
-            Some(reports) => format!("{} rep.", Grouped(reports)),
+            None => String::new(),
+            Some(1) => "1 report".to_owned(),
+            Some(reports) => format!("{} reports", Grouped(reports)),
         },
     ]
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::coverage;
 use super::digits::Grouped;
-use super::figures::{OF_PACKETS, OF_REPORTS, UNKNOWN_CLOCKS, bounds_text, figures_table};
+use super::figures::{OF_REPORTS, UNKNOWN_CLOCKS, bounds_text, figures_table, precision};
 use super::history_drops::{self, split_text};
 use super::history_passages;
 use super::history_queues;
@@ -298,10 +298,10 @@ impl View<'_> {
         if self.figures().any(|figures| figures.measured.is_none()) {
             note(OF_REPORTS);
         }
-        let of_packets =
-            |shown: ShownFigures| shown.resolution.is_some() && shown.quantiles().is_some();
-        if self.figures().any(|figures| of_packets(figures.shown())) {
-            note(OF_PACKETS);
+        let of_packets = |shown: ShownFigures| shown.quantiles().and(shown.resolution);
+        let shown = self.figures().map(Figures::shown);
+        if let Some(coarsest) = shown.filter_map(of_packets).min() {
+            note(precision(coarsest));
         }
         let unknown = |shown: ShownFigures| shown.latency.is_some() && !shown.is_corrected();
         if self.figures().any(|figures| unknown(figures.shown())) {

@@ -22,6 +22,19 @@ pub fn certain(value_ns: i64, error_ns: u64) -> String {
     }
 }
 
+/// A time with its error, or with three digits alone if the error does not reach them.
+pub fn with_error(value_ns: i64, error_ns: u64) -> String {
+    let mut place = 1;
+    while value_ns.unsigned_abs() / place >= 1000 {
+        place *= 10;
+    }
+    if error_ns >= place / 2 && error_ns > 0 {
+        let KnownDigits { value, error } = KnownDigits::new(value_ns, error_ns);
+        return format!("{value} ± {error}");
+    }
+    KnownDigits::to_place(value_ns, u128::from(place)).value
+}
+
 /// Units, the longest first, and the nanoseconds in each.
 const UNITS: [(&str, u128); 4] = [
     ("s", 1_000_000_000),
@@ -41,8 +54,16 @@ fn last_place(error_ns: u128) -> u128 {
 
 impl KnownDigits {
     pub fn new(value_ns: i64, error_ns: u64) -> Self {
-        let (value, error) = (u128::from(value_ns.unsigned_abs()), u128::from(error_ns));
-        let place = last_place(error);
+        Self::shown(value_ns, error_ns.into(), last_place(error_ns.into()))
+    }
+
+    /// A value whose error is below this place.
+    fn to_place(value_ns: i64, place: u128) -> Self {
+        Self::shown(value_ns, 0, place)
+    }
+
+    fn shown(value_ns: i64, error: u128, place: u128) -> Self {
+        let value = u128::from(value_ns.unsigned_abs());
         let rounded = (value + place / 2) / place * place;
         // What rounding takes from the value is added to the error, so that the true value stays between both ends.
         let error = (error + rounded.abs_diff(value)).div_ceil(place) * place;

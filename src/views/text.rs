@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::digits::Nanoseconds;
 use super::drops::DropDetails;
-use super::known_digits::KnownDigits;
+use super::known_digits::with_error;
 use super::passages::PassageDetails;
 use super::queues::QueueDetails;
 use super::tcp::TcpDetails;
@@ -82,9 +82,8 @@ impl<'a> TextLine<'a> {
     /// The latency of a packet, and its way.
     fn latency(&self, report: &LatencyReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let LatencyClocks::Known(corrected) = self.clocks {
-            let KnownDigits { value, error } =
-                KnownDigits::new(corrected.latency_ns, corrected.error_ns);
-            write!(f, "{value} ± {error}  ")?;
+            let latency = with_error(corrected.latency_ns, corrected.error_ns);
+            write!(f, "{latency}  ")?;
         } else if let Some(latency) = report.hops.latency_ns() {
             write!(f, "{}  ", Nanoseconds(latency))?;
         }

@@ -2,7 +2,7 @@
 
 use super::digits::{Grouped, Nanoseconds};
 use super::hosts::KnownHosts;
-use super::known_digits::KnownDigits;
+use super::known_digits::with_error;
 use crate::model::{
     LEAST_SAMPLES, LatencyFigures, PathFigures, Segment, SegmentFigures, SegmentKind, SegmentTimes,
 };
@@ -79,11 +79,7 @@ pub(super) fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
 pub(super) fn figures(times: &SegmentTimes, share: Option<f64>) -> [String; 4] {
     let unknown = || if times.samples() > 0 { "?" } else { "-" }.to_owned();
     let mean = match (times.corrected, times.latency) {
-        (Some(corrected), _) => {
-            let KnownDigits { value, error } =
-                KnownDigits::new(corrected.mean_ns, corrected.error_ns);
-            format!("{value} ± {error}")
-        }
+        (Some(corrected), _) => with_error(corrected.mean_ns, corrected.error_ns),
         (None, Some(latency)) => Nanoseconds(latency.mean_ns).to_string(),
         (None, None) => unknown(),
     };

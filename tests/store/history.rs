@@ -97,11 +97,11 @@ fn what_was_read_in_can_be_asked() {
         names,
         [
             "id", "flow", "nodes", "class", "packets", "lost", "loss", "mean", "p50", "p99", "max",
-            "of"
+            "from"
         ]
     );
-    assert!(shown[2].ends_with(" 50 rep."), "{flows}");
-    assert!(shown[5].starts_with("rep.: "), "{flows}");
+    assert!(shown[2].ends_with(" 50 reports"), "{flows}");
+    assert!(shown[5].starts_with("from reports: "), "{flows}");
     assert!(shown[6].starts_with("?: "), "no clock is known: {flows}");
     assert_eq!(shown.len(), 7);
 

@@ -1,6 +1,6 @@
 //! A time with its error shows the digits that are known, and no more; the true value stays between both ends.
 
-use hostint::views::known_digits::{KnownDigits, certain};
+use hostint::views::known_digits::{KnownDigits, certain, with_error};
 use hostint_testing::random::Random;
 
 #[test]
@@ -44,6 +44,23 @@ fn a_time_alone_has_no_more_digits_than_others() {
         (-70_321, 4_000, "-70 us"),
     ] {
         assert_eq!(certain(value, error), expected, "{value} and {error}");
+    }
+}
+
+#[test]
+fn an_error_below_three_digits_is_left_out_with_the_digits_behind_them() {
+    for (value, error, expected) in [
+        (6_241_291, 0, "6.24 ms"),
+        (6_241_291, 4_999, "6.24 ms"),
+        (6_241_291, 5_000, "6.241 ms ± 0.006"),
+        (11_973, 0, "12.0 us"),
+        (-70_321, 4_000, "-70 us ± 5"),
+        (999_600, 0, "1.000 ms"),
+        (417, 0, "417 ns"),
+        (417, 1, "417 ns ± 1"),
+        (0, 0, "0 ns"),
+    ] {
+        assert_eq!(with_error(value, error), expected, "{value} and {error}");
     }
 }
 

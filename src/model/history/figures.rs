@@ -1,7 +1,7 @@
 //! What a collector's history is asked about pairs, flows and classes, and the figures that it has of them.
 
 use clap::ValueEnum;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::model::{
     CorrectedMean, FlowKey, LatencyFigures, LatencyResolution, LossSplit, Measured, NodeId,
@@ -23,8 +23,9 @@ impl Span {
     };
 }
 
-/// Figures of a subject: those of its reports, and those of all its packets if summaries came.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// Figures of a subject: those of its reports, and those of all its packets if summaries came. Programs read what people
+/// are shown, and both of these beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
     /// All reports of the subject.
     pub reports: u64,
@@ -37,6 +38,46 @@ pub struct Figures {
     pub latency: Option<LatencyFigures>,
     /// Figures of all packets, as the sinks counted them. `None` without summaries.
     pub measured: Option<MeasuredFigures>,
+}
+
+/// The figures that only reports tell.
+#[derive(Serialize)]
+struct ReportedFigures {
+    packets: u64,
+    lost: u64,
+    latency: Option<LatencyFigures>,
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct FiguresRow {
+            reports: u64,
+            packets: u64,
+            lost: u64,
+            reordered: Option<u64>,
+            latency: Option<LatencyFigures>,
+            clocks_known: bool,
+            measured: Option<MeasuredFigures>,
+            reported: ReportedFigures,
+        }
+        let shown = self.shown();
+        let row = FiguresRow {
+            reports: self.reports,
+            packets: shown.packets,
+            lost: shown.lost,
+            reordered: shown.reordered,
+            latency: shown.latency,
+            clocks_known: shown.is_corrected(),
+            measured: self.measured,
+            reported: ReportedFigures {
+                packets: self.packets,
+                lost: self.lost,
+                latency: self.latency,
+            },
+        };
+        row.serialize(serializer)
+    }
 }
 
 /// The least number of reported latencies for which quantiles are shown.

@@ -157,8 +157,8 @@ impl LatencyHistogram {
         self.count_ascending(other.slots.iter().copied());
     }
 
-    /// An upper bound of the value that this share of all values does not exceed, at most
-    /// [`LatencyResolution::error_text`] too high. `None` if it is not known that well.
+    /// An upper bound of the value that this share of all values does not exceed, at most a slot of its
+    /// [`LatencyResolution`] too high. `None` if it is not known that well.
     pub fn quantile(&self, share: f64) -> Option<i64> {
         let rank = (share * self.samples as f64).ceil().max(1.0) as u64;
         let mut seen = 0_u64;

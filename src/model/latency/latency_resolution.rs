@@ -32,15 +32,6 @@ impl LatencyResolution {
         }
     }
 
-    /// The same as views show it: by what a quantile may be too high.
-    pub fn error_text(self) -> &'static str {
-        match self {
-            Self::Coarse => "x2",
-            Self::Middle => "+12.5%",
-            Self::Fine => "+3.2%",
-        }
-    }
-
     /// The least and the largest value of the slot that counts a value.
     pub fn bounds(self, ns: i64) -> (i64, i64) {
         if ns <= 0 && self != Self::Fine {
