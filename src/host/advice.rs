@@ -33,7 +33,7 @@ fn names_no_bpffs(err: &io::Error) -> bool {
 pub fn hint(err: &anyhow::Error) -> Option<&'static str> {
     let refused = format!("{err:#}").contains("Permission denied");
     (refused && privileges::is_root_by_modes()).then_some(
-        "daemons give up root's right to open any file: files and their folders must be open to root by their modes",
+        "the daemon drops CAP_DAC_OVERRIDE: make the file, and its folders, readable for root by their modes",
     )
 }
 

@@ -84,7 +84,7 @@ impl fmt::Display for Rest<'_> {
             write!(f, "  in {pod}")?;
         }
         if let Some(age_ns) = drop.age_ns {
-            write!(f, "  {} old", Nanoseconds(age_ns.into()))?;
+            write!(f, "  after {} in this host", Nanoseconds(age_ns.into()))?;
         }
         if drop.queue_packets > 0 {
             write!(
@@ -117,7 +117,7 @@ pub fn position_text(position: DropPosition) -> Option<&'static str> {
         DropPosition::BehindTag => Some("behind the tag"),
         DropPosition::Between => Some("between source and sink"),
         DropPosition::BeforeStrip => Some("before the strip"),
-        DropPosition::BehindStrip => Some("behind the strip"),
+        DropPosition::BehindStrip => Some("in this host, after hostint"),
     }
 }
 

@@ -16,7 +16,7 @@ pub const CSV: &str = "node reason place interface flow.src flow.sport flow.dst 
 pub fn write(by: DropGrouping, drops: &[DropFigures], hosts: &KnownHosts, out: &mut String) {
     if drops.is_empty() {
         out.push_str(
-            "no host reported drops in this time (hostint postcards --drops --collector does)\n",
+            "no host reported drops in this time; to see them: hostint postcards --drops --collector\n",
         );
         return;
     }
@@ -87,41 +87,46 @@ fn reason_text(one: &DropFigures) -> String {
     }
 }
 
-/// `lost 150: source host 100, network 50 (50 of them at hosts between), sink host 0; 20 dropped behind the strip`.
+/// `150 lost: 100 in the source host, 50 at hosts between; the sink host dropped 20 more, after hostint`.
 pub fn split_text(split: &LossSplit) -> String {
-    let mut text = format!("lost {}: ", Grouped(split.lost));
-    let host = |name: &str, part: Option<u64>| {
-        let part = part.map(|part| Grouped(part).to_string());
-        format!(
-            "{name} host {}",
-            part.unwrap_or_else(|| "not told".to_owned())
-        )
+    let part = |count: u64, place: &str| match count {
+        0 => None,
+        count => Some(format!("{} {place}", Grouped(count))),
     };
-    let network = match split.network {
-        Some(network) => format!("network {}", Grouped(network)),
-        None => {
-            let reported = split.source_host.unwrap_or(0) + split.sink_host.unwrap_or(0);
-            let rest = split.lost.saturating_sub(reported);
-            format!("network and hosts that report no drops {}", Grouped(rest))
-        }
+    let (source, sink) = (split.source_host, split.sink_host);
+    let of_ends = source.unwrap_or(0).saturating_add(sink.unwrap_or(0));
+    let rest = split.network;
+    let rest = rest.unwrap_or_else(|| split.lost.saturating_sub(of_ends));
+    let silent = match (source, sink) {
+        (None, None) => "the source host and the sink host report no drops",
+        (None, Some(_)) => "the source host reports no drops",
+        (Some(_), None) => "the sink host reports no drops",
+        (Some(_), Some(_)) => "",
     };
-    text += &[
-        host("source", split.source_host),
-        network,
-        host("sink", split.sink_host),
-    ]
-    .join(", ");
-    if split.between > 0 {
-        let _ = write!(text, "; {} at hosts between", Grouped(split.between));
-    }
-    if split.unsplit > 0 {
-        let _ = write!(text, "; {} cannot be split", Grouped(split.unsplit));
+    let elsewhere = match (silent, split.between) {
+        ("", 0) => "in the network".to_owned(),
+        ("", _) => "elsewhere in the network".to_owned(),
+        (silent, _) => format!("elsewhere ({silent}: hostint postcards --drops there does)"),
+    };
+    let parts = [
+        part(source.unwrap_or(0), "in the source host"),
+        part(split.between, "at hosts between"),
+        part(rest.saturating_sub(split.between), &elsewhere),
+        part(sink.unwrap_or(0), "in the sink host"),
+        part(split.unsplit, "of which the place is unknown"),
+    ];
+    let parts = Vec::from_iter(parts.into_iter().flatten());
+    let mut text = format!("{} lost", Grouped(split.lost));
+    if source.or(sink).is_none() && split.between + split.unsplit == 0 {
+        text += "; place unknown: run hostint postcards --drops on both hosts";
+    } else if !parts.is_empty() {
+        let _ = write!(text, ": {}", parts.join(", "));
     }
     if split.behind_strip > 0 {
+        let dropped = Grouped(split.behind_strip);
         let _ = write!(
             text,
-            "; {} dropped behind the strip, which are no loss of INT's",
-            Grouped(split.behind_strip)
+            "; the sink host dropped {dropped} more, after hostint"
         );
     }
     text

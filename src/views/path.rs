@@ -304,9 +304,9 @@ fn depth_text(path: &PathFigures, hosts: &KnownHosts, out: &mut String) {
 fn loss_text(loss: &LossByHost, hosts: &KnownHosts, out: &mut String) {
     let _ = write!(out, "\n{}", split_text(&loss.split));
     for (i, at) in loss.at.iter().enumerate() {
-        let begin = if i == 0 { "; of these" } else { "," };
+        let begin = if i == 0 { "; dropped" } else { "," };
         let node = hosts.named(Some(at.node));
-        let _ = write!(out, "{begin} at {node} {}", Grouped(at.segments));
+        let _ = write!(out, "{begin} by {node} {}", Grouped(at.segments));
     }
     out.push('\n');
 }

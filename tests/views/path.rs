@@ -606,7 +606,7 @@ fn losses_are_named_with_the_hosts_that_tell_them() {
         paths: vec![path(200)],
         loss: Some(loss),
     });
-    let line = "lost 30: source host 3, network 27, sink host 0; 20 at hosts between; of these at leaf (28673) 18, at 4 2\n";
+    let line = "30 lost: 3 in the source host, 20 at hosts between, 7 elsewhere in the network; dropped by leaf (28673) 18, by 4 2\n";
     assert!(text.contains(line), "{text}does not say: {line}");
 }
 

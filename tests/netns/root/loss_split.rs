@@ -138,7 +138,7 @@ fn the_loss_of_a_pair_and_of_a_flow_is_split_by_the_hosts_that_dropped_it() {
     let flow = json(&format!("flow {id}"));
     assert_eq!(flow["flow"]["loss_split"], expected, "{flow:#}");
     let text = ask("pairs");
-    let said = "lost 150: source host 100, network 50, sink host 0; 50 at hosts between";
+    let said = "150 lost: 100 in the source host, 50 at hosts between";
     assert!(text.contains(said), "{text}");
 
     let by_flow = json("drops --by flow");
