@@ -45,6 +45,8 @@ pub enum ConnectionsBy {
     Limit,
     /// sending host, and address of its peer
     Pair,
+    /// sending host
+    Host,
     /// the worst hop of their paths, as option 114 had it
     Hop,
 }

@@ -158,12 +158,13 @@ pub fn sums(
     let place = match by {
         TcpGrouping::Limit => "-1, x''",
         TcpGrouping::Pair => "node, peer",
+        TcpGrouping::Host => "node, x''",
     };
     let mut groups: BTreeMap<(i64, Vec<u8>, Option<Limit>), TcpSums> = BTreeMap::new();
     let key = |row: &Row<'_>| -> rusqlite::Result<(i64, Vec<u8>, Option<Limit>)> {
         let limit = match by {
             TcpGrouping::Limit => Some(limit_of(row, 2)?),
-            TcpGrouping::Pair => None,
+            TcpGrouping::Pair | TcpGrouping::Host => None,
         };
         Ok((row.get(0)?, row.get(1)?, limit))
     };
@@ -198,7 +199,7 @@ pub fn sums(
             ..sums
         });
     let mut named: Vec<TcpSums> = named.collect();
-    if by == TcpGrouping::Pair {
+    if by != TcpGrouping::Limit {
         named.sort_by_key(|sums| std::cmp::Reverse(sums.counts.retransmitted_segments));
     }
     Ok(named)

@@ -43,7 +43,7 @@ pub fn write(answer: &Answer, hosts: &KnownHosts, out: &mut String) {
         Answer::TcpSums { by, tcp_sums, .. } => {
             let table = match by {
                 TcpGrouping::Limit => limits_table(tcp_sums),
-                TcpGrouping::Pair => pairs_table(tcp_sums, hosts),
+                TcpGrouping::Pair | TcpGrouping::Host => hosts_table(tcp_sums, hosts),
             };
             (tcp_sums.is_empty(), table)
         }
@@ -235,7 +235,8 @@ fn limits_table(sums: &[TcpSums]) -> TextTable {
     table
 }
 
-fn pairs_table(sums: &[TcpSums], hosts: &KnownHosts) -> TextTable {
+/// Hosts, with the peer of each if the sums are of pairs.
+fn hosts_table(sums: &[TcpSums], hosts: &KnownHosts) -> TextTable {
     let mut table = TextTable::new(&["host", "peer", "limited by"], &COUNTS);
     for one in sums {
         let times = all_times(one);

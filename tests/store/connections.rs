@@ -297,6 +297,13 @@ fn sums_are_by_limit_and_by_pair() {
     assert_eq!(pair.node, Some(NodeId(7)));
     assert_eq!(pair.peer, Some([198, 51, 100, 2].into()));
     assert_eq!((pair.limited, pair.connections), (Limit::Path, 3));
+    let by_host = disk
+        .reader()
+        .tcp_sums(TcpGrouping::Host, None, span)
+        .unwrap();
+    assert_eq!(by_host.len(), 1, "all peers of a host are one row");
+    assert_eq!((by_host[0].node, by_host[0].peer), (Some(NodeId(7)), None));
+    assert_eq!(by_host[0].counts, by_pair[0].counts);
     let series = disk.reader().limit_series(None, span, 360).unwrap();
     let us: u64 = series.points.iter().map(|point| point.us).sum();
     assert_eq!(us, 30_000_000);
@@ -352,7 +359,7 @@ fn numbers_of_hosts_that_lie_break_no_answer() {
     let span = last_hour(now);
     let mut reader = disk.reader();
     assert_eq!(reader.connections(&query(), span).unwrap().len(), 1);
-    for by in [TcpGrouping::Limit, TcpGrouping::Pair] {
+    for by in [TcpGrouping::Limit, TcpGrouping::Pair, TcpGrouping::Host] {
         assert_ne!(reader.tcp_sums(by, None, span).unwrap(), []);
     }
     assert_ne!(reader.limit_series(None, span, 10).unwrap().points, []);

@@ -961,9 +961,9 @@ pub fn tcp_sums(by: TcpGrouping) -> Vec<TcpSums> {
             .zip(Limit::ALL)
             .map(|(s, limited)| sums(limited, s * 1_000_000))
             .collect(),
-        TcpGrouping::Pair => vec![TcpSums {
+        TcpGrouping::Pair | TcpGrouping::Host => vec![TcpSums {
             node: Some(NodeId(1)),
-            peer: Some("198.51.100.2".parse().unwrap()),
+            peer: (by == TcpGrouping::Pair).then(|| "198.51.100.2".parse().unwrap()),
             ..sums(Limit::Path, 10_000_000)
         }],
     }

@@ -180,6 +180,7 @@ fn tcp(args: &ConnectionsArgs, node: Option<NodeId>) -> TcpQuestion {
     match args.by {
         ConnectionsBy::Limit => sums(TcpGrouping::Limit),
         ConnectionsBy::Pair => sums(TcpGrouping::Pair),
+        ConnectionsBy::Host => sums(TcpGrouping::Host),
         ConnectionsBy::Hop => TcpQuestion::Hops { node, limit },
         ConnectionsBy::Connection => TcpQuestion::Connections(ConnectionQuery {
             node,

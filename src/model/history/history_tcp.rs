@@ -111,6 +111,8 @@ pub enum TcpGrouping {
     Limit,
     /// sending host, and address of its peer
     Pair,
+    /// sending host
+    Host,
 }
 
 /// The figure by which connections are sorted, largest first.
