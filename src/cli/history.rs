@@ -47,6 +47,14 @@ pub enum HistoryCommand {
         #[command(flatten)]
         history: HistoryArgs,
 
+        /// Only pairs from this node, by its id or its name
+        #[arg(long, value_name = "NODE")]
+        source: Option<NodeArg>,
+
+        /// Only pairs to this node, by its id or its name
+        #[arg(long, value_name = "NODE")]
+        sink: Option<NodeArg>,
+
         /// Figure in the matrix
         #[arg(long, value_name = "FIGURE", default_value = "p99")]
         show: MatrixFigure,

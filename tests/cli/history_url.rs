@@ -72,7 +72,7 @@ const QUESTIONS: [(&str, i32); 22] = [
     ("why --flow nonsense", 3),
     ("pairs", 0),
     ("pairs --json", 0),
-    ("pairs --csv --limit 1", 0),
+    ("pairs --csv --source web1", 0),
     ("flows --limit 3 --search web2", 0),
     ("classes", 0),
     ("coverage --csv", 0),
@@ -105,6 +105,11 @@ fn a_collector_answers_as_its_file_would() {
         let url = format!("--url=http://{}/", recorded.page);
         let remote = recorded.ask([&url, "--verbose"], &question);
         assert_eq!(remote, local, "{question} {url}");
+    }
+    // From one host there are five pairs, and one to another one.
+    for (ends, lines) in [("--source web1", 6), ("--source web1 --sink db1", 2)] {
+        let pairs = recorded.ask(["--url", &recorded.page], &format!("pairs --csv {ends}"));
+        assert_eq!(pairs.out.lines().count(), lines, "{ends}: {}", pairs.out);
     }
     let unknown = recorded.ask(["--url", &recorded.page], "verdict --check --at 1day");
     assert_eq!(

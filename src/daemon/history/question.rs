@@ -23,10 +23,15 @@ pub fn of(command: &HistoryCommand, seen: &[HostSeen]) -> Result<Question> {
     Ok(match command {
         HistoryCommand::Flows(args) => Question::Flows(flows(args, seen)?),
         HistoryCommand::Pairs {
-            show, sort, limit, ..
+            source,
+            sink,
+            show,
+            sort,
+            limit,
+            ..
         } => Question::Pairs {
-            source: None,
-            sink: None,
+            source: node(source)?,
+            sink: node(sink)?,
             order: Some(*sort),
             shown: *show,
             limit: *limit,
