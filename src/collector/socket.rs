@@ -40,11 +40,11 @@ sockopt_impl!(
 /// The reason why an address cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    #[error("cannot {action} UDP address {address}{}", advice(*source))]
+    #[error("cannot {action} UDP address {address}: {}{}", errno.desc(), advice(*errno))]
     Socket {
         action: &'static str,
         address: SocketAddr,
-        source: Errno,
+        errno: Errno,
     },
     #[error("no address to listen on")]
     NoAddress,
@@ -68,7 +68,7 @@ impl ListenError {
     /// True if this host does not have the address family.
     pub(super) fn is_of_family(&self) -> bool {
         let absent = [Errno::EAFNOSUPPORT, Errno::EADDRNOTAVAIL];
-        matches!(self, Self::Socket { source, .. } if absent.contains(source))
+        matches!(self, Self::Socket { errno, .. } if absent.contains(errno))
     }
 }
 
@@ -124,10 +124,10 @@ impl AsFd for Socket {
 /// so two collectors never share an address by mistake.
 pub(super) fn open_group(address: SocketAddr, count: usize) -> Result<Vec<Socket>, ListenError> {
     let failed = |action| {
-        move |source| ListenError::Socket {
+        move |errno| ListenError::Socket {
             action,
             address,
-            source,
+            errno,
         }
     };
     let share =
@@ -153,10 +153,10 @@ pub(super) fn open_group(address: SocketAddr, count: usize) -> Result<Vec<Socket
 /// Opens one of `count` sockets that share an address.
 fn open(address: SocketAddr, count: usize) -> Result<Socket, ListenError> {
     let failed = |action| {
-        move |source| ListenError::Socket {
+        move |errno| ListenError::Socket {
             action,
             address,
-            source,
+            errno,
         }
     };
     let family = match address {
@@ -186,11 +186,11 @@ fn open(address: SocketAddr, count: usize) -> Result<Socket, ListenError> {
 }
 
 fn bind_to(socket: &Socket, address: SocketAddr) -> Result<(), ListenError> {
-    bind(socket.0.as_raw_fd(), &SockaddrStorage::from(address)).map_err(|source| {
+    bind(socket.0.as_raw_fd(), &SockaddrStorage::from(address)).map_err(|errno| {
         ListenError::Socket {
             action: "bind",
             address,
-            source,
+            errno,
         }
     })
 }

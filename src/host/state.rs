@@ -77,6 +77,9 @@ pub fn read_or_ask(
     let failed = if is_denied(&denied) {
         match ask() {
             Ok(answer) => return Ok(HostState::Asked(answer)),
+            Err(asked) if is_denied(&asked) => anyhow!(
+                "it is for root, and for the group hostint while a sink's daemon runs (try sudo, or usermod -aG hostint USER)"
+            ),
             Err(asked) => anyhow!("{:#}; {asked:#}", advise_any(denied)),
         }
     } else {

@@ -6,7 +6,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use nix::unistd::{AccessFlags, access};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -77,7 +79,7 @@ fn lock(path: &Path) -> Result<StoreLock, StoreError> {
                 id: FileId::of(&name),
             })
         }
-        Err((mut file, nix::errno::Errno::EWOULDBLOCK)) => {
+        Err((mut file, Errno::EWOULDBLOCK)) => {
             let mut pid = String::new();
             let _ = file.rewind().and_then(|()| file.read_to_string(&mut pid));
             let pid = match pid.trim() {
@@ -180,6 +182,10 @@ fn open_locked(path: &Path) -> Result<Connection, StoreError> {
         Err(err) => return Err(StoreError::of_file(path, &err)),
     }
     no_device(path)?;
+    // SQLite only says that it is unable to. Opening it here would drop the locks of a collector in this process.
+    if let Err(errno @ Errno::EACCES) = access(path, AccessFlags::R_OK) {
+        return Err(StoreError::of_file(path, &errno.into()));
+    }
     let failed = |err: rusqlite::Error| StoreError::of(path, &err);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags).map_err(failed)?;

@@ -309,7 +309,7 @@ needs CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON (try sudo)
 
 a port of the system's
 $ collect --store none --listen 127.0.0.1:99
-cannot bind UDP address 127.0.0.1:99 (ports below 1024 take CAP_NET_BIND_SERVICE: try sudo, or another port)
+cannot bind UDP address 127.0.0.1:99: Permission denied (ports below 1024 take CAP_NET_BIND_SERVICE: try sudo, or another port)
 
 a folder of root's
 $ collect --listen 127.0.0.1:0 --store /mnt/history.db

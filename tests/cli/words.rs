@@ -134,7 +134,7 @@ cannot find collector nosuch.invalid
 
 the address that a collector listens on
 $ collect --store none --listen 203.0.113.9
-cannot bind UDP address 203.0.113.9:32766 (no interface of this host has it: see ip address, or try 0.0.0.0 or [::] for all)
+cannot bind UDP address 203.0.113.9:32766: Cannot assign requested address (no interface of this host has it: see ip address, or try 0.0.0.0 or [::] for all)
 
 the folder of a collector's history
 $ collect --listen 127.0.0.1:0 --store /nonexistent/history.db
@@ -273,7 +273,7 @@ fn a_used_address_is_1_and_is_named() {
         1,
         &[
             &address,
-            "Address already in use",
+            ": Address already in use (another",
             "another program listens there: see ss -lunp, or try another port",
         ],
     );

@@ -308,6 +308,19 @@ fn reports_are_not_for_all_eyes() {
 }
 
 #[test]
+fn who_may_not_read_a_store_learns_that() {
+    let disk = Disk::new();
+    drop(disk.open());
+    let closed = std::fs::Permissions::from_mode(0);
+    std::fs::set_permissions(disk.file(), closed).unwrap();
+    match asked(&disk) {
+        // Root may.
+        Ok(_) => assert!(nix::unistd::geteuid().is_root()),
+        Err(err) => assert!(err.to_string().contains("Permission denied"), "{err}"),
+    }
+}
+
+#[test]
 fn damage_in_the_middle_is_an_error_and_no_panic() {
     let disk = Disk::new();
     let store = disk.open();
