@@ -311,7 +311,7 @@ fn reports_are_not_for_all_eyes() {
 fn who_may_not_read_a_store_learns_that() {
     let disk = Disk::new();
     drop(disk.open());
-    let closed = std::fs::Permissions::from_mode(0);
+    let closed = std::fs::Permissions::from_mode(0o000);
     std::fs::set_permissions(disk.file(), closed).unwrap();
     match asked(&disk) {
         // Root may.
