@@ -122,6 +122,11 @@ impl HostClocks {
         self.hosts.contains_key(&host)
     }
 
+    /// How often the host's clock was set since it was first heard of.
+    pub fn steps(&self, host: u32) -> u64 {
+        self.hosts.get(&host).map_or(0, |host| host.clock.steps)
+    }
+
     /// True if the host's readings go beyond all that it had done by this time: if its clock was set before, they show it.
     pub fn has_reported(&self, host: u32, until_ns: u64) -> bool {
         let known = |host: &Host| host.known.is_beyond(until_ns);

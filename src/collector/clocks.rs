@@ -123,6 +123,11 @@ impl NodeClocks {
             .all(|node| self.hosts.has_reported(node.0, until_ns))
     }
 
+    /// How often a node's clock was set since it was first heard of.
+    pub fn steps(&self, node: NodeId) -> u64 {
+        self.hosts.steps(node.0)
+    }
+
     pub fn counts(&self) -> &ClockCounts {
         &self.counts
     }

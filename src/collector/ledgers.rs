@@ -85,7 +85,9 @@ impl Ledgers {
         let grown = self.coverage.take_growth(MOST_KEPT);
         let sums = self.exporters.counts();
         let reports = (sums.reports, sums.numbers.lost);
-        let slot = self.slot.take(now_ns, exporters, &grown, reports);
+        let mut slot = self.slot.take(now_ns, exporters, &grown, reports);
+        let clocks = &self.clocks;
+        (self.slot).see_clocks(&mut slot, |node| clocks.steps(node));
         (slot, grown)
     }
 }

@@ -64,6 +64,8 @@ struct RememberedHost {
     /// When it reported drops last.
     drops_ns: Option<u64>,
     restarts: u64,
+    /// How often its clock was set.
+    clock_steps: u64,
     was_source: bool,
     /// The usual packets to it of a period, and those of the last one, by the reports of sources.
     usual_to: Option<f64>,
@@ -197,6 +199,16 @@ impl SlotGatherer {
         let (limited, sum) = &mut host.limited_us;
         *limited = limited.saturating_add(growth.times.of(Limit::Receiver));
         *sum = sum.saturating_add(all);
+    }
+
+    /// Says of which hosts of a slot the clock was set in it, by how often it ever was.
+    pub fn see_clocks(&mut self, slot: &mut VerdictSlot, steps: impl Fn(NodeId) -> u64) {
+        for (node, host) in &mut slot.hosts {
+            let known = self.known.entry(*node).or_default();
+            let steps = steps(*node);
+            host.clock_set = steps > known.clock_steps;
+            known.clock_steps = steps;
+        }
     }
 
     fn add_coverage(&mut self, grown: &[CoverageGrowth]) {

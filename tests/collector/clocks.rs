@@ -229,3 +229,27 @@ fn nodes_whose_stamps_contradict_each_other_are_named() {
     let found = collector.report(&ONE, &other, 40_000, t, ClockSource::Tai);
     assert_eq!(found, None, "their latencies are not corrected");
 }
+
+#[test]
+fn a_clock_that_was_set_is_seen_in_its_ten_seconds_alone() {
+    let other = other(0);
+    let mut collector = Collector::new();
+    let t = collector.tell_both(&ONE, &other, 8);
+    collector.report(&ONE, &other, 40_000, t, ClockSource::Tai);
+    let t = t + 2 * SECOND;
+    let mut set = other.evidence(&ONE, t);
+    set.readings[3].is_after_set = true;
+    let cases = [
+        ("not yet", other.evidence(&ONE, t - SECOND), false),
+        ("set", set, true),
+        ("not again", other.evidence(&ONE, t + SECOND), false),
+    ];
+    for (sentence, evidence, expected) in cases {
+        collector.tell(&evidence, t);
+        let ledgers = &mut collector.0.ledgers;
+        let exporters = ledgers.exporters.health(usize::MAX, t);
+        let (slot, _) = ledgers.take_slot(t, &exporters);
+        let host = &slot.hosts[&NodeId(other.id)];
+        assert_eq!(host.clock_set, expected, "{sentence}");
+    }
+}

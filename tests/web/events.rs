@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpStream, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use hostint_testing::collector::Collector;
+use hostint_testing::exporting::loss_at;
 use hostint_testing::netns::await_that;
 use hostint_testing::places;
 use hostint_testing::scratch::Folder;
@@ -130,6 +131,13 @@ fn each_refusal_has_its_status_and_its_count() {
             "malformed",
         ),
         (
+            "a restart, which collectors see by themselves",
+            Some(TOKEN),
+            r#"{"kind": "restart", "text": "t"}"#,
+            400,
+            "malformed",
+        ),
+        (
             "a silence without an end",
             Some(TOKEN),
             r#"{"kind": "silence"}"#,
@@ -212,4 +220,30 @@ fn events_and_silences_outlive_a_restart() {
     let (code, said) = accept(&["db-7"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("no events-token-file"), "{said}");
+}
+
+#[test]
+fn that_hostint_began_again_at_a_host_is_an_event_that_is_kept() {
+    let files = Files::new();
+    let collector = files.collector();
+    let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+    // The numbers of its reports begin anew.
+    for number in (1000..1003).chain(1..5) {
+        sender
+            .send_to(&loss_at(7, number), collector.reports)
+            .unwrap();
+    }
+    await_that("all reports are there", || {
+        collector.status()["reports"] == 7
+    });
+    collector.end();
+    let collector = files.collector();
+    let answer = collector.get("/api/verdict?since=0");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let seen = answer["events"].as_array().unwrap();
+    assert_eq!(seen.len(), 1, "{answer}");
+    assert_eq!(
+        (&seen[0]["kind"], &seen[0]["host"]),
+        (&json!("restart"), &json!("7"))
+    );
 }

@@ -110,6 +110,9 @@ check("a chart is marked where the verdict changed, and where a path began", () 
   const deploy = { kind: "deploy", time_ns: at(3), text: "web 1.2.3" };
   equal(eventMarks([{ ...deploy, host: "web-1" }, { ...deploy, host: "a", to: "b" }, deploy]).map(({ at, title }) => [at, title]),
     [[3000, "deploy web 1.2.3 at web-1"], [3000, "deploy web 1.2.3 from a to b"], [3000, "deploy web 1.2.3"]]);
+  const seen = [{ kind: "restart", time_ns: at(3), text: "", host: "7" }, { kind: "clock-step", time_ns: at(4), text: "", host: "8" }, { kind: "restart", time_ns: at(5), text: "at 12 hosts" }];
+  equal(eventMarks(seen).map(({ title }) => title), ["restart of hostint at 7", "the clock was set at 8", "restart of hostint at 12 hosts"]);
+  equal(eventMarks([...seen, { ...deploy, host: "8" }], [7, 9]).map(({ title }) => title), ["restart of hostint at 7", "restart of hostint at 12 hosts", "deploy web 1.2.3 at 8"], "of a pair, that of its hosts");
   const paths = [[100, [1, 2]], [500, [1, 7, 2]]].map(([first, nodes]) => ({ first_ns: at(first), nodes, period_ns: at(10) }));
   equal(pathMarks(paths, { since: 90_000, until: 600_000 }).map(({ at, title }) => [at, title]), [[500_000, "path over 1 → 7 → 2 began"]]);
 });

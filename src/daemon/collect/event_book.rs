@@ -27,8 +27,9 @@ pub struct EventBook {
 
 impl EventBook {
     pub fn new(events: Vec<NetworkEvent>, keeper: Option<StoreKeeper>, board: Arc<Board>) -> Self {
+        let posted = events.into_iter().filter(|event| !event.kind.is_seen());
         let known = KnownEvents {
-            events,
+            events: posted.collect(),
             accepted: Vec::new(),
         };
         Self {

@@ -10,6 +10,7 @@ use anyhow::Result;
 
 use super::board::Board;
 use super::event_book::EventBook;
+use super::host_events::HostEvents;
 use super::past::PastReading;
 use super::takers::Hub;
 use super::webhook::{self, TellWebhook};
@@ -37,6 +38,7 @@ pub struct Judging {
     past: Option<PastReading>,
     book: Option<Arc<EventBook>>,
     webhook: Option<TellWebhook>,
+    seen: HostEvents,
 }
 
 impl Judging {
@@ -49,6 +51,7 @@ impl Judging {
             past: None,
             book: None,
             webhook: None,
+            seen: HostEvents::default(),
         }
     }
 
@@ -104,6 +107,10 @@ impl Judging {
             status.verdict_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         }
         if let Some(history) = &self.history {
+            for event in self.seen.of_slot(slot, names) {
+                // Without room charts lack a mark.
+                let _ = history.see_event(event);
+            }
             history.see_verdict(verdict);
         }
     }

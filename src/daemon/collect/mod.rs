@@ -10,6 +10,7 @@ mod collector;
 mod end_slots;
 mod engines;
 mod event_book;
+mod host_events;
 mod judging;
 mod line_choice;
 mod metrics;

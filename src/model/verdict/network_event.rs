@@ -19,7 +19,7 @@ const EFFECT_NS: u64 = 900 * SECOND_NS;
 /// Its time and the begin of a cause are not known better than this.
 const BEFORE_NS: u64 = 15 * SECOND_NS;
 
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
     Deploy,
@@ -29,6 +29,10 @@ pub enum EventKind {
     Silence,
     /// What there is now is usual from now on.
     Accept,
+    /// hostint began again at a host.
+    Restart,
+    /// The clock of a host was set.
+    ClockStep,
 }
 
 impl EventKind {
@@ -38,7 +42,14 @@ impl EventKind {
             Self::Change => "change",
             Self::Silence => "silence",
             Self::Accept => "accept",
+            Self::Restart => "restart",
+            Self::ClockStep => "clock-step",
         }
+    }
+
+    /// True if a collector sees it by itself: nobody posts it.
+    pub fn is_seen(self) -> bool {
+        matches!(self, Self::Restart | Self::ClockStep)
     }
 }
 
@@ -95,6 +106,10 @@ impl NetworkEvent {
     /// # Errors
     /// A sentence.
     pub fn checked(mut self, now_ns: u64) -> Result<Self, String> {
+        if self.kind.is_seen() {
+            let kind = self.kind.name();
+            return Err(format!("a collector sees each {kind} by itself"));
+        }
         if self.time_ns == 0 {
             self.time_ns = now_ns;
         }

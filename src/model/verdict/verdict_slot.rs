@@ -54,6 +54,8 @@ pub struct HostInSlot {
     pub is_gone: bool,
     /// It began again in this slot.
     pub restarted: bool,
+    /// Its clock was set in this slot.
+    pub clock_set: bool,
     /// Packets that it dropped as the source, after it tagged them, and as the sink, before it stripped them. `None`: it
     /// does not report drops.
     pub dropped: Option<[u64; 2]>,

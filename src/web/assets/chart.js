@@ -13,6 +13,10 @@ export const RIGHT = 10;
 const AXIS = 20;
 const LANES = [["latency", 150], ["loss", 46], ["packets", 40]];
 const BETWEEN = 14;
+// The width of an event's mark, what it is of if several are at one place, and how many of them it names.
+const MARK = 6;
+const KINDS = ["degraded", "measurement", "cannot-tell", "healthy", "event", "path", "seen"];
+const MOST_SAID = 6;
 
 const FIGURES = [
   ["p50", (point) => latencyText(point, point.latency?.p50_ns)],
@@ -115,11 +119,19 @@ export class Chart {
     this.draw();
   }
 
+  // Marks that would cover each other are one, of which the kind that says most is shown.
   eventLines() {
-    const within = this.events.filter(({ at }) => at > this.span.since && at < this.span.until);
-    return svg("g", { class: "events" }, within.map(({ at, kind, title }) => {
+    const places = new Map();
+    for (const event of this.events.filter(({ at }) => at > this.span.since && at < this.span.until).toSorted((a, b) => a.at - b.at)) {
+      const place = Math.round(this.x(event.at) / MARK);
+      if (places.has(place)) places.get(place).push(event);
+      else places.set(place, [event]);
+    }
+    return svg("g", { class: "events" }, [...places.values()].map((events) => {
+      const { at, kind } = events.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind))[0];
       const x = this.x(at);
-      const words = `${time(at)}: ${title}`;
+      const more = events.length > MOST_SAID ? [`and ${events.length - MOST_SAID} more`] : [];
+      const words = [...events.slice(0, MOST_SAID).map((one) => `${time(one.at)}: ${one.title}`), ...more].join("\n");
       return svg("g", { class: `event ${kind}`, role: "img", "aria-label": words }, svg("title", {}, words),
         svg("rect", { x: x - 5, y: 0, width: 10, height: this.bottom }), svg("line", { x1: x, x2: x, y1: 0, y2: this.bottom }),
         svg("path", { d: `M${x - 4} 0h8l-4 6z` }));

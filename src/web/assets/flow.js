@@ -42,7 +42,7 @@ export class FlowView {
     this.head(flow, shown);
     this.figures.replaceChildren(staleNote(flow) || "", flow ? figuresList(flow) : h("p", { class: "none" }, "No reports of this flow in this period."), splitBar(flow?.loss_split, flow));
     this.chart.update(series, span);
-    this.chart.mark([...marks, ...pathMarks(paths, span)]);
+    this.chart.mark([...marks(flow && [flow.source, flow.sink]), ...pathMarks(paths, span)]);
     this.tcp.update(tcp, span);
     this.paths.update(paths, loss, span);
     this.reports.update(reports);

@@ -1,7 +1,8 @@
-// Events as marks of charts: when the verdict changed, when a path was first taken, and what was reported, as a deploy.
+// Events as marks of charts: when the verdict changed, when a path was first taken, when a host began again or its clock was set,
+// and what was posted, as a deploy.
 
 import { ask, ms } from "./api.js";
-import { named } from "./names.js";
+import { named, nodeCalled } from "./names.js";
 
 const HEALTHY = "healthy";
 
@@ -12,10 +13,14 @@ export function verdictMarks(past) {
   }));
 }
 
-// What people or programs reported to the collector: "deploy web 1.2.3 at web-1".
-export function eventMarks(events) {
-  return events.map(({ time_ns: at, kind, text, host, to }) => ({
-    at: ms(at), kind: "event", title: [kind, text, host && (to ? `from ${host} to ${to}` : `at ${host}`)].filter(Boolean).join(" "),
+// What the collector sees by itself; all else is posted.
+const SEEN = { restart: "restart of hostint", "clock-step": "the clock was set" };
+
+// "deploy web 1.2.3 at web-1", "restart of hostint at web-1". Of what was seen at single hosts, that of these nodes.
+export function eventMarks(events, nodes) {
+  const isThere = ({ kind, host }) => !(kind in SEEN) || !host || !nodes || nodes.some((node) => String(node) === nodeCalled(host));
+  return events.filter(isThere).map(({ time_ns: at, kind, text, host, to }) => ({
+    at: ms(at), kind: kind in SEEN ? "seen" : "event", title: [SEEN[kind] ?? kind, text, host && (to ? `from ${host} to ${to}` : `at ${host}`)].filter(Boolean).join(" "),
   }));
 }
 
@@ -27,12 +32,12 @@ export function pathMarks(paths, span) {
   }));
 }
 
-// Those of the whole network. Without them a chart is as good.
+// Those of the whole network, or of packets between nodes, as the answer is asked. Without them a chart is as good.
 export async function networkMarks(span, signal) {
   try {
     const { past, events } = await ask("verdict", span, {}, signal);
-    return [...verdictMarks(past ?? []), ...eventMarks(events ?? [])];
+    return (nodes) => [...verdictMarks(past ?? []), ...eventMarks(events ?? [], nodes)];
   } catch {
-    return [];
+    return () => [];
   }
 }

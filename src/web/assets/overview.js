@@ -57,7 +57,7 @@ export class Overview {
     });
     const segments = ask("segments", span, { limit: FEW }, signal).then((answer) => { this.segments.update(answer.segments); });
     const classes = ask("classes", span, {}, signal);
-    networkMarks(span, signal).then((marks) => this.chart.mark(marks));
+    networkMarks(span, signal).then((marks) => this.chart.mark(marks()));
     // Only the first failure is reported.
     segments.catch(() => {});
     flows.catch(() => {});

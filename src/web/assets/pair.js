@@ -54,7 +54,7 @@ export class PairView {
     this.back.textContent = `reverse direction, ${named(shown.sink)} → ${named(shown.source)}`;
     this.figures.replaceChildren(staleNote(found) || "", found ? figuresList(found) : h("p", { class: "none" }, "No reports in this period."), splitBar(found?.loss_split, shown));
     this.chart.update(series, span);
-    this.chart.mark([...marks, ...pathMarks(paths, span)]);
+    this.chart.mark([...marks([shown.source, shown.sink]), ...pathMarks(paths, span)]);
     this.paths.update(paths, loss, span);
     this.flows.update(flows, { sorted: shown.sort, none: "No flows in this period." });
     this.reports.update(reports);

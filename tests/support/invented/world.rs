@@ -348,6 +348,7 @@ impl InventedWorld {
             reports: !away && !missing,
             is_gone: harm.gone,
             restarted: harm.restarted,
+            clock_set: false,
             dropped: says.then_some(dropped),
             drop_reason: (says && dropped != [0; 2]).then(|| "NETFILTER_DROP".to_string()),
             dropped_between: 0,
