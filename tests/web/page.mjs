@@ -1,6 +1,6 @@
 // The page as people use it: clicks, keys, links, light and dark, with much, little and nothing to show.
 
-import { PAGES, ask, complaints, expectTrouble, newPage, open, strays } from "./browser.mjs";
+import { PAGES, ask, close, complaints, expectTrouble, leave, newPage, open, strays } from "./browser.mjs";
 import { check, checkAll, checkNow, equal, holds, result, until } from "./check.mjs";
 
 const browser = await open();
@@ -17,11 +17,21 @@ const matrixDrawn = (page) => until("a matrix", () => page.evaluate(() => {
   return colours.size > 8;
 }));
 
+const WIDE = { width: 1440, height: 900 };
 const EVERYWHERE = ["#/", "#/pair/3/2", "#/flows", "#/flow/7", "#/drops", "#/hops", "#/queues", "#/tcp", "#/hosts", "#/host/3"];
 
 // A view with rows in it, and nothing under way.
 const settled = (page, at) => until(`what is at ${at}`, () => page.evaluate((at) =>
   location.hash === at && document.querySelector(".view tbody tr") && !document.querySelector("main[aria-busy], main .loading"), at));
+
+// A page whose clock goes on by what is asked for, so that nothing is waited for that only takes its time.
+async function inQuickTime(name, at) {
+  const page = await newPage(browser, name, "about:blank", { own: true });
+  await page.clock.install();
+  await page.goto(PAGES[name] + at);
+  await page.locator(".view .panel").first().waitFor();
+  return { page, later: () => page.clock.fastForward(1_000) };
+}
 
 // The middle of a cell of eight by eight.
 async function cell(page, row, column) {
@@ -46,7 +56,7 @@ check("without reports it says where it listens and what to do", async () => {
   equal(await page.locator("canvas").count(), 0, "canvases");
   await page.getByRole("link", { name: "Hosts" }).first().click();
   await until("no host", async () => (await text(page, "main")).includes("No host has sent a report"));
-  await page.context().close();
+  await leave(page);
 });
 
 check("a single pair is shown by itself, without a matrix", async () => {
@@ -57,7 +67,7 @@ check("a single pair is shown by itself, without a matrix", async () => {
   await shown(page, "svg.chart polyline.p50");
   holds(await page.locator("svg.chart .gaps rect").count() > 0, "gaps are shown");
   equal(await page.locator("table[aria-label='Flows of this pair'] tbody tr").count(), 7, "flows");
-  await page.context().close();
+  await leave(page);
 });
 
 check("from the matrix to a pair, a flow, a report, and back", async () => {
@@ -97,7 +107,7 @@ check("from the matrix to a pair, a flow, a report, and back", async () => {
   await until("the pair again", () => hash(page) === "#/pair/3/2");
   await page.goBack();
   await matrixDrawn(page);
-  await page.context().close();
+  await leave(page);
 });
 
 check("keys alone lead everywhere", async () => {
@@ -142,7 +152,7 @@ check("keys alone lead everywhere", async () => {
   await until("the last 15 minutes", () => hash(page) === "#/flows?range=15m");
   await page.keyboard.press("m");
   await until("the matrix", () => hash(page) === "#/?range=15m");
-  await page.context().close();
+  await leave(page);
 });
 
 check("what is sorted by and which figure is shown stand in the address", async () => {
@@ -165,7 +175,7 @@ check("what is sorted by and which figure is shown stand in the address", async 
     await until(head, () => hash(page) === `#/flows?sort=${sort}&fold=none`);
     await until("the column", async () => (await page.locator("table[aria-label='Flows'] th[aria-sort='descending']").innerText()).startsWith(head));
   }
-  await page.context().close();
+  await leave(page);
 });
 
 check("a chart tells values under its cursor, and a drawn time is shown", async () => {
@@ -192,7 +202,7 @@ check("a chart tells values under its cursor, and a drawn time is shown", async 
   await shown(page, "#custom");
   await page.getByRole("button", { name: "6 h" }).click();
   await until("live again", async () => (await text(page, "#live")) === "Live");
-  await page.context().close();
+  await leave(page);
 });
 
 check("a silent host is named, and what it told last is grey and says since when", async () => {
@@ -206,7 +216,7 @@ check("a silent host is named, and what it told last is grey and says since when
   await until("the time of its last report", async () => /^3 → 4\s+no report since \d\d:\d\d:\d\d/.test(await text(page, ".tip")));
   await page.evaluate(() => { location.hash = "#/pair/3/4"; });
   await until("a note", async () => /No report since .*: these figures are old/.test(await text(page, ".old")));
-  await page.context().close();
+  await leave(page);
 });
 
 check("nodes are called by their names, with their IDs beside", async () => {
@@ -229,51 +239,47 @@ check("nodes are called by their names, with their IDs beside", async () => {
   await page.getByRole("link", { name: "web-3 (4)", exact: true }).click();
   await until("the host by its name", () => hash(page) === "#/host/web-3");
   await until("its page", async () => (await text(page, "h1")) === "Hosts / web-3 (4)");
-  await page.unrouteAll({ behavior: "wait" });
-  await page.context().close();
+  await close(page);
 });
 
 check("without reports the page is not live", async () => {
-  const page = await newPage(browser, "eight");
-  await matrixDrawn(page);
+  const { page, later } = await inQuickTime("eight", "#/");
   const last = new Date(Date.now() - 840_000);
   await page.route("**/api/status", async (route) => {
     const response = await route.fetch();
     const status = (await response.text()).replace(/"hosts_reporting":\d+/, '"hosts_reporting":0').replace(/"last_report_ns":\d+/, `"last_report_ns":${last.getTime()}000000`);
     await route.fulfill({ contentType: "application/json", body: status });
   });
-  await until("staleness", async () => /^Stale since \d\d:\d\d:\d\d$/.test(await text(page, "#live")));
-  await page.unrouteAll({ behavior: "wait" });
-  await page.context().close();
+  await until("staleness", async () => (await later()) || /^Stale since \d\d:\d\d:\d\d$/.test(await text(page, "#live")));
+  await close(page);
 });
 
 check("it goes on by itself until it is paused", async () => {
-  const page = await newPage(browser, "eight", "#/?range=15m");
-  await matrixDrawn(page);
+  const { page, later } = await inQuickTime("eight", "#/?range=15m");
   const asked = [];
   page.on("request", (request) => { if (request.url().includes("/api/pairs")) asked.push(request.url()); });
-  await until("two more questions", () => asked.length >= 2);
+  await until("two more questions", async () => (await later()) || asked.length >= 2);
   await page.keyboard.press("p");
   await until("paused", async () => (await text(page, "#live")) === "Paused");
   await until("an end of what was asked", () => page.evaluate(() => !document.querySelector("main").hasAttribute("aria-busy")));
   const before = asked.length;
   // As long as news come that would be asked for otherwise.
-  await page.evaluate(() => new Promise((done) => {
-    let news = 0;
-    const source = new EventSource("api/live");
-    source.addEventListener("news", () => { news += 1; if (news > 2) { source.close(); done(); } });
-  }));
+  await page.evaluate(() => {
+    window.news = 0;
+    new EventSource("api/live").addEventListener("news", () => { window.news += 1; });
+  });
+  await until("news", async () => (await later()) || page.evaluate(() => window.news > 1));
   equal(asked.length, before, "questions while paused");
   await page.keyboard.press("p");
   await until("a question", () => asked.length > before);
-  await page.context().close();
+  await close(page);
 });
 
 check("light and dark follow the system, or the switch, which is remembered", async () => {
   const ground = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-  const light = await newPage(browser, "eight", "", { colorScheme: "light" });
+  const light = await newPage(browser, "eight", "", { colorScheme: "light", own: true });
   equal(await ground(light), "rgb(244, 245, 247)");
-  const dark = await newPage(browser, "eight", "", { colorScheme: "dark" });
+  const dark = await newPage(browser, "eight", "", { colorScheme: "dark", own: true });
   equal(await ground(dark), "rgb(15, 19, 24)");
   await dark.locator("#theme").click();
   await until("light", async () => (await ground(dark)) === "rgb(244, 245, 247)");
@@ -297,7 +303,7 @@ check("light and dark follow the system, or the switch, which is remembered", as
       return found;
     });
     equal(weak, [], "too little contrast");
-    await page.context().close();
+    await close(page);
   }
 });
 
@@ -317,7 +323,7 @@ check("200 nodes are drawn, named under the pointer, and can be looked at closel
   holds(/^\d+ → \d+/.test(await text(page, ".tip")), "the pair is named");
   await page.getByRole("button", { name: "worst first" }).click();
   await until("worst first", () => hash(page) === "#/?nodes=worst");
-  await page.context().close();
+  await leave(page);
 });
 
 check("a host is a sentence, those in trouble come first, and counters that are 0 are folded away", async () => {
@@ -337,7 +343,7 @@ check("a host is a sentence, those in trouble come first, and counters that are 
   equal(await zeros.isVisible(), false, "zeros");
   await page.getByText(/^show \d+ counters that are 0$/).click();
   holds((await zeros.innerText()).includes("socket drops"), "zeros are there if they are asked for");
-  await page.context().close();
+  await leave(page);
 });
 
 check("a host's page has its pairs in both directions, and what it reports", async () => {
@@ -355,7 +361,7 @@ check("a host's page has its pairs in both directions, and what it reports", asy
   await until("a pair", () => hash(page).startsWith("#/pair/"));
   await page.goto(`${page.url().split("#")[0]}#/host/nobody`);
   await until("no such host", async () => (await text(page, "main")).includes("No host of this name"));
-  await page.context().close();
+  await leave(page);
 });
 
 check("drops, hops, queues and TCP are parts of hosts, grey until something feeds them", async () => {
@@ -374,7 +380,7 @@ check("drops, hops, queues and TCP are parts of hosts, grey until something feed
     equal(await fed.locator("header nav a[aria-current]").innerText().then((one) => one.startsWith("Hosts")), true);
   }
   equal(await unfed(fed), []);
-  for (const page of [empty, fed]) await page.context().close();
+  for (const page of [empty, fed]) await leave(page);
 });
 
 check("all figures of a screen have one span, which is said, and the newest ten seconds are not in it", async () => {
@@ -399,7 +405,7 @@ check("all figures of a screen have one span, which is said, and the newest ten 
     equal((await text(page, "#span")).replace(/\d+ \w{3} /g, ""), `figures from ${clock(since)} to ${clock(end)}`);
     await page.keyboard.press("p");
   }
-  await page.context().close();
+  await close(page);
 });
 
 check("flows are folded by service, and by hosts within", async () => {
@@ -418,7 +424,7 @@ check("flows are folded by service, and by hosts within", async () => {
   await page.getByRole("button", { name: "single flows" }).click();
   await until("single ones", () => hash(page) === "#/flows?fold=none");
   await page.locator("table[aria-label='Flows'] tbody tr").first().waitFor();
-  await page.context().close();
+  await leave(page);
 });
 
 check("on a phone the header is low, and flows have their figures", async () => {
@@ -433,7 +439,7 @@ check("on a phone the header is low, and flows have their figures", async () => 
     const heads = await page.locator(`table[aria-label='${label}'] thead th:visible`).allInnerTexts();
     for (const head of ["loss", "p99", "packets"]) holds(heads.some((one) => one.includes(head)), `no ${head} in ${heads}`);
   }
-  await page.context().close();
+  await leave(page);
 });
 
 check("the matrix is grouped by a label of hosts, or by class", async () => {
@@ -457,7 +463,7 @@ check("the matrix is grouped by a label of hosts, or by class", async () => {
   await by.selectOption("by class");
   await page.locator("table[aria-label='Classes'] tbody").getByRole("link", { name: "storage" }).click();
   await until("flows of the class", () => hash(page) === "#/flows?class=storage");
-  await page.context().close();
+  await leave(page);
 });
 
 check("a change of the verdict is a mark in charts", async () => {
@@ -470,7 +476,7 @@ check("a change of the verdict is a mark in charts", async () => {
     equal(await marks.count(), 1, at);
     holds(/^\d\d:\d\d:\d\d: degraded: packets from 3 to 2 are lost$/.test(await marks.getAttribute("aria-label")), await marks.getAttribute("aria-label"));
   }
-  await page.context().close();
+  await leave(page);
 });
 
 check("a verdict without a cause is a sentence and no more", async () => {
@@ -484,8 +490,7 @@ check("a verdict without a cause is a sentence and no more", async () => {
   await page.goto(PAGES.eight);
   await until("the sentence", async () => /Healthy/.test(await page.locator("#verdict").innerText()));
   equal((await text(page, "#verdict")).replace(/since .*/, "").replace(/\s+/g, " ").trim(), "✓Healthy6 pairs of 3 hosts.");
-  await page.unrouteAll({ behavior: "wait" });
-  await page.context().close();
+  await close(page);
 });
 
 // What somebody wants to know whose application is slow, and the clicks that it takes from the first page.
@@ -514,11 +519,11 @@ check("five questions are answered in few clicks", async () => {
   await clicks.on(page.locator("#verdict summary"));
   holds(await page.locator("#verdict dd code").count() > 0, "and what to do next");
   answered("what next", 1);
-  await page.context().close();
+  await leave(page);
 });
 
 check("the first paint takes few bytes", async () => {
-  const page = await newPage(browser, "eight", "about:blank");
+  const page = await newPage(browser, "eight", "about:blank", { own: true });
   const sizes = new Map();
   page.on("requestfinished", (request) => {
     const size = request.sizes().then(({ responseBodySize, responseHeadersSize }) => responseBodySize + responseHeadersSize);
@@ -543,7 +548,7 @@ check("the first paint takes few bytes", async () => {
   holds(urls.length > 25, `${urls.length} files`);
   console.log(`the first paint: ${urls.length} requests, ${total} bytes`);
   holds(total > 10_000 && total <= 120_000, `${total} bytes`);
-  await page.context().close();
+  await close(page);
 });
 
 check("the time through hosts stands by interfaces, and by flow", async () => {
@@ -558,13 +563,13 @@ check("the time through hosts stands by interfaces, and by flow", async () => {
   await page.locator("header").getByRole("link", { name: "Hosts" }).click();
   await page.locator("#tabs").getByRole("link", { name: "Hops" }).click();
   await interfaces.first().waitFor();
-  await page.context().close();
+  await leave(page);
 });
 
 check("without hops it says who tells them", async () => {
   const page = await newPage(browser, "empty", "#/hops");
   await until("what to do", async () => (await text(page, "main")).includes("hostint postcards --hops --collector"));
-  await page.context().close();
+  await leave(page);
 });
 
 check("an episode of a queue says whose packets filled it", async () => {
@@ -575,13 +580,13 @@ check("an episode of a queue says whose packets filled it", async () => {
   holds((await page.locator("table[aria-label='Flows in the queue'] tbody tr").count()) > 0, "the flows of the longest one");
   await rows.last().locator("a").click();
   await until("the chosen one", () => hash(page).includes("at="));
-  await page.context().close();
+  await leave(page);
 });
 
 check("without queues it says who tells them", async () => {
   const page = await newPage(browser, "empty", "#/queues");
   await until("what to do", async () => (await text(page, "main")).includes("hostint postcards --queue"));
-  await page.context().close();
+  await leave(page);
 });
 
 check("without history, hosts are what there is", async () => {
@@ -589,20 +594,10 @@ check("without history, hosts are what there is", async () => {
   await until("hosts", () => hash(page) === "#/hosts");
   await until("why", async () => (await text(page, "main")).includes("This collector keeps no history"));
   equal(await page.locator("table[aria-label='Hosts'] tbody tr").count(), 8);
-  await page.context().close();
+  await leave(page);
 });
 
-check("a narrow window scrolls in one direction only", async () => {
-  const page = await newPage(browser, "eight", "#/", { viewport: { width: 400, height: 800 } });
-  for (const at of EVERYWHERE) {
-    await page.evaluate((at) => { location.hash = at; }, at);
-    await settled(page, at);
-    equal(await page.evaluate(() => document.documentElement.scrollWidth), 400, at);
-  }
-  await page.context().close();
-});
-
-check("what can be pressed has a name, and each table heads", async () => {
+check("in each view what can be pressed has a name, each table heads, and a narrow window scrolls in one direction only", async () => {
   const page = await newPage(browser, "eight");
   for (const at of EVERYWHERE) {
     await page.evaluate((at) => { location.hash = at; }, at);
@@ -614,8 +609,11 @@ check("what can be pressed has a name, and each table heads", async () => {
     equal(nameless, [], at);
     const headless = await page.evaluate(() => [...document.querySelectorAll("table")].filter((one) => !one.querySelector("thead th[scope=col]")).length);
     equal(headless, 0, at);
+    await page.setViewportSize({ width: 400, height: 800 });
+    await until(`one direction at ${at}`, () => page.evaluate(() => document.documentElement.scrollWidth === 400));
+    await page.setViewportSize(WIDE);
   }
-  await page.context().close();
+  await leave(page);
 });
 
 check("numbers keep their last figure, and units fit", async () => {
@@ -637,11 +635,11 @@ check("numbers keep their last figure, and units fit", async () => {
     ["0", "1.20 ppm", "0.04 %", "3.12 %", "100 %"],
     ["99,999", "123 k", "12.3 M"],
   ]);
-  await page.context().close();
+  await leave(page);
 });
 
 check("a collector that is gone is said, and that it is back", async () => {
-  const page = await newPage(browser, "stopped", "#/pair/3/2");
+  const { page, later } = await inQuickTime("stopped", "#/pair/3/2");
   await shown(page, "svg.chart polyline.p50");
   expectTrouble(page, true);
   await ask("stop stopped");
@@ -650,10 +648,10 @@ check("a collector that is gone is said, and that it is back", async () => {
   await until("no answer", async () => (await text(page, "#live")) === "Not connected");
   holds(await page.locator("svg.chart polyline.p50").count() > 0, "what was shown stays");
   await ask("start stopped");
-  await page.locator("#banner").waitFor({ state: "hidden" });
-  await until("live", async () => (await text(page, "#live")) === "Live");
+  await until("no banner", async () => (await later()) || !(await page.locator("#banner").isVisible()));
+  await until("live", async () => (await later()) || (await text(page, "#live")) === "Live");
   expectTrouble(page, false);
-  await page.context().close();
+  await close(page);
 });
 
 check("what the collector refuses is shown in its words", async () => {
@@ -662,7 +660,7 @@ check("what the collector refuses is shown in its words", async () => {
   await shown(page, "#banner:not([hidden])");
   holds((await text(page, "#banner")).includes("expected a node ID"), await text(page, "#banner"));
   expectTrouble(page, false);
-  await page.context().close();
+  await leave(page);
 });
 
 await checkAll(3);

@@ -1,7 +1,7 @@
 // Pictures of the page in SCREENSHOTS: light, dark, wide, on a phone, with nothing to show, stale, and without a collector.
 
 import { mkdirSync } from "node:fs";
-import { ask, complaints, expectTrouble, newPage, open } from "./browser.mjs";
+import { ask, close, complaints, expectTrouble, leave, newPage, open } from "./browser.mjs";
 import { check, checkAll, equal, holds, result, until } from "./check.mjs";
 
 const folder = process.env.SCREENSHOTS;
@@ -34,7 +34,7 @@ for (const [name, history, hash, size = "usual", colorScheme = "light"] of PICTU
     const page = await newPage(browser, history, hash, { viewport: SIZES[size], colorScheme });
     await settled(page);
     await take(page, name);
-    await page.context().close();
+    await leave(page);
   });
 }
 
@@ -51,8 +51,7 @@ check("stale is taken", async () => {
   await settled(page);
   holds(/^Stale/.test(await page.locator("#live").innerText()), "it is stale");
   await take(page, "stale-light");
-  await page.unrouteAll({ behavior: "wait" });
-  await page.context().close();
+  await close(page);
 });
 
 check("a collector that is gone is taken", async () => {
@@ -62,7 +61,7 @@ check("a collector that is gone is taken", async () => {
   await ask("stop stopped");
   await page.locator("#banner:not([hidden])").waitFor();
   await take(page, "gone-light");
-  await page.context().close();
+  await close(page);
 });
 
 check("a refusal is taken", async () => {
@@ -71,7 +70,7 @@ check("a refusal is taken", async () => {
   await page.goto(`${JSON.parse(process.env.PAGES).eight}#/pair/4294967296/1`);
   await page.locator("#banner:not([hidden])").waitFor();
   await take(page, "refused-light");
-  await page.context().close();
+  await close(page);
 });
 
 await checkAll(3);

@@ -75,12 +75,15 @@ async function show(shown) {
   if (key !== wantedKey) {
     wantedKey = key;
     running?.abort();
+    // Its end is no end of what begins here.
+    running = undefined;
     main.setAttribute("aria-busy", "true");
     let View;
     try {
       View = await VIEWS[shown.view]();
     } catch {
       wantedKey = undefined;
+      main.removeAttribute("aria-busy");
       return failed(new NoAnswer("a part of this page is missing", true));
     }
     if (wantedKey !== key) return undefined;
