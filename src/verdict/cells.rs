@@ -8,7 +8,7 @@ use super::place::{Labels, labels_of, places_of};
 use super::places::FaultPlaces;
 use super::recent::{CellInSlot, PastSlot, Recent};
 use super::usual::{UNKNOWN_LOSS, Usual, corrected};
-use crate::model::{CellGrowth, CellId, LatencyHistogram, NodeId, VerdictSlot};
+use crate::model::{CellGrowth, CellId, LatencyHistogram, NodeId, PairUsuals, VerdictSlot};
 
 /// The most cells. If there are more, those without packets for a day are forgotten, and if there are none, new ones
 /// are not judged.
@@ -73,6 +73,20 @@ impl Cells {
         known
             .border
             .unwrap_or_else(|| known.usual.border(self.pool(), known.usual.is_corrected()))
+    }
+
+    /// What is usual for each pair.
+    pub fn usuals(&self) -> PairUsuals {
+        let mut usuals = PairUsuals::new();
+        for (cell, id) in self.ids.iter().enumerate() {
+            let usual = self.cells[cell].usual.of_pair(self.border(cell).loss);
+            let Some(usual) = usual else {
+                continue;
+            };
+            let pair = usuals.entry((id.source, id.sink));
+            pair.and_modify(|known| known.join(&usual)).or_insert(usual);
+        }
+        usuals
     }
 
     fn pool(&self) -> f64 {

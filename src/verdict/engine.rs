@@ -16,7 +16,7 @@ use super::side::Witnesses;
 use super::trust::Trust;
 use crate::model::{
     CauseKind, CauseSide, CauseSubject, FirstCause, JudgedTraffic, NetworkCause, NetworkVerdict,
-    NodeId, VERDICT_SLOT_NS, VerdictSlot, VerdictState,
+    NodeId, PairUsuals, VERDICT_SLOT_NS, VerdictSlot, VerdictState,
 };
 
 /// Slots without a bad one, after which a cause is over whatever its evidence.
@@ -128,6 +128,11 @@ impl VerdictEngine {
         verdict.judged = judged;
         self.date(&mut verdict);
         verdict
+    }
+
+    /// What is usual for each pair.
+    pub fn usuals(&self) -> PairUsuals {
+        self.cells.usuals()
     }
 
     fn named_clocks(&self) -> Vec<NodeId> {

@@ -2,7 +2,9 @@
 
 use super::likelihood::{Border, PacketSums};
 use super::past::{HourUsual, LastHours};
-use crate::model::{CellGrowth, LatencyHistogram, LatencyResolution, UsualFigures, UsualOrigin};
+use crate::model::{
+    CellGrowth, LatencyHistogram, LatencyResolution, PairUsual, UsualFigures, UsualOrigin,
+};
 
 /// Slots that wait before they are learned, at first and later: a fault is often noticed behind its begin.
 const FIRST_SLOTS: u32 = 6;
@@ -349,6 +351,18 @@ impl Usual {
             .filter(|hour| self.hour_replaces() || more_lost(hour));
         let hour = self.hour_in_use(self.is_corrected).or(is_of_loss);
         hour.map_or(self.last_hours, |hour| hour.figures)
+    }
+
+    /// The same as part of a pair's, with the greatest share of lost packets that is usual; `None`: nothing was learned yet.
+    pub fn of_pair(&self, most_loss: f64) -> Option<PairUsual> {
+        let figures = self.figures();
+        let most_ns = self.limit_ns(self.is_corrected.then_some((0, 0)));
+        self.is_known().then(|| PairUsual {
+            loss: figures.loss,
+            most_loss,
+            p99_ns: most_ns.map(|most_ns| (figures.p99_ns, most_ns as i64)),
+            is_corrected: self.is_corrected,
+        })
     }
 
     /// The fifth of a hundred latencies, which queues leave alone, and clocks and paths do not, and the mean.

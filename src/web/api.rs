@@ -96,9 +96,10 @@ async fn ask(
         _ => Some(asked.span((api.now_ns)())?),
     };
     asked.end()?;
+    let usual = api.usual(span);
     let answer = api.histories.ask(move |history| {
         let answer = question.ask(history, span.unwrap_or(Span::EVER))?;
-        let answer = responses::answer(span, answer)?;
+        let answer = responses::answer(span, answer, &usual)?;
         Ok(HttpBody::answer(answer, accepts_gzip))
     });
     answer.await

@@ -57,6 +57,7 @@ const ASSETS: &[Asset] = assets! {
     "/host.js" is "host.js", SCRIPT;
     "/hosts.js" is "hosts.js", SCRIPT;
     "/hosts_view.js" is "hosts_view.js", SCRIPT;
+    "/legend.js" is "legend.js", SCRIPT;
     "/marks.js" is "marks.js", SCRIPT;
     "/matrix.js" is "matrix.js", SCRIPT;
     "/names.js" is "names.js", SCRIPT;

@@ -14,8 +14,9 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::compression::{HttpBody, VARIES};
 use crate::model::{
-    Answer, CollectStatus, DropFigures, DropSeries, FlowFigures, HistoryError, HistoryReply,
-    LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PathFigures, Span,
+    Answer, BesideUsual, CollectStatus, DropFigures, DropSeries, FlowFigures, HistoryError,
+    HistoryReply, LatencyFigures, LossByHost, LossSplit, NodeId, PairFigures, PairUsuals,
+    PathFigures, Span,
 };
 
 /// The schema of the page's API. `hostint history` has its own.
@@ -23,6 +24,9 @@ const SCHEMA: &str = "hostint.api/1";
 
 /// Bytes that are handed to the connection at once.
 const CHUNK: usize = 64 << 10;
+
+/// More is unusual for the page where it is not known what is usual.
+const UNUSUAL_LOSS: f64 = 0.001;
 
 /// Most pairs in one response.
 const MOST_PAIRS: usize = 65_536;
@@ -125,7 +129,11 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, HistoryError> {
 }
 
 /// The answer of the API: that of `hostint history --json`, but for those whose form is another one here.
-pub(super) fn answer(span: Option<Span>, answer: Option<Answer>) -> Result<Vec<u8>, HistoryError> {
+pub(super) fn answer(
+    span: Option<Span>,
+    answer: Option<Answer>,
+    usual: &PairUsuals,
+) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
     struct PathsBody {
         paths: Vec<PathFigures>,
@@ -139,7 +147,7 @@ pub(super) fn answer(span: Option<Span>, answer: Option<Answer>) -> Result<Vec<u
     match answer {
         Some(Answer::Extent { info }) => of_span(span, info),
         Some(Answer::Series { series }) => of_span(span, series),
-        Some(Answer::Pairs { pairs, .. }) => self::pairs(span, pairs),
+        Some(Answer::Pairs { pairs, .. }) => self::pairs(span, pairs, usual),
         Some(Answer::Flows { flows }) => self::flows(span, flows),
         Some(Answer::Paths { paths, loss, .. }) => of_span(span, PathsBody { paths, loss }),
         Some(Answer::Drops {
@@ -303,7 +311,11 @@ const PAIR_ROW: PairRowNames = PairRowNames(
 );
 
 /// Of too many pairs, those with the most reports are kept.
-fn pairs(span: Option<Span>, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, HistoryError> {
+fn pairs(
+    span: Option<Span>,
+    mut pairs: Vec<PairFigures>,
+    usual: &PairUsuals,
+) -> Result<Vec<u8>, HistoryError> {
     #[derive(Serialize)]
     struct Pairs {
         total: usize,
@@ -314,7 +326,18 @@ fn pairs(span: Option<Span>, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, His
         /// The loss of pairs by the hosts that dropped the packets, by "source>sink"; of those that have it.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         loss_splits: BTreeMap<String, LossSplit>,
+        /// What is usual of pairs that exceed it, or would seem to.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        usual: BTreeMap<String, BesideUsual>,
     }
+    let beside = |pair: &PairFigures| {
+        let beside = usual
+            .get(&(pair.source, pair.sink))?
+            .compare(&pair.figures)?;
+        let shown = pair.figures.shown();
+        let seems = shown.lost as f64 > UNUSUAL_LOSS * shown.packets as f64;
+        (beside.more_lost || beside.slower || seems).then_some(beside)
+    };
     let key = |pair: &PairFigures| format!("{}>{}", pair.source, pair.sink);
     let total = pairs.len();
     if total > MOST_PAIRS {
@@ -329,6 +352,10 @@ fn pairs(span: Option<Span>, mut pairs: Vec<PairFigures>) -> Result<Vec<u8>, His
         loss_splits: pairs
             .iter()
             .filter_map(|pair| Some((key(pair), pair.loss_split?)))
+            .collect(),
+        usual: pairs
+            .iter()
+            .filter_map(|pair| Some((key(pair), beside(pair)?)))
             .collect(),
     };
     of_span(span, pairs)

@@ -111,6 +111,52 @@ impl Synthetic {
         verdict
     }
 
+    /// What the ill one loses in this time, and else little.
+    fn harm(&self, figures: &mut Figures, pair: (u32, u32), span: Span) {
+        if !self.ill {
+            return;
+        }
+        let since_ns = span.since_ns.max(now_ns() - ILL_NS);
+        let bad_ns = span.until_ns.saturating_sub(since_ns);
+        let bad = bad_ns as f64 / (span.until_ns - span.since_ns).max(1) as f64;
+        let share = if pair == (3, 2) { 0.021 * bad } else { 0.0 };
+        let lost =
+            |packets: u64, lost: u64| lost.min(packets / 2000) + (share * packets as f64) as u64;
+        figures.lost = lost(figures.packets, figures.lost);
+        if let Some(measured) = &mut figures.measured {
+            measured.lost = lost(figures.packets, measured.lost);
+            measured.packets = figures.packets - measured.lost;
+        }
+    }
+
+    /// What pairs usually are: as they are now, but for what is ill, and for the way from 7 to 1, which is slow.
+    fn usual(&self) -> PairUsuals {
+        let pairs = self.pairs.iter().filter(|_| self.ill);
+        let usual = pairs.map(|&(source, sink)| {
+            let mut figures = Self::figures(source, sink, 1, 3_600, 1.0);
+            self.harm(
+                &mut figures,
+                (source, sink),
+                Span {
+                    since_ns: 0,
+                    until_ns: 1,
+                },
+            );
+            let shown = figures.shown();
+            let loss = shown.lost as f64 / shown.packets as f64;
+            let slow = if (source, sink) == (7, 1) { 3 } else { 1 };
+            let p99_ns = shown.latency.unwrap().p99_ns.unwrap() / slow;
+            let usual = PairUsual {
+                loss,
+                most_loss: 2.0 * loss + 3e-5,
+                p99_ns: Some((p99_ns, p99_ns + p99_ns / 4)),
+                is_corrected: sink % 6 != 5,
+            };
+            ((NodeId(source), NodeId(sink)), usual)
+        });
+        usual.collect()
+    }
+
     /// Nothing is reported where there is no host.
     fn told<T>(&self, rows: Vec<T>) -> Vec<T> {
         rows.into_iter().filter(|_| self.nodes > 0).collect()
@@ -231,14 +277,16 @@ impl Synthetic {
         }
         // Sinks have a budget for summaries of flows.
         figures.measured = figures.measured.filter(|_| chance((id, "told")) < 0.8);
+        self.harm(&mut figures, (source, sink), span);
+        let lost = figures.shown().lost;
         let class = ["web", "database", "storage"].get((chance(("class", id)) * 4.0) as usize);
         FlowFigures {
-            loss_split: Some(LossSplit {
-                lost: 150,
-                source_host: Some(100),
+            loss_split: (lost > 0).then(|| LossSplit {
+                lost,
+                source_host: Some(lost - lost / 3),
                 sink_host: Some(0),
-                network: Some(50),
-                between: 50,
+                network: Some(lost / 3),
+                between: lost / 3,
                 unsplit: 0,
                 behind_strip: 20,
             }),
@@ -426,6 +474,7 @@ impl Synthetic {
                 }],
             }],
             verdict: self.ill.then(|| Box::new(self.verdict_now())),
+            usual: Arc::new(self.usual()),
             drops: self.told(report_samples::drop_rows()),
             tcp: self.told(report_samples::host_tcp_rows()),
             ..CollectStatus::default()
@@ -461,13 +510,17 @@ impl History for Synthetic {
         let seconds = (span.until_ns - span.since_ns) / SECOND;
         let pairs = self.pairs.iter();
         Ok(pairs
-            .map(|&(source, sink)| PairFigures {
-                loss_split: None,
-                source: NodeId(source),
-                sink: NodeId(sink),
-                flows: self.flows_per_pair,
-                last_ns: Some(now_ns() - silence(sink)),
-                figures: Self::figures(source, sink, 1, seconds, 1.0),
+            .map(|&(source, sink)| {
+                let mut figures = Self::figures(source, sink, 1, seconds, 1.0);
+                self.harm(&mut figures, (source, sink), span);
+                PairFigures {
+                    loss_split: None,
+                    source: NodeId(source),
+                    sink: NodeId(sink),
+                    flows: self.flows_per_pair,
+                    last_ns: Some(now_ns() - silence(sink)),
+                    figures,
+                }
             })
             .collect())
     }
@@ -530,6 +583,26 @@ impl History for Synthetic {
         Ok(few.filter(|_| self.nodes > 0).collect())
     }
 
+    fn events(&mut self, span: Span) -> Result<Vec<NetworkEvent>, HistoryError> {
+        let event = |kind, ago_s, text: &str, host: Option<&str>| NetworkEvent {
+            kind,
+            time_ns: now_ns() - ago_s * SECOND,
+            text: text.to_owned(),
+            host: host.map(str::to_owned),
+            ..NetworkEvent::default()
+        };
+        let all = [
+            event(EventKind::Restart, 2_700, "", Some("3")),
+            event(EventKind::Restart, 2_400, "", Some("6")),
+            event(EventKind::ClockStep, 2_100, "", Some("2")),
+            event(EventKind::Deploy, 1_380, "web 1.2.3", None),
+        ];
+        let few = all.into_iter().filter(|_| self.ill);
+        Ok(few
+            .filter(|one| (span.since_ns..span.until_ns).contains(&one.time_ns))
+            .collect())
+    }
+
     fn past_verdicts(&mut self, span: Span) -> Result<Vec<PastVerdict>, HistoryError> {
         let turn = now_ns() - ILL_NS;
         let past = |begin_ns, until_ns, state, text: &str| PastVerdict {
@@ -569,9 +642,19 @@ impl History for Synthetic {
         let gap = |at: u64| self.pairs.is_empty() || (20..26).contains(&(at - first));
         let points = (first..=span.until_ns / period_ns)
             .filter(|at| !gap(*at))
-            .map(|at| Point {
-                begin_ns: at * period_ns,
-                figures: Self::figures(source, sink, at, period_ns / SECOND, share),
+            .map(|at| {
+                let mut figures = Self::figures(source, sink, at, period_ns / SECOND, share);
+                let begin_ns = at * period_ns;
+                let until_ns = begin_ns + period_ns;
+                self.harm(
+                    &mut figures,
+                    (source, sink),
+                    Span {
+                        since_ns: begin_ns,
+                        until_ns,
+                    },
+                );
+                Point { begin_ns, figures }
             })
             .collect();
         Ok(Series { period_ns, points })
@@ -602,7 +685,7 @@ impl History for Synthetic {
         }
         let flow = self.flow_at(0, span).flow;
         let drop = |reason: &str, place: &str, position, packets| DropFigures {
-            node: Some(NodeId(1)),
+            node: Some(query.node.unwrap_or(NodeId(1))),
             reason: Some(reason.to_owned()),
             place: Some(place.to_owned()),
             interface: Some("eth1".to_owned()),

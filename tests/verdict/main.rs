@@ -15,3 +15,4 @@ mod referee;
 mod same;
 mod sequence;
 mod subjects;
+mod usuals;

@@ -466,16 +466,34 @@ check("the matrix is grouped by a label of hosts, or by class", async () => {
   await leave(page);
 });
 
-check("a change of the verdict is a mark in charts", async () => {
+check("changes of the verdict, restarts, clocks that were set, and deploys are marks in charts", async () => {
   const page = await newPage(browser, "ill", "#/");
-  for (const at of ["#/", "#/pair/3/2", "#/flow/7"]) {
+  const [restart, elsewhere, clock, deploy, degraded] = ["restart of hostint at 3", "restart of hostint at 6", "the clock was set at 2", "deploy web 1.2.3", "degraded: packets from 3 to 2 are lost"];
+  // A pair and a flow have what was seen at their hosts.
+  for (const [at, expected] of [["#/", [restart, elsewhere, clock, deploy, degraded]], ["#/pair/3/2", [restart, clock, deploy, degraded]], ["#/flow/7", [clock, deploy, degraded]]]) {
     await page.evaluate((at) => { location.hash = at; }, at);
     await settled(page, at);
     const marks = page.locator("svg.chart .event");
     await marks.first().waitFor();
-    equal(await marks.count(), 1, at);
-    holds(/^\d\d:\d\d:\d\d: degraded: packets from 3 to 2 are lost$/.test(await marks.getAttribute("aria-label")), await marks.getAttribute("aria-label"));
+    const labels = await marks.evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")));
+    equal(labels.map((one) => one.replace(/^(\d\d \w{3} )?\d\d:\d\d:\d\d: /, "")), expected, at);
   }
+  await leave(page);
+});
+
+check("a pair that is slower or loses more than is usual for it stands out", async () => {
+  const page = await newPage(browser, "ill", "#/");
+  await matrixDrawn(page);
+  await until("the legend", async () => (await text(page, ".legend")).includes("unusually slow"));
+  const { x, y } = await cell(page, 7, 1);
+  await page.mouse.move(x, y);
+  await until("what is usual", async () => /p99\s+1\.\d+ ms\s+usually\s+\d+ µs/.test(await text(page, ".tip")));
+  const unusual = () => page.locator("table[aria-label='Pairs, worst first'] tbody tr:has(.trouble, .bad)").allInnerTexts().then((rows) => rows.map((row) => row.slice(0, 5)));
+  equal(await unusual(), ["7 → 1"]);
+  await page.getByRole("group", { name: "Figure" }).getByRole("button", { name: "loss" }).click();
+  await until("the pair that loses more", async () => String(await unusual()) === "3 → 2");
+  await page.locator("table[aria-label='Pairs, worst first'] tbody a").first().click();
+  await until("what is usual", async () => /usual loss/.test(await text(page, ".figures")));
   await leave(page);
 });
 
@@ -505,7 +523,7 @@ check("five questions are answered in few clicks", async () => {
   holds(/since \d\d:\d\d:\d\d \(20 min ago\)/.test(await text(page, "#verdict")), "since when? The same line");
   answered("since when", 0);
   await clicks.on(page.getByRole("group", { name: "Figure" }).getByRole("button", { name: "loss" }));
-  await until("which pair is worst? The first row", async () => /^7 → 2/.test(await text(page, "table[aria-label='Pairs, worst first'] tbody tr")));
+  await until("which pair is worst? The first row", async () => /^3 → 2/.test(await text(page, "table[aria-label='Pairs, worst first'] tbody tr")));
   answered("which pair is worst", 1);
   await clicks.on(page.locator("table[aria-label='Pairs, worst first'] tbody a").first());
   await page.locator("table[aria-label='Flows of this pair'] tbody tr").first().waitFor();

@@ -271,6 +271,29 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
 }
 
 #[test]
+fn pairs_stand_beside_what_is_usual_now() {
+    let server = serve(&Synthetic::of(8).ill());
+    let usual = ask(&server, "/api/pairs?since=1h").json()["usual"].take();
+    let pairs: Vec<_> = usual.as_object().unwrap().keys().collect();
+    assert_eq!(pairs, ["3>2", "7>1"], "{usual}");
+    let said = |pair: &str, what: &str| usual[pair][what].as_bool().unwrap();
+    assert_eq!(
+        (said("3>2", "more_lost"), said("3>2", "slower")),
+        (true, false)
+    );
+    assert_eq!(
+        (said("7>1", "more_lost"), said("7>1", "slower")),
+        (false, true)
+    );
+    let before = ask(&server, "/api/pairs?since=4h&until=2h").json();
+    assert_eq!(
+        before["usual"],
+        Value::Null,
+        "it is that of the present hour"
+    );
+}
+
+#[test]
 fn whatever_is_answered_says_what_a_browser_may_do_with_it() {
     let server = serve(&Synthetic::of(2));
     for path in ["/", "/app.js", "/api/status", "/api/pairs?x=1", "/nothing"] {
@@ -667,7 +690,7 @@ mod tools {
 
     #[test]
     fn figures_are_folded_grouped_limited_and_marked() {
-        draw("sums.mjs", 16);
+        draw("sums.mjs", 17);
     }
 
     #[test]

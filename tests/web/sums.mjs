@@ -103,6 +103,20 @@ check("a limit that somebody set holds for the pairs that it is for", () => {
   equal(severity("loss", 0.0006, slow(1, 2)) ?? "", "");
 });
 
+check("what is usual for a pair is no alarm, and what is more than usual is one", () => {
+  const of = (usual) => ({ source: 1, sink: 2, latency: latency(2_000_000), usual });
+  const [usual, unusual] = [{ loss: 0.02, more_lost: false, p99_ns: 2_000_000, slower: false }, { loss: 0, more_lost: true, p99_ns: 100_000, slower: true }];
+  for (const [share, without, asUsual, asUnusual] of [[0.0005, "", "", "trouble"], [0.005, "trouble", "", "trouble"], [0.02, "bad", "", "bad"]]) {
+    equal([undefined, usual, unusual].map((one) => severity("loss", share, of(one)) ?? ""), [without, asUsual, asUnusual], String(share));
+  }
+  equal([undefined, usual, unusual].map((one) => lateness(of(one)) ?? ""), ["", "", "trouble"]);
+  learnLimits({ verdict: { limits: [{ class: null, from: [1], to: null, latency_ns: 1_000_000, loss: 0.01 }] } });
+  equal([severity("loss", 0.02, of(usual)), lateness(of(usual))], ["bad", "bad"], "a limit holds whatever is usual");
+  learnLimits({});
+  const [both] = grouped([{ ...pair(1, 3, 100, 0, 10), usual: usual }, { ...pair(2, 3, 100, 0, 10), usual: unusual }], racks);
+  equal([both.usual, lateness(both)], [{ more_lost: true, slower: true }, "trouble"], "a group has what one of its pairs has");
+});
+
 check("a chart is marked where the verdict changed, and where a path began", () => {
   const at = (s) => `${s}000000000`;
   const past = [{ begin_ns: at(1), state: "healthy", text: "" }, { begin_ns: at(2), state: "degraded", text: "degraded: x" }, { begin_ns: at(3), state: "degraded", text: "degraded: x" }, { begin_ns: at(4), state: "healthy", text: "" }];

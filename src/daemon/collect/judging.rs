@@ -102,7 +102,9 @@ impl Judging {
         put_words(&mut verdict, &called);
         self.report_news(&verdict);
         if let Some(board) = &self.board {
+            let usual = Arc::new(self.engine.usuals());
             let mut status = board.lock();
+            status.usual = usual;
             status.verdict = Some(Box::new(verdict.clone()));
             status.verdict_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         }

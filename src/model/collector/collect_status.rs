@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     EngineStatus, EventRefusal, HostDropRow, HostQueueRow, HostTcpRow, InterfacePassage,
-    KernelLack, MxPairRow, NetworkVerdict, NodeId, PairTraffic, SegmentTally,
+    KernelLack, MxPairRow, NetworkVerdict, NodeId, PairTraffic, PairUsuals, SegmentTally,
 };
 
 /// The schema of a [`CollectStatus`] as JSON.
@@ -150,6 +151,9 @@ pub struct CollectStatus {
     pub verdict: Option<Box<NetworkVerdict>>,
     #[serde(skip)]
     pub verdict_ns: u64,
+    /// What is usual for each pair now: the page compares pairs with it.
+    #[serde(skip)]
+    pub usual: Arc<PairUsuals>,
     /// The TCP connections of hosts by what limits them: all hosts, or the first of them by node.
     pub tcp: Vec<HostTcpRow>,
 }

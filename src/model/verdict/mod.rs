@@ -6,6 +6,7 @@ mod network_event;
 mod network_verdict;
 mod pair_hour;
 mod pair_reach;
+mod pair_usual;
 mod traffic_limit;
 mod usual_figures;
 mod verdict_slot;
@@ -20,6 +21,7 @@ pub use network_verdict::{
 };
 pub use pair_hour::{HOUR_NS, PairHour};
 pub use pair_reach::{NodePair, PairReach};
+pub use pair_usual::{BesideUsual, PairUsual, PairUsuals};
 pub use traffic_limit::{CauseLimit, LimitEnd, LimitInForce, TrafficLimit};
 pub use usual_figures::{TrafficFigures, UsualFigures, UsualOrigin};
 pub use verdict_slot::{

@@ -13,7 +13,7 @@ const RAMPS = {
   },
 };
 
-function rgb(hex) {
+export function rgb(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
@@ -56,17 +56,20 @@ function limitOf(name, { source, sink, class: of } = {}) {
   return own.length > 0 ? Math.min(...own.map((one) => Number(one[name]))) : undefined;
 }
 
-// The class of a share: none, "trouble" if it is unusual, "bad" beyond the limit.
+// The class of a share: none, "trouble" if it is unusual, "bad" beyond the limit. What is usual for a pair is known for some.
 export function severity(kind, share, row) {
   const { unusual, bad } = LIMITS[kind];
-  const limit = (kind === "loss" ? limitOf("loss", row) : undefined) ?? bad;
-  return share > limit ? "bad" : share > unusual ? "trouble" : undefined;
+  const usual = kind === "loss" ? row?.usual : undefined;
+  const limit = (kind === "loss" ? limitOf("loss", row) : undefined) ?? (usual && !usual.more_lost ? Infinity : bad);
+  const isUnusual = usual ? usual.more_lost : share > unusual;
+  return share > limit ? "bad" : isUnusual ? "trouble" : undefined;
 }
 
-// The class of a latency: "bad" beyond a limit, and none else, because what is slow differs from pair to pair.
+// The class of a latency: "bad" beyond a limit, "trouble" if it is more than is usual for the pair.
 export function lateness(row) {
   const limit = limitOf("latency_ns", row);
-  return limit !== undefined && row.latency?.p99_ns > limit ? "bad" : undefined;
+  if (limit !== undefined && row.latency?.p99_ns > limit) return "bad";
+  return row.usual?.slower ? "trouble" : undefined;
 }
 
 const ramp = (kind) => RAMPS[isDark() ? "dark" : "light"][kind];
@@ -83,13 +86,19 @@ function latencyScale() {
   };
 }
 
+// The colours of what is unusual, and of what is beyond a limit, in any matrix.
+export function alarms() {
+  const [, unusual, bad] = ramp("loss");
+  return { trouble: unusual, bad };
+}
+
 function lossScale() {
   const [usual, unusual, bad] = ramp("loss");
   const { loss } = LIMITS;
   return {
     colour: (value, pair) => (value > 0 ? rgb({ bad, trouble: unusual }[severity("loss", value, pair)] ?? usual) : undefined),
     text: share,
-    legend: [[usual, `up to ${share(loss.unusual)}`], [unusual, `up to ${share(loss.bad)}`], [bad, "more"]],
+    legend: [[usual, "usual"], [unusual, "unusual", `more than is usual for the pair; where that is not known, more than ${share(loss.unusual)}`], [bad, "beyond the limit", `more than a limit of the collector, or else ${share(loss.bad)}`]],
   };
 }
 

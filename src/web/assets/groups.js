@@ -24,6 +24,12 @@ export const groupOf = (values, node) => values.get(String(node)) ?? NONE;
 const sum = (a, b) => (a === null || b === null ? null : (a ?? 0) + (b ?? 0));
 const slower = (a, b) => (b.latency?.p99_ns ?? -Infinity) > (a.latency?.p99_ns ?? -Infinity);
 
+// What is unusual for one pair is so for its group.
+function unusual(...all) {
+  const found = { more_lost: all.some((one) => one?.more_lost), slower: all.some((one) => one?.slower) };
+  return found.more_lost || found.slower ? found : undefined;
+}
+
 // Packets and losses are sums; a latency is that of the slowest pair, because quantiles do not add up.
 export function grouped(pairs, values) {
   const groups = new Map();
@@ -32,11 +38,12 @@ export function grouped(pairs, values) {
     const key = JSON.stringify([source, sink]);
     const known = groups.get(key);
     if (!known) {
-      groups.set(key, { ...pair, source, sink, members: 1, slowest: pair, lossiest: pair });
+      groups.set(key, { ...pair, source, sink, members: 1, slowest: pair, lossiest: pair, usual: unusual(pair.usual) });
       continue;
     }
     for (const name of ["flows", "reports", "packets", "lost", "reordered"]) known[name] = sum(known[name], pair[name]);
     known.members += 1;
+    known.usual = unusual(known.usual, pair.usual);
     if (slower(known.slowest, pair)) {
       known.slowest = pair;
       for (const name of ["latency", "clocks", "ofReports", "error"]) known[name] = pair[name];

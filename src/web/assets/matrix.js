@@ -1,9 +1,10 @@
 // The matrix of nodes: a cell for each pair, on a canvas, so that 200 nodes are as fast as two.
 
-import { LIMITS, css, ink, scale, severity } from "./colour.js";
+import { alarms, css, ink, lateness, rgb, scale, severity } from "./colour.js";
 import { h, say, style } from "./dom.js";
 import { latencyText } from "./figures.js";
 import { isSilent, staleSince } from "./freshness.js";
+import { legend } from "./legend.js";
 import { named } from "./names.js";
 import { tipWords } from "./tip.js";
 import { duration, lossOf, share, time } from "./units.js";
@@ -18,7 +19,7 @@ const FONT = "11px system-ui, sans-serif";
 
 export const METRICS = {
   p50: { name: "p50 latency", kind: "latency", of: (pair) => pair.latency?.p50_ns },
-  p99: { name: "p99 latency", kind: "latency", of: (pair) => pair.latency?.p99_ns },
+  p99: { name: "p99 latency", kind: "latency", of: (pair) => pair.latency?.p99_ns, alarm: lateness },
   loss: { name: "loss", kind: "loss", of: lossOf },
 };
 
@@ -187,7 +188,7 @@ export class Matrix {
   drawCell(context, cell, gap, colours) {
     const pair = this.pairAt(cell);
     const value = pair && this.metric.of(pair);
-    const colour = value > 0 && !staleSince(pair) ? this.scale.colour(value, pair) : undefined;
+    const colour = value > 0 && !staleSince(pair) ? this.colourOf(value, pair) : undefined;
     if (!pair && (cell.row !== cell.column || gap === 0)) return;
     const x = this.gutter.x + cell.column * this.cell.width - this.left;
     const y = this.gutter.y + cell.row * this.cell.height - this.top;
@@ -201,6 +202,12 @@ export class Matrix {
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText(this.metric.kind === "latency" ? latencyText(pair, value) : `${pair.ofReports ? "~" : ""}${this.scale.text(value)}`, x + this.cell.width / 2, y + this.cell.height / 2);
+  }
+
+  // What is unusual, or beyond a limit, stands out of the scale.
+  colourOf(value, pair) {
+    const alarm = this.metric.alarm?.(pair);
+    return alarm ? rgb(alarms()[alarm]) : this.scale.colour(value, pair);
   }
 
   // A cell of latency has a mark, too, if packets were lost; a small cell, if it was an unusual part.
@@ -292,22 +299,7 @@ export class Matrix {
   }
 
   drawLegend() {
-    const { scale: of, metric } = this;
-    const steps = of.legend.map(([colour, text]) => {
-      const step = h("i", {});
-      step.style.background = colour;
-      return text ? [step, h("span", {}, text)] : step;
-    });
-    const [low, high] = of.ends ?? [];
-    const zero = metric.kind === "loss" ? [h("i", { class: "zero" }), h("span", {}, "none lost")] : [];
-    const negative = metric.kind === "latency" && [...this.cells.values()].some((pair) => metric.of(pair) < 0)
-      ? [h("i", { class: "negative" }), h("span", { title: "The two clocks differ by more than the packet's travel time" }, "below 0: clocks differ")] : [];
-    const marked = new Set([...this.cells.values()].filter((pair) => this.marksLoss(pair)).map((pair) => severity("loss", lossOf(pair), pair) ?? "few"));
-    const { unusual, bad } = LIMITS.loss;
-    const words = { few: `lost up to ${share(unusual)}`, trouble: `up to ${share(bad)}`, bad: `more than ${share(bad)}` };
-    const lossy = Object.keys(words).filter((kind) => marked.has(kind)).map((kind) => [h("i", { class: `lossy ${kind}` }), h("span", {}, words[kind])]).flat();
-    this.legend.replaceChildren(...zero, ...negative, ...lossy,
-      ...(low ? [h("span", {}, low), h("span", { class: "ramp" }, steps), h("span", {}, high)] : steps.flat()));
+    this.legend.replaceChildren(...legend(this.scale, this.metric, [...this.cells.values()], (pair) => this.marksLoss(pair)));
     this.tools.hidden = this.fitted.height >= 20;
   }
 

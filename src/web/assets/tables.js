@@ -127,9 +127,11 @@ export function figuresList(row) {
   const of = row.latency ?? {};
   const items = [
     ["loss", share(lossOf(row)), `${exact(row.lost)} of ${exact(row.packets)}`, severity("loss", lossOf(row), row)],
+    ["usual loss", row.usual?.more_lost ? share(row.usual.loss) : "–", "of this pair in the last hours, or in this hour of earlier days"],
     ["lost", exact(row.lost)], ["packets", count(row.packets), exact(row.packets)], ["reordered", exact(row.reordered)],
     ["min", latencyText(row, of.min_ns)], ["mean", meanText(row), clocksTitle(row).slice(2)], ["p50", latencyText(row, of.p50_ns)], ["p90", latencyText(row, of.p90_ns)],
-    ["p99", latencyText(row, of.p99_ns), undefined, lateness(row)], ["max", latencyText(row, of.max_ns)], ["jitter", duration(of.jitter_ns), "p99 - p50"], ["reports", count(row.reports), exact(row.reports)],
+    ["p99", latencyText(row, of.p99_ns), undefined, lateness(row)],
+    ["usual p99", row.usual?.slower ? duration(row.usual.p99_ns) : "–", "of this pair in the last hours, or in this hour of earlier days"], ["max", latencyText(row, of.max_ns)], ["jitter", duration(of.jitter_ns), "p99 - p50"], ["reports", count(row.reports), exact(row.reports)],
     ["figures of", basis(row), basisTitle(row)],
   ].filter(([, value]) => value !== "–");
   return h("dl", { class: "figures" }, items.map(([name, value, title, trouble]) =>
