@@ -21,7 +21,7 @@ const cells = (table) => table.all("tr").slice(1).map((row) => [...row.all("th")
 check("an episode is said in a sentence", () => {
   equal(plain(sentence(one)), "over 200 µs for 500 ms, 300 packets, longest wait 16.4 ms, at most 400 KiB in the queue, 12 dropped by the queue meanwhile");
   equal(plain(sentence(on)), "over 200 KiB for 500 ms so far, 300 packets, at most 400 KiB in the queue");
-  equal(queueName(one), "7 eth1 queue 0");
+  equal(queueName(one), "node 7 eth1 queue 0");
 });
 
 check("its flows have shares, and what is not known is said", () => {
@@ -34,7 +34,7 @@ check("its flows have shares, and what is not known is said", () => {
 
 check("a row has what an episode was", () => {
   const rows = cells(episodeTable([one, on], on));
-  for (const part of ["|7 eth1 queue 0|500 ms|16.4 ms|400 KiB|300|12|200 µs|"]) holds(rows[0].includes(part), `no ${part} in ${rows[0]}`);
+  for (const part of ["|node 7 eth1 queue 0|500 ms|16.4 ms|400 KiB|300|12|200 µs|"]) holds(rows[0].includes(part), `no ${part} in ${rows[0]}`);
   holds(rows[1].includes("|500 ms and on|–|400 KiB|300|0|200 KiB|–"), rows[1]);
 });
 
@@ -43,7 +43,7 @@ check("a lane for each queue has its episodes where they were", () => {
   const drawn = lanes([one, on, { ...one, queue: 1 }], span, one);
   const bars = drawn.all("rect").map(({ attributes }) => [attributes.x, attributes.width, attributes.class]);
   equal(bars, [[0, 50, "episode chosen"], [200, 50, "episode"], [0, 50, "episode"]]);
-  equal(drawn.all("svg").map(({ attributes }) => attributes["aria-label"]), ["7 eth1 queue 0: 2 episodes", "7 eth1 queue 1: 1 episode"]);
+  equal(drawn.all("svg").map(({ attributes }) => attributes["aria-label"]), ["node 7 eth1 queue 0: 2 episodes", "node 7 eth1 queue 1: 1 episode"]);
 });
 
 check("a stacked chart says when it begins and ends", () => {

@@ -207,7 +207,7 @@ function failed(error) {
   find("banner").replaceChildren(h("span", {}, text), h("button", { type: "button", onclick: refresh }, "Try now"));
   find("banner").hidden = false;
   main.classList.toggle("stale", gone);
-  if (main.querySelector(".loading") && gone) main.querySelector(".loading").textContent = "Waiting for the collector…";
+  for (const loading of main.querySelectorAll(".loading")) loading.textContent = gone ? "Waiting for the collector…" : "Not known.";
   markLive();
   if (!(error instanceof NoAnswer)) console.error(error);
   clearTimeout(wanted);

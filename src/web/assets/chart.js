@@ -22,7 +22,7 @@ const FIGURES = [
   ["p50", (point) => latencyText(point, point.latency?.p50_ns)],
   ["p90", (point) => latencyText(point, point.latency?.p90_ns)],
   ["p99", (point) => latencyText(point, point.latency?.p99_ns)],
-  ["bound", (point) => boundText(point) ?? "–"],
+  ["bound", (point) => boundText(point) ?? "–", "true mean"],
   ["loss", (point) => share(lossOf(point))],
   ["packets", (point) => count(point.packets)],
   ["of", basis],
@@ -296,7 +296,7 @@ export class Chart {
     const when = shown ? (point ? time(shown.begin) : `newest, ${time(shown.begin)}`) : at ? `${time(at)}, no reports` : "no reports";
     this.readout.replaceChildren(
       h("span", { class: "when", title: shown ? new Date(shown.begin).toISOString() : undefined }, when),
-      ...FIGURES.map(([name, text]) => h("span", { class: `key ${name}` }, h("i", {}), name, h("b", {}, shown ? text(shown) : "–"))));
+      ...FIGURES.map(([name, text, label]) => h("span", { class: `key ${name}` }, h("i", {}), label ?? name, h("b", {}, shown ? text(shown) : "–"))));
   }
 
   fillTable() {
@@ -305,7 +305,7 @@ export class Chart {
       [point.latency?.p50_ns, point.latency?.p90_ns, point.latency?.p99_ns].map((ns) => h("td", {}, latencyText(point, ns))),
       h("td", {}, boundText(point) ?? "–"),
       [point.lost, point.packets, point.reordered].map((value) => h("td", {}, exact(value))), h("td", {}, basis(point))));
-    const heads = ["from", "p50", "p90", "p99", "bound", "lost", "packets", "reordered", "of"].map((name) => h("th", { scope: "col" }, name));
+    const heads = ["from", "p50", "p90", "p99", "true mean", "lost", "packets", "reordered", "of"].map((name) => h("th", { scope: "col" }, name));
     this.table.replaceChildren(this.table.firstChild, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows))));
   }
 }

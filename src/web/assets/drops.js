@@ -7,14 +7,14 @@ import { named } from "./names.js";
 import { stackedChart } from "./stacked.js";
 import { setAbove } from "./state.js";
 import { flowName } from "./tables.js";
-import { bytes, count, exact } from "./units.js";
+import { bytes, count, duration, exact } from "./units.js";
 
 const MOST_REASONS = 6;
 const MOST_ROWS = 50;
 
 const WHERE = {
-  "before-tag": "before the tag", "behind-tag": "behind the tag", between: "between source and sink",
-  "before-strip": "before the strip", "behind-strip": "behind the strip",
+  "before-tag": "before it was tagged", "behind-tag": "after it was tagged", between: "between source and sink",
+  "before-strip": "before it was measured", "behind-strip": "after it was measured",
 };
 
 const reasonName = (one) => (one.without_packet ? "without a packet" : one.reason === undefined || one.reason === "0" ? "no reason given" : one.reason);
@@ -22,7 +22,7 @@ const reasonName = (one) => (one.without_packet ? "without a packet" : one.reaso
 function chart({ points, period_ns: period }, span) {
   return stackedChart({
     points: points.map((point) => [point.begin_ns, point.reason, Number(point.packets)]), period, span, most: MOST_REASONS,
-    classOf: (_, i) => `p${i}`, text: exact, note: (most) => `at most ${count(most)} packets in a period`, label: "Dropped packets over time by reason",
+    classOf: (_, i) => `p${i}`, text: exact, note: (most) => `at most ${count(most)} packets in ${duration(Number(period))}`, label: "Dropped packets over time by reason",
   });
 }
 
@@ -56,7 +56,7 @@ export class DropsView {
     for (const part of this.parts) part.hidden = !places.drops.length;
     this.chart.replaceChildren(...chart(places.series, span));
     this.places.replaceChildren(placeTable(places.drops));
-    this.flows.replaceChildren(table("Drops by flow", [["flow", "left"], ["reason", "left"], ["function of the kernel", "left"], ["where INT sees it", "left"], ["host", "left"], ["packets"], ["segments"], ["bytes"]],
+    this.flows.replaceChildren(table("Drops by flow", [["flow", "left"], ["reason", "left"], ["function of the kernel", "left"], ["when", "left"], ["host", "left"], ["packets"], ["segments"], ["bytes"]],
       flows.drops.filter((one) => one.flow).map((one) => h("tr", {}, h("th", { scope: "row", class: "left" }, flowName(one), tunnelText(one)), h("td", { class: "left" }, reasonName(one)),
         h("td", { class: "left" }, one.place ?? ""), h("td", { class: "left" }, WHERE[one.position] ?? ""), h("td", { class: "left" }, named(one.node)), counts(one)))));
   }

@@ -7,6 +7,8 @@ const LEAST_SAMPLES = 20;
 
 // By what quantiles of packets may be too high, by the slots that each power of two has.
 const ERRORS = { 1: "×2", 8: "+12.5%", 32: "+3.2%" };
+// One that is told in titles alone.
+const SMALL = "+3.2%";
 const ERROR_TITLES = {
   "×2": "; quantiles may be up to twice the true ones, because a sink has slots of powers of two",
   "+12.5%": "; quantiles are too high by 12.5% at most",
@@ -71,7 +73,7 @@ export const clocksTitle = ({ clocks }) => (clocks
 
 // What the figures of a row are of.
 export function basis({ ofReports, error }) {
-  if (ofReports === undefined) return error ? `packets ${error}` : "packets";
+  if (ofReports === undefined) return error && error !== SMALL ? `packets ${error}` : "packets";
   return `${exact(ofReports)} rep.`;
 }
 

@@ -74,7 +74,7 @@ export class HostsView {
     const worst = hosts.toSorted(([a, one], [b, other]) => other.length - one.length || Number(a.reporting) - Number(b.reporting));
     this.none.hidden = worst.length > 0;
     this.table.hidden = worst.length === 0;
-    this.note.textContent = `${exact(hosts.length)} of ${exact(Math.max(status.hosts_known, hosts.length))}, those with problems first`;
+    this.note.textContent = hosts.length === 0 ? "" : `${exact(hosts.length)} of ${exact(Math.max(status.hosts_known, hosts.length))}, those with problems first`;
     this.body.replaceChildren(...worst.map(([host, found]) => this.row(host, found, at)));
     this.coverage.update(status.coverage ?? []);
     this.mx.update(status.mx_pairs ?? []);

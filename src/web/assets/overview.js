@@ -99,6 +99,7 @@ export class Overview {
     this.by.value = by;
     this.matrix.element.hidden = by === CLASS;
     this.order.hidden = by === CLASS;
+    this.order.firstChild.textContent = by ? "by name" : "by ID";
     this.classes.element.hidden = by !== CLASS;
     const ends = by && readWithin(shown.within);
     this.part.hidden = !ends;

@@ -3,7 +3,7 @@
 import { ask, ms } from "./api.js";
 import { h, panel, svg } from "./dom.js";
 import { interfaceText } from "./hops.js";
-import { named } from "./names.js";
+import { nodeNamed } from "./names.js";
 import { timeEnds } from "./stacked.js";
 import { go, link, setAbove } from "./state.js";
 import { flowName } from "./tables.js";
@@ -17,7 +17,7 @@ const LANE = 22;
 const LEAST_WIDTH = 3;
 
 const length = (one) => Number(BigInt(one.end_ns ?? one.last_ns) - BigInt(one.begin_ns));
-export const queueName = (one) => `${named(one.node)} ${interfaceText(one.interface, one.ifindex)} queue ${one.queue}`;
+export const queueName = (one) => `${nodeNamed(one.node)} ${interfaceText(one.interface, one.ifindex)} queue ${one.queue}`;
 export const limit = (one, value) => (one.measure === "bytes" ? bytes(Number(value)) : duration(Number(value)));
 const left = "left";
 

@@ -146,7 +146,7 @@ export class TcpView {
     for (const part of this.parts) part.hidden = !found.sums.length;
     this.chart.replaceChildren(...stackedChart({
       points: found.series.points.map((point) => [point.begin_ns, point.limited, Number(point.us)]), period: found.series.period_ns, span, most: LIMITS.length,
-      classOf: limitClass, text: us, note: (most) => `at most ${us(most)} of connection time in a period`, label: "Time of connections by what limits them",
+      classOf: limitClass, text: us, note: (most) => `at most ${us(most)} of connection time in ${duration(Number(found.series.period_ns))}`, label: "Time of connections by what limits them",
     }));
     this.limits.replaceChildren(limitTable(found.sums, shown.limited));
     this.pairs.replaceChildren(pairRows(pairs.sums));

@@ -24,13 +24,13 @@ export class TcpChart {
     this.period = ms(states.period_ns);
     this.points = states.points.map((point) => ({ ...point, begin: ms(point.begin_ns), middle: ms(point.begin_ns) + this.period / 2 }));
     this.element.hidden = connections.length === 0;
-    this.words.replaceChildren(...connections.map((one) => h("li", {}, limitTag(one.limited), ` ${this.about(one)}`)));
+    this.words.replaceChildren(...connections.map((one) => h("li", {}, "limited by ", limitTag(one.limited), ` · ${this.about(one)}`)));
     this.draw();
   }
 
   about(one) {
     const { tcp } = one;
-    const parts = [one.state === "silent" ? `silent since ${time(ms(one.time_ns))}` : `${one.state}, ${time(ms(one.time_ns))}`, `rtt ${us(tcp.srtt_us)}`, `cwnd ${exact(tcp.cwnd_segments)}`,
+    const parts = [one.state === "silent" ? `silent since ${time(ms(one.time_ns))}` : `${one.state} at ${time(ms(one.time_ns))}`, `rtt ${us(tcp.srtt_us)}`, `cwnd ${exact(tcp.cwnd_segments)}`,
       `${bytes(Number(tcp.bytes_acked))} acknowledged`, besideText(one)];
     const worst = worstHop(one.option?.worst);
     if (worst) parts.push(`worst: ${worst}`);
