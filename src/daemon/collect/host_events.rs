@@ -11,7 +11,10 @@ const MOST_SINGLE: usize = 8;
 /// The same of the same host is not said again for this time.
 const AGAIN_NS: u64 = 600_000_000_000;
 
-const KINDS: [(EventKind, fn(&HostInSlot) -> bool); 2] = [
+/// Says whether a host had an event.
+type HasEvent = fn(&HostInSlot) -> bool;
+
+const KINDS: [(EventKind, HasEvent); 2] = [
     (EventKind::Restart, |host| host.restarted),
     (EventKind::ClockStep, |host| host.clock_set),
 ];
