@@ -47,7 +47,7 @@ impl EventKind {
         }
     }
 
-    /// True if a collector sees it by itself: nobody posts it.
+    /// True if a collector sees it by itself; it cannot be posted.
     pub fn is_seen(self) -> bool {
         matches!(self, Self::Restart | Self::ClockStep)
     }
