@@ -39,15 +39,15 @@ struct outgoing_packet {
 	__u32 longest; /* as in struct source_lease */
 	__u32 leases_serial; /* before the look at the lease */
 	__u32 fence;
-	__u8 form;           /* enum flow_form */
-	__u8 left;           /* enum flow_left */
-	__u8 told_as;        /* place of the untold packets in the lease's counts */
-	__u8 stack;          /* as in struct source_flow */
-	bool at_xdp;         /* only extension-udp is possible */
-	bool begins;         /* the flow begins with this packet, whether the table had a record of its key or not */
-	bool repeats;        /* the segment has no new data */
-	bool is_unseen;      /* in options: if it is tagged, the sink counts it at once */
-	__s16 timeouts;      /* what timeouts_of() says of a segment that may be repeated */
+	__u8 form;      /* enum flow_form */
+	__u8 left;      /* enum flow_left */
+	__u8 told_as;   /* place of the untold packets in the lease's counts */
+	__u8 stack;     /* as in struct source_flow */
+	bool at_xdp;    /* only extension-udp is possible */
+	bool begins;    /* the flow begins with this packet, whether the table had a record of its key or not */
+	bool repeats;   /* the segment has no new data */
+	bool is_unseen; /* in options: if it is tagged, the sink counts it at once */
+	__s16 timeouts; /* what timeouts_of() says of a segment that may be repeated */
 	struct watching watching;
 	__u32 queue_packets;
 	__u32 queue_bytes;
