@@ -92,7 +92,7 @@ fn root_is_told_why_it_may_not_open_a_file() {
         assert_eq!(refused.status.code(), Some(code), "{flags}");
         let stderr = String::from_utf8(refused.stderr).unwrap();
         assert!(
-            stderr.contains("must be open to root by their modes"),
+            stderr.contains("readable for root by their modes"),
             "{stderr}"
         );
     }
