@@ -165,7 +165,7 @@ fn each_path_answers_and_bad_parameters_are_refused_in_words() {
             400,
             "expected retransmitted, bytes, rtt or newest",
         ),
-        ("/api/tcp?by=node", 400, "expected limit or pair"),
+        ("/api/tcp?by=node", 400, "expected limit, pair or host"),
         ("/api/paths", 400, "expected source and sink, or flow"),
         (
             "/api/paths?source=3&sink=2&flow=1",
