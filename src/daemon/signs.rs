@@ -12,7 +12,7 @@ use crate::os::{tick, wait::Wait};
 
 /// The period of looking for what the daemon lacks.
 const LOOK: Duration = Duration::from_secs(1);
-/// The period of the line in words, which costs as much as all else that an idle daemon does.
+/// The period of the line in words, for which all counters are read.
 const LINE: Duration = Duration::from_secs(4);
 
 /// The ways to say it.

@@ -1,5 +1,5 @@
 //! The pinned maps that this process holds open: a daemon asks for the same ones several times a second, and a look at
-//! the pin costs a fifth of opening it.
+//! the pin costs less than opening it.
 
 use std::collections::BTreeMap;
 use std::fs;
