@@ -29,6 +29,18 @@ static __always_inline void ordered_and(__u32 *word, __u32 bits)
 	barrier_var(before);
 }
 
+/*
+ * The serial of a table grows by 1 after the table was changed, and is read before the table is: whoever knows the new
+ * number knows the new table. `locked` says that the kernel is one of those without order.
+ */
+static __always_inline void advance_serial(__u32 *serial, bool locked)
+{
+	if (serial && locked)
+		__sync_fetch_and_add(serial, 1);
+	else if (serial)
+		ordered_add(serial, 1);
+}
+
 /* Orders what is before it and behind it. The word is one that no other CPU uses. */
 static __always_inline void ordered_fence(__u32 *own)
 {

@@ -36,15 +36,9 @@ static __always_inline __u32 leases_serial(void)
 	return serial ? *serial : 0;
 }
 
-/* To be called after the change, whose order before this is kept unless `locked` says that the kernel cannot. */
 static __always_inline void change_leases_serial(bool locked)
 {
-	__u32 *serial = single_value(&source_leases_serial);
-
-	if (serial && locked)
-		__sync_fetch_and_add(serial, 1);
-	else if (serial)
-		ordered_add(serial, 1);
+	advance_serial(single_value(&source_leases_serial), locked);
 }
 
 #endif

@@ -59,15 +59,9 @@ static __always_inline __u32 grants_serial(void)
 	return serial ? *serial + 1 : 1;
 }
 
-/* To be called after the change, whose order before this is kept unless `locked` says that the kernel cannot. */
 static __always_inline void change_grants_serial(bool locked)
 {
-	__u32 *serial = single_value(&sink_grants_serial);
-
-	if (serial && locked)
-		__sync_fetch_and_add(serial, 1);
-	else if (serial)
-		ordered_add(serial, 1);
+	advance_serial(single_value(&sink_grants_serial), locked);
 }
 
 #define ALLOWED_ALWAYS (~0ULL)
