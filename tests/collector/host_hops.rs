@@ -1,26 +1,14 @@
 //! What hosts tell of packets between their interfaces is added up apart from paths, and has the names of flows' interfaces.
 
-use hostint::collector::{ReportHub, ReportNews, ReportTaker};
+use hostint::collector::ReportHub;
 use hostint::model::*;
 use hostint::wire::report_path;
+use hostint_testing::nobody::Nobody;
 use hostint_testing::path_samples::path_totals;
 use hostint_testing::report_samples;
 
 const SECOND: u64 = 1_000_000_000;
 const STARTED: u64 = 1_700_000_000 * SECOND;
-
-/// Takes everything.
-struct Nothing;
-
-impl ReportTaker for Nothing {
-    fn accept(&mut self, _news: ReportNews<'_>) -> std::io::Result<()> {
-        Ok(())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn arrival() -> Arrival {
     Arrival {
@@ -55,9 +43,9 @@ fn told(packets: usize) -> PathTotalsReport {
 
 #[test]
 fn packets_between_interfaces_count_once_and_are_no_segments() {
-    let mut hub = ReportHub::new(Nothing, None, Classes::default());
+    let mut hub = ReportHub::new(Nobody, None, Classes::default());
     hub.ledgers.start_at(STARTED);
-    let tell = |hub: &mut ReportHub<Nothing>, packets| {
+    let tell = |hub: &mut ReportHub<Nobody>, packets| {
         for datagram in report_path::emit(&told(packets)) {
             hub.datagram(&datagram, arrival()).unwrap();
         }

@@ -1,30 +1,17 @@
 //! What sources report of their leases says which hosts reach each other no more: of pairs with many packets, that were
 //! measured before.
 
-use std::io;
 use std::net::SocketAddr;
 
-use hostint::collector::{ReportHub, ReportNews, ReportTaker};
+use hostint::collector::ReportHub;
 use hostint::model::coverage::{CoverageReport, MissedPackets, MissedReason, PairEnd};
 use hostint::model::*;
 use hostint::wire::{report_coverage, report_identity};
+use hostint_testing::nobody::Nobody;
 
 const SECOND: u64 = 1_000_000_000;
 const NO_LEASE: MissedReason = MissedReason::Source(21);
 const BEGAN_S: u64 = 1_767_571_200;
-
-/// Takes nothing.
-struct Nobody;
-
-impl ReportTaker for Nobody {
-    fn accept(&mut self, _news: ReportNews<'_>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Sends a node's identity, and its packets to the other node since it began: with a lease, and without.
 fn tell(hub: &mut ReportHub<Nobody>, node: u32, packets: [u64; 2], at_s: u64) {

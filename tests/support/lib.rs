@@ -40,6 +40,7 @@ pub mod model;
 pub mod netns;
 pub mod networks;
 pub mod next_version;
+pub mod nobody;
 pub mod numbers;
 pub mod own_pins;
 pub mod packets;

@@ -2,13 +2,13 @@
 //!
 //! `HOSTINT_LONG=1 cargo test --release --test verdict by_wire -- --nocapture` prints the table of all of them.
 
-use hostint::collector::{ReportHub, ReportNews, ReportTaker};
+use hostint::collector::ReportHub;
 use hostint::model::*;
 use hostint::verdict::VerdictEngine;
 use hostint_testing::invented::{
     CLASS_PORTS, ClockReports, InventedDatagram, InventedReports, SLOT_NS,
 };
-use std::io;
+use hostint_testing::nobody::Nobody;
 
 use super::incidents::{chosen, is_long, judge};
 use super::referee::{Judge, Slot};
@@ -16,19 +16,6 @@ use super::referee::{Judge, Slot};
 /// Without HOSTINT_LONG, this number of cases is judged, of networks with at most this number of hosts.
 const FEW: usize = 2;
 const FEW_HOSTS: usize = 12;
-
-/// Takes nothing.
-struct Nobody;
-
-impl ReportTaker for Nobody {
-    fn accept(&mut self, _news: ReportNews<'_>) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// The classes of the hosts' rules.
 fn classes() -> Classes {
