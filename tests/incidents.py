@@ -6,10 +6,12 @@ collector. Each host runs all that a host runs. Each incident is made with the t
 
     make test-incidents                     all of them
     make test-incidents CASES="router ECMP" those whose sentence has one of these words
+    make test-incidents CASES=hour          an hour in which the load changes all the time, and nothing is to be blamed
 """
 
 import asyncio
 import json
+import math
 import os
 import random
 import signal
@@ -74,6 +76,14 @@ class Sender(asyncio.DatagramProtocol):
         pass
 
 
+def load(me):
+    """How many times as much a host sends now as usual: if the load changes, a quarter to four times, in waves of its own."""
+    if "HOSTINT_LOAD_CHANGES" not in os.environ:
+        return 1.0
+    now = time.time()
+    return 2 ** (math.sin(now / (40 + 15 * me)) + math.sin(now / (230 + 30 * me)))
+
+
 async def traffic(me):
     """Answers all, and asks all others. SIGUSR1 has it answer late, and SIGUSR2 at once."""
     loop = asyncio.get_running_loop()
@@ -103,7 +113,7 @@ async def traffic(me):
                     writer.write(b"x" * 300)
                     await writer.drain()
                     await asyncio.wait_for(reader.read(4096), 10)
-                    await asyncio.sleep(random.uniform(0.06, 0.14))
+                    await asyncio.sleep(random.uniform(0.06, 0.14) / load(me))
             except (OSError, asyncio.TimeoutError):
                 if writer:
                     writer.close()
@@ -115,7 +125,7 @@ async def traffic(me):
             transport.get_extra_info("socket").setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 46 << 2)
         while True:
             transport.sendto(b"y" * 200)
-            await asyncio.sleep(random.uniform(0.06, 0.14))
+            await asyncio.sleep(random.uniform(0.06, 0.14) / load(me))
 
     await asyncio.start_server(answer, "0.0.0.0", TCP_PORT)
     for port in (UDP_PORT, VOICE_PORT):
@@ -221,7 +231,7 @@ class Network:
         identity = f'node-name = "h{host}"\nnode-id = {host}\nlabel = ["rack={RACKS[host]}"]\n'
         collector = 'collector = "10.91.99.2"\n'
         with open(f"{RUN}/h{host}.toml", "w", encoding="utf-8") as file:
-            file.write(f'[sink]\n{identity}dev = "e0"\n{collector}[source]\ndev = "e0"\n')
+            file.write(f'[sink]\n{identity}dev = "e0"\nhost-times = true\n{collector}[source]\ndev = "e0"\n')
             file.write(CLASSES)
             file.write(f'[postcards]\n{identity}drops = "all"\n{collector}[tcp]\n{identity}{collector}')
         arguments = [HOSTINT, "run", "--config", f"{RUN}/h{host}.toml"]
@@ -387,7 +397,7 @@ def nothing():
 
 QUIET = "quiet"
 CASES = [
-    # sentence, (begin, end), right kinds with subjects; QUIET: nothing may be blamed
+    # sentence, (begin, end), right kinds with subjects; QUIET: nothing may be blamed; a note has to be said beside
     ("5 % lost at a router to one host", rule("ra", f"ip daddr {address(2)} {percent(5)}"), ["host-in h2"]),
     ("1 % lost at a router to one host", rule("rb", f"oifname to5 {percent(1)}"), ["host-in h5"]),
     ("3 % lost at a router from one host", rule("ra", f"iifname to3 {percent(3)}"), ["host-out h3"]),
@@ -401,7 +411,7 @@ CASES = [
     ("a host's own queue is too slow", shaped("h1", "e0", "600kbit"), ["host-queue h1", "host-drops-out h1", "host-out h1"]),
     ("a router's queue to one host is too slow", shaped("rb", "to4", "600kbit"), ["host-in h4"]),
     ("the path to one host is 5 ms longer", longer("ra", 2, 0.005), ["host-in h2"]),
-    ("an application answers late", to_process("traffic3", signal.SIGUSR1, signal.SIGUSR2), [QUIET]),
+    ("an application answers late", to_process("traffic3", signal.SIGUSR1, signal.SIGUSR2), [QUIET, "note answers-late h3"]),
     ("an application hangs", to_process("traffic3", signal.SIGSTOP, signal.SIGCONT), [QUIET, "receiver h3", "reads-late h3"]),
     ("an agent is killed", killed_agent(6), ["gone h6"]),
     ("an agent restarts, as at an upgrade", restarted_agent(5), [QUIET]),
@@ -415,22 +425,30 @@ CASES = [
 ]
 
 
+def notes_of(verdict):
+    notes = verdict["notes"] if verdict else []
+    return {"note " + words_of(note) for note in notes}
+
+
 def said_of(verdict):
     """What a verdict says first, in a line such as 'host-in h2', 'label-out rack=a some'; QUIET if nothing is blamed."""
     if verdict is None or verdict["state"] == "healthy":
         return QUIET
     if not verdict["causes"]:
         return QUIET if verdict["state"] == "cannot-tell" else verdict["state"]
-    first = verdict["causes"][0]
-    words = [first["kind"]]
-    for subject in first["subjects"]:
+    return words_of(verdict["causes"][0])
+
+
+def words_of(cause):
+    words = [cause["kind"]]
+    for subject in cause["subjects"]:
         if "node" in subject:
             words.append(subject.get("name") or f"h{subject['node']}")
         elif "label" in subject:
             words.append("{label}={value}".format(**subject["label"]))
         else:
             words.append(str(subject.get("class")))
-    if first.get("some_flows"):
+    if cause.get("some_flows"):
         words.append("some")
     return " ".join(words)
 
@@ -467,10 +485,11 @@ def judge(net, sentence, steps, right):
     begin, end = steps
     begun = time.time()
     begin(net)
-    changes, first_right, onset, false_words = [], None, None, set()
+    changes, first_right, onset, false_words, notes = [], None, None, set(), set()
     while time.time() - begun < LASTS_S:
         verdict = net.verdict()
         said = said_of(verdict)
+        notes |= notes_of(verdict)
         if not changes or changes[-1][1] != said:
             changes.append((round(time.time() - begun), said))
         if said != QUIET or QUIET in right:
@@ -485,17 +504,52 @@ def judge(net, sentence, steps, right):
     gone = await_quiet(net, GONE_S)
     final = changes[-1][1]
     is_named = first_right is not None or QUIET in right
+    is_noted = notes >= {one for one in right if one.startswith("note ")}
     row = {
         "sentence": sentence,
-        "right": is_named and is_right(final, right) and not (QUIET in right and false_words),
+        "right": is_named and is_noted and is_right(final, right) and not (QUIET in right and false_words),
         "after_s": first_right and round(first_right),
         "onset_off_s": None if onset is None else round(onset),
         "false": sorted(false_words),
         "quiet_after_s": gone and round(gone),
+        "notes": sorted(notes),
         "changes": changes,
     }
     print(json.dumps(row), flush=True)
     return row
+
+
+def bulk(net, number):
+    """One host sends to another one for a while, with iperf3."""
+    source, sink = random.sample(range(1, HOSTS + 1), 2)
+    seconds, rate = random.randrange(20, 180), random.choice(["2M", "8M", "20M"])
+    server, client = f"server{number}", f"client{number}"
+    net.start(server, f"h{sink}", ["iperf3", "-s", "-1", "-p", "5999"])
+    time.sleep(0.5)
+    kind = random.choice([[], ["-u"], ["-R"]])
+    net.start(client, f"h{source}", ["iperf3", "-c", address(sink), "-p", "5999", "-b", rate, "-t", str(seconds)] + kind)
+    return [server, client]
+
+
+def quiet_hour(net, seconds):
+    """The load of each host changes all the time, bulk flows come and go, and applications are restarted."""
+    begun, alarms, looks, running, number = time.time(), [], 0, [], 0
+    while time.time() - begun < seconds:
+        verdict = net.verdict()
+        said, looks = said_of(verdict), looks + 1
+        if said != (alarms[-1][1] if alarms else QUIET):
+            alarms.append((round(time.time() - begun), said))
+            print(json.dumps(alarms[-1]), verdict["text"] if said != QUIET else "", flush=True)
+        running = [key for key in running if net.processes[key].poll() is None]
+        if not running:
+            number += 1
+            running = bulk(net, number)
+            if number % 5 == 0:
+                restarted_traffic(random.randrange(1, HOSTS + 1))[0](net)
+        time.sleep(2)
+    false = sum(said != QUIET for _, said in alarms)
+    print(f"{looks} verdicts in {seconds} s of changing load, {number} bulk flows: {false} false alarms", flush=True)
+    return false
 
 
 def main():
@@ -506,11 +560,15 @@ def main():
         relay(sys.argv[2], sys.argv[3], float(sys.argv[4]))
         return 0
     words = sys.argv[1:]
+    if words[:1] == ["hour"]:
+        os.environ["HOSTINT_LOAD_CHANGES"] = "1"
     chosen = [case for case in CASES if not words or any(word in case[0] for word in words)]
     net = Network()
     try:
         print(f"all is well after {await_quiet(net, 300)} s", flush=True)
         print(f"what is usual is known after {await_usual(net):.0f} s", flush=True)
+        if words[:1] == ["hour"]:
+            return 1 if quiet_hour(net, 3600) else 0
         rows = [judge(net, *case) for case in chosen]
     finally:
         net.down()

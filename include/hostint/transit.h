@@ -7,9 +7,10 @@ enum transit_limit {
 	TRANSIT_PREFIXES = 4096,  /* prefixes of sources whose packets get an entry */
 	TRANSIT_ARRIVALS = 65536, /* arrivals that are remembered, unless the user says otherwise; a power of two */
 	TRANSIT_MOST_ARRIVALS = 1 << 24,
-	TRANSIT_WAITS = 128,    /* source nodes whose packets wait in the queue of an interface, times interfaces */
+	TRANSIT_WAITS = 1024,   /* source nodes whose packets wait at an interface, times interfaces and parts */
 	HOST_UNREAD = 16384,    /* segments that applications have not read; a power of two */
 	HOST_DATAGRAMS = 256,   /* the same of a UDP socket's datagrams */
+	HOST_ASKED = 8192,      /* sockets whose application was asked; a power of two */
 	HOST_WRITES = 128,      /* writes to a TCP socket whose data is not sent; a power of two */
 	WAIT_SLOTS = 864,       /* FINE_SLOTS */
 	TRANSIT_GAUGES = 1024,  /* interfaces by which requests of option 114 leave */
@@ -82,10 +83,11 @@ struct transit_postcard {
 
 /* Where packets wait in this host. */
 enum wait_part {
-	WAIT_IN_QUEUE = 0,   /* of an interface, before the driver gets them */
-	WAIT_IN_STACK = 1,   /* from TCP to the source's stamp */
-	WAIT_TO_BE_READ = 2, /* from the sink to the application */
-	WAIT_TO_BE_SENT = 3, /* from the application to TCP */
+	WAIT_IN_QUEUE = 0,       /* of an interface, before the driver gets them */
+	WAIT_IN_STACK = 1,       /* from TCP to the source's stamp */
+	WAIT_TO_BE_READ = 2,     /* from the sink to the application */
+	WAIT_TO_BE_SENT = 3,     /* from the application to TCP */
+	WAIT_TO_BE_ANSWERED = 4, /* from then to the first packet of the application's answer */
 };
 
 struct wait_key {

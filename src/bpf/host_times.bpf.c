@@ -6,6 +6,7 @@
  *			      the time in the queue, since the stamp that the source wrote into the packet
  *			      the time in the stack up to that stamp, since TCP sent it
  *			      the time in the send buffer up to then, since the application wrote it
+ *			      the time until an application answered, if this is the first packet of that
  *	tcp_sendmsg_locked -> no socket whose packets are tagged: end
  *			      remembered
  *	TC ingress, behind the sink -> no datagram, and no TCP segment with data, or no measured flow: end
@@ -21,6 +22,7 @@
 #include "hostint/abi.h"
 #include "hostint/lease.h"
 #include "drop/size.h"
+#include "host/answer.h"
 #include "host/datagrams.h"
 #include "host/send_buffer.h"
 #include "host/sent_option.h"
@@ -82,6 +84,7 @@ int host_sent(__u64 *ctx)
 	struct sent_packet p = {};
 	struct drop_size size;
 	__u64 now, queued_ns;
+	__s64 answered_ns;
 
 	if (!host || dev->nd_net.net->ns.inum != host_netns || (!find_sent(skb, &p) && !find_sent_option(&p)))
 		return 0;
@@ -96,6 +99,9 @@ int host_sent(__u64 *ctx)
 	key.ifindex = dev->ifindex;
 	count_wait(&key, queued_ns, fine_slot(queued_ns), size.segments, now);
 	count_before_stamp(skb, &p, &key, queued_ns, &size, now);
+	answered_ns = wait_for_answer(skb, &p, size.bytes, now - queued_ns, &key);
+	if (answered_ns >= 0)
+		count_wait(&key, answered_ns, fine_slot(answered_ns), 1, now);
 	return 0;
 }
 
@@ -243,6 +249,7 @@ int host_copied(__u64 *ctx)
 	if (!came)
 		return 0;
 	slot->word = 0;
+	note_asked(BPF_CORE_READ((struct sk_buff *)ctx[0], sk), &key, now);
 	return count_wait(&key, now - came, fine_slot(now - came), 1, now);
 }
 

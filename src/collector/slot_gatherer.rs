@@ -51,6 +51,7 @@ struct HostGrowth {
     reasons: BTreeMap<String, u64>,
     queue: MeanTime,
     read: MeanTime,
+    answer: MeanTime,
     /// Microseconds in which receivers limited the senders here, and all.
     limited_us: (u64, u64),
     /// Packets that its watchlist asks for, and those of them that were not tagged.
@@ -171,18 +172,16 @@ impl SlotGatherer {
                 continue;
             };
             let (sum_ns, samples) = (time.latency.sum_ns(), time.latency.samples());
-            match segment.kind {
-                SegmentKind::Read => {
-                    if let Some(host) = self.host(segment.from.node) {
-                        host.read.add(sum_ns, samples);
-                    }
-                }
+            let of: fn(&mut HostGrowth) -> &mut MeanTime = match segment.kind {
+                SegmentKind::Read => |host| &mut host.read,
+                SegmentKind::Answer => |host| &mut host.answer,
                 SegmentKind::Queue if segment.from.node == growth.path.source.node => {
-                    if let Some(host) = self.host(segment.from.node) {
-                        host.queue.add(sum_ns, samples);
-                    }
+                    |host| &mut host.queue
                 }
-                _ => {}
+                _ => continue,
+            };
+            if let Some(host) = self.host(segment.from.node) {
+                of(host).add(sum_ns, samples);
             }
         }
     }
@@ -304,6 +303,7 @@ fn see_exporters(slot: &mut VerdictSlot, exporters: &[ExporterHealth]) -> HashMa
         }
         let host = slot.hosts.entry(node).or_default();
         host.reports |= exporter.reporting;
+        host.heard_ns = host.heard_ns.max(exporter.last_seen_ns);
         for (label, value) in &exporter.labels {
             host.labels
                 .entry(label.clone())
@@ -325,6 +325,7 @@ fn fill(host: &mut HostInSlot, grown: HostGrowth, reports_drops: bool) {
     host.drop_reason = most.map(|(reason, _)| reason);
     host.queue_ns = grown.queue.mean_ns();
     host.read_ns = grown.read.mean_ns();
+    host.answer_ns = grown.answer.mean_ns();
     let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
     host.receiver_limited = share(grown.limited_us.0, grown.limited_us.1);
     host.covered = share(grown.wanted.saturating_sub(grown.missed), grown.wanted);

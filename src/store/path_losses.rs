@@ -33,7 +33,9 @@ impl LossPlace {
             SegmentKind::Wire | SegmentKind::Guest => Some(Self::Wire(segment.from, segment.to)),
             SegmentKind::Hop => Some(Self::Hop(segment.from.node)),
             SegmentKind::Queue => Some(Self::Queue(segment.from)),
-            SegmentKind::Buffer | SegmentKind::Stack | SegmentKind::Read => None,
+            SegmentKind::Buffer | SegmentKind::Stack | SegmentKind::Read | SegmentKind::Answer => {
+                None
+            }
         }
     }
 }

@@ -12,8 +12,8 @@ use super::period::RollUpTable;
 use super::plan::Horizons;
 use super::rows::places_of_one;
 use crate::model::{
-    BUFFER_PLACE, NodeId, NodePort, Path, PathFigures, QUEUE_PLACE, Segment, SegmentFigures,
-    SegmentKind, SegmentTimes, Span, WITHIN_PLACE,
+    ANSWER_PLACE, BUFFER_PLACE, NodeId, NodePort, Path, PathFigures, QUEUE_PLACE, Segment,
+    SegmentFigures, SegmentKind, SegmentTimes, Span, WITHIN_PLACE,
 };
 
 /// What is known of a source's packets.
@@ -39,10 +39,12 @@ pub fn join(conn: &Connection, paths: &mut [PathFigures], span: Span) -> rusqlit
         let queues = std::iter::once(source).chain(passed).map(queue_of);
         path.queues = queues.filter_map(|at| told.get(&at).cloned()).collect();
         let begin = Path::to_queue(source.node, source);
+        let behind = Path::to_application(source.node, path.path.sink);
         let ends = [
             begin.buffer(),
             begin.within(),
-            Path::to_application(source.node, path.path.sink).within(),
+            behind.within(),
+            behind.answer(),
         ];
         let ends = ends.into_iter().flatten();
         path.host_segments = ends.filter_map(|at| told.get(&at).cloned()).collect();
@@ -78,7 +80,9 @@ fn find(conn: &Connection, source: NodeId, span: Span) -> rusqlite::Result<Repor
         let queue = path.queue().map(|at| (queue_of(at), QUEUE_PLACE));
         let within = path.within().map(|at| (at, WITHIN_PLACE));
         let buffer = path.buffer().map(|at| (at, BUFFER_PLACE));
-        let mut told = queue.into_iter().chain(within).chain(buffer).peekable();
+        let answer = path.answer().map(|at| (at, ANSWER_PLACE));
+        let told = [queue, within, buffer, answer];
+        let mut told = told.into_iter().flatten().peekable();
         if told.peek().is_none() {
             continue;
         }

@@ -171,7 +171,7 @@ impl VerdictEngine {
             self.alarmed = 0;
             return host_causes::behind(&self.trust);
         }
-        let mut gone = host_causes::gone(&self.trust, slot);
+        let mut gone = host_causes::gone(&self.trust);
         let unreached = self.reach.causes(slot).into_iter();
         gone.extend(unreached.filter(|cause| cause.side != CauseSide::Measurement));
         if !gone.is_empty() {
@@ -281,7 +281,7 @@ impl VerdictEngine {
 
     fn without_cause(&self, slot: &VerdictSlot) -> NetworkVerdict {
         let has_traffic = self.recent.last(6).any(|slot| !slot.cells.is_empty());
-        let mut verdict = host_causes::without_cause(&self.trust, slot, has_traffic);
+        let mut verdict = host_causes::without_cause(&self.trust, has_traffic);
         let unreached = self.reach.causes(slot);
         if !unreached.is_empty() {
             verdict.state = VerdictState::Measurement;

@@ -3,7 +3,7 @@
 use super::trust::{Against, MOST_LOST, Trust};
 use crate::model::{
     CauseEvidence, CauseKind, CauseSubject, Confidence, NetworkCause, NetworkVerdict, SharedBy,
-    TrafficFigures, UnknownReason, UsualFigures, VERDICT_SLOT_NS, VerdictSlot, VerdictState,
+    TrafficFigures, UnknownReason, UsualFigures, VERDICT_SLOT_NS, VerdictState,
 };
 
 /// The collector misses too much to say anything.
@@ -34,44 +34,36 @@ pub fn behind(trust: &Trust) -> NetworkVerdict {
 }
 
 /// Hosts that are gone.
-pub fn gone(trust: &Trust, slot: &VerdictSlot) -> Vec<NetworkCause> {
+pub fn gone(trust: &Trust) -> Vec<NetworkCause> {
     (trust.gone())
-        .map(|one| simple(CauseKind::Gone, one, slot, "it neither sends nor reports"))
+        .map(|one| simple(CauseKind::Gone, one, "it neither sends nor reports"))
         .collect()
 }
 
 /// Nothing is wrong with packets: what else there is to say.
-pub fn without_cause(trust: &Trust, slot: &VerdictSlot, has_traffic: bool) -> NetworkVerdict {
+pub fn without_cause(trust: &Trust, has_traffic: bool) -> NetworkVerdict {
     let mut verdict = NetworkVerdict {
         state: VerdictState::Healthy,
         ..NetworkVerdict::default()
     };
     let silent = trust.silent();
-    let silent = silent.map(|one| {
-        simple(
-            CauseKind::Silent,
-            one,
-            slot,
-            "it sends, and reports nothing",
-        )
-    });
+    let silent = silent.map(|one| simple(CauseKind::Silent, one, "it sends, and reports nothing"));
     let thin = trust.thin();
-    let thin = thin.map(|one| {
-        simple(
-            CauseKind::Coverage,
-            one,
-            slot,
-            "less of its traffic is measured",
-        )
-    });
+    let thin = thin.map(|one| simple(CauseKind::Coverage, one, "less of its traffic is measured"));
     verdict.causes = silent.chain(thin).collect();
     let late = trust.late();
     let late = late.map(|one| {
         simple(
             CauseKind::ReadsLate,
             one,
-            slot,
             "nanoseconds that packets wait until it reads them",
+        )
+    });
+    let slow = trust.slow().map(|one| {
+        simple(
+            CauseKind::AnswersLate,
+            one,
+            "nanoseconds from a request that it read to its answer",
         )
     });
     let full = trust.full();
@@ -79,13 +71,12 @@ pub fn without_cause(trust: &Trust, slot: &VerdictSlot, has_traffic: bool) -> Ne
         simple(
             CauseKind::Receiver,
             one,
-            slot,
             "its receivers limit their senders for this share of the time",
         )
     });
     let again = trust.restarted();
-    let again = again.map(|one| simple(CauseKind::Restarted, one, slot, "it began again"));
-    verdict.notes = late.chain(full).chain(again).collect();
+    let again = again.map(|one| simple(CauseKind::Restarted, one, "it began again"));
+    verdict.notes = late.chain(slow).chain(full).chain(again).collect();
     if !verdict.causes.is_empty() {
         verdict.state = VerdictState::Measurement;
     } else if !has_traffic {
@@ -119,10 +110,9 @@ pub fn empty_cause(kind: CauseKind, subjects: Vec<CauseSubject>) -> NetworkCause
 }
 
 /// A cause that a host's own figure shows.
-fn simple(kind: CauseKind, against: Against, slot: &VerdictSlot, says: &str) -> NetworkCause {
+fn simple(kind: CauseKind, against: Against, says: &str) -> NetworkCause {
     let mut cause = empty_cause(kind, vec![CauseSubject::Node(against.node)]);
-    let slots = u64::from(against.slots);
-    cause.since_ns = slot.end_ns.saturating_sub(slots.max(1) * VERDICT_SLOT_NS);
+    cause.since_ns = against.since_ns;
     cause.evidence = vec![CauseEvidence::new("now", Some(against.now), says)];
     if against.usual > 0.0 {
         cause

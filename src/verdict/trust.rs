@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{HostInSlot, NodeId, VerdictSlot};
+use crate::model::{HostInSlot, NodeId, VERDICT_SLOT_NS, VerdictSlot};
 
 /// Slots without a report from which on a host is named.
 const GONE_SLOTS: u32 = 3;
@@ -17,6 +17,9 @@ const THINNER: f64 = 0.1;
 /// Packets that wait longer for an application are read late, if that is five times the usual.
 const LATE_NS: f64 = 500_000.0;
 const LATER: f64 = 5.0;
+/// Applications that take longer to answer are slow, if that is three times the usual.
+const SLOW_NS: f64 = 1_000_000.0;
+const SLOWER: f64 = 3.0;
 /// By how much more than usual receivers limit their senders if that is named.
 const FULLER: f64 = 0.2;
 /// A host that began again in this number of slots.
@@ -65,20 +68,45 @@ impl LastSlots {
     }
 }
 
+/// A figure of a host, and whether it was unusual in the last slots.
+#[derive(Debug, Default)]
+struct HostFigure {
+    unusual: LastSlots,
+    /// What is usual is learned of slots that are not unusual.
+    usual: SlowMean,
+    now: f64,
+}
+
+impl HostFigure {
+    /// A slot without the figure is as usual. `is_unusual` is asked of the figure and of what is usual, if that is known.
+    fn see(&mut self, value: Option<f64>, is_unusual: impl Fn(f64, Option<f64>) -> bool) {
+        self.now = value.unwrap_or(0.0);
+        let is_unusual = is_unusual(self.now, self.usual.known());
+        self.unusual.push(is_unusual);
+        if value.is_some() && !is_unusual {
+            self.usual.learn(self.now);
+        }
+    }
+
+    /// The figure and the usual one, if enough slots of a window were unusual.
+    fn found(&self, window: (u32, u32)) -> Option<(f64, f64, u32)> {
+        let usual = self.usual.known().unwrap_or(0.0);
+        self.unusual
+            .is(window)
+            .then_some((self.now, usual, window.1))
+    }
+}
+
 #[derive(Debug, Default)]
 struct HostTrust {
     /// Slots without a report, and slots for which it is gone.
     quiet: u32,
     gone: u32,
-    thin: LastSlots,
-    late: LastSlots,
-    full: LastSlots,
-    covered: SlowMean,
-    read_ns: SlowMean,
-    receiver: SlowMean,
-    last_read_ns: f64,
-    last_receiver: f64,
-    last_covered: f64,
+    heard_ns: u64,
+    covered: HostFigure,
+    read_ns: HostFigure,
+    answer_ns: HostFigure,
+    receiver: HostFigure,
     restarted: Option<u32>,
 }
 
@@ -87,35 +115,26 @@ impl HostTrust {
         let next = |slots: u32, goes_on: bool| if goes_on { slots + 1 } else { 0 };
         self.quiet = next(self.quiet, !host.reports);
         self.gone = next(self.gone, host.is_gone);
+        self.heard_ns = host.heard_ns;
         self.restarted = match self.restarted {
             _ if host.restarted => Some(0),
             Some(slots) if slots < RESTARTED_SLOTS => Some(slots + 1),
             _ => None,
         };
-        if let Some(covered) = host.covered {
-            let is_thin = (self.covered.known()).is_some_and(|usual| covered < usual - THINNER);
-            self.thin.push(is_thin);
-            self.last_covered = covered;
-            if !is_thin {
-                self.covered.learn(covered);
-            }
+        if host.covered.is_some() {
+            let is_thin = |covered, usual: Option<f64>| covered < usual.unwrap_or(0.0) - THINNER;
+            self.covered.see(host.covered, is_thin);
         }
-        let read_ns = host.read_ns.unwrap_or(0) as f64;
-        let usual_ns = self.read_ns.known().unwrap_or(0.0);
-        let is_late = read_ns > LATE_NS.max(LATER * usual_ns);
-        self.late.push(is_late);
-        self.last_read_ns = read_ns;
-        if host.read_ns.is_some() && !is_late {
-            self.read_ns.learn(read_ns);
-        }
-        let receiver = host.receiver_limited.unwrap_or(0.0);
-        let usual = self.receiver.known();
-        let is_full = usual.is_some_and(|usual| receiver > usual + FULLER);
-        self.full.push(is_full);
-        self.last_receiver = receiver;
-        if host.receiver_limited.is_some() && !is_full {
-            self.receiver.learn(receiver);
-        }
+        let ns = |ns: Option<u64>| ns.map(|ns| ns as f64);
+        self.read_ns.see(ns(host.read_ns), |now, usual| {
+            now > LATE_NS.max(LATER * usual.unwrap_or(0.0))
+        });
+        self.answer_ns.see(ns(host.answer_ns), |now, usual| {
+            usual.is_some_and(|usual| now > SLOW_NS.max(SLOWER * usual))
+        });
+        self.receiver.see(host.receiver_limited, |now, usual| {
+            usual.is_some_and(|usual| now > usual + FULLER)
+        });
     }
 }
 
@@ -123,6 +142,8 @@ impl HostTrust {
 #[derive(Debug, Default)]
 pub struct Trust {
     hosts: BTreeMap<NodeId, HostTrust>,
+    /// The end of the last slot.
+    end_ns: u64,
     behind: LastSlots,
     silent_share: f64,
     reports_lost: f64,
@@ -134,12 +155,12 @@ pub struct Against {
     pub node: NodeId,
     pub now: f64,
     pub usual: f64,
-    /// For how many slots.
-    pub slots: u32,
+    pub since_ns: u64,
 }
 
 impl Trust {
     pub fn see(&mut self, slot: &VerdictSlot) {
+        self.end_ns = slot.end_ns;
         for (node, host) in &slot.hosts {
             self.hosts.entry(*node).or_default().see(host);
         }
@@ -175,6 +196,17 @@ impl Trust {
         quiet.map(|(node, _)| *node).collect()
     }
 
+    /// When what is true for this number of slots began. A host that reports nothing counts as silent only some periods
+    /// after its last report, with which it began.
+    fn since_ns(&self, host: &HostTrust, slots: u32) -> u64 {
+        let long_ns = u64::from(slots.max(1)) * VERDICT_SLOT_NS;
+        let begin_ns = self.end_ns.saturating_sub(long_ns);
+        match host.quiet > 0 && host.heard_ns > 0 {
+            true => begin_ns.min(host.heard_ns),
+            false => begin_ns,
+        }
+    }
+
     fn found<'a>(
         &'a self,
         of: impl Fn(&HostTrust) -> Option<(f64, f64, u32)> + 'a,
@@ -185,7 +217,7 @@ impl Trust {
                 node: *node,
                 now,
                 usual,
-                slots,
+                since_ns: self.since_ns(host, slots),
             })
         })
     }
@@ -206,30 +238,22 @@ impl Trust {
 
     /// Hosts whose packets are not measured as usual.
     pub fn thin(&self) -> impl Iterator<Item = Against> {
-        self.found(|host| {
-            let usual = host.covered.known().unwrap_or(0.0);
-            (host.thin.is(THIN) && host.thin.is_now()).then_some((host.last_covered, usual, THIN.1))
-        })
+        self.found(|host| (host.covered.found(THIN)).filter(|_| host.covered.unusual.is_now()))
     }
 
     /// Hosts whose applications read late.
     pub fn late(&self) -> impl Iterator<Item = Against> {
-        self.found(|host| {
-            let usual = host.read_ns.known().unwrap_or(0.0);
-            host.late
-                .is(LATE)
-                .then_some((host.last_read_ns, usual, LATE.1))
-        })
+        self.found(|host| host.read_ns.found(LATE))
+    }
+
+    /// Hosts whose applications answer late.
+    pub fn slow(&self) -> impl Iterator<Item = Against> {
+        self.found(|host| host.answer_ns.found(LATE))
     }
 
     /// Hosts whose receivers limit their senders.
     pub fn full(&self) -> impl Iterator<Item = Against> {
-        self.found(|host| {
-            let usual = host.receiver.known().unwrap_or(0.0);
-            host.full
-                .is(LATE)
-                .then_some((host.last_receiver, usual, LATE.1))
-        })
+        self.found(|host| host.receiver.found(LATE))
     }
 
     /// Hosts that began again a short while ago.

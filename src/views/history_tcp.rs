@@ -25,7 +25,7 @@ pub const CONNECTIONS_CSV: &str = "node sink flow_id id state flow.src flow.spor
 /// The columns of a CSV of sums.
 pub const SUMS_CSV: &str = "node peer limited connections open limited_us.application limited_us.receiver \
                             limited_us.send_buffer limited_us.host_queue limited_us.path limited_us.unknown bytes_acked \
-                            bytes_received retransmitted_segments spurious_segments timeouts";
+                            bytes_received retransmitted_segments spurious_segments timeouts answers.answers answers.mean_ns";
 
 /// The columns of a CSV of hops.
 pub const HOPS_CSV: &str = "node hop connections first_ns last_ns worst.link_gbit_s worst.queue_bytes worst.free_gbit_s \
@@ -237,8 +237,15 @@ fn limits_table(sums: &[TcpSums]) -> TextTable {
 
 /// Hosts, with the peer of each if the sums are of pairs.
 fn hosts_table(sums: &[TcpSums], hosts: &KnownHosts) -> TextTable {
-    let mut table = TextTable::new(&["host", "peer", "limited by"], &COUNTS);
+    // The times of answers have a column if any host reports them.
+    let has_answers = sums.iter().any(|one| one.answers.is_some());
+    let mut figures = COUNTS.to_vec();
+    figures.extend(has_answers.then_some("answers take"));
+    let mut table = TextTable::new(&["host", "peer", "limited by"], &figures);
     for one in sums {
+        let answers = one.answers.map_or_else(String::new, |answers| {
+            Nanoseconds(i64::try_from(answers.mean_ns).unwrap_or(i64::MAX)).to_string()
+        });
         let times = all_times(one);
         let mut limits: Vec<Limit> = Limit::ALL.into();
         limits.retain(|limit| one.times.of(*limit) > 0);
@@ -252,7 +259,7 @@ fn hosts_table(sums: &[TcpSums], hosts: &KnownHosts) -> TextTable {
                 one.peer.map_or_else(String::new, |peer| peer.to_string()),
                 limits.collect::<Vec<_>>().join(", "),
             ],
-            counts(one),
+            (counts(one).into_iter()).chain(has_answers.then_some(answers)),
         );
     }
     table

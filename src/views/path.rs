@@ -33,7 +33,7 @@ const OF_QUEUES: &str =
 
 /// A line for what is in the hosts at both ends.
 const OF_HOSTS: &str = "In the hosts at the ends, and no part of the path: buffer, until TCP sends what the application wrote; stack, from TCP to the \
-                        source's stamp; read, from the sink until the application reads.\n";
+                        source's stamp; read, from the sink until the application reads; answer, from a request that it read to its answer.\n";
 
 /// A line for losses.
 const OF_LOSSES: &str = "lost: of all packets of the pair, by the counts of the hosts on both ends; of a wire, with its queue; ?: not all of them report.\n";

@@ -33,10 +33,10 @@ impl TextTable {
         }
     }
 
-    pub fn row<const N: usize, const M: usize>(
+    pub fn row<const N: usize>(
         &mut self,
         names: [String; N],
-        figures: [String; M],
+        figures: impl IntoIterator<Item = String>,
     ) {
         self.rows.push(names.into_iter().chain(figures).collect());
     }

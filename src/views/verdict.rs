@@ -121,21 +121,18 @@ fn cause_text(cause: &NetworkCause, called: Called<'_>) -> String {
             ns(now),
             ns(usual)
         ),
+        CauseKind::AnswersLate => format!(
+            "{node} answers late {since}: its applications take {} from a request to the answer (usual {})",
+            ns(now),
+            ns(usual)
+        ),
         CauseKind::Receiver => format!(
             "receivers of {node}'s connections hold their senders for {} of the time {since} (usual {})",
             percent(now),
             percent(usual)
         ),
         CauseKind::Restarted => format!("{node} began again {since}; {}", how_much(cause)),
-        CauseKind::Clock => {
-            let shift_ns = value("clock_shift_ns").unwrap_or(0.0);
-            format!(
-                "{node}'s clock is {} {} {since}, which was not reported: latencies of its pairs are wrong by that; \
-                 packets are as usual",
-                ns(shift_ns.abs()),
-                if shift_ns > 0.0 { "ahead" } else { "behind" }
-            )
-        }
+        CauseKind::Clock => clock(&node, value("clock_shift_ns").unwrap_or(0.0), &since),
         CauseKind::BeyondLimit => beyond_limit(cause, called, &since),
         _ => format!(
             "{} {since}: {}{}; {}",
@@ -145,6 +142,14 @@ fn cause_text(cause: &NetworkCause, called: Called<'_>) -> String {
             so(cause, called)
         ),
     }
+}
+
+fn clock(node: &str, shift_ns: f64, since: &str) -> String {
+    format!(
+        "{node}'s clock is {} {} {since}, which was not reported: latencies of its pairs are wrong by that; packets are as usual",
+        Nanoseconds(shift_ns.abs() as i64),
+        if shift_ns > 0.0 { "ahead" } else { "behind" }
+    )
 }
 
 /// `db-7 and the other hosts do not reach each other`.

@@ -24,7 +24,7 @@ pub fn commands(cause: &NetworkCause, called: Called<'_>) -> Vec<String> {
             vec![format!("on {node}: hostint doctor")]
         }
         CauseKind::Coverage | CauseKind::Unreached => vec!["hostint history coverage".to_owned()],
-        CauseKind::Receiver | CauseKind::ReadsLate => {
+        CauseKind::Receiver | CauseKind::ReadsLate | CauseKind::AnswersLate => {
             vec![format!("hostint history tcp --node {node}")]
         }
         CauseKind::Pair | CauseKind::BeyondLimit => match &nodes[..] {

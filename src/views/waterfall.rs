@@ -67,7 +67,7 @@ impl WaterfallRow {
 pub(super) fn ends(hosts: &KnownHosts, segment: &Segment) -> String {
     match segment.kind {
         SegmentKind::Hop => hosts.ports(segment.from, segment.to),
-        SegmentKind::Queue | SegmentKind::Read => hosts.port(segment.from),
+        SegmentKind::Queue | SegmentKind::Read | SegmentKind::Answer => hosts.port(segment.from),
         SegmentKind::Buffer | SegmentKind::Stack => hosts.port(segment.to),
         SegmentKind::Wire | SegmentKind::Guest => {
             format!("{} -> {}", hosts.port(segment.from), hosts.port(segment.to))
@@ -200,11 +200,13 @@ pub fn rows(
         let row = row(one.segment.kind.name(), ends, &one.times, one.share);
         match one.segment.kind {
             // They are no part of the path: neither of its mean, nor of what is lost on it.
-            SegmentKind::Buffer | SegmentKind::Stack | SegmentKind::Read => WaterfallRow {
-                lost: String::new(),
-                share: String::new(),
-                ..row
-            },
+            SegmentKind::Buffer | SegmentKind::Stack | SegmentKind::Read | SegmentKind::Answer => {
+                WaterfallRow {
+                    lost: String::new(),
+                    share: String::new(),
+                    ..row
+                }
+            }
             _ => row,
         }
     };
@@ -232,7 +234,8 @@ pub fn rows(
             });
         }
     }
-    rows.extend(at_end(SegmentKind::Read));
+    let behind = [SegmentKind::Read, SegmentKind::Answer];
+    rows.extend(behind.into_iter().flat_map(at_end));
     rows.push(WaterfallRow {
         share: String::new(),
         ..row("in all", String::new(), &path.whole, None)

@@ -460,6 +460,7 @@ fn a_path_has_what_hosts_tell_of_its_ends_and_of_routers_without_int() {
         (Path::to_queue(source.node, source), WITHIN_PLACE),
         (Path::to_queue(source.node, source), BUFFER_PLACE),
         (Path::to_application(source.node, sink), WITHIN_PLACE),
+        (Path::to_application(source.node, sink), ANSWER_PLACE),
         // Of another source.
         (Path::to_application(NodeId(3), sink), WITHIN_PLACE),
     ] {
@@ -494,6 +495,7 @@ fn a_path_has_what_hosts_tell_of_its_ends_and_of_routers_without_int() {
             (SegmentKind::Buffer, source.node, Some(50)),
             (SegmentKind::Stack, source.node, Some(50)),
             (SegmentKind::Read, sink.node, Some(50)),
+            (SegmentKind::Answer, sink.node, Some(50)),
         ]
     );
     let unseen: Vec<_> = path.segments.iter().map(|one| one.unseen_hops).collect();

@@ -964,6 +964,10 @@ pub fn tcp_sums(by: TcpGrouping) -> Vec<TcpSums> {
         TcpGrouping::Pair | TcpGrouping::Host => vec![TcpSums {
             node: Some(NodeId(1)),
             peer: (by == TcpGrouping::Pair).then(|| "198.51.100.2".parse().unwrap()),
+            answers: (by == TcpGrouping::Host).then_some(AnswerTimes {
+                answers: 120,
+                mean_ns: 2_400_000,
+            }),
             ..sums(Limit::Path, 10_000_000)
         }],
     }

@@ -170,9 +170,10 @@ fn answers(line: &Line, subject: &Subject) -> Vec<Answer> {
         "coverage" => one(Coverage, host, None),
         "restart" => one(Restarted, host, None),
         "reads" => one(ReadsLate, host, None),
+        "answers" => one(AnswersLate, host, None),
         "receiver" => one(Receiver, host, None),
         "two" => [one(HostIn, host, all), one(LabelOut, rack, all)].concat(),
-        "surge" | "answers" | "nothing" | "clock-known" => Vec::new(),
+        "surge" | "nothing" | "clock-known" => Vec::new(),
         other => panic!("{other}: what should be said of it?"),
     }
 }

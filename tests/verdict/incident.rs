@@ -248,6 +248,7 @@ impl Blow<'_> {
             "drops-out" => struck.own_drops[0] = figures.or("seen", 1.0),
             "queue" => struck.queue_ns = self.wait().0 * self.wait().1,
             "reads" => struck.read_ns = figures.or("read", 0.0) * on,
+            "answers" => struck.answer_ns = figures.or("answer", 0.0) * on,
             "receiver" => struck.receiver_limited = figures.or("share", 0.0) * on,
             "coverage" => struck.uncovered = figures.or("less", 0.0) * on,
             "silent" => struck.silent = true,

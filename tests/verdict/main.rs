@@ -6,6 +6,7 @@ mod capture;
 mod events;
 mod expected;
 mod figures;
+mod hosts;
 mod incident;
 mod incidents;
 mod limits;

@@ -461,6 +461,12 @@ fn routers_without_int_and_the_hosts_at_the_ends_have_rows() {
             (2, 0),
             of_host(latency(9_000, 70_000, 90_000)),
         ),
+        segment(
+            SegmentKind::Answer,
+            (2, 8),
+            (2, 0),
+            of_host(latency(9_000, 2_000_000, 9_000_000)),
+        ),
     ];
     let told = told(&Answer::Paths {
         of: PAIR,
@@ -468,13 +474,13 @@ fn routers_without_int_and_the_hosts_at_the_ends_have_rows() {
         loss: None,
     });
     let lines: Vec<&str> = told.lines().filter(|line| !line.is_empty()).collect();
-    let kinds: Vec<&str> = (lines[3..11].iter())
+    let kinds: Vec<&str> = (lines[3..12].iter())
         .map(|line| line.split(' ').next().unwrap_or_default())
         .collect();
     assert_eq!(
         kinds,
         [
-            "buffer", "stack", "wire", "router", "hop", "wire", "read", "in"
+            "buffer", "stack", "wire", "router", "hop", "wire", "read", "answer", "in"
         ],
         "{told}"
     );

@@ -158,6 +158,14 @@ fn each_kind_of_cause_has_its_sentence() {
             ),
         ),
         (
+            AnswersLate,
+            vec![node(5)],
+            vec![now(84_000_000.0), usual(2_000_000.0)],
+            format!(
+                "h5 answers late {SINCE}: its applications take 84.0 ms from a request to the answer (usual 2.0 ms)"
+            ),
+        ),
+        (
             Receiver,
             vec![node(5)],
             vec![now(0.55), usual(0.05)],

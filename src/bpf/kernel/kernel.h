@@ -202,6 +202,7 @@ struct sk_buff {
 	unsigned int tail; /* tail and end are offsets from head, as on all 64-bit machines */
 	unsigned int end;
 	int skb_iif;
+	__u32 hash;
 	__u8 pkt_type : 3;
 	__u8 ip_summed : 2;
 	__be16 protocol;

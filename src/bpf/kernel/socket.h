@@ -69,6 +69,8 @@ struct sock {
 	struct socket *sk_socket;
 	struct refcount_struct sk_wmem_alloc;
 	int sk_sndbuf;
+	__u32 sk_max_ack_backlog;
+	__u32 sk_txhash;
 	__u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;

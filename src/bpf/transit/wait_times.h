@@ -13,6 +13,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TRANSIT_WAITS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct wait_key);
 	__type(value, struct wait_times);
 } transit_waits SEC(".maps");

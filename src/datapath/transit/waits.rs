@@ -19,8 +19,8 @@ use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::kernel::probe::Features;
 use crate::model::{
-    BUFFER_PLACE, LatencyHistogram, LatencyResolution, NodeId, NodePort, Path, PathTotals,
-    PlaceTotals, QUEUE_PLACE, ReportedTotals, WITHIN_PLACE,
+    ANSWER_PLACE, BUFFER_PLACE, LatencyHistogram, LatencyResolution, NodeId, NodePort, Path,
+    PathTotals, PlaceTotals, QUEUE_PLACE, ReportedTotals, WITHIN_PLACE,
 };
 use crate::os::netns;
 
@@ -164,6 +164,7 @@ fn totals(key: &wait_key, waits: &wait_times, node: NodeId) -> PathTotals {
     };
     let (path, place) = match wait_part(key.part) {
         wait_part::WAIT_TO_BE_READ => (Path::to_application(source, at), WITHIN_PLACE),
+        wait_part::WAIT_TO_BE_ANSWERED => (Path::to_application(source, at), ANSWER_PLACE),
         wait_part::WAIT_TO_BE_SENT => (Path::to_queue(source, at), BUFFER_PLACE),
         wait_part::WAIT_IN_STACK => (Path::to_queue(source, at), WITHIN_PLACE),
         _ => (Path::to_queue(source, at), QUEUE_PLACE),

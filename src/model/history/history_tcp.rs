@@ -6,8 +6,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::model::{
-    BesideInt, BesideIntUnknown, IntOfConnection, Limit, LimitedTimes, Measured, NodeId, TcpReport,
-    WITHOUT_SOCKET,
+    BesideInt, BesideIntUnknown, IntOfConnection, Limit, LimitedTimes, Measured, NodeId,
+    SegmentFigures, SegmentKind, TcpReport, WITHOUT_SOCKET,
 };
 
 /// What a connection did since an earlier state of it.
@@ -224,6 +224,36 @@ pub struct TcpSums {
     pub times: LimitedTimes,
     #[serde(flatten)]
     pub counts: ConnectionCounts,
+    /// By host: how long its applications took to answer, if its sink reports the times of its host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<AnswerTimes>,
+}
+
+/// The times from an application's reading of a request to its answer.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct AnswerTimes {
+    pub answers: u64,
+    pub mean_ns: u64,
+}
+
+impl AnswerTimes {
+    /// Those of a host, by the segments of a span.
+    pub fn of(node: NodeId, segments: &[SegmentFigures]) -> Option<Self> {
+        let (mut answers, mut sum_ns) = (0_u64, 0_u128);
+        let own = segments
+            .iter()
+            .filter(|one| one.segment.kind == SegmentKind::Answer && one.segment.from.node == node);
+        for latency in own.filter_map(|one| one.times.latency) {
+            answers = answers.saturating_add(latency.samples);
+            let mean_ns = u128::from(latency.mean_ns.max(0).unsigned_abs());
+            sum_ns = sum_ns.saturating_add(mean_ns * u128::from(latency.samples));
+        }
+        let mean_ns = sum_ns.checked_div(answers.into())?;
+        Some(Self {
+            answers,
+            mean_ns: u64::try_from(mean_ns).unwrap_or(u64::MAX),
+        })
+    }
 }
 
 /// For how long each thing limited connections, over time; periods without news are left out.

@@ -30,9 +30,9 @@ pub use history_passages::{ForwardedFlow, PassageOrder, PassageQuery};
 pub use history_queues::{EpisodeOrder, EpisodeQuery, ReportedEpisode};
 pub use history_reader::{History, HistoryError};
 pub use history_tcp::{
-    CONNECTION_SILENT_NS, ConnectionCounts, ConnectionFigures, ConnectionOrder, ConnectionPoint,
-    ConnectionQuery, ConnectionSeries, ConnectionState, HostTcpRow, LimitPoint, LimitSeries,
-    TcpGrouping, TcpGrowth, TcpSums,
+    AnswerTimes, CONNECTION_SILENT_NS, ConnectionCounts, ConnectionFigures, ConnectionOrder,
+    ConnectionPoint, ConnectionQuery, ConnectionSeries, ConnectionState, HostTcpRow, LimitPoint,
+    LimitSeries, TcpGrouping, TcpGrowth, TcpSums,
 };
 pub use history_tcp_hops::{TcpHop, TcpHops};
 pub use pair_question::{OthersToo, PairAnswer};

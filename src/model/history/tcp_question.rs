@@ -1,6 +1,9 @@
 //! Questions to a history about TCP connections.
 
-use crate::model::{Answer, ConnectionQuery, History, HistoryError, NodeId, Span, TcpGrouping};
+use crate::model::{
+    Answer, AnswerTimes, ConnectionQuery, History, HistoryError, NodeId, SegmentOrder, Span,
+    TcpGrouping, TcpSums,
+};
 
 /// A question about connections in a span of time.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -52,7 +55,7 @@ impl TcpQuestion {
                 limit,
                 points,
             } => {
-                let mut tcp_sums = history.tcp_sums(*by, *node, span)?;
+                let mut tcp_sums = sums(history, (*by, *node), span)?;
                 tcp_sums.truncate(*limit);
                 Answer::TcpSums {
                     by: *by,
@@ -74,7 +77,7 @@ impl TcpQuestion {
                     },
                     None => Answer::Tcp {
                         connections,
-                        sums: history.tcp_sums(*by, query.node, span)?,
+                        sums: sums(history, (*by, query.node), span)?,
                         series: history.limit_series(query.node, span, *points)?,
                         hops: history.tcp_hops(query.node, span)?,
                     },
@@ -82,4 +85,20 @@ impl TcpQuestion {
             }
         })
     }
+}
+
+/// The sums over connections; of hosts with the times of their applications' answers.
+fn sums(
+    history: &mut dyn History,
+    (by, node): (TcpGrouping, Option<NodeId>),
+    span: Span,
+) -> Result<Vec<TcpSums>, HistoryError> {
+    let mut sums = history.tcp_sums(by, node, span)?;
+    if by == TcpGrouping::Host {
+        let segments = history.segments(SegmentOrder::default(), span, usize::MAX)?;
+        for one in &mut sums {
+            one.answers = one.node.and_then(|node| AnswerTimes::of(node, &segments));
+        }
+    }
+    Ok(sums)
 }

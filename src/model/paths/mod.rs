@@ -24,7 +24,7 @@ pub use path_sample::{PassedPath, PathSample, SegmentTime};
 pub use path_state::PathState;
 pub use path_status::PathStatus;
 pub use path_totals::{PathGrowth, PathTotals, PathTotalsReport, PlaceGrowth, PlaceTotals};
-pub use path_within::{BUFFER_PLACE, QUEUE_PLACE, WITHIN_PLACE};
+pub use path_within::{ANSWER_PLACE, BUFFER_PLACE, QUEUE_PLACE, WITHIN_PLACE};
 pub use sample_log::{LoggedSample, SampleLog};
 pub use time_columns::TimeColumns;
 pub use time_words::TimeWords;

@@ -51,6 +51,9 @@ pub enum SegmentKind {
     Stack,
     /// In the sink's host, from the sink to the application: one clock, behind the path.
     Read,
+    /// In the application at the sink's host, from its reading of a client's request to the first packet of its answer: one
+    /// clock, behind the path.
+    Answer,
 }
 
 /// A part of a path, between two stamps.
@@ -71,14 +74,15 @@ impl SegmentKind {
             Self::Buffer => "buffer",
             Self::Stack => "stack",
             Self::Read => "read",
+            Self::Answer => "answer",
         }
     }
 
     /// True if the same clock stamps its begin and its end.
     pub fn has_one_clock(self) -> bool {
         match self {
-            Self::Hop | Self::Guest | Self::Queue | Self::Buffer | Self::Stack | Self::Read => true,
             Self::Wire => false,
+            _ => true,
         }
     }
 
@@ -122,11 +126,11 @@ impl Path {
             Some(_) => SegmentKind::Queue,
             None => SegmentKind::Wire,
         };
-        segments.push(Segment {
+        segments.push(self.answer().unwrap_or(Segment {
             kind,
             from,
             to: self.sink,
-        });
+        }));
         segments
     }
 

@@ -9,6 +9,9 @@ pub const QUEUE_PLACE: u8 = 3;
 /// The place of the send buffers in [`Path::to_queue`] of the source's own queue.
 pub const BUFFER_PLACE: u8 = 1;
 
+/// The place of the application's answers in [`Path::to_application`].
+pub const ANSWER_PLACE: u8 = 3;
+
 /// The place of what is within a host at an end of the way: the stack in [`Path::to_queue`] of the source's own queue, and
 /// what is between sink and application in [`Path::to_application`].
 pub const WITHIN_PLACE: u8 = 2;
@@ -76,6 +79,15 @@ impl Path {
         Some(Segment {
             kind: SegmentKind::Buffer,
             ..stack
+        })
+    }
+
+    /// The application behind the sink's host, if the path ends there.
+    pub fn answer(&self) -> Option<Segment> {
+        let read = self.within().filter(|one| one.kind == SegmentKind::Read)?;
+        Some(Segment {
+            kind: SegmentKind::Answer,
+            ..read
         })
     }
 

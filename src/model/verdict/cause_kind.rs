@@ -42,8 +42,9 @@ pub enum CauseKind {
     Coverage,
     /// The collector loses reports.
     Collector,
-    /// Applications of a host read late, or receivers there limit their senders.
+    /// Applications of a host read late, or answer late, or receivers there limit their senders.
     ReadsLate,
+    AnswersLate,
     Receiver,
     Restarted,
 }
@@ -74,7 +75,7 @@ impl CauseSide {
 
 impl CauseKind {
     /// All kinds, with their names in JSON.
-    pub const EACH: [(Self, &'static str); 24] = [
+    pub const EACH: [(Self, &'static str); 25] = [
         (Self::HostIn, "host-in"),
         (Self::HostOut, "host-out"),
         (Self::HostDropsIn, "host-drops-in"),
@@ -97,6 +98,7 @@ impl CauseKind {
         (Self::Coverage, "coverage"),
         (Self::Collector, "collector"),
         (Self::ReadsLate, "reads-late"),
+        (Self::AnswersLate, "answers-late"),
         (Self::Receiver, "receiver"),
         (Self::Restarted, "restarted"),
     ];
@@ -112,7 +114,7 @@ impl CauseKind {
                 CauseSide::Host
             }
             Self::Clock | Self::Silent | Self::Coverage | Self::Collector => CauseSide::Measurement,
-            Self::ReadsLate | Self::Receiver => CauseSide::Application,
+            Self::ReadsLate | Self::AnswersLate | Self::Receiver => CauseSide::Application,
             Self::Restarted => CauseSide::Event,
             _ => CauseSide::Network,
         }

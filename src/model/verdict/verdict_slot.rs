@@ -49,6 +49,8 @@ pub struct HostInSlot {
     pub labels: BTreeMap<String, String>,
     /// Reports of it came, or are not due yet.
     pub reports: bool,
+    /// When its last report came; 0: unknown.
+    pub heard_ns: u64,
     /// It is a source of others' traffic or a sink that reports, and nothing is heard of it: no report, and no packets
     /// from it at any sink.
     pub is_gone: bool,
@@ -67,6 +69,8 @@ pub struct HostInSlot {
     pub queue_ns: Option<u64>,
     /// The mean time in which packets waited until an application read them, ns.
     pub read_ns: Option<u64>,
+    /// The mean time from an application's reading of a request to its answer, ns.
+    pub answer_ns: Option<u64>,
     /// The share of time in which receivers at this host limited their senders.
     pub receiver_limited: Option<f64>,
     /// The share of the packets from this host that were measured, of those that its watchlist asks for.

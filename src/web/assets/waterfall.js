@@ -23,7 +23,7 @@ const beginsWithQueue = (kind) => kind === "wire" || kind === "guest";
 
 // "leaf (28673) eth0 → eth1" for a hop, its port for a queue and within a host, both ports with their nodes for a wire.
 export function ends({ kind, from, to }) {
-  if (kind === "queue" || kind === "read") return portNamed(from);
+  if (kind === "queue" || kind === "read" || kind === "answer") return portNamed(from);
   if (kind === "buffer" || kind === "stack") return portNamed(to);
   return kind === "hop" ? portsNamed(from, to) : `${portNamed(from)} → ${portNamed(to)}`;
 }
@@ -188,7 +188,7 @@ function unseenRow({ unseen_hops: routers }, knowsLosses) {
     h("td", { class: "waterfall-cell" }, dashed), knowsLosses && h("td", {}), h("td", {}), h("td", {}), h("td", {}), h("td", {}))];
 }
 
-const IN_HOSTS = { buffer: "in the source's host, until TCP sends what the application wrote", stack: "in the source's host, from TCP to the stamp", read: "in the sink's host, until the application reads" };
+const IN_HOSTS = { buffer: "in the source's host, until TCP sends what the application wrote", stack: "in the source's host, from TCP to the stamp", read: "in the sink's host, until the application reads", answer: "in the application there, from a request that it read to its answer" };
 
 // What is in the host at an end of the path: neither a part of its mean, nor of what is lost on it.
 function hostRow(segment, knowsLosses) {
@@ -223,6 +223,6 @@ export function waterfall(path) {
   const losses = lossText(path);
   return h("div", { class: "waterfall" },
     h("div", { class: "scroll" }, h("table", { class: "rows", "aria-label": `segments of path ${path.path_hash}` },
-      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, within("buffer"), within("stack"), rows, within("read"), whole))),
+      h("thead", {}, h("tr", {}, heads.map(([name, side, title]) => h("th", { scope: "col", class: side || undefined, title }, name)))), h("tbody", {}, within("buffer"), within("stack"), rows, within("read"), within("answer"), whole))),
     rest, again, lacking, tail && h("p", {}, tail), depth && h("p", {}, depth), losses && h("p", { class: path.whole.loss.lost > 0 ? "trouble" : "dim" }, losses), h("p", { class: "dim" }, `Figures ${ofWhat(path.whole, count)}.`));
 }

@@ -182,3 +182,62 @@ fn data_waits_in_the_send_buffer_until_tcp_sends_it() {
     let stack = ends.told("stack", 1);
     assert!(packets(&stack) >= packets(&row), "{stack:#} {row:#}");
 }
+
+#[test]
+fn an_application_takes_its_time_to_answer() {
+    let ends = Ends::begin();
+    let lab = &ends.lab;
+    lab.b.hostint("source attach --dev b0");
+    lab.b.hostint("source add-dest 10.9.1.1");
+    await_that("the answers' source knows what passes", || {
+        is_settled(&lab.b)
+    });
+    let listener = lab.b.enter(|| TcpListener::bind("10.9.2.1:7000")).unwrap();
+    let mut client = lab.a.enter(|| TcpStream::connect("10.9.2.1:7000")).unwrap();
+    client.set_nodelay(true).unwrap();
+    let (mut server, _) = listener.accept().unwrap();
+    const QUESTIONS: u64 = 30;
+    let answering = thread::spawn(move || {
+        let mut took = Duration::ZERO;
+        for _ in 0..QUESTIONS {
+            // A question in two parts counts from the last one.
+            server.read_exact(&mut [0; 100]).unwrap();
+            server.read_exact(&mut [0; 100]).unwrap();
+            let begun = Instant::now();
+            thread::sleep(HELD);
+            server.write_all(&[8; 3_000]).unwrap();
+            took += begun.elapsed();
+        }
+        took
+    });
+    let mut waited = Duration::ZERO;
+    for _ in 0..QUESTIONS {
+        client.write_all(&[7; 100]).unwrap();
+        thread::sleep(HELD / 3);
+        let begun = Instant::now();
+        client.write_all(&[7; 100]).unwrap();
+        client.read_exact(&mut [0; 3_000]).unwrap();
+        waited += begun.elapsed();
+        // What a client does before it asks again is no wait.
+        thread::sleep(HELD / 3);
+    }
+    let took = answering.join().unwrap();
+    await_that_or(
+        || packets(&ends.told("answer", 2)) + 1 >= QUESTIONS,
+        || format!("answers are reported: {:#}", ends.told("answer", 2)),
+    );
+    let row = ends.told("answer", 2);
+    println!("{QUESTIONS} answers took {took:?}, their client waited {waited:?}: {row}");
+    assert!(packets(&row) <= QUESTIONS, "{row:#}");
+    let [took, waited] = [took, waited].map(|all| all.as_secs_f64() / QUESTIONS as f64);
+    let mean = time(&row, "mean_ns").as_secs_f64();
+    assert!(
+        0.95 * took <= mean && mean <= 1.05 * waited,
+        "{took} s to {waited} s: {row:#}"
+    );
+    assert_eq!(
+        packets(&ends.told("answer", 1)),
+        0,
+        "a client answers nothing"
+    );
+}

@@ -19,6 +19,7 @@ const SLOT_US: u64 = SLOT_NS / 1_000;
 struct Counted {
     queue: LatencyHistogram,
     read: LatencyHistogram,
+    answer: LatencyHistogram,
     limited: LimitedTimes,
 }
 
@@ -76,10 +77,14 @@ impl EndReports {
             count(&mut counted.queue, queue_ns);
             path(Path::to_queue(node, end), QUEUE_PLACE, &counted.queue);
         }
+        let behind = Path::to_application(NodeId(node.0 ^ 1), end);
         if let Some(read_ns) = host.read_ns {
             count(&mut counted.read, read_ns);
-            let peer = NodeId(node.0 ^ 1);
-            path(Path::to_application(peer, end), WITHIN_PLACE, &counted.read);
+            path(behind.clone(), WITHIN_PLACE, &counted.read);
+        }
+        if let Some(answer_ns) = host.answer_ns {
+            count(&mut counted.answer, answer_ns);
+            path(behind, ANSWER_PLACE, &counted.answer);
         }
         if let Some(share) = host.receiver_limited {
             let limited_us = (share * SLOT_US as f64) as u64;

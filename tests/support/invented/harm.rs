@@ -13,6 +13,7 @@ pub struct HostHarm {
     pub other_drops: [u64; 2],
     pub queue_ns: f64,
     pub read_ns: f64,
+    pub answer_ns: f64,
     pub receiver_limited: f64,
     /// By how much its clock was set, and how much of that the collector knows.
     pub clock_ns: i64,

@@ -334,7 +334,10 @@ impl InventedWorld {
         let stray = [0, 1].map(|side| draws.poisson(0.02) + harm.other_drops[side]);
         let dropped = [0, 1].map(|side| self.dropped[at][side] + stray[side]);
         let queue = rare(draws, 15_000.0) + harm.queue_ns;
-        let read = rare(draws, 20_000.0) + harm.read_ns;
+        let read = rare(draws, 20_000.0);
+        // An application takes 2 ms to answer, and longer when it reads late.
+        let answer = 100.0 * read + harm.answer_ns;
+        let read = read + harm.read_ns;
         let limited = host.receiver_limited + 0.015 * draws.normal() + harm.receiver_limited;
         let covered = (0.985 + 0.004 * draws.normal()).min(1.0) - harm.uncovered;
         let says = host.reports_drops && !away && !missing;
@@ -346,6 +349,7 @@ impl InventedWorld {
         HostInSlot {
             labels: BTreeMap::from(labels),
             reports: !away && !missing,
+            heard_ns: 0,
             is_gone: harm.gone,
             restarted: harm.restarted,
             clock_set: false,
@@ -354,6 +358,7 @@ impl InventedWorld {
             dropped_between: 0,
             queue_ns: says.then_some(queue as u64),
             read_ns: says.then_some(read as u64),
+            answer_ns: says.then_some(answer as u64),
             receiver_limited: says.then(|| limited.clamp(0.0, 1.0)),
             covered: (host.reports_coverage && !away && !missing).then(|| covered.max(0.0)),
         }
