@@ -11,6 +11,9 @@ use crate::model::FLOW_PARTS;
 
 /// No cell says more: a place must explain many cells, and not one very well.
 const MOST_OF_CELL: f64 = 60.0;
+/// Steps by which the shares of lost and of slow packets of one place's cells may differ.
+const LOSS_NEAR: usize = 2;
+const SLOW_NEAR: usize = 2;
 /// The share of parts of flows that are bad where some flows are.
 const SOME: f64 = 0.3;
 /// The least gain of the first cause, and of a further one; a further one needs a share of the first, too.
@@ -148,16 +151,18 @@ impl<'a> Explaining<'a> {
         let mut loss = [0.0; LOSS_GRID.len()];
         let mut some = [0.0; LOSS_GRID.len()];
         let mut slow = [0.0; SLOW_GRID.len()];
-        let clipped = |gain: f64| gain.clamp(-MOST_OF_CELL, MOST_OF_CELL);
         for (_, one) in self.left(place, explained) {
-            for (step, (all, some)) in LOSS_GRID.into_iter().zip(loss.iter_mut().zip(&mut some)) {
-                let gain = one.packets.loss_gain(&one.border, step);
-                *all += clipped(gain);
-                *some += clipped(one.some_gain(step).unwrap_or(gain));
-            }
-            for (step, sum) in SLOW_GRID.into_iter().zip(&mut slow) {
-                *sum += clipped(one.packets.slow_gain(&one.border, step));
-            }
+            let all = LOSS_GRID.map(|step| one.packets.loss_gain(&one.border, step));
+            add_fits(&mut loss, all, LOSS_NEAR);
+            let parts = LOSS_GRID.map(|step| one.some_gain(step));
+            let mut each = parts.into_iter().zip(all);
+            add_fits(
+                &mut some,
+                parts.map(|_| each.next().map_or(0.0, |(part, all)| part.unwrap_or(all))),
+                LOSS_NEAR,
+            );
+            let all = SLOW_GRID.map(|step| one.packets.slow_gain(&one.border, step));
+            add_fits(&mut slow, all, SLOW_NEAR);
         }
         let (slow_gain, slow) = best(&slow, &SLOW_GRID);
         let place = self.places.place(place);
@@ -261,6 +266,20 @@ fn parts_of(
             .filter(|(sent, lost)| *sent > 0.5 || *lost > 0.0)
             .collect(),
     )
+}
+
+/// Adds to each step how well it explains a cell with these gains: by the best of the steps near it, as a place harms its
+/// cells about equally, less what a step further away would explain better.
+fn add_fits<const N: usize>(sums: &mut [f64; N], gains: [f64; N], near: usize) {
+    let most = gains.iter().copied().fold(0.0, f64::max);
+    for (step, sum) in sums.iter_mut().enumerate() {
+        let about = &gains[step.saturating_sub(near)..(step + near + 1).min(N)];
+        let gain = about.iter().copied().fold(f64::MIN, f64::max);
+        *sum += gain.clamp(-MOST_OF_CELL, MOST_OF_CELL);
+        if gain > 0.0 {
+            *sum -= (most - gain).min(MOST_OF_CELL);
+        }
+    }
 }
 
 /// The greatest of the gains, and its step; no step at all gains nothing.

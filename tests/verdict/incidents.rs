@@ -1,6 +1,7 @@
 //! Of each incident the right cause is named, soon, with its beginning, and nothing else is.
 //!
-//! `cargo test --test verdict incidents -- --nocapture` prints the table; `HOSTINT_CASES="flaps,drops-in"` chooses.
+//! `cargo test --test verdict incidents -- --nocapture` prints the table; `HOSTINT_CASES="flaps,drops-in"` chooses,
+//! and `HOSTINT_SEED=750` takes another first seed.
 
 use hostint::verdict::VerdictEngine;
 use hostint_testing::random::env_number;
@@ -65,7 +66,7 @@ fn share<'a>(
 
 /// The shares of a set: right, first words right; of those that are right, said soon, and with their beginning; no false words.
 pub fn judge<J: Judge>(lines: &[Line], first_seed: u64) -> [f64; 5] {
-    let scores = scores::<J>(lines, first_seed);
+    let scores = scores::<J>(lines, env_number("HOSTINT_SEED", first_seed));
     println!(
         "{:72} {:>6} {:>5} {:>5} {:>6} {:>6} {:>5}  said",
         "case", "seed", "right", "first", "after", "onset", "false"

@@ -61,6 +61,9 @@ pub fn host(network: &InventedNetwork, draws: &mut Draws) -> usize {
     }
 }
 
+/// Fewer flows of a pair are named as nothing's fault.
+const LEAST_FLOWS: u32 = 3;
+
 /// A pair whose ends have other peers.
 pub fn pair(network: &InventedNetwork, draws: &mut Draws) -> (usize, usize) {
     let plain = network.cells_that(|cell| cell.class.is_none());
@@ -71,7 +74,8 @@ pub fn pair(network: &InventedNetwork, draws: &mut Draws) -> (usize, usize) {
         let cell = &network.cells[*at];
         let enough =
             peers(network, cell.source)[1].len() >= 3 && peers(network, cell.sink)[0].len() >= 3;
-        enough && cell.packets_s >= border
+        let flows: u32 = cell.strands.iter().map(|strand| strand.flows).sum();
+        enough && flows >= LEAST_FLOWS && cell.packets_s >= border
     };
     let good: Vec<usize> = plain.iter().copied().filter(is_good).collect();
     let cell = &network.cells[draws.pick(if good.is_empty() { &plain } else { &good })];
