@@ -259,6 +259,10 @@ impl Cells {
                 continue;
             };
             let known = &mut self.cells[cell];
+            let is_set = |node| slot.hosts.get(node).is_some_and(|host| host.clock_set);
+            if is_set(&id.source) || is_set(&id.sink) {
+                known.usual.see_clock_set();
+            }
             known.flows = known.flows.max(growth.flows);
             let latency = corrected(growth);
             if !left_out.contains(&id.sink) {

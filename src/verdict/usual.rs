@@ -113,6 +113,25 @@ pub fn without_clocks(stamped: &LatencyHistogram, ahead_ns: i64) -> LatencyHisto
 }
 
 impl Usual {
+    /// A clock was set: latencies in which the difference of the clocks still is are learned anew.
+    pub fn see_clock_set(&mut self) {
+        if !self.is_corrected {
+            self.forget_latencies();
+            self.set_limit();
+        }
+    }
+
+    fn forget_latencies(&mut self) {
+        for one in [
+            &mut self.older,
+            &mut self.newer,
+            &mut self.waiting,
+            &mut self.filling,
+        ] {
+            (one.latency, one.latency_slots) = Default::default();
+        }
+    }
+
     /// Learns a slot, or leaves out what was not learned yet because there may be a fault.
     pub fn learn(&mut self, growth: &CellGrowth, latency: &LatencyHistogram, is_suspect: bool) {
         let is_corrected = growth.clocks_ns.is_some();
@@ -124,14 +143,7 @@ impl Usual {
         if is_otherwise {
             // Latencies of the two kinds cannot be compared.
             self.is_corrected = is_corrected;
-            for one in [
-                &mut self.older,
-                &mut self.newer,
-                &mut self.waiting,
-                &mut self.filling,
-            ] {
-                (one.latency, one.latency_slots) = Default::default();
-            }
+            self.forget_latencies();
             if is_corrected && let Some(seed) = self.seed.take() {
                 self.newer.add(&seed);
                 self.set_figures();

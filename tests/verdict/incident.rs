@@ -127,6 +127,7 @@ impl Incident {
         host.clock_ns = ns as i64;
         if slot >= self.end || self.line.kind == "clock-known" {
             host.clock_known_ns = host.clock_ns;
+            host.clock_set = self.line.kind == "clock-known" && slot == BEGIN;
         }
     }
 }

@@ -18,6 +18,7 @@ pub struct HostHarm {
     /// By how much its clock was set, and how much of that the collector knows.
     pub clock_ns: i64,
     pub clock_known_ns: i64,
+    pub clock_set: bool,
     /// This share of its packets is not measured.
     pub uncovered: f64,
     /// Its reports do not come; or neither reports nor packets do.

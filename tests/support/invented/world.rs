@@ -352,7 +352,7 @@ impl InventedWorld {
             heard_ns: 0,
             is_gone: harm.gone,
             restarted: harm.restarted,
-            clock_set: false,
+            clock_set: harm.clock_set,
             dropped: says.then_some(dropped),
             drop_reason: (says && dropped != [0; 2]).then(|| "NETFILTER_DROP".to_string()),
             dropped_between: 0,
