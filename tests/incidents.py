@@ -24,6 +24,7 @@ HOSTS = 6
 WAYS = 4
 RACKS = {1: "a", 2: "a", 3: "a", 4: "b", 5: "b", 6: "b"}
 TCP_PORT, UDP_PORT, VOICE_PORT = 7000, 7001, 7002
+HOOK_PORT = 7003
 FLOWS = 2
 CLASSES = f"""
 [[watch]]
@@ -162,6 +163,24 @@ def relay(first, second, delay_s):
             os.write(end, waiting.popleft()[1])
 
 
+def hook(path):
+    """Takes what the collector posts at each change of its verdict, and writes a line of each."""
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+
+    class Taker(BaseHTTPRequestHandler):
+        def do_POST(self):
+            posted = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(posted["verdict"]) + "\n")
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    HTTPServer(("127.0.0.1", HOOK_PORT), Taker).serve_forever()
+
+
 # The network and its hosts.
 
 
@@ -223,7 +242,9 @@ class Network:
 
     def start_collector(self):
         with open(f"{RUN}/collector.toml", "w", encoding="utf-8") as file:
-            file.write(f'[collect]\nstore = "{RUN}/history.db"\noutput = "/dev/null"\n{CLASSES}')
+            file.write(f'[collect]\nstore = "{RUN}/history.db"\noutput = "/dev/null"\n')
+            file.write(f'webhook = "http://127.0.0.1:{HOOK_PORT}/"\n{CLASSES}')
+        self.start("hook", "col", [sys.executable, os.path.abspath(__file__), "hook", f"{RUN}/hook.jsonl"])
         self.start("collector", "col", [HOSTINT, "collect", "--config", f"{RUN}/collector.toml"])
 
     def start_agent(self, host):
@@ -256,6 +277,15 @@ class Network:
             if line.startswith("hi-"):
                 sh(f"ip netns del {line.split()[0]}")
         sh(f"rm -rf {RUN}")
+
+    @staticmethod
+    def posted():
+        """What the webhook was told, in words."""
+        try:
+            with open(f"{RUN}/hook.jsonl", encoding="utf-8") as file:
+                return [said_of(json.loads(line)) for line in file]
+        except FileNotFoundError:
+            return []
 
     @staticmethod
     def verdict():
@@ -302,6 +332,30 @@ def shaped(name, device, rate, latency="400ms"):
         ),
         lambda net: sh(f"tc -n hi-{name} qdisc del dev {device} root"),
     )
+
+
+def shaped_class():
+    """Both routers shape the voice to their hosts: each packet waits until the one before it was sent slowly."""
+    ends = [(router_of(host), f"to{host}") for host in range(1, HOSTS + 1)]
+
+    def begin(net):
+        for router, device in ends:
+            tc = f"tc -n hi-{router}"
+            sh(
+                f"{tc} qdisc add dev {device} root handle 1: htb default 1 && "
+                f"{tc} class add dev {device} parent 1: classid 1:1 htb rate 1gbit && "
+                f"{tc} class add dev {device} parent 1: classid 1:10 htb rate 250kbit burst 300 cburst 300"
+            )
+        for router in ("ra", "rb"):
+            sh(f"ip netns exec hi-{router} nft 'add rule ip lab f ip dscp ef meta priority set 1:10'")
+
+    def end(net):
+        for router in ("ra", "rb"):
+            sh(f"ip netns exec hi-{router} nft flush chain ip lab f")
+        for router, device in ends:
+            sh(f"tc -n hi-{router} qdisc del dev {device} root")
+
+    return begin, end
 
 
 def longer(router, host, delay_s):
@@ -407,6 +461,7 @@ CASES = [
     ("one pair loses 10 %", rule("ra", f"ip saddr {address(1)} ip daddr {address(5)} {percent(10)}"), ["pair h1 h5"]),
     ("both routers lose 2 % of all", both(rule("ra", percent(2)), rule("rb", percent(2))), ["everywhere"]),
     ("a class is policed: 4 % of it is lost", both(rule("ra", f"ip dscp ef {percent(4)}"), rule("rb", f"ip dscp ef {percent(4)}")), ["class voice"]),
+    ("a class is shaped: its packets wait", shaped_class(), ["class voice"]),
     ("a host's firewall drops 5 % behind the strip", firewall(4, f"tcp dport {TCP_PORT} {percent(5)}"), [QUIET, "host-drops-in h4"]),
     ("a host's own queue is too slow", shaped("h1", "e0", "600kbit"), ["host-queue h1", "host-drops-out h1", "host-out h1"]),
     ("a router's queue to one host is too slow", shaped("rb", "to4", "600kbit"), ["host-in h4"]),
@@ -484,6 +539,7 @@ def await_quiet(net, longest_s):
 def judge(net, sentence, steps, right):
     begin, end = steps
     begun = time.time()
+    posted = len(net.posted())
     begin(net)
     changes, first_right, onset, false_words, notes = [], None, None, set(), set()
     while time.time() - begun < LASTS_S:
@@ -513,6 +569,7 @@ def judge(net, sentence, steps, right):
         "false": sorted(false_words),
         "quiet_after_s": gone and round(gone),
         "notes": sorted(notes),
+        "posted": net.posted()[posted:],
         "changes": changes,
     }
     print(json.dumps(row), flush=True)
@@ -555,6 +612,9 @@ def quiet_hour(net, seconds):
 def main():
     if sys.argv[1:2] == ["traffic"]:
         asyncio.run(traffic(int(sys.argv[2])))
+        return 0
+    if sys.argv[1:2] == ["hook"]:
+        hook(sys.argv[2])
         return 0
     if sys.argv[1:2] == ["relay"]:
         relay(sys.argv[2], sys.argv[3], float(sys.argv[4]))
