@@ -198,7 +198,7 @@ test-systemd: deb
 bench: need-root
 	packaging/install-build-deps.sh --bench
 	cargo bench --locked --bench datapath --bench sweep --bench collect --bench clocks --bench scrape --bench reports --bench store \
-		--bench sizing --bench engines; $(GIVE_BACK)
+		--bench sizing --bench engines --bench verdict; $(GIVE_BACK)
 
 # Whether the fuzz targets still fit the library, without a fuzzer.
 fuzz-check:
