@@ -29,7 +29,7 @@ RELEASE := cargo build --release --locked \
 QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
-.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
 	lint style charts audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
 
 all:
@@ -68,6 +68,12 @@ test-pods: need-root
 demo-figures: need-root
 	packaging/install-build-deps.sh --demo
 	cargo test --locked --test netns root::six_nodes -- --nocapture; $(GIVE_BACK)
+
+# The pods of the chart, as it renders them, run by podman on two nodes and a collector: measured, off, on again.
+test-chart-pods: need-root
+	packaging/install-build-deps.sh --lint
+	$(QUICK); $(GIVE_BACK)
+	tests/chart-pods.py $(QUICK_BINARY)
 
 test: need-root
 	packaging/install-build-deps.sh --test

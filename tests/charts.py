@@ -337,4 +337,5 @@ def main():
     print(f"charts: {len(CASES)} sets of values hold on Kubernetes {', '.join(VERSIONS)}; {len(REFUSED)} are refused")
 
 
-main()
+if __name__ == "__main__":
+    main()
