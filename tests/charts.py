@@ -4,7 +4,7 @@
 Each object is valid by the strict schemas of the four newest versions of Kubernetes that kubernetes-validate has, what
 refers to something finds it, values.schema.json refuses what is wrong, and packaging/kustomize is what the chart renders
 by default (HOSTINT_BLESS=1 writes it). Objects of the Prometheus operator have no schema there: what must be in them is
-checked here. No API server or scheduler is asked.
+checked here. No API server or scheduler is asked. What packaging/operators.md names has to exist, too.
 """
 
 import copy
@@ -277,6 +277,25 @@ def keys_without_line(schema, values, path=()):
             yield from keys_without_line(below, values[key], (*path, key))
 
 
+def missing_of_operators():
+    """What packaging/operators.md names and hostint does not have: metrics, alerts, commands and their flags."""
+    text = (ROOT / "packaging/operators.md").read_text()
+    metrics = (ROOT / "tests/golden/metrics.txt").read_text()
+    rules = (ROOT / "packaging/prometheus/hostint.rules.yml").read_text()
+    manuals = {page.stem: page.read_text().replace("\\-", "-") for page in (ROOT / "man").glob("*.8")}
+    for name in re.findall(r"`(hostint_[a-z_]+)", text):
+        if f"# TYPE {name} " not in metrics:
+            yield f"the metric {name}"
+    for name in re.findall(r"\bHostint[A-Z][A-Za-z]+", text):
+        if f"alert: {name}\n" not in rules:
+            yield f"the alert {name}"
+    for command, words in re.findall(r"`hostint ([a-z]+)([^`]*)`", text):
+        page = manuals.get(f"hostint-{command}", "")
+        named = re.findall(r"--[a-z-]+", words) + (words.split()[:1] if command == "history" else [])
+        if not page or any(word not in page for word in named):
+            yield f"the command hostint {command}{words}"
+
+
 def load(folder):
     """Without Helm's remarks on each symbolic link that it follows: rules and dashboards are those of packaging."""
     out = os.dup(2)
@@ -322,6 +341,7 @@ def main():
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M)[1]
     if {chart.version, chart.metadata["appVersion"]} != {version}:
         wrong.append(f"Chart.yaml is not of the version {version}")
+    wrong += [f"packaging/operators.md: {missing} does not exist" for missing in missing_of_operators()]
     wrong += [f"values.yaml does not show {key}" for key in keys_without_line(chart.schema, chart.values)]
     namespace = yaml.safe_load((BASE.parent / "namespace.yaml").read_text())
     wrong += [f"packaging/kustomize/namespace.yaml: {mistake}" for mistake in mistakes_in(json.dumps(namespace))]
