@@ -1,5 +1,6 @@
 //! The config file, environment variables and flags: their meaning, their order, and every mistake in them.
 
+mod deployed;
 mod engines;
 mod environment;
 mod file;
