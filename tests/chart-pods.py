@@ -7,6 +7,7 @@ read from the rendered DaemonSet and StatefulSet. Needs root, podman, runc and t
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -113,10 +114,13 @@ def await_that(sentence, is_true):
 
 
 def main(binary):
+    for program in ("podman", "runc", "curl"):
+        if not shutil.which(program):
+            sys.exit(f"chart-pods: no {program} (apt-get install {program})")
     with tempfile.TemporaryDirectory(dir=ROOT / "target") as folder:
         folder = Path(folder)
         podman = ["podman", "--root", folder / "root", "--runroot", folder / "run", "--storage-driver", "vfs", "--cgroup-manager",
-                  "cgroupfs", "--events-backend", "none", "--runtime", run("which", "runc").strip()]
+                  "cgroupfs", "--events-backend", "none", "--runtime", shutil.which("runc")]
         agent, collector, files = pods()
         nodes = {name: Node(name, folder, files) for name in ADDRESSES}
         try:
