@@ -604,8 +604,14 @@ def quiet_hour(net, seconds):
             if number % 5 == 0:
                 restarted_traffic(random.randrange(1, HOSTS + 1))[0](net)
         time.sleep(2)
-    false = sum(said != QUIET for _, said in alarms)
-    print(f"{looks} verdicts in {seconds} s of changing load, {number} bulk flows: {false} false alarms", flush=True)
+    # Datagrams of iperf3 fill the MTU, so that less of the traffic is measured, as is said then.
+    thin = sum(said.startswith("coverage ") for _, said in alarms)
+    false = sum(said != QUIET for _, said in alarms) - thin
+    print(
+        f"{looks} verdicts in {seconds} s of changing load, {number} bulk flows: {false} false alarms, and {thin} times less "
+        "was measured, and that was said",
+        flush=True,
+    )
     return false
 
 

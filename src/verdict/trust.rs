@@ -28,6 +28,8 @@ const RESTARTED_SLOTS: u32 = 30;
 pub const MOST_LOST: f64 = 0.3;
 const MOST_SILENT: f64 = 0.25;
 const BEHIND: (u32, u32) = (6, 4);
+/// What a host's figure was for an hour is usual.
+const AS_USUAL_SLOTS: u32 = 360;
 /// Few hosts have no shares.
 const LEAST_HOSTS: usize = 4;
 
@@ -75,6 +77,8 @@ struct HostFigure {
     /// What is usual is learned of slots that are not unusual.
     usual: SlowMean,
     now: f64,
+    /// Unusual slots in a row.
+    lasts: u32,
 }
 
 impl HostFigure {
@@ -83,7 +87,11 @@ impl HostFigure {
         self.now = value.unwrap_or(0.0);
         let is_unusual = is_unusual(self.now, self.usual.known());
         self.unusual.push(is_unusual);
-        if value.is_some() && !is_unusual {
+        self.lasts = if is_unusual { self.lasts + 1 } else { 0 };
+        if self.lasts > AS_USUAL_SLOTS {
+            (self.usual, self.lasts) = Default::default();
+        }
+        if value.is_some() && self.lasts == 0 {
             self.usual.learn(self.now);
         }
     }
@@ -127,7 +135,7 @@ impl HostTrust {
         }
         let ns = |ns: Option<u64>| ns.map(|ns| ns as f64);
         self.read_ns.see(ns(host.read_ns), |now, usual| {
-            now > LATE_NS.max(LATER * usual.unwrap_or(0.0))
+            usual.is_some_and(|usual| now > LATE_NS.max(LATER * usual))
         });
         self.answer_ns.see(ns(host.answer_ns), |now, usual| {
             usual.is_some_and(|usual| now > SLOW_NS.max(SLOWER * usual))

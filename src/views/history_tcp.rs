@@ -243,12 +243,12 @@ fn hosts_table(sums: &[TcpSums], hosts: &KnownHosts) -> TextTable {
     figures.extend(has_answers.then_some("answers take"));
     let mut table = TextTable::new(&["host", "peer", "limited by"], &figures);
     for one in sums {
-        let answers = one.answers.map_or_else(String::new, |answers| {
-            Nanoseconds(i64::try_from(answers.mean_ns).unwrap_or(i64::MAX)).to_string()
-        });
+        let answers = one
+            .answers
+            .map(|answers| Nanoseconds(answers.mean_ns).to_string());
         let times = all_times(one);
         let mut limits: Vec<Limit> = Limit::ALL.into();
-        limits.retain(|limit| one.times.of(*limit) > 0);
+        limits.retain(|limit| share(one.times.of(*limit), times) != share(0, times));
         limits.sort_by_key(|limit| std::cmp::Reverse(one.times.of(*limit)));
         let limits = limits
             .into_iter()
@@ -259,7 +259,7 @@ fn hosts_table(sums: &[TcpSums], hosts: &KnownHosts) -> TextTable {
                 one.peer.map_or_else(String::new, |peer| peer.to_string()),
                 limits.collect::<Vec<_>>().join(", "),
             ],
-            (counts(one).into_iter()).chain(has_answers.then_some(answers)),
+            (counts(one).into_iter()).chain(has_answers.then(|| answers.unwrap_or_default())),
         );
     }
     table

@@ -6,6 +6,7 @@ use super::digits::Grouped;
 use super::moment::moment;
 use super::shortened::wrap;
 use super::table::TextWidth;
+use super::verdict::BESIDE;
 use super::verdict_subjects::percent;
 use crate::model::{
     Answer, CauseEvidence, Confidence, NetworkCause, NetworkEvent, PastVerdict, Span, VerdictState,
@@ -73,7 +74,7 @@ pub fn write(answer: &Answer, span: Span, width: TextWidth, out: &mut String) {
         let until = until.split(' ').next_back().unwrap_or_default();
         // What was lost in its last ten seconds was not judged yet.
         let text = match one.state {
-            VerdictState::Healthy => one.state.name(),
+            VerdictState::Healthy if !one.text.starts_with(BESIDE) => one.state.name(),
             _ => &one.text,
         };
         let _ = writeln!(out, "  {begin} to {until}  {text}");

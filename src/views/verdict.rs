@@ -13,6 +13,9 @@ use crate::model::{
     UsualOrigin, VerdictState,
 };
 
+/// How a verdict begins that has something to say although all is well.
+pub const BESIDE: &str = "healthy, not the network: ";
+
 /// Sets the sentences of a verdict and of its causes.
 pub fn put_words(verdict: &mut NetworkVerdict, called: Called<'_>) {
     for cause in verdict.causes.iter_mut().chain(&mut verdict.notes) {
@@ -42,7 +45,7 @@ fn text(verdict: &NetworkVerdict) -> String {
             let note = verdict.notes.first();
             match note {
                 Some(note) if note.side == CauseSide::Application => {
-                    format!("healthy, not the network: {}", note.text)
+                    format!("{BESIDE}{}", note.text)
                 }
                 Some(note) if note.limit.is_some() => {
                     format!("healthy, unusual but within limits: {}", note.text)

@@ -68,6 +68,20 @@ fn flow_lines(pair: &PairAnswer) -> Vec<(&'static str, String)> {
     lines
 }
 
+fn path_text(pair: &PairAnswer, hosts: &KnownHosts) -> String {
+    match &pair.hops {
+        Some(hops) if !hops.is_empty() => {
+            let hops = hops.iter().map(|hop| hosts.named(Some(*hop)));
+            let ways = match pair.ways {
+                1 => String::new(),
+                ways => format!(", the most used of {ways} ways"),
+            };
+            format!("over {}{ways}", Vec::from_iter(hops).join(", "))
+        }
+        _ => "no transit hop reports itself".to_owned(),
+    }
+}
+
 pub fn write(pair: &PairAnswer, span: Span, hosts: &KnownHosts, out: &mut String) {
     let [from, to] = [pair.source, pair.sink].map(|node| hosts.named(Some(node)));
     let (since, until) = (moment(span.since_ns), moment(span.until_ns));
@@ -106,18 +120,14 @@ pub fn write(pair: &PairAnswer, span: Span, hosts: &KnownHosts, out: &mut String
             );
         }
     }
-    let path = match &pair.hops {
-        Some(hops) if !hops.is_empty() => {
-            let hops = hops.iter().map(|hop| hosts.named(Some(*hop)));
-            let ways = match pair.ways {
-                1 => String::new(),
-                ways => format!(", the most used of {ways} ways"),
-            };
-            format!("over {}{ways}", Vec::from_iter(hops).join(", "))
-        }
-        _ => "no transit hop reports itself".to_owned(),
-    };
-    line("path", &path);
+    line("path", &path_text(pair, hosts));
+    if let Some(answers) = pair.answers {
+        let (mean, count) = (Nanoseconds(answers.mean_ns), Grouped(answers.answers));
+        line(
+            "answers",
+            &format!("applications of {to} take {mean} (mean of {count})"),
+        );
+    }
     match &pair.verdict {
         Some(verdict) => line("verdict", &verdict.text),
         None => line("verdict", "none in this time"),

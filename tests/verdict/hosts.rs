@@ -9,9 +9,14 @@ const SECOND: u64 = 1_000_000_000;
 
 /// The kind of what is said of host 2, and since when, after ten minutes without and two minutes with `then`.
 fn said(then: impl Fn(&mut HostInSlot)) -> Option<(CauseKind, u64)> {
+    said_after(12, then)
+}
+
+/// The same after this number of slots.
+fn said_after(slots: u64, then: impl Fn(&mut HostInSlot)) -> Option<(CauseKind, u64)> {
     let mut engine = VerdictEngine::default();
     let mut last = NetworkVerdict::default();
-    for number in 0..72 {
+    for number in 0..60 + slots {
         let mut slot = slot(number, well, &[]);
         let host = slot.hosts.get_mut(&NodeId(2)).unwrap();
         host.answer_ns = Some(2_000_000);
@@ -61,4 +66,12 @@ fn a_host_is_judged_by_its_own_figures() {
     for (sentence, then, expected) in cases {
         assert_eq!(said(then), expected, "{sentence}");
     }
+}
+
+#[test]
+fn what_a_host_did_for_an_hour_is_usual() {
+    let slow = |host: &mut HostInSlot| host.answer_ns = Some(84_000_000);
+    let kinds = [12, 350, 375].map(|slots| said_after(slots, slow).map(|(kind, _)| kind));
+    let late = Some(CauseKind::AnswersLate);
+    assert_eq!(kinds, [late, late, None]);
 }

@@ -233,25 +233,25 @@ pub struct TcpSums {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct AnswerTimes {
     pub answers: u64,
-    pub mean_ns: u64,
+    pub mean_ns: i64,
 }
 
 impl AnswerTimes {
     /// Those of a host, by the segments of a span.
     pub fn of(node: NodeId, segments: &[SegmentFigures]) -> Option<Self> {
-        let (mut answers, mut sum_ns) = (0_u64, 0_u128);
+        let (mut answers, mut sum_ns) = (0_u64, 0_i128);
         let own = segments
             .iter()
             .filter(|one| one.segment.kind == SegmentKind::Answer && one.segment.from.node == node);
         for latency in own.filter_map(|one| one.times.latency) {
             answers = answers.saturating_add(latency.samples);
-            let mean_ns = u128::from(latency.mean_ns.max(0).unsigned_abs());
-            sum_ns = sum_ns.saturating_add(mean_ns * u128::from(latency.samples));
+            let of_one = i128::from(latency.mean_ns) * i128::from(latency.samples);
+            sum_ns = sum_ns.saturating_add(of_one);
         }
         let mean_ns = sum_ns.checked_div(answers.into())?;
         Some(Self {
             answers,
-            mean_ns: u64::try_from(mean_ns).unwrap_or(u64::MAX),
+            mean_ns: i64::try_from(mean_ns).unwrap_or(i64::MAX),
         })
     }
 }

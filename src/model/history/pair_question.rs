@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::model::{
-    FlowFigures, FlowQuery, History, HistoryError, LossByHost, NetworkVerdict, NodeId, PairFigures,
-    PathQuery, Span,
+    AnswerTimes, FlowFigures, FlowQuery, History, HistoryError, LossByHost, NetworkVerdict, NodeId,
+    PairFigures, PathQuery, SegmentOrder, Span,
 };
 
 /// The time before a span that its figures are compared with: a day.
@@ -47,6 +47,8 @@ pub struct PairAnswer {
     /// Transit hops on the way with most packets, and the number of ways; `None`: none pushes its entry.
     pub hops: Option<Vec<NodeId>>,
     pub ways: usize,
+    /// How long applications of the sink's host take to answer, if that sink reports the times of its host.
+    pub answers: Option<AnswerTimes>,
     /// The last verdict of the span.
     pub verdict: Option<Box<NetworkVerdict>>,
 }
@@ -109,6 +111,7 @@ impl PairAnswer {
             others.lossy += u64::from(own > 0.0 && share(&pair) > SHARE * own);
         }
         let of = PathQuery::Pair { source, sink };
+        let segments = history.segments(SegmentOrder::default(), span, usize::MAX)?;
         let paths = history.paths(of, span)?;
         let hops = paths.first().map(|path| {
             let hops = path.path.hops.iter();
@@ -126,6 +129,7 @@ impl PairAnswer {
             loss: history.loss(of, span)?,
             hops,
             ways: paths.len(),
+            answers: AnswerTimes::of(sink, &segments),
             verdict: history.verdict(span)?.map(Box::new),
             there,
         })
