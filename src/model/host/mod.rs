@@ -27,7 +27,7 @@ pub use host_status::{
 };
 pub use kernel_part::{KERNEL_PARTS, KernelPart, PartFacts, Without};
 pub use kernel_parts::{KernelLack, KernelParts, PartsFound};
-pub use machine_id::{MachineId, NoMachineId};
+pub use machine_id::{MachineId, NoMachineId, node_of_name};
 pub use node::{HostNode, NodeId, NodeOrigin};
 pub use node_identity::NodeIdentity;
 pub use node_names::{NodeNames, NodeText, RecordName};
