@@ -16,6 +16,7 @@ pub mod preflight;
 mod recent_counts;
 mod sink_settings;
 mod subsystem;
+mod surroundings;
 mod tcp_status;
 mod transit_status;
 
@@ -36,5 +37,6 @@ pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatu
 pub use recent_counts::RecentCounts;
 pub use sink_settings::{BucketEdge, SinkSettings};
 pub use subsystem::{HwId, Subsystem};
+pub use surroundings::Surroundings;
 pub use tcp_status::TcpStatus;
 pub use transit_status::{TransitInterface, TransitStatus};
