@@ -3,7 +3,7 @@
 # for other targets: --demo; --test (a browser among them; CHROMIUM names an existing one); --engines (make test-engines, in
 # target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --bench; --vm;
 # --lint; --audit; --package (to build and check packages); --source-packages (to build them from source); --root (the system that
-# tests of packages install them into).
+# tests of packages install them into); --image (to run images).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,10 +43,11 @@ for argument; do
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--source-packages) packages+=(build-essential debhelper git libsqlite3-dev pkgconf python3 rpm util-linux) ;;
 	--root) packages+=(debootstrap) ;;
+	--image) packages+=(busybox-static iproute2 podman python3 runc skopeo) ;;
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
 		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--bench] [--vm] [--lint] [--audit] [--package]" \
-			"[--source-packages] [--root]" >&2
+			"[--source-packages] [--root] [--image]" >&2
 		exit 2
 		;;
 	esac
