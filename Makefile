@@ -4,7 +4,7 @@ PREFIX ?= /usr
 SYSCONFDIR ?= /etc
 TARGET := x86_64-unknown-linux-gnu
 BUILT := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)
-BINARY := $(BUILT)/release/hostint
+BINARY ?= $(BUILT)/release/hostint
 CLANG_FORMAT ?= $(lastword clang-format $(shell bash -c 'compgen -c clang-format-' | sort -V | grep -x 'clang-format-[0-9]*'))
 FUZZ_SECONDS ?= 60
 
@@ -30,7 +30,7 @@ QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
 .PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
-	lint style charts audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
+	test-image test-release lint style charts audit man bench fuzz fuzz-check image release install sbom deb rpm reproducible need-root clean
 
 all:
 	$(RELEASE)
@@ -257,8 +257,33 @@ install:
 	install -m 644 packaging/prometheus/*.yml $(SHARE)/hostint/prometheus/
 	install -d $(SHARE)/hostint/clickhouse
 	install -m 644 packaging/clickhouse/*.sql $(SHARE)/hostint/clickhouse/
+	install -m 644 packaging/seccomp.json packaging/install.sh $(SHARE)/hostint/
 	for file in README.md CHANGELOG.md LICENSE $(wildcard target/sbom/*); do \
 		install -D -m 644 $$file $(SHARE)/doc/hostint/$${file##*/} || exit 1; done
+
+# The container image and all that a release gives out, with an image and an archive of each of these.
+BINARIES ?= amd64=$(BINARY)
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+RELEASE_DIR ?= target/release-$(VERSION)
+image:
+	$(RELEASE)
+	packaging/image.py target/hostint-$(VERSION)-image.tar $(BINARIES)
+
+release: need-root
+	packaging/install-build-deps.sh --package --release
+	$(RELEASE)
+	packaging/release.sh $(RELEASE_DIR) $(BINARIES); $(GIVE_BACK)
+
+# The image's roles in containers of podman, with the least that each needs, and with less; two minutes.
+test-image: need-root image
+	packaging/install-build-deps.sh --image
+	tests/container_roles.py target/hostint-$(VERSION)-image.tar; $(GIVE_BACK)
+
+# A release that is signed by keys made for that: checked, installed, and read by apt.
+test-release: need-root
+	packaging/install-build-deps.sh --package --release
+	$(RELEASE)
+	tests/release.sh $(BINARIES); $(GIVE_BACK)
 
 # Two builds in different folders, and the packages made of them, are compared byte by byte.
 reproducible: need-root

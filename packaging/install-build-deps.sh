@@ -3,7 +3,8 @@
 # for other targets: --demo; --test (a browser among them; CHROMIUM names an existing one); --engines (make test-engines, in
 # target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --bench; --vm;
 # --lint (what checks the chart in target/charts-venv); --audit; --package (to build and check packages); --source-packages (to
-# build them from source); --root (the system that tests of packages install them into).
+# build them from source); --root (the system that tests of packages install them into); --image (to run images); --release (to
+# make and try a release).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +23,7 @@ for argument; do
 	--demo) packages+=("${demo[@]}") ;;
 	--test)
 		packages+=("${demo[@]}" chromium fonts-dejavu-core nodejs npm prometheus tmux)
-		packages+=(kcat librdkafka-dev nfdump openssl pmacct protobuf-compiler python3-venv)
+		packages+=(kcat librdkafka-dev minisign nfdump openssl pmacct protobuf-compiler python3-venv)
 		if_there_is+=(clickhouse-server)
 		from_pypi+=(rotel==0.0.1a15)
 		with_browser=1
@@ -45,9 +46,11 @@ for argument; do
 	--source-packages) packages+=(build-essential debhelper git libsqlite3-dev pkgconf python3 rpm util-linux) ;;
 	--root) packages+=(debootstrap) ;;
 	--lint) packages+=(clang-format python3 python3-venv) components+=(clippy rustfmt) with_charts=1 ;;
+	--image) packages+=(busybox-static iproute2 podman python3 runc skopeo) ;;
+	--release) packages+=(apt-utils git gnupg minisign) ;;
 	*)
 		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--bench] [--vm] [--lint] [--audit] [--package]" \
-			"[--source-packages] [--root]" >&2
+			"[--source-packages] [--root] [--image] [--release]" >&2
 		exit 2
 		;;
 	esac

@@ -22,6 +22,7 @@ for build in one another/place; do
 		packaging/sbom.py target/sbom >/dev/null
 		packaging/deb/build.sh target/packages >/dev/null
 		packaging/rpm/build.sh target/packages >/dev/null
+		packaging/image.py target/packages/image.tar amd64=target/x86_64-unknown-linux-gnu/release/hostint >/dev/null
 		cd target
 		sha256sum x86_64-unknown-linux-gnu/release/hostint sbom/* packages/*
 	) | tee "$work/sums.${build%%/*}"

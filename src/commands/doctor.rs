@@ -7,8 +7,10 @@ use anyhow::{Context, Result};
 use super::doctor_hosts;
 use super::output::print;
 use crate::cli::{DoctorArgs, exit};
+use crate::host::advice::surroundings;
 use crate::host::preflight::{PreflightQuery, preflight, store_of};
 use crate::host::state::{self, StatusQuery};
+use crate::model::Surroundings;
 use crate::model::preflight::{Finding, Preflight};
 use crate::os::plain_text::without_numbers;
 use crate::views::preflight::{PreflightText, judge_running};
@@ -43,7 +45,10 @@ pub fn run(bpffs: Option<&Path>, args: &DoctorArgs) -> Result<u8> {
                 true => Finding::note("state", text),
                 false => Finding::fail("state", text),
             };
-            findings.push(finding.advise("sudo hostint doctor"));
+            findings.push(finding.advise(match surroundings() {
+                Surroundings::Machine => "sudo hostint doctor",
+                _ => "give this container what it lacks (see the other lines)",
+            }));
         }
     }
     // The sort is stable: findings of one interface stay together.

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::control::{AnswersClients, Control, Door};
 use super::duty::Duty;
 use crate::control::{ControlAnswer, Form, Query, UnpinnedRole, role_socket_path};
+use crate::host::advice::advise_folder;
 use crate::model::HostStatus;
 use crate::os::{log, signals, wait};
 use crate::views;
@@ -36,7 +37,7 @@ pub fn answer(role: UnpinnedRole, has_file: bool) -> Option<AnswerClients> {
 fn bind(role: UnpinnedRole) -> Option<Control> {
     let bound = role_socket_path(role)
         .context("cannot name this network namespace")
-        .and_then(|path| make(role, &path));
+        .and_then(|path| make(role, &path).map_err(|err| advise_folder(err, &path)));
     bound
         .inspect_err(|err| {
             log::warning(format_args!(

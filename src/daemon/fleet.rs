@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::host::advice::advise_for;
 use crate::model::{FleetOrder, LeaseKey};
 use crate::os::echo_requests::{self, EchoRequests, Payload};
 use crate::os::icmp;
+use crate::os::privileges;
 use crate::os::probe_sockets::{Envelope, ProbeSockets};
 use crate::wire::lease::order::{self, MAGIC, ORDER_LEN, OrderMessage};
 
@@ -45,7 +47,9 @@ impl OrderSockets {
                 sockets: ProbeSockets::open()?,
             })
         };
-        open().context("cannot open sockets for orders to the fleet (needs CAP_NET_RAW)")
+        open()
+            .map_err(|err| advise_for(err, &privileges::LEASES))
+            .context("cannot open sockets for orders to the fleet")
     }
 
     /// Waits until something came, or for this time.

@@ -1,14 +1,15 @@
 //! Errors of the operating system, with the sentence that says what to try.
 
 use std::io;
+use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 
 use crate::config::ConfigError;
 use crate::datapath::kernel::load::is_refusal;
 use crate::model::preflight::version;
-use crate::model::{KernelPart, PartsFound};
-use crate::os::{kernel, log, privileges};
+use crate::model::{KernelPart, PartsFound, Surroundings};
+use crate::os::{cgroup, container, kernel, log, privileges};
 
 /// A wrong command line that clap cannot see.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,60 @@ pub fn hint(err: &anyhow::Error) -> Option<&'static str> {
     (refused && privileges::is_root_by_modes()).then_some(
         "the daemon drops CAP_DAC_OVERRIDE: make the file, and its folders, readable for root by their modes",
     )
+}
+
+/// Where this process runs.
+pub fn surroundings() -> Surroundings {
+    match (container::is_pod(), container::is_here()) {
+        (true, _) => Surroundings::Pod,
+        (false, true) => Surroundings::Container,
+        (false, false) => Surroundings::Machine,
+    }
+}
+
+/// Checks that this process may load programs.
+///
+/// # Errors
+/// It lacks capabilities, or a seccomp profile refuses what they are for.
+pub fn require(needed: &[privileges::Capability]) -> anyhow::Result<()> {
+    let missing = privileges::missing(needed).context("cannot read capabilities")?;
+    anyhow::ensure!(missing.is_empty(), "{}", needs(&missing));
+    anyhow::ensure!(!container::refuses_bpf(), "{}", refused_by_profile());
+    Ok(())
+}
+
+fn needs(missing: &[String]) -> String {
+    let root = nix::unistd::geteuid().is_root();
+    let give = surroundings().give_capabilities(missing, root);
+    format!("needs {} (try {give})", missing.join(", "))
+}
+
+fn refused_by_profile() -> String {
+    let allow = surroundings().allow_bpf();
+    format!("the seccomp profile of this process refuses bpf(), which loads programs (try {allow})")
+}
+
+/// Adds to the error of a file that cannot be made what gives a container its folder.
+pub fn advise_folder(err: anyhow::Error, file: &Path) -> anyhow::Error {
+    let folder = file.parent().unwrap_or(file).to_string_lossy();
+    let is_read_only = |cause: &(dyn std::error::Error + 'static)| {
+        let err = cause.downcast_ref::<io::Error>();
+        err.is_some_and(|err| err.kind() == io::ErrorKind::ReadOnlyFilesystem)
+    };
+    match surroundings().give_folder(&folder) {
+        Some(give) if err.chain().any(is_read_only) => anyhow!("{err:#} (try {give})"),
+        _ => err,
+    }
+}
+
+/// Says in the log that sockets outside of this container's control group are not reached.
+pub fn warn_of_own_cgroup(folder: &Path) {
+    let show = surroundings().show("/sys/fs/cgroup");
+    if let Some(show) = show.filter(|_| !cgroup::is_root(folder)) {
+        log::warning(format_args!(
+            "this container sees its own control group alone, so sockets outside of it are not reached (try {show})"
+        ));
+    }
 }
 
 /// Adds what to try to an error of the operating system.
@@ -76,13 +131,15 @@ pub fn advise_pins(err: io::Error) -> anyhow::Error {
 
 /// Adds the privileges that are missing, of those that are needed.
 pub fn advise_for(err: io::Error, needed: &[privileges::Capability]) -> anyhow::Error {
-    let missing = match err.kind() {
-        io::ErrorKind::PermissionDenied => privileges::missing(needed).unwrap_or_default(),
-        _ => Vec::new(),
+    // The verifier refuses what takes a privilege, too.
+    let missing = match err.kind() == io::ErrorKind::PermissionDenied || is_refusal(&err) {
+        true => privileges::missing(needed).unwrap_or_default(),
+        false => Vec::new(),
     };
     match missing.as_slice() {
+        [] if container::refuses_bpf() => anyhow!("{err}; {}", refused_by_profile()),
         [] => err.into(),
-        missing => anyhow!("{err}; needs {} (try sudo)", missing.join(", ")),
+        missing => anyhow!("{err}; {}", needs(missing)),
     }
 }
 
@@ -102,7 +159,7 @@ pub fn unless_refused<T>(
         Err(err) => err,
     };
     let missing = privileges::missing(needed).unwrap_or_default();
-    if !is_refusal(&err) || !missing.is_empty() {
+    if !is_refusal(&err) || !missing.is_empty() || container::refuses_bpf() {
         return Err(advise_for(err, needed));
     }
     log::warning(format_args!("{}: {err}", part.facts().sentence()));
@@ -116,12 +173,13 @@ fn denied(err: io::Error) -> anyhow::Error {
         .unwrap_or_default()
         .as_slice()
     {
+        [] if container::refuses_bpf() => anyhow!("{err}; {}", refused_by_profile()),
         // What files refuse is EACCES.
         [] if is_refusal(&err) || err.raw_os_error() == Some(nix::libc::EPERM) => {
             anyhow!("{err}; {}", why_refused())
         }
         [] => advise_pins(err),
-        missing => anyhow!("{err}; needs {} (try sudo)", missing.join(", ")),
+        missing => anyhow!("{err}; {}", needs(missing)),
     }
 }
 
@@ -137,8 +195,8 @@ fn why_refused() -> String {
         (None, Some(old)) if old < (5, 11) => {
             "the limit of locked memory may be too low (try ulimit -l unlimited)".to_owned()
         }
-        (None, _) => "this process has all capabilities for it, so the kernel or the container's seccomp profile refuses \
-                      it to every user (hostint doctor names all that is refused)"
+        (None, _) => "this process has all capabilities for it, so the kernel refuses it to every user (hostint doctor \
+                      names all that is refused)"
             .to_owned(),
     }
 }

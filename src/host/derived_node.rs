@@ -11,7 +11,7 @@ use super::kept_files;
 use crate::model::{MachineId, NodeId};
 use crate::os::{log, netns};
 
-const MACHINE_ID: &str = "/etc/machine-id";
+pub const MACHINE_ID: &str = "/etc/machine-id";
 
 /// Finds the node id of this host: the one that is kept for this machine, else a new one, which is kept.
 ///

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::advice::Usage;
+use super::advice::{Usage, surroundings};
 use super::{derived_node, node_seed};
 use crate::datapath::host::settings_status;
 use crate::datapath::kernel::pins::Pins;
@@ -67,8 +67,11 @@ pub fn derive() -> Result<HostNode> {
         return Ok(HostNode::given(id));
     }
     let node = derived_node::find().map_err(|err| {
+        let show = surroundings().show(derived_node::MACHINE_ID);
+        let or = show.map(|show| format!(", or NODE_NAME in the environment, or {show}"));
         Usage(format!(
-            "no node id given, and none can be derived: {err:#} (try --node-id 2)"
+            "no node id given, and none can be derived: {err:#} (try --node-id 2{})",
+            or.unwrap_or_default()
         ))
     })?;
     Ok(HostNode::derived(node))

@@ -4,9 +4,9 @@ use std::env;
 use std::io;
 use std::sync::OnceLock;
 
-use crate::model::NodeId;
 use crate::model::node_identity::{MOST_NAME_BYTES, is_plain};
-use crate::os::{hostname, log};
+use crate::model::{NodeId, node_of_name};
+use crate::os::{hostname, log, netns};
 
 const ID: &str = "NODE_ID";
 const NAME: &str = "NODE_NAME";
@@ -41,9 +41,11 @@ fn read<T>(variable: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
     parsed
 }
 
-/// The node id of the environment.
+/// The node id of the environment, else one that follows from the name there: machines of one template share a machine id, but
+/// never a name.
 pub fn id() -> Option<NodeId> {
-    seed().id
+    let by_name = |name: &String| node_of_name(name, netns::name().as_deref());
+    seed().id.or_else(|| seed().name.as_ref().map(by_name))
 }
 
 /// The name of the environment, else the host name.

@@ -24,6 +24,12 @@ pub fn id(folder: &Path) -> io::Result<u64> {
     Ok(metadata.ino())
 }
 
+/// True of the cgroup that all others are below, and not of one that a container sees in its place.
+pub fn is_root(folder: &Path) -> bool {
+    const ROOT: u64 = 1;
+    std::fs::metadata(folder).is_ok_and(|found| found.ino() == ROOT)
+}
+
 /// Finds the cgroup that all others are below: where this process has it mounted, else process 1 or those that started
 /// this one, because `ip netns exec` covers /sys. The path stays valid for this process when it gives up capabilities, and is
 /// looked for once, as seeing the mounts of others takes some.

@@ -4,6 +4,7 @@ pub mod cables;
 pub mod cgroup;
 pub mod clock;
 pub mod clock_alarm;
+pub mod container;
 pub mod default_routes;
 pub mod dns;
 pub mod echo_requests;

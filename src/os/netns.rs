@@ -21,7 +21,8 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 use super::log;
 use super::netdev::control_socket;
 
-const BPFFS: &str = "/sys/fs/bpf";
+/// Where the BPF file system is mounted.
+pub const BPFFS: &str = "/sys/fs/bpf";
 
 /// Returns a number that names this network namespace: its cookie, which is unique until the machine reboots, or its
 /// inode number before Linux 5.14.

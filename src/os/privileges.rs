@@ -56,6 +56,16 @@ pub const TCP_BEGIN: [Capability; 5] = [
     Capability::CAP_SETPCAP,
 ];
 
+/// The same where option 114 is sent.
+pub const TCP_OPTION: [Capability; 3] = [
+    Capability::CAP_BPF,
+    Capability::CAP_PERFMON,
+    Capability::CAP_NET_ADMIN,
+];
+
+/// The capability of sockets that ask for leases.
+pub const LEASES: [Capability; 1] = [Capability::CAP_NET_RAW];
+
 /// The capabilities that hostint needs for all its commands.
 pub const WANTED: [Capability; 4] = [
     Capability::CAP_BPF,

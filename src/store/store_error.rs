@@ -53,7 +53,7 @@ impl StoreError {
             io::ErrorKind::NotFound => {
                 " (there is no such folder: make it, or try another --store)"
             }
-            io::ErrorKind::PermissionDenied => " (try sudo, or another --store)",
+            io::ErrorKind::PermissionDenied => " (try as the user who owns it, or another --store)",
             _ => "",
         };
         Self::Open {

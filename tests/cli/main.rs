@@ -4,6 +4,7 @@ mod completions;
 mod demo;
 mod demos;
 mod examples;
+mod given_out;
 mod help;
 mod history_url;
 mod manpages;

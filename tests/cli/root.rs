@@ -314,7 +314,7 @@ cannot bind UDP address 127.0.0.1:99: Permission denied (ports below 1024 take C
 a folder of root's
 $ collect --listen 127.0.0.1:0 --store /mnt/history.db
 cannot open store /mnt/history.db: Permission denied
-(try sudo, or another --store)
+(try as the user who owns it, or another --store)
 ";
 
 /// Of a sink that runs.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hostint::model::preflight::*;
 use hostint::model::{
     CollectorStatus, HostStatus, KERNEL_PARTS, KernelPart, LeaseState, PeerStatus, SinkStatus,
-    Without,
+    Surroundings, Without,
 };
 use hostint::os::nftables;
 use hostint::views::preflight::{
@@ -23,6 +23,10 @@ fn host() -> HostFacts {
         lockdown: Some("none".to_owned()),
         unprivileged_bpf: false,
         missing_capabilities: Vec::new(),
+        surroundings: Surroundings::Machine,
+        is_root: true,
+        profile_refuses_bpf: false,
+        own_cgroups: false,
         bpffs: BpffsFacts {
             path: Some("/sys/fs/bpf".to_owned()),
             writable: true,
@@ -683,6 +687,82 @@ fn drops_are_judged_where_they_can_be_seen() {
         ..host()
     };
     assert!(judge_drops(&all(), &blind).is_empty(), "no drops are seen");
+}
+
+#[test]
+fn containers_are_advised_what_their_engine_takes() {
+    use Surroundings::{Container, Machine, Pod};
+    type Case = (fn(&mut HostFacts), &'static str, &'static str, &'static str);
+    let cases: [Case; 5] = [
+        (
+            |it| it.missing_capabilities = vec!["CAP_BPF".to_owned(), "CAP_PERFMON".to_owned()],
+            "capabilities",
+            "--cap-add BPF --cap-add PERFMON",
+            "securityContext.capabilities.add: [BPF, PERFMON]",
+        ),
+        (
+            |it| {
+                it.missing_capabilities = vec!["CAP_NET_RAW".to_owned()];
+                it.is_root = false;
+            },
+            "capabilities",
+            "--user 0 --cap-add NET_RAW",
+            "securityContext.runAsUser: 0 and securityContext.capabilities.add: [NET_RAW]",
+        ),
+        (
+            |it| {
+                it.bpffs.path = None;
+                it.bpffs.mountable = false;
+            },
+            "bpffs",
+            "--volume /sys/fs/bpf:/sys/fs/bpf",
+            "a hostPath volume of /sys/fs/bpf",
+        ),
+        (
+            |it| it.profile_refuses_bpf = true,
+            "seccomp",
+            "--security-opt seccomp=/usr/share/hostint/seccomp.json",
+            "a seccompProfile of type Localhost with hostint's profile, /usr/share/hostint/seccomp.json",
+        ),
+        (
+            |it| it.own_cgroups = true,
+            "cgroup",
+            "--volume /sys/fs/cgroup:/sys/fs/cgroup",
+            "a hostPath volume of /sys/fs/cgroup",
+        ),
+    ];
+    let advice = |change: fn(&mut HostFacts), surroundings, check| {
+        let mut facts = host();
+        change(&mut facts);
+        facts.surroundings = surroundings;
+        let found = judge_host(&facts)
+            .into_iter()
+            .find(|one| one.check == check);
+        found.map(|one| one.advice.expect("something to try"))
+    };
+    for (change, check, container, pod) in cases {
+        assert_eq!(advice(change, Container, check).as_deref(), Some(container));
+        assert_eq!(advice(change, Pod, check).as_deref(), Some(pod));
+        // The control group of a machine container is that of all its sockets.
+        let machine = advice(change, Machine, check);
+        assert_eq!(machine.is_none(), check == "cgroup", "{machine:?}");
+        assert!(!machine.is_some_and(|advice| advice.contains("--volume")));
+    }
+    let hidden = DropsFacts {
+        names_places: false,
+        ..DropsFacts::default()
+    };
+    let container = HostFacts {
+        surroundings: Container,
+        ..host()
+    };
+    let found = judge_drops(&hidden, &container);
+    let advice = found.iter().filter_map(|one| one.advice.as_deref());
+    assert!(
+        advice
+            .into_iter()
+            .any(|advice| advice.starts_with("--cap-add SYSLOG, "))
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Node ids that follow from the ids of machines.
 
-use hostint::model::{MachineId, NoMachineId, NodeId};
+use hostint::model::{MachineId, NoMachineId, NodeId, node_of_name};
 
 const ID: &str = "00112233445566778899aabbccddeeff";
 
@@ -28,7 +28,15 @@ fn ids_are_the_same_in_every_version_and_differ_between_machines_and_namespaces(
         NodeId(2_309_039_036),
         "histories know hosts by this id"
     );
+    assert_eq!(
+        node_of_name("node-1", None),
+        NodeId(1_997_791_242),
+        "and by this one"
+    );
     let ids = [
+        node_of_name("node-1", None),
+        node_of_name("node-2", None),
+        node_of_name("node-1", Some("blue")),
         here.node(None),
         here.node(Some("blue")),
         here.node(Some("red")),

@@ -9,6 +9,7 @@ use super::event_book::OLD_NS;
 use super::wall;
 
 use crate::config::{StoreConfig, StorePlace};
+use crate::host::advice::surroundings;
 use crate::host::history::default_place;
 use crate::model::{HostSeen, NetworkEvent, SummaryBases};
 use crate::os::log;
@@ -42,7 +43,9 @@ pub fn open(config: &StoreConfig, from_file: bool) -> Result<Option<OpenedStore>
         Ok(opened) => Ok(Some(opened)),
         Err(err @ StoreError::Locked { .. }) => Err(err.into()),
         Err(err) => {
-            log::warning(format_args!("no history is kept: {err}"));
+            let give = surroundings().give_folder(&place.folder.display().to_string());
+            let advice = give.map_or_else(String::new, |give| format!(" (try {give})"));
+            log::warning(format_args!("no history is kept: {err}{advice}"));
             Ok(None)
         }
     }

@@ -9,6 +9,7 @@ use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::datapath::lease::leases::Leases;
 use crate::datapath::tcp::option_room::OptionRoom;
+use crate::host::advice::warn_of_own_cgroup;
 use crate::model::AddressPair;
 use crate::os::cgroup;
 
@@ -30,6 +31,7 @@ impl MakeOptionRoom {
             "no cgroup2 file system can be seen here (try mount -t cgroup2 none /sys/fs/cgroup, or attach the source with \
              another --encap)",
         )?;
+        warn_of_own_cgroup(&folder);
         let (room, found) = OptionRoom::attach(daemon.pins(), &folder)?;
         daemon.host().note_parts(found)?;
         self.room = Some(room);

@@ -23,9 +23,10 @@ use crate::datapath::kernel::pins::Pins;
 use crate::datapath::lease::leases::Leases;
 use crate::datapath::lease::renewal::Renewal;
 use crate::datapath::source::source_links::SeenSources;
+use crate::host::advice::advise_for;
 use crate::lease::{AnswerTime, AskingTime, LeaseKeeper, LeaseUpdate, NameExchange, OwnTagging};
 use crate::model::{AddressPair, Lease, LeaseKey, LeaseState};
-use crate::os::{clock, icmp, log, tick, wait::Wait};
+use crate::os::{clock, icmp, log, privileges, tick, wait::Wait};
 use crate::wire::lease::MAGIC;
 
 /// The rest behind a round that found something, or leaves something to send: what follows is not worth a round each.
@@ -91,7 +92,8 @@ impl LeaseKeeping {
     pub fn start(key: Option<LeaseKey>) -> Result<Self> {
         let mut nonces = Nonces::default();
         let echo = icmp::Echo::open(MAGIC, nonces.next() as u16)
-            .context("cannot open sockets for lease questions (needs CAP_NET_RAW)")?;
+            .map_err(|err| advise_for(err, &privileges::LEASES))
+            .context("cannot open sockets for lease questions")?;
         Ok(Self {
             keeper: keeper(key, nonces),
             echo,

@@ -4,7 +4,9 @@ use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 
+use crate::host::advice::advise_for;
 use crate::lease::OutgoingProbe;
+use crate::os::privileges;
 use crate::os::probe_sockets::{Envelope, ProbeSockets, path_mtu};
 
 /// The most probes in one turn: a burst of more could overflow a queue on the path.
@@ -25,7 +27,8 @@ impl Probes {
         let sockets = ProbeSockets::open();
         sockets
             .map(Self)
-            .context("cannot open sockets for probes (needs CAP_NET_RAW)")
+            .map_err(|err| advise_for(err, &privileges::LEASES))
+            .context("cannot open sockets for probes")
     }
 
     /// Sends a probe. No route, a full queue: then it does not arrive, and is sent again. Returns the length of the packet

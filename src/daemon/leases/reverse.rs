@@ -7,8 +7,10 @@ use anyhow::{Context, Result};
 use super::probes::Probes;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::lease::grants::RoundGrants;
+use crate::host::advice::advise_for;
 use crate::lease::{LeaseKeeper, LeaseUpdate, NameExchange};
 use crate::os::echo_requests::{self, EchoRequest, EchoRequests, Payload};
+use crate::os::privileges;
 use crate::os::probe_sockets::{Envelope, ProbeSockets};
 use crate::os::stray_packets::StrayPackets;
 use crate::os::wait::Wait;
@@ -43,10 +45,13 @@ impl Strays {
         ]);
         Ok(Self {
             requests: requests
-                .context("cannot open sockets for questions to this host (needs CAP_NET_RAW)")?,
-            received: StrayPackets::open(STRAY_PORT, BACK_MAGIC).context(
-                "cannot open sockets for stray packets (needs CAP_NET_RAW, and the address family AF_PACKET)",
-            )?,
+                .map_err(|err| advise_for(err, &privileges::LEASES))
+                .context("cannot open sockets for questions to this host")?,
+            received: StrayPackets::open(STRAY_PORT, BACK_MAGIC)
+                .map_err(|err| advise_for(err, &privileges::LEASES))
+                .context(
+                    "cannot open sockets for stray packets, of the address family AF_PACKET",
+                )?,
             came: false,
             used_until_ns: 0,
         })

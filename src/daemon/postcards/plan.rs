@@ -15,6 +15,7 @@ use crate::daemon::collectors::Collectors;
 use crate::datapath::postcards::drop_reasons::DropReasonNames;
 use crate::datapath::postcards::drops::DropPlan;
 use crate::datapath::postcards::passages::PassagePlan;
+use crate::host::advice::warn_of_own_cgroup;
 use crate::host::source::places::find_names;
 use crate::model::{WatchPurpose, WatchRule};
 use crate::os::{cgroup, log, netns};
@@ -62,6 +63,9 @@ impl PostcardsPlan {
             )?),
             false => None,
         };
+        if let Some(folder) = &cgroups {
+            warn_of_own_cgroup(folder);
+        }
         Ok(Self {
             config,
             collectors,

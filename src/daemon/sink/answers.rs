@@ -12,6 +12,7 @@ use crate::daemon::control::{AnswersClients, Control, Door, Outcome};
 use crate::datapath::host::daemon_counters::ControlCounters;
 use crate::datapath::host::recent::{CounterValues, RecentValues};
 use crate::datapath::kernel::pins::Pins;
+use crate::host::advice::advise_folder;
 use crate::host::ask;
 use crate::host::state::{self, StatusQuery};
 use crate::model::{FlowSort, RecentCounts};
@@ -30,7 +31,7 @@ pub fn bind(given: Option<&Path>) -> Result<Control> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
     }
-    Control::bind(&path, Door::Group)
+    Control::bind(&path, Door::Group).map_err(|err| advise_folder(err, &path))
 }
 
 /// What the answers are made of.

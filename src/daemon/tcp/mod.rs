@@ -44,7 +44,7 @@ use crate::config::TCP_HTTP_PORT;
 use crate::control::UnpinnedRole;
 use crate::datapath::sink::event_ring::EventRing;
 use crate::datapath::tcp::programs::TcpPrograms;
-use crate::host::advice::advise_for;
+use crate::host::advice::{advise_for, require};
 use crate::os::{
     cgroup, clock, log, netns, privileges,
     signals::{self, Hangup},
@@ -108,6 +108,11 @@ fn begin(
     };
     let emitter = Emitter::new(destinations).context("cannot prepare to report to collectors")?;
     let http = http::bind(config.http.as_deref(), TCP_HTTP_PORT)?;
+    require(match config.option.sends() {
+        true => &privileges::TCP_OPTION[..],
+        false => &privileges::TCP[..],
+    })
+    .context("cannot read TCP connections")?;
     let programs = TcpPrograms::attach(config.max_connections, &plan.for_programs()?)
         .map_err(|err| advise_for(err, &privileges::TCP))
         .context("cannot read TCP connections (that takes Linux 5.9 with BTF)")?;

@@ -9,6 +9,7 @@ use crate::cli::TcpArgs;
 use crate::config::{File, OptionPeers, Settled, TcpConfig, settle};
 use crate::daemon::collectors::Collectors;
 use crate::datapath::tcp::programs::{OptionPlan, TcpPlan};
+use crate::host::advice::warn_of_own_cgroup;
 use crate::host::source::places::find_names;
 use crate::model::{WatchPurpose, WatchRule};
 use crate::os::{cgroup, netns};
@@ -71,6 +72,9 @@ fn plan_option(config: &TcpConfig, cgroups: Option<&Path>) -> Result<Option<Opti
         "cannot send option 114: no cgroup2 file system can be seen here (try --cgroup DIR, or mount -t cgroup2 none \
          /sys/fs/cgroup)",
     )?;
+    if config.cgroup.is_none() {
+        warn_of_own_cgroup(folder);
+    }
     Ok(Some(OptionPlan {
         cgroup: folder.to_owned(),
         to_all: config.option == OptionPeers::All,

@@ -20,6 +20,7 @@ use crate::datapath::kernel::{hook_choice, hooks, kernel_parts, links};
 use crate::datapath::postcards::drop_reasons::DropReasonNames;
 use crate::datapath::sink::sink_programs;
 use crate::datapath::source::head_room;
+use crate::host::advice::surroundings;
 use crate::model::REPORT_PORT;
 use crate::model::preflight::{
     BpffsFacts, ClockFacts, DeviceFacts, DropsFacts, Finding, HostFacts, NetworkFacts,
@@ -27,8 +28,8 @@ use crate::model::preflight::{
 };
 use crate::os::privileges::Capability;
 use crate::os::{
-    clock, ethtool, icmp, kallsyms, kernel, netdev, netns, nftables, plain_text::without_numbers,
-    privileges, resolve, rtnetlink, udp_ports,
+    cgroup, clock, container, ethtool, icmp, kallsyms, kernel, netdev, netns, nftables,
+    plain_text::without_numbers, privileges, resolve, rtnetlink, udp_ports,
 };
 use crate::views::preflight::{judge_device, judge_drops, judge_host, judge_network};
 
@@ -119,7 +120,8 @@ fn find_collectors(subjects: &mut Subjects) -> Vec<(SocketAddr, String)> {
 }
 
 fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
-    let may_load = privileges::missing(&privileges::STEADY)?.is_empty();
+    let profile_refuses_bpf = container::refuses_bpf();
+    let may_load = privileges::missing(&privileges::STEADY)?.is_empty() && !profile_refuses_bpf;
     let discipline = clock::discipline()?;
     Ok(HostFacts {
         release: kernel::release()?,
@@ -130,6 +132,10 @@ fn host_facts(bpffs: Option<&Path>) -> Result<HostFacts> {
         lockdown: kernel::lockdown(),
         unprivileged_bpf: kernel::setting("kernel.unprivileged_bpf_disabled") == Some(0),
         missing_capabilities: privileges::missing(&privileges::WANTED)?,
+        surroundings: surroundings(),
+        is_root: nix::unistd::geteuid().is_root(),
+        profile_refuses_bpf,
+        own_cgroups: cgroup::root().is_some_and(|root| !cgroup::is_root(&root)),
         bpffs: bpffs_facts(bpffs)?,
         clock: ClockFacts {
             synchronised: discipline.synchronised,

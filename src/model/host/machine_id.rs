@@ -1,4 +1,4 @@
-//! The number that tells a machine from others, and the node id that is derived from it.
+//! The number that tells a machine from others, and the node ids that are derived from it and from names.
 
 use std::hash::Hasher;
 use std::str::FromStr;
@@ -35,22 +35,30 @@ impl FromStr for MachineId {
     }
 }
 
+/// The node id of a host, or of a named network namespace on it, by the name that its cluster knows it by.
+pub fn node_of_name(name: &str, namespace: Option<&str>) -> NodeId {
+    node_of(b"hostint: by name", name.as_bytes(), namespace)
+}
+
+fn node_of(key: &[u8; 16], seed: &[u8], namespace: Option<&str>) -> NodeId {
+    NodeId((LOWEST_NODE + hash(key, seed, namespace) % NODES) as u32)
+}
+
+fn hash(key: &[u8; 16], seed: &[u8], namespace: Option<&str>) -> u64 {
+    let mut hasher = SipHasher24::new_with_key(key);
+    hasher.write(seed);
+    hasher.write(namespace.unwrap_or_default().as_bytes());
+    hasher.finish()
+}
+
 impl MachineId {
     /// The node id of this machine, or of a named network namespace on it.
     pub fn node(&self, namespace: Option<&str>) -> NodeId {
-        let hash = self.hash(b"hostint: node id", namespace);
-        NodeId((LOWEST_NODE + hash % NODES) as u32)
+        node_of(b"hostint: node id", &self.0, namespace)
     }
 
     /// A number by which another machine is recognised.
     pub fn fingerprint(&self) -> u64 {
-        self.hash(b"hostint: machine", None)
-    }
-
-    fn hash(&self, key: &[u8; 16], namespace: Option<&str>) -> u64 {
-        let mut hasher = SipHasher24::new_with_key(key);
-        hasher.write(&self.0);
-        hasher.write(namespace.unwrap_or_default().as_bytes());
-        hasher.finish()
+        hash(b"hostint: machine", &self.0, None)
     }
 }

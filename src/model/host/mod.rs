@@ -16,6 +16,7 @@ pub mod preflight;
 mod recent_counts;
 mod sink_settings;
 mod subsystem;
+mod surroundings;
 mod tcp_status;
 mod transit_status;
 
@@ -27,7 +28,7 @@ pub use host_status::{
 };
 pub use kernel_part::{KERNEL_PARTS, KernelPart, PartFacts, Without};
 pub use kernel_parts::{KernelLack, KernelParts, PartsFound};
-pub use machine_id::{MachineId, NoMachineId};
+pub use machine_id::{MachineId, NoMachineId, node_of_name};
 pub use node::{HostNode, NodeId, NodeOrigin};
 pub use node_identity::NodeIdentity;
 pub use node_names::{NodeNames, NodeText, RecordName};
@@ -36,5 +37,6 @@ pub use postcards_status::{DropsStatus, HopsStatus, PostcardsStatus, QueuesStatu
 pub use recent_counts::RecentCounts;
 pub use sink_settings::{BucketEdge, SinkSettings};
 pub use subsystem::{HwId, Subsystem};
+pub use surroundings::Surroundings;
 pub use tcp_status::TcpStatus;
 pub use transit_status::{TransitInterface, TransitStatus};

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
-use crate::model::KernelPart;
+use crate::model::{KernelPart, Surroundings};
 
 /// The schema of a `Preflight` as JSON.
 pub const PREFLIGHT_SCHEMA: &str = "hostint.doctor/1";
@@ -128,6 +128,12 @@ pub struct HostFacts {
     pub unprivileged_bpf: bool,
     /// Capabilities that hostint needs and this process lacks.
     pub missing_capabilities: Vec<String>,
+    pub surroundings: Surroundings,
+    pub is_root: bool,
+    /// A seccomp profile refuses bpf(2).
+    pub profile_refuses_bpf: bool,
+    /// The control groups that it sees are those of its container alone.
+    pub own_cgroups: bool,
     pub bpffs: BpffsFacts,
     pub clock: ClockFacts,
 }

@@ -1,7 +1,7 @@
 //! What postcards tell of drops: reasons, and the names of the kernel's functions.
 
-use crate::model::KernelPart;
 use crate::model::preflight::{DropsFacts, Finding, HostFacts};
+use crate::model::{KernelPart, Surroundings};
 
 /// One finding for each fact, where drops can be seen.
 pub fn judge_drops(facts: &DropsFacts, host: &HostFacts) -> Vec<Finding> {
@@ -10,7 +10,7 @@ pub fn judge_drops(facts: &DropsFacts, host: &HostFacts) -> Vec<Finding> {
     if !host.missing_parts.as_ref().is_some_and(sees_drops) {
         return Vec::new();
     }
-    vec![reasons(facts, &host.release), places(facts)]
+    vec![reasons(facts, &host.release), places(facts, host)]
 }
 
 fn reasons(facts: &DropsFacts, release: &str) -> Finding {
@@ -26,13 +26,21 @@ fn reasons(facts: &DropsFacts, release: &str) -> Finding {
     }
 }
 
-fn places(facts: &DropsFacts) -> Finding {
+fn places(facts: &DropsFacts, host: &HostFacts) -> Finding {
     match facts.names_places {
         true => Finding::ok("drop-places", "functions of the kernel have names"),
         false => Finding::note(
             "drop-places",
             "the kernel hides the addresses of its functions, so places have no names",
         )
-        .advise("give CAP_SYSLOG, and see sysctl kernel.kptr_restrict"),
+        .advise(match host.surroundings {
+            Surroundings::Machine => {
+                "give CAP_SYSLOG, and see sysctl kernel.kptr_restrict".to_owned()
+            }
+            container => {
+                let give = container.give_capabilities(&["CAP_SYSLOG".to_owned()], host.is_root);
+                format!("{give}, and see sysctl kernel.kptr_restrict")
+            }
+        }),
     }
 }

@@ -1,11 +1,14 @@
 //! The kernel, this process's privileges, and the clock.
 
 use crate::model::preflight::{BpffsFacts, Finding, HostFacts, version};
-use crate::model::{KERNEL_PARTS, KernelPart, Without};
+use crate::model::{KERNEL_PARTS, KernelPart, Surroundings, Without};
 
 /// One finding for each fact.
 pub fn judge_host(facts: &HostFacts) -> Vec<Finding> {
-    let mut found = vec![kernel(facts), capabilities(facts), bpffs(&facts.bpffs)];
+    let mut found = vec![kernel(facts), capabilities(facts)];
+    found.extend(profile(facts));
+    found.push(bpffs(&facts.bpffs, facts.surroundings));
+    found.extend(cgroups(facts));
     found.extend(programs(facts));
     found.extend(parts(facts));
     if !facts.jit {
@@ -64,19 +67,51 @@ fn capabilities(facts: &HostFacts) -> Finding {
             "CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, CAP_NET_RAW",
         );
     }
+    let place = facts.surroundings;
+    let give = place.give_capabilities(&facts.missing_capabilities, facts.is_root);
+    let on_machine = place == Surroundings::Machine;
     if missing == "CAP_NET_RAW" {
         return Finding::note(
             "capabilities",
             "no CAP_NET_RAW: hostint cannot ask for leases, only --static destinations work",
         )
-        .advise("run as root, or add the capability");
+        .advise(match on_machine {
+            true => "run as root, or add the capability".to_owned(),
+            false => give,
+        });
     }
-    Finding::fail("capabilities", format!("missing {missing}"))
-        .advise("run as root, or see PRIVILEGES in hostint-sink(8)")
+    Finding::fail("capabilities", format!("missing {missing}")).advise(match on_machine {
+        true => "run as root, or see PRIVILEGES in hostint-sink(8)".to_owned(),
+        false => give,
+    })
 }
 
-fn bpffs(facts: &BpffsFacts) -> Finding {
+fn profile(facts: &HostFacts) -> Option<Finding> {
+    let refusal = "the seccomp profile of this process refuses bpf(), which loads programs";
+    let finding = Finding::fail("seccomp", refusal).advise(facts.surroundings.allow_bpf());
+    facts.profile_refuses_bpf.then_some(finding)
+}
+
+/// Only a container that runs beside other sockets of its host has less than it could.
+fn cgroups(facts: &HostFacts) -> Option<Finding> {
+    let show = facts.surroundings.show("/sys/fs/cgroup")?;
+    let finding = Finding::note(
+        "cgroup",
+        "this container sees its own control group alone: options of TCP (--encap tcp-option, tcp --option) and \
+         --local reach no socket outside, and containers have no names",
+    );
+    facts.own_cgroups.then(|| finding.advise(show))
+}
+
+fn bpffs(facts: &BpffsFacts, place: Surroundings) -> Finding {
     const MOUNT: &str = "mount -t bpf -o mode=700 bpf /sys/fs/bpf";
+    if let (None, false, Some(show)) = (&facts.path, facts.mountable, place.show("/sys/fs/bpf")) {
+        return Finding::fail(
+            "bpffs",
+            "this container does not see the BPF file system of its host",
+        )
+        .advise(show);
+    }
     match &facts.path {
         None if facts.refused.is_some() => Finding::fail(
             "bpffs",
@@ -127,6 +162,9 @@ fn programs(facts: &HostFacts) -> Option<Finding> {
 fn parts(facts: &HostFacts) -> Vec<Finding> {
     const CHECK: &str = "kernel-part";
     let Some(missing) = &facts.missing_parts else {
+        if facts.profile_refuses_bpf {
+            return Vec::new();
+        }
         return vec![
             Finding::note(
                 CHECK,

@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
+use hostint::model::{NodeId, node_of_name};
 use hostint_testing::netns::{Host, Lab, await_that};
 use hostint_testing::places;
 use serde_json::Value;
@@ -102,6 +103,7 @@ fn the_environment_names_a_host_that_nothing_else_names() {
     let _collector = lab
         .a
         .start("collect --listen 10.9.1.1 --http 127.0.0.1", "collecting");
+    let NodeId(by_name) = node_of_name("web-6", Some(&lab.b.ns));
     for (variables, flags, node, name) in [
         ("NODE_ID=77 NODE_NAME=web-9", "", 77, "web-9"),
         (
@@ -111,6 +113,7 @@ fn the_environment_names_a_host_that_nothing_else_names() {
             "db-5",
         ),
         ("NODE_ID=web NODE_NAME=web-7", "--node-id 6", 6, "web-7"),
+        ("NODE_NAME=web-6", "", by_name, "web-6"),
     ] {
         let host = with_variables(&lab.b, variables);
         let line = format!("--dev b0 --collector 10.9.1.1 {flags}");

@@ -276,16 +276,17 @@ fn a_user_with_capabilities_runs_a_sink() {
         ("CAP_NET_ADMIN", "bpf,perfmon"),
         ("CAP_PERFMON", "bpf,net_admin"),
     ] {
-        let (code, stderr) = said(&mut as_user(
-            &lab.b,
-            &at,
-            NOBODY,
-            left,
-            "sink --dev b0 --node-id 2",
-        ));
+        let mut command = as_user(&lab.b, &at, NOBODY, left, "sink --dev b0 --node-id 2");
+        let (code, stderr) = said(&mut command);
         assert_eq!(code, Some(1), "{missing}");
         assert!(
             stderr.contains(&format!("needs {missing} (try sudo)")),
+            "{stderr}"
+        );
+        let (_, stderr) = said(command.env("container", "podman"));
+        let flag = missing.replace("CAP_", "--cap-add ");
+        assert!(
+            stderr.contains(&format!("needs {missing} (try --user 0 {flag})")),
             "{stderr}"
         );
     }

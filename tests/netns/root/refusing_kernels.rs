@@ -117,6 +117,33 @@ fn measure(refused: &[Refused]) -> (Lab, Value) {
 }
 
 #[test]
+fn a_profile_that_refuses_every_call_is_named_as_such() {
+    let lab = Lab::new();
+    // No kernel knows the last one.
+    let all: Vec<Refused> = (0..sys::BPF_PROG_BIND_MAP).map(Command).collect();
+    let all = [all, vec![Command(u32::MAX)]].concat();
+    let sentence = "the seccomp profile of this process refuses bpf(), which loads programs";
+    for line in [
+        "sink --dev b0 --node-id 2",
+        "source attach --dev b0 --node-id 2 --force",
+        "transit attach --dev b0 --node-id 2",
+        "postcards --drops",
+        "tcp",
+    ] {
+        let output = under(&all, || lab.b.try_hostint(line));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}: {said}");
+        assert!(said.contains(sentence), "{line}: {said}");
+    }
+    let output = under(&all, || lab.b.try_hostint("doctor --json"));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    let of = |check: &str| findings.iter().find(|one| one["check"] == check);
+    assert_eq!(of("seccomp").unwrap()["verdict"], "fail", "{found:#}");
+    assert!(of("kernel-part").is_none(), "{found:#}");
+}
+
+#[test]
 fn a_sink_measures_without_iterators_and_batches() {
     let refused = [Places("iter/"), Command(sys::BPF_MAP_LOOKUP_BATCH)];
     let (_lab, status) = measure(&refused);
