@@ -2,7 +2,16 @@
 
 PREFIX ?= /usr
 SYSCONFDIR ?= /etc
-TARGET := x86_64-unknown-linux-gnu
+# What is built and packed is for this machine's architecture, or for another one: ARCH=arm64.
+NAMES := $(shell ARCH=$(ARCH); . packaging/architecture.sh && echo $$ARCH $$TARGET $$RUN)
+$(if $(NAMES),,$(error ARCH=$(ARCH)))
+override ARCH := $(word 1,$(NAMES))
+TARGET := $(word 2,$(NAMES))
+# Runs a program of it here, and what is installed to build it.
+RUN := $(word 3,$(NAMES))
+FOREIGN := $(if $(RUN),--$(ARCH))
+export ARCH
+export CARGO_BUILD_TARGET := $(TARGET)
 BUILT := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)
 BINARY := $(BUILT)/release/hostint
 CLANG_FORMAT ?= $(lastword clang-format $(shell bash -c 'compgen -c clang-format-' | sort -V | grep -x 'clang-format-[0-9]*'))
@@ -219,9 +228,9 @@ install:
 	for page in man/*.[1-9]; do \
 		install -D -m 644 $$page $(SHARE)/man/man$${page##*.}/$${page##*/} || exit 1; done
 	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	$(BINARY) completions bash >$(SHARE)/bash-completion/completions/hostint
-	$(BINARY) completions zsh >$(SHARE)/zsh/site-functions/_hostint
-	$(BINARY) completions fish >$(SHARE)/fish/vendor_completions.d/hostint.fish
+	$(RUN) $(BINARY) completions bash >$(SHARE)/bash-completion/completions/hostint
+	$(RUN) $(BINARY) completions zsh >$(SHARE)/zsh/site-functions/_hostint
+	$(RUN) $(BINARY) completions fish >$(SHARE)/fish/vendor_completions.d/hostint.fish
 	chmod 644 $(SHARE)/bash-completion/completions/hostint $(SHARE)/zsh/site-functions/_hostint \
 		$(SHARE)/fish/vendor_completions.d/hostint.fish
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/systemd/system
@@ -252,7 +261,7 @@ install:
 
 # Two builds in different folders, and the packages made of them, are compared byte by byte.
 reproducible: need-root
-	packaging/install-build-deps.sh --package
+	packaging/install-build-deps.sh --package $(FOREIGN)
 	packaging/reproducible.sh; $(GIVE_BACK)
 
 # Packages are put into target/packages. SUFFIX makes another version of them.
@@ -261,17 +270,17 @@ sbom:
 	packaging/sbom.py target/sbom
 
 deb: need-root
-	packaging/install-build-deps.sh --package
+	packaging/install-build-deps.sh --package $(FOREIGN)
 	$(RELEASE)
 	packaging/sbom.py target/sbom
-	rm -f target/packages/*.deb
+	rm -f target/packages/*_$(ARCH).deb
 	packaging/deb/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 
 rpm: need-root
-	packaging/install-build-deps.sh --package
+	packaging/install-build-deps.sh --package $(FOREIGN)
 	$(RELEASE)
 	packaging/sbom.py target/sbom
-	rm -f target/packages/*.rpm
+	rm -f target/packages/*.$(firstword $(subst -, ,$(TARGET))).rpm
 	packaging/rpm/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 
 clean:

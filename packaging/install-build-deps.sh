@@ -3,7 +3,7 @@
 # for other targets: --demo; --test (a browser among them; CHROMIUM names an existing one); --engines (make test-engines, in
 # target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --bench; --vm;
 # --lint; --audit; --package (to build and check packages); --source-packages (to build them from source); --root (the system that
-# tests of packages install them into).
+# tests of packages install them into); --arm64 (to build for it on another architecture).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +16,7 @@ with_browser=
 with_audit=
 with_tansu=
 from_pypi=()
+foreign=
 for argument; do
 	case $argument in
 	--demo) packages+=("${demo[@]}") ;;
@@ -38,7 +39,14 @@ for argument; do
 		packages+=(redis-server redis-tools rsync unbound wireguard-tools)
 		if_there_is+=(mariadb-server ngtcp2-client ngtcp2-server postgresql wireguard-go)
 		;;
-	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
+	--vm)
+		packages+=(busybox-static cpio kmod xz-utils zstd)
+		if [ "${ARCH:-}" = arm64 ]; then packages+=(qemu-system-arm); else packages+=(qemu-system-x86); fi
+		;;
+	--arm64)
+		foreign=arm64
+		packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static {libelf,zlib1g,libzstd}-dev:arm64)
+		;;
 	--audit) with_audit=1 ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--source-packages) packages+=(build-essential debhelper git libsqlite3-dev pkgconf python3 rpm util-linux) ;;
@@ -46,7 +54,7 @@ for argument; do
 	--lint) packages+=(clang-format) components+=(clippy rustfmt) ;;
 	*)
 		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--bench] [--vm] [--lint] [--audit] [--package]" \
-			"[--source-packages] [--root]" >&2
+			"[--source-packages] [--root] [--arm64]" >&2
 		exit 2
 		;;
 	esac
@@ -81,8 +89,34 @@ install_packages() {
 	fi
 }
 
+# A library may be there for two architectures.
+native=$(dpkg --print-architecture)
 is_installed() {
-	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+	local architecture=$native
+	case $1 in *:*) architecture=${1#*:} ;; esac
+	dpkg-query -W -f '${db:Status-Status} ${Architecture}\n' "$1" 2>/dev/null |
+		grep -xE "installed ($architecture|all)" >/dev/null
+}
+
+# Debian has the libraries of all architectures at one place.
+add_architecture() {
+	dpkg --print-foreign-architectures | grep -x "$foreign" >/dev/null && return
+	dpkg --add-architecture "$foreign"
+	update_lists
+	[ -n "$(candidate "libelf-dev:$foreign")" ] && return
+	echo "$0: this system's package sources have no libelf-dev:$foreign (try on Debian; Ubuntu has it at ports.ubuntu.com)" >&2
+	return 1
+}
+
+# Its standard library comes with rustup; Debian's is too old up to Debian 13.
+add_rust_target() {
+	local target=aarch64-unknown-linux-gnu
+	[ ! -d "$(rustc --print target-libdir --target $target)" ] || return 0
+	if ! command -v rustup >/dev/null; then
+		echo "$0: Rust here has no library for $target, and there is no rustup to install it (try https://rustup.rs)" >&2
+		return 1
+	fi
+	rustup -q target add $target
 }
 
 # A program that exists under another name is fine too.
@@ -221,6 +255,7 @@ log=$(mktemp)
 trap clean_up EXIT
 
 missing=()
+[ -z "$foreign" ] || add_architecture
 for package in "${packages[@]}"; do
 	is_installed "$package" || provided "$package" || missing+=("$package")
 done
@@ -239,6 +274,7 @@ if [ ${#missing[@]} != 0 ]; then
 fi
 cargo_is_new_enough || install_rust
 add_components
+[ -z "$foreign" ] || add_rust_target
 [ -z "$with_browser" ] || install_browser_driver
 [ -z "$with_audit" ] || install_cargo_deny
 [ -z "$with_tansu" ] || install_tansu
