@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr
 SYSCONFDIR ?= /etc
-# What is built and packed is for this machine's architecture, or for another one: ARCH=arm64.
+# What is built, packed and tried in QEMU is for this machine's architecture, or for another one: ARCH=arm64.
 NAMES := $(shell ARCH=$(ARCH); . packaging/architecture.sh && echo $$ARCH $$TARGET $$RUN)
 $(if $(NAMES),,$(error ARCH=$(ARCH)))
 override ARCH := $(word 1,$(NAMES))
@@ -38,7 +38,7 @@ RELEASE := cargo build --release --locked \
 QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
-.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-arm64 test-vm-clocks test-packages source-packages test-systemd \
 	lint style audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
 
 all:
@@ -166,9 +166,15 @@ KERNELS ?= 5.10 6.1 6.12 7.3
 GUESTS ?= 6.1-locked 6.12-locked 6.12-typeless
 KERNEL_DIR ?= $(HOME)/.cache/hostint-kernels
 test-vm: need-root
-	packaging/install-build-deps.sh --test --vm
+	packaging/install-build-deps.sh $(if $(FOREIGN),$(FOREIGN) --root,--test) --vm
+	$(if $(FOREIGN),tests/vm/root.sh $(ROOT_DIR)-$(ARCH))
 	tests/vm/kernels.sh $(KERNEL_DIR) $(sort $(KERNELS) $(patsubst %-typeless,%,$(patsubst %-locked,%,$(GUESTS))))
-	tests/vm/all.sh $(KERNEL_DIR) $(KERNELS) $(GUESTS); $(GIVE_BACK)
+	$(if $(FOREIGN),VM_FILES=$(ROOT_DIR)-$(ARCH)/root) tests/vm/all.sh $(KERNEL_DIR) $(KERNELS) $(GUESTS); $(GIVE_BACK)
+
+# The same on another architecture: QEMU translates each instruction, and stronger ordering of memory than real arm64 has.
+ARM64_KERNELS ?= 5.10 6.1 6.12 6.12-16k
+test-arm64:
+	$(MAKE) test-vm ARCH=arm64 KERNELS="$(ARM64_KERNELS)" GUESTS=
 
 # Three guests with clocks of their own: the true latencies of their packets lie in the collector's intervals. Runs add to
 # the sums in KERNEL_DIR.
