@@ -2,7 +2,16 @@
 
 PREFIX ?= /usr
 SYSCONFDIR ?= /etc
-TARGET := x86_64-unknown-linux-gnu
+# What is built, packed and tried in QEMU is for this machine's architecture, or for another one: ARCH=arm64.
+NAMES := $(shell ARCH=$(ARCH); . packaging/architecture.sh && echo $$ARCH $$TARGET $$RUN)
+$(if $(NAMES),,$(error ARCH=$(ARCH)))
+override ARCH := $(word 1,$(NAMES))
+TARGET := $(word 2,$(NAMES))
+# Runs a program of it here, and what is installed to build it.
+RUN := $(word 3,$(NAMES))
+FOREIGN := $(if $(RUN),--$(ARCH))
+export ARCH
+export CARGO_BUILD_TARGET := $(TARGET)
 BUILT := $(or $(CARGO_TARGET_DIR),target)/$(TARGET)
 BINARY ?= $(BUILT)/release/hostint
 CLANG_FORMAT ?= $(lastword clang-format $(shell bash -c 'compgen -c clang-format-' | sort -V | grep -x 'clang-format-[0-9]*'))
@@ -29,7 +38,7 @@ RELEASE := cargo build --release --locked \
 QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
-.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-arm64 test-vm-clocks test-packages source-packages test-systemd \
 	test-image test-release lint style charts audit man bench fuzz fuzz-check image release install sbom deb rpm reproducible need-root clean
 
 all:
@@ -167,9 +176,15 @@ KERNELS ?= 5.10 6.1 6.12 7.3
 GUESTS ?= 6.1-locked 6.12-locked 6.12-typeless
 KERNEL_DIR ?= $(HOME)/.cache/hostint-kernels
 test-vm: need-root
-	packaging/install-build-deps.sh --test --vm
+	packaging/install-build-deps.sh $(if $(FOREIGN),$(FOREIGN) --root,--test) --vm
+	$(if $(FOREIGN),tests/vm/root.sh $(ROOT_DIR)-$(ARCH))
 	tests/vm/kernels.sh $(KERNEL_DIR) $(sort $(KERNELS) $(patsubst %-typeless,%,$(patsubst %-locked,%,$(GUESTS))))
-	tests/vm/all.sh $(KERNEL_DIR) $(KERNELS) $(GUESTS); $(GIVE_BACK)
+	$(if $(FOREIGN),VM_FILES=$(ROOT_DIR)-$(ARCH)/root) tests/vm/all.sh $(KERNEL_DIR) $(KERNELS) $(GUESTS); $(GIVE_BACK)
+
+# The same on another architecture: QEMU translates each instruction, and stronger ordering of memory than real arm64 has.
+ARM64_KERNELS ?= 5.10 6.1 6.12 6.12-16k
+test-arm64:
+	$(MAKE) test-vm ARCH=arm64 KERNELS="$(ARM64_KERNELS)" GUESTS=
 
 # Three guests with clocks of their own: the true latencies of their packets lie in the collector's intervals. Runs add to
 # the sums in KERNEL_DIR.
@@ -229,9 +244,9 @@ install:
 	for page in man/*.[1-9]; do \
 		install -D -m 644 $$page $(SHARE)/man/man$${page##*.}/$${page##*/} || exit 1; done
 	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	$(BINARY) completions bash >$(SHARE)/bash-completion/completions/hostint
-	$(BINARY) completions zsh >$(SHARE)/zsh/site-functions/_hostint
-	$(BINARY) completions fish >$(SHARE)/fish/vendor_completions.d/hostint.fish
+	$(RUN) $(BINARY) completions bash >$(SHARE)/bash-completion/completions/hostint
+	$(RUN) $(BINARY) completions zsh >$(SHARE)/zsh/site-functions/_hostint
+	$(RUN) $(BINARY) completions fish >$(SHARE)/fish/vendor_completions.d/hostint.fish
 	chmod 644 $(SHARE)/bash-completion/completions/hostint $(SHARE)/zsh/site-functions/_hostint \
 		$(SHARE)/fish/vendor_completions.d/hostint.fish
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/systemd/system
@@ -262,7 +277,7 @@ install:
 		install -D -m 644 $$file $(SHARE)/doc/hostint/$${file##*/} || exit 1; done
 
 # The container image and all that a release gives out, with an image and an archive of each of these.
-BINARIES ?= amd64=$(BINARY)
+BINARIES ?= $(ARCH)=$(BINARY)
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 RELEASE_DIR ?= target/release-$(VERSION)
 image:
@@ -287,7 +302,7 @@ test-release: need-root
 
 # Two builds in different folders, and the packages made of them, are compared byte by byte.
 reproducible: need-root
-	packaging/install-build-deps.sh --package
+	packaging/install-build-deps.sh --package $(FOREIGN)
 	packaging/reproducible.sh; $(GIVE_BACK)
 
 # Packages are put into target/packages. SUFFIX makes another version of them.
@@ -296,17 +311,17 @@ sbom:
 	packaging/sbom.py target/sbom
 
 deb: need-root
-	packaging/install-build-deps.sh --package
+	packaging/install-build-deps.sh --package $(FOREIGN)
 	$(RELEASE)
 	packaging/sbom.py target/sbom
-	rm -f target/packages/*.deb
+	rm -f target/packages/*_$(ARCH).deb
 	packaging/deb/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 
 rpm: need-root
-	packaging/install-build-deps.sh --package
+	packaging/install-build-deps.sh --package $(FOREIGN)
 	$(RELEASE)
 	packaging/sbom.py target/sbom
-	rm -f target/packages/*.rpm
+	rm -f target/packages/*.$(firstword $(subst -, ,$(TARGET))).rpm
 	packaging/rpm/build.sh target/packages $(SUFFIX); $(GIVE_BACK)
 
 clean:

@@ -1,6 +1,7 @@
 //! Compiles the BPF programs in src/bpf and generates the skeletons that the binary embeds.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -133,9 +134,16 @@ fn watch_headers(depfile: &Path) {
     }
 }
 
+/// A variable of the architecture that is built for, as libbpf-sys and the C compilers of other crates read it.
+fn of_target(name: &str) -> Option<OsString> {
+    let target = env::var("TARGET").expect("cargo sets TARGET");
+    let own = format!("{name}_{}", target.replace('-', "_"));
+    env::var_os(own).or_else(|| env::var_os(name))
+}
+
 /// What the system's static libelf needs besides zlib, and does not say itself.
 fn complete_libelf(out: &Path) {
-    let dir = env::var("LIBBPF_SYS_LIBRARY_PATH").unwrap_or_default();
+    let dir = of_target("LIBBPF_SYS_LIBRARY_PATH").unwrap_or_default();
     let dir = Path::new(&dir);
     let archive = fs::read(dir.join("libelf.a")).unwrap_or_default();
     if env::var_os("CARGO_FEATURE_STATIC").is_none() || archive.is_empty() {
@@ -145,7 +153,7 @@ fn complete_libelf(out: &Path) {
     // elfutils 0.192 forgot its search trees (sourceware bug 32293).
     if contains(b"eu_search_tree_init") && !contains(b"eu-search.o") {
         let object = out.join("libelf-search.o");
-        let compiled = Command::new(env::var_os("CC").unwrap_or("cc".into()))
+        let compiled = Command::new(of_target("CC").unwrap_or("cc".into()))
             .args(["-c", "-O2", "-fPIC", "-Wall", "-o"])
             .arg(&object)
             .arg("packaging/libelf-search.c")

@@ -3,6 +3,7 @@
 # from-source.sh OUT. Nothing is fetched meanwhile: there is no network.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
+. "$here/architecture.sh"
 mkdir -p "$1"; out=$(realpath "$1")
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$(realpath "$here/..")/target/from-source}
 work=$(mktemp -d)
@@ -32,8 +33,8 @@ fi
 quietly unshare --net dpkg-buildpackage -b -us -uc -d
 cp ../hostint_*.deb "$out/"
 # rpm of another distribution knows no packages that are installed.
-quietly unshare --net rpmbuild -ba --nodeps --target x86_64 packaging/rpm/hostint.spec \
+quietly unshare --net rpmbuild -ba --nodeps --target "$CPU" packaging/rpm/hostint.spec \
 	--define "_topdir $work/rpm" --define "_sourcedir $out" --define "_builddir $work/build" \
 	--define "hostint_version ${name#hostint-}"
-cp "$work"/rpm/RPMS/x86_64/*.rpm "$work"/rpm/SRPMS/*.rpm "$out/"
+cp "$work/rpm/RPMS/$CPU"/*.rpm "$work"/rpm/SRPMS/*.rpm "$out/"
 ls "$out"/*.deb "$out"/*.rpm

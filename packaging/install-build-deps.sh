@@ -4,7 +4,7 @@
 # target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --bench; --vm;
 # --lint (what checks the chart in target/charts-venv); --audit; --package (to build and check packages); --source-packages (to
 # build them from source); --root (the system that tests of packages install them into); --image (to run images); --release (to
-# make and try a release).
+# make and try a release); --arm64 (to build for it on another architecture).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,6 +18,7 @@ with_audit=
 with_charts=
 with_tansu=
 from_pypi=()
+foreign=
 for argument; do
 	case $argument in
 	--demo) packages+=("${demo[@]}") ;;
@@ -40,7 +41,14 @@ for argument; do
 		packages+=(redis-server redis-tools rsync unbound wireguard-tools)
 		if_there_is+=(mariadb-server ngtcp2-client ngtcp2-server postgresql wireguard-go)
 		;;
-	--vm) packages+=(busybox-static cpio kmod qemu-system-x86 xz-utils zstd) ;;
+	--vm)
+		packages+=(busybox-static cpio kmod xz-utils zstd)
+		if [ "${ARCH:-}" = arm64 ]; then packages+=(qemu-system-arm); else packages+=(qemu-system-x86); fi
+		;;
+	--arm64)
+		foreign=arm64
+		packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static {libelf,zlib1g,libzstd}-dev:arm64)
+		;;
 	--audit) with_audit=1 ;;
 	--package) packages+=(binutils debhelper lintian python3 rpm) ;;
 	--source-packages) packages+=(build-essential debhelper git libsqlite3-dev pkgconf python3 rpm util-linux) ;;
@@ -50,7 +58,7 @@ for argument; do
 	--release) packages+=(apt-utils git gnupg minisign) ;;
 	*)
 		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--bench] [--vm] [--lint] [--audit] [--package]" \
-			"[--source-packages] [--root] [--image] [--release]" >&2
+			"[--source-packages] [--root] [--image] [--release] [--arm64]" >&2
 		exit 2
 		;;
 	esac
@@ -85,8 +93,34 @@ install_packages() {
 	fi
 }
 
+# A library may be there for two architectures.
+native=$(dpkg --print-architecture)
 is_installed() {
-	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+	local architecture=$native
+	case $1 in *:*) architecture=${1#*:} ;; esac
+	dpkg-query -W -f '${db:Status-Status} ${Architecture}\n' "$1" 2>/dev/null |
+		grep -xE "installed ($architecture|all)" >/dev/null
+}
+
+# Debian has the libraries of all architectures at one place.
+add_architecture() {
+	dpkg --print-foreign-architectures | grep -x "$foreign" >/dev/null && return
+	dpkg --add-architecture "$foreign"
+	update_lists
+	[ -n "$(candidate "libelf-dev:$foreign")" ] && return
+	echo "$0: this system's package sources have no libelf-dev:$foreign (try on Debian; Ubuntu has it at ports.ubuntu.com)" >&2
+	return 1
+}
+
+# Its standard library comes with rustup; Debian's is too old up to Debian 13.
+add_rust_target() {
+	local target=aarch64-unknown-linux-gnu
+	[ ! -d "$(rustc --print target-libdir --target $target)" ] || return 0
+	if ! command -v rustup >/dev/null; then
+		echo "$0: Rust here has no library for $target, and there is no rustup to install it (try https://rustup.rs)" >&2
+		return 1
+	fi
+	rustup -q target add $target
 }
 
 # A program that exists under another name is fine too.
@@ -244,6 +278,7 @@ log=$(mktemp)
 trap clean_up EXIT
 
 missing=()
+[ -z "$foreign" ] || add_architecture
 for package in "${packages[@]}"; do
 	is_installed "$package" || provided "$package" || missing+=("$package")
 done
@@ -262,6 +297,7 @@ if [ ${#missing[@]} != 0 ]; then
 fi
 cargo_is_new_enough || install_rust
 add_components
+[ -z "$foreign" ] || add_rust_target
 [ -z "$with_browser" ] || install_browser_driver
 [ -z "$with_audit" ] || install_cargo_deny
 [ -z "$with_tansu" ] || install_tansu

@@ -2,6 +2,7 @@
 # Builds the last commit twice, in two folders with two homes of cargo, and compares binary, SBOM and packages.
 set -euo pipefail
 tree=$(realpath "$(dirname "$0")/..")
+. "$tree/packaging/architecture.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
@@ -24,7 +25,7 @@ for build in one another/place; do
 		packaging/rpm/build.sh target/packages >/dev/null
 		packaging/image.py target/packages/image.tar amd64=target/x86_64-unknown-linux-gnu/release/hostint >/dev/null
 		cd target
-		sha256sum x86_64-unknown-linux-gnu/release/hostint sbom/* packages/*
+		sha256sum "$TARGET/release/hostint" sbom/* packages/*
 	) | tee "$work/sums.${build%%/*}"
 done
 if ! diff "$work/sums.one" "$work/sums.another"; then

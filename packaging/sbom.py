@@ -14,7 +14,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = "x86_64-unknown-linux-gnu"
+# By packaging/architecture.sh.
+TARGET = os.environ.get("CARGO_BUILD_TARGET") or f"{os.uname().machine}-unknown-linux-gnu"
+ARCH = os.environ.get("ARCH")
 C_LIBRARIES = ["libc6-dev", "libelf-dev", "zlib1g-dev", "libzstd-dev"]
 LICENCE_FILES = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 
@@ -77,8 +79,8 @@ def c_libraries():
         return []
     found = []
     for package in C_LIBRARIES:
-        query = subprocess.run(["dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package],
-                               capture_output=True, text=True)
+        query = subprocess.run(["dpkg-query", "-W", "-f", "${source:Package} ${source:Version}",
+                                f"{package}:{ARCH}" if ARCH else package], capture_output=True, text=True)
         if query.returncode == 0:
             found.append((package, *query.stdout.split()))
     return found

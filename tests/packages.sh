@@ -5,6 +5,7 @@
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 tree=$here/..
+. "$tree/packaging/architecture.sh"
 lower=$(realpath "$1")/root
 # Mounts are ours alone and end with us.
 if [ -z "${HOSTINT_UNSHARED:-}" ]; then
@@ -33,7 +34,7 @@ has() { grep "$@" >/dev/null; }
 
 mkdir "$work"/{first,later}
 if [ $# = 2 ]; then
-	cp "$2"/hostint_*.deb "$2"/hostint-*.x86_64.rpm "$work/first/"
+	cp "$2"/hostint_*.deb "$2"/hostint-*."$CPU".rpm "$work/first/"
 else
 	"$tree/packaging/deb/build.sh" "$work/first"
 	"$tree/packaging/rpm/build.sh" "$work/first"

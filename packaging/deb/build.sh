@@ -3,6 +3,7 @@
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 tree=$(realpath "$here/../..")
+. "$tree/packaging/architecture.sh"
 mkdir -p "$1"; out=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -11,13 +12,13 @@ mkdir "$work/tree"
 "$here/debianize.sh" "$work/tree" "${2:-}"
 export HOSTINT_TREE=$tree
 # What the static binary has of this system's C libraries, as Debian's policy wants it said.
-if ! readelf -d "${BINARY:-$tree/target/x86_64-unknown-linux-gnu/release/hostint}" | grep -q NEEDED; then
+if ! readelf -d "${BINARY:-$tree/target/$TARGET/release/hostint}" | grep -q NEEDED; then
 	HOSTINT_STATIC=$(dpkg-query -W -f '${source:Package} (= ${source:Version}), ' \
-		libc6-dev libelf-dev zlib1g-dev libzstd-dev 2>/dev/null | sed 's/, $//')
+		{libc6,libelf,zlib1g,libzstd}-dev:"$ARCH" 2>/dev/null | sed 's/, $//')
 	export HOSTINT_STATIC
 fi
 cd "$work/tree"
-if ! DH_QUIET=1 debian/rules binary >"$work/log" 2>&1; then
+if ! DH_QUIET=1 dpkg-architecture -f -a "$ARCH" -c debian/rules binary >"$work/log" 2>&1; then
 	cat "$work/log" >&2
 	exit 1
 fi

@@ -9,6 +9,13 @@ pub fn release() -> io::Result<String> {
     Ok(name.release().to_string_lossy().into_owned())
 }
 
+/// The bytes of a page of memory: 4096 on x86-64, up to 65536 on arm64.
+pub fn page_bytes() -> u32 {
+    // SAFETY: no pointers.
+    let bytes = unsafe { nix::libc::sysconf(nix::libc::_SC_PAGESIZE) };
+    u32::try_from(bytes).unwrap_or(4096)
+}
+
 /// True if the kernel is one with PREEMPT_RT, or does not say.
 pub fn is_real_time() -> bool {
     let version = fs::read_to_string("/proc/sys/kernel/version");

@@ -60,7 +60,7 @@ pub(super) fn request_about(name: &str) -> io::Result<libc::ifreq> {
     // SAFETY: ifreq is plain data.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from.cast_signed();
+        *to = libc::c_char::from_ne_bytes([from]);
     }
     Ok(request)
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use super::{Source, c_sources, none};
 
@@ -155,23 +156,30 @@ fn files() -> BTreeMap<String, Source> {
 }
 
 /// Writes libbpf's headers to a folder for clang, as libbpf-cargo does for the build.
-fn libbpf_headers() -> PathBuf {
+static LIBBPF_HEADERS: LazyLock<PathBuf> = LazyLock::new(|| {
     let parent = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libbpf-headers");
     std::fs::create_dir_all(parent.join("bpf")).unwrap();
     for (name, text) in libbpf_sys::API_HEADERS {
         std::fs::write(parent.join("bpf").join(name), text).unwrap();
     }
     parent
+});
+
+/// The compiler of the programs, as the build calls it.
+fn clang() -> Command {
+    let mut clang = Command::new(env!("HOSTINT_CLANG"));
+    clang
+        .args(env!("HOSTINT_BPF_FLAGS").split(' '))
+        .args(["-target", "bpf", "-I"])
+        .arg(&*LIBBPF_HEADERS)
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    clang
 }
 
 /// Compiles these lines and returns clang's first error, or nothing.
-fn mistakes(lines: &str, libbpf: &Path) -> String {
-    let mut clang = Command::new(env!("HOSTINT_CLANG"))
-        .args(env!("HOSTINT_BPF_FLAGS").split(' '))
-        .args(["-target", "bpf", "-fsyntax-only", "-x", "c", "-I"])
-        .arg(libbpf)
-        .arg("-")
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+fn mistakes(lines: &str) -> String {
+    let mut clang = clang()
+        .args(["-fsyntax-only", "-x", "c", "-"])
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -188,19 +196,37 @@ fn mistakes(lines: &str, libbpf: &Path) -> String {
 
 #[test]
 fn each_header_compiles_alone() {
-    let libbpf = libbpf_headers();
     let mut found = Vec::new();
     for path in files().keys().filter(|path| path.ends_with(".h")) {
         let mut lines = format!("#include \"{path}\"\n");
         if path.starts_with("include/") {
             lines.insert_str(0, &format!("#include \"{KERNEL}\"\n"));
         }
-        let mistake = mistakes(&lines, &libbpf);
+        let mistake = mistakes(&lines);
         if !mistake.is_empty() {
             found.push(format!("{path}: {mistake}"));
         }
     }
     none("these headers do not compile alone", &found);
+}
+
+/// What the compiler reads of a program when it builds it for an architecture. From the same it makes the same object.
+fn preprocessed(path: &str, architecture: &str) -> String {
+    let mut clang = clang();
+    clang.args(["-E", path, &format!("-D__TARGET_ARCH_{architecture}")]);
+    let output = clang.output().expect("the clang of the programs runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8(output.stdout).expect("C is text")
+}
+
+#[test]
+fn the_programs_are_the_same_for_each_architecture() {
+    let all = files();
+    let programs = all.keys().filter(|path| path.ends_with(".bpf.c"));
+    let differ = |path: &&String| preprocessed(path, "x86") != preprocessed(path, "arm64");
+    let found: Vec<String> = programs.filter(differ).cloned().collect();
+    none("not the same object for x86-64 and for arm64", &found);
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod random_frames;
 mod remembered_grants;
 mod remembered_leases;
 mod restarts;
+mod rings;
 mod sequence;
 mod several_cpus;
 mod sink;

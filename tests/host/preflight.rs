@@ -62,6 +62,7 @@ fn card() -> DeviceFacts {
         running: true,
         mtu: 1500,
         driver: Some("ice".to_owned()),
+        page_bytes: 4096,
         xdp: Some(0x27),
         hook: None,
         qdisc: Some("mq".to_owned()),
@@ -272,7 +273,7 @@ fn cards_are_judged_by_what_they_can_do() {
     fn on(facts: &mut DeviceFacts, name: &str) {
         facts.offloads.insert(name.to_owned(), true);
     }
-    let cases: [Case; 25] = [
+    let cases: [Case; 28] = [
         (
             "connected",
             |_| {},
@@ -332,6 +333,37 @@ fn cards_are_judged_by_what_they_can_do() {
             "xdp",
             Note,
             "with an MTU of 9000 perhaps generic",
+        ),
+        (
+            "jumbo frames, and a buffer of one page that is long enough",
+            |it| {
+                it.mtu = 9000;
+                it.xdp = Some(0x07);
+                it.page_bytes = 65_536;
+            },
+            "xdp",
+            Ok,
+            "native",
+        ),
+        (
+            "the longest packet in a page",
+            |it| {
+                it.mtu = 3498;
+                it.xdp = Some(0x07);
+            },
+            "xdp",
+            Ok,
+            "native",
+        ),
+        (
+            "a packet that is longer than a page",
+            |it| {
+                it.mtu = 3499;
+                it.xdp = Some(0x07);
+            },
+            "xdp",
+            Note,
+            "with an MTU of 3499 perhaps generic",
         ),
         (
             "no native XDP",

@@ -21,7 +21,7 @@ fn tun(name: &str) -> File {
         .unwrap();
     let mut request: nix::libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from as i8;
+        *to = nix::libc::c_char::from_ne_bytes([from]);
     }
     request.ifr_ifru.ifru_flags = (nix::libc::IFF_TUN | nix::libc::IFF_NO_PI) as i16;
     unsafe { tunsetiff(file.as_raw_fd(), &raw mut request as u64) }.unwrap();

@@ -1,15 +1,21 @@
 #!/bin/bash
 # The programs' own tests, VLAN devices, virtio-net cards and programs bound to an interface under other kernels:
 # all.sh DIR GUEST...   GUEST: a kernel by kernels.sh DIR; or KERNEL-locked, which has lockdown=confidentiality, or KERNEL-typeless,
-# which does not describe its types: there the roles alone are tried
+# which does not describe its types: there the roles alone are tried. ARCH=arm64: kernels of arm64, on VM_FILES by root.sh.
 # TESTS names files of tests as ROOM/MODULE, all that need nothing but the kernel by default.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 cd "$here/../.."
+. packaging/architecture.sh
 dir=$(realpath "$1"); shift
 datapath=$(echo datapath/{verifier,flood,sink,sink_refusals,vxlan_gpe,merged_segments,sequence,several_cpus})
 datapath+=" $(echo datapath/{source,source_refusals,source_numbers,watchlist,peer_mss,peer_errors})"
 tests=${TESTS:-$datapath $(echo lease/{answer,renewal,source})}
+scripts="roles vlan postcards signed jump nic virtio"
+if [ -n "$RUN" ]; then
+	echo "all.sh: not tried on $ARCH: ${scripts#roles } (of devices and clocks, not of instructions)"
+	scripts=roles
+fi
 list=$(mktemp)
 mkdir -p target
 programs=$(mktemp -d "$PWD/target/vm.XXXXXX")
@@ -18,7 +24,7 @@ cargo test --locked --no-run --test datapath --test lease 2>&1 | tee "$list" | g
 cargo build --locked -q
 # No build meanwhile changes what the guests run.
 hostint=$programs/hostint
-cp target/x86_64-unknown-linux-gnu/debug/hostint "$hostint"
+cp "target/$TARGET/debug/hostint" "$hostint"
 sed -n "s|^ *Executable tests/\(.*\)/main.rs (\(.*\))$|\1 \2|p" "$list" | while read -r room program; do
 	cp "$program" "$programs/$room"
 done
@@ -31,7 +37,8 @@ export VM_TIMEOUT=${VM_TIMEOUT:-5400}
 code=0
 for guest in "$@"; do
 	echo "== kernel $guest"
-	kernel=${guest%-locked} kernel=${kernel%-typeless}
+	begun=$SECONDS
+	kernel=${guest%-locked} kernel=${kernel%-typeless}${RUN:+-$ARCH}
 	case $guest in
 	*-locked) append=lockdown=confidentiality ;;
 	*-typeless) append=initcall_blacklist=btf_vmlinux_init ;;
@@ -46,19 +53,15 @@ for guest in "$@"; do
 		code=0
 		for test in $1; do
 			program=${test%=*} module=${test#*=}
+			begun=$SECONDS
 			echo "$(basename "$program") $module"
 			HOSTINT_TEST_ROUNDS=20 HOSTINT_TEST_PACKETS=10000 HOSTINT_LONG=5000 "$program" "$module::" --test-threads 2 >/tmp/out 2>&1 ||
 				{ code=1; tail -40 /tmp/out; }
-			grep -E "^test result" /tmp/out
+			echo "$((SECONDS - begun)) s: $(grep -E "^test result" /tmp/out)"
 		done
-		tests/vm/roles.sh "$2" || code=1
-		tests/vm/vlan.sh "$2" || code=1
-		tests/vm/postcards.sh "$2" || code=1
-		tests/vm/signed.sh "$2" || code=1
-		tests/vm/jump.sh "$2" || code=1
-		tests/vm/nic.sh "$2" || code=1
-		tests/vm/virtio.sh "$2" || code=1
-		exit $code' all.sh "$(echo $runs)" "$hostint" || code=1
+		for script in $3; do "tests/vm/$script.sh" "$2" || code=1; done
+		exit $code' all.sh "$(echo $runs)" "$hostint" "$scripts" || code=1
+	echo "== kernel $guest took $(((SECONDS - begun) / 60)) min"
 done
 [ $code = 0 ] && echo "all.sh: all passed on $*"
 exit $code

@@ -10,6 +10,15 @@ mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144,cache=loose root /h
 mount -t tmpfs -o size=2g memory /memory
 mkdir -p /memory/upper /memory/work
 mount -t overlay -o lowerdir=/host,upperdir=/memory/upper,workdir=/memory/work overlay /root || poweroff -f
+number=0
+while read -r folder; do
+	[ -n "$folder" ] || continue
+	number=$((number + 1))
+	mkdir -p /place/$number /memory/place$number/upper /memory/place$number/work "/root$folder"
+	mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144,cache=loose place$number /place/$number || poweroff -f
+	mount -t overlay -o lowerdir=/place/$number,upperdir=/memory/place$number/upper,workdir=/memory/place$number/work overlay \
+		"/root$folder" || poweroff -f
+done </places
 for at in proc sys dev; do mount --move /$at /root/$at; done
 # The guest has a /tmp and a /run of its own; folders below the host's that it needs come back into them.
 number=0

@@ -297,7 +297,7 @@ fn name_of(info: &libbpf_sys::bpf_prog_info) -> String {
     let name: Vec<u8> = info
         .name
         .iter()
-        .map(|byte| byte.cast_unsigned())
+        .map(|byte| byte.to_ne_bytes()[0])
         .take_while(|byte| *byte != 0)
         .collect();
     String::from_utf8_lossy(&name).into_owned()

@@ -258,6 +258,7 @@ fn device_facts(dev: &str, pins: Option<&Pins>, release: &str) -> Result<DeviceF
         running: state.running,
         mtu: netdev::mtu(dev)?,
         driver: ethtool::driver(dev)?,
+        page_bytes: kernel::page_bytes(),
         xdp: reports.then_some(flags),
         hook: tcx.and_then(|_| hook_choice::preview(pins, dev).ok()),
         qdisc: state.qdisc,

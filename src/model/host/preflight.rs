@@ -190,6 +190,8 @@ pub struct DeviceFacts {
     pub running: bool,
     pub mtu: u32,
     pub driver: Option<String>,
+    /// Of memory: drivers have one for each packet of XDP.
+    pub page_bytes: u32,
     /// The driver's XDP features, as `enum netdev_xdp_act`; `None` if the kernel cannot say (before 6.3).
     pub xdp: Option<u64>,
     pub qdisc: Option<String>,

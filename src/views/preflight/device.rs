@@ -33,8 +33,8 @@ const NATIVE_XDP: [&str; 24] = [
     "vmxnet3",
 ];
 
-/// The longest packet that fits a page of 4096 bytes with head-room and the kernel's tail.
-const LONGEST_IN_A_PAGE: u32 = 3498;
+/// What a page has besides the longest packet in it: head-room, Ethernet's header and the kernel's tail.
+const REST_OF_A_PAGE: u32 = 598;
 
 /// Bytes that INT takes: over-tcp-udp, extension-udp, and superpackets in vxlan-gpe over IPv4 and over IPv6.
 const ROOM: [u32; 4] = [36, 44, 88, 108];
@@ -109,13 +109,14 @@ fn xdp(facts: &DeviceFacts) -> Finding {
         )
         .advise("nothing to do: tc, which hostint sink takes where it can, is cheaper there");
     }
-    if facts.mtu > LONGEST_IN_A_PAGE && !frags {
+    let longest = facts.page_bytes - REST_OF_A_PAGE;
+    if facts.mtu > longest && !frags {
         return Finding::note(
             "xdp",
             format!("native, but with an MTU of {} perhaps generic", facts.mtu),
         )
         .advise(format!(
-            "an MTU of at most {LONGEST_IN_A_PAGE}, or hostint sink --hook tc"
+            "an MTU of at most {longest}, or hostint sink --hook tc"
         ));
     }
     Finding::ok(
