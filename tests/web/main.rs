@@ -2,4 +2,5 @@
 
 mod clients;
 mod events;
+mod many_hosts;
 mod page;
