@@ -694,7 +694,7 @@ mod tools {
 
     #[test]
     fn figures_are_folded_grouped_limited_and_marked() {
-        draw("sums.mjs", 17);
+        draw("sums.mjs", 19);
     }
 
     #[test]
