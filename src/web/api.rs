@@ -10,9 +10,12 @@ use axum::routing::{get, post};
 
 use super::compression::{self, HttpBody};
 use super::event_entry::{EventEntry, EventRate};
+use super::form::AnswerForm;
+use super::groups::HostGroups;
 use super::parameters::Parameters;
 use super::queries::{AnswerCall, Histories};
 use super::responses::{self, HttpRefusal, Json, PlacedJson};
+use super::short_status::ShortStatus;
 use super::state::Api;
 use super::{assets, events, guard, news};
 use crate::model::{CollectStatus, History, Question, Span};
@@ -91,15 +94,21 @@ async fn ask(
 ) -> Result<PlacedJson, HttpRefusal> {
     let mut asked = Parameters::of(&uri)?;
     let question = question(&mut asked)?;
+    let (groups, form) = match question {
+        Question::Pairs { .. } => (asked.grouping()?, AnswerForm::Whole),
+        Question::Series { .. } => (None, asked.form()?),
+        _ => (None, AnswerForm::Whole),
+    };
     let span = match question {
         Question::Extent => None,
         _ => Some(asked.span((api.now_ns)())?),
     };
     asked.end()?;
     let usual = api.usual(span);
+    let groups = groups.map(|by| HostGroups::new(by, &api.status()));
     let answer = api.histories.ask(move |history| {
         let answer = question.ask(history, span.unwrap_or(Span::EVER))?;
-        let answer = responses::answer(span, answer, &usual)?;
+        let answer = responses::answer(span, answer, &usual, (form, groups.as_ref()))?;
         Ok(HttpBody::answer(answer, accepts_gzip))
     });
     answer.await
@@ -127,9 +136,15 @@ async fn status(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Json, HttpRefusal> {
-    Parameters::of(&uri)?.end()?;
+    let mut asked = Parameters::of(&uri)?;
+    let form = asked.form()?;
+    asked.end()?;
     let kept = api.histories.are_kept();
-    let status = responses::status((api.now_ns)(), &api.collects_on, kept, &api.status());
+    let (status, now_ns, at) = (api.status(), (api.now_ns)(), &api.collects_on);
+    let status = match form {
+        AnswerForm::Whole => responses::status(now_ns, at, kept, &*status),
+        AnswerForm::Short => responses::status(now_ns, at, kept, ShortStatus::from(&*status)),
+    };
     let internal = StatusCode::INTERNAL_SERVER_ERROR;
     let accepts = compression::accepts(&headers);
     status

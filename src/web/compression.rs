@@ -9,6 +9,9 @@ use flate2::write::GzEncoder;
 /// Shorter responses fit into one packet as they are.
 const SHORTEST: usize = 1400;
 
+/// Longer ones are packed fast, because packing would take most of the time of an answer.
+const LONG: usize = 512 << 10;
+
 /// The header of a response that depends on what the client accepts.
 pub(super) const VARIES: (HeaderName, &str) = (header::VARY, "accept-encoding");
 
@@ -31,7 +34,11 @@ impl HttpBody {
         if !accepts || bytes.len() < SHORTEST {
             return Self::plain(bytes);
         }
-        match gzip(&bytes, Compression::fast()) {
+        let level = match bytes.len() {
+            0..LONG => Compression::default(),
+            _ => Compression::fast(),
+        };
+        match gzip(&bytes, level) {
             Some(bytes) => Self {
                 bytes,
                 is_gzip: true,

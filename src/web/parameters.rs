@@ -8,10 +8,13 @@ use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
 use clap::ValueEnum;
 
+use super::form::AnswerForm;
+use super::groups::Grouping;
+use super::pairs::MOST_PAIRS;
 use super::responses::HttpRefusal;
 use crate::model::{
-    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HistoryCall, Limit, MatrixFigure, NodeId,
-    PassageQuery, PathQuery, Question, ReportQuery, Span, Subject, TcpQuestion, When,
+    ConnectionQuery, DropQuery, EpisodeQuery, FlowQuery, HistoryCall, Limit, NodeId, PassageQuery,
+    PathQuery, Question, ReportQuery, Span, Subject, TcpQuestion, When,
 };
 
 /// Greatest number of characters in a text parameter.
@@ -181,15 +184,36 @@ impl Parameters {
         self.number("flow", "a flow's id")
     }
 
+    /// All pairs, or with a limit the worst of them.
     pub(super) fn pairs(&mut self) -> Parameter<Question> {
         let (source, sink) = self.ends()?;
         Ok(Question::Pairs {
             source,
             sink,
             order: None,
-            shown: MatrixFigure::default(),
-            limit: usize::MAX,
+            shown: self.choice("metric")?,
+            limit: self.at_most("limit", MOST_PAIRS, MOST_PAIRS)?,
         })
+    }
+
+    /// What pairs are grouped by, or the groups whose pairs are asked for.
+    pub(super) fn grouping(&mut self) -> Parameter<Option<Grouping>> {
+        let by = self.text("by");
+        match (by, self.text("from"), self.text("to")) {
+            (None, None, None) => Ok(None),
+            (Some(by), None, None) if by == "host" => Ok(Some(Grouping::Host)),
+            (Some(by), None, None) => Ok(Some(Grouping::Label(by))),
+            (Some(by), Some(from), Some(to)) if by != "host" => {
+                Ok(Some(Grouping::Within(by, [from, to])))
+            }
+            _ => Err(bad(
+                "from and to need each other, and the key of a label in by",
+            )),
+        }
+    }
+
+    pub(super) fn form(&mut self) -> Parameter<AnswerForm> {
+        self.choice("form")
     }
 
     pub(super) fn flows(&mut self) -> Parameter<Question> {

@@ -67,6 +67,22 @@ impl Collector {
         body.to_owned()
     }
 
+    /// The length of what it answers in gzip.
+    pub fn get_packed(&self, path: &str) -> usize {
+        let mut stream = TcpStream::connect(self.http).unwrap();
+        let host = format!("127.0.0.1:{}", self.http.port());
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}");
+        let body = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        answer.len() - body.unwrap() - 4
+    }
+
     /// As of a second ago at most.
     pub fn status(&self) -> Value {
         serde_json::from_str(&self.get("/api/status")).unwrap()

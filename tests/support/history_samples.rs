@@ -23,7 +23,9 @@ pub struct Synthetic {
     flows_per_pair: u64,
     one_way: bool,
     ill: bool,
-    in_racks: bool,
+    /// Hosts in a rack, if there are racks.
+    rack: Option<u32>,
+    named: bool,
     pairs: Arc<[(u32, u32)]>,
 }
 
@@ -63,8 +65,21 @@ impl Synthetic {
             flows_per_pair: 12,
             one_way: false,
             ill: false,
-            in_racks: false,
+            rack: None,
+            named: false,
             pairs: pairs.collect(),
+        }
+    }
+
+    /// Nodes with names, each of which sends to this number of others, near and far.
+    pub fn of_peers(nodes: u32, peers: u32) -> Self {
+        let sinks = move |source| (1..=peers).map(move |n| (source + 7 * n * n - 1) % nodes + 1);
+        let pairs = (1..=nodes).flat_map(|source| sinks(source).map(move |sink| (source, sink)));
+        Self {
+            nodes,
+            named: true,
+            pairs: pairs.collect(),
+            ..Self::of(0)
         }
     }
 
@@ -74,23 +89,24 @@ impl Synthetic {
             flows_per_pair: 7,
             one_way: true,
             ill: false,
-            in_racks: false,
+            rack: None,
+            named: false,
             pairs: [(1, 2)].into(),
         }
     }
 
-    /// The same in racks of four.
+    /// The same in racks of this number of hosts.
     #[must_use]
-    pub fn in_racks(self) -> Self {
+    pub fn in_racks_of(self, hosts: u32) -> Self {
         Self {
-            in_racks: true,
+            rack: Some(hosts),
             ..self
         }
     }
 
-    fn rack(&self, node: u32) -> Option<(String, String)> {
-        let rack = format!("r{}", node.div_ceil(4));
-        self.in_racks.then(|| ("rack".to_owned(), rack))
+    fn rack_of(&self, node: u32) -> Option<(String, String)> {
+        let rack = |hosts| ("rack".to_owned(), format!("r{}", node.div_ceil(hosts)));
+        self.rack.map(rack)
     }
 
     /// The same, and for twenty minutes packets from node 3 to node 2 have been lost.
@@ -399,7 +415,7 @@ impl Synthetic {
     /// What a collector would say of itself.
     pub fn status(&self) -> CollectStatus {
         let now = now_ns();
-        let exporters = (1..=self.nodes.min(300)).filter(|node| !self.one_way || *node == 2);
+        let exporters = (1..=self.nodes.min(1_000)).filter(|node| !self.one_way || *node == 2);
         let exporters: Vec<_> = exporters
             .map(|node| ExporterHealth {
                 exporter: IpAddr::V4(Ipv4Addr::from(0x0a00_0000 + node * 256 + 1)),
@@ -419,12 +435,12 @@ impl Synthetic {
                 silent_after_ns: 60 * SECOND,
                 clock: Some(if node % 6 == 5 { "realtime" } else { "tai" }),
                 clock_synchronised: Some(node % 6 != 5),
-                name: None,
-                name_origin: None,
+                name: self.named.then(|| format!("host-{node}.example")),
+                name_origin: self.named.then_some(NameOrigin::Told),
                 name_contested: false,
                 version: None,
-                labels: self.rack(node).into_iter().collect(),
-                interfaces: [].into(),
+                labels: self.rack_of(node).into_iter().collect(),
+                interfaces: (self.named.then(|| (2, "eth0".to_owned())).into_iter()).collect(),
                 lacks: Vec::new(),
             })
             .collect();
@@ -511,7 +527,9 @@ impl History for Synthetic {
         let pairs = self.pairs.iter();
         Ok(pairs
             .map(|&(source, sink)| {
-                let mut figures = Self::figures(source, sink, 1, seconds, 1.0);
+                let own = u64::from(source) << 32 | u64::from(sink);
+                let seed = if self.named { own } else { 1 };
+                let mut figures = Self::figures(source, sink, seed, seconds, 1.0);
                 self.harm(&mut figures, (source, sink), span);
                 PairFigures {
                     loss_split: None,

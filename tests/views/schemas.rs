@@ -804,8 +804,11 @@ fn api() -> impl Iterator<Item = (String, Shape)> {
     let shapes = [
         "extent",
         "pairs",
+        "pairs?by=rack",
+        "pairs?by=host",
         "flows",
         "series",
+        "series?form=short",
         "reports",
         "drops",
         "hops",
@@ -819,7 +822,8 @@ fn api() -> impl Iterator<Item = (String, Shape)> {
             ("flows", &["source", "sink", "class", "latency"][..]),
             ("points", &["latency", "reordered"]),
         ] {
-            if let Some(Value::Array(all)) = answer.get_mut(list) {
+            let all = answer.get_mut(list).and_then(Value::as_array_mut);
+            if let Some(all) = all.filter(|all| all[0].is_object()) {
                 let mut least = all[0].clone();
                 absent.iter().for_each(|key| least[key] = Value::Null);
                 all.push(least);
@@ -832,6 +836,14 @@ fn api() -> impl Iterator<Item = (String, Shape)> {
         (format!("hostint.api/1 {path}"), shape_of(&[answer]))
     });
     shapes.into_iter()
+}
+
+fn short_collect_status() -> Shape {
+    let server = serve_page(&hostint_testing::history_samples::Synthetic::of_peers(8, 2));
+    let mut status = ask(&server, "/api/status?form=short");
+    // Their keys are ports.
+    status["exporters"]["interfaces"] = json!([{}]);
+    shape_of(&[status])
 }
 
 fn collect_status() -> Shape {
@@ -938,6 +950,7 @@ fn make_schemas() -> Schemas {
         ("hostint.path/1", paths()),
         ("hostint.verdict/1", verdicts()),
         ("hostint.collect-status/1", collect_status()),
+        ("hostint.collect-status/1 short", short_collect_status()),
         ("hostint.coverage/1", coverage()),
         ("hostint.drops/1", drop_sums()),
         ("hostint.postcards/1 host-drop", host_drops()),

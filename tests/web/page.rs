@@ -18,7 +18,11 @@ use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn serve_page(at: SocketAddr, histories: Vec<Box<dyn History>>, status: Synthetic) -> HttpServer {
+pub fn serve_page(
+    at: SocketAddr,
+    histories: Vec<Box<dyn History>>,
+    status: Synthetic,
+) -> HttpServer {
     let listener = HttpListener::bind(at).unwrap();
     let routes = page(PageSources {
         histories,
@@ -40,22 +44,22 @@ fn serve_at(at: SocketAddr, history: &Synthetic) -> HttpServer {
     serve_page(at, histories.collect(), history.clone())
 }
 
-fn anywhere() -> SocketAddr {
+pub fn anywhere() -> SocketAddr {
     ([127, 0, 0, 1], 0).into()
 }
 
-fn serve(history: &Synthetic) -> HttpServer {
+pub fn serve(history: &Synthetic) -> HttpServer {
     serve_at(anywhere(), history)
 }
 
-struct Answer {
-    code: u16,
-    headers: BTreeMap<String, String>,
-    body: String,
+pub struct Answer {
+    pub code: u16,
+    pub headers: BTreeMap<String, String>,
+    pub body: String,
 }
 
 impl Answer {
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 }
@@ -81,14 +85,14 @@ fn exchange(at: SocketAddr, request: &str) -> Answer {
     }
 }
 
-fn ask_with(server: &HttpServer, method: &str, path: &str, headers: &str) -> Answer {
+pub fn ask_with(server: &HttpServer, method: &str, path: &str, headers: &str) -> Answer {
     let at = server.address().unwrap();
     let request =
         format!("{method} {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n{headers}\r\n");
     exchange(at, &request)
 }
 
-fn ask(server: &HttpServer, path: &str) -> Answer {
+pub fn ask(server: &HttpServer, path: &str) -> Answer {
     ask_with(server, "GET", path, "")
 }
 
@@ -690,7 +694,7 @@ mod tools {
 
     #[test]
     fn figures_are_folded_grouped_limited_and_marked() {
-        draw("sums.mjs", 17);
+        draw("sums.mjs", 19);
     }
 
     #[test]
@@ -728,10 +732,12 @@ mod tools {
         let histories = BTreeMap::from([
             ("empty", Synthetic::of(0)),
             ("pair", Synthetic::one_pair()),
-            ("eight", Synthetic::of(8).in_racks()),
-            ("ill", Synthetic::of(8).in_racks().ill()),
+            ("eight", Synthetic::of(8).in_racks_of(4)),
+            ("ill", Synthetic::of(8).in_racks_of(4).ill()),
             ("stopped", Synthetic::of(8)),
-            ("many", Synthetic::of(200).in_racks()),
+            ("many", Synthetic::of(200).in_racks_of(4)),
+            ("thousand", Synthetic::of_peers(1_000, 20).in_racks_of(20)),
+            ("unlabelled", Synthetic::of_peers(1_000, 20)),
         ]);
         let serve = |at, name| match name {
             "unkept" => serve_page(at, Vec::new(), Synthetic::of(8)),

@@ -13,8 +13,9 @@ const settled = (page) => until("a view", () => page.evaluate(() => document.que
 
 // A name, the history that is shown, the address, the size, and light or dark.
 const PICTURES = [
-  ["matrix-light", "ill", "#/"], ["matrix-dark", "ill", "#/", "usual", "dark"], ["matrix-wide", "many", "#/", "wide"], ["matrix-phone", "ill", "#/", "phone"],
+  ["matrix-light", "ill", "#/"], ["matrix-dark", "ill", "#/", "usual", "dark"], ["matrix-wide", "many", "#/?by=(host)", "wide"], ["matrix-phone", "ill", "#/", "phone"],
   ["loss-light", "ill", "#/?metric=loss"], ["loss-dark", "ill", "#/?metric=loss", "usual", "dark"], ["racks-light", "eight", "#/?by=rack"],
+  ["thousand-light", "thousand", "#/"], ["thousand-dark", "thousand", "#/", "usual", "dark"], ["thousand-phone", "thousand", "#/", "phone"], ["unlabelled-light", "unlabelled", "#/"], ["unlabelled-phone", "unlabelled", "#/", "phone"],
   ["pair-light", "ill", "#/pair/3/2"], ["pair-dark", "ill", "#/pair/3/2", "usual", "dark"], ["pair-phone", "ill", "#/pair/3/2", "phone"],
   ["flows-light", "eight", "#/flows"], ["flows-phone", "eight", "#/flows", "phone"], ["flow-light", "eight", "#/flow/7"], ["flow-phone", "eight", "#/flow/7", "phone"],
   ["hosts-light", "eight", "#/hosts"], ["hosts-dark", "eight", "#/hosts", "usual", "dark"], ["hosts-phone", "eight", "#/hosts", "phone"],
@@ -40,11 +41,13 @@ for (const [name, history, hash, size = "usual", colorScheme = "light"] of PICTU
 
 check("stale is taken", async () => {
   const page = await newPage(browser, "eight", "about:blank", { viewport: SIZES.usual });
-  await page.route("**/api/status", async (route) => {
+  await page.route("**/api/status*", async (route) => {
     const response = await route.fetch();
     const old = `${Date.now() - 840_000}000000`;
     const status = (await response.text()).replace(/"hosts_reporting":\d+/, '"hosts_reporting":0').replace(/"last_report_ns":\d+/, `"last_report_ns":${old}`)
-      .replaceAll(/"reporting":true/g, '"reporting":false').replaceAll(/"last_seen_ns":\d+/g, `"last_seen_ns":${old}`);
+      .replaceAll(/"reporting":true/g, '"reporting":false').replaceAll(/"last_seen_ns":\d+/g, `"last_seen_ns":${old}`)
+      // The short status has columns.
+      .replace(/"reporting":\[[^\]]*\]/, (all) => all.replaceAll("true", "false")).replace(/"last_seen_ns":\[[^\]]*\]/, (all) => all.replaceAll(/null|\d+/g, old));
     await route.fulfill({ contentType: "application/json", body: status });
   });
   await page.goto(JSON.parse(process.env.PAGES).eight);

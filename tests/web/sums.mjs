@@ -6,7 +6,7 @@ import "./fake_document.mjs";
 
 const assets = process.argv[2];
 const load = (name) => import(`${assets}/${name}.js`);
-const [{ edge, nextEdge, withoutEdge }, { services }, { grouped, labelsOf, pairsWithin, readWithin, within }, { lateness, learnLimits, scale, severity }, { eventMarks, pathMarks, verdictMarks }, { Chart }, hosts, { splitBar }] =
+const [{ edge, nextEdge, withoutEdge }, { services }, { askedPairs, groupOf, hostsWithBoth, labelsOf, readWithin, usualGrouping, within }, { lateness, learnLimits, scale, severity }, { eventMarks, pathMarks, verdictMarks }, { Chart }, hosts, { splitBar }] =
   await Promise.all(["edge", "services", "groups", "colour", "marks", "chart", "hosts", "split"].map(load));
 globalThis.matchMedia = () => ({ matches: false });
 document.documentElement = { dataset: {} };
@@ -61,18 +61,34 @@ check("the port that more flows have is the service's, even if it is the higher 
   equal(services([flow(1, 40_000, 80, 1, 2, 0, 1)], "loss").map(({ port }) => port), [80], "of two equal ones the lower");
 });
 
-const pair = (source, sink, packets, lost, p99) => ({ source, sink, flows: 1, reports: 1, packets, lost, reordered: 0, latency: latency(p99), last_ns: "5" });
-const racks = new Map([["1", "r1"], ["2", "r1"], ["3", "r2"]]);
+const group = (source, sink, notes) => groupOf({ source, sink, pairs: 2, packets: 400, lost: 1, of_source: 2, of_sink: 3, p50_ns: 10, p99_ns: null, error_ns: 7, of_reports: null, steps: 32, lossiest: null, more_lost: false, slower: false, last_ns: null, ...notes });
 
-check("pairs of hosts are grouped by a label: sums of packets, and the slowest pair's latency", () => {
-  const pairs = [pair(1, 3, 100, 1, 10), pair(2, 3, 300, 0, 40), pair(3, 1, 50, 0, 5), pair(1, 9, 7, 0, 5)];
-  const found = grouped(pairs, racks);
-  equal(found.map(({ source, sink, members, packets, lost, latency: { p99_ns } }) => [source, sink, members, packets, lost, p99_ns]),
-    [["r1", "r2", 2, 400, 1, 40], ["r2", "r1", 1, 50, 0, 5], ["r1", "(none)", 1, 7, 0, 5]]);
-  equal([found[0].slowest.source, found[0].lossiest.source], [2, 1]);
-  equal(readWithin(within(found[0])), ["r1", "r2"]);
+check("a group of pairs has sums, and the latencies of one pair", () => {
+  const found = group("r1", "r2", { lossiest: [1, 3], slower: true });
+  equal([found.members, found.packets, found.lost, found.latency, found.clocks, found.error], [2, 400, 1, { p50_ns: 10 }, { error_ns: 7, bound_ns: [undefined, undefined] }, "+3.2%"]);
+  equal([found.slowest.source, found.lossiest.source, found.usual], [2, 1, { more_lost: false, slower: true }]);
+  const ofReports = group("r1", "r2", { of_reports: 30, steps: null });
+  equal([ofReports.ofReports, ofReports.usual ?? "", ofReports.error ?? ""], [30, "", ""]);
+  equal(readWithin(within(found)), ["r1", "r2"]);
   equal(readWithin(within({ source: "a>b", sink: "%" })), ["a>b", "%"], "any value");
-  equal(pairsWithin(pairs, racks, ["r1", "r2"]).length, 2);
+});
+
+check("hosts have both directions beside each other, in the order of the answer", () => {
+  const rows = hostsWithBoth([group(null, 7, {}), group(7, null, {}), group(3, null, {})]);
+  equal(rows.map(({ node, to, from }) => [node, to?.sink ?? "", from?.source ?? ""]), [[7, 7, 7], [3, "", 3]]);
+});
+
+check("few hosts are shown one by one, many by the finest label that fits, or else the worst", () => {
+  const label = (hosts, size) => new Map(Array.from({ length: hosts }, (_, i) => [String(i), `v${i % size}`]));
+  const of = (sizes, hosts = 1000) => usualGrouping(new Map(sizes.map(([key, size, some = hosts]) => [key, label(some, size)])), hosts);
+  equal(of([["rack", 8]], 50), "(host)");
+  equal(of([["rack", 8]], 51), "rack");
+  equal(of([["rack", 50], ["zone", 3]]), "rack");
+  equal(of([["rack", 51], ["zone", 3]]), "zone");
+  equal(of([["rack", 51]]), "(hosts)");
+  equal(of([["rack", 8, 100]]), "(hosts)", "a label that few hosts have is none");
+  const asked = [["(host)"], ["(hosts)"], ["(class)"], ["rack"], ["rack", ["r1", "r2"]]].map(([by, ends]) => new URLSearchParams(askedPairs(by, ends, "loss", 1000)).toString());
+  equal(asked, ["", "by=host&metric=loss&limit=40", "metric=loss&limit=40", "by=rack&metric=loss&limit=40", "by=rack&from=r1&to=r2"]);
 });
 
 check("a label that all hosts share separates nothing", () => {
@@ -113,8 +129,7 @@ check("what is usual for a pair is no alarm, and what is more than usual is one"
   learnLimits({ verdict: { limits: [{ class: null, from: [1], to: null, latency_ns: 1_000_000, loss: 0.01 }] } });
   equal([severity("loss", 0.02, of(usual)), lateness(of(usual))], ["bad", "bad"], "a limit holds whatever is usual");
   learnLimits({});
-  const [both] = grouped([{ ...pair(1, 3, 100, 0, 10), usual: usual }, { ...pair(2, 3, 100, 0, 10), usual: unusual }], racks);
-  equal([both.usual, lateness(both)], [{ more_lost: true, slower: true }, "trouble"], "a group has what one of its pairs has");
+  equal(lateness(group("r1", "r2", { slower: true })), "trouble", "a group has what one of its pairs has");
 });
 
 check("a chart is marked where the verdict changed, and where a path began", () => {

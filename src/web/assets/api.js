@@ -1,7 +1,8 @@
 // Requests to the collector. Times are milliseconds here, and nanoseconds as text in the API.
 
 import { edge } from "./edge.js";
-import { shown } from "./figures.js";
+import { pointOf, shown } from "./figures.js";
+import { groupOf } from "./groups.js";
 import { RANGES } from "./state.js";
 
 const PATIENCE = 30_000;
@@ -56,10 +57,27 @@ async function get(path, signal) {
   throw new NoAnswer(why || `${response.status} ${response.statusText}`, false);
 }
 
-export async function status(signal) {
+// What comes by column, because that is short, row by row.
+function rowsOf(columns) {
+  const all = Object.entries(columns);
+  return all[0][1].map((_, i) => Object.fromEntries(all.map(([name, values]) => [name, values[i]])));
+}
+
+// Exporters of a short status; the last report of those that report is not said.
+function exportersOf({ labels, ...columns }, now_ns) {
+  const values = Object.entries(labels);
+  return rowsOf(columns).map((one, i) => ({
+    ...one, last_seen_ns: one.last_seen_ns ?? now_ns,
+    labels: Object.fromEntries(values.filter(([, of]) => of[i] !== null).map(([key, of]) => [key, of[i]])),
+  }));
+}
+
+// The whole status, or what each view needs of it.
+export async function status(signal, whole) {
   const asked = Date.now();
-  const answer = await get("api/status", signal);
+  const answer = await get(whole ? "api/status" : "api/status?form=short", signal);
   ahead = ms(answer.now_ns) - (asked + Date.now()) / 2;
+  if (!whole) answer.exporters = exportersOf(answer.exporters, answer.now_ns);
   return answer;
 }
 
@@ -72,10 +90,16 @@ export async function ask(what, span, parameters, signal) {
     if (value !== undefined && value !== "") query.set(name, value);
   }
   const answer = await get(`api/${what}?${query}`, signal);
-  for (const rows of ["classes", "flows", "points"]) {
+  for (const rows of ["classes", "flows"]) {
     if (answer[rows]) answer[rows] = answer[rows].map(shown);
   }
   return answer;
+}
+
+// Figures over time, as a chart draws them.
+export async function series(span, parameters, signal) {
+  const answer = await ask("series", span, { ...parameters, form: "short" }, signal);
+  return { period_ns: answer.period_ns, points: rowsOf(answer.points).map(pointOf) };
 }
 
 function measuredOf([packets, bytes, lost, recovered, reordered, duplicates, steps], [samples, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns], corrected) {
@@ -90,6 +114,7 @@ export async function pairs(span, parameters, signal) {
   const answer = await ask("pairs", span, parameters, signal);
   return {
     total: answer.total,
+    groups: answer.groups && rowsOf(answer.groups).map(groupOf),
     pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency, measured, latencies, corrected], i) => shown({
       source, sink, last_ns: answer.last_ns[i], usual: answer.usual?.[`${source}>${sink}`], loss_split: answer.loss_splits?.[`${source}>${sink}`], flows, reports, packets, lost, reordered,
       latency: latency?.length && { samples: latency[0], p50_ns: latency[1], p90_ns: latency[2], p99_ns: latency[3], max_ns: latency[4], jitter_ns: latency[3] - latency[1] },

@@ -7,7 +7,6 @@ import { SLOT, nextEdge } from "./edge.js";
 import { HostTabs, isOfHosts } from "./fed.js";
 import { hostsLine, learn } from "./freshness.js";
 import { labelsOf } from "./groups.js";
-import { help } from "./help.js";
 import { inTrouble } from "./hosts.js";
 import { Overview } from "./overview.js";
 import { learnNames } from "./names.js";
@@ -28,6 +27,8 @@ const VIEWS = {
   hosts: async () => (await import("./hosts_view.js")).HostsView,
   host: async () => (await import("./host.js")).HostView,
 };
+
+const HELP = () => import("./help.js");
 
 // The fraction of the shown period after which it is requested again.
 const PART = 1 / 400;
@@ -52,7 +53,7 @@ let running;
 let goneSince;
 
 async function askStatus(signal) {
-  lastStatus = await status(signal);
+  lastStatus = await status(signal, isOfHosts(state().view));
   learn(lastStatus);
   learnNames(lastStatus);
   learnLimits(lastStatus);
@@ -94,7 +95,7 @@ async function show(shown) {
 
 function place(View, shown, key) {
   const moved = view !== undefined;
-  view = new View(shown, { zoom, status: askStatus, collectsOn: () => lastStatus?.collects_on ?? [], labels: () => labelsOf(lastStatus) });
+  view = new View(shown, { zoom, status: askStatus, collectsOn: () => lastStatus?.collects_on ?? [], labels: () => labelsOf(lastStatus), hosts: () => lastStatus?.hosts_known ?? 0 });
   viewKey = key;
   main.replaceChildren(view.element);
   if (!moved) return;
@@ -106,7 +107,7 @@ function place(View, shown, key) {
 function loadViews() {
   if (loaded) return;
   loaded = true;
-  for (const load of Object.values(VIEWS)) load().catch(() => {});
+  for (const load of [...Object.values(VIEWS), HELP]) load().catch(() => {});
 }
 
 function zoom(span) {
@@ -168,7 +169,8 @@ async function refresh() {
   main.setAttribute("aria-busy", "true");
   const begun = now();
   try {
-    if (!lastStatus || Date.now() - fresh > QUICKEST / 2) await askStatus(mine.signal);
+    const isEnough = lastStatus && (lastStatus.drops || !isOfHosts(shown.view));
+    if (!isEnough || Date.now() - fresh > QUICKEST / 2) await askStatus(mine.signal);
     if (!lastStatus.keeps_history && shown.view !== "hosts") return go({ view: "hosts" }, { replace: true });
     const span = spanOf(shown);
     find("span").textContent = isSpanless(shown) ? "" : `figures from ${time(span.since)} to ${time(span.until)}`;
@@ -243,7 +245,7 @@ async function foot(signal) {
   if (!before || at - before.at > 500) lastCount = { at, reports: known.reports };
   const rate = before && at > before.at ? Math.max(0, (known.reports - before.reports) / ((at - before.at) / 1000)) : undefined;
   const lost = known.socket_drops + known.queue_drops + known.store_drops;
-  const parts = [rate === undefined ? "" : `${count(Math.round(rate))} reports/s`, `${count(known.hosts_known)} hosts`, lost ? `${count(lost)} dropped here` : "nothing dropped here"];
+  const parts = [rate === undefined ? "" : `${count(Math.round(rate))} ${Math.round(rate) === 1 ? "report" : "reports"}/s`, `${count(known.hosts_known)} hosts`, lost ? `${count(lost)} dropped here` : "nothing dropped here"];
   try {
     const kept = known.keeps_history && (await extent(signal));
     if (kept.reports) parts.unshift(`${count(kept.reports)} reports of ${count(kept.flows)} flows since ${time(ms(kept.first_ns))}, ${bytes(kept.bytes)}`);
@@ -324,6 +326,8 @@ function key(event) {
   else return;
   event.preventDefault();
 }
+
+const help = async () => (await HELP()).help();
 
 let typed;
 

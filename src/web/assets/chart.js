@@ -304,7 +304,7 @@ export class Chart {
     const rows = this.points.toReversed().map((point) => h("tr", {}, h("td", {}, time(point.begin)),
       [point.latency?.p50_ns, point.latency?.p90_ns, point.latency?.p99_ns].map((ns) => h("td", {}, latencyText(point, ns))),
       h("td", {}, boundText(point) ?? "–"),
-      [point.lost, point.packets, point.reordered].map((value) => h("td", {}, exact(value))), h("td", {}, basis(point))));
+      [point.lost, point.packets, point.reordered].map((value) => h("td", {}, count(value))), h("td", {}, basis(point))));
     const heads = ["from", "p50", "p90", "p99", "true mean", "lost", "packets", "reordered", "of"].map((name) => h("th", { scope: "col" }, name));
     this.table.replaceChildren(this.table.firstChild, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows))));
   }

@@ -27,7 +27,7 @@ export class HostTabs {
   update(shown, status) {
     this.element.hidden = !isOfHosts(shown.view) || !status?.keeps_history;
     if (this.element.hidden) return;
-    Object.assign(this.fed, { drops: status.drops.length > 0, tcp: status.tcp.length > 0 });
+    if (status.drops) Object.assign(this.fed, { drops: status.drops.length > 0, tcp: status.tcp.length > 0 });
     this.draw(shown);
     this.look().then((news) => news && this.draw(shown));
   }

@@ -46,6 +46,24 @@ export function shown(row) {
   return { ...row, latency: { samples, min_ns, mean_ns, max_ns }, ofReports };
 }
 
+// The quantiles that are known; undefined if none is.
+export function quantiles(all) {
+  const some = known(all);
+  return Object.keys(some).length > 0 ? some : undefined;
+}
+
+// A period of a series as it comes.
+export function pointOf({ begin_ns, packets, lost, reordered, p50_ns, p90_ns, p99_ns, ...known }) {
+  return { begin_ns, packets, lost, reordered, latency: quantiles({ p50_ns, p90_ns, p99_ns }), ...basisOf(known) };
+}
+
+// What figures are of, and what is known of the clocks.
+export const basisOf = ({ of_reports, steps, error_ns, low_ns, high_ns }) => ({
+  ofReports: of_reports ?? undefined,
+  error: steps === null ? undefined : ERRORS[steps],
+  clocks: error_ns === null ? undefined : { error_ns, bound_ns: [low_ns, high_ns] },
+});
+
 // A latency in the digits that the clocks leave known, with a mark if it is of reports, and one if the difference of the
 // hosts' clocks is in it.
 export function latencyText({ ofReports, clocks }, ns) {

@@ -1,6 +1,6 @@
 // One flow: its figures in all and over time, and its reports.
 
-import { ask, ms } from "./api.js";
+import { ask, ms, series as seriesOf } from "./api.js";
 import { Chart } from "./chart.js";
 import { h, panel } from "./dom.js";
 import { staleNote } from "./freshness.js";
@@ -33,7 +33,7 @@ export class FlowView {
     const one = { flow: shown.flow };
     const [{ flows: [flow] }, series, { reports }, { paths, loss }, tcp, marks] = await Promise.all([
       ask("flows", span, one, signal),
-      ask("series", span, { ...one, points: 300 }, signal),
+      seriesOf(span, { ...one, points: 300 }, signal),
       ask("reports", reportsIn(span, shown), { ...one, limit: 100 }, signal),
       ask("paths", span, one, signal),
       ask("tcp", span, { ...one, order: "newest", limit: MOST_CONNECTIONS, points: 300 }, signal),

@@ -4,7 +4,7 @@ import { ms, now } from "./api.js";
 import { h } from "./dom.js";
 import { nodeNamed } from "./names.js";
 import { link, state } from "./state.js";
-import { time } from "./units.js";
+import { exact, time } from "./units.js";
 
 // Used for sinks that the collector does not know.
 const SILENT = 60_000;
@@ -59,6 +59,6 @@ export function hostsLine(status) {
   const { hosts_known: known, hosts_reporting: reporting } = status;
   const named = silentHosts(status).slice(0, MOST_NAMED).map(([name, last]) => `${name} silent since ${time(last)}`);
   const more = known - reporting - named.length;
-  const words = [`${reporting} of ${known} ${known === 1 ? "host reports" : "hosts report"}`, ...(reporting < known ? named : []), ...(more > 0 ? [`${more} more silent`] : [])];
+  const words = [`${exact(reporting)} of ${exact(known)} ${known === 1 ? "host reports" : "hosts report"}`, ...(reporting < known ? named : []), ...(more > 0 ? [`${more} more silent`] : [])];
   return h("a", { href: link({ view: "hosts" }), class: reporting < known ? "trouble" : "dim" }, words.join(" · "));
 }

@@ -1,9 +1,15 @@
-// The matrix by a label of hosts, such as rack or zone: pairs of hosts become pairs of groups.
+// The matrix by what hosts have in common: which groupings there are, which of them is shown first, and rows of groups.
 
-import { lossOf } from "./units.js";
+import { basisOf, quantiles } from "./figures.js";
 
-// What a host without the label is under.
-const NONE = "(none)";
+// Stand in the address for groupings that are by no label: each host by itself, the worst hosts, and classes of flows.
+export const [HOST, HOSTS, CLASS] = ["(host)", "(hosts)", "(class)"];
+
+// Of more hosts the first view is of groups, or else of the worst hosts.
+const FEW_HOSTS = 50;
+const MOST_GROUPS = 50;
+// Rows of tables beside groups.
+const WORST = 40;
 
 // The labels that hosts report, by key: the value of each node.
 export function labelsOf(status) {
@@ -19,39 +25,49 @@ export function labelsOf(status) {
   return new Map([...labels].filter(([, values]) => new Set(values.values()).size > 1).toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-export const groupOf = (values, node) => values.get(String(node)) ?? NONE;
-
-const sum = (a, b) => (a === null || b === null ? null : (a ?? 0) + (b ?? 0));
-const slower = (a, b) => (b.latency?.p99_ns ?? -Infinity) > (a.latency?.p99_ns ?? -Infinity);
-
-// What is unusual for one pair is so for its group.
-function unusual(...all) {
-  const found = { more_lost: all.some((one) => one?.more_lost), slower: all.some((one) => one?.slower) };
-  return found.more_lost || found.slower ? found : undefined;
+// The grouping that an address without one means: of the labels that most hosts have, the one with most groups that fit.
+export function usualGrouping(labels, hosts) {
+  if (hosts <= FEW_HOSTS) return HOST;
+  const sizes = [...labels].filter(([, values]) => 2 * values.size >= hosts).map(([key, values]) => [key, new Set(values.values()).size]);
+  const fitting = sizes.filter(([, size]) => size <= MOST_GROUPS).toSorted(([, a], [, b]) => b - a);
+  return fitting[0]?.[0] ?? HOSTS;
 }
 
-// Packets and losses are sums; a latency is that of the slowest pair, because quantiles do not add up.
-export function grouped(pairs, values) {
-  const groups = new Map();
-  for (const pair of pairs) {
-    const [source, sink] = [groupOf(values, pair.source), groupOf(values, pair.sink)];
-    const key = JSON.stringify([source, sink]);
-    const known = groups.get(key);
-    if (!known) {
-      groups.set(key, { ...pair, source, sink, members: 1, slowest: pair, lossiest: pair, usual: unusual(pair.usual) });
-      continue;
-    }
-    for (const name of ["flows", "reports", "packets", "lost", "reordered"]) known[name] = sum(known[name], pair[name]);
-    known.members += 1;
-    known.usual = unusual(known.usual, pair.usual);
-    if (slower(known.slowest, pair)) {
-      known.slowest = pair;
-      for (const name of ["latency", "clocks", "ofReports", "error"]) known[name] = pair[name];
-    }
-    if (lossOf(pair) > lossOf(known.lossiest)) known.lossiest = pair;
-    if (Number(pair.last_ns) > Number(known.last_ns)) known.last_ns = pair.last_ns;
+// All groupings with their names.
+export function groupings(labels, hosts, hasClasses) {
+  const worst = hosts > FEW_HOSTS ? [[HOSTS, "worst hosts"]] : [];
+  const classes = hasClasses ? [[CLASS, "by class"]] : [];
+  return [[HOST, "by host"], ...worst, ...[...labels.keys()].map((key) => [key, `by ${key}`]), ...classes];
+}
+
+// What is asked of pairs for a grouping: those of many hosts are not all asked for, unless somebody wants them.
+export function askedPairs(by, ends, metric, hosts) {
+  const worst = { metric, limit: WORST };
+  if (by === HOST) return {};
+  if (by === CLASS) return hosts > FEW_HOSTS ? worst : {};
+  if (by === HOSTS) return { by: "host", ...worst };
+  return ends ? { by, from: ends[0], to: ends[1] } : { by, ...worst };
+}
+
+// A group as it comes: packets and losses are sums; latencies are those of one pair, because quantiles do not add up.
+export function groupOf({ source, sink, pairs, packets, lost, of_source, of_sink, p50_ns, p99_ns, lossiest, more_lost, slower, last_ns, ...known }) {
+  return {
+    source, sink, members: pairs, packets, lost, latency: quantiles({ p50_ns, p99_ns }), last_ns: last_ns ?? undefined,
+    ...basisOf(known),
+    slowest: { source: of_source, sink: of_sink },
+    lossiest: lossiest ? { source: lossiest[0], sink: lossiest[1] } : undefined,
+    usual: more_lost || slower ? { more_lost, slower } : undefined,
+  };
+}
+
+// Hosts with all packets to them and from them, in the order of the groups.
+export function hostsWithBoth(groups) {
+  const hosts = new Map();
+  for (const group of groups) {
+    const node = group.source ?? group.sink;
+    hosts.set(node, { ...hosts.get(node), node, [group.source === null ? "to" : "from"]: group });
   }
-  return [...groups.values()];
+  return [...hosts.values()];
 }
 
 // "r1>r2" in an address, for the pairs of two groups.
@@ -65,9 +81,4 @@ export function readWithin(text) {
   } catch {
     return undefined;
   }
-}
-
-// The pairs from hosts of one group to those of another.
-export function pairsWithin(pairs, values, [source, sink]) {
-  return pairs.filter((pair) => groupOf(values, pair.source) === source && groupOf(values, pair.sink) === sink);
 }

@@ -1,6 +1,6 @@
 // One pair of nodes: its figures in all, over time and by flow, and its newest reports.
 
-import { ask, now, pairs } from "./api.js";
+import { ask, now, pairs, series as seriesOf } from "./api.js";
 import { Chart } from "./chart.js";
 import { h, panel } from "./dom.js";
 import { staleNote } from "./freshness.js";
@@ -41,7 +41,7 @@ export class PairView {
     const pair = { source: shown.source, sink: shown.sink };
     const [{ pairs: [found] }, series, { flows }, { reports }, { paths, loss }, marks] = await Promise.all([
       pairs(span, pair, signal),
-      ask("series", span, { ...pair, points: 300 }, signal),
+      seriesOf(span, { ...pair, points: 300 }, signal),
       ask("flows", span, { ...pair, order: shown.sort, limit: 100 }, signal),
       ask("reports", reportsIn(span, shown), { ...pair, limit: 25 }, signal),
       ask("paths", span, pair, signal),

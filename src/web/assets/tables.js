@@ -5,7 +5,7 @@ import { lateness, severity } from "./colour.js";
 import { h } from "./dom.js";
 import { basis, basisTitle, clocksTitle, errorOf, latencyText, meanText } from "./figures.js";
 import { staleSince } from "./freshness.js";
-import { named } from "./names.js";
+import { called, named } from "./names.js";
 import { link } from "./state.js";
 import { count, duration, endpoint, exact, lossOf, share, time } from "./units.js";
 
@@ -121,6 +121,24 @@ export function pairTable(label, sort) {
     { ...FIGURES.packets, key: undefined },
   ];
   return new Table(label, columns, { href: (row) => link({ view: "pair", source: row.source, sink: row.sink }), sort });
+}
+
+// Hosts with all packets to each and from each; what is not the chosen figure is left out where there is little room.
+export function hostTable(label, metric) {
+  const name = metric === "p50" ? "p50" : "p99";
+  const columns = ["to", "from"].flatMap((side) => [
+    {
+      name: `${name} ${side}`, minor: metric === "loss", title: `${name} latency of packets ${side} this host; half of its pairs have a higher one`,
+      of: (row) => row[side] && latencyText(row[side], row[side].latency?.[`${name}_ns`]), trouble: (row) => row[side] && lateness(row[side]),
+    },
+    {
+      name: `loss ${side}`, minor: metric !== "loss", title: `share of all packets ${side} this host that were lost`, of: (row) => row[side] && share(lossOf(row[side])),
+      exactly: (row) => row[side] && `${count(row[side].lost)} of ${count(row[side].packets)}`, trouble: (row) => row[side] && severity("loss", lossOf(row[side]), row[side]),
+    },
+    { name: `pairs ${side}`, minor: true, title: `pairs ${side} this host`, of: (row) => exact(row[side]?.members) },
+  ]);
+  const host = { name: "host", left: true, wraps: true, of: (row) => named(row.node) };
+  return new Table(label, [host, ...columns], { href: (row) => link({ view: "host", host: called(row.node) }), sort: () => {} });
 }
 
 export function figuresList(row) {

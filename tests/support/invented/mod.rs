@@ -16,6 +16,6 @@ pub use draws::Draws;
 pub use evidence::ClockReports;
 pub use harm::{Harm, HostHarm};
 pub use network::{InventedCell, InventedHost, InventedNetwork, Shape, Strand, WAYS};
-pub use pcap::capture;
+pub use pcap::{CAPTURE_HEAD, capture};
 pub use telling::{CLASS_PORTS, InventedDatagram, InventedReports, flow};
 pub use world::{InventedClock, InventedWorld, SLOT_NS, SLOT_S};

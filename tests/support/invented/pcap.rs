@@ -10,6 +10,9 @@ const LINK_RAW: u32 = 101;
 const IPV4_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
 
+/// The bytes of a capture before its first packet.
+pub const CAPTURE_HEAD: usize = 24;
+
 /// A capture of these datagrams, with times in nanoseconds.
 pub fn capture(datagrams: &[InventedDatagram]) -> Vec<u8> {
     let mut out = Vec::new();
