@@ -12,6 +12,7 @@ mod form;
 mod groups;
 mod guard;
 mod health;
+mod history_response;
 mod news;
 mod pairs;
 mod parameters;

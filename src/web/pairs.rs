@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::groups::{HostGroups, PairGroups, Rank, UNUSUAL_LOSS, value};
-use super::responses::of_span;
+use super::history_response::of_span;
 use crate::model::{
     BesideUsual, HistoryError, LatencyFigures, LossSplit, MatrixFigure, NodeId, PairFigures,
     PairUsuals, Span,

@@ -14,14 +14,12 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::compression::{HttpBody, VARIES};
 use super::form::AnswerForm;
 use super::groups::HostGroups;
+use super::history_response::{json, of_span};
 use super::{pairs, series};
 use crate::model::{
     Answer, DropFigures, DropSeries, FlowFigures, HistoryError, HistoryReply, LossByHost,
     PairUsuals, PathFigures, Span,
 };
-
-/// The schema of the page's API. `hostint history` has its own.
-const SCHEMA: &str = "hostint.api/1";
 
 /// Bytes that are handed to the connection at once.
 const CHUNK: usize = 64 << 10;
@@ -99,31 +97,6 @@ impl Stream for BodyStream {
         let next = self.rest.len().min(CHUNK);
         Poll::Ready((next > 0).then(|| Ok(self.rest.split_to(next))))
     }
-}
-
-/// The common form of responses about the history.
-#[derive(Serialize)]
-struct HistoryResponse<T> {
-    schema: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    span: Option<Span>,
-    #[serde(flatten)]
-    answer: T,
-}
-
-pub(super) fn of_span<T: Serialize>(
-    span: Option<Span>,
-    answer: T,
-) -> Result<Vec<u8>, HistoryError> {
-    json(&HistoryResponse {
-        schema: SCHEMA,
-        span,
-        answer,
-    })
-}
-
-fn json(value: &impl Serialize) -> Result<Vec<u8>, HistoryError> {
-    serde_json::to_vec(value).map_err(|err| HistoryError(err.to_string()))
 }
 
 /// The answer of the API: that of `hostint history --json`, but for those whose form is another one here.

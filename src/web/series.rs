@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::form::AnswerForm;
 use super::groups::{error_of, rounded, rounded_count};
-use super::responses::of_span;
+use super::history_response::of_span;
 use crate::model::{HistoryError, LatencyResolution, Point, Series, Span};
 
 /// The periods by column, which takes a fifth of the bytes of whole points.

@@ -99,7 +99,7 @@ fn pairs_are_grouped_by_a_label_or_by_host() {
         (3, 1, 50, 0, 5),
         (1, 9, 7, 0, 5),
     ];
-    // Nodes 1 and 2 are in rack r1, node 3 is in rack r2, and nobody knows where node 9 is.
+    // Nodes 1 and 2 are in rack r1, node 3 is in rack r2, and node 9 has no label.
     let racks = Synthetic::of(3).in_racks_of(2);
     let server = serve_page(anywhere(), vec![Box::new(FewPairs(pairs))], racks);
     let by_rack = json!([

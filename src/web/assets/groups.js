@@ -40,7 +40,7 @@ export function groupings(labels, hosts, hasClasses) {
   return [[HOST, "by host"], ...worst, ...[...labels.keys()].map((key) => [key, `by ${key}`]), ...classes];
 }
 
-// What is asked of pairs for a grouping: those of many hosts are not all asked for, unless somebody wants them.
+// What is asked of pairs for a grouping: those of many hosts are all asked for only if the user chose so.
 export function askedPairs(by, ends, metric, hosts) {
   const worst = { metric, limit: WORST };
   if (by === HOST) return {};
