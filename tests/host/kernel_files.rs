@@ -1,5 +1,6 @@
 //! What the kernel tells in files is read right: names of its functions, and counters of losses without a packet.
 
+use hostint::os::container::is_filtered;
 use hostint::os::kallsyms::search;
 use hostint::os::kernel_counters::{conntrack, listening};
 
@@ -29,6 +30,19 @@ no line
     let found = search(file.as_bytes(), &all).unwrap().unwrap();
     let names: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
     assert_eq!(names, [None, Some("_text"), Some("nf_hook_slow")]);
+}
+
+#[test]
+fn a_process_whose_calls_a_profile_judges_says_so() {
+    for (status, filtered) in [
+        ("Name:\thostint\nSeccomp:\t2\nSeccomp_filters:\t1\n", true),
+        ("Name:\thostint\nSeccomp:\t0\nSeccomp_filters:\t0\n", false),
+        ("Seccomp:\t1\n", false),
+        ("Seccomp_filters:\t2\n", false),
+        ("", false),
+    ] {
+        assert_eq!(is_filtered(status), filtered, "{status:?}");
+    }
 }
 
 #[test]
