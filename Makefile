@@ -29,7 +29,7 @@ RELEASE := cargo build --release --locked \
 QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
-.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-pod-networks test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-vm-clocks test-packages source-packages test-systemd \
 	lint style charts audit man bench fuzz fuzz-check install sbom deb rpm reproducible need-root clean
 
 all:
@@ -63,6 +63,12 @@ demo-tcp: need-root
 test-pods: need-root
 	$(QUICK); $(GIVE_BACK)
 	tests/pods.sh $(QUICK_BINARY) $(or $(ROUNDS),5)
+
+# Pod networks of real CNI plugins, ways through them and places of hostint; a quarter of an hour (KINDS="ptp vxlan" chooses).
+test-pod-networks: need-root
+	packaging/install-build-deps.sh --pods
+	$(QUICK); $(GIVE_BACK)
+	KINDS="$(KINDS)" python3 tests/pod-networks.py $(QUICK_BINARY)
 
 # Six hosts, 150 flows, a pair that loses packets and a slow path: figures of the history beside those of the sinks.
 demo-figures: need-root
