@@ -175,7 +175,7 @@ class Lab:
         return sorted(link["ifname"] for link in json.loads(self.ip(name, "-j", "link", "show")))
 
     def close(self):
-        for one in self.hostints:
+        for one in list(self.hostints):
             one.stop()
         for pod in list(self.pods.values()):
             try:
