@@ -41,7 +41,7 @@ def class_of(way, proto, back):
 
 
 def rules():
-    lines = ['[[watch]]\nto = "0.0.0.0/0"\npriority = 10\n']
+    lines = ['[[watch]]\nto = "0.0.0.0/0"\npriority = 10\n', '[[watch]]\nclass = "outer"\nprotocol = "udp"\nto-port = 8472\n']
     for way, port in PORTS.items():
         for number, proto in enumerate(("tcp", "udp")):
             for key, back in (("to-port", ""), ("from-port", " back")):
@@ -72,7 +72,7 @@ class Run:
         self.lab.add_service(self.lab.pods["b1"].address, {"iptables": ports["service, iptables"], "nft": ports["service, nft"],
                                                            "node": ports["node port"]})
         self.echoes = [Echo(self.lab.ns(server), PORTS[way] + add, OUTSIDE if server == "outside" else "0.0.0.0") for way, (_, _, server) in WAYS.items() for add in (0, WARM)]
-        self.echoes += [Echo(self.lab.ns(server), MARKER, "0.0.0.0") for server in ("b", "b1")]
+        self.echoes += [Echo(self.lab.ns(server), MARKER, "0.0.0.0") for server in ("b", "b1", "a2")]
         self.passes = {}
 
     def address(self, name):
@@ -156,9 +156,13 @@ class Run:
 
     def mark(self):
         """Sends what is measured last: when the collector knows of it, it knows of all before it."""
-        client, server = ("a", "b") if self.place.startswith("uplink") else ("a1", "b1")
         for _ in range(20):
-            udp_way(self.lab.ns(client), self.address(server), MARKER + 1, mtu=600, count=5)
+            for client, server in self.marks():
+                udp_way(self.lab.ns(client), self.address(server), MARKER + 1, mtu=600, count=5)
+
+    def marks(self):
+        """Pairs of ends, by which all sources and sinks have measured something."""
+        return [("a", "b")] if self.place.startswith("uplink") else [("a1", "b1"), ("a1", "a2")]
 
     def history(self, what):
         return json.loads(self.lab.inside("outside", self.binary, "history", what, "--store", self.store, "--json"))[what]
@@ -167,8 +171,7 @@ class Run:
         """Waits until the collector knows all; returns the rows of coverage by class, and the pairs."""
         def knows():
             rows = [row for row in self.history("coverage") if (row["class"] or "").startswith("marker")]
-            found = {row["class"] for row in rows if row["measured"] or (row["missed"] and not row["tagged"])}
-            return len(found) == 2 and rows
+            return sum(bool(row["measured"] or row["missed"] and not row["tagged"]) for row in rows) >= 2 * len(self.marks())
         end = time.monotonic() + 40
         while time.monotonic() < end and not knows():
             time.sleep(1)
@@ -215,6 +218,8 @@ def walk(run, place):
             if ("".join(map(kind_of, pair)) if run.passes[way, proto] else "x") != wanted:
                 broken.append(f"{way}: {proto} is {found[-1]} instead of {wanted}")
         cells[way] = " ".join(found)
+    if outer := coverage.get("outer"):
+        print(f"  VXLAN's outer packets: {outcome(outer)}, of which {[(row['measured'], row['missed']) for row in outer]}", flush=True)
     return cells, broken
 
 
