@@ -2,7 +2,9 @@
 """Where pods' traffic is measured: pod networks of real CNI plugins, ways through them, places of hostint: pod-networks.py HOSTINT
 
 Two nodes, an outside host with the collector, and pods that the plugins of Debian's containernetworking-plugins attach, all as
-network namespaces. Each way is gone by TCP and UDP, first without hostint, then with it at each place. Needs root, nft, iptables.
+network namespaces. Each way is gone by TCP and UDP, first without hostint, then with it at each place. It ends with 1 if traffic is
+not whole, INT gets where no sink is, loss is reported that was none, or a cell is not as pod_networks/rows.py expects. KINDS="ptp
+vxlan" chooses kinds; SECONDS_OF_PODS=60 makes pods come and go for so long. Needs root, nft and iptables.
 """
 
 import json
@@ -11,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent / "pod_networks"))
 
 from changes import beside_programs, pods_come_and_go  # noqa: E402
@@ -256,9 +259,9 @@ def main(binary):
                 note(kind, place, found)
             if kind == "ptp":
                 print("== other tools' programs at the uplink", flush=True)
-                note(kind, "uplink", beside_programs(run, "uplink"))
+                note(kind, "uplink", beside_programs(run))
             if kind in ("ptp", "bridge", "macvlan"):
-                line, found = pods_come_and_go(run, "uplink", seconds)
+                line, found = pods_come_and_go(run, seconds)
                 print(f"== {kind}: {line}", flush=True)
                 note(kind, "uplink", found)
         finally:

@@ -18,8 +18,6 @@ SERVICE = "10.96.0.10"
 OUTSIDE = "198.51.100.1"
 COLLECTOR = "10.250.0.4"
 NODES = {"a": ("10.250.0.1", 1), "b": ("10.250.0.2", 2)}
-# The ways' ports: TCP and UDP of a way are told apart by their classes.
-FIRST_PORT = 7000
 
 
 def run(*command, **how):
@@ -40,8 +38,8 @@ def await_that(what, is_true, seconds=20):
 
 
 class Pod:
-    def __init__(self, name, node):
-        self.name, self.node, self.netns, self.address = name, node, None, None
+    def __init__(self, name, node, netns):
+        self.name, self.node, self.netns = name, node, netns
 
 
 class Lab:
@@ -103,7 +101,7 @@ class Lab:
         run("bridge", "-n", self.ns(name), "fdb", "add", mac, "dev", "flannel.1", "dst", far)
 
     def add_rules(self, name):
-        """What kube-proxy and the network's own masquerading add, by iptables on node a's kinds, by nft on others."""
+        """kube-proxy's rule against packets of unknown connections, and the network's own masquerading."""
         within = "{ 10.244.0.0/16 }" if self.kind.startswith("vxlan") else "{ 10.244.0.0/16, 10.250.0.0/24 }"
         rules = f"""table ip pods {{
             chain forward {{ type filter hook forward priority 0; ct state invalid drop; }}
@@ -156,8 +154,7 @@ class Lab:
         return json.loads(done.stdout) if done.stdout.strip() else {}
 
     def add_pod(self, name, node):
-        pod = Pod(name, node)
-        pod.netns = self.ns(name)
+        pod = Pod(name, node, self.ns(name))
         self.add(name)
         answer = self.cni("ADD", pod)
         pod.address = answer["ips"][0]["address"].split("/")[0]
