@@ -74,7 +74,10 @@ class Run:
         ports = {way: [port + add for add in (0, 1, WARM, WARM + 1)] for way, port in PORTS.items()}
         self.lab.add_service(self.lab.pods["b1"].address, {"iptables": ports["service, iptables"], "nft": ports["service, nft"],
                                                            "node": ports["node port"]})
-        self.echoes = [Echo(self.lab.ns(server), PORTS[way] + add, OUTSIDE if server == "outside" else "0.0.0.0") for way, (_, _, server) in WAYS.items() for add in (0, WARM)]
+        self.echoes = []
+        for way, (_, _, server) in WAYS.items():
+            for add in (0, WARM):
+                self.echoes.append(Echo(self.lab.ns(server), PORTS[way] + add, OUTSIDE if server == "outside" else "0.0.0.0"))
         self.echoes += [Echo(self.lab.ns(server), MARKER, "0.0.0.0") for server in ("b", "b1", "a2")]
         self.passes = {}
 
@@ -205,7 +208,7 @@ def outcome(rows):
 
 
 def kind_of(found):
-    return {"-": "-"}.get(found, "m" if found.isdigit() else "n")
+    return "-" if found == "-" else "m" if found.isdigit() else "n"
 
 
 def walk(run, place):
