@@ -38,7 +38,7 @@ RELEASE := cargo build --release --locked \
 QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
-.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-arm64 test-vm-clocks test-packages source-packages test-systemd \
+.PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-pod-networks test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-arm64 test-vm-clocks test-packages source-packages test-systemd \
 	test-image test-release lint style charts audit man bench fuzz fuzz-check image release install sbom deb rpm reproducible need-root clean
 
 all:
@@ -72,6 +72,12 @@ demo-tcp: need-root
 test-pods: need-root
 	$(QUICK); $(GIVE_BACK)
 	tests/pods.sh $(QUICK_BINARY) $(or $(ROUNDS),5)
+
+# Pod networks of real CNI plugins, ways through them and places of hostint; a quarter of an hour (KINDS="ptp vxlan" chooses).
+test-pod-networks: need-root
+	packaging/install-build-deps.sh --pods
+	$(QUICK); $(GIVE_BACK)
+	KINDS="$(KINDS)" python3 tests/pod-networks.py $(QUICK_BINARY)
 
 # Six hosts, 150 flows, a pair that loses packets and a slow path: figures of the history beside those of the sinks.
 demo-figures: need-root

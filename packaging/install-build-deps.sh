@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the packages for a build on Debian 12, Ubuntu 22.04 or newer, and is silent if all are installed. Options add those
 # for other targets: --demo; --test (a browser among them; CHROMIUM names an existing one); --engines (make test-engines, in
-# target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --bench; --vm;
+# target/engines-venv); --kafka (make test-kafka, in target/tansu, half an hour on two processors); --networks; --pods; --bench; --vm;
 # --lint (what checks the chart in target/charts-venv); --audit; --package (to build and check packages); --source-packages (to
 # build them from source); --root (the system that tests of packages install them into); --image (to run images); --release (to
 # make and try a release); --arm64 (to build for it on another architecture).
@@ -41,6 +41,7 @@ for argument; do
 		packages+=(redis-server redis-tools rsync unbound wireguard-tools)
 		if_there_is+=(mariadb-server ngtcp2-client ngtcp2-server postgresql wireguard-go)
 		;;
+	--pods) packages+=(containernetworking-plugins iproute2 iptables nftables procps python3) ;;
 	--vm)
 		packages+=(busybox-static cpio kmod xz-utils zstd)
 		if [ "${ARCH:-}" = arm64 ]; then packages+=(qemu-system-arm); else packages+=(qemu-system-x86); fi
@@ -57,7 +58,7 @@ for argument; do
 	--image) packages+=(busybox-static iproute2 podman python3 runc skopeo) ;;
 	--release) packages+=(apt-utils git gnupg minisign) ;;
 	*)
-		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--bench] [--vm] [--lint] [--audit] [--package]" \
+		echo "usage: $0 [--demo] [--test] [--engines] [--kafka] [--networks] [--pods] [--bench] [--vm] [--lint] [--audit] [--package]" \
 			"[--source-packages] [--root] [--image] [--release] [--arm64]" >&2
 		exit 2
 		;;

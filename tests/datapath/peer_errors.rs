@@ -205,6 +205,44 @@ mod root {
     }
 
     #[test]
+    fn a_path_without_room_behind_a_datagram_is_remembered_for_the_flow() {
+        let peer = Peer::load(&Options::default());
+        for family in FAMILIES {
+            let address = |host| {
+                let mapped = match family {
+                    Family::V4 => [&[0; 10][..], &[0xff; 2], &family.address(host)].concat(),
+                    Family::V6 => family.address(host),
+                };
+                mapped.try_into().expect("16 bytes")
+            };
+            let key = Key {
+                source: address(Host::Source),
+                target: address(Host::Watched),
+                sport: 40000,
+                dport: 5001,
+                layers: UDP.into(),
+            };
+            peer.add_flow(&key);
+            let mut quote = original(family, UDP);
+            // The option begins at an even place of the datagram.
+            quote.resize(quote.len() + 26 + quote.len() % 2, 0);
+            let len = quote.len() as u16;
+            match family {
+                Family::V4 => quote[2..4].copy_from_slice(&len.to_be_bytes()),
+                Family::V6 => quote[4..6].copy_from_slice(&(len - 40).to_be_bytes()),
+            }
+            if family == Family::V4 {
+                mend_header(&mut quote);
+            }
+            for (kind, limit) in [(Kind::TimeExceeded, 0), (Kind::TooBig(1450), 1450)] {
+                let sentence = format!("{kind:?}, {family:?}: the stack sent less, and is told");
+                assert_left(&peer, &error(family, kind, &quote), None, &sentence);
+                assert_eq!(peer.path_mtu(&key), limit, "{sentence}");
+            }
+        }
+    }
+
+    #[test]
     fn what_quotes_no_packet_of_ours_passes_untouched() {
         let peer = Peer::load(&Options::default());
         const BIG: Kind = Kind::TooBig(1400);

@@ -120,7 +120,10 @@ static __always_inline void translate(struct __sk_buff *ctx, __u32 icmp_at, cons
 	__u32 reduced_by = q->added_len;
 	__u64 sum = 0;
 
-	if (!too_big && !moved)
+	/* What fits without INT is to go on as it is. */
+	if (too_big && q->behind)
+		remember_path_mtu(ctx, q, mtu);
+	if (q->behind || (!too_big && !moved))
 		return;
 	/* No socket here has the tunnel's port. If the refusal lasts, the flow goes untagged, and meets its own errors. */
 	if (moved && is_refusal(e, q->ip.version)) {

@@ -11,6 +11,7 @@
 #include "int/mark.h"
 #include "int/md_block.h"
 #include "int/mx_block.h"
+#include "int/option.h"
 #include "packet/headers.h"
 #include "packet/ip_headers.h"
 #include "watch/places.h"
@@ -31,6 +32,7 @@ struct quote {
 	__u32 original_l4;    /* offset of the original's L4 header */
 	__u8 original;        /* protocol of the original's L4 header */
 	__u32 added_len;      /* bytes that INT added to the original */
+	bool behind;          /* they are behind a datagram's data, in options */
 };
 
 /* Returns how many hops behind the error may still push, for which the path needs room, too. */
@@ -152,6 +154,18 @@ static __always_inline enum quote_kind read_quoted_md(struct __sk_buff *ctx, str
 	return QUOTE_TAGGED;
 }
 
+/* The IP packet is longer than the datagram by as much as an option takes; the option itself is seldom quoted. */
+static __always_inline bool has_quoted_option(struct quote *q, __be16 udp_len)
+{
+	__u32 len = bpf_ntohs(udp_len);
+
+	q->original_l4 = q->ip.l4;
+	q->original = q->ip.protocol;
+	q->added_len = datagram_room(len);
+	q->behind = q->ip.protocol == IPPROTO_UDP && len >= UDP_LEN && q->ip.end == q->ip.l4 + len + q->added_len;
+	return q->behind;
+}
+
 /* Reads the quote from `at` to `end` in an error of this IP version. */
 static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 at, __u32 end, __u8 version,
 						  struct quote *q)
@@ -167,7 +181,7 @@ static __always_inline enum quote_kind read_quote(struct __sk_buff *ctx, __u32 a
 		return QUOTE_FOREIGN;
 	if (!may_watch(q->ip.daddr, version))
 		return QUOTE_FOREIGN;
-	if (has_quoted_ioam(ctx, q))
+	if (has_quoted_option(q, l4.len) || has_quoted_ioam(ctx, q))
 		return QUOTE_TAGGED;
 	if (q->ip.protocol == IPPROTO_UDP && l4.dest == extension_port)
 		return read_quoted_extension(ctx, q);

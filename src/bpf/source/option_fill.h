@@ -67,9 +67,12 @@ static __always_inline bool has_option_room(struct __sk_buff *ctx, struct outgoi
 	/* The lease was looked up just now, or the socket does not know yet. */
 	if (p->leased_ns || !found)
 		want_room(ctx, p);
-	if (found && option->flags & INT_OPTION_FILLED)
-		reason = COUNT_SOURCE_HAS_INT;
-	else if (found && p->segments > INT_OPTION_SEGMENTS)
+	/* Another source of this host has tagged it, at a veth for instance: it is measured. */
+	if (found && option->flags & INT_OPTION_FILLED) {
+		count_source(COUNT_SOURCE_HAS_INT, p->segments, p->frame_len);
+		return false;
+	}
+	if (found && p->segments > INT_OPTION_SEGMENTS)
 		reason = COUNT_SOURCE_SUPERPACKET;
 	else if (found && bpf_skb_pull_data(ctx, option_at(p) + INT_OPTION_LEN))
 		reason = COUNT_SOURCE_CANNOT_RESIZE;
