@@ -40,8 +40,9 @@ fn a_host_is_judged_by_its_own_figures() {
     let change_ns = slot(59, well, &[]).end_ns;
     let heard_ns = change_ns - 23 * SECOND;
     type Then = Box<dyn Fn(&mut HostInSlot)>;
+    type Said = Option<(CauseKind, u64)>;
     let answers = |ns| -> Then { Box::new(move |host| host.answer_ns = ns) };
-    let cases: [(&str, Then, Option<(CauseKind, u64)>); 6] = [
+    let cases: [(&str, Then, Said); 6] = [
         ("answers as usual", answers(Some(2_000_000)), None),
         ("a little later", answers(Some(5_900_000)), None),
         (

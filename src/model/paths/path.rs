@@ -80,10 +80,7 @@ impl SegmentKind {
 
     /// True if the same clock stamps its begin and its end.
     pub fn has_one_clock(self) -> bool {
-        match self {
-            Self::Wire => false,
-            _ => true,
-        }
+        !matches!(self, Self::Wire)
     }
 
     /// True if a packet may wait in a queue at its begin.
