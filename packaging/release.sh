@@ -45,8 +45,6 @@ for pair; do
 	ARCH=${pair%%=*}
 	export BINARY
 	BINARY=$(realpath "${pair#*=}")
-	# Without that file packages are of one architecture.
-	[ -e "$here/architecture.sh" ] || [ "$BINARY" = "$first" ] || continue
 	"$here/deb/build.sh" "$out" >/dev/null
 	"$here/rpm/build.sh" "$out" >/dev/null
 done

@@ -61,7 +61,7 @@ pub fn host(network: &InventedNetwork, draws: &mut Draws) -> usize {
     }
 }
 
-/// Fewer flows of a pair are named as nothing's fault.
+/// The verdict does not name the losses of fewer flows.
 const LEAST_FLOWS: u32 = 3;
 
 /// A pair whose ends have other peers.
