@@ -14,9 +14,9 @@
  *   take_entries()       sink/hops.h       ends within a stack      TRUNCATED
  *   account()            sink/account.h    sender without lease     NOT_ALLOWED
  *   choose_fate()        sink/account.h    dropped by an option     DROPPED_TAGGED
- *                                          options: INT stays    RECEIVED
  *   pull_xdp()           sink/pull_xdp.h   the kernel refuses       CANNOT_RESIZE
  *   pull_skb()           sink/pull_skb.h   the kernel refuses       CANNOT_RESIZE BROKEN (dropped)
+ *   trim_xdp(), trim_skb()  sink/trim.h    as the two before
  *
  * Nearly all tagged packets take another way between the first step and the last, with the same outcome:
  *
@@ -47,6 +47,7 @@
 #include "sink/nic_stamp.h"
 #include "sink/pull_xdp.h"
 #include "sink/pull_skb.h"
+#include "sink/trim.h"
 #include "sink/straight_xdp.h"
 #include "sink/straight_skb.h"
 #include "lease/answer.h"
@@ -80,12 +81,26 @@ __noinline int strip_xdp(struct xdp_md *ctx)
 	return set && p && pull_xdp(ctx, p, set);
 }
 
+__noinline int strip_option_xdp(struct xdp_md *ctx)
+{
+	struct tagged_packet *p = tagged();
+
+	return p && trim_xdp(ctx, p);
+}
+
 __noinline int strip_skb(struct __sk_buff *ctx)
 {
 	const struct sink_settings *set = get_sink_settings();
 	struct tagged_packet *p = tagged();
 
 	return set && p ? pull_skb(ctx, p, set) : NOT_PULLED;
+}
+
+__noinline int strip_option_skb(struct __sk_buff *ctx)
+{
+	struct tagged_packet *p = tagged();
+
+	return p ? trim_skb(ctx, p) : NOT_PULLED;
 }
 
 static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bool locked)
@@ -138,7 +153,7 @@ static __always_inline int sink_frame(struct xdp_md *ctx, enum stamped_by by, bo
 	case MEASURED_DROP:
 		return XDP_DROP;
 	}
-	if (strip_xdp(ctx))
+	if (p->facts.encapsulation == ENCAP_OPTIONS ? strip_option_xdp(ctx) : strip_xdp(ctx))
 		count_stripped(p);
 	else
 		count_sink(COUNT_SINK_CANNOT_RESIZE, 1, p->frame_len);
@@ -191,7 +206,7 @@ static __always_inline int sink_skb(struct __sk_buff *ctx, bool locked)
 	case MEASURED_DROP:
 		return TCX_DROP;
 	}
-	switch (strip_skb(ctx)) {
+	switch (p->facts.encapsulation == ENCAP_OPTIONS ? strip_option_skb(ctx) : strip_skb(ctx)) {
 	case PULLED:
 		count_stripped(p);
 		return TCX_NEXT;

@@ -1,8 +1,8 @@
-//! INT in an option behind a datagram's data: the source changes nothing of the datagram, the sink reads the option and changes
-//! nothing at all, and checksums hold whichever length they count.
+//! INT in an option behind a datagram's data: the source changes nothing of the datagram, the sink reads the option and
+//! cuts it off, and checksums hold whichever length they count.
 
 use hostint::datapath::abi::{lease_way, sink_counter, source_counter};
-use hostint_testing::checksum::{be16, put16, sum, verify};
+use hostint_testing::checksum::{be16, pseudo_header, put16, sum, verify};
 use hostint_testing::frame::Frame;
 use hostint_testing::lease_cases::addresses;
 use hostint_testing::model::{Key, layout};
@@ -218,17 +218,23 @@ mod root {
         }
     }
 
-    fn run(sink: &Sink, hook: Hook, frame: &[u8], sentence: &str) {
+    /// At TC, what is behind the IP packet then is padding.
+    fn run(sink: &Sink, hook: Hook, frame: &[u8], expected: &[u8], sentence: &str) {
         let (ran, passes) = match hook {
             Hook::Xdp => (sink.run(frame), XDP_PASS),
             Hook::Tc => (sink.run_tc(frame), TCX_NEXT),
         };
         assert_eq!(ran.verdict, passes, "{sentence}");
-        assert!(ran.bytes == frame, "{sentence}: the packet stays as it is");
+        let padding = match hook {
+            Hook::Xdp => &[],
+            Hook::Tc => &frame[expected.len()..],
+        };
+        let expected = [expected, padding].concat();
+        assert!(ran.bytes == expected, "{sentence}, {hook:?}");
     }
 
     #[test]
-    fn the_sink_reads_it_at_both_hooks_and_leaves_it_there() {
+    fn the_sink_reads_it_at_both_hooks_and_cuts_it_off() {
         for hook in [Hook::Xdp, Hook::Tc] {
             for (sentence, frame) in frames() {
                 let sink = Sink::load_both(&settings());
@@ -237,7 +243,7 @@ mod root {
                 let source = addresses(at.v6).0;
                 sink.set_grant(source, u64::MAX);
                 for number in [1, 2, 3, 6, 7] {
-                    run(&sink, hook, &tagged(&frame, number), sentence);
+                    run(&sink, hook, &tagged(&frame, number), &plain, sentence);
                 }
                 let stripped = sink.grant(source).expect(sentence).stripped;
                 assert_eq!(stripped, [0, 5, 0], "{sentence}: beside segments");
@@ -248,6 +254,35 @@ mod root {
                 assert_eq!(sink.count(read::COUNT_SINK_RECEIVED), 5, "{sentence}");
                 assert_eq!(flow.bytes, 5 * at.ip_len as u64, "{sentence}");
             }
+        }
+    }
+
+    #[test]
+    fn what_stands_around_the_datagram_does_not_matter() {
+        for hook in [Hook::Xdp, Hook::Tc] {
+            for (sentence, frame) in frames() {
+                let plain = frame.clone().bytes();
+                let padded = [tagged(&frame, 1), vec![0; 9]].concat();
+                let sink = Sink::load_both(&settings());
+                let sentence = format!("{sentence}, and padding behind it");
+                run(&sink, hook, &padded, &plain, &sentence);
+            }
+        }
+        for (sentence, frame) in frames() {
+            let mut bytes = tagged(&frame, 1);
+            let at = layout::find(&bytes).unwrap();
+            if be16(&bytes, at.l4 + 6) == 0 {
+                continue;
+            }
+            // A source counts in the length of what it puts behind.
+            let addresses = if at.v6 { at.l3 + 8 } else { at.l3 + 12 };
+            let end = addresses + if at.v6 { 32 } else { 8 };
+            let len = at.l3 + at.ip_len - at.l4;
+            let pseudo = pseudo_header(&bytes[addresses..end], 17, len) % 65535;
+            put16(&mut bytes, at.l4 + 6, pseudo as u16);
+            let sink = Sink::load_both(&settings());
+            let sentence = format!("{sentence}: a checksum that may be unfinished stays");
+            run(&sink, Hook::Xdp, &bytes, &bytes, &sentence);
         }
     }
 
@@ -272,7 +307,7 @@ mod root {
         for (sentence, bytes, reason) in cases {
             for hook in [Hook::Xdp, Hook::Tc] {
                 let sink = Sink::load_both(&settings());
-                run(&sink, hook, &bytes, sentence);
+                run(&sink, hook, &bytes, &bytes, sentence);
                 assert_eq!(sink.flows(), 0, "{sentence}, {hook:?}");
                 assert_eq!(sink.count(read::COUNT_SINK_RECEIVED), 0, "{sentence}");
                 let refused = reason.map_or(0, |reason| sink.count(reason));

@@ -1,8 +1,8 @@
 //! INT in an option of a TCP segment: the source fills in the room that the stack made and changes nothing else, the sink
-//! reads it and changes nothing at all.
+//! reads it and makes it no-operations.
 
 use hostint::datapath::abi::{lease_way, sink_counter, sink_flag, source_counter};
-use hostint_testing::checksum::verify;
+use hostint_testing::checksum::{pseudo_header, put16, verify};
 use hostint_testing::frame::Frame;
 use hostint_testing::lease_cases::addresses;
 use hostint_testing::model::{Key, layout};
@@ -17,8 +17,9 @@ const ACK: u8 = 16;
 const SEQ: u32 = 0xffff_ff00;
 const NODE: u32 = 7;
 
-/// The kind of the option in TCP.
+/// The kinds of the option, and of no-operations.
 const KIND: u8 = 253;
+const NOP: u8 = 1;
 const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
 
 /// A segment whose last option is this one.
@@ -186,7 +187,7 @@ mod root {
         segment(tcp(), &TIMESTAMPS, &option.bytes(KIND), payload).bytes()
     }
 
-    fn run(sink: &Sink, hook: Hook, frame: &[u8]) {
+    fn run(sink: &Sink, hook: Hook, frame: &[u8], expected: &[u8], sentence: &str) {
         let ran = match hook {
             Hook::Xdp => sink.run(frame),
             Hook::Tc => sink.run_tc(frame),
@@ -195,18 +196,30 @@ mod root {
             Hook::Xdp => hostint_testing::programs::sink::XDP_PASS,
             Hook::Tc => TCX_NEXT,
         };
-        assert_eq!(ran.verdict, passes);
-        assert!(ran.bytes == frame, "the segment stays as it is");
+        assert_eq!(ran.verdict, passes, "{sentence}");
+        assert!(ran.bytes == expected, "{sentence}, {hook:?}");
+    }
+
+    /// The segment as a sink hands it on.
+    fn trimmed(frame: Frame, before: &[u8], payload: usize) -> Vec<u8> {
+        segment(frame, before, &[NOP; LEN], payload).bytes()
     }
 
     #[test]
-    fn the_sink_reads_it_at_both_hooks_and_leaves_it_in_the_segment() {
+    fn the_sink_reads_it_at_both_hooks_and_takes_it_out() {
+        let plain = trimmed(tcp(), &TIMESTAMPS, 100);
         for hook in [Hook::Xdp, Hook::Tc] {
             let sink = Sink::load_both(&settings());
             let source = addresses(false).0;
             sink.set_grant(source, u64::MAX);
             for number in [1, 2, 3, 6, 7] {
-                run(&sink, hook, &tagged(number, 100));
+                run(
+                    &sink,
+                    hook,
+                    &tagged(number, 100),
+                    &plain,
+                    "it passes without",
+                );
             }
             let stripped = sink.grant(source).expect("was set").stripped;
             assert_eq!(stripped, [5, 0, 0], "beside datagrams");
@@ -216,6 +229,75 @@ mod root {
             assert_eq!(sink.count(read::COUNT_SINK_RECEIVED), 5);
             let sent = tagged(1, 100).len() - 14 - LEN;
             assert_eq!(flow.bytes, 5 * sent as u64, "bytes without INT");
+        }
+    }
+
+    /// As a sender leaves the checksum to its device.
+    fn unfinished(mut frame: Vec<u8>) -> Vec<u8> {
+        let at = layout::find(&frame).unwrap();
+        let addresses = if at.v6 { at.l3 + 8 } else { at.l3 + 12 };
+        let len = at.l3 + at.ip_len - at.l4;
+        let end = addresses + if at.v6 { 32 } else { 8 };
+        let pseudo = pseudo_header(&frame[addresses..end], 6, len) % 65535;
+        put16(&mut frame, at.l4 + 16, pseudo as u16);
+        frame
+    }
+
+    #[test]
+    fn what_the_sink_hands_on_is_whole() {
+        let option = IntOption {
+            flags: 0x81,
+            size: 77,
+            sequence: 9,
+            time: 0xffff_0001,
+            base: SEQ,
+            node: NODE,
+        }
+        .bytes(KIND);
+        let full = [1; 16];
+        let cases: [(&str, Frame, &[u8]); 5] = [
+            ("IPv4", tcp(), &[]),
+            ("IPv6", tcp6(), &TIMESTAMPS),
+            ("behind IPv4 options", tcp().ip_options(8), &TIMESTAMPS),
+            ("in a VLAN", tcp().vlan(7), &TIMESTAMPS),
+            ("the header is full", tcp(), &full),
+        ];
+        for (sentence, frame, before) in cases {
+            let bytes = segment(frame.clone(), before, &option, 77).bytes();
+            let plain = trimmed(frame, before, 77);
+            verify(&plain).unwrap_or_else(|why| panic!("{sentence}: {why}"));
+            for hook in [Hook::Xdp, Hook::Tc] {
+                run(
+                    &Sink::load_both(&settings()),
+                    hook,
+                    &bytes,
+                    &plain,
+                    sentence,
+                );
+            }
+            let mut damaged = (bytes.clone(), plain);
+            for frame in [&mut damaged.0, &mut damaged.1] {
+                *frame.last_mut().unwrap() ^= 4;
+            }
+            let sentence = format!("{sentence}: damage stays damage");
+            for hook in [Hook::Xdp, Hook::Tc] {
+                run(
+                    &Sink::load_both(&settings()),
+                    hook,
+                    &damaged.0,
+                    &damaged.1,
+                    &sentence,
+                );
+            }
+            let sentence = "a checksum that may be unfinished stays at XDP";
+            let bytes = unfinished(bytes);
+            run(
+                &Sink::load_both(&settings()),
+                Hook::Xdp,
+                &bytes,
+                &bytes,
+                sentence,
+            );
         }
     }
 
@@ -230,21 +312,26 @@ mod root {
             node: NODE,
         };
         let piece = |offset: u32, payload: usize| {
-            let frame = tcp()
-                .segment(SEQ.wrapping_add(offset), ACK)
-                .tcp_option_bytes(option.bytes(KIND));
-            frame.payload(payload).bytes()
+            let frame = |option: &[u8]| {
+                let frame = tcp().segment(SEQ.wrapping_add(offset), ACK);
+                let frame = frame.tcp_option_bytes(option.to_vec());
+                frame.payload(payload).bytes()
+            };
+            (frame(&option.bytes(KIND)), frame(&[NOP; LEN]))
+        };
+        let pass = |sink: &Sink, hook: Hook, (frame, plain): (Vec<u8>, Vec<u8>)| {
+            run(sink, hook, &frame, &plain, "it passes without");
         };
         let sink = Sink::load_both(&settings());
-        let flow = |sink: &Sink| sink.flow(&key_of(&piece(0, 100))).unwrap();
-        run(&sink, Hook::Xdp, &piece(0, 100));
-        run(&sink, Hook::Xdp, &piece(100, 100));
+        let flow = |sink: &Sink| sink.flow(&key_of(&piece(0, 100).0)).unwrap();
+        pass(&sink, Hook::Xdp, piece(0, 100));
+        pass(&sink, Hook::Xdp, piece(100, 100));
         assert_eq!((flow(&sink).packets, flow(&sink).head), (2, 11));
         // The receiver put three of them together, the last one shorter.
-        run(&sink, Hook::Tc, &piece(200, 230));
+        pass(&sink, Hook::Tc, piece(200, 230));
         assert_eq!((flow(&sink).packets, flow(&sink).head), (5, 14));
         // Something on the path cut it anew.
-        run(&sink, Hook::Xdp, &piece(550, 100));
+        pass(&sink, Hook::Xdp, piece(550, 100));
         assert_eq!(flow(&sink).packets, 5);
         assert_eq!(sink.count(read::COUNT_SINK_BAD_SEGMENT), 1);
     }
@@ -291,7 +378,7 @@ mod root {
                 if !allowed {
                     sink.allow_nobody();
                 }
-                run(&sink, hook, &frame);
+                run(&sink, hook, &frame, &frame, sentence);
                 assert_eq!(sink.flows(), 0, "{sentence}, {hook:?}");
                 assert_eq!(sink.count(read::COUNT_SINK_RECEIVED), 0, "{sentence}");
                 assert_eq!(

@@ -37,6 +37,7 @@ mod root {
     mod gro;
     mod guard;
     mod guest;
+    mod handed_on;
     mod held_maps;
     mod here;
     mod hooks;

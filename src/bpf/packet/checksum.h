@@ -44,6 +44,12 @@ static __always_inline __u16 csum_tcp(__u16 check)
 	return check == 0xffff ? 0 : check;
 }
 
+/* There are two zeros. */
+static __always_inline __u16 csum_zero(__u16 sum)
+{
+	return sum == 0xffff ? 0 : sum;
+}
+
 /* Changes ToS, length and protocol of an IPv4 header, and its checksum. */
 static __always_inline void ip_change(struct iphdr *ip, __u8 tos, __u16 tot_len, __u8 protocol)
 {

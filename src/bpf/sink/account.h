@@ -245,21 +245,16 @@ enum measured {
 static __always_inline enum measured choose_fate(__u32 reasons, const struct sink_settings *set,
 						 const struct tagged_packet *p)
 {
-	bool in_option = p->facts.encapsulation == ENCAP_OPTIONS;
-
 	if (reasons & ACCOUNT_NOT_ALLOWED) {
 		count_sink(COUNT_SINK_NOT_ALLOWED, 1, p->frame_len);
-		return set->flags & SINK_STRICT && !in_option ? MEASURED_DROP : MEASURED_LEAVE;
+		return set->flags & SINK_STRICT && p->facts.encapsulation != ENCAP_OPTIONS ? MEASURED_DROP :
+											     MEASURED_LEAVE;
 	}
 	if (reasons)
 		p->hops ? send_path(reasons) : send_latency(reasons);
 	if (set->flags & SINK_DROP_TAGGED) {
 		count_sink(COUNT_SINK_DROPPED_TAGGED, p->facts.count, p->frame_len);
 		return MEASURED_DROP;
-	}
-	if (in_option) {
-		count_sink(COUNT_SINK_RECEIVED, p->facts.count, p->frame_len);
-		return MEASURED_LEAVE;
 	}
 	return MEASURED_STRIP;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Reads INT in an option behind a datagram's data. It stays there: the receiver's stack hands on what the UDP length says. */
+/* Reads INT in an option behind a datagram's data. */
 #ifndef HOSTINT_SINK_DATAGRAM_READ_H
 #define HOSTINT_SINK_DATAGRAM_READ_H
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Reads INT in an option of a TCP segment. It stays there: the receiver's stack skips it. The option stands behind all
- * others, where the sender's kernel puts it.
- */
+/* Reads INT in an option of a TCP segment. It stands behind all others, where the sender's kernel puts it. */
 #ifndef HOSTINT_SINK_OPTION_READ_H
 #define HOSTINT_SINK_OPTION_READ_H
 

@@ -25,6 +25,13 @@ static __always_inline __u16 checksum_without_int(__u16 check, const struct tagg
 	return csum_fold((__u64)check + bpf_htons(INT_BLOCK_LEN + p->grown) + p->int_check);
 }
 
+/* Adds up the pseudo header of L4 with this length. The words of a mapped address that IPv4 has not add up to 0. */
+static __always_inline __u64 pseudo_words(const struct tagged_packet *p, __u16 len)
+{
+	return csum_words(p->facts.key.saddr, 16) + csum_words(p->facts.key.daddr, 16) + bpf_htons(len) +
+	       bpf_htons((__u8)p->facts.key.layers);
+}
+
 static __always_inline void restore_ip(struct tagged_packet *p, __u8 tos, __u16 ip_len)
 {
 	if (p->at.family == 4)

@@ -82,12 +82,6 @@ static __always_inline bool add_last(void *data, void *end, struct tagged_packet
 	return true;
 }
 
-/* There are two zeros. */
-static __always_inline __u16 csum_zero(__u16 sum)
-{
-	return sum == 0xffff ? 0 : sum;
-}
-
 /*
  * Finds what is left of the restored segment's sum. That is 0 if its checksum is right, and what hops changed without
  * updating it if it is not; either of the finished checksum, or of one that was never finished (see hostint-wire(7)).
@@ -98,9 +92,7 @@ static __always_inline void find_leftovers(struct tagged_packet *p)
 	__u16 len = bpf_htons(p->orig_len - (p->at.l4 - p->at.l3)), check;
 	__u64 pseudo, head;
 
-	/* The words of a mapped address that IPv4 has not add up to 0. */
-	pseudo = csum_words(p->facts.key.saddr, 16) + csum_words(p->facts.key.daddr, 16) + len +
-		 bpf_htons(udp ? IPPROTO_UDP : IPPROTO_TCP);
+	pseudo = pseudo_words(p, p->orig_len - (p->at.l4 - p->at.l3));
 	if (udp)
 		head = csum_words(&p->l4.udp, __builtin_offsetof(struct udphdr, len)) + len;
 	else

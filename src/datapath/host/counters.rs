@@ -32,7 +32,7 @@ macro_rules! meanings {
 
 /// The sink's counters.
 pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
-    COUNT_SINK_RECEIVED "received" "packets with INT, passed on as they were sent, or with what stays in options",
+    COUNT_SINK_RECEIVED "received" "packets with INT, passed on without it",
     COUNT_SINK_DROPPED_TAGGED "dropped_tagged" "tagged packet dropped on demand (--drop-tagged)",
     COUNT_SINK_FOREIGN_MARK "foreign_mark" "DSCP mark or port without INT behind it: passed untouched",
     COUNT_SINK_TRUNCATED "truncated" "too short for the INT that it announces: passed untouched",
