@@ -116,7 +116,7 @@ class Run:
         for one in self.hosts.values():
             await_that(f"{one.name} is ready", lambda: one.says("source attached to"), 60)
             if place == "uplink and veth":
-                one.command("source", "attach", "--dev", "veth*", "--hook", "tc-ingress", "--encap", "options")
+                one.command("source", "attach", "--dev", "veth*", "--hook", "tc-ingress")
 
     def phase(self, place):
         """Goes all ways with hostint at a place; returns what became of each, and what was broken."""

@@ -39,7 +39,7 @@ pub struct SourceOptions {
 
     /// How packets carry INT: options (of TCP and UDP), tunnel (vxlan-gpe, or extension-udp where only that passes),
     /// over-tcp-udp, extension-udp, vxlan-gpe, int-md (needs --int-dscp), or ioam (over IPv6, else as tunnel) [default: options;
-    /// with --max-hops, --superpackets or --hook tc-ingress tunnel, with --hook xdp extension-udp, with --compat over-tcp-udp]
+    /// with --max-hops or --superpackets tunnel, with --hook xdp extension-udp, with --compat over-tcp-udp]
     #[arg(long, help_heading = WIRE_FORMAT, value_name = "NAME")]
     pub encap: Option<SourceEncapsulation>,
 

@@ -62,10 +62,10 @@ impl SourceOptions {
         }
     }
 
-    /// Options, but for those whom they do not serve: hops do not know them, and superpackets of UDP and guests' stacks make no
-    /// room for them.
+    /// Options, but for those whom they do not serve: hops do not know them, superpackets of UDP make no room for them. Those
+    /// of guests do not either, but tunnels from the host of a guest or a pod may not pass the firewall in front of it.
     fn default_encapsulation(&self, hook: SourceHook) -> SourceEncapsulation {
-        let tunnels = hook != SourceHook::Tc
+        let tunnels = hook == SourceHook::Xdp
             || self.compat.is_some()
             || self.superpackets.is_some()
             || self.max_hops.is_some_and(|hops| hops > 0);
