@@ -2,7 +2,7 @@
 //! cuts it off, and checksums hold whichever length they count.
 
 use hostint::datapath::abi::{lease_way, sink_counter, source_counter};
-use hostint_testing::checksum::{be16, pseudo_header, put16, sum, verify};
+use hostint_testing::checksum::{be16, put16, suit_checksum, sum, unfinish, verify};
 use hostint_testing::frame::Frame;
 use hostint_testing::lease_cases::addresses;
 use hostint_testing::model::{Key, layout};
@@ -275,14 +275,19 @@ mod root {
                 continue;
             }
             // A source counts in the length of what it puts behind.
-            let addresses = if at.v6 { at.l3 + 8 } else { at.l3 + 12 };
-            let end = addresses + if at.v6 { 32 } else { 8 };
-            let len = at.l3 + at.ip_len - at.l4;
-            let pseudo = pseudo_header(&bytes[addresses..end], 17, len) % 65535;
-            put16(&mut bytes, at.l4 + 6, pseudo as u16);
-            let sink = Sink::load_both(&settings());
-            let sentence = format!("{sentence}: a checksum that may be unfinished stays");
-            run(&sink, Hook::Xdp, &bytes, &bytes, &sentence);
+            let mut plain = frame.bytes();
+            unfinish(&mut bytes);
+            unfinish(&mut plain);
+            let unfinished = format!("{sentence}: an unfinished checksum");
+            let sink = || Sink::load_both(&settings());
+            run(&sink(), Hook::Xdp, &bytes, &plain, &unfinished);
+            if plain.len() < at.l4 + 8 + 12 {
+                continue;
+            }
+            let area = bytes.len() - plain.len();
+            suit_checksum(&mut bytes, area + plain.len() % 2);
+            let sentence = format!("{sentence}: a checksum that is finished or not");
+            run(&sink(), Hook::Xdp, &bytes, &bytes, &sentence);
         }
     }
 

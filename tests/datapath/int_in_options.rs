@@ -2,7 +2,7 @@
 //! reads it and makes it no-operations.
 
 use hostint::datapath::abi::{lease_way, sink_counter, sink_flag, source_counter};
-use hostint_testing::checksum::{pseudo_header, put16, verify};
+use hostint_testing::checksum::{suit_checksum, unfinish, verify};
 use hostint_testing::frame::Frame;
 use hostint_testing::lease_cases::addresses;
 use hostint_testing::model::{Key, layout};
@@ -232,17 +232,6 @@ mod root {
         }
     }
 
-    /// As a sender leaves the checksum to its device.
-    fn unfinished(mut frame: Vec<u8>) -> Vec<u8> {
-        let at = layout::find(&frame).unwrap();
-        let addresses = if at.v6 { at.l3 + 8 } else { at.l3 + 12 };
-        let len = at.l3 + at.ip_len - at.l4;
-        let end = addresses + if at.v6 { 32 } else { 8 };
-        let pseudo = pseudo_header(&frame[addresses..end], 6, len) % 65535;
-        put16(&mut frame, at.l4 + 16, pseudo as u16);
-        frame
-    }
-
     #[test]
     fn what_the_sink_hands_on_is_whole() {
         let option = IntOption {
@@ -263,8 +252,8 @@ mod root {
             ("the header is full", tcp(), &full),
         ];
         for (sentence, frame, before) in cases {
-            let bytes = segment(frame.clone(), before, &option, 77).bytes();
-            let plain = trimmed(frame, before, 77);
+            let mut bytes = segment(frame.clone(), before, &option, 77).bytes();
+            let mut plain = trimmed(frame, before, 77);
             verify(&plain).unwrap_or_else(|why| panic!("{sentence}: {why}"));
             for hook in [Hook::Xdp, Hook::Tc] {
                 run(
@@ -275,7 +264,7 @@ mod root {
                     sentence,
                 );
             }
-            let mut damaged = (bytes.clone(), plain);
+            let mut damaged = (bytes.clone(), plain.clone());
             for frame in [&mut damaged.0, &mut damaged.1] {
                 *frame.last_mut().unwrap() ^= 4;
             }
@@ -289,15 +278,13 @@ mod root {
                     &sentence,
                 );
             }
-            let sentence = "a checksum that may be unfinished stays at XDP";
-            let bytes = unfinished(bytes);
-            run(
-                &Sink::load_both(&settings()),
-                Hook::Xdp,
-                &bytes,
-                &bytes,
-                sentence,
-            );
+            unfinish(&mut bytes);
+            unfinish(&mut plain);
+            let sink = || Sink::load_both(&settings());
+            run(&sink(), Hook::Xdp, &bytes, &plain, "an unfinished checksum");
+            suit_checksum(&mut bytes, 1);
+            let sentence = "a checksum that is finished or not";
+            run(&sink(), Hook::Xdp, &bytes, &bytes, sentence);
         }
     }
 

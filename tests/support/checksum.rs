@@ -66,6 +66,30 @@ pub fn verify_at(frame: &[u8], at: &Layout, l4: usize, protocol: u8) -> Result<(
     }
 }
 
+/// Leaves the L4 checksum to a device, as senders do: it holds the sum of the pseudo header.
+pub fn unfinish(frame: &mut [u8]) {
+    let at = layout::find(frame).expect("it is a packet");
+    let len = at.l3 + at.ip_len - at.l4;
+    let begun = pseudo_header(&frame[at.addresses()], at.protocol, len) % 65535;
+    put16(frame, checksum_place(&at), begun as u16);
+}
+
+/// Changes the word that ends `behind` bytes before the packet's end so that the L4 checksum is right as it is.
+pub fn suit_checksum(frame: &mut [u8], behind: usize) {
+    let at = layout::find(frame).expect("it is a packet");
+    let segment = at.l4..at.l3 + at.ip_len;
+    let word = segment.end - behind - 2;
+    assert!((word - at.l4).is_multiple_of(2), "it is a word of the sum");
+    put16(frame, word, 0);
+    let pseudo = pseudo_header(&frame[at.addresses()], at.protocol, segment.len());
+    let rest = (pseudo + sum(&frame[segment])) % 65535;
+    put16(frame, word, (65535 - rest) as u16);
+}
+
+fn checksum_place(at: &Layout) -> usize {
+    at.l4 + if at.protocol == 17 { 6 } else { 16 }
+}
+
 /// Verifies every checksum of an IP packet of either version, whatever options and extension headers it has, and
 /// that of the IPv4 header that an ICMP error quotes.
 pub fn verify_packet(ip: &[u8]) -> Result<(), String> {

@@ -8,14 +8,17 @@
 
 #include "kernel/kernel.h"
 #include "hostint/int_option.h"
+#include "kernel/device_mtu.h"
 #include "packet/checksum.h"
 #include "packet/checksum_state.h"
 #include "packet/headers.h"
 #include "packet/put_bytes.h"
+#include "sink/measure.h"
 #include "sink/option_read.h"
 #include "sink/pull_skb.h"
 #include "sink/restore.h"
 #include "sink/tagged.h"
+#include "sink/whole_sum.h"
 
 enum {
 	TCP_NOP = 1,
@@ -27,50 +30,81 @@ static __always_inline void fill_nops(struct int_option *option)
 	__builtin_memset(option, TCP_NOP, sizeof(*option));
 }
 
-/*
- * Says whether a checksum may be unfinished: it holds the sum of the pseudo header, which one in 65,536 finished ones equals.
- * Programs at XDP do not see which it is. The source counted in the length of what it put behind a datagram.
- */
-static __always_inline bool may_be_unfinished(const struct tagged_packet *p, __u16 check)
+/* Says whether the packet is a superpacket: nothing that came by wire is. */
+static __always_inline bool is_longer_than_wire(struct xdp_md *ctx, const struct tagged_packet *p)
 {
-	return csum_zero(check) == csum_zero(csum_fold(pseudo_words(p, p->at.ip_len - (p->at.l4 - p->at.l3))));
+	__u32 mtu = device_mtu(ctx, 0);
+
+	return mtu && p->at.ip_len > mtu;
 }
 
-/* A TCP checksum that may be unfinished stays, and so does the option. */
-static __always_inline bool trim_segment_xdp(void *data, void *end, struct tagged_packet *p)
+/*
+ * Finds out at XDP, where nothing says so, whether a checksum is finished. One that is not holds the sum of the pseudo header,
+ * for which the source counted in what it put behind a datagram; so do one in 65,536 finished ones, whose packets add up to 0.
+ * An unfinished packet that adds up to 0, too, cannot be told from those.
+ */
+static __always_inline enum checksum_state checksum_state_xdp(struct xdp_md *ctx, struct tagged_packet *p, __u16 check)
 {
+	__u64 pseudo = pseudo_words(p, p->at.ip_len - (p->at.l4 - p->at.l3));
+
+	if (csum_zero(check) != csum_zero(csum_fold(pseudo)))
+		return CHECKSUM_FINISHED;
+	if (!add_chunks_xdp(ctx) || !add_last_xdp(ctx))
+		return is_longer_than_wire(ctx, p) ? CHECKSUM_UNFINISHED : CHECKSUM_UNREADABLE;
+	return csum_zero(csum_fold(pseudo + p->rest_sum)) ? CHECKSUM_UNFINISHED : CHECKSUM_UNREADABLE;
+}
+
+static __always_inline bool trim_segment_xdp(struct xdp_md *ctx, struct tagged_packet *p)
+{
+	enum checksum_state state = checksum_state_xdp(ctx, p, p->l4.tcp.check);
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct int_option *option = (void *)option_of(data, end, p);
 	struct tcphdr *tcp = at_offset(data, p->at.l4);
 	__u64 sum;
 
+	if (state == CHECKSUM_UNREADABLE)
+		return true;
 	if (!option || (void *)(tcp + 1) > end)
 		return false;
-	if (may_be_unfinished(p, tcp->check))
-		return true;
 	sum = (__u64)tcp->check + csum_words(option, sizeof(*option));
 	fill_nops(option);
-	tcp->check = csum_tcp(csum_fold(sum + csum_neg(csum_fold((__u64)NOP_WORDS * (TCP_NOP << 8 | TCP_NOP)))));
+	if (state == CHECKSUM_FINISHED)
+		tcp->check = csum_tcp(csum_fold(sum + csum_neg(csum_fold((__u64)NOP_WORDS * (TCP_NOP << 8 | TCP_NOP)))));
 	return true;
+}
+
+/* Takes the length of what is cut off out of an unfinished checksum, which whoever finishes it adds up to the packet's end. */
+static __always_inline __u16 begun_without(const struct tagged_packet *p)
+{
+	return csum_fold((__u64)p->l4.udp.check + csum_neg(bpf_htons(int_len(p))));
 }
 
 /* If the kernel does not cut, what is left is padding behind the IP packet. */
 static __always_inline bool trim_datagram_xdp(struct xdp_md *ctx, struct tagged_packet *p)
 {
-	if (p->l4.udp.check && may_be_unfinished(p, p->l4.udp.check))
+	__u16 check = p->l4.udp.check;
+	enum checksum_state state = check ? checksum_state_xdp(ctx, p, check) : CHECKSUM_FINISHED;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct udphdr *udp = at_offset(data, p->at.l4);
+
+	if (state == CHECKSUM_UNREADABLE)
 		return true;
 	restore_ip(p, p->at.tos, p->orig_len);
-	if (!store_ip((void *)(long)ctx->data, (void *)(long)ctx->data_end, p->at.l3, p->at.family, &p->base))
+	if ((void *)(udp + 1) > end || !store_ip(data, end, p->at.l3, p->at.family, &p->base))
 		return false;
-	bpf_xdp_adjust_tail(ctx, (int)(p->at.l3 + p->orig_len) - (int)p->frame_len);
+	if (!bpf_xdp_adjust_tail(ctx, (int)(p->at.l3 + p->orig_len) - (int)p->frame_len) &&
+	    state == CHECKSUM_UNFINISHED) {
+		udp = at_offset((void *)(long)ctx->data, p->at.l4);
+		if ((void *)(udp + 1) <= (void *)(long)ctx->data_end)
+			udp->check = begun_without(p);
+	}
 	return true;
 }
 
 /* Returns false if the packet stays as it is. */
 static __always_inline bool trim_xdp(struct xdp_md *ctx, struct tagged_packet *p)
 {
-	if (p->at.protocol == IPPROTO_TCP)
-		return trim_segment_xdp((void *)(long)ctx->data, (void *)(long)ctx->data_end, p);
-	return trim_datagram_xdp(ctx, p);
+	return p->at.protocol == IPPROTO_TCP ? trim_segment_xdp(ctx, p) : trim_datagram_xdp(ctx, p);
 }
 
 /* The kernel's function leaves unfinished checksums alone. All segments of a superpacket have the headers of the first one. */
@@ -90,13 +124,10 @@ static __always_inline enum pulled trim_segment_skb(struct __sk_buff *ctx, struc
 													  PULLED;
 }
 
-/*
- * Sets what is cut off to 0 and takes its length out of the checksum, which whoever finishes it adds up to the end of the
- * packet or of the frame.
- */
+/* Sets what is cut off to 0, so that the sum to the packet's end and to the frame's is the same. */
 static __always_inline bool clear_behind(struct __sk_buff *ctx, const struct tagged_packet *p)
 {
-	__u16 begun = csum_fold((__u64)p->l4.udp.check + csum_neg(bpf_htons(int_len(p))));
+	__u16 begun = begun_without(p);
 	struct datagram_option none = {};
 
 	return !put_bytes(ctx, p->at.l3 + p->at.ip_len - sizeof(none), &none, sizeof(none)) &&

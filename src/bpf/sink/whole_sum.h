@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Adds up a whole segment in over-tcp-udp or INT-MD, as it will be without INT. That shows what the checksum proves. Few packets
- * need it: those whose number leaps, and some of those onto which transit hops pushed entries.
+ * Adds up a whole segment, in over-tcp-udp or INT-MD as it will be without INT. That shows what the checksum proves. Few packets
+ * need it: those whose number leaps, some of those onto which transit hops pushed entries, and those whose checksum may be
+ * unfinished.
  */
 #ifndef HOSTINT_SINK_WHOLE_SUM_H
 #define HOSTINT_SINK_WHOLE_SUM_H
@@ -24,13 +25,19 @@ static __always_inline bool has_counted_checksum(const struct tagged_packet *p)
 	return p->behind_l4 && (p->l4_len != UDP_LEN || p->l4.udp.check);
 }
 
+/* Says where the bytes begin that are added up one by one: behind the block, or with the L4 header of a packet in options. */
+static __always_inline __u32 chunks_at(const struct tagged_packet *p)
+{
+	return p->at.l4 + (p->facts.encapsulation == ENCAP_OPTIONS ? 0 : p->l4_len + INT_BLOCK_LEN + p->grown);
+}
+
 /*
- * Adds up what follows the block, in chunks. Returns false if some of it lies beyond the bytes that can be read. The rest
+ * Adds up what follows, in chunks. Returns false if some of it lies beyond the bytes that can be read. The rest
  * is left to add_last(); what it needs stands in the scratch, so that the verifier forgets how many chunks there were.
  */
 static __always_inline bool add_chunks(void *data, void *end, struct tagged_packet *p)
 {
-	__u32 at = p->at.l4 + p->l4_len + INT_BLOCK_LEN + p->grown, left = p->at.ip_len - (at - p->at.l3);
+	__u32 at = chunks_at(p), left = p->at.ip_len - (at - p->at.l3);
 	__u64 sum = 0;
 
 	for (__u32 i = 0; i < WHOLE_CHUNKS && left >= WHOLE_CHUNK; i++) {

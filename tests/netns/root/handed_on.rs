@@ -19,9 +19,10 @@ fn handed_on(lab: &Lab) -> [u64; 2] {
 
 #[test]
 fn a_router_with_a_sink_hands_on_packets_without_int() {
-    // At XDP, no one sees whether a checksum is finished.
     let cases = [
         ("xdp", "ethtool -K a0 tx off"),
+        ("xdp", ""),
+        ("xdp --xdp-mode generic", ""),
         ("tc", "ethtool -K a0 tx off"),
         ("tc", ""),
     ];
