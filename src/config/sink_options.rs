@@ -52,7 +52,8 @@ pub enum ReportFormat {
 /// Options of `hostint sink`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SinkOptions {
-    /// Interface to strip INT on (required): a name, a pattern such as eth*, or default-route; may be repeated
+    /// Interface to strip INT on (required): a name, a pattern such as eth*, or default-route, for interfaces that come
+    /// while the daemon runs, too; may be repeated
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 

@@ -24,8 +24,8 @@ use crate::model::{LeaseKey, NodeId};
 /// Options of `hostint source attach`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SourceOptions {
-    /// Interface whose outgoing packets are tagged (required): a name, a pattern such as eth*, or default-route; may be
-    /// repeated
+    /// Interface whose outgoing packets are tagged (required): a name, a pattern such as eth*, or default-route, for
+    /// interfaces that come while the daemon runs, too; may be repeated
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 

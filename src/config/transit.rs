@@ -15,8 +15,8 @@ use crate::model::{NodeId, Prefix};
 /// Options of `hostint transit`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TransitOptions {
-    /// Interface by which packets with INT arrive or leave (required): a name, a pattern such as eth*, or default-route;
-    /// may be repeated
+    /// Interface by which packets with INT arrive or leave (required): a name, a pattern such as eth*, or default-route,
+    /// for interfaces that come while the daemon runs, too; may be repeated
     #[arg(long, help_heading = ESSENTIALS, value_name = "DEV", value_delimiter = ',')]
     pub dev: Vec<String>,
 

@@ -48,6 +48,7 @@ mod leases;
 mod lookups;
 mod metrics_push;
 mod names;
+mod newcomers;
 pub mod on_host;
 mod own_host;
 pub mod postcards;

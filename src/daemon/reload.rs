@@ -39,6 +39,11 @@ impl<P: Send + 'static> Reload<P> {
         self.asked = true;
     }
 
+    /// Takes a plan that was made elsewhere, which waits as those that are made here do.
+    pub fn offer(&mut self, plan: P) {
+        self.ready = Some(plan);
+    }
+
     /// True from a question to its plan.
     pub fn goes_on(&self) -> bool {
         self.asked || self.running.is_some() || self.ready.is_some()

@@ -63,6 +63,7 @@ mod root {
     mod names;
     mod narrow;
     mod networks;
+    mod newcomers;
     mod node_ids;
     mod offloads;
     mod operations;

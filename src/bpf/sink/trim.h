@@ -18,7 +18,6 @@
 #include "sink/pull_skb.h"
 #include "sink/restore.h"
 #include "sink/tagged.h"
-#include "sink/whole_sum.h"
 
 enum {
 	TCP_NOP = 1,

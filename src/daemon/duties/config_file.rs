@@ -1,11 +1,13 @@
 //! Reads the config file again after a SIGHUP, and goes on with what it says now.
 
+use std::mem;
 use std::time::Instant;
 
 use anyhow::Result;
 
 use crate::config::{CommandSettings, File, Overrides};
 use crate::daemon::duty::Duty;
+use crate::daemon::newcomers::{Newcomers, say_newcomers, say_refused};
 use crate::daemon::reload::{Reload, say_changes, say_refusal};
 use crate::daemon::signs::ShowsSigns;
 use crate::datapath::kernel::pins::Pins;
@@ -28,6 +30,16 @@ pub trait ReadsFile: ShowsSigns {
         None
     }
 
+    /// The plan from now on, if interfaces came that are to be measured, too.
+    fn follow(&self, _newcomers: &mut Newcomers, _now: Instant) -> Result<Option<Self::Plan>> {
+        Ok(None)
+    }
+
+    /// The interfaces of the plan.
+    fn devs(_plan: &Self::Plan) -> &[String] {
+        &[]
+    }
+
     /// Goes on with all of the new plan, or none. Returns the plan before.
     fn go_on(&mut self, now: Self::Plan) -> Result<Self::Plan>;
 }
@@ -36,6 +48,9 @@ pub trait ReadsFile: ShowsSigns {
 pub struct ReadFileAgain<D: ReadsFile> {
     given: Overrides<D::Options>,
     reload: Reload<D::Plan>,
+    newcomers: Newcomers,
+    /// The next plan is about them.
+    follows: bool,
 }
 
 impl<D: ReadsFile> ReadFileAgain<D> {
@@ -47,6 +62,8 @@ impl<D: ReadsFile> ReadFileAgain<D> {
         Self {
             given,
             reload: Reload::new(make),
+            newcomers: Newcomers::start(),
+            follows: false,
         }
     }
 
@@ -69,13 +86,26 @@ impl<D: ReadsFile> Duty<D> for ReadFileAgain<D> {
 
     fn wakes<'a>(&'a self, _daemon: &'a D, wait: &mut Wait<'a>) {
         self.reload.wakes(wait);
+        self.newcomers.wakes(wait);
     }
 
-    fn turn(&mut self, daemon: &mut D, _now: Instant) -> Result<()> {
+    fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
         if signals::reload_asked() {
             self.reload.ask();
         }
-        match self.go_on(daemon) {
+        if !self.reload.goes_on()
+            && let Some(plan) = daemon.follow(&mut self.newcomers, now)?
+        {
+            self.reload.offer(plan);
+            self.follows = true;
+        }
+        let done = self.go_on(daemon);
+        let follows = done.is_some() && mem::take(&mut self.follows);
+        match done {
+            Some(Ok(before)) if follows => {
+                say_newcomers(D::devs(&before), D::devs(daemon.plan()));
+            }
+            Some(Err(err)) if follows => say_refused(&err),
             Some(Ok(before)) => say_changes(
                 D::file(daemon.plan()),
                 D::file(&before),

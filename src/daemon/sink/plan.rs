@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use crate::cli::SinkServeArgs;
 use crate::config::{File, LogFormatName, ReportFormat, Settled, SinkConfig, settle};
 use crate::daemon::collectors::Collectors;
+use crate::daemon::newcomers::NamesInterfaces;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::sink::kernel_half::Sink;
 use crate::host;
@@ -18,7 +19,10 @@ use crate::os::{log, netdev};
 use crate::report::{Destinations, LogFormat, LogSettings, ReportForm};
 
 /// All that is known before a sink begins, or goes on with other settings.
+#[derive(Clone)]
 pub struct SinkPlan {
+    /// What names the interfaces: some come later.
+    words: Vec<String>,
     pub config: SinkConfig,
     pub node: HostNode,
     pub file: Option<File>,
@@ -35,7 +39,8 @@ impl SinkPlan {
     /// If the sink could not do what the plan says.
     pub fn make(pins: impl FnOnce() -> Result<Option<Pins>>, args: &SinkServeArgs) -> Result<Self> {
         let Settled { mut config, file } = settle(&args.settings, args.config.as_deref())?;
-        config.devs = named_by(&config.devs)?;
+        let words = config.devs;
+        config.devs = named_by(&words)?;
         let node = match config.node_id {
             Some(given) => HostNode::given(given),
             None => host::node::choose(pins()?.as_ref(), None)?,
@@ -68,6 +73,7 @@ impl SinkPlan {
             check_device(dev)?;
         }
         Ok(Self {
+            words,
             config,
             node,
             file,
@@ -114,4 +120,18 @@ fn check_device(dev: &str) -> Result<()> {
         "cannot use interface {dev}: its packets have no Ethernet header"
     );
     Ok(())
+}
+
+impl NamesInterfaces for SinkPlan {
+    fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    fn devs(&self) -> &[String] {
+        &self.config.devs
+    }
+
+    fn set_devs(&mut self, devs: Vec<String>) {
+        self.config.devs = devs;
+    }
 }

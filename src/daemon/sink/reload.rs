@@ -1,5 +1,6 @@
 //! Reads the config file again after a SIGHUP, and goes on with what it says now.
 
+use std::mem;
 use std::sync::PoisonError;
 use std::time::Instant;
 
@@ -12,6 +13,7 @@ use crate::cli::SinkServeArgs;
 use crate::config::{NAMES, SINK, SOURCE, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::leases::warn_without_key;
+use crate::daemon::newcomers::{Newcomers, say_newcomers, say_refused};
 use crate::daemon::reload::{Reload, say_changes, say_refusal};
 use crate::daemon::side_thread::SideThread;
 use crate::datapath::kernel::pins::Pins;
@@ -23,6 +25,9 @@ use crate::report::Emitter;
 pub struct ReloadSink {
     args: SinkServeArgs,
     reload: Reload<SinkPlan>,
+    newcomers: Newcomers,
+    /// The next plan is about them.
+    follows: bool,
     /// Sources stop tagging before an interface is left, which takes a second.
     leaving: Option<SideThread<()>>,
 }
@@ -33,11 +38,13 @@ impl ReloadSink {
         Self {
             args: args.clone(),
             reload: Reload::new(move || SinkPlan::make(|| Ok(Some(pins.clone())), &again)),
+            newcomers: Newcomers::start(),
+            follows: false,
             leaving: None,
         }
     }
 
-    fn step(&mut self, daemon: &mut SinkDaemon) {
+    fn step(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {
         if let Some(Err(err)) = SideThread::take_result(&mut self.leaving) {
             say_left(&err);
         }
@@ -46,26 +53,39 @@ impl ReloadSink {
         }
         // One plan after another: an interface that is being left may be named again.
         if self.leaving.is_some() {
-            return;
+            return Ok(());
+        }
+        if !self.reload.goes_on()
+            && let Some(plan) = self.newcomers.plan(&daemon.plan, now)?
+        {
+            self.reload.offer(plan);
+            self.follows = true;
         }
         let Some(made) = self.reload.plan_and_lock(&daemon.side.pins) else {
-            return;
+            return Ok(());
         };
+        let follows = mem::take(&mut self.follows);
         match made.and_then(|(plan, _changing)| go_on(daemon, plan)) {
-            Ok(before) => self.after(daemon, &before),
+            Ok(before) => self.after(daemon, &before, follows),
+            Err(err) if follows => say_refused(&err),
             Err(err) => say_refusal(&err),
         }
+        Ok(())
     }
 
     /// Says what changed, and leaves interfaces that only the plan before names, as `hostint sink detach --dev` does.
-    fn after(&mut self, daemon: &SinkDaemon, before: &SinkPlan) {
+    fn after(&mut self, daemon: &SinkDaemon, before: &SinkPlan, follows: bool) {
         let now = &daemon.plan;
-        say_changes(
-            now.file.as_ref(),
-            before.file.as_ref(),
-            &[SINK, SOURCE, NAMES, WATCH],
-            &self.args.settings,
-        );
+        if follows {
+            say_newcomers(&before.config.devs, &now.config.devs);
+        } else {
+            say_changes(
+                now.file.as_ref(),
+                before.file.as_ref(),
+                &[SINK, SOURCE, NAMES, WATCH],
+                &self.args.settings,
+            );
+        }
         let gone: Vec<String> = before
             .config
             .devs
@@ -90,13 +110,14 @@ impl Duty<SinkDaemon> for ReloadSink {
 
     fn wakes<'a>(&'a self, _daemon: &'a SinkDaemon, wait: &mut Wait<'a>) {
         self.reload.wakes(wait);
+        self.newcomers.wakes(wait);
     }
 
-    fn turn(&mut self, daemon: &mut SinkDaemon, _now: Instant) -> Result<()> {
-        self.step(daemon);
+    fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {
+        let done = self.step(daemon, now);
         let goes_on = self.reload.goes_on();
         daemon.signs.notify.reload_goes_on(goes_on);
-        Ok(())
+        done
     }
 
     /// Waits for interfaces that are being left: sources that were told to stop are told to go on.

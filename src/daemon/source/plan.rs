@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::cli::SourceServeArgs;
 use crate::config::{File, Settled, SourceSetup, report_ports, settle};
 use crate::daemon::collectors::Collectors;
+use crate::daemon::newcomers::NamesInterfaces;
 use crate::host::advice::advise;
 use crate::host::interfaces::named_by;
 use crate::host::source::forms::check_rules;
@@ -15,7 +16,10 @@ use crate::model::{RuleHost, WatchPurpose, WatchRule};
 use crate::os::netdev;
 
 /// All that is known before a source is attached, or goes on with other settings.
+#[derive(Clone)]
 pub struct SourcePlan {
+    /// What names the interfaces: some come later.
+    words: Vec<String>,
     pub setup: SourceSetup,
     pub file: Option<File>,
     /// The file's rules, their names looked up.
@@ -34,7 +38,8 @@ impl SourcePlan {
             config: mut setup,
             file,
         } = settle(&args.settings, args.config.as_deref())?;
-        setup.devs = named_by(&setup.devs)?;
+        let words = setup.devs;
+        setup.devs = named_by(&words)?;
         let names = match &setup.dest_file {
             Some(path) => read_dest_file(path)?,
             None => Vec::new(),
@@ -53,6 +58,7 @@ impl SourcePlan {
         check_rules(&setup.source, &rules)?;
         let collectors = Collectors::find(&setup.collectors, false)?.addresses();
         Ok(Self {
+            words,
             setup,
             file,
             rules,
@@ -69,5 +75,19 @@ impl SourcePlan {
     /// The destinations of --dest-file, and whether they are tagged without a lease.
     pub fn dests(&self) -> (&[RuleHost], bool) {
         (&self.places, self.setup.fixed)
+    }
+}
+
+impl NamesInterfaces for SourcePlan {
+    fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    fn devs(&self) -> &[String] {
+        &self.setup.devs
+    }
+
+    fn set_devs(&mut self, devs: Vec<String>) {
+        self.setup.devs = devs;
     }
 }

@@ -1,5 +1,7 @@
 //! Goes on with what the config file says after a SIGHUP.
 
+use std::time::Instant;
+
 use anyhow::Result;
 
 use super::plan::SourcePlan;
@@ -8,6 +10,7 @@ use crate::cli::SourceServeArgs;
 use crate::config::{File, NAMES, SOURCE, SourceOptions, WATCH};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
 use crate::daemon::leases::warn_without_key;
+use crate::daemon::newcomers::Newcomers;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::watch::Watchlist;
 use crate::host::source::dests::unwatch;
@@ -38,6 +41,14 @@ impl ReadsFile for SourceDaemon {
 
     fn changed_pins(&self) -> Option<&Pins> {
         Some(&self.side.pins)
+    }
+
+    fn follow(&self, newcomers: &mut Newcomers, now: Instant) -> Result<Option<SourcePlan>> {
+        newcomers.plan(&self.plan, now)
+    }
+
+    fn devs(plan: &SourcePlan) -> &[String] {
+        &plan.setup.devs
     }
 
     /// Goes on with all of the new plan, or none: the watchlist and the programs come first, which may fail and are

@@ -1,5 +1,7 @@
 //! Goes on with what the config file says after a SIGHUP.
 
+use std::time::Instant;
+
 use anyhow::Result;
 
 use super::plan::TransitPlan;
@@ -7,6 +9,7 @@ use super::state::TransitDaemon;
 use crate::cli::TransitServeArgs;
 use crate::config::{File, TRANSIT, TransitOptions};
 use crate::daemon::duties::{ReadFileAgain, ReadsFile};
+use crate::daemon::newcomers::Newcomers;
 use crate::daemon::reload::refuse_changed;
 use crate::datapath::kernel::pins::Pins;
 use crate::host::transit;
@@ -33,6 +36,14 @@ impl ReadsFile for TransitDaemon {
 
     fn changed_pins(&self) -> Option<&Pins> {
         Some(&self.side.pins)
+    }
+
+    fn follow(&self, newcomers: &mut Newcomers, now: Instant) -> Result<Option<TransitPlan>> {
+        newcomers.plan(&self.plan, now)
+    }
+
+    fn devs(plan: &TransitPlan) -> &[String] {
+        &plan.setup.devs
     }
 
     /// Goes on with all of the new plan, or none. Each program is replaced in place; the caller holds the right to do that.
