@@ -10,7 +10,7 @@ use std::thread;
 
 use libbpf_cargo::SkeletonBuilder;
 
-const PROGRAMS: [&str; 19] = [
+const PROGRAMS: [&str; 20] = [
     "abi",
     "astray",
     "bound",
@@ -26,6 +26,7 @@ const PROGRAMS: [&str; 19] = [
     "renew",
     "sink",
     "source",
+    "step",
     "task_walk",
     "tcp_walk",
     "transit",

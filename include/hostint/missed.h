@@ -4,7 +4,8 @@
 #define HOSTINT_MISSED_H
 
 enum missed_limit {
-	MISSED_REASONS = 32,  /* room for each enum source_counter */
+	MISSED_REASONS =
+		32, /* room for each enum source_counter in front of COUNT_SOURCE_BUDGET: the rest is not counted by pair */
 	MISSED_PAIRS = 16384, /* with their classes; the key of zeros has all that found no room */
 };
 

@@ -57,6 +57,7 @@ enum watch_flag {
 	WATCH_EXCLUDE = 4,  /* excluded by a rule */
 	WATCH_MAY = 8,      /* some packet to this address may be tagged */
 	WATCH_DECIDED = 16, /* the destination alone decides */
+	WATCH_ALWAYS = 32,  /* tagged whatever the budget */
 };
 
 enum watch_test {
@@ -103,7 +104,8 @@ struct watch_search {
 
 struct watch_state {
 	__u32 generation;
-	__u32 serial; /* number of the list, by which the user half tells lists apart */
+	__u32 serial;     /* number of the list, by which the user half tells lists apart */
+	__u32 has_always; /* 1: some rule has WATCH_ALWAYS */
 	struct watch_search searches[2 * WATCH_TABLES];
 };
 

@@ -51,6 +51,7 @@ return function()
         [4] = "fragment", [5] = "may_fragment", [6] = "ip_options", [7] = "vlan", [8] = "too_long", [9] = "superpacket",
         [14] = "group_address", [15] = "table_full", [16] = "no_checksum_state", [17] = "cannot_resize", [18] = "undone",
         [21] = "no_lease", [24] = "not_sampled", [25] = "began_before_lease", [27] = "unproved", [28] = "left", [29] = "guarded", [30] = "signed",
+        [31] = "no_option", [32] = "budget",
     }
     local UNMEASURED = { [14] = "untracked", [15] = "bad_segment", [26] = "new_flow_limited", [39] = "damaged" }
     local CLOCKS = { [0] = "unknown", [1] = "TAI clock of the kernel", [2] = "monotonic clock and offset", [3] = "network card" }

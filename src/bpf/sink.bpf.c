@@ -24,7 +24,8 @@
  *     read_straight()    sink/straight_read.h
  *     account_straight() sink/straight.h     from here on the packet does not go back to the general way
  *
- * A packet whose INT was removed counts as RECEIVED, and as HOST_INT, too, if an original Host-INT source tagged it.
+ * A packet whose INT was removed counts as RECEIVED, in segments of which those behind the first one are MERGED, and as HOST_INT,
+ * too, if an original Host-INT source tagged it.
  * Counted besides are:
  *
  *   the arrival time     sink/nic_stamp.h  NIC_STAMPED NIC_NONE NIC_OFF
@@ -56,18 +57,25 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
+static __always_inline void count_received(const struct tagged_packet *p)
+{
+	count_sink(COUNT_SINK_RECEIVED, p->facts.count, p->frame_len);
+	if (p->facts.count > 1)
+		count_sink(COUNT_SINK_MERGED, p->facts.count - 1, 0);
+}
+
 static __always_inline void count_stripped(const struct tagged_packet *p)
 {
 	if (p->by_host_int)
 		count_sink(COUNT_SINK_HOST_INT, 1, p->frame_len);
-	count_sink(COUNT_SINK_RECEIVED, p->facts.count, p->frame_len);
+	count_received(p);
 }
 
 /* Counts a packet that took the straight way to its end. Returns false if it is to be dropped. */
 static __always_inline bool count_straight(const struct tagged_packet *p, int straight)
 {
 	if (straight == STRAIGHT_DONE)
-		count_sink(COUNT_SINK_RECEIVED, p->facts.count, p->frame_len);
+		count_received(p);
 	else
 		count_sink(straight == STRAIGHT_BROKE ? COUNT_SINK_BROKEN : COUNT_SINK_CANNOT_RESIZE, 1, p->frame_len);
 	return straight != STRAIGHT_BROKE;

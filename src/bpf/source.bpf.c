@@ -4,11 +4,13 @@
  *
  * These are the steps of a packet, in order, and the counters (COUNT_SOURCE_...) of packets that leave untagged there:
  *
+ *   leaves_by_budget()     source/share.h           is it in the share?       BUDGET
  *   is_unwatched()         source/unwatched.h       looks up the destination  UNWATCHED
  *   look()                 source/look.h            reads the headers         OTHER_PROTOCOL MALFORMED IP_OPTIONS VLAN
  *                                                                             GROUP_ADDRESS FRAGMENT REPORT HAS_INT
  *     decide()             source/watch_rules.h     follows the rules         UNWATCHED EXCLUDED NOT_SAMPLED
  *   leave_signed_skb()     source/signed.h          TCP-AO, or MD5?         SIGNED
+ *   leave_over_budget()    source/share.h           is a new flow in it?      BUDGET
  *   find_form()            lease/form.h            does its form pass?     NO_LEASE (LEASE_FULL) LEFT UNPROVED
  *                                                                             BEGAN_BEFORE_LEASE (FLOW_BEGAN_BEFORE_LEASE)
  *   has_option_room()      source/option_fill.h     options: is room?    NO_OPTION HAS_INT SUPERPACKET TABLE_FULL
@@ -24,9 +26,9 @@
  * Nearly all packets take another way from the first step to their end, with the same outcome: straight_tc()
  * below, with source/straight.h.
  *
- * A tagged packet counts as TAGGED, and as ENCAPSULATED, too, if it is a superpacket. STAGED packets go
- * to the staging interface and come back as segments. DROPPED packets would have been corrupt. Once the rule is known,
- * packets are counted by pair and class too, untagged ones by reason (source/missed.h, source/tagged.h).
+ * A tagged packet counts as TAGGED, in segments of which those behind the first one are MERGED; a superpacket in a tunnel as
+ * ENCAPSULATED, too. STAGED packets go to the staging interface and come back as segments. DROPPED packets would be corrupt.
+ * Once the rule is known, packets are counted by pair and class, untagged ones by reason (source/missed.h, source/tagged.h).
  */
 #include "kernel/kernel.h"
 #include "hostint/source_flow.h"
@@ -36,6 +38,7 @@
 #include "source/checksum.h"
 #include "source/look.h"
 #include "source/plan.h"
+#include "source/share.h"
 #include "source/signed.h"
 #include "lease/begin_tagging.h"
 #include "lease/form.h"
@@ -90,6 +93,8 @@ static __always_inline int tag_packet(struct __sk_buff *ctx, bool locked)
 	p->at_xdp = false;
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
 	if (leave_signed_skb(ctx, p, f, whole_segments(ctx, p)))
+		return TCX_NEXT;
+	if (leave_over_budget(host, p, f, whole_segments(ctx, p)))
 		return TCX_NEXT;
 	if (!find_form(host, p, f, locked)) {
 		count_formless(host, p, f);
@@ -203,7 +208,7 @@ static __always_inline int tag_if_watched(struct __sk_buff *ctx, bool locked)
 	struct outgoing_packet *p;
 	int verdict;
 
-	if (is_unwatched(ctx, &watching))
+	if (leaves_by_budget(ctx) || is_unwatched(ctx, &watching))
 		return TCX_NEXT;
 	p = outgoing();
 	if (!p)
@@ -249,6 +254,8 @@ static __always_inline int tag_frame(struct xdp_md *ctx, bool locked)
 		return XDP_PASS;
 	f = bpf_map_lookup_elem(&source_flows, &p->key);
 	if (leave_signed_frame(ctx, p, f))
+		return XDP_PASS;
+	if (leave_over_budget(host, p, f, 1))
 		return XDP_PASS;
 	mtu = device_mtu(ctx, 0);
 	if (check_size(p, EXTENSION_LEN, mtu) != SOURCE_WATCHED)

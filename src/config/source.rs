@@ -19,7 +19,7 @@ use super::receivers::check_receivers;
 use super::source_encapsulation::SourceEncapsulation;
 use super::source_hook::SourceHook;
 use super::source_room::{hops_room, room};
-use crate::model::{LeaseKey, NodeId};
+use crate::model::{Budget, LeaseKey, NodeId};
 
 /// Options of `hostint source attach`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
@@ -84,6 +84,11 @@ pub struct SourceOptions {
     #[arg(long, help_heading = LIMITS, value_name = "TIME")]
     pub idle_flow_timeout: Option<TimeSpan>,
 
+    /// CPU time that hostint may take, of that of all CPUs, such as 2% or 0.5%, or off: when more would be spent, a share of
+    /// the flows is measured [default: 2%]
+    #[arg(long, help_heading = LIMITS, value_name = "PERCENT")]
+    pub budget: Option<Budget>,
+
     /// Number of flows that the flow table holds [default: 65536, or unchanged]
     #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub max_flows: Option<u32>,
@@ -130,6 +135,8 @@ pub struct SourceSetup {
     pub identity: Option<IdentitySettings>,
     /// The error of this host's clock in ns, as its operator states it.
     pub clock_error_ns: Option<NonZeroU32>,
+    /// Held by the host's daemon.
+    pub budget: Budget,
     pub source: SourceConfig,
 }
 
@@ -200,6 +207,7 @@ impl SourceOptions {
             collectors: self.collector,
             identity,
             clock_error_ns,
+            budget: self.budget.unwrap_or_default(),
             source: SourceConfig {
                 node_id: self.node_id.map(NodeId),
                 hook,

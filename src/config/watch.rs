@@ -76,6 +76,10 @@ pub struct WatchOptions {
     #[arg(long = "static", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub fixed: Option<bool>,
 
+    /// Tag these flows whatever the budget of [source] allows
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub always: Option<bool>,
+
     /// Watch one in this many flows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub one_flow_in: Option<u32>,
@@ -199,6 +203,7 @@ impl WatchOptions {
             fixed,
             one_flow_in: self.one_flow_in.unwrap_or_default(),
             one_packet_in: self.one_packet_in.unwrap_or_default(),
+            always: self.always.unwrap_or(false),
             from_file: true,
         };
         let rules = match either.is_empty() {
@@ -224,6 +229,7 @@ impl WatchOptions {
     fn check_excluding(&self, faults: &mut Vec<Fault>) {
         for (key, given) in [
             ("static", self.fixed.unwrap_or(false)),
+            ("always", self.always.unwrap_or(false)),
             ("one-flow-in", self.one_flow_in.is_some()),
             ("one-packet-in", self.one_packet_in.is_some()),
         ] {

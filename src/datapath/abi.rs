@@ -60,6 +60,12 @@ pub mod head_room_object {
     include!(concat!(env!("OUT_DIR"), "/head_room.skel.rs"));
 }
 
+/// Generated: the program that tells how long a step takes on this machine.
+#[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
+pub mod step_object {
+    include!(concat!(env!("OUT_DIR"), "/step.skel.rs"));
+}
+
 /// Generated: the programs that time packets through the host.
 #[allow(clippy::all, dead_code, non_camel_case_types, non_upper_case_globals)]
 pub mod passage_object {

@@ -109,6 +109,11 @@ pub fn thread_cpu_ns() -> u64 {
     read_ns(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
 }
 
+/// Returns the CPU time that all threads of this process have used, in nanoseconds.
+pub fn process_cpu_ns() -> u64 {
+    read_ns(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(0, |ns| u64::try_from(ns).unwrap_or(0))
+}
+
 /// The adjustment of the kernel's clock by a time daemon.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Discipline {

@@ -49,3 +49,9 @@ pub fn lockdown() -> Option<String> {
     let (chosen, _) = behind.split_once(']')?;
     Some(chosen.to_owned())
 }
+
+/// The number of CPUs that run now, at least 1.
+pub fn cpus() -> u64 {
+    let found = nix::unistd::sysconf(nix::unistd::SysconfVar::_NPROCESSORS_ONLN);
+    found.ok().flatten().map_or(1, |cpus| cpus.max(1) as u64)
+}

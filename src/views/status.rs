@@ -12,8 +12,8 @@ use super::{
     status_tcp, summary_budget,
 };
 use crate::model::{
-    AstrayStatus, Attachment, ClockStatus, HostStatus, NodeOrigin, SinkSettings, SinkStatus,
-    SourceStatus, TransitStatus,
+    AstrayStatus, Attachment, BudgetStatus, ClockStatus, HostStatus, NodeOrigin, SinkSettings,
+    SinkStatus, SourceStatus, TransitStatus,
 };
 
 /// Displays the state. Settings, and counters that are 0 or count what goes as it should, are shown only with `all`.
@@ -169,6 +169,28 @@ fn periods(f: &mut fmt::Formatter<'_>, set: &SinkSettings) -> fmt::Result {
     writeln!(f)
 }
 
+/// What of the budget is spent, once a daemon told that.
+fn budget(f: &mut fmt::Formatter<'_>, budget: BudgetStatus) -> fmt::Result {
+    if budget.step_ns == 0 || budget.allowed_ppm == 0 {
+        return Ok(());
+    }
+    let percent = |ppm: u32| f64::from(ppm) / 10_000.0;
+    let (allowed, spent) = (percent(budget.allowed_ppm), percent(budget.spent_ppm));
+    write!(
+        f,
+        "  budget: {spent:.2}% of the CPUs' time is spent, of {allowed}%"
+    )?;
+    match budget.one_flow_in {
+        0 | 1 => writeln!(f, "; all flows are measured"),
+        _ if spent > allowed => writeln!(
+            f,
+            "; one flow in {} is measured, and that is still too much (try a larger --budget)",
+            budget.one_flow_in
+        ),
+        _ => writeln!(f, "; one flow in {} is measured", budget.one_flow_in),
+    }
+}
+
 fn source(
     f: &mut fmt::Formatter<'_>,
     source: &SourceStatus,
@@ -177,6 +199,7 @@ fn source(
 ) -> fmt::Result {
     writeln!(f, "source:")?;
     attachments(f, &source.attachments)?;
+    budget(f, source.budget)?;
     if source.rules_total == 0 {
         writeln!(
             f,

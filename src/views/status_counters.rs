@@ -7,7 +7,7 @@ use super::digits::Grouped;
 use crate::model::{CounterStatus, SinkStatus};
 
 /// Counters of the main work, and of packets that the watchlist leaves out.
-const MAIN: [&str; 8] = [
+const MAIN: [&str; 9] = [
     "tagged",
     "pushed",
     "received",
@@ -15,6 +15,7 @@ const MAIN: [&str; 8] = [
     "unwatched",
     "excluded",
     "not_sampled",
+    "budget",
     "reports_sent",
 ];
 

@@ -70,6 +70,7 @@ dev = ["eth1"]
 static = true
 one-flow-in = 10
 one-packet-in = 100
+always = true
 
 [[watch]]
 action = "exclude"
@@ -99,6 +100,7 @@ to = "10.0.0.9"
         fixed: true,
         one_flow_in: 10,
         one_packet_in: 100,
+        always: true,
         from_file: true,
     };
     let exclude = WatchRule {

@@ -34,6 +34,7 @@ mod restarts;
 mod rings;
 mod sequence;
 mod several_cpus;
+mod share;
 mod sink;
 mod sink_events;
 mod sink_minima;

@@ -15,6 +15,7 @@ mod missed_tally;
 mod name_pattern;
 mod prefix;
 mod sample_log;
+mod share;
 mod shown_figures;
 mod tally;
 mod tally_size;

@@ -29,7 +29,7 @@ fn volume(packets: u64) -> Volume {
 fn turn(tally: &mut MissedTally<u32>, entries: &[(u32, [u64; 3])]) -> Vec<MissedPackets> {
     for (key, packets) in entries {
         let counts = packets.map(volume);
-        tally.add(*key, &counts, MissedReason::Source, || {
+        tally.add(*key, &counts, 1, MissedReason::Source, || {
             (PairEnd::ToSink(Some(NodeId(2))), Some(STORAGE.to_owned()))
         });
     }
@@ -80,7 +80,7 @@ fn what_does_not_change_is_told_three_times_and_then_rarely() {
 fn each_reason_has_the_name_of_its_counter() {
     type Reason = fn(u8) -> MissedReason;
     let roles: [(Reason, _, usize); 2] = [
-        (MissedReason::Source, counters::SOURCE, 20),
+        (MissedReason::Source, counters::SOURCE, 21),
         (MissedReason::Sink, counters::SINK, 4),
     ];
     for (reason, counters, expected) in roles {
@@ -112,7 +112,7 @@ fn what_finds_no_room_counts_without_class() {
         let mut tally = MissedTally::default();
         tally.end_turn();
         for key in 0..5_000 {
-            tally.add(key, &[volume(2)], MissedReason::Source, || subject(key));
+            tally.add(key, &[volume(2)], 1, MissedReason::Source, || subject(key));
         }
         let told = tally.end_turn();
         let mut total = Volume::default();
@@ -132,4 +132,24 @@ fn tagged_packets_are_told_beside_those_that_were_not() {
     assert_eq!(told, [of_storage(&[(0, 4), (2, 2)])]);
     assert_eq!(told[0].tagged(), volume(4));
     assert_eq!(told[0].named(), BTreeMap::from([("other", volume(2))]));
+}
+
+#[test]
+fn flows_that_the_budget_leaves_out_are_estimated_by_those_that_are_measured() {
+    let mut tally = MissedTally::default();
+    let subject = || (PairEnd::ToSink(Some(NodeId(7))), None);
+    let add = |tally: &mut MissedTally<u32>, counts: [u64; 3], flows| {
+        tally.add(1, &counts.map(volume), flows, MissedReason::Source, subject);
+        tally.end_turn()
+    };
+    add(&mut tally, [5, 0, 0], 8);
+    // Of what was counted since: four tagged and two that were not, of one flow in eight.
+    let told = add(&mut tally, [9, 0, 2], 8);
+    assert_eq!(told[0].tagged(), volume(4));
+    let named = BTreeMap::from([("other", volume(2)), ("budget", volume(42))]);
+    assert_eq!(told[0].named(), named);
+    // All flows are measured again.
+    let told = add(&mut tally, [19, 0, 2], 1);
+    assert_eq!(told[0].named(), named);
+    assert_eq!(told[0].tagged(), volume(14));
 }

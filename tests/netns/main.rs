@@ -1,5 +1,6 @@
 //! The real binary with real traffic between network namespaces.
 
+mod config_file;
 mod endurance;
 mod exchange;
 mod foreign;
@@ -14,6 +15,7 @@ mod root {
     mod astray;
     mod blamed;
     mod bpf_file_system;
+    mod budget;
     mod clocks;
     mod coexistence;
     mod control;

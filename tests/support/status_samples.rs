@@ -462,6 +462,7 @@ pub fn source() -> SourceStatus {
         counters: vec![counter()],
         flows_total: 1,
         flows_max: 65_536,
+        budget: BudgetStatus::default(),
         peers_total: 2,
         peers: vec![known_peer(), silent_peer()],
     }

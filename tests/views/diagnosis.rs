@@ -46,6 +46,8 @@ const NO_REASON: &[&str] = &[
     "unwatched",
     "excluded",
     "not_sampled",
+    "budget",
+    "merged",
     "other_protocol",
     "encapsulated",
     "staged",
@@ -211,6 +213,7 @@ fn source() -> SourceStatus {
         counters: vec![counter("tagged", 10)],
         flows_total: 1,
         flows_max: 10,
+        budget: BudgetStatus::default(),
         peers_total: 1,
         peers: vec![peer(LeaseState::Granted)],
     }

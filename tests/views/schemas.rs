@@ -440,6 +440,7 @@ fn watchlist() -> Shape {
         fixed: true,
         one_flow_in: 10,
         one_packet_in: 10,
+        always: true,
         from_file: true,
     };
     let text = rules::render(&[most, WatchRule::default()], true);

@@ -273,6 +273,7 @@ fn with_peer(change: impl FnOnce(&mut PeerStatus)) -> String {
     let mut status = status(Vec::new());
     status.source = Some(SourceStatus {
         peers: vec![peer],
+        budget: BudgetStatus::default(),
         peers_total: 1,
         ..status_samples::source()
     });
@@ -533,6 +534,7 @@ fn flows_come_first_and_jargon_only_with_all() {
     peer.lease.proof.proved_ns = 1;
     status.source = Some(SourceStatus {
         peers: vec![peer],
+        budget: BudgetStatus::default(),
         peers_total: 1,
         ..status_samples::source()
     });

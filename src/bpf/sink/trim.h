@@ -68,7 +68,8 @@ static __always_inline bool trim_segment_xdp(struct xdp_md *ctx, struct tagged_p
 	sum = (__u64)tcp->check + csum_words(option, sizeof(*option));
 	fill_nops(option);
 	if (state == CHECKSUM_FINISHED)
-		tcp->check = csum_tcp(csum_fold(sum + csum_neg(csum_fold((__u64)NOP_WORDS * (TCP_NOP << 8 | TCP_NOP)))));
+		tcp->check =
+			csum_tcp(csum_fold(sum + csum_neg(csum_fold((__u64)NOP_WORDS * (TCP_NOP << 8 | TCP_NOP)))));
 	return true;
 }
 

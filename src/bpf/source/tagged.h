@@ -68,6 +68,8 @@ static __always_inline void count_tagged(const struct outgoing_packet *p, struct
 	__u32 packets, uncounted = 0;
 
 	count_source(COUNT_SOURCE_TAGGED, p->segments, p->frame_len);
+	if (p->segments > 1)
+		count_source(COUNT_SOURCE_MERGED, p->segments - 1, 0);
 	__sync_fetch_and_add(&f->uncounted_bytes, bytes);
 	if (!is_count_due(p, f))
 		return;

@@ -57,6 +57,7 @@ __noinline int decide(void)
 		if (node->test == WATCH_VERDICT) {
 			p->watching.node = edge.node;
 			p->watching.watched = watched_by(node->flags);
+			p->watching.always = node->flags & WATCH_ALWAYS;
 			if (node->flags & WATCH_TAG && !is_sampled(node, &p->key))
 				p->watching.watched = NOT_SAMPLED;
 			return 0;

@@ -53,7 +53,8 @@ enum watched {
 struct watching {
 	enum watched watched;
 	__u32 generation;
-	__u32 node; /* where the rules continue if the destination does not decide; once it is known, the verdict */
+	__u32 node;   /* where the rules continue if the destination does not decide; once it is known, the verdict */
+	__u32 always; /* the budget does not matter */
 };
 
 static __always_inline enum watched watched_by(__u32 flags)
@@ -72,6 +73,7 @@ static __always_inline void begin_watching(const struct watch_place *to, struct 
 		return;
 	w->watched = to->flags & WATCH_DECIDED ? watched_by(to->flags) : WATCH_UNDECIDED;
 	w->node = to->number;
+	w->always = to->flags & WATCH_ALWAYS;
 }
 
 /* Looks up the destination. An IPv4 address is the single word at daddr. */

@@ -1,7 +1,7 @@
 //! Tells collectors how many watched packets this host's source tagged, and why it did not tag others, by the sink's node and
 //! class.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,8 @@ pub struct SendCoverage {
 struct ClassNames {
     serial: Option<u32>,
     by_number: HashMap<u32, String>,
+    /// Those that the budget does not concern.
+    always: HashSet<u32>,
 }
 
 impl ClassNames {
@@ -44,8 +46,14 @@ impl ClassNames {
         };
         let serial = list.serial()?;
         if self.serial != Some(serial) {
-            for class in list.rules()?.into_iter().filter_map(|rule| rule.class) {
-                self.by_number.insert(class_number(&class), class);
+            self.always.clear();
+            for rule in list.rules()? {
+                let Some(class) = rule.class else { continue };
+                let number = class_number(&class);
+                self.by_number.insert(number, class);
+                if rule.always {
+                    self.always.insert(number);
+                }
             }
             self.serial = Some(serial);
         }
@@ -63,8 +71,8 @@ impl SendCoverage {
         }
     }
 
-    /// Returns the counts that are to be reported.
-    fn read(&mut self, pins: &Pins) -> io::Result<Vec<MissedPackets>> {
+    /// Returns the counts that are to be reported; one in `flows` flows was measured.
+    fn read(&mut self, pins: &Pins, flows: u64) -> io::Result<Vec<MissedPackets>> {
         let Some(table) = MissedTable::open(pins)? else {
             return Ok(self.tally.end_turn());
         };
@@ -73,15 +81,23 @@ impl SendCoverage {
         if self.table.replace(id) != Some(id) {
             self.tally.change_table();
         }
-        let (tally, classes) = (&mut self.tally, &self.classes.by_number);
+        let (tally, classes) = (&mut self.tally, &self.classes);
         let mut failed = None;
         table.for_each(|key, counts| {
-            tally.add(key, counts, MissedReason::Source, || {
+            let flows = if classes.always.contains(&key.class) {
+                1
+            } else {
+                flows
+            };
+            tally.add(key, counts, flows, MissedReason::Source, || {
                 let sink = table.sink_of(&key).unwrap_or_else(|err| {
                     failed = Some(err);
                     None
                 });
-                (PairEnd::ToSink(sink), classes.get(&key.class).cloned())
+                (
+                    PairEnd::ToSink(sink),
+                    classes.by_number.get(&key.class).cloned(),
+                )
             });
         })?;
         let reported = tally.end_turn();
@@ -108,7 +124,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCoverage {
         if !daemon.sends_extended() {
             return Ok(());
         }
-        let missed = self.read(daemon.pins())?;
+        let missed = self.read(daemon.pins(), 1 << daemon.host().share_shift()?)?;
         if missed.is_empty() {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! The duties that daemons on a measured host share.
 
 mod attachments;
+mod budget;
 mod clock;
 mod clock_evidence;
 mod config_file;
@@ -16,6 +17,7 @@ mod rules;
 mod source_flows;
 
 pub use attachments::LookAfterAttachments;
+pub use budget::{HasBudget, KeepBudget};
 pub use clock::FollowClock;
 pub use clock_evidence::SendClocks;
 pub use config_file::{ReadFileAgain, ReadsFile};

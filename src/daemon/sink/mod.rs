@@ -51,8 +51,8 @@ use self::reports::SinkReports;
 use self::state::{End, SinkDaemon, summary_plan};
 use self::unmeasured::SendUnmeasured;
 use super::duties::{
-    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom, SendClocks,
-    SendCoverage, SendCrossings, SendIdentity, SetFileRules, WalkSourceFlows,
+    FollowClock, KeepBudget, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom,
+    SendClocks, SendCoverage, SendCrossings, SendIdentity, SetFileRules, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::http;
@@ -215,6 +215,7 @@ fn turn(
         .with(SendUnmeasured::new())
         .with(EndLossPeriods)
         .with(KeepHostNames::default())
+        .with(KeepBudget::default())
         .with(KeepLeases)
         .with(MakeOptionRoom::default())
         .with(ReloadSink::new(&daemon.side.pins, args))

@@ -11,7 +11,7 @@ use super::metrics::Metrics;
 use super::plan::SinkPlan;
 use super::reports::SinkReports;
 use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
-use crate::daemon::duties::HasFileRules;
+use crate::daemon::duties::{HasBudget, HasFileRules};
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::daemon::signs::{ShowsSigns, Signs};
@@ -23,7 +23,7 @@ use crate::datapath::sink::event_ring::EventRing;
 use crate::datapath::sink::kernel_half::Sink;
 use crate::datapath::sink::sink_links;
 use crate::datapath::sink::sweeper::{SummaryPlan, Sweeper};
-use crate::model::{ClockSource, KernelParts, NodeId, Tally, WatchRule};
+use crate::model::{Budget, ClockSource, KernelParts, NodeId, Tally, WatchRule};
 use crate::os::signals;
 use crate::report::Emitter;
 
@@ -173,6 +173,14 @@ impl ReportsToCollectors for SinkDaemon {
 
     fn lacks(&self) -> Result<KernelParts> {
         Ok(self.sink.host.parts()?.refused)
+    }
+}
+
+impl HasBudget for SinkDaemon {
+    fn budget(&self) -> Budget {
+        let file = self.plan.file.as_ref();
+        file.and_then(|file| file.source.options.budget)
+            .unwrap_or_default()
     }
 }
 

@@ -18,8 +18,8 @@ use anyhow::Result;
 use self::begin::AttachedSource;
 use self::reload::read_again;
 use super::duties::{
-    FollowClock, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom, SendClocks,
-    SendCoverage, SendCrossings, SendIdentity, SetFileRules, WalkSourceFlows,
+    FollowClock, KeepBudget, KeepHostNames, KeepLeases, LookAfterAttachments, MakeOptionRoom,
+    SendClocks, SendCoverage, SendCrossings, SendIdentity, SetFileRules, WalkSourceFlows,
 };
 use super::duty::Duties;
 use super::privileges::give_up_all_but;
@@ -44,6 +44,7 @@ pub fn run(bpffs: Option<&Path>, args: &SourceServeArgs) -> Result<()> {
         .with(SendCoverage::new())
         .with(SendCrossings::default())
         .with(KeepHostNames::default())
+        .with(KeepBudget::default())
         .with(KeepLeases)
         .with(MakeOptionRoom::default())
         .with(LookAfterAttachments::start())

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::plan::SourcePlan;
 use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
-use crate::daemon::duties::HasFileRules;
+use crate::daemon::duties::{HasBudget, HasFileRules};
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
 use crate::daemon::signs::{ShowsSigns, Signs};
@@ -16,7 +16,7 @@ use crate::datapath::host::shared_settings::SharedSettings;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::sink::kernel_half::Sink;
 use crate::datapath::source::kernel_half::Source;
-use crate::model::{KernelParts, NodeId, WatchRule};
+use crate::model::{Budget, KernelParts, NodeId, WatchRule};
 use crate::report::Emitter;
 
 /// A source that is looked after.
@@ -86,6 +86,12 @@ impl ReportsToCollectors for SourceDaemon {
 
     fn lacks(&self) -> Result<KernelParts> {
         Ok(self.source.host.parts()?.refused)
+    }
+}
+
+impl HasBudget for SourceDaemon {
+    fn budget(&self) -> Budget {
+        self.plan.setup.budget
     }
 }
 

@@ -76,6 +76,7 @@ pub const SINK: &[CounterMeaning] = meanings! { sink_counter:
     COUNT_SINK_STACK_CHECKSUM "stack_checksum" "packets with transit hops whose L4 checksum fits neither hops that update it nor hops that do not",
     COUNT_SINK_PATH_FULL "path_full" "times of packets over transit hops that are not in the figures of their path: too many paths",
     COUNT_SINK_TRACE_FULL "trace_full" "packets in ioam that passed more routers than there was room for",
+    COUNT_SINK_MERGED "merged" "received segments that the kernel handled together with the one in front of them",
 };
 
 /// The source's counters.
@@ -112,6 +113,8 @@ pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
     COUNT_SOURCE_GUARDED "guarded" "untagged as a precaution: tagged packets of their connection seemed to be lost",
     COUNT_SOURCE_SIGNED "signed" "of TCP connections that are signed (TCP-AO, MD5): never tagged",
     COUNT_SOURCE_NO_OPTION "no_option" "in which the sender's stack made no room for an option with INT",
+    COUNT_SOURCE_BUDGET "budget" "of flows that the budget leaves out, watched or not; counted in segments",
+    COUNT_SOURCE_MERGED "merged" "tagged segments that the kernel handled together with the one in front of them",
 };
 
 /// The counters of the source's peer program.

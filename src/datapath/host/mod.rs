@@ -10,4 +10,5 @@ pub mod recent;
 pub mod serial;
 pub mod settings_status;
 pub mod shared_settings;
+pub mod step;
 pub(super) mod tunnel;

@@ -8,7 +8,8 @@ use crate::datapath::abi::{host_settings, sink_flag, sink_settings};
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::lease::grants;
 use crate::model::{
-    BucketEdge, ClockStatus, Encapsulation, HostNode, KernelParts, Prefix, SinkSettings,
+    BucketEdge, BudgetStatus, ClockStatus, Encapsulation, HostNode, KernelParts, MOST_SHIFT,
+    Prefix, SinkSettings,
 };
 
 /// What a host's programs share.
@@ -28,6 +29,17 @@ pub struct HostSettings {
 /// The settings that are pinned on this host, if there are any.
 pub fn read_host(pins: &Pins) -> io::Result<Option<HostSettings>> {
     Ok(SharedSettings::read_pinned(pins)?.as_ref().map(host_status))
+}
+
+/// The budget, and what a daemon told of it last.
+pub fn budget(pins: &Pins) -> io::Result<BudgetStatus> {
+    let host = SharedSettings::read_pinned(pins)?.unwrap_or_default();
+    Ok(BudgetStatus {
+        allowed_ppm: host.budget_ppm,
+        spent_ppm: host.spent_ppm,
+        one_flow_in: 1 << host.share_shift.min(MOST_SHIFT),
+        step_ns: host.step_ns,
+    })
 }
 
 /// The node that is pinned on this host, if a program was ever set up here.

@@ -197,6 +197,27 @@ impl SharedSettings {
         self.change(|settings| put_report_ports(settings, ports))
     }
 
+    /// Sets the share of flows that is measured, one in two to the power of this, and what status tells of the budget.
+    pub fn set_share(
+        &self,
+        shift: u32,
+        budget_ppm: u32,
+        spent_ppm: u32,
+        step_ns: u32,
+    ) -> io::Result<()> {
+        self.change(|settings| {
+            settings.share_shift = shift;
+            settings.budget_ppm = budget_ppm;
+            settings.spent_ppm = spent_ppm;
+            settings.step_ns = step_ns;
+        })
+    }
+
+    /// The share that was set last.
+    pub fn share_shift(&self) -> io::Result<u32> {
+        Ok(self.map.get(&0)?.unwrap_or_default().share_shift)
+    }
+
     /// Sets node id, report ports and lease key by one update of the map.
     pub fn apply(&self, node: HostNode, ports: &[u16], key: Option<LeaseKey>) -> io::Result<()> {
         let instance = netns::instance()?;

@@ -10,7 +10,12 @@ use crate::datapath::abi::{Abi, bytes_of_all};
 
 /// Runs the program and returns its result. There may be no more items than the program looks at.
 pub fn run_on<T: Abi>(program: &OwnedFd, items: &[T]) -> io::Result<u32> {
-    run(program, bytes_of_all(items), &[])
+    Ok(run(program, bytes_of_all(items), &[], 1)?.0)
+}
+
+/// Runs the program so often, and returns its result and the mean time of a run in ns.
+pub fn time_run(program: &OwnedFd, times: u32) -> io::Result<(u32, u32)> {
+    run(program, &[0; 64], &[], times)
 }
 
 /// Runs the program on a packet without content at an interface, and returns its result.
@@ -19,15 +24,16 @@ pub fn run_at(program: &OwnedFd, ifindex: u32) -> io::Result<u32> {
     const IFINDEX_AT: usize = 40;
     let mut context = [0; 192];
     context[IFINDEX_AT..IFINDEX_AT + 4].copy_from_slice(&ifindex.to_ne_bytes());
-    run(program, &[0; 64], &context)
+    Ok(run(program, &[0; 64], &context, 1)?.0)
 }
 
-fn run(program: &OwnedFd, data: &[u8], context: &[u8]) -> io::Result<u32> {
+fn run(program: &OwnedFd, data: &[u8], context: &[u8], times: u32) -> io::Result<(u32, u32)> {
     // SAFETY: plain data; all zeros means no option.
     let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
     options.sz = size_of_val(&options) as _;
     options.data_in = data.as_ptr().cast();
     options.data_size_in = data.len() as u32;
+    options.repeat = times as _;
     if !context.is_empty() {
         options.ctx_in = context.as_ptr().cast();
         options.ctx_size_in = context.len() as u32;
@@ -37,7 +43,7 @@ fn run(program: &OwnedFd, data: &[u8], context: &[u8]) -> io::Result<u32> {
     if result < 0 {
         return Err(io::Error::from_raw_os_error(-result));
     }
-    Ok(options.retval)
+    Ok((options.retval, options.duration))
 }
 
 /// Runs a program of two instructions, to find out whether this kernel lets programs run so.
@@ -47,5 +53,5 @@ pub fn try_to_run() -> io::Result<()> {
         instruction(0x95, 0x00, 0, 0), // exit
     ];
     let program = load_instructions(libbpf_sys::BPF_PROG_TYPE_SCHED_CLS, &PROGRAM)?;
-    run(&program, &[0; 64], &[]).map(drop)
+    run(&program, &[0; 64], &[], 1).map(drop)
 }

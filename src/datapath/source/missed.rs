@@ -14,7 +14,7 @@ use crate::model::{NodeId, Volume};
 pub const REASONS: usize = missed_limit::MISSED_REASONS.0 as usize;
 
 // The kernel half leaves out a reason that has no room.
-const _: () = assert!(source_counter::COUNT_SOURCE_MAX.0 as usize <= REASONS);
+const _: () = assert!(source_counter::COUNT_SOURCE_BUDGET.0 as usize <= REASONS);
 
 /// A pair of addresses, and the number of a class. All zeros: those that found no room.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

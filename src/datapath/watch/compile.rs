@@ -294,6 +294,11 @@ impl Compiler<'_> {
             Some(rule) if rule.fixed => watch_flag::WATCH_TAG.0 | watch_flag::WATCH_STATIC.0,
             Some(_) => watch_flag::WATCH_TAG.0,
         };
+        let always = rule.is_some_and(|rule| rule.always && rule.action == WatchAction::Watch);
+        let flags = match always {
+            true => flags | watch_flag::WATCH_ALWAYS.0,
+            false => flags,
+        };
         let class = rule.filter(|rule| rule.action == WatchAction::Watch);
         let class = class.and_then(|rule| rule.class.as_deref());
         let class = class.map_or(0, class_number);

@@ -7,8 +7,8 @@ use libbpf_rs::MapType;
 
 use super::compile::{CompiledWatchlist, compile};
 use crate::datapath::abi::{
-    WATCH_TEXT_BYTES, watch_edge, watch_key4, watch_key6, watch_limit, watch_node, watch_place,
-    watch_role, watch_state, watch_test, watch_text,
+    WATCH_TEXT_BYTES, watch_edge, watch_flag, watch_key4, watch_key6, watch_limit, watch_node,
+    watch_place, watch_role, watch_state, watch_test, watch_text,
 };
 use crate::datapath::kernel::handover;
 use crate::datapath::kernel::map_names::{
@@ -233,6 +233,8 @@ impl Watchlist {
         });
         state.generation = new;
         state.serial = state.serial.wrapping_add(1);
+        let is_exempt = |node: &watch_node| u32::from(node.flags) & watch_flag::WATCH_ALWAYS.0 != 0;
+        state.has_always = compiled.nodes.iter().any(is_exempt).into();
         self.state.set(&0, &state)?;
         self.clear(old)
     }

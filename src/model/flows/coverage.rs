@@ -12,6 +12,9 @@ pub const COVERAGE_SCHEMA: &str = "hostint.coverage/1";
 /// The name of packets that the source tagged.
 pub const TAGGED: &str = "tagged";
 
+/// The number of the reason that the budget leaves their flows out.
+pub const BUDGET: u8 = 32;
+
 /// Why packets were not tagged: the sink granted no lease, or did not answer.
 pub const NO_LEASE: &str = "no_lease";
 
@@ -41,7 +44,7 @@ pub enum MissedReason {
 }
 
 /// A source's reasons by number; the others count packets that the watchlist does not ask for, or count some twice.
-const OF_SOURCE: [(u8, &str); 20] = [
+const OF_SOURCE: [(u8, &str); 21] = [
     (0, TAGGED),
     (4, "fragment"),
     (5, "may_fragment"),
@@ -62,6 +65,7 @@ const OF_SOURCE: [(u8, &str); 20] = [
     (29, "guarded"),
     (30, "signed"),
     (31, "no_option"),
+    (BUDGET, "budget"),
 ];
 
 /// A sink's reasons by number; the others count packets that are measured, or that have no INT that can be read.

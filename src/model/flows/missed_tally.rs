@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use crate::model::Volume;
-use crate::model::coverage::{MissedPackets, MissedReason, PairEnd};
+use crate::model::coverage::{BUDGET, MissedPackets, MissedReason, PairEnd};
 
 /// The most nodes, with their classes, that are told apart. Others count without class, and as those of no known sink.
 const MOST_SUBJECTS: usize = 4_096;
@@ -64,12 +64,14 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
         self.entries.clear();
     }
 
-    /// Adds what an entry counted since the last turn. `subject` is asked only if there is something, and `reason` for the
-    /// places of the counts.
+    /// Adds what an entry counted since the last turn, of `flows` flows, one of which is counted: the others are estimated by
+    /// it, as those that the budget leaves out. `subject` is asked only if there is something, and `reason` for the places of
+    /// the counts.
     pub fn add(
         &mut self,
         key: K,
         now: &[Volume],
+        flows: u64,
         reason: impl Fn(u8) -> MissedReason,
         subject: impl FnOnce() -> MissedSubject,
     ) {
@@ -94,12 +96,18 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
             return;
         };
         sums.to_report = REPEATS;
+        let mut left_out = Volume::default();
         for (place, count) in now {
             let before = before.iter().find(|(of, _)| *of == place);
             let more = count.since(before.map_or(Volume::default(), |(_, count)| *count));
             if !more.is_nothing() {
                 sums.by_reason.entry(reason(place)).or_default().add(more);
+                left_out.add(more.times(flows - 1));
             }
+        }
+        if !left_out.is_nothing() {
+            let estimated = sums.by_reason.entry(reason(BUDGET)).or_default();
+            estimated.add(left_out);
         }
     }
 

@@ -38,6 +38,13 @@ impl Volume {
         *self = self.with(more, u64::saturating_add);
     }
 
+    pub fn times(self, n: u64) -> Self {
+        Self {
+            packets: self.packets.saturating_mul(n),
+            bytes: self.bytes.map(|bytes| bytes.saturating_mul(n)),
+        }
+    }
+
     /// Returns what this total has more than an earlier one.
     pub fn since(self, before: Self) -> Self {
         self.with(before, u64::saturating_sub)

@@ -290,6 +290,20 @@ pub struct SourceStatus {
     pub flows_max: u32,
     pub peers_total: usize,
     pub peers: Vec<PeerStatus>,
+    pub budget: BudgetStatus,
+}
+
+/// The CPU time that hostint may take on this host, and what it takes, in millionths of that of all CPUs.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub struct BudgetStatus {
+    /// 0: there is no budget.
+    pub allowed_ppm: u32,
+    /// As the daemon estimates it.
+    pub spent_ppm: u32,
+    /// One in this many flows is measured.
+    pub one_flow_in: u32,
+    /// Time of the step of work that costs are counted in, on this machine; 0: no daemon measured it yet.
+    pub step_ns: u32,
 }
 
 /// One watched destination.

@@ -23,8 +23,9 @@ mod transit_status;
 pub use counter_status::{CounterStatus, DaemonCounter};
 pub use host_names::{ClaimOrigin, HostName, NameClaim};
 pub use host_status::{
-    ArrivedProbes, AstrayStatus, Attachment, CollectorStatus, DestStatus, FlowSort, FlowStatus,
-    GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkStatus, SourceStatus, StrippedPackets,
+    ArrivedProbes, AstrayStatus, Attachment, BudgetStatus, CollectorStatus, DestStatus, FlowSort,
+    FlowStatus, GrantStatus, HostStatus, PeerStatus, STATUS_SCHEMA, SinkStatus, SourceStatus,
+    StrippedPackets,
 };
 pub use kernel_part::{KERNEL_PARTS, KernelPart, PartFacts, Without};
 pub use kernel_parts::{KernelLack, KernelParts, PartsFound};

@@ -103,6 +103,9 @@ pub struct WatchRule {
     /// One in this many packets is tagged; 0 and 1 mean all.
     #[serde(default, skip_serializing_if = "is_all")]
     pub one_packet_in: u32,
+    /// Flows are tagged whatever the budget.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub always: bool,
     /// The rule comes from the config file, not from `hostint source add-dest`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub from_file: bool,

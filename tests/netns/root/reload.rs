@@ -1,63 +1,17 @@
 //! A config file that is read again is applied whole or not at all, while traffic goes on.
 
 use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use hostint::datapath::kernel::links::Hook;
-use hostint_testing::netns::{Daemon, Host, Lab, await_that, await_that_or};
+use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
+use crate::config_file::Config;
 use crate::exchange::exchange_udp;
 use crate::foreign::Foreign;
 use crate::stamped::Stamped;
-
-/// A host's config file; it goes with its guard.
-struct Config(PathBuf);
-
-impl Config {
-    fn new(host: &Host, text: &str) -> Self {
-        let config = Self(std::env::temp_dir().join(format!("{}.toml", host.ns)));
-        config.write(text);
-        config
-    }
-
-    fn write(&self, text: &str) {
-        fs::write(&self.0, text).unwrap();
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-
-    /// Writes, asks the daemon to read, and gives back what it says up to `until`.
-    fn reload(&self, daemon: &Daemon, text: &str, until: &str) -> String {
-        let before = daemon.stderr().len();
-        self.write(text);
-        daemon.signal(Signal::SIGHUP);
-        let said = || daemon.stderr()[before..].to_owned();
-        await_that_or(
-            || said().contains(until),
-            || format!("never said {until:?}: {}", said()),
-        );
-        said()
-    }
-
-    fn applies(&self, daemon: &Daemon, text: &str) -> String {
-        self.reload(daemon, text, " applied: ")
-    }
-
-    fn refuses(&self, daemon: &Daemon, text: &str) -> String {
-        self.reload(daemon, text, "all settings stay as they were")
-    }
-}
-
-impl Drop for Config {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
 
 fn sink(host: &Host, config: &Config) -> Daemon {
     host.start(&format!("sink --config {}", config.path()), "sink attached")
@@ -214,7 +168,7 @@ fn node_id_collectors_and_watchlist_change_while_traffic_goes_on() {
             assert_eq!(now["sink"][part], before["sink"][part], "{broken}");
         }
     }
-    fs::remove_file(&on_b.0).unwrap();
+    fs::remove_file(on_b.path()).unwrap();
     b.signal(Signal::SIGHUP);
     await_that("a file that is gone is said", || {
         b.stderr()
@@ -359,7 +313,7 @@ summary-period = \"1m\"
     assert_eq!(settings["buckets"].as_array().unwrap().len(), 2);
     // The key is read anew even if its path is the same.
     fs::write(&key, "wrong").unwrap();
-    let text = fs::read_to_string(&config.0).unwrap();
+    let text = fs::read_to_string(config.path()).unwrap();
     let said = config.refuses(&daemon, &text);
     assert!(
         said.contains(":19: [sink] lease-key: cannot use lease key"),

@@ -364,6 +364,14 @@ impl Source {
         self.clock.jump(&self.skel.maps.host_settings, by_ns);
     }
 
+    /// One flow in two to the power of this is tagged.
+    pub fn set_share(&self, shift: u32) {
+        let map = &self.skel.maps.host_settings;
+        let mut settings: host_settings = get(map, &[0; 4]).expect("set at start");
+        settings.share_shift = shift;
+        set(map, &[0; 4], &settings);
+    }
+
     pub fn flow(&self, key: &Key) -> Option<source_flow> {
         let key = key_of(key);
         // The lock's bytes are none of user space's business; the kernel shows zeros.

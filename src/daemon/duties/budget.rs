@@ -1,0 +1,124 @@
+//! Keeps what hostint takes of the host's CPU time within the budget, by the share of flows that the source measures.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::daemon::duty::Duty;
+use crate::daemon::on_host::OnHost;
+use crate::datapath::host::counters::{self, CounterMeaning};
+use crate::datapath::host::step;
+use crate::datapath::kernel::map_names::{SINK_COUNTERS, SOURCE_COUNTERS};
+use crate::datapath::kernel::pins::Pins;
+use crate::model::{Budget, Share, Spent, Work};
+use crate::os::{clock, kernel, log};
+
+const PERIOD: Duration = Duration::from_secs(1);
+/// A CPU may run at another frequency by then.
+const MEASURED_AGAIN: Duration = Duration::from_secs(600);
+/// The time of a step where it cannot be measured.
+const USUAL_STEP_NS: u32 = 100;
+
+/// A daemon that holds the budget of its host's source.
+pub trait HasBudget: OnHost {
+    fn budget(&self) -> Budget;
+}
+
+/// The duty to do so.
+#[derive(Default)]
+pub struct KeepBudget {
+    share: Option<Share>,
+    step: Option<(Instant, u32)>,
+    last: Option<Reading>,
+}
+
+/// What was counted until then.
+#[derive(Clone, Copy)]
+struct Reading {
+    at: Instant,
+    work: Work,
+    daemons_ns: u64,
+}
+
+impl KeepBudget {
+    /// The time of a step, which is measured now and then.
+    fn step_ns(&mut self, now: Instant) -> u32 {
+        match self.step {
+            Some((at, step_ns)) if now < at + MEASURED_AGAIN => step_ns,
+            _ => {
+                let before = self.step.map_or(USUAL_STEP_NS, |(_, step_ns)| step_ns);
+                let step_ns = step::measure().unwrap_or(before);
+                self.step = Some((now, step_ns));
+                step_ns
+            }
+        }
+    }
+
+    /// What was spent since the last time, and how long that is.
+    fn spent(&mut self, pins: &Pins, now: Instant) -> io::Result<Option<(Spent, Duration)>> {
+        let step_ns = self.step_ns(now);
+        let reading = Reading {
+            at: now,
+            work: work(pins)?,
+            daemons_ns: clock::process_cpu_ns(),
+        };
+        Ok(self.last.replace(reading).map(|last| {
+            let daemons_ns = reading.daemons_ns.saturating_sub(last.daemons_ns);
+            let cost = reading.work.since(last.work).cost(step_ns, daemons_ns);
+            (cost, now - last.at)
+        }))
+    }
+}
+
+/// What the programs of this host have done.
+fn work(pins: &Pins) -> io::Result<Work> {
+    let sum = |map, meanings: &'static [CounterMeaning]| -> io::Result<_> {
+        let all = counters::read_all(pins, map, meanings)?;
+        Ok(move |name: &str| {
+            let found = all.iter().find(|(meaning, _)| meaning.name == name);
+            found.map_or(0, |(_, count)| count.packets)
+        })
+    };
+    let source = sum(SOURCE_COUNTERS, counters::SOURCE)?;
+    let sink = sum(SINK_COUNTERS, counters::SINK)?;
+    Ok(Work {
+        tagged: source("tagged").saturating_sub(source("merged")),
+        tagged_flows: source("flow_new"),
+        left_out: source("budget"),
+        received: sink("received").saturating_sub(sink("merged")),
+        received_flows: sink("flow_new"),
+    })
+}
+
+impl<D: HasBudget> Duty<D> for KeepBudget {
+    fn task(&self) -> &'static str {
+        "keep the budget"
+    }
+
+    fn period(&self, _daemon: &D) -> Duration {
+        PERIOD
+    }
+
+    fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
+        let cpus = kernel::cpus();
+        let Some((spent, time)) = self.spent(daemon.pins(), now)? else {
+            return Ok(());
+        };
+        let budget = daemon.budget();
+        let of_ns = time.as_nanos() as u64 * cpus;
+        let share = match &mut self.share {
+            Some(share) => share,
+            none => none.insert(Share::of(daemon.host().share_shift()?)),
+        };
+        if share.note(budget, spent, time, of_ns) {
+            log::info(format_args!(
+                "one in {} flows is measured from now on: the work on all takes more than the budget of {budget}",
+                1u64 << share.shift
+            ));
+        }
+        let step_ns = self.step.map_or(0, |(_, step_ns)| step_ns);
+        let host = daemon.host();
+        Ok(host.set_share(share.shift, budget.0, spent.ppm(of_ns), step_ns)?)
+    }
+}

@@ -1,0 +1,179 @@
+//! The share of flows that a host measures, so that its work stays within the budget.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The CPU time that hostint may take on a host, in millionths of that of all its CPUs; 0: all that it needs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Budget(pub u32);
+
+/// The programs' work in some time, in runs.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Work {
+    pub tagged: u64,
+    pub tagged_flows: u64,
+    pub left_out: u64,
+    pub received: u64,
+    pub received_flows: u64,
+}
+
+/// The CPU time of some time's work, in ns.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Spent {
+    /// What a smaller share of flows spares.
+    pub by_flows: u64,
+    /// What it does not: the sink's work, which other hosts cause, and the daemons'.
+    pub besides: u64,
+}
+
+/// What a run costs, in hundredths of a step. Measured where a step takes 100 ns.
+const TAGGED: u64 = 280;
+const TAGGED_FLOW: u64 = 2_000;
+const LEFT_OUT: u64 = 20;
+const RECEIVED: u64 = 300;
+const RECEIVED_FLOW: u64 = 2_500;
+
+/// One flow in two to the power of this is the least that is measured.
+pub const MOST_SHIFT: u32 = 16;
+/// The share falls after this time above the budget.
+const OVER: Duration = Duration::from_secs(3);
+/// The share rises after this time in which twice the flows would fit.
+const UNDER: Duration = Duration::from_secs(10);
+/// Flows may have this part of the budget, in hundredths, if all else takes more than the rest.
+const LEAST_FOR_FLOWS: u64 = 25;
+/// Twice the flows fit if they would take this part of the budget, in hundredths.
+const ROOM: u64 = 80;
+
+impl Work {
+    /// What is more in this than in an earlier one. Counters that began anew count from 0.
+    pub fn since(self, before: Self) -> Self {
+        let more = |now: u64, then: u64| now.checked_sub(then).unwrap_or(now);
+        Self {
+            tagged: more(self.tagged, before.tagged),
+            tagged_flows: more(self.tagged_flows, before.tagged_flows),
+            left_out: more(self.left_out, before.left_out),
+            received: more(self.received, before.received),
+            received_flows: more(self.received_flows, before.received_flows),
+        }
+    }
+
+    /// Its CPU time, and that of the daemons.
+    pub fn cost(self, step_ns: u32, daemons_ns: u64) -> Spent {
+        let time = |hundredths: u64| hundredths * u64::from(step_ns) / 100;
+        Spent {
+            by_flows: time(self.tagged * TAGGED + self.tagged_flows * TAGGED_FLOW),
+            besides: daemons_ns
+                + time(
+                    self.left_out * LEFT_OUT
+                        + self.received * RECEIVED
+                        + self.received_flows * RECEIVED_FLOW,
+                ),
+        }
+    }
+}
+
+impl Spent {
+    fn all(self) -> u64 {
+        self.by_flows + self.besides
+    }
+
+    /// In millionths of this time of all CPUs.
+    pub fn ppm(self, of_ns: u64) -> u32 {
+        let ppm = u128::from(self.all()) * 1_000_000 / u128::from(of_ns.max(1));
+        u32::try_from(ppm).unwrap_or(u32::MAX)
+    }
+}
+
+/// Chooses the share: one flow in two to the power of `shift`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Share {
+    pub shift: u32,
+    over: Duration,
+    under: Duration,
+}
+
+impl Share {
+    /// Goes on with what a daemon before this one chose.
+    pub fn of(shift: u32) -> Self {
+        Self {
+            shift: shift.min(MOST_SHIFT),
+            ..Self::default()
+        }
+    }
+
+    /// Notes what was spent in this time, in which all CPUs had `of_ns`. Returns true if the share changes.
+    pub fn note(&mut self, budget: Budget, spent: Spent, time: Duration, of_ns: u64) -> bool {
+        let before = self.shift;
+        if budget == Budget::OFF {
+            *self = Self::default();
+            return before != 0;
+        }
+        let allowed = (u128::from(of_ns) * u128::from(budget.0) / 1_000_000) as u64;
+        let for_flows =
+            (allowed.saturating_sub(spent.besides)).max(allowed * LEAST_FOR_FLOWS / 100);
+        self.over = match spent.by_flows > for_flows {
+            true => self.over + time,
+            false => Duration::ZERO,
+        };
+        self.under = match self.shift > 0 && spent.by_flows * 2 < for_flows * ROOM / 100 {
+            true => self.under + time,
+            false => Duration::ZERO,
+        };
+        if self.over >= OVER {
+            self.shift += halvings(spent.by_flows, for_flows.max(1));
+        } else if self.under >= UNDER {
+            self.shift -= 1;
+        }
+        self.shift = self.shift.min(MOST_SHIFT);
+        if self.shift != before {
+            *self = Self::of(self.shift);
+        }
+        self.shift != before
+    }
+}
+
+/// How often something is to be halved until it is at most this.
+fn halvings(of: u64, most: u64) -> u32 {
+    (0..MOST_SHIFT)
+        .find(|n| of >> n <= most)
+        .unwrap_or(MOST_SHIFT)
+}
+
+impl Budget {
+    pub const OFF: Self = Self(0);
+    /// The most that a budget may be: all CPUs.
+    const ALL: f64 = 100.0;
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(20_000)
+    }
+}
+
+/// Percents, such as `2%` or `0.5%`, or `off`.
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "off" {
+            return Ok(Self::OFF);
+        }
+        let percent = text
+            .strip_suffix('%')
+            .and_then(|number| number.trim().parse::<f64>().ok())
+            .filter(|percent| *percent > 0.0 && *percent <= Self::ALL)
+            .ok_or("not a part of the CPUs' time (write for instance 2% or 0.5%, or off)")?;
+        Ok(Self(((percent * 10_000.0) as u32).max(1)))
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::OFF => f.write_str("off"),
+            Self(ppm) => write!(f, "{}%", f64::from(ppm) / 10_000.0),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The budget: when the work on all flows takes more than it allows, a share of them is measured, exactly, and status and coverage
+//! say so; when it is lifted, all are.
+
+use std::net::UdpSocket;
+
+use hostint_testing::netns::{Lab, await_that_or};
+use serde_json::Value;
+
+use crate::config_file::Config;
+
+const TO_B: &str = "10.9.2.1";
+const FLOWS: u16 = 256;
+
+struct Traffic {
+    from: Vec<UdpSocket>,
+    to: UdpSocket,
+}
+
+impl Traffic {
+    fn open(lab: &Lab) -> Self {
+        let bind = |port: u16| lab.a.enter(|| UdpSocket::bind(("10.9.1.1", port)).unwrap());
+        Self {
+            from: (0..FLOWS).map(|number| bind(20_000 + number)).collect(),
+            to: lab.b.enter(|| UdpSocket::bind((TO_B, 7_401)).unwrap()),
+        }
+    }
+
+    /// A datagram of each flow, and each arrives as it was sent.
+    fn round(&self) {
+        let mut got = [0; 64];
+        for (number, socket) in self.from.iter().enumerate() {
+            let sent = [number as u8; 32];
+            socket.send_to(&sent, (TO_B, 7_401)).unwrap();
+            let len = self.to.recv(&mut got).unwrap();
+            assert_eq!(got[..len], sent, "datagram {number}");
+        }
+    }
+}
+
+fn budget(lab: &Lab) -> Value {
+    lab.a.figures()["source"]["budget"].take()
+}
+
+#[test]
+fn a_share_of_flows_is_measured_within_the_budget_and_all_without_one() {
+    let lab = Lab::new();
+    let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+    let with =
+        |budget: &str| format!("[source]\nbudget = \"{budget}\"\n[[watch]]\nto = \"{TO_B}\"\n");
+    let file = Config::new(&lab.a, &with("0.0002%"));
+    let line = format!(
+        "source --dev a0 --node-id 1 --force --config {}",
+        file.path()
+    );
+    let daemon = lab.a.start(&line, "source attached to a0");
+    let traffic = Traffic::open(&lab);
+    await_that_or(
+        || {
+            traffic.round();
+            budget(&lab)["one_flow_in"].as_u64() > Some(2)
+        },
+        || format!("{:#}", lab.a.figures()["source"]),
+    );
+    let said = daemon.stderr();
+    assert!(said.contains("is measured from now on"), "{said}");
+    let found = budget(&lab);
+    assert_eq!(found["allowed_ppm"], 2, "{found}");
+    assert!(found["spent_ppm"].as_u64() > Some(0), "{found}");
+    assert!(found["step_ns"].as_u64() > Some(0), "{found}");
+    let text = lab.a.hostint("status");
+    assert!(
+        text.contains("budget: ") && text.contains("one flow in "),
+        "{text}"
+    );
+    // Whole flows are left out: the flows that are measured lose no number.
+    let counts = || ["tagged", "budget"].map(|name| lab.a.count("source", name));
+    let [tagged, left_out] = counts();
+    for _ in 0..20 {
+        traffic.round();
+    }
+    let [more_tagged, more_left_out] = counts();
+    let all = more_tagged - tagged + more_left_out - left_out;
+    assert!(
+        more_left_out > left_out && all >= 20 * u64::from(FLOWS),
+        "{all}"
+    );
+    assert_eq!(lab.b.count("sink", "lost"), 0);
+    file.applies(&daemon, &with("off"));
+    await_that_or(
+        || {
+            traffic.round();
+            budget(&lab)["one_flow_in"] == 1
+        },
+        || format!("{:#}", budget(&lab)),
+    );
+    let [tagged, left_out] = counts();
+    traffic.round();
+    assert_eq!(
+        counts(),
+        [tagged + u64::from(FLOWS), left_out],
+        "all are tagged"
+    );
+    assert_eq!(lab.b.count("sink", "lost"), 0, "none was lost");
+}
