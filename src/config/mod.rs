@@ -119,7 +119,7 @@ pub use table_name::{
 pub use tcp::{OptionPeers, TcpConfig, TcpOptions, TcpReportChoice};
 pub use transit::{TransitConfig, TransitOptions, TransitSetup};
 pub use url::PageUrl;
-pub use variable::{variable, variables};
+pub use variable::{budget_of_environment, variable, variables};
 pub use watch::{FileRules, WatchOptions};
 
 /// The usual path of a host's config file, which the services always use.

@@ -11,7 +11,7 @@ use super::source::SHORTEST_IDLE;
 use super::source_encapsulation::SourceEncapsulation;
 use super::source_hook::SourceHook;
 use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT};
-use crate::model::{Encapsulation, QueueRule};
+use crate::model::{Budget, Encapsulation, QueueRule};
 
 /// The variable of a flag that all commands share.
 pub fn variable(flag: &str) -> String {
@@ -21,6 +21,13 @@ pub fn variable(flag: &str) -> String {
 /// The variable of a flag for one command.
 fn own_variable(table: &str, flag: &str) -> String {
     variable(&format!("{table}-{flag}"))
+}
+
+/// The budget that the environment gives the host's source, to a daemon that holds it without being a source's.
+pub fn budget_of_environment() -> Option<Budget> {
+    let names = [own_variable(SOURCE, "budget"), variable("budget")];
+    let set = names.iter().find_map(|name| env::var(name).ok())?;
+    set.parse().ok()
 }
 
 /// All variables that can set a flag.

@@ -69,6 +69,9 @@ pub fn sh(line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// A test's traffic may cost more than hosts usually allow.
+const BUDGET: &str = "HOSTINT_SOURCE_BUDGET";
+
 /// One host.
 #[derive(Clone)]
 pub struct Host {
@@ -94,6 +97,7 @@ impl Host {
             .args(["netns", "exec", &self.ns, program])
             .args(args)
             .env("HOSTINT_STORE", "none")
+            .env(BUDGET, "off")
             .env("STATE_DIRECTORY", self.state());
         if let (true, Some(bpffs)) = (Path::new(program) == self.binary, &self.bpffs) {
             command.env("HOSTINT_BPFFS", bpffs);
@@ -154,9 +158,21 @@ impl Host {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Starts a daemon and waits until its stderr says `ready`.
+    /// Starts a daemon and waits until its stderr says `ready`. All flows are measured, whatever that costs.
     pub fn start(&self, line: &str, ready: &str) -> Daemon {
         let args: Vec<&str> = line.split_whitespace().collect();
+        self.start_command(self.run(&args), line, ready)
+    }
+
+    /// Starts a daemon that holds the budget, too.
+    pub fn start_with_budget(&self, line: &str, ready: &str) -> Daemon {
+        let args: Vec<&str> = line.split_whitespace().collect();
+        let mut command = self.run(&args);
+        command.env_remove(BUDGET);
+        self.start_command(command, line, ready)
+    }
+
+    fn start_command(&self, mut command: Command, line: &str, ready: &str) -> Daemon {
         let dir = std::env::temp_dir();
         let log = |kind: &str| {
             static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -164,8 +180,7 @@ impl Host {
             dir.join(format!("{}-{n}.{kind}", self.ns))
         };
         let (stdout, stderr) = (log("out"), log("err"));
-        let child = self
-            .run(&args)
+        let child = command
             .stdin(Stdio::null())
             .stdout(File::create(&stdout).unwrap())
             .stderr(File::create(&stderr).unwrap())

@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::metrics::Metrics;
 use super::plan::SinkPlan;
 use super::reports::SinkReports;
-use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan};
+use crate::config::{File, IdentitySettings, SinkConfig, TimeSpan, budget_of_environment};
 use crate::daemon::duties::{HasBudget, HasFileRules};
 use crate::daemon::on_host::{HostSide, OnHost};
 use crate::daemon::reports_to_collectors::ReportsToCollectors;
@@ -179,8 +179,8 @@ impl ReportsToCollectors for SinkDaemon {
 impl HasBudget for SinkDaemon {
     fn budget(&self) -> Budget {
         let file = self.plan.file.as_ref();
-        file.and_then(|file| file.source.options.budget)
-            .unwrap_or_default()
+        let of_file = file.and_then(|file| file.source.options.budget);
+        budget_of_environment().or(of_file).unwrap_or_default()
     }
 }
 

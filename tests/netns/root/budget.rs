@@ -52,7 +52,7 @@ fn a_share_of_flows_is_measured_within_the_budget_and_all_without_one() {
         "source --dev a0 --node-id 1 --force --config {}",
         file.path()
     );
-    let daemon = lab.a.start(&line, "source attached to a0");
+    let daemon = lab.a.start_with_budget(&line, "source attached to a0");
     let traffic = Traffic::open(&lab);
     await_that_or(
         || {
