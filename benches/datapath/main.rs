@@ -28,7 +28,7 @@ mod transit;
 mod watchlist;
 mod ways;
 
-const SECTIONS: [(&str, fn()); 20] = [
+const SECTIONS: [(&str, fn()); 21] = [
     ("steps", steps::run),
     ("ways", ways::run),
     ("flows", flows::run),
@@ -42,6 +42,7 @@ const SECTIONS: [(&str, fn()); 20] = [
     ("latency", latency::run),
     ("short", requests::short),
     ("requests", requests::run),
+    ("budget", requests::budget),
     ("option", option::run),
     ("curve", curve::run),
     ("watchlist", watchlist::run),

@@ -29,6 +29,9 @@ const CASES: [(&str, With); 3] = [
     ("sinks and sources on both hosts", With::Both),
 ];
 
+/// What each host may take of the CPUs' time.
+const BUDGETS: [&str; 5] = ["off", "4%", "2%", "1%", "0.5%"];
+
 /// A server on host b.
 struct Server(Child);
 
@@ -63,7 +66,14 @@ struct Done {
 
 impl Case {
     fn new(with: With, folder: &Folder) -> Self {
-        let lab = Lab::new();
+        Self::with_budget(with, "off", folder)
+    }
+
+    /// Each host may take so much of the CPUs' time.
+    fn with_budget(with: With, budget: &'static str, folder: &Folder) -> Self {
+        let mut lab = Lab::new();
+        lab.a.budget = budget;
+        lab.b.budget = budget;
         for (host, dev) in [(&lab.a, "a0"), (&lab.b, "b0")] {
             host.sh(&format!("ethtool -K {dev} gro on"));
         }
@@ -228,4 +238,37 @@ pub fn run() {
             ),
         ],
     );
+}
+
+/// Connections for 10 s, so that the share of flows is what the budget allows, and requests, with nothing attached in turn.
+pub fn budget() {
+    println!(
+        "budget: short connections and requests of ab, sinks and sources, by what each host may take of the CPUs' time"
+    );
+    let folder = Folder::create();
+    configure(&folder);
+    let nothing = Case::new(With::Nothing, &folder);
+    for budget in BUDGETS {
+        let case = Case::with_budget(With::Both, budget, &folder);
+        for (what, requests, keep) in [("connections", 60_000, false), ("requests", 160_000, true)]
+        {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_secs(10) {
+                case.http(requests, keep);
+            }
+            let work = |of: usize| [&nothing, &case][of].http(requests, keep).in_a_second;
+            let rounds = Rounds::repeat(5, 2, work);
+            let figures = case.lab.a.figures();
+            let told = &figures["source"]["budget"];
+            let (flows, ppm) = (&told["one_flow_in"], told["spent_ppm"].as_f64());
+            let spent = ppm.unwrap_or_default() / 10_000.0;
+            print_row(
+                &format!("{what}, {budget}: one flow in {flows}, {spent:.2}% spent"),
+                rounds.median(1),
+                "/s",
+                Some((rounds.ratio(1, 0), "nothing attached")),
+            );
+        }
+    }
+    println!();
 }

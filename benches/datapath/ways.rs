@@ -3,6 +3,7 @@
 
 use std::net::Ipv6Addr;
 
+use hostint::model::MOST_SHIFT;
 use hostint_testing::frame::Frame;
 use hostint_testing::model::Encapsulation::{self, ExtensionUdp, IntMd, OverTcpUdp, VxlanGpe};
 use hostint_testing::model::sink::Seen;
@@ -244,6 +245,19 @@ pub fn run() {
     at_sink("a packet without INT", &sinks, || same(&plain));
     let unwatching = [(), ()].map(|()| Source::load_watching_nothing(&with(VxlanGpe)));
     at_source("an unwatched packet", &unwatching, &plain);
+    for (what, frame) in [("UDP", udp()), ("TCP over IPv6", tcp6())] {
+        let leaving = WAYS.map(|straight| {
+            let source = Source::load(&Options {
+                options: true,
+                straight,
+                ..Options::default()
+            });
+            source.set_share(MOST_SHIFT);
+            source
+        });
+        let what = format!("{what} that the budget leaves out");
+        at_source(&what, &leaving, &frame.payload(PAYLOAD));
+    }
     for (name, options) in sources() {
         at_both_ends(name, &options, &sinks);
     }

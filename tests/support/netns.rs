@@ -79,6 +79,8 @@ pub struct Host {
     pub bpffs: Option<PathBuf>,
     /// Which hostint is run.
     pub binary: PathBuf,
+    /// What HOSTINT_SOURCE_BUDGET says.
+    pub budget: &'static str,
 }
 
 impl Host {
@@ -88,6 +90,7 @@ impl Host {
             ns,
             bpffs: None,
             binary: places::hostint().into(),
+            budget: "off",
         }
     }
 
@@ -97,7 +100,7 @@ impl Host {
             .args(["netns", "exec", &self.ns, program])
             .args(args)
             .env("HOSTINT_STORE", "none")
-            .env(BUDGET, "off")
+            .env(BUDGET, self.budget)
             .env("STATE_DIRECTORY", self.state());
         if let (true, Some(bpffs)) = (Path::new(program) == self.binary, &self.bpffs) {
             command.env("HOSTINT_BPFFS", bpffs);
