@@ -43,10 +43,13 @@ struct host_settings {
 	__u32 node_origin;                  /* enum node_origin: where node_id comes from */
 	__u64 clock_error_ns;               /* as the operator or the time daemon states it; 0: not stated */
 	__u64 parts_tried, parts_refused;   /* bits of the kernel's parts that daemons of this host asked for */
-	__u32 share_shift; /* one flow in 2^share_shift is tagged, so that the budget holds; at most MOST_SHARE_SHIFT */
+	/* One flow in two to the power of this is tagged, so that the budget holds; at most MOST_SHARE_SHIFT. */
+	__u32 share_shift;
+	__u32 asked_shift; /* lease answers ask sources for this share, as tagged packets that arrive take too much */
 	__u32 budget_ppm;  /* CPU time that hostint may take, of that of all CPUs; 0: no budget */
 	__u32 spent_ppm;   /* CPU time that it takes, as its daemon estimates it */
 	__u32 step_ns;     /* time of the step that costs are counted in, on this machine */
+	__u32 zero;
 };
 
 enum share_limit {

@@ -135,6 +135,9 @@ enum lease_capability {
 enum lease_flag {
 	LEASE_FLAG_ASTRAY = 1, /* no lease: tagged packets reach this host where no sink strips them */
 	LEASE_FLAG_UNTOLD = 2, /* no counts: without a key only the packets' source address is told */
+	LEASE_SHARE_AT =
+		24, /* from this bit on: of 2 to the power of this many flows the sink's budget has room for one */
+	LEASE_SHARE_MASK = 31,
 };
 
 enum lease_constant {

@@ -73,6 +73,8 @@ struct source_lease {
 	__u64 clock_more_ns;
 	__u64 clock_raw_ns; /* CLOCK_MONOTONIC_RAW of the newest answer; 0: the sink's clock is unknown */
 	__u32 clock_drift;  /* ppb: the clocks drift apart by this at most */
+	__u32 asked_shift;  /* the sink's budget has room for one flow in two to the power of this */
+	__u32 zero;
 	/* The kernel half adds to these. */
 	__u32 unseen_turns;                 /* see enum lease_look */
 	__u64 tagged[LEASE_ENCAPSULATIONS]; /* packets, at the places of lease_slot() */

@@ -60,6 +60,8 @@ pub(super) struct Proof {
     /// The time of the last answer that told of a daemon that sends strays, or of the first answer.
     attended_ns: u64,
     witness: Witness,
+    /// The share of flows that the sink asks for.
+    asked_shift: u8,
     falls: Falls,
     option: OptionTrust,
     /// The last full answer, by which forms are chosen.
@@ -357,6 +359,7 @@ impl Proof {
             proved_ns: self.proved_ns,
             distrusted: self.distrusted.is_some(),
             untold: self.answer.is_some_and(|answer| answer.witness.untold),
+            asked_shift: self.asked_shift,
             obstacle: match ways::is_unattended(self.answer.as_ref(), &self.verdicts) {
                 true => TunnelObstacle::Unattended,
                 false => self.obstacle,

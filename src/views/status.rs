@@ -181,14 +181,20 @@ fn budget(f: &mut fmt::Formatter<'_>, budget: BudgetStatus) -> fmt::Result {
         "  budget: {spent:.2}% of the CPUs' time is spent, of {allowed}%"
     )?;
     match budget.one_flow_in {
-        0 | 1 => writeln!(f, "; all flows are measured"),
-        _ if spent > allowed => writeln!(
-            f,
-            "; one flow in {} is measured, and that is still too much (try a larger --budget)",
-            budget.one_flow_in
-        ),
-        _ => writeln!(f, "; one flow in {} is measured", budget.one_flow_in),
+        0 | 1 => write!(f, "; all flows are measured")?,
+        share => write!(f, "; one flow in {share} is measured")?,
     }
+    if budget.asks_one_flow_in > 1 {
+        let share = budget.asks_one_flow_in;
+        write!(
+            f,
+            "; others are asked to measure one flow in {share} to here"
+        )?;
+    }
+    if spent > allowed && budget.one_flow_in > 1 {
+        write!(f, "; that is still too much (try a larger --budget)")?;
+    }
+    writeln!(f)
 }
 
 fn source(

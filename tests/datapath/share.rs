@@ -1,7 +1,7 @@
 //! The share of flows that the budget allows: both directions choose alike, what a smaller share has is in each greater one, and
 //! packets that are left out leave as they came.
 
-use hostint::datapath::abi::source_counter as count;
+use hostint::datapath::abi::{lease_way, source_counter as count, source_lease};
 use hostint::model::{RuleHost, WatchRule};
 use hostint_testing::frame::Frame;
 use hostint_testing::model::{Key, layout};
@@ -47,7 +47,7 @@ mod root {
     fn is_left_out(source: &Source, frame: &Frame, sentence: &str) -> bool {
         source.zero_counters();
         let frame = frame.bytes();
-        let ran = source.run(&frame);
+        let ran = source.run_lengthened(&frame);
         let counters = source.counters();
         let left_out = counters[count::COUNT_SOURCE_BUDGET.0 as usize];
         if left_out.0 == 0 {
@@ -138,5 +138,44 @@ mod root {
         source.set_share(16);
         assert!(!is_left_out(&source, &tcp(), "it has begun"));
         assert!(is_left_out(&source, &tcp().ports(1, 2), "it begins"));
+    }
+
+    #[test]
+    fn a_sink_asks_for_a_share_of_the_flows_to_it_alone() {
+        let source = Source::load_asking(&Options {
+            options: true,
+            ..Options::default()
+        });
+        let lease = |frame: &Frame, asked_shift| {
+            let key = key_of(&frame.bytes());
+            source.set_ways(&key, lease_way::WAY_UDP_OPTION.0);
+            let lease = source.lease(&key).expect("it was set");
+            source.write_lease(
+                &key,
+                &source_lease {
+                    asked_shift,
+                    ..lease
+                },
+            );
+        };
+        let flow = |port| udp().ports(port, 9);
+        let elsewhere = |port| udp().to([198, 51, 100, 9]).ports(port, 9);
+        lease(&flow(0), 3);
+        lease(&elsewhere(0), 0);
+        let left_out = |frame: Frame| {
+            let sentence = format!("{frame:?}");
+            is_left_out(&source, &frame, &sentence)
+        };
+        let alone = (0..FLOWS).filter(|port| left_out(flow(*port))).count();
+        let expected = usize::from(FLOWS) * 7 / 8;
+        assert!(alone.abs_diff(expected) < 40, "{alone} of {expected}");
+        assert!(
+            !(0..FLOWS).any(|port| left_out(elsewhere(port))),
+            "to others all go"
+        );
+        // The host's own share chooses the same ones.
+        source.set_share(3);
+        let both = (0..FLOWS).filter(|port| left_out(flow(*port))).count();
+        assert_eq!(both, alone);
     }
 }

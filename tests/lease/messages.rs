@@ -42,6 +42,7 @@ fn witness() -> LeaseWitness {
     LeaseWitness {
         astray: true,
         untold: true,
+        asked_shift: 0x13,
         digest: 0x8182_8384,
         stripped: [0x9192_9394, 0xa1a2_a3a4, 0xb1b2_b3b4],
         lost: 0xc1c2_c3c4,
@@ -168,7 +169,7 @@ fn a_full_answer_stands_byte_by_byte_as_the_header_draws_it() {
     let mut bytes = full_asked()[..64].to_vec();
     bytes.extend(0x3132_3334_3536_3738u64.to_be_bytes());
     bytes.extend([0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0x4f]);
-    bytes.extend([0, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
+    bytes.extend([0x13, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
     bytes.extend([0x04, 0xfc, 0x81, 20]);
     bytes.extend(33122u16.to_be_bytes());
     bytes.extend(9000u16.to_be_bytes());
@@ -193,7 +194,7 @@ fn short_messages_stand_byte_by_byte_as_the_header_draws_them() {
     bytes.extend(tag);
     let question = [&bytes[..], &[0; 40]].concat();
     assert_eq!(short_asked().to_vec(), question, "the question");
-    bytes.extend([0, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
+    bytes.extend([0x13, 0, 0, 3, 0x81, 0x82, 0x83, 0x84]);
     for counted in [0x9192_9394u32, 0xa1a2_a3a4, 0xb1b2_b3b4, 0xc1c2_c3c4] {
         bytes.extend(counted.to_be_bytes());
     }
@@ -342,6 +343,13 @@ fn both_halves_agree_on_every_constant() {
         let written = encode_short_answer(&short_asked(), &witness, KEY);
         assert_eq!(written[24..28], flag.0.to_be_bytes(), "{flag:?}");
     }
+    let asks = LeaseWitness {
+        asked_shift: 31,
+        ..LeaseWitness::default()
+    };
+    let written = encode_short_answer(&short_asked(), &asks, KEY);
+    let share = lease_flag::LEASE_SHARE_MASK.0 << lease_flag::LEASE_SHARE_AT.0;
+    assert_eq!(written[24..28], share.to_be_bytes(), "the share");
     let sizes = [
         ("a full message", size_of::<lease_message>(), FULL_LEN),
         (

@@ -173,6 +173,7 @@ impl Sink {
         LeaseWitness {
             astray: self.astray,
             untold: self.untold,
+            asked_shift: 0,
             digest: self.digest,
             stripped: self.stripped,
             lost: self.lost,

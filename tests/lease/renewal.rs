@@ -111,6 +111,7 @@ mod root {
                 proved_ns: random.next(),
                 distrusted: random.chance(0.5),
                 untold: random.chance(0.5),
+                asked_shift: random.below(17) as u8,
                 obstacle: TunnelObstacle::from_number(random.below(6) as u8),
             },
         }

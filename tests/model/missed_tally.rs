@@ -29,9 +29,13 @@ fn volume(packets: u64) -> Volume {
 fn turn(tally: &mut MissedTally<u32>, entries: &[(u32, [u64; 3])]) -> Vec<MissedPackets> {
     for (key, packets) in entries {
         let counts = packets.map(volume);
-        tally.add(*key, &counts, 1, MissedReason::Source, || {
-            (PairEnd::ToSink(Some(NodeId(2))), Some(STORAGE.to_owned()))
-        });
+        tally.add(
+            *key,
+            &counts,
+            || 1,
+            MissedReason::Source,
+            || (PairEnd::ToSink(Some(NodeId(2))), Some(STORAGE.to_owned())),
+        );
     }
     tally.end_turn()
 }
@@ -112,7 +116,13 @@ fn what_finds_no_room_counts_without_class() {
         let mut tally = MissedTally::default();
         tally.end_turn();
         for key in 0..5_000 {
-            tally.add(key, &[volume(2)], 1, MissedReason::Source, || subject(key));
+            tally.add(
+                key,
+                &[volume(2)],
+                || 1,
+                MissedReason::Source,
+                || subject(key),
+            );
         }
         let told = tally.end_turn();
         let mut total = Volume::default();
@@ -139,7 +149,13 @@ fn flows_that_the_budget_leaves_out_are_estimated_by_those_that_are_measured() {
     let mut tally = MissedTally::default();
     let subject = || (PairEnd::ToSink(Some(NodeId(7))), None);
     let add = |tally: &mut MissedTally<u32>, counts: [u64; 3], flows| {
-        tally.add(1, &counts.map(volume), flows, MissedReason::Source, subject);
+        tally.add(
+            1,
+            &counts.map(volume),
+            || flows,
+            MissedReason::Source,
+            subject,
+        );
         tally.end_turn()
     };
     add(&mut tally, [5, 0, 0], 8);

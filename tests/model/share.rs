@@ -11,8 +11,9 @@ const CPUS_NS: u64 = 8_000_000_000;
 /// A second's spending, if all flows were measured, in thousandths of a CPU.
 fn spent(share: Share, flows: u64, besides: u64) -> Spent {
     Spent {
-        by_flows: (flows * 1_000_000) >> share.shift,
-        besides: besides * 1_000_000,
+        leaving: (flows * 1_000_000) >> share.shift,
+        arriving: besides * 500_000,
+        besides: besides * 500_000,
     }
 }
 
@@ -21,7 +22,7 @@ fn live(share: &mut Share, budget: &str, seconds: u32, flows: u64, besides: u64)
     let budget: Budget = budget.parse().expect("it is a budget");
     let changes = (0..seconds).filter(|_| {
         let now = spent(*share, flows, besides);
-        share.note(budget, now, SECOND, CPUS_NS)
+        share.note(budget, now.leaving, now, (SECOND, CPUS_NS))
     });
     changes.count() as u32
 }
@@ -84,7 +85,7 @@ fn a_day_of_waves_stays_within_the_budget() {
         let flows = (wave * 300.0) as u64;
         let now = spent(share, flows, 4);
         over += u32::from(now.ppm(CPUS_NS) > 10_000);
-        changes += u32::from(share.note(Budget(10_000), now, SECOND, CPUS_NS));
+        changes += u32::from(share.note(Budget(10_000), now.leaving, now, (SECOND, CPUS_NS)));
     }
     // A wave takes six hours, and passes each step of the share once up and once down.
     assert!(changes <= 4 * 8, "{changes} changes");
@@ -108,8 +109,9 @@ fn work_costs_what_its_runs_cost() {
     assert_eq!((more.tagged, more.tagged_flows), (1_000, 10));
     assert_eq!(more.received, 3, "the counter began anew");
     let at = |step_ns| more.cost(step_ns, 7_000);
-    assert!(at(200).by_flows == 2 * at(100).by_flows);
-    assert!(at(200).besides - 7_000 == 2 * (at(100).besides - 7_000));
+    assert!(at(200).leaving == 2 * at(100).leaving);
+    assert!(at(200).arriving == 2 * at(100).arriving);
+    assert_eq!(at(200).besides, 7_000, "the daemon's own");
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl CoverageRules {
                 }
                 let class = (!self.class.is_empty()).then(|| self.class.to_owned());
                 let subject = || (PairEnd::ToSink(Some(NodeId(pair))), class);
-                tally.add(pair, counts, 1, MissedReason::Source, subject);
+                tally.add(pair, counts, || 1, MissedReason::Source, subject);
             }
             let missed = tally.end_turn();
             if turn < first || missed.is_empty() {

@@ -106,7 +106,7 @@ __noinline int settle_form(void)
 	p->leased_ns = p->now_ns + LOOK_AGAIN_NS;
 	if (p->leased_ns > lease->until_ns)
 		p->leased_ns = lease->until_ns;
-	settle_with_lease(p, lease->ways, lease->proved_ns);
+	settle_with_lease(p, lease->ways, lease->proved_ns, lease->asked_shift);
 	note_look(p, lease);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "int/slots.h"
 #include "source/attachment.h"
 #include "source/outgoing.h"
+#include "source/share.h"
 
 enum {
 	UDP_WAYS = 3, /* the bits of UDP in enum lease_way are those of TCP, shifted by this */
@@ -111,8 +112,13 @@ static __always_inline bool may_enter_ioam(const struct outgoing_packet *p, __u3
  * A stack that does not know the option skips it, and addresses, ports and sequence numbers are as without it. So flows
  * enter it and leave it with the lease, at any packet.
  */
-static __always_inline void settle_in_options(struct outgoing_packet *p, __u32 ways)
+static __always_inline void settle_in_options(struct outgoing_packet *p, __u32 ways, __u32 asked_shift)
 {
+	if (asked_shift && !p->watching.always && is_left_out(asked_shift, &p->key)) {
+		p->reason = COUNT_SOURCE_BUDGET;
+		p->form = FLOW_UNDECIDED;
+		return;
+	}
 	if (is_open(ways, p, ENCAP_OPTIONS)) {
 		p->form = ENCAP_OPTIONS;
 		p->left = LEFT_NOT;
@@ -122,10 +128,10 @@ static __always_inline void settle_in_options(struct outgoing_packet *p, __u32 w
 	p->form = FLOW_UNDECIDED;
 }
 
-static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 ways, bool proved)
+static __always_inline void settle_with_lease(struct outgoing_packet *p, __u32 ways, bool proved, __u32 asked_shift)
 {
 	if (encapsulation == ENCAP_OPTIONS) {
-		settle_in_options(p, ways);
+		settle_in_options(p, ways, asked_shift);
 	} else if (full_checksum) {
 		if (p->form == FLOW_UNDECIDED || (p->form == FLOW_UNTAGGED && p->left == LEFT_BEGAN_BEFORE))
 			p->form = FLOW_MIXED;

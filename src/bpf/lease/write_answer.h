@@ -52,7 +52,8 @@ static __always_inline void begin_answer(struct lease_scratch *l, const struct s
 	answer->tai_offset_s = bpf_htons(host->tai_offset_s);
 	answer->software = bpf_htons(software_version);
 	answer->digest = bpf_htonl(digest_of(answer, grant ? grant->source_node : 0));
-	answer->flags = set->flags & SINK_ASTRAY ? bpf_htonl(LEASE_FLAG_ASTRAY) : 0;
+	answer->flags = bpf_htonl((set->flags & SINK_ASTRAY ? LEASE_FLAG_ASTRAY : 0) |
+				  (has_daemon(host) ? host->asked_shift << LEASE_SHARE_AT : 0));
 	l->now = now_ns(host);
 	answer->answered_ns = bpf_cpu_to_be64(l->now);
 }

@@ -3,7 +3,8 @@
  * Leaves flows out, so that the host's budget holds: of 2^share_shift flows, the one whose hash begins with as many zeros stays.
  * Both directions of a flow have the same hash, on all hosts, and what one in four chooses is among what one in two does.
  *
- * In options, a flow may leave and come back at any packet, so this is decided before anything else. In tunnels, devices that
+ * In options, a flow may leave and come back at any packet, so this is decided before anything else. What a sink asks for
+ * concerns the flows to it alone: lease/settle.h leaves those out. In tunnels, devices that
  * follow connections may not know a flow that leaves one: there, flows that have begun stay.
  */
 #ifndef HOSTINT_SOURCE_SHARE_H
@@ -21,9 +22,10 @@
 #include "watch/chosen_flows.h"
 #include "watch/places.h"
 
-static __always_inline bool is_left_out(const struct host_settings *host, const struct flow_key *key)
+/* Says whether the flow is none of those that stay when one in two to the power of this, which is not 0, does. */
+static __always_inline bool is_left_out(__u32 shift, const struct flow_key *key)
 {
-	return hash_flow(key) >> (32 - (host->share_shift & 31));
+	return hash_flow(key) >> (32 - (shift & 31));
 }
 
 /* Leaves the watched packet in the scratch, whose flow has this record or none, if the budget leaves it out. */
@@ -31,7 +33,7 @@ static __always_inline bool leave_over_budget(const struct host_settings *host, 
 					      const struct source_flow *f, __u32 segments)
 {
 	if (!host->share_shift || p->watching.always || (encapsulation != ENCAP_OPTIONS && f) ||
-	    !is_left_out(host, &p->key))
+	    !is_left_out(host->share_shift, &p->key))
 		return false;
 	count_source(COUNT_SOURCE_BUDGET, segments, p->frame_len);
 	return true;
@@ -81,7 +83,8 @@ static __always_inline bool leaves_by_budget(struct __sk_buff *ctx)
 		return false;
 	state = get_watch_state();
 	if (!state || state->has_always ||
-	    !read_plain_key((void *)(long)ctx->data, (void *)(long)ctx->data_end, &key) || !is_left_out(host, &key))
+	    !read_plain_key((void *)(long)ctx->data, (void *)(long)ctx->data_end, &key) ||
+	    !is_left_out(host->share_shift, &key))
 		return false;
 	count_source(COUNT_SOURCE_BUDGET, ctx->gso_segs ? ctx->gso_segs : 1, ctx->len);
 	return true;

@@ -11,7 +11,7 @@ use crate::datapath::host::counters::{self, CounterMeaning};
 use crate::datapath::host::step;
 use crate::datapath::kernel::map_names::{SINK_COUNTERS, SOURCE_COUNTERS};
 use crate::datapath::kernel::pins::Pins;
-use crate::model::{Budget, Share, Spent, Work};
+use crate::model::{Budget, BudgetStatus, Share, Spent, Work};
 use crate::os::{clock, kernel, log};
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -28,7 +28,8 @@ pub trait HasBudget: OnHost {
 /// The duty to do so.
 #[derive(Default)]
 pub struct KeepBudget {
-    share: Option<Share>,
+    /// Of the flows of this host, and of those to it.
+    shares: Option<[Share; 2]>,
     step: Option<(Instant, u32)>,
     last: Option<Reading>,
 }
@@ -107,18 +108,29 @@ impl<D: HasBudget> Duty<D> for KeepBudget {
         };
         let budget = daemon.budget();
         let of_ns = time.as_nanos() as u64 * cpus;
-        let share = match &mut self.share {
-            Some(share) => share,
-            none => none.insert(Share::of(daemon.host().share_shift()?)),
+        let [own, asked] = match &mut self.shares {
+            Some(shares) => shares,
+            none => none.insert(daemon.host().shares()?.map(Share::of)),
         };
-        if share.note(budget, spent, time, of_ns) {
+        let period = (time, of_ns);
+        if own.note(budget, spent.leaving, spent, period) {
             log::info(format_args!(
-                "one in {} flows is measured from now on: the work on all takes more than the budget of {budget}",
-                1u64 << share.shift
+                "one in {} flows is measured from now on, by the budget of {budget}",
+                1u64 << own.shift
             ));
         }
-        let step_ns = self.step.map_or(0, |(_, step_ns)| step_ns);
-        let host = daemon.host();
-        Ok(host.set_share(share.shift, budget.0, spent.ppm(of_ns), step_ns)?)
+        if asked.note(budget, spent.arriving, spent, period) {
+            log::info(format_args!(
+                "other hosts are asked to measure one in {} flows to this one, by the budget of {budget}",
+                1u64 << asked.shift
+            ));
+        }
+        let told = BudgetStatus {
+            allowed_ppm: budget.0,
+            spent_ppm: spent.ppm(of_ns),
+            step_ns: self.step.map_or(0, |(_, step_ns)| step_ns),
+            ..BudgetStatus::default()
+        };
+        Ok(daemon.host().set_shares([own.shift, asked.shift], told)?)
     }
 }

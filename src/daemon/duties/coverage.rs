@@ -71,8 +71,8 @@ impl SendCoverage {
         }
     }
 
-    /// Returns the counts that are to be reported; one in `flows` flows was measured.
-    fn read(&mut self, pins: &Pins, flows: u64) -> io::Result<Vec<MissedPackets>> {
+    /// Returns the counts that are to be reported; the budget lets one flow in two to the power of `shift` be measured.
+    fn read(&mut self, pins: &Pins, shift: u32) -> io::Result<Vec<MissedPackets>> {
         let Some(table) = MissedTable::open(pins)? else {
             return Ok(self.tally.end_turn());
         };
@@ -84,10 +84,9 @@ impl SendCoverage {
         let (tally, classes) = (&mut self.tally, &self.classes);
         let mut failed = None;
         table.for_each(|key, counts| {
-            let flows = if classes.always.contains(&key.class) {
-                1
-            } else {
-                flows
+            let flows = || match classes.always.contains(&key.class) {
+                true => 1,
+                false => 1 << shift.max(table.asked_shift(&key).unwrap_or_default()),
             };
             tally.add(key, counts, flows, MissedReason::Source, || {
                 let sink = table.sink_of(&key).unwrap_or_else(|err| {
@@ -124,7 +123,7 @@ impl<D: ReportsToCollectors + OnHost> Duty<D> for SendCoverage {
         if !daemon.sends_extended() {
             return Ok(());
         }
-        let missed = self.read(daemon.pins(), 1 << daemon.host().share_shift()?)?;
+        let missed = self.read(daemon.pins(), daemon.host().share_shift()?)?;
         if missed.is_empty() {
             return Ok(());
         }

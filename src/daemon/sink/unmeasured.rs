@@ -46,11 +46,17 @@ impl SendUnmeasured {
         let tally = &mut self.tally;
         tables.for_each(|key, count| {
             let reason = |_| MissedReason::Sink(key.reason());
-            tally.add(key, &[count], 1, reason, || {
-                let flow = key.flow();
-                let class = flow.and_then(|flow| classes.class_of(&flow).map(str::to_owned));
-                (PairEnd::FromSource(key.source()), class)
-            });
+            tally.add(
+                key,
+                &[count],
+                || 1,
+                reason,
+                || {
+                    let flow = key.flow();
+                    let class = flow.and_then(|flow| classes.class_of(&flow).map(str::to_owned));
+                    (PairEnd::FromSource(key.source()), class)
+                },
+            );
         })?;
         let reported = tally.end_turn();
         // A packet that is counted at the moment of a removal is lost to these counts.

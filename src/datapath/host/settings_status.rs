@@ -38,6 +38,7 @@ pub fn budget(pins: &Pins) -> io::Result<BudgetStatus> {
         allowed_ppm: host.budget_ppm,
         spent_ppm: host.spent_ppm,
         one_flow_in: 1 << host.share_shift.min(MOST_SHIFT),
+        asks_one_flow_in: 1 << host.asked_shift.min(MOST_SHIFT),
         step_ns: host.step_ns,
     })
 }

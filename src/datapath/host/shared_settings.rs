@@ -10,8 +10,8 @@ use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::kernel::probe::Features;
 use crate::model::{
-    ClockSource, ClockState, ClockSteering, HostNode, KernelParts, LeaseKey, NodeId, NodeOrigin,
-    PartsFound,
+    BudgetStatus, ClockSource, ClockState, ClockSteering, HostNode, KernelParts, LeaseKey, NodeId,
+    NodeOrigin, PartsFound,
 };
 use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::{log, netns};
@@ -197,25 +197,27 @@ impl SharedSettings {
         self.change(|settings| put_report_ports(settings, ports))
     }
 
-    /// Sets the share of flows that is measured, one in two to the power of this, and what status tells of the budget.
-    pub fn set_share(
-        &self,
-        shift: u32,
-        budget_ppm: u32,
-        spent_ppm: u32,
-        step_ns: u32,
-    ) -> io::Result<()> {
+    /// Sets the shares of flows, one in two to the power of these: those of this host that are tagged, and those to it that
+    /// others are asked to tag; and what status tells of the budget.
+    pub fn set_shares(&self, [own, asked]: [u32; 2], told: BudgetStatus) -> io::Result<()> {
         self.change(|settings| {
-            settings.share_shift = shift;
-            settings.budget_ppm = budget_ppm;
-            settings.spent_ppm = spent_ppm;
-            settings.step_ns = step_ns;
+            settings.share_shift = own;
+            settings.asked_shift = asked;
+            settings.budget_ppm = told.allowed_ppm;
+            settings.spent_ppm = told.spent_ppm;
+            settings.step_ns = told.step_ns;
         })
     }
 
-    /// The share that was set last.
+    /// The shares that were set last.
+    pub fn shares(&self) -> io::Result<[u32; 2]> {
+        let settings = self.map.get(&0)?.unwrap_or_default();
+        Ok([settings.share_shift, settings.asked_shift])
+    }
+
+    /// The share of this host's flows.
     pub fn share_shift(&self) -> io::Result<u32> {
-        Ok(self.map.get(&0)?.unwrap_or_default().share_shift)
+        Ok(self.shares()?[0])
     }
 
     /// Sets node id, report ports and lease key by one update of the map.

@@ -12,7 +12,8 @@ use crate::datapath::kernel::pins::Pins;
 use crate::datapath::sink::events::{address, address_words};
 use crate::model::{
     AddressPair, ClockState, Encapsulation, Encapsulations, Lease, LeaseAnswer, LeaseCounts,
-    LeaseState, Marks, NodeId, PathProof, ProbeForms, SinkClock, Transport, TunnelObstacle, Ways,
+    LeaseState, MOST_SHIFT, Marks, NodeId, PathProof, ProbeForms, SinkClock, Transport,
+    TunnelObstacle, Ways,
 };
 use crate::os::clock;
 
@@ -124,6 +125,8 @@ pub(in crate::datapath) fn value_of(entry: &LeaseEntry) -> source_lease {
         option_114: proof.option_114.into(),
         distrusted: proof.distrusted.into(),
         untold: proof.untold.into(),
+        asked_shift: proof.asked_shift.into(),
+        zero: 0,
         obstacle: proof.obstacle.number(),
         tagged: entry.counts.tagged,
         fallen: entry.counts.fallen,
@@ -187,6 +190,7 @@ fn proof_of(value: &source_lease) -> PathProof {
         proved_ns: value.proved_ns,
         distrusted: value.distrusted != 0,
         untold: value.untold != 0,
+        asked_shift: value.asked_shift.min(MOST_SHIFT) as u8,
         obstacle: TunnelObstacle::from_number(value.obstacle),
     }
 }

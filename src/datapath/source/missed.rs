@@ -8,7 +8,7 @@ use crate::datapath::abi::{
 use crate::datapath::kernel::map_names::{SOURCE_LEASES, SOURCE_MISSED};
 use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::pins::Pins;
-use crate::model::{NodeId, Volume};
+use crate::model::{MOST_SHIFT, NodeId, Volume};
 
 /// Room for each reason.
 pub const REASONS: usize = missed_limit::MISSED_REASONS.0 as usize;
@@ -89,14 +89,20 @@ impl MissedTable {
 
     /// The node of the sink in front of the destination, if it ever answered.
     pub fn sink_of(&self, key: &MissedKey) -> io::Result<Option<NodeId>> {
-        let pair = address_pair {
+        let lease = self.lease_of(key)?.filter(|lease| lease.has_answer != 0);
+        Ok(lease.map(|lease| NodeId(lease.sink_node)))
+    }
+
+    /// The share of the pair's flows that its sink asks for, one in two to the power of this.
+    pub fn asked_shift(&self, key: &MissedKey) -> io::Result<u32> {
+        let lease = self.lease_of(key)?;
+        Ok(lease.map_or(0, |lease| lease.asked_shift.min(MOST_SHIFT)))
+    }
+
+    fn lease_of(&self, key: &MissedKey) -> io::Result<Option<source_lease>> {
+        self.leases.get(&address_pair {
             saddr: key.source,
             daddr: key.dest,
-        };
-        let lease = self
-            .leases
-            .get(&pair)?
-            .filter(|lease| lease.has_answer != 0);
-        Ok(lease.map(|lease| NodeId(lease.sink_node)))
+        })
     }
 }

@@ -58,6 +58,7 @@ impl Proof {
     ) {
         self.granted_ns = now_ns;
         self.note_attendance(now_ns);
+        self.asked_shift = counts.asked_shift;
         if counts.untold {
             return;
         }

@@ -65,13 +65,13 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
     }
 
     /// Adds what an entry counted since the last turn, of `flows` flows, one of which is counted: the others are estimated by
-    /// it, as those that the budget leaves out. `subject` is asked only if there is something, and `reason` for the places of
+    /// it, as those that the budget leaves out. Both are asked only if there is something, and `reason` for the places of
     /// the counts.
     pub fn add(
         &mut self,
         key: K,
         now: &[Volume],
-        flows: u64,
+        flows: impl FnOnce() -> u64,
         reason: impl Fn(u8) -> MissedReason,
         subject: impl FnOnce() -> MissedSubject,
     ) {
@@ -96,13 +96,14 @@ impl<K: Copy + Eq + Hash> MissedTally<K> {
             return;
         };
         sums.to_report = REPEATS;
+        let others = flows() - 1;
         let mut left_out = Volume::default();
         for (place, count) in now {
             let before = before.iter().find(|(of, _)| *of == place);
             let more = count.since(before.map_or(Volume::default(), |(_, count)| *count));
             if !more.is_nothing() {
                 sums.by_reason.entry(reason(place)).or_default().add(more);
-                left_out.add(more.times(flows - 1));
+                left_out.add(more.times(others));
             }
         }
         if !left_out.is_nothing() {

@@ -21,9 +21,11 @@ pub struct Work {
 /// The CPU time of some time's work, in ns.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Spent {
-    /// What a smaller share of flows spares.
-    pub by_flows: u64,
-    /// What it does not: the sink's work, which other hosts cause, and the daemons'.
+    /// For packets that leave, which a smaller share of this host's flows spares.
+    pub leaving: u64,
+    /// For packets that arrive, which other hosts can spare it.
+    pub arriving: u64,
+    /// What no share spares, as the daemon's own work.
     pub besides: u64,
 }
 
@@ -62,20 +64,16 @@ impl Work {
     pub fn cost(self, step_ns: u32, daemons_ns: u64) -> Spent {
         let time = |hundredths: u64| hundredths * u64::from(step_ns) / 100;
         Spent {
-            by_flows: time(self.tagged * TAGGED + self.tagged_flows * TAGGED_FLOW),
-            besides: daemons_ns
-                + time(
-                    self.left_out * LEFT_OUT
-                        + self.received * RECEIVED
-                        + self.received_flows * RECEIVED_FLOW,
-                ),
+            leaving: time(self.tagged * TAGGED + self.tagged_flows * TAGGED_FLOW),
+            arriving: time(self.received * RECEIVED + self.received_flows * RECEIVED_FLOW),
+            besides: daemons_ns + time(self.left_out * LEFT_OUT),
         }
     }
 }
 
 impl Spent {
     fn all(self) -> u64 {
-        self.by_flows + self.besides
+        self.leaving + self.arriving + self.besides
     }
 
     /// In millionths of this time of all CPUs.
@@ -102,8 +100,15 @@ impl Share {
         }
     }
 
-    /// Notes what was spent in this time, in which all CPUs had `of_ns`. Returns true if the share changes.
-    pub fn note(&mut self, budget: Budget, spent: Spent, time: Duration, of_ns: u64) -> bool {
+    /// Notes what was spent in this time, in which all CPUs had `of_ns`: `by_flows` of it by the flows of which this is the
+    /// share. Returns true if the share changes.
+    pub fn note(
+        &mut self,
+        budget: Budget,
+        by_flows: u64,
+        spent: Spent,
+        (time, of_ns): (Duration, u64),
+    ) -> bool {
         let before = self.shift;
         if budget == Budget::OFF {
             *self = Self::default();
@@ -111,17 +116,17 @@ impl Share {
         }
         let allowed = (u128::from(of_ns) * u128::from(budget.0) / 1_000_000) as u64;
         let for_flows =
-            (allowed.saturating_sub(spent.besides)).max(allowed * LEAST_FOR_FLOWS / 100);
-        self.over = match spent.by_flows > for_flows {
+            (allowed.saturating_sub(spent.all() - by_flows)).max(allowed * LEAST_FOR_FLOWS / 100);
+        self.over = match by_flows > for_flows {
             true => self.over + time,
             false => Duration::ZERO,
         };
-        self.under = match self.shift > 0 && spent.by_flows * 2 < for_flows * ROOM / 100 {
+        self.under = match self.shift > 0 && by_flows * 2 < for_flows * ROOM / 100 {
             true => self.under + time,
             false => Duration::ZERO,
         };
         if self.over >= OVER {
-            self.shift += halvings(spent.by_flows, for_flows.max(1));
+            self.shift += halvings(by_flows, for_flows.max(1));
         } else if self.under >= UNDER {
             self.shift -= 1;
         }

@@ -300,8 +300,10 @@ pub struct BudgetStatus {
     pub allowed_ppm: u32,
     /// As the daemon estimates it.
     pub spent_ppm: u32,
-    /// One in this many flows is measured.
+    /// One in this many flows of this host is measured.
     pub one_flow_in: u32,
+    /// Other hosts are asked to measure one in this many flows to this one.
+    pub asks_one_flow_in: u32,
     /// Time of the step of work that costs are counted in, on this machine; 0: no daemon measured it yet.
     pub step_ns: u32,
 }

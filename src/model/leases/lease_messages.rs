@@ -38,6 +38,8 @@ pub struct LeaseWitness {
     /// The counts are withheld: there is no key, and the question came from another address than the
     /// packets do.
     pub untold: bool,
+    /// The sink's budget has room for one flow in two to the power of this.
+    pub asked_shift: u8,
     /// It changes with any answer that a short message has no room for.
     pub digest: u32,
     /// Packets that the sink stripped since the grant began, in the order of `Encapsulation::COUNTED`. They wrap.

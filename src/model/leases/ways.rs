@@ -180,6 +180,8 @@ pub struct PathProof {
     pub distrusted: bool,
     /// Without a key, the sink tells this host nothing about packets of the pair's address, so nothing can be proved.
     pub untold: bool,
+    /// The sink's budget has room for one flow in two to the power of this.
+    pub asked_shift: u8,
     /// What keeps packets out of tunnels.
     pub obstacle: TunnelObstacle,
 }

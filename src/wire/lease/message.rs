@@ -32,6 +32,8 @@ const INT_MD_AT: u32 = 32;
 
 const FLAG_ASTRAY: u32 = 1;
 const FLAG_UNTOLD: u32 = 2;
+const SHARE_AT: u32 = 24;
+const SHARE_MASK: u32 = 31;
 
 /// An echo reply to a lease question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -131,6 +133,7 @@ fn decode_full_answer(bytes: &[u8]) -> Result<FullAnswer, DecodeError> {
         witness: LeaseWitness {
             astray: flags & FLAG_ASTRAY != 0,
             untold: flags & FLAG_UNTOLD != 0,
+            asked_shift: asked_shift(flags),
             digest,
             stripped,
             lost,
@@ -168,6 +171,7 @@ fn decode_short_answer(bytes: &[u8]) -> Result<LeaseWitness, DecodeError> {
     Ok(LeaseWitness {
         astray: flags & FLAG_ASTRAY != 0,
         untold: flags & FLAG_UNTOLD != 0,
+        asked_shift: asked_shift(flags),
         digest: cursor.u32("digest")?,
         stripped: decode_stripped(&mut cursor)?,
         lost: cursor.u32("lost packets")?,
@@ -177,7 +181,12 @@ fn decode_short_answer(bytes: &[u8]) -> Result<LeaseWitness, DecodeError> {
 
 fn flags(witness: &LeaseWitness) -> u32 {
     let astray = if witness.astray { FLAG_ASTRAY } else { 0 };
-    astray | if witness.untold { FLAG_UNTOLD } else { 0 }
+    let untold = if witness.untold { FLAG_UNTOLD } else { 0 };
+    astray | untold | (u32::from(witness.asked_shift) & SHARE_MASK) << SHARE_AT
+}
+
+fn asked_shift(flags: u32) -> u8 {
+    (flags >> SHARE_AT & SHARE_MASK) as u8
 }
 
 /// A full question with its answer, as a sink writes it: for tests and tools.

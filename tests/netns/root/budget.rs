@@ -102,3 +102,39 @@ fn a_share_of_flows_is_measured_within_the_budget_and_all_without_one() {
     );
     assert_eq!(lab.b.count("sink", "lost"), 0, "none was lost");
 }
+
+#[test]
+fn a_sink_above_its_budget_is_sent_a_share_of_the_flows() {
+    let mut lab = Lab::new();
+    lab.b.budget = "0.0002%";
+    let sink = lab.b.leasing_sink("--dev b0 --node-id 2");
+    let flags = "source --dev a0 --node-id 1 --force";
+    let _a = lab.a.start(flags, "source attached to a0");
+    lab.a.hostint(&format!("source add-dest {TO_B}"));
+    let traffic = Traffic::open(&lab);
+    await_that_or(
+        || {
+            traffic.round();
+            lab.a.count("source", "budget") > 0
+        },
+        || format!("{:#} {}", lab.a.figures()["source"], sink.stderr()),
+    );
+    assert!(
+        sink.stderr().contains("other hosts are asked"),
+        "{}",
+        sink.stderr()
+    );
+    assert_eq!(budget(&lab)["one_flow_in"], 1, "its own budget has room");
+    let counts = || ["tagged", "budget"].map(|name| lab.a.count("source", name));
+    let before = counts();
+    (0..20).for_each(|_| traffic.round());
+    let now = counts();
+    let [tagged, left_out] = [now[0] - before[0], now[1] - before[1]];
+    assert_eq!(tagged + left_out, 20 * u64::from(FLOWS), "{tagged} tagged");
+    assert!(left_out > tagged, "{left_out} of {tagged}");
+    assert_eq!(
+        lab.b.count("sink", "lost"),
+        0,
+        "what is left out is not lost"
+    );
+}
