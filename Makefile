@@ -96,6 +96,7 @@ test: need-root
 
 # All that needs neither root nor programs besides those of a build.
 test-unprivileged:
+	cargo test --locked --package hostint-order
 	cargo test --locked -- --skip root:: --skip tools::
 
 # Pictures of the page in target/screenshots: light, dark, wide, on a phone, empty, stale and without a collector.
@@ -166,7 +167,7 @@ charts:
 # Licences, duplicates, sources and known holes of what is linked in (deny.toml). What is known of holes changes without
 # us, and needs the network: ADVISORIES= leaves it out, as every run of the project's own checks does. The rest depends on
 # these files alone: while they are as .ci/audited says, the project's own checks need not repeat it.
-AUDITED := Cargo.lock Cargo.toml tests/support/Cargo.toml deny.toml
+AUDITED := Cargo.lock Cargo.toml tests/order/Cargo.toml tests/support/Cargo.toml deny.toml
 ADVISORIES ?= advisories
 audit:
 	@cargo deny --version >/dev/null 2>&1 || { echo "make audit: no cargo-deny (try: sudo packaging/install-build-deps.sh --audit)" >&2; exit 1; }
