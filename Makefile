@@ -39,7 +39,7 @@ QUICK := cargo build --locked
 QUICK_BINARY := $(abspath $(BUILT)/debug/hostint)
 
 .PHONY: all demo demo-drops demo-path demo-tcp demo-figures test test-pods test-pod-networks test-chart-pods test-unprivileged screenshots test-clocks test-engines test-kafka test-incidents test-long test-networks test-operations test-vm test-arm64 test-vm-clocks test-packages source-packages test-systemd \
-	test-image test-release lint style charts audit man bench fuzz fuzz-check image release install sbom deb rpm reproducible need-root clean
+	test-image test-release test-ways-in lint style charts audit man bench fuzz fuzz-check image release install sbom deb rpm reproducible need-root clean
 
 all:
 	$(RELEASE)
@@ -96,6 +96,7 @@ test: need-root
 
 # All that needs neither root nor programs besides those of a build.
 test-unprivileged:
+	cargo test --locked --package hostint-order
 	cargo test --locked -- --skip root:: --skip tools::
 
 # Pictures of the page in target/screenshots: light, dark, wide, on a phone, empty, stale and without a collector.
@@ -166,7 +167,7 @@ charts:
 # Licences, duplicates, sources and known holes of what is linked in (deny.toml). What is known of holes changes without
 # us, and needs the network: ADVISORIES= leaves it out, as every run of the project's own checks does. The rest depends on
 # these files alone: while they are as .ci/audited says, the project's own checks need not repeat it.
-AUDITED := Cargo.lock Cargo.toml tests/support/Cargo.toml deny.toml
+AUDITED := Cargo.lock Cargo.toml tests/order/Cargo.toml tests/support/Cargo.toml deny.toml
 ADVISORIES ?= advisories
 audit:
 	@cargo deny --version >/dev/null 2>&1 || { echo "make audit: no cargo-deny (try: sudo packaging/install-build-deps.sh --audit)" >&2; exit 1; }
@@ -305,6 +306,12 @@ test-release: need-root
 	packaging/install-build-deps.sh --package --release
 	$(RELEASE)
 	tests/release.sh $(BINARIES); $(GIVE_BACK)
+
+# The README's ways in, with what make release made: on bare systems to the first report, with the seconds of each command.
+SYSTEMS ?= bookworm trixie
+test-ways-in: release
+	packaging/install-build-deps.sh --root
+	tests/ways-in.sh $(RELEASE_DIR) $(ROOT_DIR)-bare $(SYSTEMS)
 
 # Two builds in different folders, and the packages made of them, are compared byte by byte.
 reproducible: need-root

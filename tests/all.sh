@@ -5,6 +5,9 @@ set -uo pipefail
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+# A package of its own, which builds nothing of hostint.
+cargo test --locked --package hostint-order || exit
+
 cargo test --locked --no-fail-fast 2>&1 | tee "$log" && exit
 
 # Prints "program test" for each failed test. What fails in another way, such as a crash or an error of the compiler, has no such

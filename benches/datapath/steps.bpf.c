@@ -147,6 +147,50 @@ int atomic_add(void *ctx)
 	return PASS;
 }
 
+/* A mark of a busy record, as it would be without order between CPUs, and as it is. */
+SECTION("tc")
+int unordered_or(void *ctx)
+{
+	struct counters *r = result();
+
+	if (!r)
+		return PASS;
+	for (int i = 0; i < STEPS; i++)
+		__sync_fetch_and_or((__u32 *)&r->counts[4], 1U << 31);
+	return PASS;
+}
+
+SECTION("tc")
+int ordered_or(void *ctx)
+{
+	struct counters *r = result();
+
+	if (!r)
+		return PASS;
+	for (int i = 0; i < STEPS; i++) {
+		__u32 before = __sync_fetch_and_or((__u32 *)&r->counts[4], 1U << 31);
+
+		asm volatile("" : "+r"(before));
+	}
+	return PASS;
+}
+
+/* A serial, as it is; atomic_add is as it would be without order. */
+SECTION("tc")
+int ordered_add(void *ctx)
+{
+	struct counters *r = result();
+
+	if (!r)
+		return PASS;
+	for (int i = 0; i < STEPS; i++) {
+		__u32 before = __sync_fetch_and_add((__u32 *)&r->counts[5], 1);
+
+		asm volatile("" : "+r"(before));
+	}
+	return PASS;
+}
+
 SECTION("tc")
 int plain_add(void *ctx)
 {

@@ -15,7 +15,7 @@ const STEPS: f64 = 64.0;
 const RUNS: u32 = 2000;
 
 /// The program, and the step in words.
-const CASES: [(&str, &str); 9] = [
+const CASES: [(&str, &str); 12] = [
     ("nothing", ""),
     ("clock", "clock (bpf_ktime_get_tai_ns)"),
     ("coarse_clock", "coarse clock (bpf_ktime_get_coarse_ns)"),
@@ -25,6 +25,9 @@ const CASES: [(&str, &str); 9] = [
     ),
     ("compare_exchange", "compare and exchange, locked"),
     ("atomic_add", "add, locked"),
+    ("ordered_add", "add, locked, whose result is used"),
+    ("unordered_or", "or, locked"),
+    ("ordered_or", "or, locked, whose result is used"),
     ("plain_add", "add, plain"),
     ("call", "call of a function"),
     (

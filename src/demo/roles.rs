@@ -9,14 +9,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use nix::sys::signal::{Signal, kill};
+use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
 use super::session::{INTERRUPTED, SLICE};
 use crate::os::private_netns::{PrivateNetns, spawn};
 use crate::os::signals;
 
-/// The time in which a daemon is ready, on a slow machine too.
-const READY_WITHIN: Duration = Duration::from_secs(60);
+/// The longest time in which a daemon is ready, on a machine that QEMU emulates too.
+const READY_WITHIN: Duration = Duration::from_secs(300);
+/// A daemon that neither says anything nor uses a processor for this time will not be ready.
+const STANDS_STILL: Duration = Duration::from_secs(30);
 /// The time in which a daemon ends.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
@@ -91,25 +94,29 @@ impl DemoRoles {
         command
     }
 
-    /// Waits until each daemon is ready.
+    /// Waits until each daemon is ready, and returns how long that took.
     ///
     /// # Errors
-    /// With the last sentence of a daemon that ends instead.
-    pub fn await_ready(&mut self) -> Result<()> {
+    /// With the last sentence of a daemon that ends instead; or if one stands still, or is not ready in time.
+    pub fn await_ready(&mut self) -> Result<Duration> {
         let begun = Instant::now();
         for daemon in &mut self.running {
+            let (mut effort, mut since) = (daemon.effort(), Instant::now());
             while !daemon.is_ready() {
                 ensure!(!signals::ending(), INTERRUPTED);
-                let name = daemon.name;
-                ensure!(
-                    begun.elapsed() < READY_WITHIN,
-                    "{name} is not ready after {} seconds",
-                    READY_WITHIN.as_secs()
-                );
                 daemon.listen()?;
+                if daemon.effort() != effort {
+                    (effort, since) = (daemon.effort(), Instant::now());
+                }
+                ensure!(
+                    begun.elapsed() < READY_WITHIN && since.elapsed() < STANDS_STILL,
+                    "{} is not ready after {} seconds",
+                    daemon.name,
+                    begun.elapsed().as_secs()
+                );
             }
         }
-        Ok(())
+        Ok(begun.elapsed())
     }
 
     /// Returns what a daemon said behind these words of a line.
@@ -166,6 +173,13 @@ impl Drop for DemoRoles {
 impl DemoDaemon {
     fn is_ready(&self) -> bool {
         self.said.iter().any(|line| line.contains(self.ready))
+    }
+
+    /// The lines that it said, and the processor time that it used.
+    fn effort(&self) -> (usize, Option<Duration>) {
+        let pid = Pid::from_raw(self.child.id().cast_signed());
+        let used = clock_getcpuclockid(pid).and_then(clock_gettime);
+        (self.said.len(), used.ok().map(Duration::from))
     }
 
     /// Takes the next line of standard error, if one comes soon.

@@ -112,8 +112,8 @@ free_guest() {
 timeout "${VM_TIMEOUT:-1200}" "${machine[@]}" -accel "${VM_ACCEL:-tcg,thread=multi}" -m "${VM_MEMORY:-3G}" -smp "${VM_CPUS:-2}" \
 	-nodefaults -no-user-config -name guest,debug-threads=on -pidfile "$work/pid" \
 	-monitor "unix:$work/monitor,server=on,wait=off" -display none -serial stdio -no-reboot \
-	-netdev hubport,id=n0,hubid=0 -device virtio-net-pci,netdev=n0,mac=52:54:00:00:00:01 \
-	-netdev hubport,id=n1,hubid=0 -device virtio-net-pci,netdev=n1,mac=52:54:00:00:00:02 \
+	-netdev hubport,id=n0,hubid=0 -device virtio-net-pci,netdev=n0,mac=52:54:00:00:00:01,romfile= \
+	-netdev hubport,id=n1,hubid=0 -device virtio-net-pci,netdev=n1,mac=52:54:00:00:00:02,romfile= \
 	-virtfs local,path="${VM_ROOT:-${VM_FILES:-/}}",mount_tag=root,security_model=none,readonly=on,multidevs=remap "${share[@]}" ${VM_ARGS:-} \
 	-kernel "$kernel/vmlinuz" -initrd "$work/initrd" -append "console=$console quiet panic=-1 no_timer_check systemd.unit=multi-user.target systemd.wants=job.service systemd.mask=serial-getty@$console.service ${VM_APPEND:-}" </dev/null 2>&1 |
 	stdbuf -oL tr -d '\r' | tee "$work/log" | grep --line-buffered -av "^@@code" |
