@@ -86,6 +86,7 @@ fn work(pins: &Pins) -> io::Result<Work> {
     Ok(Work {
         tagged: source("tagged").saturating_sub(source("merged")),
         tagged_flows: source("flow_new"),
+        roomless: source("no_option"),
         left_out: source("budget"),
         received: sink("received").saturating_sub(sink("merged")),
         received_flows: sink("flow_new"),
