@@ -313,6 +313,7 @@ impl Synthetic {
             class: class.map(|class| (*class).to_owned()),
             first_ns: span.since_ns + 7 * SECOND,
             last_ns: span.until_ns - (chance(("last", id)) * 30.0) as u64 * SECOND,
+            pods: FlowPods::default(),
             figures,
         }
     }
