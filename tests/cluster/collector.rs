@@ -111,7 +111,7 @@ fn lines_and_history_name_pods_for_as_long_as_they_had_their_addresses() {
     server.put(pod("shop", "db-7f-y", &dst, START));
 
     let mut run = Run::start(&server, &folder);
-    run.daemon.wait_for("names 2 pods");
+    run.daemon.wait_for("that have names: 2");
     assert_eq!(run.report(&mut synthetic), flow);
     let lines = run.await_lines(1);
     let both = [
@@ -170,7 +170,7 @@ fn lines_and_history_name_pods_for_as_long_as_they_had_their_addresses() {
     let now = humantime::format_rfc3339_micros(SystemTime::now()).to_string();
     server.put(pod("shop", "cart-1c-z", &src, &now));
     let mut run = Run::start(&server, &folder);
-    run.daemon.wait_for("names 2 pods");
+    run.daemon.wait_for("that have names: 2");
     run.report(&mut synthetic);
     let lines = run.await_lines(2);
     let found = names(&lines[1]);

@@ -230,40 +230,31 @@ impl Kmock {
                 state.watches -= 1;
                 return spoil(stream, Fault::GoneEvent, "");
             }
-            let news: Vec<(u64, String)> = (state.log.iter().filter(|one| one.0 > version))
-                .map(|(version, kind, pod)| {
-                    (
-                        *version,
-                        format!("{}\n", json!({"type": kind, "object": pod})),
-                    )
-                })
-                .collect();
-            for (reached, line) in news {
-                let fault = state.watch_faults.pop_front();
-                if let Some(fault) = fault {
-                    state.watches -= 1;
-                    drop(state);
-                    spoil(stream, fault, &line)?;
-                    // A line that is not known is followed by those that are.
-                    if fault != Fault::Unheard {
-                        return Ok(());
-                    }
-                    state = self.state();
-                    state.watches += 1;
+            let next = state.log.iter().find(|one| one.0 > version);
+            let Some((reached, kind, pod)) = next else {
+                // A client that is gone shows by the next word.
+                let waited = self.state.1.wait_timeout(state, Duration::from_secs(60));
+                state = waited.unwrap().0;
+                continue;
+            };
+            let reached = *reached;
+            let line = format!("{}\n", json!({"type": kind, "object": pod}));
+            if let Some(fault) = state.watch_faults.pop_front() {
+                state.watches -= 1;
+                drop(state);
+                spoil(stream, fault, &line)?;
+                // A line that is not known is followed by those that are.
+                if fault != Fault::Unheard {
+                    return Ok(());
                 }
-                version = reached;
-                // Lines and chunks have nothing to do with each other.
-                let (begin, end) = line.split_at(line.len() / 3);
-                chunk(stream, begin)?;
-                chunk(stream, end)?;
+                state = self.state();
+                state.watches += 1;
             }
-            // A client that is gone shows by the next word.
-            state = self
-                .state
-                .1
-                .wait_timeout(state, Duration::from_secs(60))
-                .unwrap()
-                .0;
+            version = reached;
+            // Lines and chunks have nothing to do with each other.
+            let (begin, end) = line.split_at(line.len() / 3);
+            chunk(stream, begin)?;
+            chunk(stream, end)?;
         }
     }
 }

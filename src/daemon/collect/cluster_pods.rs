@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::wall;
 use crate::config::KubernetesConfig;
-use crate::model::{PodBook, PodNews};
+use crate::model::{PodBook, PodNews, PodsStatus};
 use crate::os::{log, wait};
 use crate::store::OpenedStore;
 
@@ -66,6 +66,15 @@ impl ClusterPods {
         Arc::clone(&self.book)
     }
 
+    pub fn status(&self) -> PodsStatus {
+        let book = lock(&self.book);
+        PodsStatus {
+            named: book.present() as u64,
+            told_ns: book.current_ns(),
+            trouble: self.trouble.clone(),
+        }
+    }
+
     /// Takes what was told. Returns true if it was something.
     pub fn take_told(&mut self) -> bool {
         let mut is_news = false;
@@ -77,7 +86,10 @@ impl ClusterPods {
                     self.works(is_list);
                     is_news = true;
                 }
-                Err(why) => self.fails(why),
+                Err(why) => {
+                    self.fails(why);
+                    is_news = true;
+                }
             }
         }
         is_news
@@ -87,7 +99,7 @@ impl ClusterPods {
         let was_failing = self.trouble.take().is_some();
         if is_list && (was_failing || !self.is_listed) {
             let pods = lock(&self.book).present();
-            log::info(format_args!("names {pods} pods of the cluster"));
+            log::info(format_args!("pods of the cluster that have names: {pods}"));
             self.is_listed = true;
         }
     }

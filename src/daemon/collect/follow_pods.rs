@@ -50,6 +50,7 @@ impl Duty<Collector> for FollowPods {
         };
         if pods.take_told() {
             self.store(collector, &pods, now);
+            collector.board.lock().pods = Some(pods.status());
         }
         if self.forgot.is_none_or(|forgot| now >= forgot + FORGETS) {
             let before_ns = wall::now_ns().saturating_sub(REMEMBERED_NS);
