@@ -54,6 +54,9 @@
 pub mod cli;
 /// Clocks of hosts: intervals that hold, and estimates, from stamps of both directions.
 pub mod clocks;
+#[cfg(feature = "http-client")]
+/// The API server of a Kubernetes cluster: its pods listed and watched, for their names.
+pub mod cluster;
 /// Reports received: sockets, a queue, the hub that decodes and accounts them, captures.
 pub mod collector;
 /// The subcommands, a file each: arguments, one call, what is printed, exit code.

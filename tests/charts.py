@@ -107,6 +107,12 @@ CASES = [
          "service": {"type": "LoadBalancer", "loadBalancerSourceRanges": ["192.0.2.0/24"]}}}, lambda all: (
              "DaemonSet" not in kinds(all) and any(found["spec"].get("externalTrafficPolicy") == "Local"
                                                    for found in all if found["kind"] == "Service"))),
+    ("a collector that names pods asks by an account of its own, which may read pods and nothing else, and has the only token",
+     {"collector": {"podNames": True}}, lambda all: names_pods(all, "test-hostint-collector")),
+    ("the same with an account that is there", {"collector": {"podNames": True}, "serviceAccount": {"create": False, "name": "own"}},
+     lambda all: names_pods(all, "own") and "ServiceAccount" not in kinds(all)),
+    ("the same with rights that are there", {"collector": {"podNames": True}, "rbac": {"create": False}}, lambda all: (
+        kinds(all).count("ServiceAccount") == 2 and "ClusterRole" not in kinds(all))),
     ("agents alone, whose file names collectors",
      {"collector": {"enabled": False}, "config": '[sink]\ndev = "eth1"\ncollector = "192.0.2.9"\n'}, lambda all: (
          kinds(all) == ["ConfigMap", "DaemonSet", "ServiceAccount"]
@@ -124,6 +130,18 @@ CASES = [
                     "service": {"type": "NodePort", "nodePort": 30766}}}, lambda all: (
           agent(all)["containers"][0]["image"] == f"registry.example/hostint@{DIGEST}" and agent(all)["hostPID"])),
 ]
+
+
+def names_pods(objects, account):
+    role, bound = (next(found for found in objects if found["kind"] == kind) for kind in ("ClusterRole", "ClusterRoleBinding"))
+    pod = spec("StatefulSet", objects)["template"]["spec"]
+    return (role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+            and bound["roleRef"]["name"] == role["metadata"]["name"] == "tests-test-hostint-collector"
+            and bound["subjects"] == [{"kind": "ServiceAccount", "name": account, "namespace": "tests"}]
+            and pod["serviceAccountName"] == account and pod["automountServiceAccountToken"] is True
+            and {"name": "HOSTINT_KUBERNETES", "value": "in-cluster"} in pod["containers"][0]["env"]
+            and agent(objects)["automountServiceAccountToken"] is False)
+
 
 # A sentence, values, and what the refusal says.
 REFUSED = [

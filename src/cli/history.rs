@@ -7,7 +7,7 @@ use super::history_args::{HistoryArgs, NodeArg};
 use super::history_hops::HopsArgs;
 use super::history_queues::QueuesArgs;
 use super::history_tcp::ConnectionsArgs;
-use crate::model::{DropGrouping, FlowOrder, MatrixFigure, SegmentOrder};
+use crate::model::{DropGrouping, FlowOrder, MatrixFigure, PodsOf, SegmentOrder};
 
 /// The query.
 #[derive(Debug, Subcommand)]
@@ -71,6 +71,10 @@ pub enum HistoryCommand {
     Classes {
         #[command(flatten)]
         history: HistoryArgs,
+
+        /// The names of the pods at both ends instead of the classes of rules (hostint collect --kubernetes)
+        #[arg(long, value_name = "WHAT")]
+        by: Option<PodsOf>,
     },
     /// Share of the traffic that the watchlists ask for that was measured, and why the rest was not
     Coverage {
@@ -196,7 +200,7 @@ impl HistoryCommand {
             Self::Pairs { history, .. }
             | Self::Verdict { history, .. }
             | Self::Why { history, .. }
-            | Self::Classes { history }
+            | Self::Classes { history, .. }
             | Self::Coverage { history }
             | Self::Flow { history, .. }
             | Self::Series { history, .. }

@@ -10,6 +10,7 @@ use super::drop_reasons::drop_reasons;
 use super::engines::{EngineOptions, EnginesConfig};
 use super::heading::{ESSENTIALS, LIMITS, OUTPUT, STATUS};
 use super::http::{COLLECT_HTTP_PORT, check_http};
+use super::kubernetes::{KubernetesConfig, KubernetesOptions};
 use super::mistake::{Fault, fault, item_fault, secret_fault};
 use super::node_name::check_names;
 use super::place::port_of;
@@ -76,6 +77,9 @@ pub struct CollectOptions {
     #[arg(long, help_heading = OUTPUT, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub reverse_dns: Option<bool>,
 
+    #[command(flatten)]
+    pub kubernetes: KubernetesOptions,
+
     /// Serve the history as a web page, metrics (/metrics) and health (/healthz, /readyz) by HTTP on this address,
     /// default port 13277, without authentication; 127.0.0.1 restricts it to this host [default: no HTTP]
     #[arg(long, help_heading = STATUS, value_name = "ADDR[:PORT]")]
@@ -118,6 +122,7 @@ pub struct CollectConfig {
     pub names: BTreeMap<NodeId, String>,
     /// DNS is asked for names of exporters whose nodes send none.
     pub reverse_dns: bool,
+    pub kubernetes: Option<KubernetesConfig>,
     pub http: Option<String>,
     pub events_token: Option<Password>,
     pub webhook: Option<String>,
@@ -166,11 +171,8 @@ impl CollectOptions {
             );
             faults.push(fault(&["receivers"], why));
         }
-        let queue = self.queue.unwrap_or(DEFAULT_QUEUE);
-        if queue < SMALLEST_QUEUE {
-            let why = format!("a queue of {queue} is too small (try {SMALLEST_QUEUE} or more)");
-            faults.push(fault(&["queue"], why));
-        }
+        let queue = self.check_queue(&mut faults);
+        let kubernetes = self.kubernetes.check(&mut faults);
         let names = check_names(&self.name, &mut faults);
         let output = self.check_output(&mut faults);
         let events_token = self.check_token(&mut faults);
@@ -191,12 +193,22 @@ impl CollectOptions {
             drop_reasons,
             names,
             reverse_dns: self.reverse_dns.unwrap_or(false),
+            kubernetes,
             http: self.http,
             events_token,
             webhook: self.webhook,
             store,
             engines,
         })
+    }
+
+    fn check_queue(&self, faults: &mut Vec<Fault>) -> Size {
+        let queue = self.queue.unwrap_or(DEFAULT_QUEUE);
+        if queue < SMALLEST_QUEUE {
+            let why = format!("a queue of {queue} is too small (try {SMALLEST_QUEUE} or more)");
+            faults.push(fault(&["queue"], why));
+        }
+        queue
     }
 
     fn check_token(&self, faults: &mut Vec<Fault>) -> Option<Password> {

@@ -19,6 +19,7 @@ mod int_mode;
 mod ipfix;
 mod kafka;
 mod key;
+mod kubernetes;
 mod limit;
 mod lines;
 mod link_speed;
@@ -84,6 +85,7 @@ pub use http::{
 pub use ipfix::{IPFIX_PORT, IpfixConfig, IpfixOptions, IpfixTransport};
 pub use kafka::{KafkaCompression, KafkaConfig, KafkaLogin, KafkaOptions, KafkaSasl};
 pub use key::read_key;
+pub use kubernetes::KubernetesConfig;
 pub use limit::{LimitOptions, LossShare};
 pub use mark::{BadMark, DscpMark, EXTENSION_PORT, IntDscpOption};
 pub use mistake::{ConfigError, Fault, Mistake};

@@ -1,4 +1,5 @@
-//! The containers of this machine by the numbers that the kernel has for their networks and cgroups, from /proc alone.
+//! The containers of this machine by the numbers that the kernel has for their networks and cgroups, from /proc and the tree
+//! of cgroups.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -7,7 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::model::container::{container_of, namespace_called};
+use crate::model::container::{container_at, container_of, namespace_called};
 use crate::os::rtnetlink::{self, NetnsNamedBy};
 use crate::os::{cgroup, netns};
 
@@ -15,6 +16,8 @@ use crate::os::{cgroup, netns};
 const NAMES: [&str; 2] = ["/run/netns", "/run/docker/netns"];
 /// The most names that are kept.
 const MOST: usize = 16_384;
+/// The depth to which cgroups are looked through. Containers of containers are deeper than others.
+const DEEPEST: usize = 12;
 
 /// What was found, by number. All of it is only good for now: the kernel gives numbers again.
 #[derive(Default)]
@@ -37,11 +40,14 @@ impl FoundContainers {
         let mut found = Self::default();
         let own = netns::inode()?;
         let root = cgroup::root();
+        if let Some(root) = &root {
+            found.add_tree(root);
+        }
         let root = root.as_deref();
         for entry in std::fs::read_dir("/proc")?.flatten() {
             let name = entry.file_name();
             let pid = name.to_str().and_then(|name| name.parse().ok());
-            if let Some(pid) = pid.filter(|_| found.by_cgroup.len() < MOST) {
+            if let Some(pid) = pid.filter(|_| found.by_netns.len() < MOST) {
                 found.add_process(pid, root, own);
             }
         }
@@ -49,6 +55,30 @@ impl FoundContainers {
             found.add_names(Path::new(folder), own);
         }
         Ok(found)
+    }
+
+    /// Names the cgroups below this folder by their paths. That takes no process to be seen: in a pod only those of the pod
+    /// are, and it has the node's tree of cgroups where that is mounted.
+    pub fn add_tree(&mut self, root: &Path) {
+        let mut ahead = vec![(root.to_owned(), 0)];
+        while let Some((folder, depth)) = ahead.pop() {
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+                let path = entry.path();
+                let below = path.strip_prefix(root).unwrap_or(&path).to_string_lossy();
+                if self.by_cgroup.len() >= MOST {
+                    return;
+                }
+                if let (Some(name), Ok(found)) =
+                    (container_at(&format!("/{below}")), entry.metadata())
+                {
+                    self.by_cgroup.insert(found.ino(), name);
+                }
+                if depth < DEEPEST {
+                    ahead.push((path, depth + 1));
+                }
+            }
+        }
     }
 
     /// A process that ended meanwhile tells nothing.
@@ -60,8 +90,11 @@ impl FoundContainers {
             return;
         };
         let unified = cgroups.lines().find_map(|line| line.strip_prefix("0::/"));
+        // A path out of the own cgroup namespace leads out of the mount, too.
+        let unified = unified.filter(|path| !path.starts_with(".."));
         if let (Some(root), Some(path)) = (root, unified)
             && let Ok(folder) = std::fs::metadata(root.join(path))
+            && self.by_cgroup.len() < MOST
         {
             self.by_cgroup.insert(folder.ino(), container.clone());
         }

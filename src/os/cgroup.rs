@@ -48,16 +48,19 @@ fn find_root() -> Option<PathBuf> {
     mounted_for("self", Path::new("/")).or_else(outer)
 }
 
-/// The folder of the first cgroup2 file system among a process's mounts that is not covered by another mount, as it is seen
-/// below the root of that process.
+/// The folder of a cgroup2 file system among a process's mounts that is not covered by another mount, as it is seen below the
+/// root of that process: the one with all cgroups, which a container may have beside its own, or else the first.
 fn mounted_for(process: &str, root: &Path) -> Option<PathBuf> {
     let mounts = std::fs::read_to_string(format!("/proc/{process}/mounts")).ok()?;
-    let mut fields = mounts.lines().map(|line| line.split(' '));
-    fields.find_map(|mut fields| {
+    let fields = mounts.lines().map(|line| line.split(' '));
+    let seen = fields.filter_map(|mut fields| {
         let folder = Path::new(fields.nth(1)?);
         let folder = root.join(folder.strip_prefix("/").ok()?);
         let is_seen =
             || statfs(&folder).is_ok_and(|found| found.filesystem_type() == CGROUP2_SUPER_MAGIC);
         (fields.next()? == "cgroup2" && is_seen()).then_some(folder)
-    })
+    });
+    let seen = Vec::from_iter(seen);
+    let whole = seen.iter().find(|folder| is_root(folder)).cloned();
+    whole.or_else(|| seen.into_iter().next())
 }

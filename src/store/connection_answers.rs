@@ -12,7 +12,8 @@ use super::ids::{flow_with, name_bytes, name_of};
 use crate::model::{
     BesideInt, BesideIntUnknown, CONNECTION_SILENT_NS, ConnectionCounts, ConnectionFigures,
     ConnectionOrder, ConnectionPoint, ConnectionQuery, ConnectionSeries, ConnectionState, FlowKey,
-    Limit, LimitPoint, LimitSeries, NodeId, Span, TcpGrouping, TcpNews, TcpReport, TcpSums,
+    FlowPods, Limit, LimitPoint, LimitSeries, NodeId, Span, TcpGrouping, TcpNews, TcpReport,
+    TcpSums,
 };
 
 /// The sums over columns of counts. They end at the greatest number, because hosts may tell anything.
@@ -101,6 +102,7 @@ pub fn find(
                 unknown: BesideIntUnknown::NotMeasured,
             },
             connection,
+            pods: FlowPods::default(),
         };
         known.int = beside_int(conn, &known, &measured, lived)?;
         found.push(known);

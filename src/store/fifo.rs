@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use super::batch::ReportBatch;
 use super::gatherer::{Gathered, Gatherer};
 use super::host_records::WaitingHostRecords;
+use super::pods::WaitingPods;
 use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
-use crate::model::{HostSeen, NetworkEvent, NetworkVerdict, PathGrowth, SummaryBases};
+use crate::model::{HostSeen, NetworkEvent, NetworkVerdict, PathGrowth, PodPeriod, SummaryBases};
 
 /// Reports are written after this time.
 const SPAN: Duration = Duration::from_secs(1);
@@ -55,6 +56,7 @@ struct QueueContent {
     coverage: Vec<CoverageGrowth>,
     /// What hosts told of drops, connections, hops and queues.
     host_records: WaitingHostRecords,
+    pods: WaitingPods,
 }
 
 /// The reports of one transaction.
@@ -109,6 +111,7 @@ impl StoreFifo {
             events: Vec::new(),
             coverage: Vec::new(),
             host_records: WaitingHostRecords::default(),
+            pods: WaitingPods::default(),
         };
         Self {
             state: Mutex::new(state),
@@ -237,6 +240,20 @@ impl StoreFifo {
 
     pub fn take_hosts(&self) -> Option<Vec<HostSeen>> {
         self.state().hosts.take()
+    }
+
+    /// Adds what is known of pods.
+    pub fn put_pods(&self, changed: Vec<PodPeriod>, current_ns: u64) {
+        self.state().pods.add(changed, current_ns);
+    }
+
+    /// Puts back what could not be written, behind which newer things may have come.
+    pub fn put_back_pods(&self, older: WaitingPods) {
+        self.state().pods.put_back(older);
+    }
+
+    pub fn take_pods(&self) -> WaitingPods {
+        std::mem::take(&mut self.state().pods)
     }
 
     /// Hands on a verdict; the oldest makes room if the writer does not keep up.

@@ -1,7 +1,7 @@
 //! Answers about flows: those with most trouble, and the figures of one.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -9,10 +9,12 @@ use super::hosts::searched_names;
 use super::ids::name_of;
 use super::period::RollUpTable;
 use super::plan::Horizons;
+use super::pods;
 use super::rows::{class_names, last_report_ns, rows_of_one, sums_of_all};
 use super::sums::Sums;
 use crate::model::{
-    FlowFigures, FlowKey, FlowOrder, FlowQuery, Measured, NodeId, SearchWords, Span,
+    ClassFigures, FlowFigures, FlowKey, FlowOrder, FlowPods, FlowQuery, FlowTime, Measured, NodeId,
+    PodBook, PodsOf, SearchWords, Span,
 };
 
 /// A row of the table of flows.
@@ -23,25 +25,33 @@ struct FlowRow {
     sink: Option<NodeId>,
     class: i64,
     first_ns: u64,
+    /// The end of the hour of the last report.
+    until_ns: u64,
 }
 
-const FLOW_COLUMNS: &str = "id, key, class, first_ns";
+const FLOW_COLUMNS: &str = "id, key, class, first_ns, until_ns";
 
-/// The words of a search, and the names by which it finds nodes.
+/// The words of a search, and the names by which it finds nodes and pods.
 #[derive(Default)]
 struct Search {
     words: SearchWords,
     names: HashMap<NodeId, String>,
+    pods: PodBook,
+    span: Span,
 }
 
 impl Search {
-    fn new(conn: &Connection, text: Option<&str>) -> rusqlite::Result<Self> {
+    fn new(conn: &Connection, text: Option<&str>, span: Span) -> rusqlite::Result<Self> {
         let words = SearchWords::new(text.unwrap_or_default());
         if words.is_empty() {
             return Ok(Self::default());
         }
-        let names = searched_names(conn)?;
-        Ok(Self { words, names })
+        Ok(Self {
+            words,
+            names: searched_names(conn)?,
+            pods: pods::read(conn, span)?,
+            span,
+        })
     }
 }
 
@@ -58,6 +68,7 @@ impl FlowRow {
             sink,
             class: row.get(2)?,
             first_ns: row.get::<_, i64>(3)? as u64,
+            until_ns: row.get::<_, i64>(4)? as u64,
         }))
     }
 
@@ -82,6 +93,15 @@ impl FlowRow {
             return true;
         }
         let mut text = format!("{} {}", self.flow, class.unwrap_or_default());
+        let lasted = Span {
+            since_ns: self.first_ns.max(search.span.since_ns),
+            until_ns: self.until_ns.min(search.span.until_ns),
+        };
+        for address in [self.flow.src, self.flow.dst] {
+            for name in search.pods.within(address, lasted) {
+                text += &format!(" {name} {}/{}", name.namespace, name.workload);
+            }
+        }
         text = text.to_lowercase();
         for node in [self.source, self.sink].into_iter().flatten() {
             text += search.names.get(&node).map_or("", String::as_str);
@@ -105,6 +125,7 @@ impl FlowRow {
             class: class.map(str::to_owned),
             first_ns: self.first_ns,
             last_ns: last_ns.max(self.first_ns),
+            pods: FlowPods::default(),
             loss_split: None,
             figures: sums.figures(),
         })
@@ -131,7 +152,7 @@ pub fn top(conn: &Connection, query: &FlowQuery, span: Span) -> rusqlite::Result
     let mut sums = sums_of_all(conn, RollUpTable::Flow, span)?;
     let classes = class_names(conn)?;
     let class_of = |flow: &FlowRow| classes.get(&flow.class).map(String::as_str);
-    let search = Search::new(conn, query.search.as_deref())?;
+    let search = Search::new(conn, query.search.as_deref(), span)?;
     let all = query.source.is_none()
         && query.sink.is_none()
         && query.class.is_none()
@@ -177,4 +198,33 @@ pub fn one(conn: &Connection, id: i64, span: Span) -> rusqlite::Result<Option<Fl
     let classes = class_names(conn)?;
     let class = classes.get(&known.class).map(String::as_str);
     known.figures(conn, &sums, class, span).map(Some)
+}
+
+/// The figures of all flows by the names of the pods at both ends. Those that no pod has a part in are one row, `-`.
+pub fn by_pods(conn: &Connection, by: PodsOf, span: Span) -> rusqlite::Result<Vec<ClassFigures>> {
+    let book = pods::read(conn, span)?;
+    if book.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sums = sums_of_all(conn, RollUpTable::Flow, span)?;
+    let mut groups = BTreeMap::<String, Sums>::new();
+    let mut every = conn.prepare_cached(&format!("SELECT {FLOW_COLUMNS} FROM flow"))?;
+    let mut rows = every.query([])?;
+    while let Some(row) = rows.next()? {
+        let (Some(flow), Some(sums)) = (FlowRow::read(row)?, sums.get(&row.get(0)?)) else {
+            continue;
+        };
+        let time = FlowTime {
+            last_ns: last_report_ns(conn, sums, span)?.unwrap_or(flow.first_ns),
+            begun_ns: Some(flow.first_ns),
+        };
+        let class = FlowPods::of(&book, &flow.flow, time).text(by);
+        let group = groups.entry(class.unwrap_or_else(|| "-".to_owned()));
+        group.or_default().merge(sums);
+    }
+    let figures = |(class, sums): (String, Sums)| ClassFigures {
+        class,
+        figures: sums.figures(),
+    };
+    Ok(groups.into_iter().map(figures).collect())
 }

@@ -14,11 +14,12 @@ use super::fifo::StoreFifo;
 use super::file::{self, FileId, StoreLock};
 use super::hosts;
 use super::keeper::StoreKeeper;
+use super::pods;
 use super::repair::{self, RepairClock};
 use super::settings::StoreSettings;
 use super::store_error::StoreError;
 use super::writer::{StoreFile, StoreWriter, Warn};
-use crate::model::{HostSeen, NetworkEvent, Span, SummaryBases};
+use crate::model::{HostSeen, NetworkEvent, PodBook, Span, SummaryBases};
 
 /// A store whose files are open and whose thread does not run yet.
 #[derive(Debug)]
@@ -66,6 +67,11 @@ impl OpenedStore {
     pub fn hosts(&self) -> Vec<HostSeen> {
         // A damaged table is written anew by this run.
         hosts::read(&self.conn).unwrap_or_default()
+    }
+
+    /// Returns the pods that an earlier run left there.
+    pub fn pods(&self) -> PodBook {
+        pods::present(&self.conn).unwrap_or_default()
     }
 
     /// Returns the events of an earlier run since this time.

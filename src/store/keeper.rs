@@ -10,7 +10,7 @@ use crate::model::coverage::CoverageGrowth;
 use crate::model::crossings::PathCrossed;
 use crate::model::{
     Arrival, ConnectionReport, DropCount, DropSum, FlowPassage, HostDrop, HostSeen, Measured,
-    NetworkEvent, NetworkVerdict, NodeId, PassedPath, PathGrowth, QueueEpisode, Report,
+    NetworkEvent, NetworkVerdict, NodeId, PassedPath, PathGrowth, PodPeriod, QueueEpisode, Report,
     ReportFacts, TcpGrowth, is_whole_batch,
 };
 
@@ -109,6 +109,11 @@ impl StoreKeeper {
     /// Hands on what is known of hosts. The store has it within [`HOSTS_LAG_NS`](super::HOSTS_LAG_NS).
     pub fn see_hosts(&self, hosts: Vec<HostSeen>) {
         self.queue.put_hosts(hosts);
+    }
+
+    /// Hands on what has changed of pods, and when their API server said something last. The store has it as soon as hosts.
+    pub fn see_pods(&self, changed: Vec<PodPeriod>, current_ns: u64) {
+        self.queue.put_pods(changed, current_ns);
     }
 
     /// Hands on what was said of the network.

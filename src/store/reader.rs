@@ -10,30 +10,30 @@ use super::connection_hops;
 use super::coverage;
 use super::drop_answers;
 use super::evidence::Decode;
+use super::extent;
 use super::file::{self, FileId};
 use super::flow_passages;
 use super::flows;
 use super::hosts;
+use super::named_answers;
 use super::passages;
-use super::period::{RollUpLevel, RollUpTable};
+use super::period::RollUpTable;
 use super::plan::Horizons;
 use super::queues;
-use super::rollups::fact;
 use super::rows::{class_names, last_report_ns, place_of, rows_of_one, sums_of_all};
 use super::single_reports;
 use super::store_error::StoreError;
 use super::sums::Sums;
 use super::verdicts;
-use super::writer::{LAST_ROLLED_UP_ONLY, ROLLED_UP_ONLY};
 use super::{events, path_segments, paths};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, History, HistoryError,
     HostSeen, LimitSeries, LossByHost, NetworkEvent, NetworkVerdict, NodeId, PairFigures,
-    PassageFigures, PassageQuery, PastVerdict, PathFigures, PathQuery, Point, Record, ReportQuery,
-    ReportedEpisode, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops,
-    TcpSums,
+    PassageFigures, PassageQuery, PastVerdict, PathFigures, PathQuery, PodsOf, Point, Record,
+    ReportQuery, ReportedEpisode, SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping,
+    TcpHops, TcpSums,
 };
 
 /// A store that is open for reading.
@@ -189,42 +189,9 @@ fn series(
     Ok(Series { period_ns, points })
 }
 
-fn extent(conn: &Connection) -> rusqlite::Result<Extent> {
-    let number = |sql: &str| -> rusqlite::Result<u64> {
-        let value: Option<i64> = conn.query_row(sql, [], |row| row.get(0))?;
-        Ok(value.unwrap_or(0) as u64)
-    };
-    let reports = number("SELECT max(id) - min(id) + 1 FROM report")?;
-    let mut first_ns = u64::MAX;
-    if reports > 0 {
-        first_ns = number("SELECT time_ns FROM report ORDER BY id LIMIT 1")?;
-    }
-    for level in RollUpLevel::EACH {
-        let sql = format!("SELECT min(key) FROM {}", RollUpTable::Class.name(level));
-        let key: Option<i64> = conn.query_row(&sql, [], |row| row.get(0))?;
-        // A period that ended before the oldest report tells of reports that were removed.
-        if let Some(begin) = key.map(|key| level.begin_of(key))
-            && begin + level.ns() <= first_ns
-        {
-            first_ns = begin;
-        }
-    }
-    let newest_ns = fact(conn, "newest_ns")?;
-    let pages = number("PRAGMA page_count")?;
-    Ok(Extent {
-        first_ns: if newest_ns == 0 { 0 } else { first_ns },
-        last_ns: newest_ns,
-        reports,
-        flows: number("SELECT count(*) FROM flow")?,
-        bytes: pages * number("PRAGMA page_size")?,
-        rolled_up_only: fact(conn, ROLLED_UP_ONLY)?,
-        rolled_up_only_ns: fact(conn, LAST_ROLLED_UP_ONLY)?,
-    })
-}
-
 impl History for HistoryReader {
     fn extent(&mut self) -> Result<Extent, HistoryError> {
-        self.ask(|conn, _| extent(conn))
+        self.ask(|conn, _| extent::read(conn))
     }
 
     fn hosts(&mut self) -> Result<Vec<HostSeen>, HistoryError> {
@@ -253,12 +220,12 @@ impl History for HistoryReader {
     }
 
     fn flows(&mut self, query: &FlowQuery, span: Span) -> Result<Vec<FlowFigures>, HistoryError> {
-        self.ask(|conn, _| flows::top(conn, query, span))
+        self.ask(|conn, _| named_answers::flows(conn, query, span))
     }
 
     fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError> {
         self.ask(|conn, _| {
-            let mut found = flows::one(conn, id, span)?;
+            let mut found = named_answers::flow(conn, id, span)?;
             if let Some(flow) = &mut found {
                 drop_answers::split_flow(conn, flow, span)?;
             }
@@ -268,6 +235,10 @@ impl History for HistoryReader {
 
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
         self.ask(|conn, _| classes(conn, span))
+    }
+
+    fn classes_by(&mut self, by: PodsOf, span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
+        self.ask(|conn, _| named_answers::classes(conn, by, span))
     }
 
     fn coverage(&mut self, span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
@@ -327,7 +298,7 @@ impl History for HistoryReader {
     }
 
     fn drops(&mut self, query: &DropQuery, span: Span) -> Result<Vec<DropFigures>, HistoryError> {
-        self.ask(|conn, _| drop_answers::figures(conn, query, span))
+        self.ask(|conn, _| named_answers::drops(conn, query, span))
     }
 
     fn drop_series(&mut self, span: Span, points: usize) -> Result<DropSeries, HistoryError> {
@@ -363,7 +334,7 @@ impl History for HistoryReader {
         query: &ConnectionQuery,
         span: Span,
     ) -> Result<Vec<ConnectionFigures>, HistoryError> {
-        self.ask(|conn, _| connection_answers::find(conn, query, span))
+        self.ask(|conn, _| named_answers::connections(conn, query, span))
     }
 
     fn tcp_sums(

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::bounds::BoundedTable;
 use super::period::{RollUpLevel, RollUpTable};
 use super::rollups::{fact, set_fact};
-use super::{connections, drops, paths};
+use super::{connections, drops, paths, pods};
 
 /// The least number of rows that a transaction removes, if there are as many to remove.
 const SLICE: u64 = 20_000;
@@ -126,7 +126,7 @@ fn drop_finest(conn: &Connection, slice: u64) -> rusqlite::Result<u64> {
         oldest_ns = oldest_ns.min(first.filter(|ns| *ns < rolled_ns).unwrap_or(u64::MAX));
     }
     let mut bounded: Vec<BoundedTable> = Vec::new();
-    for table in drops::TABLES.into_iter().chain(connections::TABLES) {
+    for table in (drops::TABLES.into_iter().chain(connections::TABLES)).chain([pods::TABLE]) {
         if table.exists(conn)? {
             oldest_ns = oldest_ns.min(table.oldest_ns(conn)?.unwrap_or(u64::MAX));
             bounded.push(table);

@@ -15,6 +15,7 @@ use super::host_records::HostRecordWriter;
 use super::hosts;
 use super::ids::Ids;
 use super::insertion;
+use super::pods;
 use super::repair::{self, RepairClock};
 use super::rollups::{RollUps, fact, set_fact};
 use super::settings::StoreSettings;
@@ -98,6 +99,7 @@ impl StoreWriter {
                 NextWork::Nothing => {}
                 NextWork::Closed => {
                     self.write_hosts();
+                    self.write_pods();
                     self.write_coverage();
                     self.write_verdicts();
                     self.write_bases();
@@ -106,6 +108,7 @@ impl StoreWriter {
                 }
             }
             self.write_hosts();
+            self.write_pods();
             self.write_coverage();
             self.write_verdicts();
             self.write_host_records();
@@ -123,6 +126,20 @@ impl StoreWriter {
         if self.paused.is_none() && FileId::of(&self.settings.path) == self.id {
             let now_ns = self.age_ns(self.time()).unwrap_or(0);
             let _ = hosts::write(&mut self.conn, &hosts, now_ns);
+        }
+    }
+
+    /// Writes what is known of pods. If it fails, the next reports fail too and tell why.
+    fn write_pods(&mut self) {
+        let waiting = self.queue.take_pods();
+        if waiting.is_empty() {
+            return;
+        }
+        let writable = self.paused.is_none() && FileId::of(&self.settings.path) == self.id;
+        let before_ns = self.age_ns(self.time()).unwrap_or(0);
+        let before_ns = before_ns.saturating_sub(self.settings.limits.hours_ns);
+        if !writable || pods::write(&mut self.conn, &waiting, before_ns).is_err() {
+            self.queue.put_back_pods(waiting);
         }
     }
 

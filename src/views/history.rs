@@ -21,8 +21,8 @@ use super::table::TextWidth;
 use super::text::TextLine;
 use super::why;
 use crate::model::{
-    Answer, ClassFigures, Extent, Figures, FlowFigures, MatrixFigure, NodeId, PairFigures, Record,
-    Series, ShownFigures, Span,
+    Answer, ClassFigures, Extent, Figures, FlowFigures, MatrixFigure, NodeId, PairFigures, PodsOf,
+    Record, Series, ShownFigures, Span,
 };
 
 /// The schema of the JSON object.
@@ -92,11 +92,13 @@ fn flows_text(flows: &[FlowFigures], hosts: &KnownHosts, width: TextWidth, out: 
             one.flow.to_string(),
             nodes(hosts, one.source, one.sink),
             one.class.clone().unwrap_or_default(),
+            one.pods.text(PodsOf::Pod).unwrap_or_default(),
             old_since(hosts, one.sink, Some(one.last_ns)),
         ];
         (names, &one.figures)
     });
-    figures_table(&["id", "flow", "nodes", "class", OLD], rows, width, out);
+    let names = ["id", "flow", "nodes", "class", "pods", OLD];
+    figures_table(&names, rows, width, out);
 }
 
 fn pairs_text(
@@ -149,6 +151,9 @@ fn flow_text(
     let _ = write!(out, "node {}", nodes(hosts, flow.source, flow.sink));
     if let Some(class) = &flow.class {
         let _ = write!(out, ", class {class}");
+    }
+    if let Some(pods) = flow.pods.text(PodsOf::Pod) {
+        let _ = write!(out, ", pods {pods}");
     }
     let _ = write!(out, ", first report {} UTC", moment(flow.first_ns));
     let since = hosts.old_since(flow.sink, Some(flow.last_ns));

@@ -25,6 +25,8 @@ const FIGURES: &str = "reports packets lost reordered latency.samples latency.mi
                        measured.latency.jitter_ns measured.steps measured.corrected.packets \
                        measured.corrected.mean_ns measured.corrected.error_ns \
                        measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
+const PODS: &str =
+    "src_pod.namespace src_pod.pod src_pod.workload dst_pod.namespace dst_pod.pod dst_pod.workload";
 const SEGMENT: &str = "kind from.node from.port to.node to.port reports latency.samples latency.min_ns \
                        latency.mean_ns latency.p50_ns latency.p90_ns latency.p99_ns latency.max_ns \
                        corrected.mean_ns corrected.error_ns corrected.bound_ns.0 corrected.bound_ns.1 share \
@@ -42,16 +44,16 @@ impl View<'_> {
              latency_bound_ns.0 latency_bound_ns.1 clock"
         );
         match self.0 {
-            Answer::Flows { flows } => csv_with_names(&flow, flows, hosts),
-            Answer::Pairs { pairs, .. } => csv_with_names(&pair, pairs, hosts),
+            Answer::Flows { flows } => csv_with_names((&flow, PODS), flows, hosts),
+            Answer::Pairs { pairs, .. } => csv_with_names((&pair, ""), pairs, hosts),
             Answer::Classes { classes } => csv_table(&format!("class {FIGURES}"), classes),
             Answer::Verdict { past, .. } => csv_table(history_verdict::CSV, past),
             Answer::Why { why } => {
                 let pairs = Vec::from_iter([&why.there, &why.back].into_iter().flatten());
-                csv_with_names(&pair, &pairs, hosts)
+                csv_with_names((&pair, ""), &pairs, hosts)
             }
             Answer::Coverage { coverage: rows, .. } => csv_with_names(
-                "source sink class reason packets bytes",
+                ("source sink class reason packets bytes", ""),
                 &coverage::csv_rows(rows),
                 hosts,
             ),
@@ -82,9 +84,9 @@ impl View<'_> {
     }
 }
 
-/// The same with the names of the nodes in `source` and `sink`.
+/// The same with the names of the nodes in `source` and `sink`, which stand between these columns.
 fn csv_with_names<T: Serialize>(
-    columns: &str,
+    (columns, behind): (&str, &str),
     rows: &[T],
     hosts: &KnownHosts,
 ) -> Result<String, csv::Error> {
@@ -99,7 +101,7 @@ fn csv_with_names<T: Serialize>(
         row
     };
     let rows: Vec<Value> = rows.iter().map(named).collect();
-    csv_table(&format!("{columns} source_name sink_name"), &rows)
+    csv_table(&format!("{columns} source_name sink_name {behind}"), &rows)
 }
 
 /// Columns are paths of keys, and their names have underscores.

@@ -11,7 +11,8 @@ use crate::model::{DropFigures, DropGrouping, LossSplit};
 
 /// The columns of a CSV.
 pub const CSV: &str = "node reason place interface flow.src flow.sport flow.dst flow.dport flow.protocol position ignored \
-                       without_packet packets segments bytes pod tunnel.kind tunnel.id";
+                       without_packet packets segments bytes pod tunnel.kind tunnel.id pod_name.namespace pod_name.pod pod_name.workload \
+                       src_pod.namespace src_pod.pod src_pod.workload dst_pod.namespace dst_pod.pod dst_pod.workload";
 
 pub fn write(by: DropGrouping, drops: &[DropFigures], hosts: &KnownHosts, out: &mut String) {
     if drops.is_empty() {
@@ -41,7 +42,7 @@ pub fn write(by: DropGrouping, drops: &[DropFigures], hosts: &KnownHosts, out: &
             DropGrouping::Place => table.row([reason, place, interface, node], counts),
             DropGrouping::Node => table.row([node, kind_text(one).to_owned()], counts),
             DropGrouping::Pod => {
-                table.row([one.pod.clone().unwrap_or_default(), reason, node], counts);
+                table.row([pod_text(one), reason, node], counts);
             }
             DropGrouping::Flow => {
                 table.row(
@@ -60,6 +61,14 @@ fn flow_text(one: &DropFigures) -> String {
     match one.tunnel {
         Some(tunnel) => format!("{flow} in {}", TunnelName(tunnel)),
         None => flow,
+    }
+}
+
+/// The name of a pod, or that which its host has for it.
+fn pod_text(one: &DropFigures) -> String {
+    match &one.pod_name {
+        Some(name) => name.to_string(),
+        None => one.pod.clone().unwrap_or_default(),
     }
 }
 

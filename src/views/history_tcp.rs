@@ -20,7 +20,8 @@ pub const CONNECTIONS_CSV: &str = "node sink flow_id id state flow.src flow.spor
                                    tcp.rto_count tcp.delivered_ce tcp.notsent_bytes tcp.unread_bytes int.arrived int.lost \
                                    int.unseen int.dropped_behind_strip int.spurious_least int.unknown option.requests \
                                    option.samples option.worst.hop option.worst.link_gbit_s option.worst.queue_bytes \
-                                   option.worst.free_gbit_s option.worst.latency_ns option.worst.age_ns option.worst.node";
+                                   option.worst.free_gbit_s option.worst.latency_ns option.worst.age_ns option.worst.node \
+                                   src_pod.namespace src_pod.pod src_pod.workload dst_pod.namespace dst_pod.pod dst_pod.workload";
 
 /// The columns of a CSV of sums.
 pub const SUMS_CSV: &str = "node peer limited connections open limited_us.application limited_us.receiver \

@@ -72,7 +72,7 @@ const QUESTIONS: [(&str, Asked); 14] = [
     ("/api/extent", |_| Ok(Question::Extent)),
     ("/api/verdict", |_| Ok(Question::Verdict)),
     ("/api/pairs", Parameters::pairs),
-    ("/api/classes", |_| Ok(Question::Classes)),
+    ("/api/classes", Parameters::classes),
     ("/api/flows", Parameters::flows),
     ("/api/series", Parameters::series),
     ("/api/reports", Parameters::reports),

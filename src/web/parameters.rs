@@ -212,6 +212,15 @@ impl Parameters {
         }
     }
 
+    /// By the names of pods, if `by` is given.
+    pub(super) fn classes(&mut self) -> Parameter<Question> {
+        let by = match self.0.contains_key("by") {
+            true => Some(self.choice("by")?),
+            false => None,
+        };
+        Ok(Question::Classes { by })
+    }
+
     pub(super) fn form(&mut self) -> Parameter<AnswerForm> {
         self.choice("form")
     }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Source, names_behind, none, sources};
 
 /// The rooms whose files use each other in one direction.
-const DIRECTED_ROOMS: [&str; 19] = [
+const DIRECTED_ROOMS: [&str; 20] = [
     "cli",
     "clocks",
+    "cluster",
     "collector",
     "commands",
     "config",

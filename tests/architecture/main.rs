@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A room under src/, and the rooms it may import from.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 21] = [
     ("model", &[]),
     ("os", &[]),
     ("clocks", &[]),
     ("wire", &["model"]),
     ("config", &["model"]),
     ("cli", &["config", "model"]),
+    ("cluster", &["model"]),
     ("datapath", &["clocks", "model", "os", "config"]),
     ("report", &["model", "os", "wire"]),
     ("lease", &["clocks", "model", "wire"]),
@@ -34,6 +35,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
         &[
             "cli",
             "clocks",
+            "cluster",
             "collector",
             "config",
             "control",

@@ -3,6 +3,7 @@
 
 mod agent;
 mod clock;
+mod containers;
 mod control;
 mod dns;
 mod duties;

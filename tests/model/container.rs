@@ -1,6 +1,6 @@
 //! Pods and containers are named by the cgroups of their processes, whatever engine made them, and nothing else is.
 
-use hostint::model::container::{container_of, is_provisional, namespace_called};
+use hostint::model::container::{container_at, container_of, is_provisional, namespace_called};
 
 const ID: &str = "4f2a91c07be3d1f06a5c88e2b7904f2a91c07be3d1f06a5c88e2b7904f2a91c0";
 const UID: &str = "5b0b3c1e-8a44-4f1f-9a53-0d2f6f1f7a11";
@@ -46,6 +46,72 @@ fn the_cgroups_of_engines_give_names() {
             "a static pod, whose uid is a digest",
             "0::/kubepods/burstable/pod0123456789abcdef0123456789abcdef/x".to_owned(),
             Some("pod/0123456789abcdef0123456789abcdef"),
+        ),
+        (
+            "another pod, from a container with a cgroup namespace of its own, with systemd",
+            format!(
+                "0::/../../kubepods-besteffort.slice/kubepods-besteffort-pod{under}.slice/cri-containerd-{ID}.scope"
+            ),
+            Some(pod),
+        ),
+        (
+            "the same of the same class of service",
+            format!("0::/../../kubepods-burstable-pod{under}.slice/crio-{ID}.scope"),
+            Some(pod),
+        ),
+        (
+            "the same with folders, of another class of service",
+            format!("0::/../../../besteffort/pod{UID}/{ID}"),
+            Some(pod),
+        ),
+        (
+            "the same with folders, of the same class",
+            format!("0::/../../pod{UID}/{ID}"),
+            Some(pod),
+        ),
+        (
+            "the same with folders, of version 1",
+            format!("4:memory:/../../../burstable/pod{UID}/{ID}\n0::/"),
+            Some(pod),
+        ),
+        (
+            "a static pod, seen so",
+            "0::/../../../burstable/pod0123456789abcdef0123456789abcdef/x".to_owned(),
+            Some("pod/0123456789abcdef0123456789abcdef"),
+        ),
+        (
+            "a static pod with systemd",
+            format!(
+                "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0123456789abcdef0123456789abcdef.slice/cri-containerd-{ID}.scope"
+            ),
+            Some("pod/0123456789abcdef0123456789abcdef"),
+        ),
+        (
+            "Docker under Kubernetes, as cri-dockerd has it",
+            format!(
+                "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{under}.slice/docker-{ID}.scope"
+            ),
+            Some(pod),
+        ),
+        (
+            "another container of the own pod, whose pod such a path does not tell",
+            format!("0::/../cri-containerd-{ID}.scope"),
+            Some("containerd/4f2a91c07be3"),
+        ),
+        (
+            "a service of the host, from such a namespace",
+            "0::/../../../../system.slice/ssh.service".to_owned(),
+            None,
+        ),
+        (
+            "the own cgroup of such a namespace",
+            "0::/..".to_owned(),
+            None,
+        ),
+        (
+            "a folder of a pod's name that is not of Kubernetes",
+            format!("0::/../../x/pod{UID}/y"),
+            None,
         ),
         (
             "Docker with systemd",
@@ -112,6 +178,13 @@ fn the_cgroups_of_engines_give_names() {
         ("no cgroups", "garbage\n::\n".to_owned(), None),
     ] {
         assert_eq!(container_of(&cgroups).as_deref(), name, "{sentence}");
+        if let Some(path) = cgroups.strip_prefix("0::") {
+            assert_eq!(
+                container_at(path).as_deref(),
+                name,
+                "{sentence}, by its path"
+            );
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod loss_split;
 mod machine_id;
 mod missed_tally;
 mod name_pattern;
+mod pods;
 mod prefix;
 mod sample_log;
 mod share;

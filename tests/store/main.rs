@@ -19,6 +19,7 @@ mod passages;
 mod path_names;
 mod path_sums;
 mod paths;
+mod pods;
 mod pressure;
 mod queues;
 mod rollups;

@@ -313,6 +313,7 @@ impl Synthetic {
             class: class.map(|class| (*class).to_owned()),
             first_ns: span.since_ns + 7 * SECOND,
             last_ns: span.until_ns - (chance(("last", id)) * 30.0) as u64 * SECOND,
+            pods: FlowPods::default(),
             figures,
         }
     }
@@ -455,6 +456,11 @@ impl Synthetic {
             datagrams: reports,
             bytes: reports * 92,
             reports,
+            pods: Some(PodsStatus {
+                named: 120,
+                told_ns: now - SECOND,
+                trouble: None,
+            }),
             undecodable: 1,
             undecodable_last: Some(
                 "192.0.2.1: INT type at offset 12 is 0x0, expected 0x1".to_owned(),

@@ -31,6 +31,7 @@ pub mod int_block;
 pub mod invented;
 pub mod kafka_stub;
 pub mod kernel_clock;
+pub mod kmock;
 pub mod lease_cases;
 mod leftovers;
 pub mod line;

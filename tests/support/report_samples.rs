@@ -911,6 +911,7 @@ pub fn known_connections() -> Vec<ConnectionFigures> {
                 },
             },
             connection: told.connection,
+            pods: FlowPods::default(),
         })
     };
     let [mut most, least] = connections();

@@ -172,6 +172,11 @@ fn collect_status() -> CollectStatus {
             },
         }],
         datagrams: 30,
+        pods: Some(PodsStatus {
+            named: 120,
+            told_ns: 1_700_000_000_500_000_000,
+            trouble: Some("HTTP status 500".to_owned()),
+        }),
         engines: vec![
             EngineStatus {
                 engine: "kafka",

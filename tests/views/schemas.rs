@@ -530,6 +530,7 @@ fn history() -> Shape {
         class: most.then(|| "storage".to_owned()),
         first_ns: 1,
         last_ns: 2,
+        pods: if most { pods() } else { FlowPods::default() },
         loss_split: most.then(|| split(most)),
         figures: figures(most),
     };
@@ -718,6 +719,19 @@ fn split(told: bool) -> LossSplit {
     LossSplit::new(5, &drops)
 }
 
+fn pods() -> FlowPods {
+    let name = PodName {
+        namespace: "shop".to_owned(),
+        pod: "web-5d9c-x7k2p".to_owned(),
+        workload: "web".to_owned(),
+        workload_kind: "Deployment".to_owned(),
+    };
+    FlowPods {
+        src_pod: Some(name.clone()),
+        dst_pod: Some(name),
+    }
+}
+
 fn drops() -> Answer {
     let most = DropFigures {
         node: Some(NodeId(1)),
@@ -737,6 +751,8 @@ fn drops() -> Answer {
             id: 42,
         }),
         position: Some(DropPosition::BehindTag),
+        pod_name: pods().src_pod,
+        pods: pods(),
         ..DropFigures::default()
     };
     let point = DropPoint {

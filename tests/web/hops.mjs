@@ -3,6 +3,7 @@
 import { check, checkAll, equal, holds, result } from "./check.mjs";
 import "./fake_document.mjs";
 
+const { flowName } = await import(`${process.argv[2]}/tables.js`);
 const { flowTable, interfaceText, passageTable, quantile } = await import(`${process.argv[2]}/hops.js`);
 
 const plain = (words) => words.replaceAll("\u00a0", " ");
@@ -33,6 +34,16 @@ check("a flow has its interfaces and times", () => {
   const one = { node: 7, start: "interface", flow, in_ifindex: 2, out_ifindex: 3, in_interface: "eth0", out_interface: "eth1", packets: 70, mean_hop_ns: 9_000, max_hop_ns: 1_000_000, hop_ns: 12_345 };
   const [row] = cells(flowTable([one]));
   for (const part of ["|7|eth0|eth1|70|", "9 µs|1 ms|12.3 µs"]) holds(row.includes(part), `no ${part} in ${row}`);
+});
+
+check("pods at the ends of a flow go by their names, and their addresses are told on request", () => {
+  const flow = { protocol: 6, src: "192.0.2.1", sport: 1, dst: "192.0.2.2", dport: 2 };
+  const drawn = (one) => { const row = document.createElement("p"); row.append(...flowName({ flow, ...one }).filter(Boolean)); return row; };
+  const one = drawn({ src_pod: { namespace: "shop", pod: "web-0", workload: "web" } });
+  holds(one.text.includes("shop/web-0:1"), one.text);
+  holds(one.text.includes("192.0.2.2:2"), one.text);
+  equal(one.all("span")[1].attributes.title, "192.0.2.1:1");
+  holds(!drawn({}).text.includes("shop"), "no name without a pod");
 });
 
 await checkAll(1);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::board::Board;
+use super::cluster_pods::ClusterPods;
 use super::judging::JudgingThread;
 use super::output::{Output, written};
 use super::plan::CollectPlan;
@@ -33,6 +34,8 @@ pub struct Collector {
     pub plan: CollectPlan,
     /// `None`: DNS is not asked.
     pub reverse_names: Option<ReverseNames>,
+    /// `None`: no API server is asked.
+    pub pods: Option<ClusterPods>,
     pub reload: Reload<CollectPlan>,
     pub args: CollectArgs,
     /// Datagrams taken so far.

@@ -6,10 +6,12 @@
 //! ```
 
 mod board;
+mod cluster_pods;
 mod collector;
 mod end_slots;
 mod engines;
 mod event_book;
+mod follow_pods;
 mod host_events;
 mod judging;
 mod line_choice;
@@ -42,9 +44,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use self::board::Board;
+use self::cluster_pods::ClusterPods;
 use self::collector::Collector;
 use self::end_slots::EndSlots;
 use self::event_book::EventBook;
+use self::follow_pods::FollowPods;
 use self::output::Output;
 use self::page::Shown;
 use self::plan::CollectPlan;
@@ -129,12 +133,10 @@ impl Opening {
 
     fn start(mut self, args: &CollectArgs) -> Result<Serving> {
         let Self { plan, listener, .. } = self;
-        let output = Output::open(plan.config.output.as_ref())?;
+        let (lines, pods) = named_lines(&plan, args, self.store.as_ref())?;
         let (seen, bases, events) = (self.store.as_mut().map(store::kept)).unwrap_or_default();
         let store = store::start(self.store)?;
         let mut engines = engines::start(self.engines, &plan.config.engines, Patience::Drop)?;
-        let form = line_form(&plan.config, &args.lines, store.is_some());
-        let lines = ReportLines::new(output, form, &args.lines);
         let mut hub = takers::live_hub(&plan, lines, store.as_ref(), &mut engines);
         let now_ns = wall::now_ns();
         hub.ledgers.start_at(now_ns);
@@ -172,6 +174,7 @@ impl Opening {
             signs,
             reload: Reload::new(move || CollectPlan::make(&again)),
             reverse_names: reverse_names(&plan.config),
+            pods,
             plan,
             args: args.clone(),
             datagrams: 0,
@@ -185,6 +188,20 @@ impl Opening {
             _server: server,
         })
     }
+}
+
+/// The lines, and the pods that they name.
+fn named_lines(
+    plan: &CollectPlan,
+    args: &CollectArgs,
+    store: Option<&OpenedStore>,
+) -> Result<(ReportLines<Output>, Option<ClusterPods>)> {
+    let output = Output::open(plan.config.output.as_ref())?;
+    let form = line_form(&plan.config, &args.lines, store.is_some());
+    let mut lines = ReportLines::new(output, form, &args.lines);
+    let pods = ClusterPods::begin(plan.config.kubernetes.as_ref(), store)?;
+    lines.name_pods(pods.as_ref().map(ClusterPods::book));
+    Ok((lines, pods))
 }
 
 /// Where posted events go.
@@ -248,6 +265,7 @@ impl Serving {
         let mut duties = Duties::default()
             .with(HeedSignals)
             .with(ReloadPlan)
+            .with(FollowPods::default())
             .with(PublishBoard)
             .with(EndSlots)
             .with(GiveSigns::default());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::cluster_pods::{SharedPods, lock};
 use super::line_choice::LineChoice;
 use crate::cli::LineArgs;
 use crate::collector::{ReceivedReport, ReportNews, ReportTaker};
@@ -43,6 +44,7 @@ pub struct ReportLines<W: Write> {
     choice: LineChoice,
     line: Vec<u8>,
     names: Arc<NodeNames>,
+    pods: Option<SharedPods>,
 }
 
 impl<W: Write> ReportLines<W> {
@@ -53,7 +55,13 @@ impl<W: Write> ReportLines<W> {
             choice: LineChoice::new(args, form == LineForm::Json),
             line: Vec::new(),
             names: Arc::default(),
+            pods: None,
         }
+    }
+
+    /// Names pods by this book.
+    pub fn name_pods(&mut self, pods: Option<SharedPods>) {
+        self.pods = pods;
     }
 
     /// Calls nodes and interfaces by these names from now on.
@@ -100,11 +108,15 @@ impl<W: Write> ReportLines<W> {
         } = *received;
         self.line.clear();
         if self.form == LineForm::Json {
-            Record::new(report, arrival)
+            let mut record = Record::new(report, arrival)
                 .with_names(reasons)
                 .in_class(class)
                 .naming(&self.names)
-                .with_clocks(clocks)
+                .with_clocks(clocks);
+            if let Some(pods) = &self.pods {
+                record = record.with_pods(&lock(pods));
+            }
+            record
                 .append_line(&mut self.line)
                 .map_err(io::Error::other)?;
         } else {

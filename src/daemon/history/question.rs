@@ -38,7 +38,7 @@ pub fn of(command: &HistoryCommand, seen: &[HostSeen]) -> Result<Question> {
         },
         HistoryCommand::Verdict { .. } | HistoryCommand::Accept(_) => Question::Verdict,
         HistoryCommand::Why { from, to, flow, .. } => why((from, to), flow, seen)?,
-        HistoryCommand::Classes { .. } => Question::Classes,
+        HistoryCommand::Classes { by, .. } => Question::Classes { by: *by },
         HistoryCommand::Coverage { .. } => Question::Coverage {
             now_ns: clock::realtime_ns(),
         },

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::coverage::CoverageRow;
 use crate::model::{
     EngineStatus, EventRefusal, HostDropRow, HostQueueRow, HostTcpRow, InterfacePassage,
-    KernelLack, MxPairRow, NetworkVerdict, NodeId, PairTraffic, PairUsuals, SegmentTally,
+    KernelLack, MxPairRow, NetworkVerdict, NodeId, PairTraffic, PairUsuals, PodsStatus,
+    SegmentTally,
 };
 
 /// The schema of a [`CollectStatus`] as JSON.
@@ -146,6 +147,9 @@ pub struct CollectStatus {
     pub webhook_sent: u64,
     #[serde(skip)]
     pub webhook_failed: u64,
+    /// The pods of a cluster, if its API server is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<PodsStatus>,
     /// The last verdict, and how long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Box<NetworkVerdict>>,

@@ -4,24 +4,9 @@ use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
 use crate::model::{
-    CorrectedMean, FlowKey, LatencyFigures, LatencyResolution, LossSplit, Measured, NodeId,
+    CorrectedMean, FlowKey, FlowPods, LatencyFigures, LatencyResolution, LossSplit, Measured,
+    NodeId,
 };
-
-/// The time from `since_ns` to just before `until_ns`, ns since the Unix epoch. Results cover every roll-up period that
-/// the span touches.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-pub struct Span {
-    pub since_ns: u64,
-    pub until_ns: u64,
-}
-
-impl Span {
-    /// All times that a history has.
-    pub const EVER: Self = Self {
-        since_ns: 0,
-        until_ns: i64::MAX.cast_unsigned(),
-    };
-}
 
 /// Figures of a subject: those of its reports, and those of all its packets if summaries came. Programs read what people
 /// are shown, and both of these beside it.
@@ -219,6 +204,8 @@ pub struct FlowFigures {
     pub class: Option<String>,
     pub first_ns: u64,
     pub last_ns: u64,
+    #[serde(flatten)]
+    pub pods: FlowPods,
     /// As of a pair; of one flow alone that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_split: Option<LossSplit>,

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::model::{DropCount, DropPosition, FlowKey, NodeId, TunnelId};
+use crate::model::{DropCount, DropPosition, FlowKey, FlowPods, NodeId, PodName, TunnelId};
 
 /// What drops are added up by.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -48,6 +48,12 @@ pub struct DropFigures {
     pub tunnel: Option<TunnelId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<String>,
+    /// What the API server of its cluster calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pod_name: Option<PodName>,
+    /// Those at the ends of the flow.
+    #[serde(flatten)]
+    pub pods: FlowPods,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<DropPosition>,
     /// The packets are no loss.

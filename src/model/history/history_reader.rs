@@ -5,8 +5,8 @@ use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, ConnectionSeries, DropFigures, DropQuery,
     DropSeries, EpisodeQuery, Extent, FlowFigures, FlowQuery, ForwardedFlow, HostSeen, LimitSeries,
     LossByHost, NetworkEvent, NetworkVerdict, NodeId, PairFigures, PassageFigures, PassageQuery,
-    PastVerdict, PathFigures, PathQuery, Record, ReportQuery, ReportedEpisode, SegmentFigures,
-    SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
+    PastVerdict, PathFigures, PathQuery, PodsOf, Record, ReportQuery, ReportedEpisode,
+    SegmentFigures, SegmentOrder, Series, Span, Subject, TcpGrouping, TcpHops, TcpSums,
 };
 
 /// Why a query failed.
@@ -35,6 +35,10 @@ pub trait History: Send {
     fn flow(&mut self, id: i64, span: Span) -> Result<Option<FlowFigures>, HistoryError>;
     /// All classes that have reports in the span.
     fn classes(&mut self, span: Span) -> Result<Vec<ClassFigures>, HistoryError>;
+    /// The same by the names of the pods at both ends; a history that knows no pods has none.
+    fn classes_by(&mut self, _by: PodsOf, _span: Span) -> Result<Vec<ClassFigures>, HistoryError> {
+        Ok(Vec::new())
+    }
     /// The coverage of each pair and class, most missed packets first. A store without any knows none.
     fn coverage(&mut self, _span: Span) -> Result<Vec<CoverageRow>, HistoryError> {
         Ok(Vec::new())

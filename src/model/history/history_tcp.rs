@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::model::{
-    BesideInt, BesideIntUnknown, IntOfConnection, Limit, LimitedTimes, Measured, NodeId,
+    BesideInt, BesideIntUnknown, FlowPods, IntOfConnection, Limit, LimitedTimes, Measured, NodeId,
     SegmentFigures, SegmentKind, TcpReport, WITHOUT_SOCKET,
 };
 
@@ -156,6 +156,8 @@ pub struct ConnectionFigures {
     pub state: ConnectionState,
     /// What INT measured of its segments, or why that is not known.
     pub int: BesideInt,
+    #[serde(flatten)]
+    pub pods: FlowPods,
     #[serde(flatten)]
     pub connection: TcpReport,
 }

@@ -12,6 +12,7 @@ mod history_tcp;
 mod history_tcp_hops;
 mod pair_question;
 mod question;
+mod span;
 mod tcp_question;
 mod when;
 
@@ -19,7 +20,7 @@ pub use answer::Answer;
 pub use extent::Extent;
 pub use figures::{
     ClassFigures, Figures, FlowFigures, FlowOrder, FlowQuery, LEAST_SAMPLES, MatrixFigure,
-    MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Span, Subject,
+    MeasuredFigures, PairFigures, Point, ReportQuery, Series, ShownFigures, Subject,
 };
 pub use history_call::{HistoryCall, HistoryReply};
 pub use history_drops::{
@@ -37,5 +38,6 @@ pub use history_tcp::{
 pub use history_tcp_hops::{TcpHop, TcpHops};
 pub use pair_question::{OthersToo, PairAnswer};
 pub use question::Question;
+pub use span::Span;
 pub use tcp_question::TcpQuestion;
 pub use when::When;

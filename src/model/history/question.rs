@@ -3,8 +3,8 @@
 use crate::model::coverage::covered;
 use crate::model::{
     Answer, DropQuery, EpisodeQuery, FlowOrder, FlowQuery, History, HistoryError, MatrixFigure,
-    NodeId, PairAnswer, PairFigures, PassageQuery, PathQuery, ReportQuery, SegmentOrder, Span,
-    Subject, TcpQuestion,
+    NodeId, PairAnswer, PairFigures, PassageQuery, PathQuery, PodsOf, ReportQuery, SegmentOrder,
+    Span, Subject, TcpQuestion,
 };
 
 /// A question about a span of time.
@@ -20,7 +20,10 @@ pub enum Question {
         shown: MatrixFigure,
         limit: usize,
     },
-    Classes,
+    Classes {
+        /// By the names of pods, and not by the classes of rules.
+        by: Option<PodsOf>,
+    },
     /// What was said of the network.
     Verdict,
     /// Why a pair is as it is.
@@ -95,6 +98,18 @@ fn drops(
     })
 }
 
+fn classes(
+    by: Option<PodsOf>,
+    history: &mut dyn History,
+    span: Span,
+) -> Result<Answer, HistoryError> {
+    let classes = match by {
+        Some(by) => history.classes_by(by, span)?,
+        None => history.classes(span)?,
+    };
+    Ok(Answer::Classes { classes })
+}
+
 fn hops(
     query: &PassageQuery,
     history: &mut dyn History,
@@ -144,9 +159,7 @@ impl Question {
                 shown: *shown,
                 limit: *limit,
             },
-            Self::Classes => Answer::Classes {
-                classes: history.classes(span)?,
-            },
+            Self::Classes { by } => classes(*by, history, span)?,
             Self::Verdict => verdict(history, span)?,
             Self::Why { source, sink } => why(PairAnswer::ask((*source, *sink), history, span)?),
             Self::WhyFlow(words) => return Ok(PairAnswer::of_flow(words, history, span)?.map(why)),

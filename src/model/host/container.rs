@@ -33,23 +33,47 @@ pub fn container_of(cgroups: &str) -> Option<String> {
     pod.or_else(|| paths().find_map(container_in))
 }
 
+/// The same by the path of one cgroup.
+pub fn container_at(path: &str) -> Option<String> {
+    pod_in(path).or_else(|| container_in(path))
+}
+
 /// The parts of a path; drivers of systemd write colons for slashes.
 fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split(['/', ':'])
 }
 
+/// The folders that the kubelet's cgroupfs driver has pods in, one for each class of service but the guaranteed one.
+const CLASSES: [&str; 2] = ["besteffort", "burstable"];
+
 fn pod_in(path: &str) -> Option<String> {
-    if !path.contains("kubepods") {
-        return None;
+    if path.contains("kubepods") {
+        return parts(path).find_map(|part| {
+            let part = part.strip_suffix(".slice").unwrap_or(part);
+            named_pod(part.rsplit_once("pod")?.1)
+        });
     }
-    parts(path).find_map(|part| {
-        let part = part.strip_suffix(".slice").unwrap_or(part);
-        let (_, uid) = part.rsplit_once("pod")?;
-        let uid = uid.replace('_', "-");
-        let digits = uid.chars().filter(char::is_ascii_hexdigit).count();
-        let is_uid = digits == 32 && uid.chars().all(|c| c == '-' || c.is_ascii_hexdigit());
-        is_uid.then(|| format!("pod/{uid}"))
-    })
+    // In a cgroup namespace of its own a process sees others by the way up from itself, on which the first folder, kubepods,
+    // does not lie if it is in a pod, too.
+    let mut below = path.strip_prefix("/..")?;
+    while let Some(further) = below.strip_prefix("/..") {
+        below = further;
+    }
+    let mut parts = below.split('/').skip(1);
+    let first = parts.next()?;
+    let folder = match CLASSES.contains(&first) {
+        true => parts.next()?,
+        false => first,
+    };
+    named_pod(folder.strip_prefix("pod")?)
+}
+
+/// `pod/UID`, if it is the uid of a pod: static pods have a digest in its place.
+fn named_pod(uid: &str) -> Option<String> {
+    let uid = uid.replace('_', "-");
+    let digits = uid.chars().filter(char::is_ascii_hexdigit).count();
+    let is_uid = digits == 32 && uid.chars().all(|c| c == '-' || c.is_ascii_hexdigit());
+    is_uid.then(|| format!("pod/{uid}"))
 }
 
 fn container_in(path: &str) -> Option<String> {

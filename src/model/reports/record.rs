@@ -10,8 +10,8 @@ use crate::model::node_identity::is_plain;
 use crate::model::{
     Arrival, Body, ClockState, CorrectedLatency, DropReasons, DropSubject, Extension, FlowKey,
     FlowPassage, HopRecord, HostDrop, IntHeader, LatencyClocks, Metadata, NodeId, PathPartRecord,
-    QueueDepth, QueueEpisode, Quirk, RecordName, RecordPort, Report, ReportDomain, ReportVersion,
-    Summary, SummaryRecord, SummarySubject, TcpReport,
+    QueueDepth, QueueEpisode, Quirk, RecordName, RecordPod, RecordPort, Report, ReportDomain,
+    ReportVersion, Summary, SummaryRecord, SummarySubject, TcpReport,
 };
 
 /// The name of [`Record`]'s schema; it changes if a change breaks readers.
@@ -55,6 +55,9 @@ pub struct Record {
     /// The same of the interfaces on a path over transit hops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interfaces: Vec<RecordPort>,
+    /// The pods of a cluster that the record is about, as the API server of the process that writes it names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pods: Vec<RecordPod>,
     /// The class of the traffic, by the rules of the process that writes the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::page::{CountedField, MetricKind, MetricsPage, OTHER, Rising};
 use super::{
     build_info, coverage, engines, host_drops, host_passages, host_queues, host_tcp,
-    interface_info, mx_pairs, node_info, pairs, seconds, segments, verdict,
+    interface_info, mx_pairs, node_info, pairs, pods, seconds, segments, verdict,
 };
 use crate::model::metrics::MetricFamily;
 use crate::model::{CollectStatus, ExporterHealth, MOST_NODES};
@@ -236,6 +236,7 @@ pub fn families(status: &CollectStatus, rising: &mut Rising) -> Vec<MetricFamily
     host_passages::write(&mut page, &status.hops);
     host_queues::write(&mut page, &status.queues);
     host_tcp::write(&mut page, &status.tcp);
+    pods::write(&mut page, status.pods.as_ref());
     verdict::write(&mut page, status);
     page.0
 }

@@ -16,6 +16,7 @@ mod node_info;
 mod page;
 mod pairs;
 mod passages;
+mod pods;
 pub mod postcards;
 mod power_buckets;
 mod queues;

@@ -86,9 +86,14 @@ const FIGURES = {
 
 export const protocolName = (protocol) => PROTOCOLS[protocol] ?? `protocol-${protocol}`;
 
-export function flowName({ flow }) {
+// Pods go by their names; their addresses are told on request.
+function end(address, port, pod) {
+  return pod ? h("span", { title: endpoint(address, port) }, `${pod.namespace}/${pod.pod}${port ? `:${port}` : ""}`) : endpoint(address, port);
+}
+
+export function flowName({ flow, src_pod: from, dst_pod: to }) {
   const vlan = [flow.outer_vlan, flow.vlan].filter(Boolean).join(".");
-  return [h("span", { class: "protocol" }, protocolName(flow.protocol)), ` ${endpoint(flow.src, flow.sport)} → ${endpoint(flow.dst, flow.dport)}`, vlan && ` vlan ${vlan}`];
+  return [h("span", { class: "protocol" }, protocolName(flow.protocol)), " ", end(flow.src, flow.sport, from), " → ", end(flow.dst, flow.dport, to), vlan && ` vlan ${vlan}`];
 }
 
 // Left out where there is little room.

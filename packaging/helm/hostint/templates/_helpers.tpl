@@ -48,6 +48,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- include "hostint.fullname" . }}-collector
 {{- end -}}
 
+{{- /* The collector alone has a token, and so an account of its own, if it asks the API server. */ -}}
+{{- define "hostint.collectorAccount" -}}
+{{- if and .Values.collector.podNames .Values.serviceAccount.create -}}
+{{- include "hostint.collectorName" . -}}
+{{- else -}}
+{{- include "hostint.serviceAccount" . -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "hostint.agentPrivileges" -}}
 runAsUser: 0
 runAsGroup: 0
