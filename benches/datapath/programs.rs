@@ -67,7 +67,9 @@ pub fn compile(name: &str) -> Object {
     let source = format!("{folder}/{name}.bpf.c");
     let clang = std::env::var("CLANG").unwrap_or("clang".to_owned());
     let compiled = Command::new(&clang)
-        .args(["-target", "bpf", "-g", "-O2", "-c", &source, "-o"])
+        .args([
+            "-target", "bpf", "-mcpu=v3", "-g", "-O2", "-c", &source, "-o",
+        ])
         .arg(&object)
         .status();
     assert!(compiled.unwrap().success(), "{clang} compiles {source}");

@@ -19,7 +19,7 @@ use super::receivers::check_receivers;
 use super::source_encapsulation::SourceEncapsulation;
 use super::source_hook::SourceHook;
 use super::source_room::{hops_room, room};
-use crate::model::{Budget, LeaseKey, NodeId};
+use crate::model::{CpuBudget, LeaseKey, NodeId};
 
 /// Options of `hostint source attach`, which are also keys of its table in the config file.
 #[derive(Args, Clone, Debug, Default)]
@@ -87,7 +87,7 @@ pub struct SourceOptions {
     /// CPU time that hostint may take, of that of all CPUs, such as 2% or 0.5%, or off: when more would be spent, a share of
     /// the flows is measured [default: 2%]
     #[arg(long, help_heading = LIMITS, value_name = "PERCENT")]
-    pub budget: Option<Budget>,
+    pub budget: Option<CpuBudget>,
 
     /// Number of flows that the flow table holds [default: 65536, or unchanged]
     #[arg(long, help_heading = LIMITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
@@ -136,7 +136,7 @@ pub struct SourceSetup {
     /// The error of this host's clock in ns, as its operator states it.
     pub clock_error_ns: Option<NonZeroU32>,
     /// Held by the host's daemon.
-    pub budget: Budget,
+    pub budget: CpuBudget,
     pub source: SourceConfig,
 }
 

@@ -11,7 +11,7 @@ use super::source::SHORTEST_IDLE;
 use super::source_encapsulation::SourceEncapsulation;
 use super::source_hook::SourceHook;
 use super::table_name::{COLLECT, POSTCARDS, SINK, SOURCE, TCP, TRANSIT};
-use crate::model::{Budget, Encapsulation, QueueRule};
+use crate::model::{CpuBudget, Encapsulation, QueueRule};
 
 /// The variable of a flag that all commands share.
 pub fn variable(flag: &str) -> String {
@@ -24,7 +24,7 @@ fn own_variable(table: &str, flag: &str) -> String {
 }
 
 /// The budget that the environment gives the host's source, to a daemon that holds it without being a source's.
-pub fn budget_of_environment() -> Option<Budget> {
+pub fn budget_of_environment() -> Option<CpuBudget> {
     let names = [own_variable(SOURCE, "budget"), variable("budget")];
     let set = names.iter().find_map(|name| env::var(name).ok())?;
     set.parse().ok()

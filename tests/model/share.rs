@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hostint::model::{Budget, MOST_SHIFT, Share, Spent, Work};
+use hostint::model::{CpuBudget, HostWork, MOST_SHIFT, Share, Spent};
 
 const SECOND: Duration = Duration::from_secs(1);
 const CPUS_NS: u64 = 8_000_000_000;
@@ -19,7 +19,7 @@ fn spent(share: Share, flows: u64, besides: u64) -> Spent {
 
 /// Lives through so many seconds. Returns how often the share changed.
 fn live(share: &mut Share, budget: &str, seconds: u32, flows: u64, besides: u64) -> u32 {
-    let budget: Budget = budget.parse().expect("it is a budget");
+    let budget: CpuBudget = budget.parse().expect("it is a budget");
     let changes = (0..seconds).filter(|_| {
         let now = spent(*share, flows, besides);
         share.note(budget, now.leaving, now, (SECOND, CPUS_NS))
@@ -85,7 +85,7 @@ fn a_day_of_waves_stays_within_the_budget() {
         let flows = (wave * 300.0) as u64;
         let now = spent(share, flows, 4);
         over += u32::from(now.ppm(CPUS_NS) > 10_000);
-        changes += u32::from(share.note(Budget(10_000), now.leaving, now, (SECOND, CPUS_NS)));
+        changes += u32::from(share.note(CpuBudget(10_000), now.leaving, now, (SECOND, CPUS_NS)));
     }
     // A wave takes six hours, and passes each step of the share once up and once down.
     assert!(changes <= 4 * 8, "{changes} changes");
@@ -94,16 +94,16 @@ fn a_day_of_waves_stays_within_the_budget() {
 
 #[test]
 fn work_costs_what_its_runs_cost() {
-    let before = Work {
+    let before = HostWork {
         tagged: 1_000,
         received: 5,
-        ..Work::default()
+        ..HostWork::default()
     };
-    let now = Work {
+    let now = HostWork {
         tagged: 2_000,
         tagged_flows: 10,
         received: 3,
-        ..Work::default()
+        ..HostWork::default()
     };
     let more = now.since(before);
     assert_eq!((more.tagged, more.tagged_flows), (1_000, 10));
@@ -127,7 +127,7 @@ fn budgets_are_percents() {
         ("much", Err(()), ""),
     ];
     for (text, ppm, shown) in cases {
-        let found = text.parse::<Budget>();
+        let found = text.parse::<CpuBudget>();
         assert_eq!(
             found.as_ref().map(|budget| budget.0).map_err(|_| ()),
             ppm,

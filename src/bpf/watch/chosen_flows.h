@@ -14,18 +14,20 @@ static __always_inline __u64 mix(__u64 value)
 	return value ^ value >> 33;
 }
 
+/* Odd, so that no product loses what it is multiplied by. The multiplications do not wait for each other. */
 static __always_inline __u64 hash_end(const __be32 *addr, __be16 port)
 {
 	__u64 high = (__u64)bpf_ntohl(addr[0]) << 32 | bpf_ntohl(addr[1]);
 	__u64 low = (__u64)bpf_ntohl(addr[2]) << 32 | bpf_ntohl(addr[3]);
 
-	return mix(mix(high + bpf_ntohs(port)) ^ low);
+	return (high * 0x9e3779b97f4a7c15ULL + low * 0xbf58476d1ce4e5b9ULL + bpf_ntohs(port) * 0x94d049bb133111ebULL) |
+	       1;
 }
 
 /* Both directions have the same hash, so that two hosts choose the same flows. */
 static __always_inline __u32 hash_flow(const struct flow_key *key)
 {
-	return mix(hash_end(key->saddr, key->sport) + hash_end(key->daddr, key->dport) + (key->layers & 0xff)) >> 32;
+	return mix(hash_end(key->saddr, key->sport) * hash_end(key->daddr, key->dport) + (key->layers & 0xff)) >> 32;
 }
 
 static __always_inline bool is_chosen_flow(const struct watch_node *verdict, const struct flow_key *key)

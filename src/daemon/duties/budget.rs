@@ -11,7 +11,7 @@ use crate::datapath::host::counters::{self, CounterMeaning};
 use crate::datapath::host::step;
 use crate::datapath::kernel::map_names::{SINK_COUNTERS, SOURCE_COUNTERS};
 use crate::datapath::kernel::pins::Pins;
-use crate::model::{Budget, BudgetStatus, Share, Spent, Work};
+use crate::model::{BudgetStatus, CpuBudget, HostWork, Share, Spent};
 use crate::os::{clock, kernel, log};
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -22,7 +22,7 @@ const USUAL_STEP_NS: u32 = 100;
 
 /// A daemon that holds the budget of its host's source.
 pub trait HasBudget: OnHost {
-    fn budget(&self) -> Budget;
+    fn budget(&self) -> CpuBudget;
 }
 
 /// The duty to do so.
@@ -31,14 +31,14 @@ pub struct KeepBudget {
     /// Of the flows of this host, and of those to it.
     shares: Option<[Share; 2]>,
     step: Option<(Instant, u32)>,
-    last: Option<Reading>,
+    last: Option<CountedWork>,
 }
 
 /// What was counted until then.
 #[derive(Clone, Copy)]
-struct Reading {
+struct CountedWork {
     at: Instant,
-    work: Work,
+    work: HostWork,
     daemons_ns: u64,
 }
 
@@ -59,7 +59,7 @@ impl KeepBudget {
     /// What was spent since the last time, and how long that is.
     fn spent(&mut self, pins: &Pins, now: Instant) -> io::Result<Option<(Spent, Duration)>> {
         let step_ns = self.step_ns(now);
-        let reading = Reading {
+        let reading = CountedWork {
             at: now,
             work: work(pins)?,
             daemons_ns: clock::process_cpu_ns(),
@@ -73,7 +73,7 @@ impl KeepBudget {
 }
 
 /// What the programs of this host have done.
-fn work(pins: &Pins) -> io::Result<Work> {
+fn work(pins: &Pins) -> io::Result<HostWork> {
     let sum = |map, meanings: &'static [CounterMeaning]| -> io::Result<_> {
         let all = counters::read_all(pins, map, meanings)?;
         Ok(move |name: &str| {
@@ -83,7 +83,7 @@ fn work(pins: &Pins) -> io::Result<Work> {
     };
     let source = sum(SOURCE_COUNTERS, counters::SOURCE)?;
     let sink = sum(SINK_COUNTERS, counters::SINK)?;
-    Ok(Work {
+    Ok(HostWork {
         tagged: source("tagged").saturating_sub(source("merged")),
         tagged_flows: source("flow_new"),
         roomless: source("no_option"),
@@ -133,5 +133,11 @@ impl<D: HasBudget> Duty<D> for KeepBudget {
             ..BudgetStatus::default()
         };
         Ok(daemon.host().set_shares([own.shift, asked.shift], told)?)
+    }
+
+    /// Programs that go on without a daemon measure all flows: nobody would notice that there is room again.
+    fn finish(&mut self, daemon: &mut D) -> Result<()> {
+        let nothing = BudgetStatus::default();
+        Ok(daemon.host().set_shares([0, 0], nothing)?)
     }
 }

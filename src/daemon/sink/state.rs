@@ -23,7 +23,7 @@ use crate::datapath::sink::event_ring::EventRing;
 use crate::datapath::sink::kernel_half::Sink;
 use crate::datapath::sink::sink_links;
 use crate::datapath::sink::sweeper::{SummaryPlan, Sweeper};
-use crate::model::{Budget, ClockSource, KernelParts, NodeId, Tally, WatchRule};
+use crate::model::{ClockSource, CpuBudget, KernelParts, NodeId, Tally, WatchRule};
 use crate::os::signals;
 use crate::report::Emitter;
 
@@ -177,7 +177,7 @@ impl ReportsToCollectors for SinkDaemon {
 }
 
 impl HasBudget for SinkDaemon {
-    fn budget(&self) -> Budget {
+    fn budget(&self) -> CpuBudget {
         let file = self.plan.file.as_ref();
         let of_file = file.and_then(|file| file.source.options.budget);
         budget_of_environment().or(of_file).unwrap_or_default()

@@ -16,7 +16,7 @@ use crate::datapath::host::shared_settings::SharedSettings;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::sink::kernel_half::Sink;
 use crate::datapath::source::kernel_half::Source;
-use crate::model::{Budget, KernelParts, NodeId, WatchRule};
+use crate::model::{CpuBudget, KernelParts, NodeId, WatchRule};
 use crate::report::Emitter;
 
 /// A source that is looked after.
@@ -90,7 +90,7 @@ impl ReportsToCollectors for SourceDaemon {
 }
 
 impl HasBudget for SourceDaemon {
-    fn budget(&self) -> Budget {
+    fn budget(&self) -> CpuBudget {
         self.plan.setup.budget
     }
 }

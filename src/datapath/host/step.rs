@@ -13,7 +13,7 @@ use crate::datapath::kernel::run::time_run;
 const ROUNDS: u32 = 8;
 const RUNS: u32 = 16;
 
-/// Measures it: a millisecond, and 8 MiB for so long. At least 1 ns.
+/// Measures it, at least 1 ns. It takes a millisecond, and 8 MiB in that time.
 ///
 /// # Errors
 /// If the kernel takes no such program, or does not run it.

@@ -13,7 +13,7 @@ pub fn run_on<T: Abi>(program: &OwnedFd, items: &[T]) -> io::Result<u32> {
     Ok(run(program, bytes_of_all(items), &[], 1)?.0)
 }
 
-/// Runs the program so often, and returns its result and the mean time of a run in ns.
+/// Runs the program several times, and returns its result and the mean time of a run in ns.
 pub fn time_run(program: &OwnedFd, times: u32) -> io::Result<(u32, u32)> {
     run(program, &[0; 64], &[], times)
 }

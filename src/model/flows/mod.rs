@@ -30,7 +30,7 @@ pub use flow_slots::{FINE_SLOTS, FlowSlots, LATENCY_SLOTS, latency_of, power_of}
 pub use group_totals::{GroupTotals, TOTALS_TOLD};
 pub use measured::Measured;
 pub use reason::{Reason, ReasonSeverity, ReasonTopic};
-pub use share::{Budget, MOST_SHIFT, Share, Spent, Work};
+pub use share::{CpuBudget, HostWork, MOST_SHIFT, Share, Spent};
 pub use sink_event::{LatencyEvent, LossEvent, Reasons, SinkEvent};
 pub use summary::{
     MOST_CLASS_BYTES, SubjectTotals, Summary, SummaryEvent, SummaryRecord, SummarySubject,

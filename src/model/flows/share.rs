@@ -6,11 +6,11 @@ use std::time::Duration;
 
 /// The CPU time that hostint may take on a host, in millionths of that of all its CPUs; 0: all that it needs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Budget(pub u32);
+pub struct CpuBudget(pub u32);
 
 /// The programs' work in some time, in runs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Work {
+pub struct HostWork {
     pub tagged: u64,
     pub tagged_flows: u64,
     pub roomless: u64,
@@ -52,7 +52,7 @@ const LEAST_FOR_FLOWS: u64 = 25;
 /// Twice the flows fit if they would take this part of the budget, in hundredths.
 const ROOM: u64 = 80;
 
-impl Work {
+impl HostWork {
     /// What is more in this than in an earlier one. Counters that began anew count from 0.
     pub fn since(self, before: Self) -> Self {
         let more = |now: u64, then: u64| now.checked_sub(then).unwrap_or(now);
@@ -112,13 +112,13 @@ impl Share {
     /// share. Returns true if the share changes.
     pub fn note(
         &mut self,
-        budget: Budget,
+        budget: CpuBudget,
         by_flows: u64,
         spent: Spent,
         (time, of_ns): (Duration, u64),
     ) -> bool {
         let before = self.shift;
-        if budget == Budget::OFF {
+        if budget == CpuBudget::OFF {
             *self = Self::default();
             return before != 0;
         }
@@ -153,20 +153,20 @@ fn halvings(of: u64, most: u64) -> u32 {
         .unwrap_or(MOST_SHIFT)
 }
 
-impl Budget {
+impl CpuBudget {
     pub const OFF: Self = Self(0);
     /// The most that a budget may be: all CPUs.
     const ALL: f64 = 100.0;
 }
 
-impl Default for Budget {
+impl Default for CpuBudget {
     fn default() -> Self {
         Self(20_000)
     }
 }
 
 /// Percents, such as `2%` or `0.5%`, or `off`.
-impl FromStr for Budget {
+impl FromStr for CpuBudget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -182,7 +182,7 @@ impl FromStr for Budget {
     }
 }
 
-impl fmt::Display for Budget {
+impl fmt::Display for CpuBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::OFF => f.write_str("off"),
