@@ -48,6 +48,8 @@ pub fn record(message: &proto::Report) -> Record {
                 name: one.name.clone(),
             })
             .collect(),
+        // Kafka's messages name no pods.
+        pods: Vec::new(),
         class: message.class.clone(),
         source: message.source.as_ref().map(end),
         transit: message.transit.iter().map(hop).collect(),
