@@ -25,6 +25,7 @@ pub trait NamesInterfaces: Clone {
 
 /// Looks for such interfaces.
 pub struct Newcomers {
+    /// `None`: no word may stand for others later, as far as is known.
     next_look: Option<Instant>,
     /// The interfaces of the last plan that was made here: it is not tried twice.
     tried: Vec<String>,
@@ -34,7 +35,7 @@ pub struct Newcomers {
 impl Newcomers {
     pub fn start() -> Self {
         Self {
-            next_look: Some(Instant::now()),
+            next_look: None,
             tried: Vec::new(),
             gone: BTreeMap::new(),
         }
