@@ -135,7 +135,7 @@ impl<D: HasBudget> Duty<D> for KeepBudget {
         Ok(daemon.host().set_shares([own.shift, asked.shift], told)?)
     }
 
-    /// Programs that go on without a daemon measure all flows: nobody would notice that there is room again.
+    /// Programs that go on without a daemon measure all flows, because no daemon would notice that there is room again.
     fn finish(&mut self, daemon: &mut D) -> Result<()> {
         let nothing = BudgetStatus::default();
         Ok(daemon.host().set_shares([0, 0], nothing)?)
