@@ -61,7 +61,12 @@ impl Newcomers {
                 devs.push(dev);
             }
         }
-        if devs.is_empty() || devs == plan.devs() || devs == self.tried {
+        if devs == plan.devs() {
+            // What could not be measured is gone, and may come again.
+            self.tried.clear();
+            return Ok(None);
+        }
+        if devs.is_empty() || devs == self.tried {
             return Ok(None);
         }
         self.tried.clone_from(&devs);
