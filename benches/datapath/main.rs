@@ -1,5 +1,5 @@
 //! What INT costs on this machine: `cargo bench --bench datapath -- [SECTION]...`, as root. Without a section all run but
-//! the profile, which needs perf. The machine's own steps are told first in any case.
+//! the profiles, which need perf. The machine's own steps are told first in any case.
 
 mod cost;
 mod curve;
@@ -28,7 +28,7 @@ mod transit;
 mod watchlist;
 mod ways;
 
-const SECTIONS: [(&str, fn()); 21] = [
+const SECTIONS: [(&str, fn()); 22] = [
     ("steps", steps::run),
     ("ways", ways::run),
     ("flows", flows::run),
@@ -50,6 +50,7 @@ const SECTIONS: [(&str, fn()); 21] = [
     ("drops", drops::run),
     ("postcards", postcards::run),
     ("profile", profile::run),
+    ("profile-short", requests::profile),
 ];
 
 fn main() {
@@ -67,7 +68,7 @@ fn main() {
         std::process::exit(2);
     }
     for (name, run) in SECTIONS {
-        let by_itself = wanted.is_empty() && name != "profile";
+        let by_itself = wanted.is_empty() && !name.starts_with("profile");
         if name == "steps" || by_itself || wanted.iter().any(|section| section == name) {
             run();
         }

@@ -20,7 +20,7 @@ fn cpu_ns(daemon: &Daemon) -> u64 {
         .sum()
 }
 
-/// The programs of both hosts that packets pass.
+/// The programs of both hosts that packets pass, and those that all sockets of the machine pass, of each host.
 fn attached(lab: &Lab) -> Vec<(String, u32)> {
     let roles = [
         ("source", "source-tc"),
@@ -31,7 +31,14 @@ fn attached(lab: &Lab) -> Vec<(String, u32)> {
     let of_host = |(name, host, dev)| {
         roles.map(|(what, role)| (format!("{name}: {what}"), programs::pinned(host, role, dev)))
     };
-    hosts.into_iter().flat_map(of_host).collect()
+    let of_sockets = ProgInfoIter::default()
+        .filter(|info| info.name.to_bytes() == b"option_room")
+        .map(|info| ("rooms of sockets".to_owned(), info.id));
+    hosts
+        .into_iter()
+        .flat_map(of_host)
+        .chain(of_sockets)
+        .collect()
 }
 
 fn runs_and_ns(programs: &[(String, u32)]) -> Vec<(u64, u64)> {

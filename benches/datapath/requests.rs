@@ -11,6 +11,7 @@ use hostint_testing::scratch::Folder;
 use hostint_testing::watched_pair;
 
 use crate::parts;
+use crate::profile;
 use crate::rounds::{Rounds, print_row};
 
 const ROUNDS: usize = 15;
@@ -238,6 +239,35 @@ pub fn run() {
             ),
         ],
     );
+}
+
+/// Which kernel functions and programs a short connection takes more, by what each host may take of the CPUs' time.
+pub fn profile() {
+    let folder = Folder::create();
+    configure(&folder);
+    let nothing = Case::new(With::Nothing, &folder);
+    let for_a_while = |case: &Case| {
+        let (begun, mut count) = (Instant::now(), 0.0);
+        while begun.elapsed() < profile::TIME {
+            count += case.http(5_000, false).count;
+        }
+        count
+    };
+    for budget in ["off", "2%"] {
+        let case = Case::with_budget(With::Both, budget, &folder);
+        for _ in 0..6 {
+            for_a_while(&case);
+        }
+        for host in [&case.lab.a, &case.lab.b] {
+            println!("  {}", host.figures()["source"]["budget"]);
+        }
+        profile::compare(
+            &format!("short connections, budget {budget}"),
+            || for_a_while(&nothing),
+            || for_a_while(&case),
+        );
+        parts::print(&case.lab, &case.daemons, || for_a_while(&case));
+    }
 }
 
 /// Connections for 10 s, so that the share of flows is what the budget allows, and requests, with nothing attached in turn.

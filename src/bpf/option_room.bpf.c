@@ -3,7 +3,8 @@
  * Makes room for INT in the segments of sockets whose flows are in options. The source's program at TC asks for it and
  * fills it in (source/option_fill.h); without that, an option without content leaves the host, which does no harm.
  *
- *	connection established, by a segment of either end	-> does the peer's sink read options? the next calls are wanted
+ *	connection established, by a segment of either end	-> does the peer's sink read options, and has the budget room?
+ *								   the next calls are wanted
  *	room for a segment's data is worked out			-> room wanted, and not paused? it comes off the data
  *	room for a segment					-> as it was worked out for its data
  *	write							-> the empty option
@@ -13,12 +14,17 @@
 #include "hostint/int_option.h"
 #include "hostint/lease_table.h"
 #include "kernel/clock.h"
+#include "kernel/host_settings.h"
 #include "kernel/sock_ops.h"
 #include "lease/pairs.h"
 #include "source/option_rooms.h"
 #include "tcp/segment.h"
+#include "watch/chosen_flows.h"
+#include "watch/state.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
+
+const volatile bool can_adopt = false; /* room_for_open() is there */
 
 enum {
 	ROOM_CALLS = SOCK_OPS_TIMEOUT | SOCK_OPS_WRITE,
@@ -36,15 +42,38 @@ static __always_inline struct source_lease *lease_of(const struct bpf_sock_ops *
 	return bpf_map_lookup_elem(&source_leases, &pair);
 }
 
-/* The kernel signs a segment (TCP-AO, MD5) before programs write into it, so its signature would be wrong. */
-static __always_inline bool takes_options(const struct source_lease *lease, const struct tcp_sock *tp)
+/*
+ * Segments of connections that the budget leaves out are spared the calls. When it has room again, the user half lets them
+ * have calls, so all connections have them where it cannot.
+ */
+static __always_inline bool is_in_share(const struct source_lease *lease, const struct flow_key *key)
 {
-	return lease && lease->ways & WAY_TCP_OPTION && tp && !is_signed(tp);
+	const struct host_settings *host = get_host_settings();
+	const struct watch_state *state = get_watch_state();
+	__u32 shift;
+
+	if (!can_adopt || !host || !state || state->has_always)
+		return true;
+	shift = host->share_shift > lease->asked_shift ? host->share_shift : lease->asked_shift;
+	return !shift || !is_left_out(shift, key);
+}
+
+/* The kernel signs a segment (TCP-AO, MD5) before programs write into it, so its signature would be wrong. */
+static __always_inline bool takes_options(const struct tcp_sock *tp)
+{
+	const struct source_lease *lease;
+	struct flow_key key = {};
+
+	if (!tp)
+		return false;
+	read_socket_flow(&tp->inet_conn.icsk_inet, &key);
+	lease = bpf_map_lookup_elem(&source_leases, &key);
+	return lease && lease->ways & WAY_TCP_OPTION && !is_signed(tp) && is_in_share(lease, &key);
 }
 
 static __always_inline void call_for(struct bpf_sock_ops *ctx, struct bpf_sock *sk)
 {
-	if (takes_options(lease_of(ctx), bpf_skc_to_tcp_sock(sk)))
+	if (takes_options(bpf_skc_to_tcp_sock(sk)))
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | ROOM_CALLS);
 }
 
@@ -177,21 +206,17 @@ int option_room(struct bpf_sock_ops *ctx)
 	return 1;
 }
 
-/* Connections that were there before the lease. Kernels before 6.0 cannot set this here. */
+/* Connections that were there before the lease, or that the budget left out. Kernels before 6.0 cannot set this here. */
 SEC("iter/tcp")
 int room_for_open(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *skc = ctx->sk_common;
-	struct flow_key key = {};
 	struct tcp_sock *tp;
 
 	if (!skc || skc->skc_state != TCP_STATE_ESTABLISHED)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(skc);
-	if (!tp)
-		return 0;
-	read_socket_flow(&tp->inet_conn.icsk_inet, &key);
-	if (takes_options(bpf_map_lookup_elem(&source_leases, &key), tp))
+	if (takes_options(tp))
 		call_for_open(tp, ROOM_CALLS);
 	return 0;
 }

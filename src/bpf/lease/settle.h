@@ -21,7 +21,7 @@
 #include "int/slots.h"
 #include "source/attachment.h"
 #include "source/outgoing.h"
-#include "source/share.h"
+#include "watch/chosen_flows.h"
 
 enum {
 	UDP_WAYS = 3, /* the bits of UDP in enum lease_way are those of TCP, shifted by this */

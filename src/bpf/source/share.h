@@ -20,13 +20,7 @@
 #include "source/counters.h"
 #include "source/outgoing.h"
 #include "watch/chosen_flows.h"
-#include "watch/places.h"
-
-/* Says whether the flow is none of those that stay when one in two to the power of this, which is not 0, does. */
-static __always_inline bool is_left_out(__u32 shift, const struct flow_key *key)
-{
-	return hash_flow(key) >> (32 - (shift & 31));
-}
+#include "watch/state.h"
 
 /* Leaves the watched packet in the scratch, whose flow has this record or none, if the budget leaves it out. */
 static __always_inline bool leave_over_budget(const struct host_settings *host, const struct outgoing_packet *p,

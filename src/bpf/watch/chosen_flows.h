@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Chooses flows where a rule watches only a share of them. */
+/* Chooses flows where a rule watches only a share of them, or the budget has room for a share. */
 #ifndef HOSTINT_WATCH_CHOSEN_FLOWS_H
 #define HOSTINT_WATCH_CHOSEN_FLOWS_H
 
@@ -33,6 +33,12 @@ static __always_inline __u32 hash_flow(const struct flow_key *key)
 static __always_inline bool is_chosen_flow(const struct watch_node *verdict, const struct flow_key *key)
 {
 	return verdict->one_flow_in <= 1 || !(hash_flow(key) % verdict->one_flow_in);
+}
+
+/* Says whether the flow is none of those that stay when one in two to the power of this, which is not 0, does. */
+static __always_inline bool is_left_out(__u32 shift, const struct flow_key *key)
+{
+	return hash_flow(key) >> (32 - (shift & 31));
 }
 
 #endif

@@ -5,15 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "hostint/watch.h"
-#include "kernel/single_value.h"
-
-/* Packets see a new list all at once, when the user half changes the generation. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct watch_state);
-} watch_state SEC(".maps");
+#include "watch/state.h"
 
 /*
  * These are hash tables because look-ups in the kernel's trie take longer the more prefixes there are. IPv4 has a
@@ -34,11 +26,6 @@ struct {
 	__type(key, struct watch_key6);
 	__type(value, struct watch_place);
 } watch_places6 SEC(".maps");
-
-static __always_inline const struct watch_state *get_watch_state(void)
-{
-	return single_value(&watch_state);
-}
 
 /*
  * Searches one table. An address has 1 word (IPv4) or 4, and watch_key4 is how watch_key6 begins, so one piece serves

@@ -1,6 +1,6 @@
 //! Lets the stack make room for INT in segments of connections in options.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -21,8 +21,8 @@ pub struct MakeOptionRoom {
     room: Option<OptionRoom>,
     /// Why there is none, which stays so: it is not tried again until another source wants room.
     refusal: Option<String>,
-    /// The pairs whose connections were looked for.
-    adopted: BTreeSet<AddressPair>,
+    /// The pairs whose connections were looked for, and the share of them: one in two to the power of this.
+    adopted: BTreeMap<AddressPair, u32>,
 }
 
 impl MakeOptionRoom {
@@ -62,11 +62,18 @@ impl<D: OnHost> Duty<D> for MakeOptionRoom {
         let (Some(room), Some(leases)) = (&self.room, Leases::open(daemon.pins())?) else {
             return Ok(());
         };
-        let pairs = leases.with_tcp_option()?;
-        if !pairs.is_subset(&self.adopted) {
+        let own = room.share_shift()?;
+        let pairs = leases.with_tcp_option()?.into_iter();
+        let shares: BTreeMap<_, _> = pairs
+            .map(|(pair, asked)| (pair, own.map_or(0, |own| own.max(asked))))
+            .collect();
+        let adopted = &self.adopted;
+        let is_more =
+            |(pair, shift): (_, &u32)| adopted.get(pair).is_none_or(|before| shift < before);
+        if shares.iter().any(is_more) {
             room.adopt()?;
         }
-        self.adopted = pairs;
+        self.adopted = shares;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The source's leases, in the map that the kernel half reads.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -238,13 +238,14 @@ impl Leases {
         Ok(pairs)
     }
 
-    /// The pairs whose connections may go in options.
-    pub fn with_tcp_option(&self) -> io::Result<BTreeSet<AddressPair>> {
+    /// The pairs whose connections may go in options, and the share of them that the sink asks for: one in two to the power of
+    /// this.
+    pub fn with_tcp_option(&self) -> io::Result<BTreeMap<AddressPair, u32>> {
         let way = Ways::of(Transport::Tcp, Encapsulation::Options).bits();
-        let mut pairs = BTreeSet::new();
+        let mut pairs = BTreeMap::new();
         self.table.for_each(|key, value| {
             if value.ways & way != 0 {
-                pairs.insert(pair_of(&key));
+                pairs.insert(pair_of(&key), value.asked_shift);
             }
         })?;
         Ok(pairs)

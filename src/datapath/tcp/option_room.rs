@@ -10,10 +10,10 @@ use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use crate::datapath::abi::option_room_object::OptionRoomSkelBuilder;
-use crate::datapath::abi::{encapsulation, source_info, source_key};
+use crate::datapath::abi::{encapsulation, host_settings, source_info, source_key, watch_state};
 use crate::datapath::kernel::iterator;
 use crate::datapath::kernel::load::{attach_to_cgroup, load_object, pin_maps, without_refused};
-use crate::datapath::kernel::map_names::{SOURCE_INFO, SOURCE_MAPS};
+use crate::datapath::kernel::map_names::{HOST_SETTINGS, SOURCE_INFO, SOURCE_MAPS, WATCH_STATE};
 use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::kernel::probe::Features;
@@ -25,6 +25,9 @@ const OPTIONAL: [(&str, KernelPart); 1] = [("room_for_open", KernelPart::Adopted
 /// The programs, attached to a cgroup for as long as this lives.
 pub struct OptionRoom {
     adopt: Option<OwnedFd>,
+    /// What the programs look at for the share of flows that the budget has room for.
+    settings: Map<u32, host_settings>,
+    watching: Map<u32, watch_state>,
     _link: Link,
 }
 
@@ -60,19 +63,35 @@ impl OptionRoom {
             .map_err(io::Error::other)?;
         if let Some(constants) = open.maps.rodata_data.as_deref_mut() {
             constants.have_coarse_clock = Features::probe().coarse_clock;
+            constants.can_adopt = adopts;
         }
         open.progs.room_for_open.set_autoload(adopts);
         pin_maps(open.open_object_mut(), pins, &SOURCE_MAPS)?;
+        pin_maps(open.open_object_mut(), pins, &[HOST_SETTINGS])?;
         let skel = load_object(open)?;
         let link = attach_to_cgroup(&skel.progs.option_room, cgroup)?;
         let adopt = match adopts {
             true => Some(iterator::link(&skel.progs.room_for_open)?),
             false => None,
         };
-        Ok(Self { adopt, _link: link })
+        let pinned = |name: &str| io::Error::other(format!("no map {name} is pinned"));
+        Ok(Self {
+            adopt,
+            settings: Map::open(&pins.map(HOST_SETTINGS))?.ok_or_else(|| pinned(HOST_SETTINGS))?,
+            watching: Map::open(&pins.map(WATCH_STATE))?.ok_or_else(|| pinned(WATCH_STATE))?,
+            _link: link,
+        })
     }
 
-    /// Lets connections have room that were there before their lease.
+    /// The share of this host's connections that have room: one in two to the power of this. `None`: all have, because a rule
+    /// makes exceptions.
+    pub fn share_shift(&self) -> io::Result<Option<u32>> {
+        let watching = self.watching.get(&0)?.unwrap_or_default();
+        let settings = self.settings.get(&0)?.unwrap_or_default();
+        Ok((watching.has_always == 0).then_some(settings.share_shift))
+    }
+
+    /// Lets connections have room that were there before their lease, or before the budget had room for them.
     pub fn adopt(&self) -> io::Result<()> {
         let Some(adopt) = &self.adopt else {
             return Ok(());

@@ -1,7 +1,8 @@
 //! The budget: when the work on all flows takes more than it allows, a share of them is measured, exactly, and status and coverage
 //! say so; when it is lifted, all are.
 
-use std::net::UdpSocket;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 
 use hostint_testing::netns::{Lab, await_that_or};
 use serde_json::Value;
@@ -137,4 +138,80 @@ fn a_sink_above_its_budget_is_sent_a_share_of_the_flows() {
         0,
         "what is left out is not lost"
     );
+}
+
+/// Connections to b that stay open.
+struct Connections(Vec<[TcpStream; 2]>);
+
+impl Connections {
+    fn open(lab: &Lab) -> Self {
+        let to = (TO_B, 7_402);
+        let listener = lab.b.enter(|| TcpListener::bind(to).unwrap());
+        let one = |_| {
+            let from = lab.a.enter(|| TcpStream::connect(to).unwrap());
+            from.set_nodelay(true).unwrap();
+            [from, listener.accept().unwrap().0]
+        };
+        Self((0..FLOWS).map(one).collect())
+    }
+
+    /// A byte in each, to b and back.
+    fn round(&self) {
+        for [one, other] in &self.0 {
+            for (mut from, mut to) in [(one, other), (other, one)] {
+                from.write_all(b"x").unwrap();
+                let mut got = [0];
+                to.read_exact(&mut got).unwrap();
+                assert_eq!(got, *b"x");
+            }
+        }
+    }
+}
+
+#[test]
+fn connections_that_began_above_the_budget_are_measured_when_there_is_room() {
+    let lab = Lab::new();
+    let _b = lab.b.leasing_sink("--dev b0 --node-id 2");
+    let with =
+        |budget: &str| format!("[source]\nbudget = \"{budget}\"\n[[watch]]\nto = \"{TO_B}\"\n");
+    let file = Config::new(&lab.a, &with("0.0002%"));
+    let line = format!(
+        "source --dev a0 --node-id 1 --force --config {}",
+        file.path()
+    );
+    let daemon = lab.a.start_with_budget(&line, "source attached to a0");
+    let traffic = Traffic::open(&lab);
+    await_that_or(
+        || {
+            traffic.round();
+            budget(&lab)["one_flow_in"].as_u64() > Some(16)
+        },
+        || format!("{:#}", lab.a.figures()["source"]),
+    );
+    let connections = Connections::open(&lab);
+    let counts = || ["budget", "no_option"].map(|name| lab.a.count("source", name));
+    let before = counts()[0];
+    connections.round();
+    assert!(
+        counts()[0] - before > u64::from(FLOWS) / 2,
+        "most are left out"
+    );
+    file.applies(&daemon, &with("off"));
+    let mut last = counts();
+    await_that_or(
+        || {
+            connections.round();
+            let now = counts();
+            std::mem::replace(&mut last, now) == now
+        },
+        || format!("{:#}", lab.a.figures()["source"]),
+    );
+    let tagged = lab.a.count("source", "tagged");
+    connections.round();
+    let more = lab.a.count("source", "tagged") - tagged;
+    assert!(
+        more >= u64::from(FLOWS),
+        "{more} tagged of {FLOWS} connections"
+    );
+    assert_eq!(lab.b.count("sink", "lost"), 0, "none was lost");
 }
