@@ -32,6 +32,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 
 struct flow_key flow_key;
 struct host_settings host_settings;
+enum share_limit share_limit;
 struct sink_settings sink_settings;
 struct token_rate token_rate;
 struct token_buckets token_buckets;
@@ -41,7 +42,6 @@ struct source_lease source_lease;
 struct lease_renewal lease_renewal;
 enum lease_table_limit lease_table_limit;
 struct sink_grant sink_grant;
-struct lease_message lease_message;
 struct lease_message lease_message;
 struct lease_short_message lease_short_message;
 struct lease_probe lease_probe;

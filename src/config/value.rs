@@ -150,7 +150,7 @@ pub fn kind_of(value: &DeValue<'_>) -> &'static str {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) => "a number",
         DeValue::Float(_) => "a number with a fraction",
-        DeValue::Boolean(_) => "true or false",
+        DeValue::Boolean(_) => "true or false without quotes",
         DeValue::Datetime(_) => "a date or time",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",

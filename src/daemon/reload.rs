@@ -1,15 +1,18 @@
-//! SIGHUP to a daemon: its config file is read again, beside its loop, which must not wait.
+//! Another plan for a daemon: after SIGHUP its config file is read again, beside its loop, which must not wait, and interfaces
+//! that came are measured, too.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::newcomers::Newcomers;
 use super::side_thread::SideThread;
 use crate::config::{CommandSettings, ConfigError, File, Overrides, SettingsTable};
 use crate::datapath::kernel::pins::{Pins, PinsLock};
-use crate::os::log;
 use crate::os::wait::Wait;
+use crate::os::{log, signals};
 
 /// The time between two looks whether a command still attaches or detaches, and until another plan is made.
 const LOOK: Duration = Duration::from_millis(50);
@@ -22,6 +25,9 @@ pub struct Reload<P> {
     running: Option<SideThread<P>>,
     /// It waits until no command attaches or detaches.
     ready: Option<P>,
+    newcomers: Newcomers,
+    /// The plan that waits is about them.
+    follows: bool,
 }
 
 impl<P: Send + 'static> Reload<P> {
@@ -31,6 +37,8 @@ impl<P: Send + 'static> Reload<P> {
             asked: false,
             running: None,
             ready: None,
+            newcomers: Newcomers::start(),
+            follows: false,
         }
     }
 
@@ -39,9 +47,21 @@ impl<P: Send + 'static> Reload<P> {
         self.asked = true;
     }
 
-    /// Takes a plan that was made elsewhere, which waits as those that are made here do.
-    pub fn offer(&mut self, plan: P) {
-        self.ready = Some(plan);
+    /// Looks whether there was a SIGHUP, or else whether interfaces came: `follow` makes a plan with them.
+    pub fn look(&mut self, follow: impl FnOnce(&mut Newcomers) -> Result<Option<P>>) -> Result<()> {
+        if signals::reload_asked() {
+            self.ask();
+        }
+        if !self.goes_on() {
+            self.ready = follow(&mut self.newcomers)?;
+            self.follows = self.ready.is_some();
+        }
+        Ok(())
+    }
+
+    /// True once if the plan that was given out was about interfaces that came.
+    pub fn followed(&mut self) -> bool {
+        mem::take(&mut self.follows)
     }
 
     /// True from a question to its plan.
@@ -49,8 +69,9 @@ impl<P: Send + 'static> Reload<P> {
         self.asked || self.running.is_some() || self.ready.is_some()
     }
 
-    /// Lets the daemon wake while a plan waits for its use, or a question for its plan.
+    /// Lets the daemon wake while a plan waits for its use, or a question for its plan, and to look for interfaces.
     pub fn wakes(&self, wait: &mut Wait<'_>) {
+        self.newcomers.wakes(wait);
         if self.ready.is_some() || (self.asked && self.running.is_none()) {
             wait.until(Instant::now() + LOOK);
         }

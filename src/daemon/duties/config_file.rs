@@ -1,6 +1,5 @@
 //! Reads the config file again after a SIGHUP, and goes on with what it says now.
 
-use std::mem;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -11,7 +10,7 @@ use crate::daemon::newcomers::{Newcomers, say_newcomers, say_refused};
 use crate::daemon::reload::{Reload, say_changes, say_refusal};
 use crate::daemon::signs::ShowsSigns;
 use crate::datapath::kernel::pins::Pins;
-use crate::os::{signals, wait::Wait};
+use crate::os::wait::Wait;
 
 /// A daemon whose settings may change while it runs.
 pub trait ReadsFile: ShowsSigns {
@@ -48,9 +47,6 @@ pub trait ReadsFile: ShowsSigns {
 pub struct ReadFileAgain<D: ReadsFile> {
     given: Overrides<D::Options>,
     reload: Reload<D::Plan>,
-    newcomers: Newcomers,
-    /// The next plan is about them.
-    follows: bool,
 }
 
 impl<D: ReadsFile> ReadFileAgain<D> {
@@ -62,8 +58,6 @@ impl<D: ReadsFile> ReadFileAgain<D> {
         Self {
             given,
             reload: Reload::new(make),
-            newcomers: Newcomers::start(),
-            follows: false,
         }
     }
 
@@ -86,21 +80,13 @@ impl<D: ReadsFile> Duty<D> for ReadFileAgain<D> {
 
     fn wakes<'a>(&'a self, _daemon: &'a D, wait: &mut Wait<'a>) {
         self.reload.wakes(wait);
-        self.newcomers.wakes(wait);
     }
 
     fn turn(&mut self, daemon: &mut D, now: Instant) -> Result<()> {
-        if signals::reload_asked() {
-            self.reload.ask();
-        }
-        if !self.reload.goes_on()
-            && let Some(plan) = daemon.follow(&mut self.newcomers, now)?
-        {
-            self.reload.offer(plan);
-            self.follows = true;
-        }
+        self.reload
+            .look(|newcomers| daemon.follow(newcomers, now))?;
         let done = self.go_on(daemon);
-        let follows = done.is_some() && mem::take(&mut self.follows);
+        let follows = done.is_some() && self.reload.followed();
         match done {
             Some(Ok(before)) if follows => {
                 say_newcomers(D::devs(&before), D::devs(daemon.plan()));

@@ -1,6 +1,5 @@
 //! Reads the config file again after a SIGHUP, and goes on with what it says now.
 
-use std::mem;
 use std::sync::PoisonError;
 use std::time::Instant;
 
@@ -13,21 +12,18 @@ use crate::cli::SinkServeArgs;
 use crate::config::{NAMES, SINK, SOURCE, WATCH};
 use crate::daemon::duty::Duty;
 use crate::daemon::leases::warn_without_key;
-use crate::daemon::newcomers::{Newcomers, say_newcomers, say_refused};
+use crate::daemon::newcomers::{say_newcomers, say_refused};
 use crate::daemon::reload::{Reload, say_changes, say_refusal};
 use crate::daemon::side_thread::SideThread;
 use crate::datapath::kernel::pins::Pins;
 use crate::host::sink::leave;
-use crate::os::{log, signals, wait::Wait};
+use crate::os::{log, wait::Wait};
 use crate::report::Emitter;
 
 /// The duty to do so.
 pub struct ReloadSink {
     args: SinkServeArgs,
     reload: Reload<SinkPlan>,
-    newcomers: Newcomers,
-    /// The next plan is about them.
-    follows: bool,
     /// Sources stop tagging before an interface is left, which takes a second.
     leaving: Option<SideThread<()>>,
 }
@@ -38,8 +34,6 @@ impl ReloadSink {
         Self {
             args: args.clone(),
             reload: Reload::new(move || SinkPlan::make(|| Ok(Some(pins.clone())), &again)),
-            newcomers: Newcomers::start(),
-            follows: false,
             leaving: None,
         }
     }
@@ -48,23 +42,16 @@ impl ReloadSink {
         if let Some(Err(err)) = SideThread::take_result(&mut self.leaving) {
             say_left(&err);
         }
-        if signals::reload_asked() {
-            self.reload.ask();
-        }
         // One plan after another: an interface that is being left may be named again.
         if self.leaving.is_some() {
             return Ok(());
         }
-        if !self.reload.goes_on()
-            && let Some(plan) = self.newcomers.plan(&daemon.plan, now)?
-        {
-            self.reload.offer(plan);
-            self.follows = true;
-        }
+        self.reload
+            .look(|newcomers| newcomers.plan(&daemon.plan, now))?;
         let Some(made) = self.reload.plan_and_lock(&daemon.side.pins) else {
             return Ok(());
         };
-        let follows = mem::take(&mut self.follows);
+        let follows = self.reload.followed();
         match made.and_then(|(plan, _changing)| go_on(daemon, plan)) {
             Ok(before) => self.after(daemon, &before, follows),
             Err(err) if follows => say_refused(&err),
@@ -110,7 +97,6 @@ impl Duty<SinkDaemon> for ReloadSink {
 
     fn wakes<'a>(&'a self, _daemon: &'a SinkDaemon, wait: &mut Wait<'a>) {
         self.reload.wakes(wait);
-        self.newcomers.wakes(wait);
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {

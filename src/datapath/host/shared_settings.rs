@@ -2,7 +2,9 @@
 
 use std::io;
 
-use crate::datapath::abi::{MAX_REPORT_PORTS, clock_source, host_settings, node_origin};
+use crate::datapath::abi::{
+    MAX_REPORT_PORTS, clock_source, host_settings, node_origin, share_limit,
+};
 use crate::datapath::kernel::map_names::{
     HOST_MAPS, HOST_SETTINGS, SINK_SETTINGS, SOURCE_INFO, TRANSIT_INFO,
 };
@@ -10,14 +12,15 @@ use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::pins::Pins;
 use crate::datapath::kernel::probe::Features;
 use crate::model::{
-    BudgetStatus, ClockSource, ClockState, ClockSteering, HostNode, KernelParts, LeaseKey, NodeId,
-    NodeOrigin, PartsFound,
+    BudgetStatus, ClockSource, ClockState, ClockSteering, HostNode, KernelParts, LeaseKey,
+    MOST_SHIFT, NodeId, NodeOrigin, PartsFound,
 };
 use crate::os::clock::{self, ClockPair, Discipline};
 use crate::os::{log, netns};
 
 // The configuration refuses more ports.
 const _: () = assert!(MAX_REPORT_PORTS == crate::config::MAX_REPORT_PORTS);
+const _: () = assert!(share_limit::MOST_SHARE_SHIFT.0 == MOST_SHIFT);
 
 /// Answers tell what a daemon said for this time.
 const TOLD_NS: u64 = 3_000_000_000;
