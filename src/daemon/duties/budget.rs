@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
-use crate::datapath::host::counters::{self, CounterMeaning};
+use crate::datapath::host::counters;
 use crate::datapath::host::step;
 use crate::datapath::kernel::map_names::{SINK_COUNTERS, SOURCE_COUNTERS};
 use crate::datapath::kernel::pins::Pins;
@@ -74,22 +74,25 @@ impl KeepBudget {
 
 /// What the programs of this host have done.
 fn work(pins: &Pins) -> io::Result<HostWork> {
-    let sum = |map, meanings: &'static [CounterMeaning]| -> io::Result<_> {
-        let all = counters::read_all(pins, map, meanings)?;
-        Ok(move |name: &str| {
-            let found = all.iter().find(|(meaning, _)| meaning.name == name);
-            found.map_or(0, |(_, count)| count.packets)
-        })
-    };
-    let source = sum(SOURCE_COUNTERS, counters::SOURCE)?;
-    let sink = sum(SINK_COUNTERS, counters::SINK)?;
+    let [tagged, tagged_merged, tagged_flows, roomless, left_out] = counters::packets_of(
+        pins,
+        SOURCE_COUNTERS,
+        counters::SOURCE,
+        ["tagged", "merged", "flow_new", "no_option", "budget"],
+    )?;
+    let [received, received_merged, received_flows] = counters::packets_of(
+        pins,
+        SINK_COUNTERS,
+        counters::SINK,
+        ["received", "merged", "flow_new"],
+    )?;
     Ok(HostWork {
-        tagged: source("tagged").saturating_sub(source("merged")),
-        tagged_flows: source("flow_new"),
-        roomless: source("no_option"),
-        left_out: source("budget"),
-        received: sink("received").saturating_sub(sink("merged")),
-        received_flows: sink("flow_new"),
+        tagged: tagged.saturating_sub(tagged_merged),
+        tagged_flows,
+        roomless,
+        left_out,
+        received: received.saturating_sub(received_merged),
+        received_flows,
     })
 }
 

@@ -207,6 +207,26 @@ pub fn packets(map: &Map<u32, counter>, index: u32) -> io::Result<u64> {
     Ok(read(map, index)?.packets)
 }
 
+/// Sums the packets of the counters with these names, as the programs of this version count them; 0 if there is no such map. This
+/// takes less time than reading all counters.
+pub fn packets_of<const N: usize>(
+    pins: &Pins,
+    name: &str,
+    meanings: &'static [CounterMeaning],
+    wanted: [&str; N],
+) -> io::Result<[u64; N]> {
+    let mut sums = [0; N];
+    let Some(map) = Map::<u32, counter>::open(&pins.map(name))? else {
+        return Ok(sums);
+    };
+    for (sum, wanted) in sums.iter_mut().zip(wanted) {
+        if let Some(meaning) = meanings.iter().find(|meaning| meaning.name == wanted) {
+            *sum = packets(&map, meaning.index)?;
+        }
+    }
+    Ok(sums)
+}
+
 /// Returns all counters of a role in the order of `meanings`, with the counts of former versions added, or none if
 /// there is no such map.
 pub fn read_all(
