@@ -259,7 +259,7 @@ pub fn profile() {
             for_a_while(&case);
         }
         for host in [&case.lab.a, &case.lab.b] {
-            println!("  {}", host.figures()["source"]["budget"]);
+            println!("  {}", host.figures()["budget"]);
         }
         profile::compare(
             &format!("short connections, budget {budget}"),
@@ -289,7 +289,7 @@ pub fn budget() {
             let work = |of: usize| [&nothing, &case][of].http(requests, keep).in_a_second;
             let rounds = Rounds::repeat(5, 2, work);
             let figures = case.lab.a.figures();
-            let told = &figures["source"]["budget"];
+            let told = &figures["budget"];
             let (flows, ppm) = (&told["one_flow_in"], told["spent_ppm"].as_f64());
             let spent = ppm.unwrap_or_default() / 10_000.0;
             print_row(

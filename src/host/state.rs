@@ -139,6 +139,7 @@ pub fn read_and_visit(
             clock::realtime_ns(),
         ),
         clock: host.as_ref().and_then(|host| host.clock.clone()),
+        budget: host.as_ref().and_then(|host| host.budget),
         sink: sink_status::read(pins, flows, visit)?,
         source: source_status::read(pins)?,
         transit: transit_status::read(pins)?,

@@ -169,16 +169,13 @@ fn periods(f: &mut fmt::Formatter<'_>, set: &SinkSettings) -> fmt::Result {
     writeln!(f)
 }
 
-/// What of the budget is spent, once a daemon told that.
+/// What of the budget is spent.
 fn budget(f: &mut fmt::Formatter<'_>, budget: BudgetStatus) -> fmt::Result {
-    if budget.step_ns == 0 || budget.allowed_ppm == 0 {
-        return Ok(());
-    }
     let percent = |ppm: u32| f64::from(ppm) / 10_000.0;
     let (allowed, spent) = (percent(budget.allowed_ppm), percent(budget.spent_ppm));
     write!(
         f,
-        "  budget: {spent:.2}% of the CPUs' time is spent, of {allowed}%"
+        "budget: {spent:.2}% of the CPUs' time is spent, of {allowed}%"
     )?;
     match budget.one_flow_in {
         0 | 1 => write!(f, "; all flows are measured")?,
@@ -205,7 +202,6 @@ fn source(
 ) -> fmt::Result {
     writeln!(f, "source:")?;
     attachments(f, &source.attachments)?;
-    budget(f, source.budget)?;
     if source.rules_total == 0 {
         writeln!(
             f,
@@ -338,6 +334,9 @@ impl fmt::Display for StatusText<'_> {
                 clock.offset_ns,
                 synchronisation(clock)
             )?;
+        }
+        if let Some(told) = self.status.budget.filter(|told| told.allowed_ppm > 0) {
+            budget(f, told)?;
         }
         if let Some(sink) = &self.status.sink {
             status_flows::write(f, sink, &PeerClocks::of(self.status), &hosts)?;

@@ -38,6 +38,13 @@ pub fn all() -> [HostStatus; 3] {
         off_since_ns: Some(1_700_000_000_000_000_000),
         node_origin: Some(NodeOrigin::Derived),
         names: [(3, true), (4, false)].map(name).to_vec(),
+        budget: Some(BudgetStatus {
+            allowed_ppm: 20_000,
+            spent_ppm: 1_000,
+            one_flow_in: 1,
+            asks_one_flow_in: 1,
+            step_ns: 100,
+        }),
         clock: Some(ClockStatus {
             source: "tai",
             offset_ns: 0,
@@ -462,7 +469,6 @@ pub fn source() -> SourceStatus {
         counters: vec![counter()],
         flows_total: 1,
         flows_max: 65_536,
-        budget: BudgetStatus::default(),
         peers_total: 2,
         peers: vec![known_peer(), silent_peer()],
     }

@@ -213,7 +213,6 @@ fn source() -> SourceStatus {
         counters: vec![counter("tagged", 10)],
         flows_total: 1,
         flows_max: 10,
-        budget: BudgetStatus::default(),
         peers_total: 1,
         peers: vec![peer(LeaseState::Granted)],
     }

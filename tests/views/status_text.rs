@@ -273,7 +273,6 @@ fn with_peer(change: impl FnOnce(&mut PeerStatus)) -> String {
     let mut status = status(Vec::new());
     status.source = Some(SourceStatus {
         peers: vec![peer],
-        budget: BudgetStatus::default(),
         peers_total: 1,
         ..status_samples::source()
     });
@@ -282,6 +281,49 @@ fn with_peer(change: impl FnOnce(&mut PeerStatus)) -> String {
         all: false,
     }
     .to_string()
+}
+
+#[test]
+fn the_budget_of_the_host_is_told_whatever_its_role() {
+    let told = |allowed_ppm, spent_ppm, one_flow_in, asks_one_flow_in| BudgetStatus {
+        allowed_ppm,
+        spent_ppm,
+        one_flow_in,
+        asks_one_flow_in,
+        step_ns: 100,
+    };
+    for (name, budget, expected) in [
+        ("no daemon told it", None, None),
+        ("there is none", Some(told(0, 30_000, 1, 1)), None),
+        (
+            "all is within",
+            Some(told(20_000, 1_234, 1, 1)),
+            Some("budget: 0.12% of the CPUs' time is spent, of 2%; all flows are measured"),
+        ),
+        (
+            "a share is within",
+            Some(told(5_000, 4_000, 8, 1)),
+            Some("budget: 0.40% of the CPUs' time is spent, of 0.5%; one flow in 8 is measured"),
+        ),
+        (
+            "others are asked, and it is too much",
+            Some(told(20_000, 25_000, 2, 4)),
+            Some(
+                "budget: 2.50% of the CPUs' time is spent, of 2%; one flow in 2 is measured; others are asked to measure \
+                 one flow in 4 to here; that is still too much (try a larger --budget)",
+            ),
+        ),
+    ] {
+        let mut status = status(Vec::new());
+        status.budget = budget;
+        let text = StatusText {
+            status: &status,
+            all: false,
+        }
+        .to_string();
+        let line = text.lines().find(|line| line.starts_with("budget: "));
+        assert_eq!(line, expected, "{name}");
+    }
 }
 
 #[test]
@@ -534,7 +576,6 @@ fn flows_come_first_and_jargon_only_with_all() {
     peer.lease.proof.proved_ns = 1;
     status.source = Some(SourceStatus {
         peers: vec![peer],
-        budget: BudgetStatus::default(),
         peers_total: 1,
         ..status_samples::source()
     });

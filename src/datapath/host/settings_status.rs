@@ -18,6 +18,8 @@ pub struct HostSettings {
     pub node: HostNode,
     /// `None` until a program set it.
     pub clock: Option<ClockStatus>,
+    /// `None`: no daemon told it.
+    pub budget: Option<BudgetStatus>,
     /// UDP destination ports whose traffic is never tagged.
     pub report_ports: Vec<u16>,
     pub clock_offset_ns: i64,
@@ -29,18 +31,6 @@ pub struct HostSettings {
 /// The settings that are pinned on this host, if there are any.
 pub fn read_host(pins: &Pins) -> io::Result<Option<HostSettings>> {
     Ok(SharedSettings::read_pinned(pins)?.as_ref().map(host_status))
-}
-
-/// The budget, and what a daemon told of it last.
-pub fn budget(pins: &Pins) -> io::Result<BudgetStatus> {
-    let host = SharedSettings::read_pinned(pins)?.unwrap_or_default();
-    Ok(BudgetStatus {
-        allowed_ppm: host.budget_ppm,
-        spent_ppm: host.spent_ppm,
-        one_flow_in: 1 << host.share_shift.min(MOST_SHIFT),
-        asks_one_flow_in: 1 << host.asked_shift.min(MOST_SHIFT),
-        step_ns: host.step_ns,
-    })
 }
 
 /// The node that is pinned on this host, if a program was ever set up here.
@@ -58,6 +48,13 @@ fn host_status(host: &host_settings) -> HostSettings {
             offset_ns: host.clock_offset_ns,
             synchronised: state.synchronised,
             stated_error_ns: (u32::try_from(host.clock_error_ns).ok()).and_then(NonZeroU32::new),
+        }),
+        budget: (host.step_ns > 0).then(|| BudgetStatus {
+            allowed_ppm: host.budget_ppm,
+            spent_ppm: host.spent_ppm,
+            one_flow_in: 1 << host.share_shift.min(MOST_SHIFT),
+            asks_one_flow_in: 1 << host.asked_shift.min(MOST_SHIFT),
+            step_ns: host.step_ns,
         }),
         report_ports: ports.iter().map(|port| u16::from_be(*port)).collect(),
         clock_offset_ns: host.clock_offset_ns,

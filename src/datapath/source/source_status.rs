@@ -6,7 +6,7 @@ use super::peer_status::read_peers;
 use super::source_links::{self, RunningSource};
 use crate::config::{DscpMark, SourceEncapsulation, SourceHook};
 use crate::datapath::abi::{flow_key, source_flow};
-use crate::datapath::host::{counters, settings_status};
+use crate::datapath::host::counters;
 use crate::datapath::kernel::map_names::{PEER_COUNTERS, SOURCE_COUNTERS, SOURCE_FLOWS};
 use crate::datapath::kernel::maps::Map;
 use crate::datapath::kernel::pins::Pins;
@@ -55,7 +55,6 @@ pub fn read(pins: &Pins) -> io::Result<Option<SourceStatus>> {
         flows_max: flows.map_or(0, |flows| flows.capacity()),
         peers_total: peers.len(),
         peers,
-        budget: settings_status::budget(pins)?,
     }))
 }
 

@@ -29,6 +29,9 @@ pub struct HostStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<HostName>,
     pub clock: Option<ClockStatus>,
+    /// `None`: no daemon of a source or sink told it.
+    #[serde(default)]
+    pub budget: Option<BudgetStatus>,
     pub sink: Option<SinkStatus>,
     pub source: Option<SourceStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,6 +57,7 @@ impl HostStatus {
             node_origin: None,
             names: Vec::new(),
             clock: None,
+            budget: None,
             sink: None,
             source: None,
             transit: None,
@@ -290,7 +294,6 @@ pub struct SourceStatus {
     pub flows_max: u32,
     pub peers_total: usize,
     pub peers: Vec<PeerStatus>,
-    pub budget: BudgetStatus,
 }
 
 /// The CPU time that hostint may take on this host, and what it takes, in millionths of that of all CPUs.
@@ -304,7 +307,7 @@ pub struct BudgetStatus {
     pub one_flow_in: u32,
     /// Other hosts are asked to measure one in this many flows to this one.
     pub asks_one_flow_in: u32,
-    /// Time of the step of work that costs are counted in, on this machine; 0: no daemon measured it yet.
+    /// Time of the step of work that costs are counted in, on this machine.
     pub step_ns: u32,
 }
 

@@ -39,7 +39,7 @@ impl Traffic {
 }
 
 fn budget(lab: &Lab) -> Value {
-    lab.a.figures()["source"]["budget"].take()
+    lab.a.figures()["budget"].take()
 }
 
 #[test]
@@ -133,6 +133,11 @@ fn a_sink_above_its_budget_is_sent_a_share_of_the_flows() {
         sink.stderr()
     );
     assert_eq!(budget(&lab)["one_flow_in"], 1, "its own budget has room");
+    let text = lab.b.hostint("status");
+    assert!(
+        text.contains("others are asked to measure one flow in "),
+        "{text}"
+    );
     let [tagged, left_out] = more_of_rounds(20);
     assert_eq!(tagged + left_out, 20 * u64::from(FLOWS), "{tagged} tagged");
     assert!(left_out > tagged, "{left_out} of {tagged}");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hostint::model::*;
-use hostint::model::{BudgetStatus, ReasonSeverity, ReasonTopic};
+use hostint::model::{ReasonSeverity, ReasonTopic};
 use hostint::views::watch::{
     Act, Appearance, FlowColumn, HostSnapshot, KeyPress, SentPaths, Watch,
 };
@@ -132,7 +132,6 @@ pub fn source(tagged: u64) -> HostStatus {
             ],
             flows_total: 12,
             flows_max: 65_536,
-            budget: BudgetStatus::default(),
             peers_total: 3,
             peers: vec![
                 peer("192.0.2.3", LeaseState::NoSink),
