@@ -35,6 +35,7 @@ mod rings;
 mod sequence;
 mod several_cpus;
 mod share;
+mod shared_lines;
 mod sink;
 mod sink_events;
 mod sink_minima;

@@ -18,7 +18,9 @@ use hostint::datapath::abi::{
 use hostint::datapath::lease::grants;
 use hostint::model::Prefix;
 use hostint::os::kernel;
-use libbpf_rs::{MapCore, MapFlags, ProgramInput, ProgramMut, ProgramType, libbpf_sys};
+use libbpf_rs::{
+    Map, MapCore, MapFlags, MapType, Object, ProgramInput, ProgramMut, ProgramType, libbpf_sys,
+};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
@@ -129,6 +131,26 @@ pub fn content(map: &dyn MapCore) -> Content {
         value.map(|value| (key, value))
     };
     map.keys().filter_map(of).collect()
+}
+
+/// What stands in all maps of an object that CPUs share.
+pub fn shared(object: &Object) -> BTreeMap<String, Content> {
+    let is_shared = |map: &Map<'_>| matches!(map.map_type(), MapType::Array | MapType::Hash);
+    let maps = object.maps().filter(is_shared);
+    let read = |map: Map<'_>| {
+        let entries = map.lookup_batch(4_096, MapFlags::ANY, MapFlags::ANY);
+        let entries: Content = entries.expect("the map is there").collect();
+        let is_whole =
+            map.map_type() == MapType::Hash || entries.len() == map.max_entries() as usize;
+        assert!(
+            is_whole,
+            "{} has {} entries",
+            map.name().display(),
+            entries.len()
+        );
+        (map.name().to_string_lossy().into_owned(), entries)
+    };
+    maps.map(read).collect()
 }
 
 /// Runs a program with zeros in its scratch, and says whether these bytes are still zero.

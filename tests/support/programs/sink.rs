@@ -21,7 +21,7 @@ use hostint::datapath::sink::minima::MinimaTable;
 use hostint::datapath::sink::paths::PathTables;
 use hostint::datapath::sink::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{
     MapCore, MapFlags, MapHandle, MapMut, MapType, ProgramMut, RingBufferBuilder, libbpf_sys,
 };
@@ -364,6 +364,11 @@ impl Sink {
     /// Jumps, if `clock_stands`.
     pub fn jump_standing(&self, by_ns: i64) {
         self.set_host(|host| host.clock_offset_ns += by_ns);
+    }
+
+    /// What stands in all maps that CPUs share.
+    pub fn shared(&self) -> BTreeMap<String, Content> {
+        super::shared(self.skel.object())
     }
 
     /// What stands in the tables that packets change besides counters, events and records of flows.

@@ -15,7 +15,7 @@ use hostint::datapath::kernel::maps::Map;
 use hostint::datapath::kernel::probe::Features;
 use hostint::datapath::watch::Watchlist;
 use hostint::model::{Prefix, RuleHost, WatchRule};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapMut, ProgramMut};
 
 use super::clock::{Clock, NODE, START_NS};
@@ -411,6 +411,11 @@ impl Source {
             .source_flows
             .lookup(bytes_of(&key), MapFlags::ANY);
         found.expect("the map is there").is_some()
+    }
+
+    /// What stands in all maps that CPUs share.
+    pub fn shared(&self) -> BTreeMap<String, Content> {
+        super::shared(self.skel.object())
     }
 
     /// What stands in the tables that packets change besides counters and records of flows.
