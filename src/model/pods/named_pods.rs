@@ -20,7 +20,7 @@ pub enum PodsOf {
     #[default]
     /// namespaces of the pods at both ends
     Namespace,
-    /// their workloads: Deployment, StatefulSet, DaemonSet, Job, or another owner
+    /// their workloads: Deployment, StatefulSet, DaemonSet, CronJob, Job, or another owner
     Workload,
     /// the pods themselves
     Pod,
