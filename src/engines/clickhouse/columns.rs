@@ -193,6 +193,12 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "hops.egress_interface" ManyText |row| row.hop_interfaces(|hop| hop.egress_port);
     "path_from_interface" Text |row| row.path_part().map_or("", |part| row.interface(part.from));
     "path_to_interface" Text |row| row.path_part().map_or("", |part| row.interface(part.to));
+    "pods.address" ManyAddress |row| row.pods(|pod| pod.address.unwrap_or(NO_ADDRESS));
+    "pods.uid" ManyText |row| row.pods(|pod| text(pod.uid.as_ref()));
+    "pods.namespace" ManyText |row| row.pods(|pod| pod.name.namespace.as_str());
+    "pods.pod" ManyText |row| row.pods(|pod| pod.name.pod.as_str());
+    "pods.workload" ManyText |row| row.pods(|pod| pod.name.workload.as_str());
+    "pods.workload_kind" ManyText |row| row.pods(|pod| pod.name.workload_kind.as_str());
     Hosts:
     "in_interface" Text |row| text(row.way().in_interface);
     "out_interface" Text |row| text(row.way().out_interface);

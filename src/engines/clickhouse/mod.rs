@@ -90,8 +90,9 @@ impl ClickHouse {
         if answer.status != 200 || answer::is_exception(&answer) {
             return Err(self.trouble(&answer));
         }
-        let insertion = table::check(&answer.body)
-            .map_err(|why| Trouble::Later(format!("table {}: {why}", self.whole_table())))?;
+        let table = self.whole_table();
+        let insertion = table::check(&table, &answer.body)
+            .map_err(|why| Trouble::Later(format!("table {table}: {why}")))?;
         self.insertion = Some(insertion.clone());
         Ok(insertion)
     }

@@ -15,6 +15,7 @@ pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
     let mut record = Record::new(&entry.report, entry.arrival)
         .in_class(entry.class.as_deref())
         .naming(&entry.names)
+        .with_pods(&entry.pods)
         .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let mut message = proto::Report::from(record);
@@ -76,6 +77,7 @@ impl From<Record> for proto::Report {
             added: None,
             names: record.names.into_iter().map(Into::into).collect(),
             interfaces: record.interfaces.into_iter().map(Into::into).collect(),
+            pods: record.pods.into_iter().map(Into::into).collect(),
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
             host_drop_sum: record.host_drop_sum.map(|sum| Box::new((*sum).into())),
             added_drops: None,
@@ -87,7 +89,7 @@ impl From<Record> for proto::Report {
     }
 }
 
-fn octets(address: IpAddr) -> Vec<u8> {
+pub(super) fn octets(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(v4) => v4.octets().to_vec(),
         IpAddr::V6(v6) => v6.octets().to_vec(),
