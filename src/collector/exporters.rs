@@ -12,7 +12,7 @@ use super::freshness::Hosts;
 use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
-use crate::model::{Arrival, Body, ExporterHealth, NameOrigin, NodeId};
+use crate::model::{Arrival, Body, ExporterHealth, NameOrigin, NodeId, SeededHash};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
 /// apart. Beyond that, datagrams count in the totals only.
@@ -75,7 +75,7 @@ fn quirks_in(group: &ReportGroup) -> u64 {
 pub struct Exporters {
     pub(super) limit: usize,
     limit_of_address: usize,
-    pub(super) addresses: HashMap<IpAddr, AddressExporters>,
+    pub(super) addresses: HashMap<IpAddr, AddressExporters, SeededHash>,
     /// Undecodable datagrams by address, with the time of the last one.
     undecodable_from: HashMap<IpAddr, UndecodableFrom>,
     swept_ns: Option<u64>,
@@ -99,7 +99,7 @@ impl Exporters {
         Self {
             limit,
             limit_of_address,
-            addresses: HashMap::new(),
+            addresses: HashMap::default(),
             undecodable_from: HashMap::new(),
             swept_ns: None,
             identities: Identities::default(),

@@ -14,7 +14,8 @@ use super::sums::Sums;
 use super::tracked_flows::{RowPlace, TrackedFlow, TrackedFlows};
 use crate::model::crossings::PathCrossed;
 use crate::model::{
-    Measured, NodeId, PassedPath, PathGrowth, ReportFacts, SequenceEvidence, TimeColumns,
+    Measured, NodeId, PassedPath, PathGrowth, ReportFacts, SeededHash, SequenceEvidence,
+    TimeColumns,
 };
 
 /// The least memory of a row's histogram.
@@ -148,9 +149,9 @@ pub struct Gatherer {
     gathered: Gathered,
     /// How many times the sums have been taken.
     transaction: u64,
-    pairs: HashMap<(u64, NodeId, NodeId), usize>,
-    classes: HashMap<(u64, Arc<str>), usize>,
-    all: HashMap<u64, usize>,
+    pairs: HashMap<(u64, NodeId, NodeId), usize, SeededHash>,
+    classes: HashMap<(u64, Arc<str>), usize, SeededHash>,
+    all: HashMap<u64, usize, SeededHash>,
     paths: GatheredPaths,
 }
 
@@ -160,9 +161,9 @@ impl Gatherer {
             flows: TrackedFlows::new(most_flows),
             gathered: Gathered::default(),
             transaction: 0,
-            pairs: HashMap::new(),
-            classes: HashMap::new(),
-            all: HashMap::new(),
+            pairs: HashMap::default(),
+            classes: HashMap::default(),
+            all: HashMap::default(),
             paths: GatheredPaths::new(queue_bytes),
         }
     }
