@@ -8,6 +8,7 @@ use flate2::write::GzEncoder;
 
 use super::columns::{ColumnValue, TableColumn};
 use super::row::TableRow;
+use super::row_part::{ColumnRun, runs};
 use crate::engines::{FedReport, RunId};
 
 /// Appends the rows of these reports with these columns. Reports without a time get `now_ns`.
@@ -18,8 +19,9 @@ pub fn append_rows<'a>(
     now_ns: u64,
     out: &mut Vec<u8>,
 ) {
+    let runs = runs(columns);
     for entry in entries {
-        append_row(&TableRow::new(run, entry, now_ns), columns, out);
+        append_row(&TableRow::new(run, entry, now_ns), &runs, out);
     }
 }
 
@@ -32,15 +34,26 @@ pub fn packed_rows<'a>(
 ) -> io::Result<Vec<u8>> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     let mut row = Vec::new();
+    let runs = runs(columns);
     for entry in entries {
         row.clear();
-        append_row(&TableRow::new(run, entry, now_ns), columns, &mut row);
+        append_row(&TableRow::new(run, entry, now_ns), &runs, &mut row);
         packed.write_all(&row)?;
     }
     packed.finish()
 }
 
-fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
+fn append_row(row: &TableRow<'_>, runs: &[ColumnRun<'_>], out: &mut Vec<u8>) {
+    for run in runs {
+        if run.part.is_in(row) {
+            append_values(row, run.columns, out);
+        } else {
+            out.extend_from_slice(&run.nothing);
+        }
+    }
+}
+
+fn append_values(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
     for column in columns {
         match &column.value {
             ColumnValue::U8(value) => out.push(value(row)),
