@@ -55,6 +55,14 @@ impl PassedPaths {
         Some(PassedPath { path, times })
     }
 
+    /// Returns an empty one with room for as much.
+    fn as_large(&self) -> Self {
+        Self {
+            paths: Vec::with_capacity(self.paths.len()),
+            words: Vec::with_capacity(self.words.len()),
+        }
+    }
+
     /// Returns the approximate memory.
     fn bytes(&self) -> usize {
         size_of_val(self.paths.as_slice()) + size_of_val(self.words.as_slice())
@@ -62,6 +70,16 @@ impl PassedPaths {
 }
 
 impl ReportBatch {
+    /// Takes what is in it, and leaves room for as much.
+    pub fn take(&mut self) -> Self {
+        let next = Self {
+            entries: Vec::with_capacity(self.entries.len()),
+            evidence: Vec::with_capacity(self.evidence.len()),
+            paths: self.paths.as_large(),
+        };
+        std::mem::replace(self, next)
+    }
+
     /// Returns the approximate memory of the batch.
     pub fn bytes(&self) -> usize {
         let measured = self.entries.iter().flat_map(|entry| &entry.measured);

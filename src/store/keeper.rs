@@ -180,7 +180,7 @@ impl StoreKeeper {
         if self.batch.entries.is_empty() {
             return;
         }
-        let batch = std::mem::take(&mut self.batch);
+        let batch = self.batch.take();
         let reports = batch.entries.len() as u64;
         if !self.queue.put(batch, self.patient) {
             self.counts.dropped(reports);
