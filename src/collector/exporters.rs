@@ -223,9 +223,10 @@ impl Exporters {
     fn follow(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<&mut Exporter> {
         let (from, key) = (arrival.exporter.ip(), NumberingKey::of(group));
         let place = self.addresses.get(&from).map(|known| known.place_of(key));
-        if !matches!(place, Some(Ok(_))) {
-            self.make_room(from, arrival.received_ns)?;
+        if let Some(Ok(place)) = place {
+            return self.addresses.get_mut(&from)?.followed.get_mut(place);
         }
+        self.make_room(from, arrival.received_ns)?;
         let address = self.addresses.entry(from).or_default();
         let place = address.place_of(key).unwrap_or_else(|_| {
             let mut new = Exporter::new(key, group.sequence_bits(), arrival.received_ns);
