@@ -8,8 +8,32 @@ use flate2::write::GzEncoder;
 
 use super::columns::{ColumnValue, TableColumn};
 use super::row::TableRow;
-use super::row_part::{ColumnRun, runs};
+use super::row_part::RowPart;
 use crate::engines::{FedReport, RunId};
+
+/// Neighbouring columns of one part, and their bytes in rows that lack it.
+struct ColumnRun<'a> {
+    part: RowPart,
+    columns: &'a [&'a TableColumn],
+    nothing: Vec<u8>,
+}
+
+/// Returns the columns by part, in their order.
+fn runs<'a>(columns: &'a [&'a TableColumn]) -> Vec<ColumnRun<'a>> {
+    let runs = columns.chunk_by(|one, next| one.part == next.part);
+    let run = |columns: &'a [&'a TableColumn]| {
+        Some(ColumnRun {
+            part: columns.first()?.part,
+            columns,
+            nothing: columns
+                .iter()
+                .flat_map(|column| column.value.nothing())
+                .copied()
+                .collect(),
+        })
+    };
+    runs.filter_map(run).collect()
+}
 
 /// Appends the rows of these reports with these columns. Reports without a time get `now_ns`.
 pub fn append_rows<'a>(

@@ -1,6 +1,5 @@
 //! The parts of a row: most rows lack most parts, whose columns are then written at once.
 
-use super::columns::TableColumn;
 use super::row::TableRow;
 use crate::model::Body;
 
@@ -36,28 +35,4 @@ impl RowPart {
             Self::Pods => !row.entry.pods.is_empty(),
         }
     }
-}
-
-/// Neighbouring columns of one part, and their bytes in rows that lack it.
-pub(super) struct ColumnRun<'a> {
-    pub(super) part: RowPart,
-    pub(super) columns: &'a [&'a TableColumn],
-    pub(super) nothing: Vec<u8>,
-}
-
-/// Returns the columns by part, in their order.
-pub(super) fn runs<'a>(columns: &'a [&'a TableColumn]) -> Vec<ColumnRun<'a>> {
-    let runs = columns.chunk_by(|one, next| one.part == next.part);
-    let run = |columns: &'a [&'a TableColumn]| {
-        Some(ColumnRun {
-            part: columns.first()?.part,
-            columns,
-            nothing: columns
-                .iter()
-                .flat_map(|column| column.value.nothing())
-                .copied()
-                .collect(),
-        })
-    };
-    runs.filter_map(run).collect()
 }

@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-use super::encode::octets;
+use super::flow::octets;
 use crate::model::{RecordName, RecordPod, RecordPort};
 
 #[derive(Clone, PartialEq, Message)]
