@@ -5,7 +5,7 @@
 --
 -- Nothing is deleted automatically; drop days: ALTER TABLE hostint.reports DROP PARTITION '2026-01-31'.
 --
--- The engine inserts all columns of hostint.reports but time; rows that tell of no host go without those from in_interface on.
+-- The engine inserts all columns of hostint.reports but time and those with ALIAS; rows that tell of no host go without those from in_interface on.
 -- Values that a report does not have are NULL, or 0 and '' in columns that cannot be NULL, which must stay the defaults of the
 -- columns: kind determines the values of a report. Times and latencies are integers in nanoseconds.
 --
@@ -165,6 +165,14 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     `hops.egress_interface` Array(String),
     path_from_interface String,
     path_to_interface String,
+    -- the pods that the report is about, as the API server of their cluster names them: by address (::, if by uid), or by the uid that a
+    -- host told, as in in_pod, out_pod and pod; empty: none
+    `pods.address` Array(FixedString(16)),
+    `pods.uid` Array(String),
+    `pods.namespace` Array(String),
+    `pods.pod` Array(String),
+    `pods.workload` Array(String),
+    `pods.workload_kind` Array(String),
     -- host-drop and host-hop: the way of the packets through the host: interfaces, the pods or containers behind them, the one that
     -- the packets were in
     in_interface String,
@@ -262,6 +270,13 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     `episode_flows.protocol` Array(UInt8),
     `episode_flows.packets` Array(UInt64),
     `episode_flows.bytes` Array(UInt64),
+    -- the pods at the ends of the flow
+    src_namespace String ALIAS arrayElement(pods.namespace, indexOf(pods.address, src)),
+    src_pod String ALIAS arrayElement(pods.pod, indexOf(pods.address, src)),
+    src_workload String ALIAS arrayElement(pods.workload, indexOf(pods.address, src)),
+    dst_namespace String ALIAS arrayElement(pods.namespace, indexOf(pods.address, dst)),
+    dst_pod String ALIAS arrayElement(pods.pod, indexOf(pods.address, dst)),
+    dst_workload String ALIAS arrayElement(pods.workload, indexOf(pods.address, dst)),
     -- seconds of time_ns: what partitions and the key are made of; filter by it
     time DateTime DEFAULT toDateTime(intDiv(time_ns, 1000000000))
 )

@@ -5,7 +5,7 @@
 -- Choose the lifetime of rows (TTL) yourself. If you change the names of database and tables
 -- here, give them to --clickhouse-database and --clickhouse-table.
 --
--- The engine inserts all columns of hostint.reports but time and exact_time; rows that tell of no host go without those from in_interface on.
+-- The engine inserts all columns of hostint.reports but time, exact_time and those with ALIAS; rows that tell of no host go without those from in_interface on.
 -- Values that a report does not have are NULL, or 0 and '' in columns that cannot be NULL, which must stay the defaults of the
 -- columns: kind determines the values of a report. Times and latencies are integers in nanoseconds.
 --
@@ -168,6 +168,14 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     `hops.egress_interface` Array(LowCardinality(String)) CODEC(ZSTD),
     path_from_interface LowCardinality(String) CODEC(ZSTD),
     path_to_interface LowCardinality(String) CODEC(ZSTD),
+    -- the pods that the report is about, as the API server of their cluster names them: by address (::, if by uid), or by the uid that a
+    -- host told, as in in_pod, out_pod and pod; empty: none
+    `pods.address` Array(IPv6) CODEC(ZSTD),
+    `pods.uid` Array(LowCardinality(String)) CODEC(ZSTD),
+    `pods.namespace` Array(LowCardinality(String)) CODEC(ZSTD),
+    `pods.pod` Array(LowCardinality(String)) CODEC(ZSTD),
+    `pods.workload` Array(LowCardinality(String)) CODEC(ZSTD),
+    `pods.workload_kind` Array(LowCardinality(String)) CODEC(ZSTD),
     -- host-drop and host-hop: the way of the packets through the host: interfaces, the pods or containers behind them, the one that
     -- the packets were in
     in_interface LowCardinality(String) CODEC(ZSTD),
@@ -265,6 +273,13 @@ CREATE TABLE IF NOT EXISTS hostint.reports
     `episode_flows.protocol` Array(UInt8) CODEC(ZSTD),
     `episode_flows.packets` Array(UInt64) CODEC(ZSTD),
     `episode_flows.bytes` Array(UInt64) CODEC(ZSTD),
+    -- the pods at the ends of the flow
+    src_namespace String ALIAS arrayElement(pods.namespace, indexOf(pods.address, src)),
+    src_pod String ALIAS arrayElement(pods.pod, indexOf(pods.address, src)),
+    src_workload String ALIAS arrayElement(pods.workload, indexOf(pods.address, src)),
+    dst_namespace String ALIAS arrayElement(pods.namespace, indexOf(pods.address, dst)),
+    dst_pod String ALIAS arrayElement(pods.pod, indexOf(pods.address, dst)),
+    dst_workload String ALIAS arrayElement(pods.workload, indexOf(pods.address, dst)),
     -- seconds of time_ns: what partitions, TTL and the key are made of; filter by it
     time DateTime('UTC') DEFAULT toDateTime(intDiv(time_ns, 1000000000), 'UTC') CODEC(DoubleDelta, ZSTD),
     -- time_ns in readable form

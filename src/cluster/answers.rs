@@ -17,6 +17,12 @@ const TEMPLATE_HASH: &str = "pod-template-hash";
 /// The annotation of a static pod that has the digest of which its cgroups are named.
 const DIGEST: &str = "kubernetes.io/config.hash";
 
+/// The controller of CronJobs names a Job by its CronJob and by the minute for which it was due, counted from 1970. There were
+/// no CronJobs before this one, of 2015; a date such as 20261130 is less.
+const FIRST_CRON_MINUTE: u32 = 24_000_000;
+/// The digits of such a minute until 2160.
+const CRON_DIGITS: usize = 8;
+
 /// A part of the list of pods.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PodListPart {
@@ -179,6 +185,14 @@ fn shown(text: &str) -> String {
     printable(text).chars().take(MOST_NAME_CHARS).collect()
 }
 
+/// The name of the CronJob that made a Job of this name, if one did.
+fn cron_job(job: &str) -> Option<&str> {
+    let (name, minute) = job.rsplit_once('-')?;
+    let is_number = minute.len() == CRON_DIGITS && minute.bytes().all(|byte| byte.is_ascii_digit());
+    let is_minute = is_number && minute.parse::<u32>().ok()? >= FIRST_CRON_MINUTE;
+    (is_minute && !name.is_empty()).then_some(name)
+}
+
 impl ApiPod {
     fn seen(self) -> SeenPod {
         let status = self.status.unwrap_or_default();
@@ -215,7 +229,8 @@ impl ApiPod {
 }
 
 impl PodMetadata {
-    /// The name and kind of what made the pod, where the pod tells it: the owner of a ReplicaSet and of a Job is not asked for.
+    /// The name and kind of what made the pod, where the pod tells it: the owner of a ReplicaSet and of a Job is not asked for, but
+    /// told by the name.
     fn workload(&self, node: Option<&str>) -> (String, String) {
         let mut owners = self.owner_references.iter().flatten();
         let Some(owner) = owners.find(|owner| owner.controller == Some(true)) else {
@@ -235,6 +250,7 @@ impl PodMetadata {
             }
             // A static pod has the name of its node behind its own.
             ("Node", _, Some(node)) => without(&self.name, node).map(|name| (name, "Node")),
+            ("Job", ..) => cron_job(&owner.name).map(|name| (name.to_owned(), "CronJob")),
             _ => None,
         };
         let (name, kind) = cut.unwrap_or((owner.name.clone(), &owner.kind));

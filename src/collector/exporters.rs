@@ -12,7 +12,7 @@ use super::freshness::Hosts;
 use super::identities::Identities;
 use super::numbering::{Continuity, NumberingCounts};
 use super::undecodable::{UndecodableCounts, UndecodableFrom};
-use crate::model::{Arrival, Body, ExporterHealth, NameOrigin, NodeId};
+use crate::model::{Arrival, Body, ExporterHealth, NameOrigin, NodeId, SeededHash};
 
 /// The most exporters whose numbering is followed, and the most addresses whose undecodable datagrams are counted
 /// apart. Beyond that, datagrams count in the totals only.
@@ -75,7 +75,7 @@ fn quirks_in(group: &ReportGroup) -> u64 {
 pub struct Exporters {
     pub(super) limit: usize,
     limit_of_address: usize,
-    pub(super) addresses: HashMap<IpAddr, AddressExporters>,
+    pub(super) addresses: HashMap<IpAddr, AddressExporters, SeededHash>,
     /// Undecodable datagrams by address, with the time of the last one.
     undecodable_from: HashMap<IpAddr, UndecodableFrom>,
     swept_ns: Option<u64>,
@@ -99,7 +99,7 @@ impl Exporters {
         Self {
             limit,
             limit_of_address,
-            addresses: HashMap::new(),
+            addresses: HashMap::default(),
             undecodable_from: HashMap::new(),
             swept_ns: None,
             identities: Identities::default(),
@@ -223,9 +223,10 @@ impl Exporters {
     fn follow(&mut self, arrival: Arrival, group: &ReportGroup) -> Option<&mut Exporter> {
         let (from, key) = (arrival.exporter.ip(), NumberingKey::of(group));
         let place = self.addresses.get(&from).map(|known| known.place_of(key));
-        if !matches!(place, Some(Ok(_))) {
-            self.make_room(from, arrival.received_ns)?;
+        if let Some(Ok(place)) = place {
+            return self.addresses.get_mut(&from)?.followed.get_mut(place);
         }
+        self.make_room(from, arrival.received_ns)?;
         let address = self.addresses.entry(from).or_default();
         let place = address.place_of(key).unwrap_or_else(|_| {
             let mut new = Exporter::new(key, group.sequence_bits(), arrival.received_ns);

@@ -85,7 +85,7 @@ impl<T: ReportTaker> ReportHub<T> {
             self.release(now_ns)?;
         }
         if self.held.is_empty() && !self.ledgers.clocks.awaits(stamping_nodes(&group), now_ns) {
-            self.take(&group, arrival, bytes, now_ns)?;
+            self.take(&group, arrival, bytes, (now_ns, now_ns))?;
             return self.release(now_ns);
         }
         self.held.push(HeldGroup {
@@ -119,7 +119,8 @@ impl<T: ReportTaker> ReportHub<T> {
     /// Those of the taker.
     pub fn finish(&mut self) -> io::Result<()> {
         while let Some(one) = self.held.pop() {
-            self.take(&one.group, one.arrival, &one.bytes, one.until_ns)?;
+            let times = (one.until_ns, self.now_ns(one.arrival));
+            self.take(&one.group, one.arrival, &one.bytes, times)?;
         }
         let due = self.ledgers.mx.finish_all();
         self.release_joined(due)?;
@@ -137,25 +138,25 @@ impl<T: ReportTaker> ReportHub<T> {
                 break;
             }
             if let Some(one) = self.held.pop() {
-                self.take(&one.group, one.arrival, &one.bytes, one.until_ns)?;
+                let times = (one.until_ns, self.now_ns(one.arrival));
+                self.take(&one.group, one.arrival, &one.bytes, times)?;
             }
         }
         let due = self.ledgers.mx.due(now_ns);
         self.release_joined(due)
     }
 
-    /// Hands on what a datagram tells, which arrived at this time.
+    /// Hands on now what a datagram tells, which arrived at the first of these times.
     fn take(
         &mut self,
         group: &ReportGroup,
         arrival: Arrival,
         bytes: &[u8],
-        until_ns: u64,
+        (until_ns, now_ns): (u64, u64),
     ) -> io::Result<()> {
         if let Some(notice) = &group.notice {
             return self.notice(notice, arrival, until_ns);
         }
-        let now_ns = self.now_ns(arrival);
         let mut evidence = None;
         for (part, report) in group.reports.iter().enumerate() {
             let waiting = || WaitingReport {

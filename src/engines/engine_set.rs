@@ -1,8 +1,8 @@
 //! All engines of a collector, from the first report to the last.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::counts::DeliveryCounts;
@@ -11,7 +11,7 @@ use super::feed::Feed;
 use super::outlet::{Outlet, Patience};
 use super::parcel::RunId;
 use super::runner::{Engine, Runner};
-use crate::model::{EngineStatus, EngineUnit};
+use crate::model::{EngineStatus, EngineUnit, PodBook};
 
 /// The time for delivering the reports that still wait at the end.
 const END: Duration = Duration::from_secs(5);
@@ -78,9 +78,10 @@ impl Engines {
         self.running.is_empty()
     }
 
-    /// Returns the feed for the decoding thread. It is called once: a second feed would have no engines.
-    pub fn feed(&mut self) -> Feed {
-        Feed::new(self.run, std::mem::take(&mut self.outlets))
+    /// Returns the feed for the decoding thread, which names pods by this book. It is called once: a second feed would have no
+    /// engines.
+    pub fn feed(&mut self, pods: Option<Arc<Mutex<PodBook>>>) -> Feed {
+        Feed::new(self.run, std::mem::take(&mut self.outlets), pods)
     }
 
     pub fn statuses(&self) -> impl Iterator<Item = EngineStatus> {

@@ -1,11 +1,12 @@
 //! The feed: it takes reports from the decoding thread and hands them to all engines in batches.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::outlet::Outlet;
 use super::parcel::{FedBatch, FedReport, RunId};
 use crate::model::{
-    Arrival, DropCount, LatencyClocks, Measured, NodeNames, Report, is_whole_batch,
+    Arrival, DropCount, LatencyClocks, Measured, NodeNames, PodBook, RecordPod, Report,
+    is_whole_batch,
 };
 
 /// The decoding thread's way to hand reports to the engines. There is one in a run, because it numbers the reports.
@@ -17,6 +18,7 @@ pub struct Feed {
     bytes: usize,
     class: Option<Arc<str>>,
     names: Arc<NodeNames>,
+    pods: Option<Arc<Mutex<PodBook>>>,
 }
 
 /// A report for the engines, with all that is known about it.
@@ -38,7 +40,7 @@ pub struct FeedReport<'a> {
 }
 
 impl Feed {
-    pub(super) fn new(run: RunId, outlets: Vec<Outlet>) -> Self {
+    pub(super) fn new(run: RunId, outlets: Vec<Outlet>, pods: Option<Arc<Mutex<PodBook>>>) -> Self {
         Self {
             run,
             number: 0,
@@ -47,6 +49,7 @@ impl Feed {
             bytes: 0,
             class: None,
             names: Arc::default(),
+            pods,
         }
     }
 
@@ -70,6 +73,7 @@ impl Feed {
             clocks: report.clocks,
             class: self.class.clone(),
             names: Arc::clone(&self.names),
+            pods: Vec::new(),
             drop_reason: report.drop_reason.map(Box::from),
             added: report.added.cloned().map(Box::new),
             dropped: report.dropped.map(Box::new),
@@ -87,6 +91,7 @@ impl Feed {
         if self.entries.is_empty() {
             return;
         }
+        self.name_pods();
         let batch = Arc::new(FedBatch {
             run: self.run,
             entries: std::mem::take(&mut self.entries),
@@ -94,6 +99,18 @@ impl Feed {
         });
         for outlet in &self.outlets {
             outlet.put(&batch);
+        }
+    }
+
+    /// Names the pods of the present batch.
+    fn name_pods(&mut self) {
+        let Some(book) = &self.pods else {
+            return;
+        };
+        let book = book.lock().unwrap_or_else(PoisonError::into_inner);
+        for entry in &mut self.entries {
+            entry.pods = entry.report.pods(entry.arrival, &book);
+            self.bytes += entry.pods.iter().map(RecordPod::bytes).sum::<usize>();
         }
     }
 }

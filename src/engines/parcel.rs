@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Arrival, DropCount, LatencyClocks, Measured, NodeNames, Report};
+use crate::model::{Arrival, DropCount, LatencyClocks, Measured, NodeNames, RecordPod, Report};
 
 /// A random number for one run of a collector. With [`FedReport::number`] it identifies a report, so that a report that
 /// is delivered twice can be told from two reports.
@@ -22,6 +22,8 @@ pub struct FedReport {
     pub class: Option<Arc<str>>,
     /// The names of nodes when it came.
     pub names: Arc<NodeNames>,
+    /// The names of the pods that it is about.
+    pub pods: Vec<RecordPod>,
     /// The name of its drop reason.
     pub drop_reason: Option<Box<str>>,
     /// The packets that a summary adds to those that earlier ones told of.

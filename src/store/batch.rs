@@ -5,6 +5,16 @@ use std::sync::Arc;
 
 use crate::model::{KnownPath, Measured, PassedPath, ReportFacts};
 
+/// The places of a report's subjects among those gathered with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReportRows {
+    /// `None`: it shows no flow, or there is no room to track it.
+    pub flow: Option<usize>,
+    pub pair: Option<usize>,
+    pub class: Option<usize>,
+    pub all: usize,
+}
+
 /// One report on its way to the writer.
 #[derive(Debug)]
 pub struct QueuedReport {
@@ -14,8 +24,8 @@ pub struct QueuedReport {
     pub measured: Option<Box<Measured>>,
     /// The packet's way among those of the batch, if transit hops told it.
     pub path: Option<u32>,
-    /// Its flow is not tracked because there is no room.
-    pub beyond: bool,
+    /// Where it was gathered.
+    pub rows: ReportRows,
     /// Its number among its datagram's reports.
     pub part: u32,
     /// The place of its datagram in the batch's bytes. All reports of a datagram have the same.
@@ -55,6 +65,14 @@ impl PassedPaths {
         Some(PassedPath { path, times })
     }
 
+    /// Returns an empty one with room for as much.
+    fn as_large(&self) -> Self {
+        Self {
+            paths: Vec::with_capacity(self.paths.len()),
+            words: Vec::with_capacity(self.words.len()),
+        }
+    }
+
     /// Returns the approximate memory.
     fn bytes(&self) -> usize {
         size_of_val(self.paths.as_slice()) + size_of_val(self.words.as_slice())
@@ -62,6 +80,16 @@ impl PassedPaths {
 }
 
 impl ReportBatch {
+    /// Takes what is in it, and leaves room for as much.
+    pub fn take(&mut self) -> Self {
+        let next = Self {
+            entries: Vec::with_capacity(self.entries.len()),
+            evidence: Vec::with_capacity(self.evidence.len()),
+            paths: self.paths.as_large(),
+        };
+        std::mem::replace(self, next)
+    }
+
     /// Returns the approximate memory of the batch.
     pub fn bytes(&self) -> usize {
         let measured = self.entries.iter().flat_map(|entry| &entry.measured);

@@ -8,7 +8,8 @@ use super::bounds::{BoundedTable, signed, touched};
 use super::ids::{flow_with, name_bytes};
 use super::lives::{LifeTable, Living};
 use crate::model::{
-    FlowKey, FlowPassage, FlowPassageId, ForwardedFlow, NodeId, PassageOrder, PassageQuery, Span,
+    FlowKey, FlowPassage, FlowPassageId, FlowPods, ForwardedFlow, NodeId, PassageOrder,
+    PassagePods, PassageQuery, Span,
 };
 
 /// The table and its bounds. A flow is about 1 kB.
@@ -144,6 +145,8 @@ pub fn find(
             node: NodeId(row.get(0)?),
             told_ns: row.get::<_, i64>(1)?.unsigned_abs(),
             hop,
+            ends: FlowPods::default(),
+            behind: PassagePods::default(),
         });
     }
     Ok(found)

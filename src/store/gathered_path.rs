@@ -66,20 +66,41 @@ impl GatheredPath {
         self.times.len() + self.queues.len()
     }
 
-    /// Counts packets that were reported.
-    pub fn count(&mut self, samples: &[LoggedSample], log: &SampleLog, columns: &mut TimeColumns) {
-        self.samples_reported += samples.len() as u64;
+    /// Counts packets that were reported of a flow of this path, and writes their times into columns, from which they are to be
+    /// counted for the path of the pair, too.
+    /// `rows` are those of the pair and of the flow, if there was room for them.
+    pub fn count(
+        mut rows: [Option<&mut Self>; 2],
+        samples: &[LoggedSample],
+        log: &SampleLog,
+        columns: &mut TimeColumns,
+    ) {
+        for row in rows.iter_mut().flatten() {
+            row.samples_reported += samples.len() as u64;
+        }
         for sample in samples {
             log.times(sample, |place, time| {
-                let Some(sums) = self.times.get_mut(place) else {
+                columns.push(place, time.stamped_ns);
+                let Some(corrected) = &time.corrected else {
                     return;
                 };
-                columns.push(place, time.stamped_ns);
-                if let Some(corrected) = &time.corrected {
-                    sums.corrected.merge(&sums_of(corrected));
+                let more = sums_of(corrected);
+                for row in rows.iter_mut().flatten() {
+                    if let Some(sums) = row.times.get_mut(place) {
+                        sums.corrected.merge(&more);
+                    }
                 }
             });
         }
+        let [_, of_flow] = rows;
+        let sums = of_flow.into_iter().flat_map(|row| row.times.iter_mut());
+        for (place, sums) in sums.enumerate() {
+            columns.count_new(place, &mut sums.stamped);
+        }
+    }
+
+    /// Counts the times that were written into columns.
+    pub fn count_columns(&mut self, columns: &mut TimeColumns) {
         for (place, sums) in self.times.iter_mut().enumerate() {
             columns.count(place, &mut sums.stamped);
         }

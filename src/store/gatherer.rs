@@ -14,7 +14,8 @@ use super::sums::Sums;
 use super::tracked_flows::{RowPlace, TrackedFlow, TrackedFlows};
 use crate::model::crossings::PathCrossed;
 use crate::model::{
-    Measured, NodeId, PassedPath, PathGrowth, ReportFacts, SequenceEvidence, TimeColumns,
+    Measured, NodeId, PassedPath, PathGrowth, ReportFacts, SeededHash, SequenceEvidence,
+    TimeColumns,
 };
 
 /// The least memory of a row's histogram.
@@ -97,13 +98,14 @@ impl Gathered {
             + self.measured_bytes
     }
 
-    /// Adds a report to its flow, in a row that begins at this place if the flow has none there. Returns what it adds.
+    /// Adds a report to its flow, in a row that begins at this place if the flow has none there. Returns its row, and what
+    /// it adds.
     fn add_to_flow(
         &mut self,
         entry: &QueuedReport,
         (name, flow): (&FlowName, &mut TrackedFlow),
         next: RowPlace,
-    ) -> Increment {
+    ) -> (usize, Increment) {
         let observed = &entry.observed;
         let one = Increment::of(flow, observed);
         if let (
@@ -137,7 +139,7 @@ impl Gathered {
             row.subject.also(entry);
             one.add(&mut row.sums, observed, entry.measured.as_deref());
         }
-        one
+        (place.row, one)
     }
 }
 
@@ -148,9 +150,9 @@ pub struct Gatherer {
     gathered: Gathered,
     /// How many times the sums have been taken.
     transaction: u64,
-    pairs: HashMap<(u64, NodeId, NodeId), usize>,
-    classes: HashMap<(u64, Arc<str>), usize>,
-    all: HashMap<u64, usize>,
+    pairs: HashMap<(u64, NodeId, NodeId), usize, SeededHash>,
+    classes: HashMap<(u64, Arc<str>), usize, SeededHash>,
+    all: HashMap<u64, usize, SeededHash>,
     paths: GatheredPaths,
 }
 
@@ -160,9 +162,9 @@ impl Gatherer {
             flows: TrackedFlows::new(most_flows),
             gathered: Gathered::default(),
             transaction: 0,
-            pairs: HashMap::new(),
-            classes: HashMap::new(),
-            all: HashMap::new(),
+            pairs: HashMap::default(),
+            classes: HashMap::default(),
+            all: HashMap::default(),
             paths: GatheredPaths::new(queue_bytes),
         }
     }
@@ -182,7 +184,7 @@ impl Gatherer {
         self.paths.due()
     }
 
-    /// Adds a report, and marks it if its flow is not tracked.
+    /// Adds a report, and notes its rows in it.
     pub fn add(&mut self, entry: &mut QueuedReport, path: Option<PassedPath<'_>>) {
         let observed = &entry.observed;
         let begin_ns = RollUpLevel::TenSeconds.floor(observed.time_ns);
@@ -193,8 +195,8 @@ impl Gatherer {
             .map(|flow| (flow, observed.source, observed.sink));
         let mut followed =
             name.and_then(|name| Some((name, self.flows.follow(&name, observed.time_ns)?)));
-        entry.beyond = followed.is_none() && name.is_some();
-        self.gathered.beyond_flows += u64::from(entry.beyond);
+        let is_beyond = followed.is_none() && name.is_some();
+        self.gathered.beyond_flows += u64::from(is_beyond);
         let one = match &mut followed {
             None => Increment::without_flow(observed),
             Some((name, flow)) => {
@@ -203,7 +205,9 @@ impl Gatherer {
                     begin_ns,
                     row: self.gathered.flows.len(),
                 };
-                self.gathered.add_to_flow(entry, (name, flow), place)
+                let (row, one) = self.gathered.add_to_flow(entry, (name, flow), place);
+                entry.rows.flow = Some(row);
+                one
             }
         };
         if let Some(passed) = path {
@@ -215,7 +219,7 @@ impl Gatherer {
     }
 
     /// Adds a report to its pair, its class and all of them.
-    fn add_to_groups(&mut self, begin_ns: u64, entry: &QueuedReport, one: Increment) {
+    fn add_to_groups(&mut self, begin_ns: u64, entry: &mut QueuedReport, one: Increment) {
         let observed = &entry.observed;
         let to = &mut self.gathered;
         let measured_bytes = entry.measured.as_ref().map_or(0, |sums| sums.bytes());
@@ -231,6 +235,7 @@ impl Gatherer {
                     to.pairs.push(GatheredRow::new((source, sink), begin_ns));
                     to.pairs.len() - 1
                 });
+            entry.rows.pair = Some(row);
             one.add_to(&mut to.pairs, row, observed, measured);
         }
         if let Some(class) = &entry.class {
@@ -241,12 +246,14 @@ impl Gatherer {
                     to.classes.push(GatheredRow::new(class.clone(), begin_ns));
                     to.classes.len() - 1
                 });
+            entry.rows.class = Some(row);
             one.add_to(&mut to.classes, row, observed, measured);
         }
         let row = *self.all.entry(begin_ns).or_insert_with(|| {
             to.all.push(GatheredRow::new((), begin_ns));
             to.all.len() - 1
         });
+        entry.rows.all = row;
         one.add_to(&mut to.all, row, observed, measured);
     }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::coding::{address_bytes, address_of};
 use super::path_ids::PathIds;
 use super::period::{MAX_SUBJECT, RollUpLevel};
-use crate::model::{FlowKey, NodeId, Vlans};
+use crate::model::{FlowKey, NodeId, SeededHash, Vlans};
 
 /// The most pairs and classes. More have no id.
 const MOST_PAIRS: usize = 1 << 16;
@@ -33,8 +33,8 @@ pub struct StoredFlow {
 /// The ids that were looked up.
 #[derive(Debug)]
 pub struct Ids {
-    flows: HashMap<FlowName, StoredFlow>,
-    pairs: HashMap<(NodeId, NodeId), i64>,
+    flows: HashMap<FlowName, StoredFlow, SeededHash>,
+    pairs: HashMap<(NodeId, NodeId), i64, SeededHash>,
     classes: HashMap<String, i64>,
     pub paths: PathIds,
     /// The most flows that are tracked at a time.
@@ -44,8 +44,8 @@ pub struct Ids {
 impl Ids {
     pub fn new(most_flows: usize) -> Self {
         Self {
-            flows: HashMap::new(),
-            pairs: HashMap::new(),
+            flows: HashMap::default(),
+            pairs: HashMap::default(),
             classes: HashMap::new(),
             paths: PathIds::default(),
             most_flows,

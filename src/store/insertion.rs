@@ -12,15 +12,53 @@ use super::period::{ALL, RollUpTable};
 use super::rollups::RollUps;
 use super::totals::counts_whole;
 
-/// Adds gathered sums to the roll-ups. Returns how many reports told of paths that the store cannot name: it has forgotten
-/// their flow, or has too many paths.
+/// The ids in the store of what was gathered, in its order, and the first and the last single report of each group.
+#[derive(Debug, Default)]
+pub struct GatheredIds {
+    flows: Vec<Option<i64>>,
+    pairs: Vec<GroupSingles>,
+    classes: Vec<GroupSingles>,
+    all: Vec<GroupSingles>,
+}
+
+/// The single reports of a pair, of a class, or of all, in the same ten seconds.
+#[derive(Debug)]
+struct GroupSingles {
+    subject: i64,
+    begin_ns: u64,
+    /// The ids of the first and the last one; 0 without any.
+    ends: (i64, i64),
+}
+
+impl GroupSingles {
+    fn new(subject: i64, begin_ns: u64) -> Self {
+        Self {
+            subject,
+            begin_ns,
+            ends: (0, 0),
+        }
+    }
+
+    /// Records a single report. Its id is larger than those of all before. Returns the subject.
+    fn single(&mut self, id: i64) -> i64 {
+        if self.ends.0 == 0 {
+            self.ends.0 = id;
+        }
+        self.ends.1 = id;
+        self.subject
+    }
+}
+
+/// Adds gathered sums to the roll-ups. Returns the ids, and how many reports told of paths that the store cannot name: it has
+/// forgotten their flow, or has too many paths.
 pub fn add(
     conn: &Connection,
     ids: &mut Ids,
     rollups: &mut RollUps,
     gathered: &Gathered,
-) -> rusqlite::Result<u64> {
+) -> rusqlite::Result<(GatheredIds, u64)> {
     ids.make_room();
+    let mut found = GatheredIds::default();
     let mut add = |place: (RollUpTable, i64), begin_ns, sums| match place {
         (RollUpTable::Pair, NONE) => Ok(()),
         place => rollups.add(conn, begin_ns, place, sums),
@@ -33,26 +71,31 @@ pub fn add(
     {
         let class = ids.class(conn, flow.class.as_deref())?;
         let times = (flow.first_ns, flow.last_ns);
-        if let Some(id) = ids.flow(conn, &flow.name, class, times)? {
+        let id = ids.flow(conn, &flow.name, class, times)?;
+        if let Some(id) = id {
             add((RollUpTable::Flow, id), *begin_ns, sums)?;
         }
+        found.flows.push(id);
     }
     for row in &gathered.pairs {
         let pair = ids.pair(conn, Some(row.subject))?;
         add((RollUpTable::Pair, pair), row.begin_ns, &row.sums)?;
+        found.pairs.push(GroupSingles::new(pair, row.begin_ns));
     }
     for row in &gathered.classes {
         let class = ids.class(conn, Some(&row.subject))?;
         if class != NONE {
             add((RollUpTable::Class, class), row.begin_ns, &row.sums)?;
         }
+        found.classes.push(GroupSingles::new(class, row.begin_ns));
     }
     for row in &gathered.all {
         add((RollUpTable::Class, ALL), row.begin_ns, &row.sums)?;
+        found.all.push(GroupSingles::new(ALL, row.begin_ns));
     }
     let unnamed = add_paths(conn, ids, rollups, &gathered.paths)?;
     add_first_totals(conn, ids, rollups, &gathered.first_totals)?;
-    Ok(unnamed)
+    Ok((found, unnamed))
 }
 
 /// Adds the times of paths. Returns how many reports told of those that the store cannot name.
@@ -114,10 +157,10 @@ fn places(flow: Option<i64>, pair: i64, class: i64) -> impl Iterator<Item = (Rol
         .flatten()
 }
 
-/// Stores single reports, whose sums were gathered already. Their ids begin with `first_id`.
+/// Stores single reports, whose sums were gathered with what has these ids. Their own ids begin with `first_id`.
 pub fn singles(
     conn: &Connection,
-    ids: &mut Ids,
+    gathered: &mut GatheredIds,
     rollups: &mut RollUps,
     batch: &ReportBatch,
     first_id: i64,
@@ -128,22 +171,20 @@ pub fn singles(
     )?;
     let mut shown = None;
     for (id, entry) in (first_id..).zip(&batch.entries) {
-        let observed = &entry.observed;
+        let (observed, rows) = (&entry.observed, &entry.rows);
         let time_ns = observed.time_ns;
-        let pair = ids.pair(conn, observed.pair())?;
-        let class = ids.class(conn, entry.class.as_deref())?;
-        let flow = observed
-            .flow
-            .filter(|_| !entry.beyond)
-            .map(|flow| (flow, observed.source, observed.sink))
-            .and_then(|name| Some(ids.known(&name)?.id));
-        let mut before = 0;
-        for place in places(flow, pair, class) {
-            let last = rollups.single(conn, time_ns, place, id)?;
-            if place.0 == RollUpTable::Flow {
-                before = last;
-            }
-        }
+        let group = |groups: &mut [GroupSingles], row: Option<usize>| {
+            let group = row.and_then(|row| groups.get_mut(row));
+            group.map_or(NONE, |group| group.single(id))
+        };
+        let pair = group(&mut gathered.pairs, rows.pair);
+        let class = group(&mut gathered.classes, rows.class);
+        group(&mut gathered.all, Some(rows.all));
+        let flow = rows.flow.and_then(|row| *gathered.flows.get(row)?);
+        let before = match flow {
+            Some(flow) => rollups.single(conn, time_ns, (RollUpTable::Flow, flow), id)?,
+            None => 0,
+        };
         let evidence = batch.evidence.get(entry.evidence.clone());
         // A datagram is stored once.
         let again = entry.part > 0 && shown == Some(&entry.evidence);
@@ -162,6 +203,27 @@ pub fn singles(
             observed.exporter.map(exporter_bytes),
             evidence.filter(|_| !again),
         ))?;
+    }
+    Ok(())
+}
+
+/// Records in the roll-ups which single reports were stored of pairs, of classes, and in all.
+pub fn finish_singles(
+    conn: &Connection,
+    gathered: &GatheredIds,
+    rollups: &mut RollUps,
+) -> rusqlite::Result<()> {
+    let pairs = gathered.pairs.iter().map(|one| (RollUpTable::Pair, one));
+    let classes = gathered.classes.iter().map(|one| (RollUpTable::Class, one));
+    let named = pairs
+        .chain(classes)
+        .filter(|(_, group)| group.subject != NONE);
+    let all = gathered.all.iter().map(|one| (RollUpTable::Class, one));
+    for (table, group) in named.chain(all) {
+        let (first, last) = group.ends;
+        for id in [first, last].into_iter().filter(|id| *id != 0) {
+            rollups.single(conn, group.begin_ns, (table, group.subject), id)?;
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::batch::{QueuedReport, ReportBatch};
+use super::batch::{QueuedReport, ReportBatch, ReportRows};
 use super::clock::ReadClock;
 use super::counts::StoreCounts;
 use super::fifo::StoreFifo;
@@ -88,7 +88,7 @@ impl StoreKeeper {
             class: self.class.clone(),
             measured: measured.cloned().map(Box::new),
             path: None,
-            beyond: false,
+            rows: ReportRows::default(),
             part: part as u32,
             evidence: range,
         });
@@ -180,7 +180,7 @@ impl StoreKeeper {
         if self.batch.entries.is_empty() {
             return;
         }
-        let batch = std::mem::take(&mut self.batch);
+        let batch = self.batch.take();
         let reports = batch.entries.len() as u64;
         if !self.queue.put(batch, self.patient) {
             self.counts.dropped(reports);

@@ -1,13 +1,15 @@
-//! Answers about flows, drops and connections with the names of pods.
+//! Answers about flows, drops, hops and connections with the names of pods.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use rusqlite::Connection;
 
-use super::{connection_answers, drop_answers, flows, pods};
+use super::{connection_answers, drop_answers, flow_passages, flows, passages, pods};
 use crate::model::{
     ClassFigures, ConnectionFigures, ConnectionQuery, DropFigures, DropQuery, FlowFigures, FlowKey,
-    FlowPods, FlowQuery, FlowTime, PodBook, PodsOf, Span,
+    FlowPods, FlowQuery, FlowTime, ForwardedFlow, PacketPods, PassageFigures, PassagePods,
+    PassageQuery, PodBook, PodsOf, Span,
 };
 
 fn addresses<'a>(flows: impl Iterator<Item = &'a FlowKey>) -> Vec<IpAddr> {
@@ -72,6 +74,49 @@ pub fn drops(
                 dst_pod: only(flow.dst),
             };
         }
+    }
+    Ok(found)
+}
+
+/// The uids by which hosts call the pods behind interfaces.
+fn uids<'a>(pods: impl Iterator<Item = &'a PacketPods>) -> Vec<String> {
+    let told = pods.flat_map(|pods| [&pods.in_pod, &pods.out_pod]);
+    let uids = told.filter_map(|pod| PodBook::uid_of(pod.as_deref()?));
+    let uids: BTreeSet<&str> = uids.collect();
+    uids.into_iter().map(str::to_owned).collect()
+}
+
+pub fn hops(
+    conn: &Connection,
+    query: &PassageQuery,
+    span: Span,
+) -> rusqlite::Result<Vec<ForwardedFlow>> {
+    let mut found = flow_passages::find(conn, query, span)?;
+    let ends = addresses(found.iter().map(|one| &one.hop.flow));
+    let uids = uids(found.iter().map(|one| &one.hop.pods));
+    let book = pods::read_some(conn, ends, uids)?;
+    for one in &mut found {
+        let hop = &one.hop;
+        let lasted_ns = hop.last_ns.saturating_sub(hop.first_ns);
+        let time = FlowTime {
+            last_ns: one.told_ns,
+            begun_ns: Some(one.told_ns.saturating_sub(lasted_ns)),
+        };
+        one.ends = FlowPods::of(&book, &hop.flow, time);
+        one.behind = PassagePods::of(&book, &hop.pods);
+    }
+    Ok(found)
+}
+
+pub fn passages(
+    conn: &Connection,
+    query: &PassageQuery,
+    span: Span,
+) -> rusqlite::Result<Vec<PassageFigures>> {
+    let mut found = passages::find(conn, query, span)?;
+    let book = pods::read_some(conn, [], uids(found.iter().map(|one| &one.pods)))?;
+    for one in &mut found {
+        one.behind = PassagePods::of(&book, &one.pods);
     }
     Ok(found)
 }

@@ -8,7 +8,7 @@ use super::flow_passages::{NamedInterfaces, interfaces};
 use super::path_ids::packets_of_place;
 use super::rows::sums_of_all_places;
 use crate::model::{
-    LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, PassageQuery, Path,
+    LatencyFigures, NodeId, PacketPods, PassageFigures, PassageId, PassagePods, PassageQuery, Path,
     QUEUED_PLACE, SENT_PLACE, SOCKETS_NAME, SOCKETS_PORT, Span,
 };
 
@@ -83,6 +83,7 @@ fn figures_of(
             out_pod,
             pod: None,
         },
+        behind: PassagePods::default(),
         mean_queue_ns: sent
             .zip(queued)
             .map(|(sent, queued)| sent.mean_ns.saturating_sub(queued.mean_ns).max(0)),

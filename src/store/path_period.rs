@@ -251,23 +251,19 @@ impl PathPeriod {
     }
 
     fn count_times(&mut self, columns: &mut TimeColumns) {
-        let log = &mut self.log;
+        let Self { rows, log, .. } = self;
         log.group();
         for of_path in log.samples().chunk_by(|one, next| one.path == next.path) {
+            let path = of_path.first().map_or(NONE, |one| one.path);
             for of_flow in of_path.chunk_by(|one, next| one.flow == next.flow) {
-                let row = of_flow
-                    .first()
-                    .and_then(|one| self.rows.get_mut(one.flow as usize));
-                if let Some(row) = row {
-                    row.count(of_flow, log, columns);
-                }
+                let flow = of_flow.first().map_or(NONE, |one| one.flow);
+                let rows = two_rows(rows, path, flow);
+                GatheredPath::count(rows, of_flow, log, columns);
             }
-            let row = of_path
-                .first()
-                .and_then(|one| self.rows.get_mut(one.path as usize));
-            if let Some(row) = row {
-                row.count(of_path, log, columns);
+            if let Some(row) = rows.get_mut(path as usize) {
+                row.count_columns(columns);
             }
+            columns.clear_all();
         }
         self.log.clear();
     }
@@ -276,5 +272,18 @@ impl PathPeriod {
     pub fn into_rows(mut self, columns: &mut TimeColumns) -> Vec<GatheredPath> {
         self.count_times(columns);
         self.rows
+    }
+}
+
+/// The rows with these two numbers, if there are such.
+fn two_rows(rows: &mut [GatheredPath], one: u32, other: u32) -> [Option<&mut GatheredPath>; 2] {
+    let (one, other) = (one as usize, other as usize);
+    match (one < rows.len(), other < rows.len()) {
+        (true, true) => match rows.get_disjoint_mut([one, other]) {
+            Ok(both) => both.map(Some),
+            Err(_) => [None, None],
+        },
+        (true, false) => [rows.get_mut(one), None],
+        (false, _) => [None, rows.get_mut(other)],
     }
 }

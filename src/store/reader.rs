@@ -12,11 +12,9 @@ use super::drop_answers;
 use super::evidence::Decode;
 use super::extent;
 use super::file::{self, FileId};
-use super::flow_passages;
 use super::flows;
 use super::hosts;
 use super::named_answers;
-use super::passages;
 use super::period::RollUpTable;
 use super::plan::Horizons;
 use super::queues;
@@ -310,7 +308,7 @@ impl History for HistoryReader {
         query: &PassageQuery,
         span: Span,
     ) -> Result<Vec<ForwardedFlow>, HistoryError> {
-        self.ask(|conn, _| flow_passages::find(conn, query, span))
+        self.ask(|conn, _| named_answers::hops(conn, query, span))
     }
 
     fn passages(
@@ -318,7 +316,7 @@ impl History for HistoryReader {
         query: &PassageQuery,
         span: Span,
     ) -> Result<Vec<PassageFigures>, HistoryError> {
-        self.ask(|conn, _| passages::find(conn, query, span))
+        self.ask(|conn, _| named_answers::passages(conn, query, span))
     }
 
     fn queues(

@@ -6,6 +6,7 @@ use super::ids::FlowName;
 use super::numbers::SequenceNumbers;
 use super::path_period::FlowPathRow;
 use super::totals::SummaryTotals;
+use crate::model::SeededHash;
 
 /// A flow without a report for this time makes room for others.
 const QUIET_NS: u64 = 120_000_000_000;
@@ -40,7 +41,7 @@ impl RowPlace {
 /// All tracked flows, up to a limit.
 #[derive(Debug)]
 pub struct TrackedFlows {
-    flows: HashMap<FlowName, TrackedFlow>,
+    flows: HashMap<FlowName, TrackedFlow, SeededHash>,
     most: usize,
     /// The time when quiet flows were last forgotten.
     swept_ns: u64,
@@ -49,7 +50,7 @@ pub struct TrackedFlows {
 impl TrackedFlows {
     pub fn new(most: usize) -> Self {
         Self {
-            flows: HashMap::new(),
+            flows: HashMap::default(),
             most,
             swept_ns: 0,
         }

@@ -279,13 +279,14 @@ impl StoreWriter {
             gathered.is_any_before(until_ns),
             until_ns,
         );
-        let unnamed = insertion::add(&self.conn, &mut self.ids, rollups, gathered)?;
+        let (mut found, unnamed) = insertion::add(&self.conn, &mut self.ids, rollups, gathered)?;
         self.queue.written(gathered.bytes());
         for batch in &work.batches {
-            insertion::singles(&self.conn, &mut self.ids, rollups, batch, self.next_id)?;
+            insertion::singles(&self.conn, &mut found, rollups, batch, self.next_id)?;
             self.next_id += batch.entries.len() as i64;
             self.queue.written(batch.bytes());
         }
+        insertion::finish_singles(&self.conn, &found, rollups)?;
         rollups.write(&self.conn)?;
         set_fact(&self.conn, "last_id", (self.next_id - 1) as u64)?;
         let only = gathered.reports - singles;

@@ -2,16 +2,22 @@
 
 use super::digits::{Grouped, Nanoseconds};
 use super::hosts::KnownHosts;
-use super::passages::{end, ends};
+use super::passages::end;
 use super::table::TextTable;
 use super::tunnel::TunnelText;
-use crate::model::{ForwardedFlow, LEAST_SAMPLES, LatencyFigures, PassageFigures, PassageStart};
+use crate::model::{
+    ForwardedFlow, LEAST_SAMPLES, LatencyFigures, PacketPods, PassageFigures, PassagePods,
+    PassageStart, PodName, PodsOf,
+};
 
 /// The columns of a CSV.
 pub const CSV: &str = "node told_ns flow.src flow.sport flow.dst flow.dport flow.protocol flow_before_nat.src \
                        flow_before_nat.sport flow_before_nat.dst flow_before_nat.dport start in_interface out_interface \
                        in_ifindex out_ifindex packets bytes first_ns last_ns hop_ns mean_hop_ns max_hop_ns in_pod out_pod \
-                       tunnel.kind tunnel.id tunnel.outer.src tunnel.outer.sport tunnel.outer.dst tunnel.outer.dport";
+                       tunnel.kind tunnel.id tunnel.outer.src tunnel.outer.sport tunnel.outer.dst tunnel.outer.dport \
+                       in_pod_name.namespace in_pod_name.pod in_pod_name.workload out_pod_name.namespace out_pod_name.pod \
+                       out_pod_name.workload src_pod.namespace src_pod.pod src_pod.workload dst_pod.namespace dst_pod.pod \
+                       dst_pod.workload";
 
 /// The last line if the times of some flows begin at their senders.
 const SINCE_SENDER: &str =
@@ -23,6 +29,18 @@ fn marked(begin: String, start: PassageStart) -> String {
         PassageStart::Interface => begin,
         PassageStart::Sender => format!("{begin}*"),
     }
+}
+
+/// The names of the pods behind both interfaces, or else what the host calls what is there.
+fn behind(named: &PassagePods, told: &PacketPods) -> [Option<String>; 2] {
+    let called = |name: &Option<PodName>, pod: &Option<String>| {
+        let name = name.as_ref().map(PodName::to_string);
+        name.or_else(|| pod.clone())
+    };
+    [
+        called(&named.in_pod_name, &told.in_pod),
+        called(&named.out_pod_name, &told.out_pod),
+    ]
 }
 
 /// All packets between interfaces.
@@ -45,14 +63,15 @@ fn passages(all: &[PassageFigures], hosts: &KnownHosts) -> TextTable {
             let figures = figures.filter(|figures| figures.samples >= LEAST_SAMPLES);
             figures.and_then(of).map_or("-".to_owned(), time)
         };
-        let begin = end(&one.in_interface, one.in_port.into(), &one.pods.in_pod);
+        let [in_pod, out_pod] = behind(&one.behind, &one.pods);
+        let begin = end(&one.in_interface, one.in_port.into(), &in_pod);
         let both = one.sent.iter().chain(&one.queued);
         let packets = both.map(|figures| figures.samples).max();
         table.row(
             [
                 hosts.named(Some(one.node)),
                 marked(begin, one.start),
-                end(&one.out_interface, one.out_port.into(), &one.pods.out_pod),
+                end(&one.out_interface, one.out_port.into(), &out_pod),
             ],
             [
                 Grouped(packets.unwrap_or(0)).to_string(),
@@ -71,21 +90,24 @@ fn passages(all: &[PassageFigures], hosts: &KnownHosts) -> TextTable {
 /// Flows, as hosts told them last.
 fn flows(all: &[ForwardedFlow], hosts: &KnownHosts) -> TextTable {
     let mut table = TextTable::new(
-        &["flow", "host", "in", "out", "before NAT, or tunnel"],
+        &["flow", "host", "in", "out", "before NAT, or tunnel", "pods"],
         &["packets", "bytes", "mean", "max", "last"],
     );
-    for ForwardedFlow { node, hop, .. } in all {
+    for one in all {
+        let hop = &one.hop;
         let time = |ns: u32| Nanoseconds(ns.into()).to_string();
         let tunnel = hop.tunnel.map(|tunnel| TunnelText(&tunnel).to_string());
         let before = hop.flow_before_nat.map(|flow| flow.to_string()).or(tunnel);
-        let (begin, end) = ends(hop);
+        let [in_pod, out_pod] = behind(&one.behind, &hop.pods);
+        let begin = end(&hop.in_interface, hop.in_ifindex, &in_pod);
         table.row(
             [
                 hop.flow.to_string(),
-                hosts.named(Some(*node)),
+                hosts.named(Some(one.node)),
                 marked(begin, hop.start),
-                end,
+                end(&hop.out_interface, hop.out_ifindex, &out_pod),
                 before.unwrap_or_default(),
+                one.ends.text(PodsOf::Pod).unwrap_or_default(),
             ],
             [
                 Grouped(hop.packets).to_string(),

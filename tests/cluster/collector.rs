@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hostint::model::FlowKey;
 use hostint_testing::harness::{Daemon, hostint, text};
+use hostint_testing::http_server::HttpServer;
 use hostint_testing::kmock::{Kmock, pod};
 use hostint_testing::netns::await_that;
 use hostint_testing::places;
@@ -26,9 +27,14 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn start(server: &Kmock, folder: &'a Folder) -> Self {
+        Self::start_with(server, folder, &[])
+    }
+
+    fn start_with(server: &Kmock, folder: &'a Folder, args: &[&str]) -> Self {
         let mut daemon = Daemon::start(
             Command::new(places::hostint())
                 .args(["collect", "--listen", "127.0.0.1:0", "--json"])
+                .args(args)
                 .args(["--kubernetes", &server.url])
                 .args(["--kubernetes-account", folder.path().to_str().unwrap()])
                 .args([
@@ -183,6 +189,32 @@ fn lines_and_history_name_pods_for_as_long_as_they_had_their_addresses() {
         is_of_neither,
         "the flow began before the second pod: {says}"
     );
+}
+
+#[test]
+fn engines_get_the_names_of_pods() {
+    let (server, folder) = (Kmock::start(), Folder::create());
+    let receiver = HttpServer::taking(Vec::new());
+    let mut synthetic = Synthetic::new(1, 2, 1);
+    let flow = synthetic.report(0, 1).report.observation.flow().unwrap();
+    server.put(pod("shop", "db-7f-y", &flow.dst.to_string(), START));
+    let args = ["--otlp", &receiver.url, "--otlp-reports"];
+    let mut run = Run::start_with(&server, &folder, &args);
+    run.daemon.wait_for("that have names: 1");
+    run.report(&mut synthetic);
+    let has =
+        |body: &[u8], text: &str| body.windows(text.len()).any(|part| part == text.as_bytes());
+    await_that("the report is delivered", || {
+        let requests = receiver.seen().into_iter();
+        let mut logs = requests.filter(|request| request.target.ends_with("/v1/logs"));
+        logs.any(|request| {
+            let body = request.unpacked();
+            ["hostint.pods.0.workload", "db-7f-y"]
+                .iter()
+                .all(|text| has(&body, text))
+        })
+    });
+    run.end();
 }
 
 #[test]

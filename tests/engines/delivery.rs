@@ -143,7 +143,7 @@ fn every_report_is_delivered_or_counted_for_what_became_of_it() {
         let mut all = engines(1 << 20, Patience::Drop);
         let (engine, answer, log) = told(10);
         all.add(engine).unwrap();
-        let mut feed = all.feed();
+        let mut feed = all.feed(None);
         for (n, report) in reports(30).iter().enumerate() {
             take(&mut feed, report);
             if n % 10 == 9 {
@@ -186,7 +186,7 @@ fn a_reason_for_refusals_is_said_once() {
         answer.send(some_refused(1)).unwrap();
     }
     all.add(engine).unwrap();
-    let mut feed = all.feed();
+    let mut feed = all.feed(None);
     for report in &reports(5) {
         take(&mut feed, report);
         feed.flush();
@@ -213,7 +213,7 @@ fn an_engine_that_hangs_holds_up_neither_the_decoder_nor_another_engine() {
     drop(answer);
     all.add(hanging).unwrap();
     all.add(quick).unwrap();
-    let mut feed = all.feed();
+    let mut feed = all.feed(None);
     for report in &reports(100) {
         take(&mut feed, report);
         feed.flush();
@@ -249,7 +249,7 @@ fn what_an_engine_does_not_take_by_the_end_is_counted() {
         answer.send(later()).unwrap();
     }
     all.add(engine).unwrap();
-    let mut feed = all.feed();
+    let mut feed = all.feed(None);
     for report in &reports(5) {
         take(&mut feed, report);
         feed.flush();
@@ -273,7 +273,7 @@ fn reports_of_a_file_wait_until_there_is_room() {
     let (engine, answer, log) = told(1);
     drop(answer);
     all.add(engine).unwrap();
-    let mut feed = all.feed();
+    let mut feed = all.feed(None);
     let sent = reports(50);
     for report in &sent {
         take(&mut feed, report);
@@ -311,7 +311,7 @@ fn an_engine_whose_thread_panics_loses_its_reports_by_number() {
     let lock = Arc::new(Mutex::new(()));
     let mut all = engines(1 << 20, Patience::Drop);
     all.add(Box::new(Panics(Arc::clone(&lock)))).unwrap();
-    let mut feed = all.feed();
+    let mut feed = all.feed(None);
     for report in &reports(3) {
         take(&mut feed, report);
         feed.flush();

@@ -8,6 +8,7 @@ mod hop_queues;
 mod host_reports;
 mod ipfix;
 mod kafka;
+mod named_pods;
 mod otlp;
 mod push;
 mod webhook;

@@ -93,6 +93,47 @@ fn drops_have_the_names_of_pods_by_uid_and_by_address() {
 }
 
 #[test]
+fn hops_have_the_names_of_pods_by_uid_and_by_address() {
+    let disk = Disk::new();
+    let store = disk.open();
+    let keeper = store.keeper();
+    let [most, _] = report_samples::host_hops();
+    let Body::FlowPassage(report) = most.observation.body else {
+        unreachable!()
+    };
+    let mut hop = report.hop;
+    hop.pods.in_pod = Some("netns/blue".into());
+    hop.pods.out_pod = Some(format!("pod/{UID}"));
+    let dst = hop.flow.dst.to_string();
+    let told_ns = hop.last_ns;
+    let lasts = [SECOND, PodPeriod::OPEN];
+    let periods = vec![
+        period(None, UID, "web-1", lasts),
+        period(Some(&dst), UID, "web-1", lasts),
+    ];
+    keeper.see_pods(periods, told_ns);
+    keeper.see_hop(NodeId(1), &hop, told_ns);
+    drop((keeper, store));
+    let query = PassageQuery {
+        limit: 10,
+        ..PassageQuery::default()
+    };
+    let found = disk.reader().hops(&query, ALWAYS).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    let named = Some(name("web-1"));
+    let ends = FlowPods {
+        src_pod: None,
+        dst_pod: named.clone(),
+    };
+    let behind = PassagePods {
+        in_pod_name: None,
+        out_pod_name: named,
+    };
+    assert_eq!(found[0].ends, ends);
+    assert_eq!(found[0].behind, behind);
+}
+
+#[test]
 fn a_connection_has_the_names_of_the_pods_at_its_time() {
     let disk = Disk::new();
     let store = disk.open();

@@ -5,7 +5,7 @@ use hostint::engines::{Engine, FedBatch, FedReport, Parcel, RunId};
 use hostint::model::*;
 
 use crate::clickhouse_queries::named;
-use crate::fed_reports::fed;
+use crate::fed_reports::{fed, record_pods};
 use crate::path_samples::path_parts;
 use crate::report_samples;
 
@@ -76,6 +76,24 @@ fn way(pod: &'static str) -> Expected {
 fn drops() -> (FedReport, Expected) {
     let [most, _] = report_samples::host_drops();
     let mut expected = way("netns/blue");
+    let uid = "pod/5b0b3c1e-8a44-4f1f-9a53-0d2f6f1f7a11";
+    expected.push(("pods.uid", format!("['','{uid}']")));
+    expected.extend(columns([
+        (
+            "arrayMap(one -> IPv6NumToString(one), pods.address)",
+            "['::ffff:192.0.2.1','::']",
+        ),
+        ("pods.namespace", "['shop','shop']"),
+        ("pods.pod", "['web-5d9c-x7k2p','db-0']"),
+        ("pods.workload", "['web','db']"),
+        ("pods.workload_kind", "['Deployment','StatefulSet']"),
+        ("src_namespace", "shop"),
+        ("src_pod", "web-5d9c-x7k2p"),
+        ("src_workload", "web"),
+        ("dst_namespace", ""),
+        ("dst_pod", ""),
+        ("dst_workload", ""),
+    ]));
     expected.extend(columns([
         ("kind", "host-drop"),
         ("out_pod", "pod/5b0b3c1e-8a44-4f1f-9a53-0d2f6f1f7a11"),
@@ -108,7 +126,11 @@ fn drops() -> (FedReport, Expected) {
         ("host_hop_ns", "\\N"),
         ("episode_packets", "0"),
     ]));
-    (entry(most.observation.body, FIRST, Some(MORE)), expected)
+    let entry = FedReport {
+        pods: record_pods().to_vec(),
+        ..entry(most.observation.body, FIRST, Some(MORE))
+    };
+    (entry, expected)
 }
 
 fn hops() -> (FedReport, Expected) {

@@ -104,18 +104,7 @@ impl Collector {
 
     /// CPU time so far, by the names of its threads.
     pub fn cpu_by_thread(&self) -> BTreeMap<String, Duration> {
-        let mut spent = BTreeMap::new();
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.daemon.child.id())).unwrap();
-        for task in tasks {
-            let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap();
-            let (name, fields) = stat.rsplit_once(')').unwrap();
-            let name = name.split_once('(').unwrap().1;
-            let fields: Vec<&str> = fields.split_whitespace().collect();
-            let ticks: u64 =
-                fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-            *spent.entry(name.to_owned()).or_default() += Duration::from_millis(ticks * 10);
-        }
-        spent
+        cpu_by_thread(self.daemon.child.id())
     }
 
     /// Asks it to end: all is written, and these are its last words.
@@ -125,4 +114,19 @@ impl Collector {
         assert_eq!(code, Some(0), "{says}");
         says
     }
+}
+
+/// CPU time of a process so far, by the names of its threads.
+pub fn cpu_by_thread(process: u32) -> BTreeMap<String, Duration> {
+    let mut spent = BTreeMap::new();
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    for task in tasks {
+        let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap();
+        let (name, fields) = stat.rsplit_once(')').unwrap();
+        let name = name.split_once('(').unwrap().1;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        *spent.entry(name.to_owned()).or_default() += Duration::from_millis(ticks * 10);
+    }
+    spent
 }

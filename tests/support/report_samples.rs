@@ -528,6 +528,8 @@ pub fn forwarded_flows(told_ns: u64) -> Vec<ForwardedFlow> {
             node: report.node,
             told_ns,
             hop: report.hop,
+            ends: FlowPods::default(),
+            behind: PassagePods::default(),
         }),
         _ => None,
     });
@@ -554,6 +556,7 @@ pub fn passages() -> Vec<PassageFigures> {
             out_pod: Some("netns/blue".to_owned()),
             pod: None,
         },
+        behind: PassagePods::default(),
         sent: times(40_000),
         queued: times(1_000),
         mean_queue_ns: Some(39_000),

@@ -37,6 +37,30 @@ fn all_packets_stand_above_flows() {
 }
 
 #[test]
+fn pods_go_by_their_names() {
+    let name = |pod: &str| {
+        Some(PodName {
+            namespace: "shop".into(),
+            pod: pod.into(),
+            ..PodName::default()
+        })
+    };
+    let (mut flows, mut passages) = (forwarded_flows(1), passages());
+    passages[0].behind.in_pod_name = name("web-0");
+    flows[0].behind.out_pod_name = name("db-0");
+    flows[0].ends.dst_pod = name("db-0");
+    let text = told(flows, passages);
+    // What the host calls them stands where the API server names none.
+    for part in [
+        "  eth0 (shop/web-0)*  eth1 (netns/blue) ",
+        "  eth0 (podman/4f2a91c07be3)*        eth1 (shop/db-0) ",
+        "  - -> shop/db-0 ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn either_may_be_unknown() {
     let [_, least] = passages().try_into().unwrap();
     let from_interface = |mut flows: Vec<ForwardedFlow>| {

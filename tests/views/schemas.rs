@@ -587,8 +587,8 @@ fn history() -> Shape {
         },
         drops(),
         Answer::Hops {
-            hops: report_samples::forwarded_flows(1),
-            passages: report_samples::passages(),
+            hops: named_hops(),
+            passages: named_passages(),
         },
         Answer::Queues {
             queues: report_samples::reported_episodes(1),
@@ -730,6 +730,26 @@ fn pods() -> FlowPods {
         src_pod: Some(name.clone()),
         dst_pod: Some(name),
     }
+}
+
+fn behind() -> PassagePods {
+    PassagePods {
+        in_pod_name: pods().src_pod,
+        out_pod_name: pods().dst_pod,
+    }
+}
+
+/// One of them in a cluster.
+fn named_hops() -> Vec<ForwardedFlow> {
+    let mut hops = report_samples::forwarded_flows(1);
+    (hops[0].ends, hops[0].behind) = (pods(), behind());
+    hops
+}
+
+fn named_passages() -> Vec<PassageFigures> {
+    let mut passages = report_samples::passages();
+    passages[0].behind = behind();
+    passages
 }
 
 fn drops() -> Answer {

@@ -29,6 +29,11 @@ check("an interface is named with what is behind it", () => {
   equal(interfaceText(undefined, 2, "netns/blue"), "interface 2 (netns/blue)");
 });
 
+check("pods behind interfaces go by their names", () => {
+  const named = { ...passage, out_pod: "pod/5b0b3c1e", out_pod_name: { namespace: "shop", pod: "web-0", workload: "web" } };
+  holds(cells(passageTable([named]))[0].startsWith("7|eth0*|veth1 (shop/web-0)|"), cells(passageTable([named]))[0]);
+});
+
 check("a flow has its interfaces and times", () => {
   const flow = { protocol: 6, src: "192.0.2.1", sport: 1, dst: "192.0.2.2", dport: 2 };
   const one = { node: 7, start: "interface", flow, in_ifindex: 2, out_ifindex: 3, in_interface: "eth0", out_interface: "eth1", packets: 70, mean_hop_ns: 9_000, max_hop_ns: 1_000_000, hop_ns: 12_345 };

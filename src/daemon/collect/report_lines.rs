@@ -64,6 +64,11 @@ impl<W: Write> ReportLines<W> {
         self.pods = pods;
     }
 
+    /// What it names pods by.
+    pub fn pods(&self) -> Option<&SharedPods> {
+        self.pods.as_ref()
+    }
+
     /// Calls nodes and interfaces by these names from now on.
     pub fn set_names(&mut self, names: Arc<NodeNames>) {
         self.names = names;
@@ -114,7 +119,7 @@ impl<W: Write> ReportLines<W> {
                 .naming(&self.names)
                 .with_clocks(clocks);
             if let Some(pods) = &self.pods {
-                record = record.with_pods(&lock(pods));
+                record = record.with_pods(&report.pods(arrival, &lock(pods)));
             }
             record
                 .append_line(&mut self.line)

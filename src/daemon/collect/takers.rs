@@ -45,7 +45,7 @@ pub fn hub(
 ) -> Hub {
     let takers = Takers {
         history: store.map(Store::keeper),
-        engines: (!engines.is_empty()).then(|| engines.feed()),
+        engines: (!engines.is_empty()).then(|| engines.feed(lines.pods().cloned())),
         lines,
     };
     let drop_reasons = plan.config.drop_reasons.clone();

@@ -5,14 +5,22 @@ use std::net::IpAddr;
 use super::flow_totals::histogram;
 use super::row::{NO_ADDRESS, TableRow};
 use super::row_group::RowGroup;
+use super::row_part::RowPart;
 use crate::model::{DropPosition, LatencyHistogram, PassageStart, ReportVersion};
 
 /// A column that rows have a value for.
 pub struct TableColumn {
     pub name: &'static str,
     pub value: ColumnValue,
-    /// Only rows of [`RowGroup::Hosts`] have another value than the table's default.
-    pub of_hosts: bool,
+    /// Only rows that have this part have another value than the table's default.
+    pub part: RowPart,
+}
+
+impl TableColumn {
+    /// True for a column that only rows of [`RowGroup::Hosts`] are inserted with.
+    pub fn is_of_hosts(&self) -> bool {
+        self.part == RowPart::Hosts
+    }
 }
 
 /// A column's value in a row, in the width that the column's type must have.
@@ -65,22 +73,49 @@ impl ColumnValue {
     }
 }
 
+impl ColumnValue {
+    /// Returns the bytes of 0, '', NULL or an empty array.
+    pub fn nothing(&self) -> &'static [u8] {
+        const ZEROS: [u8; 16] = [0; 16];
+        match self {
+            Self::U8(_) => &ZEROS[..1],
+            Self::U16(_) => &ZEROS[..2],
+            Self::U32(_) => &ZEROS[..4],
+            Self::U64(_) | Self::I64(_) => &ZEROS[..8],
+            Self::Address(_) => &ZEROS,
+            Self::MaybeU8(_)
+            | Self::MaybeU16(_)
+            | Self::MaybeU32(_)
+            | Self::MaybeU64(_)
+            | Self::MaybeI64(_) => &[1],
+            Self::Text(_)
+            | Self::ManyText(_)
+            | Self::ManyAddress(_)
+            | Self::ManyU8(_)
+            | Self::ManyU16(_)
+            | Self::ManyU32(_)
+            | Self::ManyU64(_)
+            | Self::ManyI64(_) => &ZEROS[..1],
+        }
+    }
+}
+
 impl RowGroup {
     /// Returns those of the columns that its rows are inserted with.
     pub fn columns(self) -> Vec<&'static TableColumn> {
         let all = COLUMNS.iter();
-        all.filter(|column| self == Self::Hosts || !column.of_hosts)
+        all.filter(|column| self == Self::Hosts || !column.is_of_hosts())
             .collect()
     }
 }
 
 macro_rules! columns {
-    ($($group:ident: $($name:literal $kind:ident $value:expr;)*)*) => {
+    ($($part:ident: $($name:literal $kind:ident $value:expr;)*)*) => {
         &[$($(
             TableColumn {
                 name: $name,
                 value: ColumnValue::$kind($value),
-                of_hosts: matches!(RowGroup::$group, RowGroup::Hosts),
+                part: RowPart::$part,
             },
         )*)*]
     };
@@ -89,7 +124,7 @@ macro_rules! columns {
 /// The columns in the order of a row's values. Numbers without NULL are 0 if the report does not have them, which its
 /// kind tells.
 pub const COLUMNS: &[TableColumn] = columns! {
-    Measurements:
+    Always:
     "run" U64 |row| row.run;
     "number" U64 |row| row.entry.number;
     "time_ns" U64 |row| row.observed.time_ns;
@@ -117,30 +152,39 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "protocol" U8 |row| row.flow.protocol;
     "vlan" U16 |row| row.flow.vlans.inner;
     "outer_vlan" U16 |row| row.flow.vlans.outer;
+    Packets:
     "inner_src" Address |row| row.inner_flow.src;
     "inner_dst" Address |row| row.inner_flow.dst;
     "inner_sport" U16 |row| row.inner_flow.sport;
     "inner_dport" U16 |row| row.inner_flow.dport;
     "inner_protocol" U8 |row| row.inner_flow.protocol;
+    Always:
     "class" Text |row| row.entry.class.as_deref().unwrap_or("");
     "latency_ns" MaybeI64 |row| row.observed.latency_ns;
     "lost" U32 |row| row.observed.lost;
     "seq" MaybeU32 |row| row.seq();
+    Gaps:
     "gap_first_seq" MaybeU32 |row| row.record.gap.map(|gap| gap.first_seq);
     "gap_time_s" MaybeU32 |row| row.record.gap.map(|gap| gap.time_s);
+    Always:
     "source_queue_packets" MaybeU32 |row| row.source_queue().map(|queue| queue.packets);
     "source_queue_bytes" MaybeU32 |row| row.source_queue().map(|queue| queue.bytes);
+    Packets:
     "drop_reason" MaybeU8 |row| row.record.metadata.drop_reason;
+    Always:
     "drop_reason_name" Text |row| row.entry.drop_reason.as_deref().unwrap_or("");
+    Packets:
     "ingress_port" MaybeU16 |row| row.record.metadata.ingress_port;
     "egress_port" MaybeU16 |row| row.record.metadata.egress_port;
     "queue_id" MaybeU8 |row| row.record.metadata.queue_id;
     "queue_occupancy" MaybeU32 |row| row.record.metadata.queue_occupancy;
     "hop_latency_ns" MaybeU32 |row| row.record.metadata.hop_latency_ns;
     "frame_bytes" U32 |row| row.record.frame_bytes.map_or(0, |bytes| bytes as u32);
+    Hops:
     "hops.node" ManyU32 |row| row.hop_values(|hop| hop.node);
     "hops.latency_ns" ManyU32 |row| row.hop_values(|hop| hop.latency_ns);
     "hops.queue_occupancy" ManyU32 |row| row.hop_values(|hop| hop.queue_occupancy);
+    Totals:
     "flow_first_ns" U64 |row| row.totals.first_ns;
     "flow_last_ns" U64 |row| row.totals.last_ns;
     "flow_packets" U64 |row| row.totals.packets;
@@ -154,6 +198,7 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "flow_latency_max_ns" I64 |row| row.totals.latency_max_ns.into();
     "flow_latency_sum_ns" I64 |row| row.totals.latency_sum_ns;
     "flow_histogram" ManyU32 |row| histogram(&row.entry.report.observation.body);
+    Added:
     "added_packets" U64 |row| row.added(|added| added.packets);
     "added_bytes" U64 |row| row.added(|added| added.bytes);
     "added_lost" U64 |row| row.added(|added| added.lost);
@@ -166,17 +211,21 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "added_latency_steps" U8 |row| row.latency().map_or(0, |latency| latency.resolution().steps());
     "added_slots.bound_ns" ManyI64 |row| row.slots(|(bound_ns, _)| bound_ns);
     "added_slots.packets" ManyU64 |row| row.slots(|(_, packets)| packets);
+    Always:
     "latency_corrected_ns" MaybeI64 |row| Some(row.corrected()?.latency_ns);
     "latency_error_ns" MaybeI64 |row| i64::try_from(row.corrected()?.error_ns).ok();
     "latency_low_ns" MaybeI64 |row| Some(row.corrected()?.bound_ns[0]);
     "latency_high_ns" MaybeI64 |row| Some(row.corrected()?.bound_ns[1]);
+    Added:
     "added_corrected_packets" U64 |row| row.added(|added| added.corrected.packets);
     "added_corrected_sum_ns" I64 |row| row.entry.added.as_ref().map_or(0, |added| added.corrected.latency_ns);
     "added_corrected_error_ns" U64 |row| row.added(|added| added.corrected.error_ns);
     "added_corrected_less_ns" U64 |row| row.added(|added| added.corrected.less_ns);
     "added_corrected_more_ns" U64 |row| row.added(|added| added.corrected.more_ns);
+    Hops:
     "hops.ingress_port" ManyU32 |row| row.hop_values(|hop| hop.ingress_port.into());
     "hops.egress_port" ManyU32 |row| row.hop_values(|hop| hop.egress_port.into());
+    Paths:
     "path_hash" Text |row| row.path_part().map_or("", |part| part.path_hash.as_str());
     "path_part" Text |row| row.path_part().map_or("", |part| part.part.as_str());
     "path_nodes" ManyU32 |row| row.path_part().map_or_else(Vec::new, |part| part.nodes.iter().map(|node| node.0).collect());
@@ -184,15 +233,27 @@ pub const COLUMNS: &[TableColumn] = columns! {
     "path_from_port" MaybeU16 |row| Some(row.path_part()?.from.port);
     "path_to_node" MaybeU32 |row| Some(row.path_part()?.to.node.0);
     "path_to_port" MaybeU16 |row| Some(row.path_part()?.to.port);
+    Always:
     "reporter_name" Text |row| row.name(row.record.reporter_node);
     "source_name" Text |row| row.name(row.observed.source);
     "sink_name" Text |row| row.name(row.observed.sink);
+    Hops:
     "hops.name" ManyText |row| row.names(row.hops.iter().map(|hop| hop.node));
+    Paths:
     "path_names" ManyText |row| row.names(row.path_part().into_iter().flat_map(|part| part.nodes.iter().map(|node| node.0)));
+    Hops:
     "hops.ingress_interface" ManyText |row| row.hop_interfaces(|hop| hop.ingress_port);
     "hops.egress_interface" ManyText |row| row.hop_interfaces(|hop| hop.egress_port);
+    Paths:
     "path_from_interface" Text |row| row.path_part().map_or("", |part| row.interface(part.from));
     "path_to_interface" Text |row| row.path_part().map_or("", |part| row.interface(part.to));
+    Pods:
+    "pods.address" ManyAddress |row| row.pods(|pod| pod.address.unwrap_or(NO_ADDRESS));
+    "pods.uid" ManyText |row| row.pods(|pod| text(pod.uid.as_ref()));
+    "pods.namespace" ManyText |row| row.pods(|pod| pod.name.namespace.as_str());
+    "pods.pod" ManyText |row| row.pods(|pod| pod.name.pod.as_str());
+    "pods.workload" ManyText |row| row.pods(|pod| pod.name.workload.as_str());
+    "pods.workload_kind" ManyText |row| row.pods(|pod| pod.name.workload_kind.as_str());
     Hosts:
     "in_interface" Text |row| text(row.way().in_interface);
     "out_interface" Text |row| text(row.way().out_interface);

@@ -11,6 +11,7 @@ mod pending;
 mod row;
 mod row_binary;
 mod row_group;
+mod row_part;
 mod table;
 
 use std::time::Duration;
@@ -18,6 +19,7 @@ use std::time::Duration;
 pub use columns::{COLUMNS, ColumnValue, TableColumn};
 pub use row_binary::{append_rows, packed_rows};
 pub use row_group::RowGroup;
+pub use row_part::RowPart;
 
 use self::pending::{PackedRows, PendingParcel};
 use self::table::Insertion;
@@ -90,8 +92,9 @@ impl ClickHouse {
         if answer.status != 200 || answer::is_exception(&answer) {
             return Err(self.trouble(&answer));
         }
-        let insertion = table::check(&answer.body)
-            .map_err(|why| Trouble::Later(format!("table {}: {why}", self.whole_table())))?;
+        let table = self.whole_table();
+        let insertion = table::check(&table, &answer.body)
+            .map_err(|why| Trouble::Later(format!("table {table}: {why}")))?;
         self.insertion = Some(insertion.clone());
         Ok(insertion)
     }

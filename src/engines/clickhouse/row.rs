@@ -6,7 +6,7 @@ use super::flow_totals::FlowTotals;
 use crate::engines::{FedReport, RunId};
 use crate::model::{
     CorrectedLatency, EndRecord, FlowHash, FlowKey, HopRecord, LatencyHistogram, Measured, NodeId,
-    NodePort, PathPartRecord, QueueDepth, Record, ReportFacts, SequenceEvidence, Vlans,
+    NodePort, PathPartRecord, QueueDepth, Record, RecordPod, ReportFacts, SequenceEvidence, Vlans,
 };
 
 pub(super) const NO_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
@@ -121,6 +121,11 @@ impl<'a> TableRow<'a> {
 
     pub(super) fn names(&self, nodes: impl Iterator<Item = u32>) -> Vec<&str> {
         nodes.map(|node| self.name(Some(NodeId(node)))).collect()
+    }
+
+    /// Returns a value of each pod that has a name.
+    pub(super) fn pods<'b, T>(&'b self, value: fn(&'b RecordPod) -> T) -> Vec<T> {
+        self.entry.pods.iter().map(value).collect()
     }
 
     /// Returns the name of an interface, empty if it has none.

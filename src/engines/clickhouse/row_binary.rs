@@ -8,7 +8,32 @@ use flate2::write::GzEncoder;
 
 use super::columns::{ColumnValue, TableColumn};
 use super::row::TableRow;
+use super::row_part::RowPart;
 use crate::engines::{FedReport, RunId};
+
+/// Neighbouring columns of one part, and their bytes in rows that lack it.
+struct ColumnRun<'a> {
+    part: RowPart,
+    columns: &'a [&'a TableColumn],
+    nothing: Vec<u8>,
+}
+
+/// Returns the columns by part, in their order.
+fn runs<'a>(columns: &'a [&'a TableColumn]) -> Vec<ColumnRun<'a>> {
+    let runs = columns.chunk_by(|one, next| one.part == next.part);
+    let run = |columns: &'a [&'a TableColumn]| {
+        Some(ColumnRun {
+            part: columns.first()?.part,
+            columns,
+            nothing: columns
+                .iter()
+                .flat_map(|column| column.value.nothing())
+                .copied()
+                .collect(),
+        })
+    };
+    runs.filter_map(run).collect()
+}
 
 /// Appends the rows of these reports with these columns. Reports without a time get `now_ns`.
 pub fn append_rows<'a>(
@@ -18,8 +43,9 @@ pub fn append_rows<'a>(
     now_ns: u64,
     out: &mut Vec<u8>,
 ) {
+    let runs = runs(columns);
     for entry in entries {
-        append_row(&TableRow::new(run, entry, now_ns), columns, out);
+        append_row(&TableRow::new(run, entry, now_ns), &runs, out);
     }
 }
 
@@ -32,15 +58,26 @@ pub fn packed_rows<'a>(
 ) -> io::Result<Vec<u8>> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     let mut row = Vec::new();
+    let runs = runs(columns);
     for entry in entries {
         row.clear();
-        append_row(&TableRow::new(run, entry, now_ns), columns, &mut row);
+        append_row(&TableRow::new(run, entry, now_ns), &runs, &mut row);
         packed.write_all(&row)?;
     }
     packed.finish()
 }
 
-fn append_row(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
+fn append_row(row: &TableRow<'_>, runs: &[ColumnRun<'_>], out: &mut Vec<u8>) {
+    for run in runs {
+        if run.part.is_in(row) {
+            append_values(row, run.columns, out);
+        } else {
+            out.extend_from_slice(&run.nothing);
+        }
+    }
+}
+
+fn append_values(row: &TableRow<'_>, columns: &[&TableColumn], out: &mut Vec<u8>) {
     for column in columns {
         match &column.value {
             ColumnValue::U8(value) => out.push(value(row)),

@@ -42,7 +42,7 @@ pub(super) struct Insertion {
 }
 
 /// Compares the table's columns with those of rows.
-pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
+pub(super) fn check(table: &str, answer: &[u8]) -> Result<Insertion, String> {
     let answer = String::from_utf8_lossy(answer);
     let mut columns = HashMap::new();
     let mut known = Vec::new();
@@ -61,6 +61,7 @@ pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
     if columns.is_empty() {
         return Err(format!("this user sees no such table {TRY}"));
     }
+    let mut missing = Vec::new();
     for column in COLUMNS {
         let name = column.name;
         let types = column.value.types();
@@ -72,8 +73,11 @@ pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
                     "column {name} is {kind}, expected {expected} {TRY}"
                 ));
             }
-            None => return Err(format!("column {name} is missing {TRY}")),
+            None => missing.push(column),
         }
+    }
+    if !missing.is_empty() {
+        return Err(to_add(table, &missing, &columns));
     }
     let settings: Vec<_> = SETTINGS
         .iter()
@@ -83,6 +87,26 @@ pub(super) fn check(answer: &[u8]) -> Result<Insertion, String> {
     Ok(Insertion {
         settings: settings.join("&"),
     })
+}
+
+/// Says which columns the table lacks, and what adds them: with the types that its other columns have.
+fn to_add(table: &str, missing: &[&TableColumn], columns: &HashMap<&str, &str>) -> String {
+    let names: Vec<_> = missing.iter().map(|column| column.name).collect();
+    let additions: Vec<_> = missing
+        .iter()
+        .map(|column| {
+            let types = column.value.types();
+            let mut others = COLUMNS.iter().filter(|one| one.value.types() == types);
+            let own = others.find_map(|one| columns.get(one.name).copied());
+            let kind = own.or(types.first().copied()).unwrap_or_default();
+            format!("ADD COLUMN `{}` {kind}", column.name)
+        })
+        .collect();
+    format!(
+        "column {} is missing (try ALTER TABLE {table} {}; or a table made by schema.sql, or by schema-plain.sql for old servers)",
+        names.join(", "),
+        additions.join(", ")
+    )
 }
 
 /// Returns the statement that inserts rows, for a query string.

@@ -1,7 +1,6 @@
 //! The encoding of records into messages, which keep all values of a record.
 
-use std::net::IpAddr;
-
+use super::flow::octets;
 use super::message as proto;
 use crate::engines::{FedReport, RunId};
 use crate::model::{
@@ -15,6 +14,7 @@ pub fn message(run: RunId, entry: &FedReport) -> proto::Report {
     let mut record = Record::new(&entry.report, entry.arrival)
         .in_class(entry.class.as_deref())
         .naming(&entry.names)
+        .with_pods(&entry.pods)
         .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let mut message = proto::Report::from(record);
@@ -29,8 +29,6 @@ impl From<Record> for proto::Report {
         let bound_ns = record.latency_bound_ns.flatten();
         let metadata = (record.metadata != Metadata::default()).then(|| (&record.metadata).into());
         Self {
-            run: 0,
-            number: 0,
             kind: record.kind.into_owned(),
             version: match record.version {
                 ReportVersion::V05 => "0.5",
@@ -73,24 +71,17 @@ impl From<Record> for proto::Report {
             latency_least_ns: bound_ns.map(|[least, _]| least),
             latency_most_ns: bound_ns.map(|[_, most]| most),
             clock: record.clock.map(Into::into),
-            added: None,
             names: record.names.into_iter().map(Into::into).collect(),
             interfaces: record.interfaces.into_iter().map(Into::into).collect(),
+            pods: record.pods.into_iter().map(Into::into).collect(),
             host_drop: record.host_drop.map(|drop| Box::new((*drop).into())),
             host_drop_sum: record.host_drop_sum.map(|sum| Box::new((*sum).into())),
-            added_drops: None,
             host_hop: record.host_hop.map(|hop| Box::new((*hop).into())),
             queue_episode: record.queue_episode.map(|one| Box::new((*one).into())),
             connection: record.connection.map(|one| Box::new((*one).into())),
             path_part: record.path_part.map(|part| Box::new((*part).into())),
+            ..Self::default()
         }
-    }
-}
-
-fn octets(address: IpAddr) -> Vec<u8> {
-    match address {
-        IpAddr::V4(v4) => v4.octets().to_vec(),
-        IpAddr::V6(v6) => v6.octets().to_vec(),
     }
 }
 

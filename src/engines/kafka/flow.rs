@@ -1,5 +1,7 @@
 //! A flow, as the schema has it.
 
+use std::net::IpAddr;
+
 use prost::Message;
 
 #[derive(Clone, PartialEq, Message)]
@@ -18,4 +20,12 @@ pub struct Flow {
     pub outer_vlan: u32,
     #[prost(uint32, tag = "7")]
     pub vlan: u32,
+}
+
+/// The 4 or 16 bytes of an address.
+pub(super) fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
+    }
 }

@@ -9,7 +9,7 @@ pub use super::flow::Flow;
 pub use super::int_message::{
     Extension, IntDomain, IntHeader, Metadata, ReportDomain, ReservedWord,
 };
-pub use super::names::{InterfaceNameMessage, NodeNameMessage};
+pub use super::names::{InterfaceNameMessage, NodeNameMessage, PodNameMessage};
 pub use super::passages::FlowPassageMessage;
 pub use super::path_part::PathPartMessage;
 pub use super::queues::{QueueEpisodeMessage, QueueFlowMessage};
@@ -101,6 +101,8 @@ pub struct Report {
     pub names: Vec<NodeNameMessage>,
     #[prost(message, repeated, tag = "43")]
     pub interfaces: Vec<InterfaceNameMessage>,
+    #[prost(message, repeated, tag = "44")]
+    pub pods: Vec<PodNameMessage>,
     #[prost(message, optional, boxed, tag = "50")]
     pub host_drop: Option<Box<HostDropMessage>>,
     #[prost(message, optional, boxed, tag = "51")]

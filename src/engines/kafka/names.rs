@@ -1,8 +1,9 @@
-//! The names of nodes and of interfaces, as the schema has them.
+//! The names of nodes, of interfaces and of pods, as the schema has them.
 
 use prost::Message;
 
-use crate::model::{RecordName, RecordPort};
+use super::flow::octets;
+use crate::model::{RecordName, RecordPod, RecordPort};
 
 #[derive(Clone, PartialEq, Message)]
 pub struct NodeNameMessage {
@@ -37,6 +38,35 @@ impl From<RecordPort> for InterfaceNameMessage {
             node: one.at.node.0,
             port: one.at.port.into(),
             name: one.name,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct PodNameMessage {
+    #[prost(bytes = "vec", optional, tag = "1")]
+    pub address: Option<Vec<u8>>,
+    #[prost(string, optional, tag = "2")]
+    pub uid: Option<String>,
+    #[prost(string, tag = "3")]
+    pub namespace: String,
+    #[prost(string, tag = "4")]
+    pub pod: String,
+    #[prost(string, tag = "5")]
+    pub workload: String,
+    #[prost(string, tag = "6")]
+    pub workload_kind: String,
+}
+
+impl From<RecordPod> for PodNameMessage {
+    fn from(one: RecordPod) -> Self {
+        Self {
+            address: one.address.map(octets),
+            uid: one.uid,
+            namespace: one.name.namespace,
+            pod: one.name.pod,
+            workload: one.name.workload,
+            workload_kind: one.name.workload_kind,
         }
     }
 }

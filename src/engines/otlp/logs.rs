@@ -118,6 +118,7 @@ fn record(run: RunId, entry: &FedReport) -> LogRecord {
     let mut record = Record::new(&entry.report, entry.arrival)
         .in_class(entry.class.as_deref())
         .naming(&entry.names)
+        .with_pods(&entry.pods)
         .with_clocks(entry.clocks);
     record.drop_reason_name = entry.drop_reason.as_deref().map(str::to_owned);
     let (severity, severity_text) = if observed.lost > 0 || is_loss(&record, entry) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use crate::model::{FlowKey, RuleHost, WatchAction, WatchRule};
+use crate::model::{FlowKey, RuleHost, SeededHash, WatchAction, WatchRule};
 
 /// The classifier remembers the classes of this many flows.
 const REMEMBERED: usize = 65_536;
@@ -24,7 +24,7 @@ pub fn class_number(name: &str) -> u32 {
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
     classes: Classes,
-    known: HashMap<FlowKey, Option<usize>>,
+    known: HashMap<FlowKey, Option<usize>, SeededHash>,
 }
 
 /// The length of the longest of these prefixes that has the address. An empty list matches every address.
@@ -91,7 +91,7 @@ impl Classifier {
     pub fn new(classes: Classes) -> Self {
         Self {
             classes,
-            known: HashMap::new(),
+            known: HashMap::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The values that name a flow.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ fn is_no_tag(id: &u16) -> bool {
 }
 
 /// A flow named by its addresses, ports, IP protocol number and VLANs; ports are 0 if the protocol has none.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Deserialize, Serialize)]
 pub struct FlowKey {
     pub src: IpAddr,
     pub dst: IpAddr,
@@ -36,6 +37,27 @@ pub struct FlowKey {
     pub protocol: u8,
     #[serde(flatten)]
     pub vlans: Vlans,
+}
+
+impl Hash for FlowKey {
+    /// Passes few words, as each of them takes a while.
+    fn hash<H: Hasher>(&self, to: &mut H) {
+        match (self.src, self.dst) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                to.write_u64(u64::from(src.to_bits()) << 32 | u64::from(dst.to_bits()));
+            }
+            (src, dst) => {
+                src.hash(to);
+                dst.hash(to);
+            }
+        }
+        let numbers = [self.sport, self.dport, self.vlans.outer, self.vlans.inner];
+        let numbers = numbers
+            .iter()
+            .fold(0, |word, number| word << 16 | u64::from(*number));
+        to.write_u64(numbers);
+        to.write_u8(self.protocol);
+    }
 }
 
 impl FlowKey {

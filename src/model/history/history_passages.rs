@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::model::{FlowPassage, NodeId};
+use crate::model::{FlowPassage, FlowPods, NodeId, PassagePods};
 
 /// The figure that flows through hosts are sorted by.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -38,4 +38,10 @@ pub struct ForwardedFlow {
     pub told_ns: u64,
     #[serde(flatten)]
     pub hop: FlowPassage,
+    /// The pods at the ends of the flow.
+    #[serde(flatten)]
+    pub ends: FlowPods,
+    /// Those behind the interfaces.
+    #[serde(flatten)]
+    pub behind: PassagePods,
 }

@@ -16,10 +16,18 @@ struct SlotCounter {
     used: [u64; SLOTS.div_ceil(64)],
 }
 
+/// Times of a place.
+#[derive(Debug, Default)]
+struct TimeColumn {
+    times: Vec<i64>,
+    /// The first of those that count on their own, too.
+    mark: usize,
+}
+
 /// Times that are not in histograms yet, by place.
 #[derive(Debug, Default)]
 pub struct TimeColumns {
-    columns: Vec<Vec<i64>>,
+    columns: Vec<TimeColumn>,
     counter: SlotCounter,
 }
 
@@ -70,18 +78,37 @@ fn place_of(ns: i64) -> usize {
 impl LatencyHistogram {
     /// Counts values, as [`Self::add`] counts one. `counter` has no counts before and after.
     fn add_all(&mut self, values: &[i64], counter: &mut SlotCounter) {
-        let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else {
+        let Some(first) = values.first() else {
             return;
         };
+        let (mut least, mut most, mut sum) = (*first, *first, 0_i128);
+        for ns in values {
+            (least, most) = (least.min(*ns), most.max(*ns));
+            sum += i128::from(*ns);
+            counter.count(*ns);
+        }
         (self.min, self.max) = match self.samples {
-            0 => (*least, *most),
-            _ => (self.min.min(*least), self.max.max(*most)),
+            0 => (least, most),
+            _ => (self.min.min(least), self.max.max(most)),
         };
         self.samples = self.samples.saturating_add(values.len() as u64);
-        let sum = values.iter().map(|ns| i128::from(*ns)).sum();
         self.sum = self.sum.saturating_add(sum);
-        values.iter().for_each(|ns| counter.count(*ns));
-        self.count_ascending(counter.take((*least, *most)));
+        self.count_ascending(counter.take((least, most)));
+    }
+}
+
+fn count(times: Option<&[i64]>, histogram: &mut LatencyHistogram, counter: &mut SlotCounter) {
+    let times = times.unwrap_or_default();
+    match times.len() < FEW {
+        true => times.iter().for_each(|ns| histogram.add(*ns)),
+        false => histogram.add_all(times, counter),
+    }
+}
+
+impl TimeColumn {
+    fn clear(&mut self) {
+        self.times.clear();
+        self.mark = 0;
     }
 }
 
@@ -89,24 +116,36 @@ impl TimeColumns {
     /// Keeps a time of a place until it is counted.
     pub fn push(&mut self, place: usize, ns: i64) {
         if self.columns.len() <= place {
-            self.columns.resize_with(place + 1, Vec::new);
+            self.columns.resize_with(place + 1, TimeColumn::default);
         }
         if let Some(column) = self.columns.get_mut(place) {
-            column.push(ns);
+            column.times.push(ns);
+        }
+    }
+
+    /// Counts the times of a place that came since this was called before, and keeps them to be counted again with others.
+    pub fn count_new(&mut self, place: usize, histogram: &mut LatencyHistogram) {
+        if let Some(column) = self.columns.get_mut(place) {
+            count(
+                column.times.get(column.mark..),
+                histogram,
+                &mut self.counter,
+            );
+            column.mark = column.times.len();
         }
     }
 
     /// Counts the times of a place, and keeps none of them.
     pub fn count(&mut self, place: usize, histogram: &mut LatencyHistogram) {
-        let Some(column) = self.columns.get_mut(place) else {
-            return;
-        };
-        if column.len() < FEW {
-            column.iter().for_each(|ns| histogram.add(*ns));
-        } else {
-            histogram.add_all(column, &mut self.counter);
+        if let Some(column) = self.columns.get_mut(place) {
+            count(Some(&column.times), histogram, &mut self.counter);
+            column.clear();
         }
-        column.clear();
+    }
+
+    /// Keeps no times.
+    pub fn clear_all(&mut self) {
+        self.columns.iter_mut().for_each(TimeColumn::clear);
     }
 
     /// Keeps none of the times of a place.

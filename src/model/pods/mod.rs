@@ -9,7 +9,7 @@ mod record_pods;
 mod seen_pod;
 
 pub use address_holders::{AddressHolders, FlowTime};
-pub use named_pods::{FlowPods, PodsOf};
+pub use named_pods::{FlowPods, PassagePods, PodsOf};
 pub use pod_book::PodBook;
 pub use pod_name::{PodName, RecordPod};
 pub use pods_status::PodsStatus;

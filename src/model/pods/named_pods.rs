@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::model::{FlowKey, FlowTime, PodBook, PodName};
+use crate::model::{FlowKey, FlowTime, PacketPods, PodBook, PodName};
 
 /// Their names, as far as they are certain.
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -14,16 +14,35 @@ pub struct FlowPods {
     pub dst_pod: Option<PodName>,
 }
 
+/// The pods behind the interfaces that packets pass a host by, as far as the API server of their cluster names them.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct PassagePods {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_pod_name: Option<PodName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_pod_name: Option<PodName>,
+}
+
 /// What flows are added up by, beside the classes of rules.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum PodsOf {
     #[default]
     /// namespaces of the pods at both ends
     Namespace,
-    /// their workloads: Deployment, StatefulSet, DaemonSet, Job, or another owner
+    /// their workloads: Deployment, StatefulSet, DaemonSet, CronJob, Job, or another owner
     Workload,
     /// the pods themselves
     Pod,
+}
+
+impl PassagePods {
+    pub fn of(book: &PodBook, pods: &PacketPods) -> Self {
+        let name = |pod: &Option<String>| book.called(pod.as_deref()?).map(|name| (**name).clone());
+        Self {
+            in_pod_name: name(&pods.in_pod),
+            out_pod_name: name(&pods.out_pod),
+        }
+    }
 }
 
 impl FlowPods {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct PodName {
     pub namespace: String,
     pub pod: String,
-    /// The Deployment, StatefulSet, DaemonSet, Job or other owner that made it; the pod itself if it has none.
+    /// The Deployment, StatefulSet, DaemonSet, CronJob, Job or other owner that made it; the pod itself if it has none.
     pub workload: String,
     pub workload_kind: String,
 }
@@ -24,6 +24,21 @@ pub struct RecordPod {
     pub uid: Option<String>,
     #[serde(flatten)]
     pub name: PodName,
+}
+
+impl RecordPod {
+    /// The memory that it takes, about.
+    pub fn bytes(&self) -> usize {
+        let PodName {
+            namespace,
+            pod,
+            workload,
+            workload_kind,
+        } = &self.name;
+        let texts = [namespace, pod, workload, workload_kind];
+        let texts = texts.into_iter().chain(&self.uid).map(String::len);
+        size_of::<Self>() + texts.sum::<usize>()
+    }
 }
 
 impl fmt::Display for PodName {

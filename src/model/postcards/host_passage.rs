@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::model::{LatencyFigures, NodeId, NodePort, PacketPods, PassageStart, Path, PathHop};
+use crate::model::{
+    LatencyFigures, NodeId, NodePort, PacketPods, PassagePods, PassageStart, Path, PathHop,
+};
 
 /// The places of such a path whose times are reported: to the driver behind the queue, and to the queue.
 pub const SENT_PLACE: u8 = 0;
@@ -29,6 +31,8 @@ pub struct PassageFigures {
     pub out_interface: Option<String>,
     #[serde(flatten)]
     pub pods: PacketPods,
+    #[serde(flatten)]
+    pub behind: PassagePods,
     /// To the driver, with the time in the queue. `None` without packets that left.
     pub sent: Option<LatencyFigures>,
     /// To the queue. Packets that the queue dropped are in this one alone.

@@ -25,7 +25,10 @@ export function quantile(figures, name) {
 // " in vxlan 42", or nothing.
 export const tunnelText = ({ tunnel }) => tunnel ? ` in ${tunnel.kind} ${tunnel.id}` : "";
 
-const inText = (one, index) => `${interfaceText(one.in_interface, index, one.in_pod)}${one.start === "sender" ? "*" : ""}`;
+// "shop/web-0" where the API server names the pod, or what its host calls it.
+const podText = (name, told) => name ? `${name.namespace}/${name.pod}` : told;
+const outText = (one, index) => interfaceText(one.out_interface, index, podText(one.out_pod_name, one.out_pod));
+const inText = (one, index) => `${interfaceText(one.in_interface, index, podText(one.in_pod_name, one.in_pod))}${one.start === "sender" ? "*" : ""}`;
 const left = "left";
 
 function table(label, heads, rows) {
@@ -40,7 +43,7 @@ export function passageTable(passages) {
     const { sent, queued } = one;
     const packets = Math.max(sent?.samples ?? 0, queued?.samples ?? 0);
     return h("tr", {}, h("th", { scope: "row", class: left }, named(one.node)), h("td", { class: left }, inText(one, one.in_port)),
-      h("td", { class: left }, interfaceText(one.out_interface, one.out_port, one.out_pod)), h("td", { title: exact(packets) }, count(packets)),
+      h("td", { class: left }, outText(one, one.out_port)), h("td", { title: exact(packets) }, count(packets)),
       h("td", {}, quantile(sent, "p50_ns")), h("td", {}, quantile(sent, "p99_ns")), h("td", {}, sent ? duration(sent.max_ns) : "–"),
       h("td", {}, quantile(queued, "p50_ns")), h("td", {}, quantile(queued, "p99_ns")), h("td", {}, one.mean_queue_ns === null ? "–" : duration(one.mean_queue_ns)));
   }));
@@ -49,7 +52,7 @@ export function passageTable(passages) {
 export function flowTable(flows) {
   const heads = [["flow", left], ["host", left], ["in", left], ["out", left], ["packets"], ["mean"], ["max"], ["last"]];
   return table("Time through hosts by flow", heads, flows.map((one) => h("tr", {}, h("th", { scope: "row", class: left }, flowName(one), tunnelText(one)), h("td", { class: left }, named(one.node)),
-    h("td", { class: left }, inText(one, one.in_ifindex)), h("td", { class: left }, interfaceText(one.out_interface, one.out_ifindex, one.out_pod)),
+    h("td", { class: left }, inText(one, one.in_ifindex)), h("td", { class: left }, outText(one, one.out_ifindex)),
     h("td", { title: exact(one.packets) }, count(one.packets)), h("td", {}, duration(one.mean_hop_ns)), h("td", {}, duration(one.max_hop_ns)), h("td", {}, duration(one.hop_ns)))));
 }
 

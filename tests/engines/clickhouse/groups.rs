@@ -1,6 +1,6 @@
 //! Rows without figures of hosts go without the columns of those, and each row is in the table as with all columns.
 
-use hostint::engines::clickhouse::{COLUMNS, ClickHouse, ColumnValue, RowGroup, append_rows};
+use hostint::engines::clickhouse::{COLUMNS, ClickHouse, RowGroup, append_rows};
 use hostint::engines::http::HttpClient;
 use hostint::engines::{Accepted, Engine, FedReport, Parcel, Trouble};
 use hostint::model::{Arrival, Record, Report};
@@ -29,34 +29,11 @@ fn rows<'a>(
     rows
 }
 
-/// The bytes of 0, '', NULL or an empty array.
-fn nothing(value: &ColumnValue) -> Vec<u8> {
-    match value {
-        ColumnValue::U8(_) => vec![0],
-        ColumnValue::U16(_) => vec![0; 2],
-        ColumnValue::U32(_) => vec![0; 4],
-        ColumnValue::U64(_) | ColumnValue::I64(_) => vec![0; 8],
-        ColumnValue::Address(_) => vec![0; 16],
-        ColumnValue::MaybeU8(_)
-        | ColumnValue::MaybeU16(_)
-        | ColumnValue::MaybeU32(_)
-        | ColumnValue::MaybeU64(_)
-        | ColumnValue::MaybeI64(_) => vec![1],
-        ColumnValue::Text(_)
-        | ColumnValue::ManyText(_)
-        | ColumnValue::ManyAddress(_)
-        | ColumnValue::ManyU8(_)
-        | ColumnValue::ManyU16(_)
-        | ColumnValue::ManyU32(_)
-        | ColumnValue::ManyU64(_)
-        | ColumnValue::ManyI64(_) => vec![0],
-    }
-}
-
 #[test]
 fn only_rows_of_hosts_have_values_in_the_columns_of_hosts() {
-    let of_hosts = COLUMNS.iter().filter(|column| column.of_hosts);
-    let nothing: Vec<u8> = of_hosts.flat_map(|column| nothing(&column.value)).collect();
+    let of_hosts = COLUMNS.iter().filter(|column| column.is_of_hosts());
+    let nothing = of_hosts.flat_map(|column| column.value.nothing());
+    let nothing: Vec<u8> = nothing.copied().collect();
     let parcel = parcel(1, samples());
     let mut of_groups = 0;
     for group in RowGroup::ALL {

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use hostint::engines::Engine;
 use hostint::engines::clickhouse::{ClickHouse, User};
+use hostint::engines::{Engine, Trouble};
 use hostint::model::*;
 
 mod groups;
@@ -124,6 +124,31 @@ mod tools {
         };
         let mut engine = ClickHouse::new(&server.url, "hostint", "reports", Some(user)).unwrap();
         hostint_testing::clickhouse_rows::check(&mut engine, &|sql| server.ask(sql));
+    }
+
+    #[test]
+    fn an_older_table_takes_rows_after_the_statement_that_is_said() {
+        let server = loopback("older");
+        let is_new = |line: &&str| {
+            let line = line.trim();
+            line.starts_with("`pods.") || line.contains("ALIAS arrayElement(pods.")
+        };
+        let older: Vec<_> = PLAIN.lines().filter(|line| !is_new(line)).collect();
+        server.run(&older.join("\n"));
+        let mut synthetic = Synthetic::new(3, 8, 100);
+        let sample = synthetic.report(0, 1_800_000_000_000_000_000);
+        let parcel = parcel(1, [(sample.report, Some(sample.arrival))]);
+        let mut engine = engine(&server.url, "reports");
+        let Err(Trouble::Later(why)) = engine.deliver(&parcel) else {
+            panic!("it lacks columns");
+        };
+        let (_, statement) = why.split_once("(try ").unwrap();
+        let (statement, _) = statement.split_once(';').unwrap();
+        assert_eq!(statement.matches("ADD COLUMN `pods.").count(), 6, "{why}");
+        server.ask(statement);
+        engine.deliver(&parcel).unwrap();
+        let asked = "SELECT count(), sum(length(pods.pod)) FROM hostint.reports";
+        assert_eq!(server.ask(asked), "1\t0\n");
     }
 
     #[test]

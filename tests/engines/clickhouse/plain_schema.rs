@@ -10,7 +10,16 @@ const SCHEMA: &str = include_str!("../../../packaging/clickhouse/schema.sql");
 const BEGIN: &str = "CREATE DATABASE";
 
 /// Columns that servers compute.
-const COMPUTED: [&str; 2] = ["time", "exact_time"];
+const COMPUTED: [&str; 8] = [
+    "time",
+    "exact_time",
+    "src_namespace",
+    "src_pod",
+    "src_workload",
+    "dst_namespace",
+    "dst_pod",
+    "dst_workload",
+];
 
 /// What stands in front of the statements.
 const ABOUT: &str = "\
@@ -21,7 +30,7 @@ const ABOUT: &str = "\
 --
 -- Nothing is deleted automatically; drop days: ALTER TABLE hostint.reports DROP PARTITION '2026-01-31'.
 --
--- The engine inserts all columns of hostint.reports but time; rows that tell of no host go without those from in_interface on.
+-- The engine inserts all columns of hostint.reports but time and those with ALIAS; rows that tell of no host go without those from in_interface on.
 -- Values that a report does not have are NULL, or 0 and '' in columns that cannot be NULL, which must stay the defaults of the
 -- columns: kind determines the values of a report. Times and latencies are integers in nanoseconds.
 --

@@ -145,7 +145,11 @@ fn what_a_server_says_is_told_apart_by_who_can_help() {
             question,
             Reply::status(200, without("latency_ns")),
             later,
-            &["column latency_ns is missing", "schema.sql"],
+            &[
+                "column latency_ns is missing",
+                "(try ALTER TABLE hostint.reports ADD COLUMN `latency_ns` Nullable(Int64);",
+                "schema.sql",
+            ],
         ),
         case(
             "a column of another width",
@@ -406,7 +410,7 @@ fn every_report_is_delivered_or_counted_for_what_became_of_it() {
         let engine = ClickHouse::new(&server.url, "hostint", "reports", None).unwrap();
         let mut all = Engines::new(RUN, 1 << 20, Patience::Wait, |_| {});
         all.add(Box::new(engine)).unwrap();
-        let mut feed = all.feed();
+        let mut feed = all.feed(None);
         for entry in entries(1, 10) {
             feed.take(&FeedReport {
                 report: &entry.report,

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use hostint::engines::kafka::{Window, key_of, message as proto, partition_of};
 use hostint::engines::{FedReport, RunId};
 use hostint::model::*;
-use hostint_testing::fed_reports::fed;
+use hostint_testing::fed_reports::{fed, record_pods};
 use hostint_testing::path_samples::path_parts;
 use hostint_testing::report_samples;
 use prost::Message;
@@ -21,6 +21,7 @@ fn a_record_comes_back_from_its_message() {
     for record in report_samples::all() {
         for clocks in [LatencyClocks::Unreported, LatencyClocks::Unknown, KNOWN] {
             let record = record.clone().with_clocks(clocks).naming(&names());
+            let record = record.with_pods(&record_pods());
             let bytes = proto::Report::from(record.clone()).encode_to_vec();
             let message = proto::Report::decode(&bytes[..]).unwrap();
             assert_eq!(read_back::record(&message), record);
@@ -95,7 +96,12 @@ fn goldens() -> BTreeMap<String, (&'static str, Vec<u8>)> {
     let mut goldens: BTreeMap<String, (&str, Vec<u8>)> = BTreeMap::new();
     for record in report_samples::all() {
         let kind = record.kind.to_string();
-        let record = record.naming(&names()).with_clocks(match &kind[..] {
+        let pods = match &kind[..] {
+            "host-drop" => record_pods().to_vec(),
+            _ => Vec::new(),
+        };
+        let record = record.naming(&names()).with_pods(&pods);
+        let record = record.with_clocks(match &kind[..] {
             "latency" => KNOWN,
             _ => LatencyClocks::Unknown,
         });

@@ -48,8 +48,18 @@ pub fn record(message: &proto::Report) -> Record {
                 name: one.name.clone(),
             })
             .collect(),
-        // Kafka's messages name no pods.
-        pods: Vec::new(),
+        pods: (message.pods.iter())
+            .map(|one| RecordPod {
+                address: one.address.as_deref().map(address),
+                uid: one.uid.clone(),
+                name: PodName {
+                    namespace: one.namespace.clone(),
+                    pod: one.pod.clone(),
+                    workload: one.workload.clone(),
+                    workload_kind: one.workload_kind.clone(),
+                },
+            })
+            .collect(),
         class: message.class.clone(),
         source: message.source.as_ref().map(end),
         transit: message.transit.iter().map(hop).collect(),

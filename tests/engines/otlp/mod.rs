@@ -42,7 +42,7 @@ fn log_once(receiving: &HttpServer) -> EngineStatus {
     let engine = OtlpLogs::new(&receiving.url, headers(), &identity()).unwrap();
     let mut all = Engines::new(RunId(7), 1 << 20, Patience::Drop, tell);
     all.add(Box::new(engine)).unwrap();
-    let mut feed = all.feed();
+    let mut feed = all.feed(None);
     let mut synthetic = Synthetic::new(1, 4, 10);
     for n in 0..REPORTS {
         let sample = synthetic.report(n as usize % 10, TIME_NS);

@@ -1,5 +1,7 @@
 //! What a collector can take on this machine: `cargo bench --bench collect -- [decode] [receive] [lines] [history]
-//! [hops]`. Needs no privileges; as root sockets have room for more.
+//! [hops] [shares]`. Needs no privileges; as root sockets have room for more.
+
+mod shares;
 
 use std::fs;
 use std::hint::black_box;
@@ -223,12 +225,18 @@ fn receive_rates() {
     }
 }
 
-/// Received, decoded and kept in the history by a collector of its own, while this process sends.
-fn history(flows: usize, rate: u64) {
+/// A folder for a history: on the disk that HOSTINT_BENCH_DIR names, else in the build's.
+fn folder(name: &str) -> PathBuf {
     let folder = std::env::var_os("HOSTINT_BENCH_DIR");
     let folder = folder.map_or(Path::new(env!("CARGO_TARGET_TMPDIR")).into(), PathBuf::from);
-    let folder = folder.join(format!("collect-{}", std::process::id()));
+    let folder = folder.join(format!("{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Received, decoded and kept in the history by a collector of its own, while this process sends.
+fn history(flows: usize, rate: u64) {
+    let folder = folder("collect");
     let store = folder.join("history.db");
     let collector = Collector::start(&["--store", store.to_str().unwrap()]);
     let SocketAddr::V4(address) = collector.reports else {
@@ -285,9 +293,7 @@ fn history_rates() {
 /// Reports that a collector with a history takes in a second of its CPU time: each from this number of transit hops.
 fn reports_of(hops: u32) -> f64 {
     const FLOWS: usize = 10_000;
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hops-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = folder("hops");
     let store = folder.join("history.db");
     let collector = Collector::start(&["--store", store.to_str().unwrap()]);
     let SocketAddr::V4(address) = collector.reports else {
@@ -328,12 +334,13 @@ fn hop_rates() {
     }
 }
 
-const SECTIONS: [(&str, fn()); 5] = [
+const SECTIONS: [(&str, fn()); 6] = [
     ("decode", decode_rates),
     ("receive", receive_rates),
     ("lines", line_rates),
     ("history", history_rates),
     ("hops", hop_rates),
+    ("shares", shares::shares),
 ];
 
 fn main() {
