@@ -27,6 +27,7 @@ use libbpf_rs::{
 };
 
 use super::clock::{Clock, START_NS};
+use super::loaded::{Lent, Loaded};
 use super::{
     Content, Ran, content, get, key_of, leaves_zeros, prefix_key, read_counters, run, set, words,
     zero_counters,
@@ -88,7 +89,7 @@ impl Default for Sizes {
 
 pub struct Sink {
     fine_chunks: Vec<MapHandle>,
-    skel: SinkSkel<'static>,
+    skel: Lent<SinkSkel<'static>>,
     atomics: bool,
     tc: bool,
     nic: bool,
@@ -157,6 +158,49 @@ fn fine_chunk(chunks: &MapMut<'_>, number: u32) -> MapHandle {
     chunk
 }
 
+fn chunks_for(sizes: Sizes) -> u32 {
+    sizes.fine.max(1).div_ceil(FINE_CHUNK)
+}
+
+static LOADED: Loaded<SinkSkel<'static>> = Loaded::new();
+
+fn load(sizes: Sizes) -> SinkSkel<'static> {
+    let object = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open = SinkSkelBuilder::default()
+        .open(object)
+        .expect("the object is well-formed");
+    let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
+    let features = Features::probe();
+    rodata.have_tai_clock = features.tai_clock;
+    rodata.have_check_mtu = features.check_mtu;
+    rodata.have_kernel_ctx = features.kernel_ctx;
+    rodata.have_kernel_reads = features.kernel_reads;
+    rodata.have_xdp_frags = features.xdp_frags;
+    rodata.have_coarse_clock = features.coarse_clock;
+    let atomics = features.atomics && sizes.atomics;
+    rodata.have_home_cpus = atomics && features.home_cpus && sizes.home_cpus;
+    rodata.software_version = 0x0304;
+    rodata.nic_stamps = sizes.nic;
+    rodata.have_straight_way = sizes.straight;
+    rodata.clock_stands = sizes.clock_stands;
+    size_flow_table(&mut open.maps.sink_flows, sizes.flows).expect("not loaded yet");
+    let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
+    sized.expect("not loaded yet");
+    let sized = open.maps.sink_grants.set_max_entries(sizes.grants);
+    sized.expect("not loaded yet");
+    let fine = sizes.fine.max(1);
+    let sized = open.maps.sink_fine_free.set_max_entries(fine);
+    sized.expect("not loaded yet");
+    let sized = open.maps.sink_fine_slots.set_max_entries(chunks_for(sizes));
+    sized.expect("not loaded yet");
+    open.progs.sink.set_autoload(atomics);
+    open.progs.sink_tc.set_autoload(sizes.tc && atomics);
+    open.progs.sink_locked.set_autoload(!atomics);
+    open.progs.sink_tc_locked.set_autoload(sizes.tc && !atomics);
+    open.progs.sink_nic_by_metadata.set_autoload(sizes.nic);
+    open.load().expect("loads as root")
+}
+
 impl Sink {
     pub fn load(settings: &sink_settings) -> Self {
         Self::load_sized(settings, Sizes::default())
@@ -172,44 +216,12 @@ impl Sink {
     }
 
     pub fn load_sized(settings: &sink_settings, sizes: Sizes) -> Self {
-        let object = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = SinkSkelBuilder::default()
-            .open(object)
-            .expect("the object is well-formed");
-        let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
-        let features = Features::probe();
-        rodata.have_tai_clock = features.tai_clock;
-        rodata.have_check_mtu = features.check_mtu;
-        rodata.have_kernel_ctx = features.kernel_ctx;
-        rodata.have_kernel_reads = features.kernel_reads;
-        rodata.have_xdp_frags = features.xdp_frags;
-        rodata.have_coarse_clock = features.coarse_clock;
-        let atomics = features.atomics && sizes.atomics;
-        rodata.have_home_cpus = atomics && features.home_cpus && sizes.home_cpus;
-        rodata.software_version = 0x0304;
-        rodata.nic_stamps = sizes.nic;
-        rodata.have_straight_way = sizes.straight;
-        rodata.clock_stands = sizes.clock_stands;
-        size_flow_table(&mut open.maps.sink_flows, sizes.flows).expect("not loaded yet");
-        let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
-        sized.expect("not loaded yet");
-        let sized = open.maps.sink_grants.set_max_entries(sizes.grants);
-        sized.expect("not loaded yet");
-        let fine = sizes.fine.max(1);
-        let sized = open.maps.sink_fine_free.set_max_entries(fine);
-        sized.expect("not loaded yet");
-        let chunks = fine.div_ceil(FINE_CHUNK);
-        let sized = open.maps.sink_fine_slots.set_max_entries(chunks);
-        sized.expect("not loaded yet");
-        open.progs.sink.set_autoload(atomics);
-        open.progs.sink_tc.set_autoload(sizes.tc && atomics);
-        open.progs.sink_locked.set_autoload(!atomics);
-        open.progs.sink_tc_locked.set_autoload(sizes.tc && !atomics);
-        open.progs.sink_nic_by_metadata.set_autoload(sizes.nic);
-        let skel = open.load().expect("loads as root");
+        let atomics = Features::probe().atomics && sizes.atomics;
+        let skel = LOADED.lend(&format!("{sizes:?}"), || load(sizes));
         let clock = Clock::start(&skel.maps.host_settings, &[]);
         set(&skel.maps.sink_settings, &[0; 4], settings);
-        let fine_chunks = (0..chunks).map(|number| fine_chunk(&skel.maps.sink_fine_slots, number));
+        let fine_chunks =
+            (0..chunks_for(sizes)).map(|number| fine_chunk(&skel.maps.sink_fine_slots, number));
         let sink = Sink {
             fine_chunks: fine_chunks.collect(),
             skel,
@@ -221,7 +233,8 @@ impl Sink {
         if sizes.clock_stands {
             sink.set_host(|host| host.clock_offset_ns = START_NS as i64);
         }
-        (0..sizes.fine).for_each(|index| sink.free_slots(index));
+        // The chunks are new, and have zeros already.
+        (0..sizes.fine).for_each(|index| set(&sink.skel.maps.sink_fine_free, &[], &index));
         sink.allow(Ipv4Addr::UNSPECIFIED, 0);
         sink.allow(Ipv6Addr::UNSPECIFIED, 0);
         sink
