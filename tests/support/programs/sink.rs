@@ -1,10 +1,11 @@
 //! The loaded sink.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd};
+use std::rc::Rc;
 
 use hostint::datapath::abi::sink_object::{SinkSkel, SinkSkelBuilder};
 use hostint::datapath::abi::{
@@ -23,7 +24,8 @@ use hostint::datapath::sink::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{
-    MapCore, MapFlags, MapHandle, MapMut, MapType, ProgramMut, RingBufferBuilder, libbpf_sys,
+    MapCore, MapFlags, MapHandle, MapMut, MapType, ProgramMut, RingBuffer, RingBufferBuilder,
+    libbpf_sys,
 };
 
 use super::clock::{Clock, START_NS};
@@ -87,7 +89,12 @@ impl Default for Sizes {
     }
 }
 
+/// Events as they came out of the ring.
+type Taken = Rc<RefCell<Vec<Vec<u8>>>>;
+
 pub struct Sink {
+    /// To map it takes longer than most tests for all else.
+    ring: OnceCell<(RingBuffer<'static>, Taken)>,
     fine_chunks: Vec<MapHandle>,
     skel: Lent<SinkSkel<'static>>,
     atomics: bool,
@@ -223,6 +230,7 @@ impl Sink {
         let fine_chunks =
             (0..chunks_for(sizes)).map(|number| fine_chunk(&skel.maps.sink_fine_slots, number));
         let sink = Sink {
+            ring: OnceCell::new(),
             fine_chunks: fine_chunks.collect(),
             skel,
             atomics,
@@ -542,19 +550,21 @@ impl Sink {
 
     /// Takes everything out of the ring, as the user half gets it.
     pub fn event_bytes(&self) -> Vec<Vec<u8>> {
-        let events = RefCell::new(Vec::new());
-        let mut builder = RingBufferBuilder::new();
-        let take = |bytes: &[u8]| {
-            events.borrow_mut().push(bytes.to_vec());
-            0
-        };
-        builder
-            .add(&self.skel.maps.sink_events, take)
-            .expect("the ring is mapped");
-        let ring = builder.build().expect("one ring");
+        let (ring, taken) = self.ring.get_or_init(|| {
+            let taken = Taken::default();
+            let events = taken.clone();
+            let mut builder = RingBufferBuilder::new();
+            let take = move |bytes: &[u8]| {
+                events.borrow_mut().push(bytes.to_vec());
+                0
+            };
+            builder
+                .add(&self.skel.maps.sink_events, take)
+                .expect("the ring is mapped");
+            (builder.build().expect("one ring"), taken)
+        });
         ring.consume().expect("events can be read");
-        drop(ring);
-        events.into_inner()
+        taken.take()
     }
 }
 
