@@ -41,7 +41,7 @@ for argument; do
 		packages+=(redis-server redis-tools rsync unbound wireguard-tools)
 		if_there_is+=(mariadb-server ngtcp2-client ngtcp2-server postgresql wireguard-go)
 		;;
-	--pods) packages+=(containernetworking-plugins iproute2 iptables nftables procps python3) ;;
+	--pods) packages+=(containernetworking-plugins iproute2 iptables ipvsadm nftables procps python3 wireguard-tools) ;;
 	--vm)
 		packages+=(busybox-static cpio kmod xz-utils zstd)
 		if [ "${ARCH:-}" = arm64 ]; then packages+=(qemu-system-arm); else packages+=(qemu-system-x86); fi

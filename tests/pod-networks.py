@@ -4,7 +4,8 @@
 Two nodes, an outside host with the collector, and pods that the plugins of Debian's containernetworking-plugins attach, all as
 network namespaces. Each way is gone by TCP and UDP, first without hostint, then with it at each place. It ends with 1 if traffic is
 not whole, INT gets where no sink is, loss is reported that was none, or a cell is not as pod_networks/rows.py expects. KINDS="ptp
-vxlan" chooses kinds; SECONDS_OF_PODS=60 makes pods come and go for so long. Needs root, nft and iptables.
+vxlan" chooses kinds; ipvs, geneve, ipip, wireguard, ipvlan and netkit are those for which not every kernel has devices.
+SECONDS_OF_PODS=60 makes pods come and go for so long. Needs root, nft and iptables.
 """
 
 import json
@@ -17,11 +18,13 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent / "pod_networks"))
 
 from changes import beside_programs, pods_come_and_go  # noqa: E402
-from lab import COLLECTOR, NODES, OUTSIDE, SERVICE, Hostint, Lab, await_that  # noqa: E402
+from lab import COLLECTOR, NODES, OUTSIDE, SERVICE, SHARED, Hostint, Lab, await_that  # noqa: E402
 from rows import ROWS, expected  # noqa: E402
 from traffic import Echo, Sniffer, repeated_syns, tcp_way, udp_way  # noqa: E402
 
 FIRST_PORT = 7000
+# Of VXLAN, Geneve and WireGuard.
+OUTER_PORTS = (8472, 6081, 51871)
 WARM = 1000
 MARKER = 6990
 PLACES = ("uplink", "veth", "uplink and veth", "pod")
@@ -35,8 +38,14 @@ WAYS = {
     "node port": ("outside", "a", "b1"),
     "pod to outside": ("a1", OUTSIDE, "outside"),
     "same node": ("a1", "a2", "a2"),
+    "service, ipvs": ("a1", SERVICE, "b1"),
 }
 PORTS = {way: FIRST_PORT + 2 * number for number, way in enumerate(WAYS)}
+
+
+def ways_of(kind):
+    """The ways of a kind of network: services are translated by what it is named after, or by both of the others."""
+    return [way for way in WAYS if not way.startswith("service") or way.endswith("ipvs") == (kind == "ipvs")]
 
 
 def class_of(way, proto, back):
@@ -44,7 +53,8 @@ def class_of(way, proto, back):
 
 
 def rules():
-    lines = ['[[watch]]\nto = "0.0.0.0/0"\npriority = 10\n', '[[watch]]\nclass = "outer"\nprotocol = "udp"\nto-port = 8472\n']
+    lines = ['[[watch]]\nto = "0.0.0.0/0"\npriority = 10\n']
+    lines += [f'[[watch]]\nclass = "outer"\nprotocol = "udp"\nto-port = {port}\n' for port in OUTER_PORTS]
     for way, port in PORTS.items():
         for number, proto in enumerate(("tcp", "udp")):
             for key, back in (("to-port", ""), ("from-port", " back")):
@@ -62,7 +72,7 @@ class Run:
     """A kind of network with pods, and its ways."""
 
     def __init__(self, kind, binary):
-        self.lab, self.binary = Lab(kind), binary
+        self.lab, self.binary, self.kind = Lab(kind), binary, kind
         self.key = self.lab.folder / "key"
         self.key.write_text("00112233445566778899aabbccddeeff\n")
         self.key.chmod(0o600)
@@ -72,8 +82,8 @@ class Run:
         for name, node in (("a1", "a"), ("a2", "a"), ("b1", "b")):
             self.lab.add_pod(name, node)
         ports = {way: [port + add for add in (0, 1, WARM, WARM + 1)] for way, port in PORTS.items()}
-        self.lab.add_service(self.lab.pods["b1"].address, {"iptables": ports["service, iptables"], "nft": ports["service, nft"],
-                                                           "node": ports["node port"]})
+        self.lab.add_service(self.lab.pods["b1"].address, {
+            "iptables": ports["service, iptables"], "nft": ports["service, nft"], "ipvs": ports["service, ipvs"], "node": ports["node port"]})
         self.echoes = []
         for way, (_, _, server) in WAYS.items():
             for add in (0, WARM):
@@ -87,14 +97,14 @@ class Run:
     def go(self, way, proto, add=0, **how):
         client, to, _ = WAYS[way]
         walk = tcp_way if proto == "tcp" else udp_way
-        mtu = {} if proto == "tcp" else {"mtu": 1450 if self.lab.kind.startswith("vxlan") else 1500}
+        mtu = {} if proto == "tcp" else {"mtu": self.lab.mtu()}
         return walk(self.lab.ns(client), self.address(to), PORTS[way] + add + (proto == "udp"), **mtu, **how)
 
     def ways(self):
-        return [(way, proto) for way in WAYS for proto in ("tcp", "udp") if self.passes[way, proto]]
+        return [(way, proto) for way in ways_of(self.kind) for proto in ("tcp", "udp") if self.passes[way, proto]]
 
     def baseline(self):
-        for way in WAYS:
+        for way in ways_of(self.kind):
             for proto in ("tcp", "udp"):
                 wrong = self.go(way, proto)
                 self.passes[way, proto] = wrong is None
@@ -111,12 +121,12 @@ class Run:
             if place.startswith("uplink"):
                 hosts[node] = config(self.key, number, "eth0", "eth0")
             if place == "veth":
-                hosts[node] = config(self.key, number, "eth0", "veth*", 'hook = "tc-ingress"\n')
+                hosts[node] = config(self.key, number, "eth0", self.lab.ends, 'hook = "tc-ingress"\n')
         self.hosts = {name: Hostint(self.lab, self.binary, name, text) for name, text in hosts.items()}
         for one in self.hosts.values():
-            await_that(f"{one.name} is ready", lambda: one.says("source attached to"), 60)
+            await_that(f"{one.name} is ready", lambda: one.says("source attached to"), 300)
             if place == "uplink and veth":
-                one.command("source", "attach", "--dev", "veth*", "--hook", "tc-ingress")
+                one.command("source", "attach", "--dev", self.lab.ends, "--hook", "tc-ingress")
 
     def phase(self, place):
         """Goes all ways with hostint at a place; returns what became of each, and what was broken."""
@@ -178,7 +188,7 @@ class Run:
         def knows():
             rows = [row for row in self.history("coverage") if (row["class"] or "").startswith("marker")]
             return sum(bool(row["measured"] or row["missed"] and not row["tagged"]) for row in rows) >= 2 * len(self.marks())
-        end = time.monotonic() + 40
+        end = time.monotonic() + 90
         while time.monotonic() < end and not knows():
             time.sleep(1)
         by_class = {}
@@ -215,8 +225,8 @@ def walk(run, place):
     """All ways at a place. Returns cells by way, and what was broken or is not as expected."""
     coverage, broken = run.phase(place)
     cells = {}
-    for way in WAYS:
-        row, found = expected(run.lab.kind, place, way), []
+    for way in ways_of(run.kind):
+        row, found = expected(run.kind, place, way), []
         for proto in ("tcp", "udp"):
             pair = [outcome(coverage.get(class_of(way, proto, back), [])) for back in ("", " back")]
             found.append("/".join(pair) if run.passes[way, proto] else "x")
@@ -225,7 +235,7 @@ def walk(run, place):
                 broken.append(f"{way}: {proto} is {found[-1]} instead of {wanted}")
         cells[way] = " ".join(found)
     if outer := coverage.get("outer"):
-        print(f"  VXLAN's outer packets: {outcome(outer)}, of which {[(row['measured'], row['missed']) for row in outer]}", flush=True)
+        print(f"  the tunnel's outer packets: {outcome(outer)}, of which {[(row['measured'], row['missed']) for row in outer]}", flush=True)
     return cells, broken
 
 
@@ -255,7 +265,7 @@ def main(binary):
             run.build()
             run.baseline()
             for place in PLACES:
-                if kind == "macvlan" and "veth" in place:
+                if kind in SHARED and "veth" in place:
                     continue
                 print(f"== {kind}, hostint at {place}", flush=True)
                 cells[kind, place], found = walk(run, place)

@@ -18,6 +18,10 @@ SERVICE = "10.96.0.10"
 OUTSIDE = "198.51.100.1"
 COLLECTOR = "10.250.0.4"
 NODES = {"a": ("10.250.0.1", 1), "b": ("10.250.0.2", 2)}
+# Networks in which packets between nodes go in tunnels, and the longest packet in one.
+OVERLAYS = {"vxlan": 1450, "geneve": 1450, "ipip": 1480, "wireguard": 1420}
+# Networks whose pods' interfaces are made of the node's uplink.
+SHARED = ("macvlan", "ipvlan")
 
 
 def run(*command, **how):
@@ -49,6 +53,8 @@ class Lab:
         self.kind, self.prefix = kind, f"pn{os.getpid()}-"
         self.folder = Path(tempfile.mkdtemp(prefix="pod-networks-"))
         self.pods, self.hostints, self.names = {}, [], []
+        # The nodes' ends of their pods' interfaces.
+        self.ends = "lxc-*" if kind == "netkit" else "veth*"
         self.bpffs = self.folder / "bpffs"
         self.bpffs.mkdir()
         run("mount", "-t", "bpf", "bpf", self.bpffs)
@@ -82,13 +88,47 @@ class Lab:
             self.ip(name, "route", "add", "default", "via", COLLECTOR)
             self.inside(name, "sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0")
             other = next(of for of in NODES if of != name)
-            if self.kind.startswith("vxlan"):
+            if self.kind in OVERLAYS:
                 self.add_overlay(name, number)
             else:
                 self.ip(name, "route", "add", f"10.244.{NODES[other][1]}.0/24", "via", NODES[other][0])
             self.add_rules(name)
 
+    def mtu(self):
+        return OVERLAYS.get(self.kind, 1500)
+
     def add_overlay(self, name, number):
+        """A tunnel's device, and what leads to the other node's pods through it."""
+        other, far = 3 - number, next(of[0] for of in NODES.values() if of[1] != number)
+        if self.kind == "vxlan":
+            return self.add_vxlan(name, number)
+        # As Calico makes it for IPIP, and Cilium for WireGuard.
+        local = NODES[name][0]
+        how = {"geneve": ("type", "geneve", "id", "1", "remote", far), "ipip": ("type", "ipip", "local", local),
+               "wireguard": ("type", "wireguard")}[self.kind]
+        self.ip(name, "link", "add", "tunnel1", *how)
+        if self.kind == "wireguard":
+            self.add_peer(name, other, far)
+        self.ip(name, "addr", "add", f"10.244.{number}.0/32", "dev", "tunnel1")
+        self.ip(name, "link", "set", "tunnel1", "mtu", self.mtu(), "up")
+        gateway = {"geneve": ("via", f"10.244.{other}.0"), "ipip": ("via", far), "wireguard": ()}[self.kind]
+        if self.kind == "geneve":
+            self.ip(name, "link", "set", "tunnel1", "address", f"0e:00:00:00:00:0{number}")
+            self.ip(name, "neigh", "add", gateway[1], "lladdr", f"0e:00:00:00:00:0{other}", "dev", "tunnel1", "nud", "permanent")
+        self.ip(name, "route", "add", f"10.244.{other}.0/24", *gateway, "dev", "tunnel1", *(["onlink"] if gateway else []))
+
+    def add_peer(self, name, other, far):
+        """The other node by its public key, with its pods."""
+        secret = {number: self.folder / f"wireguard-{number}" for _, number in NODES.values()}
+        for file in secret.values():
+            if not file.exists():
+                file.write_text(run("wg", "genkey"))
+                file.chmod(0o600)
+        peer = run("wg", "pubkey", input=secret[other].read_text()).strip()
+        self.inside(name, "wg", "set", "tunnel1", "listen-port", "51871", "private-key", secret[3 - other], "peer", peer, "allowed-ips",
+                    f"10.244.{other}.0/24", "endpoint", f"{far}:51871")
+
+    def add_vxlan(self, name, number):
         """As flannel makes it: a VXLAN device, and routes, neighbours and forwarding entries of the other node."""
         self.ip(name, "link", "add", "flannel.1", "address", f"0e:00:00:00:00:0{number}", "type", "vxlan", "id", "1", "dstport",
                 "8472", "local", NODES[name][0], "nolearning")
@@ -102,7 +142,7 @@ class Lab:
 
     def add_rules(self, name):
         """kube-proxy's rule against packets of unknown connections, and the network's own masquerading."""
-        within = "{ 10.244.0.0/16 }" if self.kind.startswith("vxlan") else "{ 10.244.0.0/16, 10.250.0.0/24 }"
+        within = "{ 10.244.0.0/16 }" if self.kind in OVERLAYS else "{ 10.244.0.0/16, 10.250.0.0/24 }"
         rules = f"""table ip pods {{
             chain forward {{ type filter hook forward priority 0; ct state invalid drop; }}
             chain out {{ type nat hook postrouting priority 100; ip saddr {PODS} ip daddr != {within} masquerade; }}
@@ -110,9 +150,17 @@ class Lab:
         self.inside(name, "nft", "-f", "-", input=rules)
 
     def add_service(self, target, ports):
-        """A service address of one pod, as kube-proxy translates it in its modes iptables and nftables, and a port of the nodes."""
+        """A service address of one pod, as kube-proxy translates it in its modes, and a port of the nodes."""
         for name, (address, _) in NODES.items():
+            if self.kind == "ipvs":
+                self.ip(name, "link", "add", "kube-ipvs0", "type", "dummy")
+                self.ip(name, "addr", "add", f"{SERVICE}/32", "dev", "kube-ipvs0")
+                self.inside(name, "sysctl", "-qw", "net.ipv4.vs.conntrack=1")
             for proto in ("tcp", "udp"):
+                for port in ports["ipvs"] if self.kind == "ipvs" else []:
+                    service = ("-t" if proto == "tcp" else "-u", f"{SERVICE}:{port}")
+                    self.inside(name, "ipvsadm", "-A", *service, "-s", "rr")
+                    self.inside(name, "ipvsadm", "-a", *service, "-r", f"{target}:{port}", "-m")
                 for port in ports["iptables"]:
                     self.inside(name, "iptables", "-t", "nat", "-A", "PREROUTING", "-d", SERVICE, "-p", proto, "--dport", port, "-j",
                                 "DNAT", "--to-destination", f"{target}:{port}")
@@ -132,16 +180,16 @@ class Lab:
         base = {"cniVersion": "0.4.0", "name": "pods"}
         ipam = {"type": "host-local", "dataDir": str(self.folder / f"ipam-{node}"), "routes": [{"dst": "0.0.0.0/0"}],
                 "ranges": [[{"subnet": f"10.244.{number}.0/24"}]]}
-        if self.kind == "ptp":
+        if self.kind in ("ptp", "ipvs"):
             return {**base, "type": "ptp", "mtu": 1500, "ipam": ipam}
-        if self.kind == "macvlan":
+        if self.kind in SHARED:
             start = 64 * number
             ipam["ranges"] = [[{"subnet": "10.250.0.0/24", "rangeStart": f"10.250.0.{start}", "rangeEnd": f"10.250.0.{start + 40}",
                                 "gateway": COLLECTOR}]]
-            return {**base, "type": "macvlan", "master": "eth0", "mode": "bridge", "ipam": ipam}
+            return {**base, "type": self.kind, "master": "eth0", "mode": "bridge" if self.kind == "macvlan" else "l2", "ipam": ipam}
         del ipam["routes"]
         return {**base, "type": "bridge", "bridge": "cni0", "isDefaultGateway": True, "hairpinMode": True,
-                "ipMasq": self.kind == "bridge-masq", "mtu": 1450 if self.kind.startswith("vxlan") else 1500, "ipam": ipam}
+                "ipMasq": self.kind == "bridge-masq", "mtu": self.mtu(), "ipam": ipam}
 
     def cni(self, command, pod):
         network = self.network(pod.node)
@@ -156,14 +204,30 @@ class Lab:
     def add_pod(self, name, node):
         pod = Pod(name, node, self.ns(name))
         self.add(name)
-        answer = self.cni("ADD", pod)
-        pod.address = answer["ips"][0]["address"].split("/")[0]
-        pod.dev = next((one["name"] for one in answer["interfaces"] if one["name"].startswith("veth")), None)
+        if self.kind == "netkit":
+            self.add_netkit(pod)
+        else:
+            pod.address = self.cni("ADD", pod)["ips"][0]["address"].split("/")[0]
         self.pods[name] = pod
         return pod
 
+    def add_netkit(self, pod):
+        """As Cilium makes it, which has no plugin here: a pair in layer 3, and the pod's route to it."""
+        number = NODES[pod.node][1]
+        pod.address = f"10.244.{number}.{10 + len(self.pods)}"
+        self.ip(pod.node, "link", "add", f"lxc-{pod.name}", "type", "netkit")
+        peer = next(link for link in json.loads(self.ip(pod.node, "-j", "link", "show", "type", "netkit"))
+                    if link["ifname"] != f"lxc-{pod.name}" and not link["ifname"].startswith("lxc-"))["ifname"]
+        self.ip(pod.node, "link", "set", peer, "netns", pod.netns, "name", "eth0")
+        self.ip(pod.node, "link", "set", f"lxc-{pod.name}", "up")
+        self.ip(pod.node, "route", "add", f"{pod.address}/32", "dev", f"lxc-{pod.name}")
+        self.ip(pod.name, "addr", "add", f"{pod.address}/32", "dev", "eth0")
+        self.ip(pod.name, "link", "set", "eth0", "up")
+        self.ip(pod.name, "route", "add", "default", "dev", "eth0")
+
     def remove_pod(self, pod):
-        self.cni("DEL", pod)
+        if self.kind != "netkit":
+            self.cni("DEL", pod)
         run("ip", "netns", "del", pod.netns)
         self.names.remove(pod.name)
         del self.pods[pod.name]
@@ -176,7 +240,7 @@ class Lab:
             one.stop()
         for pod in list(self.pods.values()):
             try:
-                self.cni("DEL", pod)
+                self.remove_pod(pod)
             except (RuntimeError, OSError):
                 pass
         for name in self.names:
@@ -219,7 +283,7 @@ class Hostint:
         """Ends it and takes all off."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(20)
+            self.process.wait(60)
         for role in ("source", "sink"):
             try:
                 self.command(role, "detach")

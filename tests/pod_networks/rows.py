@@ -6,9 +6,11 @@ from collections import namedtuple
 # hostint, x the way is none without hostint either.
 Row = namedtuple("Row", "kinds place way tcp udp why")
 
-ROUTED = "ptp bridge"
-ALL = "ptp bridge bridge-masq vxlan macvlan"
-VETH = "ptp bridge bridge-masq vxlan"
+ROUTED = "ptp bridge ipvs netkit"
+TUNNELS = "vxlan geneve ipip wireguard"
+SHARED = "macvlan ipvlan"
+VETH = f"{ROUTED} bridge-masq {TUNNELS}"
+ALL = f"{VETH} {SHARED}"
 
 ROWS = [
     Row(ROUTED, "uplink", "pod to pod", "nn", "mm", "Segments of a pod's socket that its node forwards have no room for the option."),
@@ -21,15 +23,15 @@ ROWS = [
     Row("bridge-masq", "uplink", "host to pod", "mn", "mn", "As from pod to pod."),
     Row("bridge-masq", "uplink", "service", "nn", "mn", "As from pod to pod."),
     Row("bridge-masq", "uplink", "node port", "nn", "mn", "As from pod to pod."),
-    Row("macvlan", "uplink", "pod to pod", "mm", "mm", "Segments reach the uplink with their socket, which makes room: as the host's own."),
-    Row("macvlan", "uplink", "pod to host", "mm", "mm", "As from pod to pod."),
-    Row("macvlan", "uplink", "host to pod", "mm", "mm", "As from pod to pod."),
-    Row("macvlan", "uplink", "node port", "nm", "mm", "The client's socket is outside; the pod's makes room."),
-    Row("vxlan", "uplink", "pod to pod", "--", "--", "Only the outer packets pass the uplink: they are one class, of UDP port 8472."),
-    Row("vxlan", "uplink", "host to pod", "--", "--", "As from pod to pod."),
-    Row("vxlan", "uplink", "service", "--", "--", "As from pod to pod."),
-    Row("vxlan", "uplink", "pod to host", "nm", "mm", "It is masqueraded and leaves without the tunnel."),
-    Row("vxlan", "uplink", "node port", "-n", "-n", "To the pod it goes in the tunnel; what leaves to the outside has no lease."),
+    Row(SHARED, "uplink", "pod to pod", "mm", "mm", "Segments reach the uplink with their socket, which makes room: as the host's own."),
+    Row(SHARED, "uplink", "pod to host", "mm", "mm", "As from pod to pod."),
+    Row(SHARED, "uplink", "host to pod", "mm", "mm", "As from pod to pod."),
+    Row(SHARED, "uplink", "node port", "nm", "mm", "The client's socket is outside; the pod's makes room."),
+    Row(TUNNELS, "uplink", "pod to pod", "--", "--", "Only the outer packets pass the uplink: they are one class, of UDP port 8472."),
+    Row(TUNNELS, "uplink", "host to pod", "--", "--", "As from pod to pod."),
+    Row(TUNNELS, "uplink", "service", "--", "--", "As from pod to pod."),
+    Row(TUNNELS, "uplink", "pod to host", "nm", "mm", "It is masqueraded and leaves without the tunnel."),
+    Row(TUNNELS, "uplink", "node port", "-n", "-n", "To the pod it goes in the tunnel; what leaves to the outside has no lease."),
     Row(ALL, "uplink", "pod to outside", "n-", "n-", "There is no sink outside: no lease."),
     Row(ALL, "uplink", "same node", "--", "--", "It does not pass the uplink."),
 
@@ -39,9 +41,9 @@ ROWS = [
     Row("bridge-masq", "veth", "pod to pod", "nm", "nn", "What leaves is masqueraded behind its veth: no lease; segments of answers need no proof of the way back."),
     Row("bridge-masq", "veth", "pod to host", "n-", "n-", "As from pod to pod; what the host sends passes no source."),
     Row("bridge-masq", "veth", "host to pod", "-m", "-n", "As from pod to pod; what the host sends passes no source."),
-    Row("vxlan", "veth", "pod to pod", "nn", "nn", "The question goes into the tunnel, and passes no sink: no lease, which coverage says."),
-    Row("vxlan", "veth", "pod to host", "n-", "n-", "As from pod to pod; what the host sends passes no source."),
-    Row("vxlan", "veth", "host to pod", "-n", "-n", "As from pod to pod; what the host sends passes no source."),
+    Row(TUNNELS, "veth", "pod to pod", "nn", "nn", "The question goes into the tunnel, and passes no sink: no lease, which coverage says."),
+    Row(TUNNELS, "veth", "pod to host", "n-", "n-", "As from pod to pod; what the host sends passes no source."),
+    Row(TUNNELS, "veth", "host to pod", "-n", "-n", "As from pod to pod; what the host sends passes no source."),
     Row(ROUTED, "uplink and veth", "pod to pod", "mm", "mm", "At the veth's ingress packets still have their socket, which makes room."),
     Row(ROUTED, "uplink and veth", "pod to host", "mm", "mm", "The pod's packets are tagged at its veth, the host's at the uplink."),
     Row(ROUTED, "uplink and veth", "host to pod", "mm", "mm", "The pod's packets are tagged at its veth, the host's at the uplink."),
@@ -52,21 +54,21 @@ ROWS = [
     Row("bridge-masq", "uplink and veth", "host to pod", "mm", "mn", "As at the uplink."),
     Row("bridge-masq", "uplink and veth", "service", "nm", "mn", "As at the uplink."),
     Row("bridge-masq", "uplink and veth", "node port", "nn", "mn", "As at the uplink."),
-    Row("vxlan", "uplink and veth", "pod to pod", "nn", "nn", "The question goes into the tunnel, and passes no sink: no lease, which coverage says."),
-    Row("vxlan", "uplink and veth", "pod to host", "nm", "mm", "As at the uplink."),
-    Row("vxlan", "uplink and veth", "host to pod", "-n", "-n", "As from pod to pod."),
-    Row("vxlan", "uplink and veth", "service", "nn", "nn", "As from pod to pod."),
-    Row("vxlan", "uplink and veth", "node port", "-n", "-n", "As from pod to pod."),
+    Row(TUNNELS, "uplink and veth", "pod to pod", "nn", "nn", "The question goes into the tunnel, and passes no sink: no lease, which coverage says."),
+    Row(TUNNELS, "uplink and veth", "pod to host", "nm", "mm", "As at the uplink."),
+    Row(TUNNELS, "uplink and veth", "host to pod", "-n", "-n", "As from pod to pod."),
+    Row(TUNNELS, "uplink and veth", "service", "nn", "nn", "As from pod to pod."),
+    Row(TUNNELS, "uplink and veth", "node port", "-n", "-n", "As from pod to pod."),
     Row(VETH, "uplink and veth", "pod to outside", "n-", "n-", "There is no sink outside: no lease."),
     Row(VETH, "uplink and veth", "same node", "nn", "nn", "No sink is in front of the other pod: no lease."),
     Row(ROUTED, "veth", "service", "nm", "nm", "To the service's address there is no lease, because nobody answers for one pod; answers are the pod's."),
     Row("bridge-masq", "veth", "service", "nm", "nn", "As from pod to pod."),
-    Row("vxlan", "veth", "service", "nn", "nn", "As from pod to pod."),
+    Row(TUNNELS, "veth", "service", "nn", "nn", "As from pod to pod."),
     Row(VETH, "veth", "node port", "-n", "-n", "As from pod to pod."),
     Row(VETH, "veth", "pod to outside", "n-", "n-", "There is no sink outside: no lease."),
     Row(VETH, "veth", "same node", "nn", "nn", "No sink is in front of the other pod: no lease."),
 
-    Row("ptp bridge vxlan macvlan", "pod", "pod to pod", "mm", "mm", "The pod is a host of its own, whatever is beneath, tunnels too."),
+    Row(f"{ROUTED} {TUNNELS} {SHARED}", "pod", "pod to pod", "mm", "mm", "The pod is a host of its own, whatever is beneath, tunnels too."),
     Row("bridge-masq", "pod", "pod to pod", "nn", "nn", "Questions are masqueraded: no lease."),
     Row(ALL, "pod", "same node", "mm", "mm", "The pod is a host of its own."),
     Row(ALL, "pod", "pod to host", "n-", "n-", "The host has no sink here: no lease."),

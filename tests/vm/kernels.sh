@@ -1,7 +1,8 @@
 #!/bin/bash
 # Fetches Debian kernels for tests/vm/run.sh: kernels.sh DIR VERSION...   e.g. kernels.sh ~/kernels 6.1 6.12
 # A version is a prefix; the newest kernel of it for ARCH is taken, and DIR/VERSION links to it, or for another architecture than
-# this machine's DIR/VERSION-ARCH. 6.12-16k is the one whose pages have 16 KiB. Nothing is installed.
+# this machine's DIR/VERSION-ARCH. 6.12-16k is the one whose pages have 16 KiB (Debian has none with 64 KiB). Nothing is
+# installed.
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: kernels.sh DIR VERSION..." >&2; exit 2; }
 . "$(dirname "$(realpath "$0")")/../../packaging/architecture.sh"

@@ -2,6 +2,7 @@
 
 pub mod astray;
 pub mod clock;
+mod loaded;
 pub mod peer;
 pub mod sink;
 pub mod source;

@@ -1,10 +1,11 @@
 //! The loaded sink.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd};
+use std::rc::Rc;
 
 use hostint::datapath::abi::sink_object::{SinkSkel, SinkSkelBuilder};
 use hostint::datapath::abi::{
@@ -23,10 +24,12 @@ use hostint::datapath::sink::unmeasured::{UnmeasuredKey, UnmeasuredTables};
 use hostint::model::LeaseKey;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{
-    MapCore, MapFlags, MapHandle, MapMut, MapType, ProgramMut, RingBufferBuilder, libbpf_sys,
+    MapCore, MapFlags, MapHandle, MapMut, MapType, ProgramMut, RingBuffer, RingBufferBuilder,
+    libbpf_sys,
 };
 
 use super::clock::{Clock, START_NS};
+use super::loaded::{Lent, Loaded};
 use super::{
     Content, Ran, content, get, key_of, leaves_zeros, prefix_key, read_counters, run, set, words,
     zero_counters,
@@ -86,9 +89,14 @@ impl Default for Sizes {
     }
 }
 
+/// Events as they came out of the ring.
+type Taken = Rc<RefCell<Vec<Vec<u8>>>>;
+
 pub struct Sink {
+    /// To map it takes longer than most tests for all else.
+    ring: OnceCell<(RingBuffer<'static>, Taken)>,
     fine_chunks: Vec<MapHandle>,
-    skel: SinkSkel<'static>,
+    skel: Lent<SinkSkel<'static>>,
     atomics: bool,
     tc: bool,
     nic: bool,
@@ -157,6 +165,49 @@ fn fine_chunk(chunks: &MapMut<'_>, number: u32) -> MapHandle {
     chunk
 }
 
+fn chunks_for(sizes: Sizes) -> u32 {
+    sizes.fine.max(1).div_ceil(FINE_CHUNK)
+}
+
+static LOADED: Loaded<SinkSkel<'static>> = Loaded::new();
+
+fn load(sizes: Sizes) -> SinkSkel<'static> {
+    let object = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open = SinkSkelBuilder::default()
+        .open(object)
+        .expect("the object is well-formed");
+    let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
+    let features = Features::probe();
+    rodata.have_tai_clock = features.tai_clock;
+    rodata.have_check_mtu = features.check_mtu;
+    rodata.have_kernel_ctx = features.kernel_ctx;
+    rodata.have_kernel_reads = features.kernel_reads;
+    rodata.have_xdp_frags = features.xdp_frags;
+    rodata.have_coarse_clock = features.coarse_clock;
+    let atomics = features.atomics && sizes.atomics;
+    rodata.have_home_cpus = atomics && features.home_cpus && sizes.home_cpus;
+    rodata.software_version = 0x0304;
+    rodata.nic_stamps = sizes.nic;
+    rodata.have_straight_way = sizes.straight;
+    rodata.clock_stands = sizes.clock_stands;
+    size_flow_table(&mut open.maps.sink_flows, sizes.flows).expect("not loaded yet");
+    let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
+    sized.expect("not loaded yet");
+    let sized = open.maps.sink_grants.set_max_entries(sizes.grants);
+    sized.expect("not loaded yet");
+    let fine = sizes.fine.max(1);
+    let sized = open.maps.sink_fine_free.set_max_entries(fine);
+    sized.expect("not loaded yet");
+    let sized = open.maps.sink_fine_slots.set_max_entries(chunks_for(sizes));
+    sized.expect("not loaded yet");
+    open.progs.sink.set_autoload(atomics);
+    open.progs.sink_tc.set_autoload(sizes.tc && atomics);
+    open.progs.sink_locked.set_autoload(!atomics);
+    open.progs.sink_tc_locked.set_autoload(sizes.tc && !atomics);
+    open.progs.sink_nic_by_metadata.set_autoload(sizes.nic);
+    open.load().expect("loads as root")
+}
+
 impl Sink {
     pub fn load(settings: &sink_settings) -> Self {
         Self::load_sized(settings, Sizes::default())
@@ -172,45 +223,14 @@ impl Sink {
     }
 
     pub fn load_sized(settings: &sink_settings, sizes: Sizes) -> Self {
-        let object = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = SinkSkelBuilder::default()
-            .open(object)
-            .expect("the object is well-formed");
-        let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
-        let features = Features::probe();
-        rodata.have_tai_clock = features.tai_clock;
-        rodata.have_check_mtu = features.check_mtu;
-        rodata.have_kernel_ctx = features.kernel_ctx;
-        rodata.have_kernel_reads = features.kernel_reads;
-        rodata.have_xdp_frags = features.xdp_frags;
-        rodata.have_coarse_clock = features.coarse_clock;
-        let atomics = features.atomics && sizes.atomics;
-        rodata.have_home_cpus = atomics && features.home_cpus && sizes.home_cpus;
-        rodata.software_version = 0x0304;
-        rodata.nic_stamps = sizes.nic;
-        rodata.have_straight_way = sizes.straight;
-        rodata.clock_stands = sizes.clock_stands;
-        size_flow_table(&mut open.maps.sink_flows, sizes.flows).expect("not loaded yet");
-        let sized = open.maps.sink_events.set_max_entries(sizes.ring_bytes);
-        sized.expect("not loaded yet");
-        let sized = open.maps.sink_grants.set_max_entries(sizes.grants);
-        sized.expect("not loaded yet");
-        let fine = sizes.fine.max(1);
-        let sized = open.maps.sink_fine_free.set_max_entries(fine);
-        sized.expect("not loaded yet");
-        let chunks = fine.div_ceil(FINE_CHUNK);
-        let sized = open.maps.sink_fine_slots.set_max_entries(chunks);
-        sized.expect("not loaded yet");
-        open.progs.sink.set_autoload(atomics);
-        open.progs.sink_tc.set_autoload(sizes.tc && atomics);
-        open.progs.sink_locked.set_autoload(!atomics);
-        open.progs.sink_tc_locked.set_autoload(sizes.tc && !atomics);
-        open.progs.sink_nic_by_metadata.set_autoload(sizes.nic);
-        let skel = open.load().expect("loads as root");
+        let atomics = Features::probe().atomics && sizes.atomics;
+        let skel = LOADED.lend(&format!("{sizes:?}"), || load(sizes));
         let clock = Clock::start(&skel.maps.host_settings, &[]);
         set(&skel.maps.sink_settings, &[0; 4], settings);
-        let fine_chunks = (0..chunks).map(|number| fine_chunk(&skel.maps.sink_fine_slots, number));
+        let fine_chunks =
+            (0..chunks_for(sizes)).map(|number| fine_chunk(&skel.maps.sink_fine_slots, number));
         let sink = Sink {
+            ring: OnceCell::new(),
             fine_chunks: fine_chunks.collect(),
             skel,
             atomics,
@@ -221,7 +241,8 @@ impl Sink {
         if sizes.clock_stands {
             sink.set_host(|host| host.clock_offset_ns = START_NS as i64);
         }
-        (0..sizes.fine).for_each(|index| sink.free_slots(index));
+        // The chunks are new, and have zeros already.
+        (0..sizes.fine).for_each(|index| set(&sink.skel.maps.sink_fine_free, &[], &index));
         sink.allow(Ipv4Addr::UNSPECIFIED, 0);
         sink.allow(Ipv6Addr::UNSPECIFIED, 0);
         sink
@@ -529,19 +550,21 @@ impl Sink {
 
     /// Takes everything out of the ring, as the user half gets it.
     pub fn event_bytes(&self) -> Vec<Vec<u8>> {
-        let events = RefCell::new(Vec::new());
-        let mut builder = RingBufferBuilder::new();
-        let take = |bytes: &[u8]| {
-            events.borrow_mut().push(bytes.to_vec());
-            0
-        };
-        builder
-            .add(&self.skel.maps.sink_events, take)
-            .expect("the ring is mapped");
-        let ring = builder.build().expect("one ring");
+        let (ring, taken) = self.ring.get_or_init(|| {
+            let taken = Taken::default();
+            let events = taken.clone();
+            let mut builder = RingBufferBuilder::new();
+            let take = move |bytes: &[u8]| {
+                events.borrow_mut().push(bytes.to_vec());
+                0
+            };
+            builder
+                .add(&self.skel.maps.sink_events, take)
+                .expect("the ring is mapped");
+            (builder.build().expect("one ring"), taken)
+        });
         ring.consume().expect("events can be read");
-        drop(ring);
-        events.into_inner()
+        taken.take()
     }
 }
 

@@ -19,6 +19,7 @@ use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapMut, ProgramMut};
 
 use super::clock::{Clock, NODE, START_NS};
+use super::loaded::{Lent, Loaded};
 use super::{
     Content, Ran, content, get, key_of, leaves_zeros, read_counters, run, run_lengthened, set,
     zero_counters,
@@ -103,11 +104,73 @@ fn pair_of(key: &Key) -> address_pair {
 }
 
 pub struct Source {
-    skel: SourceSkel<'static>,
+    skel: Lent<SourceSkel<'static>>,
     atomics: bool,
     xdp: bool,
     pub clock: Clock,
     pub model: model::source::Source,
+}
+
+/// Only extension-udp goes by XDP. The verifier takes as long for it as for the program for TC.
+fn goes_by_xdp(options: &Options) -> bool {
+    options.tunnel || options.encapsulation == Encapsulation::ExtensionUdp
+}
+
+fn int_md_mark(options: &Options) -> Option<(u8, u8)> {
+    (options.encapsulation == Encapsulation::IntMd).then_some(INT_MD_MARK)
+}
+
+static LOADED: Loaded<SourceSkel<'static>> = Loaded::new();
+
+fn load(options: &Options) -> SourceSkel<'static> {
+    let object = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open = SourceSkelBuilder::default()
+        .open(object)
+        .expect("the object is well-formed");
+    let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
+    let features = Features::probe();
+    rodata.have_tai_clock = features.tai_clock;
+    rodata.have_check_mtu = features.check_mtu;
+    rodata.have_coarse_clock = features.coarse_clock;
+    rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
+    rodata.have_kernel_reads = features.kernel_reads;
+    rodata.superpackets = options.superpackets.0;
+    rodata.max_hops = options.max_hops;
+    rodata.without_queue = options.without_queue;
+    rodata.ioam_superpackets = options.ioam;
+    rodata.have_straight_way = options.straight;
+    rodata.clock_stands = options.clock_stands;
+    rodata.encapsulation = match options.encapsulation {
+        _ if options.tunnel => encapsulation::ENCAP_TUNNEL.0,
+        _ if options.ioam => encapsulation::ENCAP_IOAM.0,
+        _ if options.options => encapsulation::ENCAP_OPTIONS.0,
+        Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
+        Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
+        Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
+        Encapsulation::IntMd => encapsulation::ENCAP_INT_MD.0,
+    };
+    rodata.tos_value = options.tos_value;
+    rodata.tos_mask = options.tos_mask;
+    (rodata.md_tos_value, rodata.md_tos_mask) = int_md_mark(options).unwrap_or_default();
+    rodata.is_mx = options.mx_sample.is_some();
+    rodata.mx_sample = options.mx_sample.unwrap_or(0).into();
+    rodata.extension_port = EXTENSION_PORT.to_be();
+    rodata.fixed_mtu = match options.fixed_mtu {
+        // Before 5.12 the loader asks the device instead of the program.
+        0 if !features.check_mtu => 0xffff,
+        fixed => fixed,
+    };
+    let sized = size_flow_table(&mut open.maps.source_flows, options.flows);
+    sized.expect("not loaded yet");
+    let sized = open.maps.source_leases.set_max_entries(options.leases);
+    sized.expect("not loaded yet");
+    let atomics = features.atomics && options.atomics;
+    let xdp = goes_by_xdp(options);
+    open.progs.source_tc.set_autoload(atomics);
+    open.progs.source_xdp.set_autoload(xdp && atomics);
+    open.progs.source_tc_locked.set_autoload(!atomics);
+    open.progs.source_xdp_locked.set_autoload(xdp && !atomics);
+    open.load().expect("loads as root")
 }
 
 impl Source {
@@ -128,56 +191,8 @@ impl Source {
     }
 
     pub fn load_watching_nothing(options: &Options) -> Self {
-        let object = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = SourceSkelBuilder::default()
-            .open(object)
-            .expect("the object is well-formed");
-        let rodata = open.maps.rodata_data.as_deref_mut().expect("has rodata");
-        let features = Features::probe();
-        rodata.have_tai_clock = features.tai_clock;
-        rodata.have_check_mtu = features.check_mtu;
-        rodata.have_coarse_clock = features.coarse_clock;
-        rodata.have_kernel_ctx = features.kernel_ctx && options.kernel_ctx;
-        rodata.have_kernel_reads = features.kernel_reads;
-        rodata.superpackets = options.superpackets.0;
-        rodata.max_hops = options.max_hops;
-        rodata.without_queue = options.without_queue;
-        rodata.ioam_superpackets = options.ioam;
-        rodata.have_straight_way = options.straight;
-        rodata.clock_stands = options.clock_stands;
-        rodata.encapsulation = match options.encapsulation {
-            _ if options.tunnel => encapsulation::ENCAP_TUNNEL.0,
-            _ if options.ioam => encapsulation::ENCAP_IOAM.0,
-            _ if options.options => encapsulation::ENCAP_OPTIONS.0,
-            Encapsulation::OverTcpUdp => encapsulation::ENCAP_OVER_TCP_UDP.0,
-            Encapsulation::ExtensionUdp => encapsulation::ENCAP_EXTENSION_UDP.0,
-            Encapsulation::VxlanGpe => encapsulation::ENCAP_VXLAN_GPE.0,
-            Encapsulation::IntMd => encapsulation::ENCAP_INT_MD.0,
-        };
-        rodata.tos_value = options.tos_value;
-        rodata.tos_mask = options.tos_mask;
-        let int_md = (options.encapsulation == Encapsulation::IntMd).then_some(INT_MD_MARK);
-        (rodata.md_tos_value, rodata.md_tos_mask) = int_md.unwrap_or_default();
-        rodata.is_mx = options.mx_sample.is_some();
-        rodata.mx_sample = options.mx_sample.unwrap_or(0).into();
-        rodata.extension_port = EXTENSION_PORT.to_be();
-        rodata.fixed_mtu = match options.fixed_mtu {
-            // Before 5.12 the loader asks the device instead of the program.
-            0 if !features.check_mtu => 0xffff,
-            fixed => fixed,
-        };
-        let sized = size_flow_table(&mut open.maps.source_flows, options.flows);
-        sized.expect("not loaded yet");
-        let sized = open.maps.source_leases.set_max_entries(options.leases);
-        sized.expect("not loaded yet");
-        let atomics = features.atomics && options.atomics;
-        // Only extension-udp goes by XDP. The verifier takes as long for it as for the program for TC.
-        let xdp = options.tunnel || options.encapsulation == Encapsulation::ExtensionUdp;
-        open.progs.source_tc.set_autoload(atomics);
-        open.progs.source_xdp.set_autoload(xdp && atomics);
-        open.progs.source_tc_locked.set_autoload(!atomics);
-        open.progs.source_xdp_locked.set_autoload(xdp && !atomics);
-        let skel = open.load().expect("loads as root");
+        let atomics = Features::probe().atomics && options.atomics;
+        let skel = LOADED.lend(&format!("{options:?}"), || load(options));
         let report_ports = vec![32766, 9555];
         let clock = Clock::start(&skel.maps.host_settings, &report_ports);
         if options.clock_stands {
@@ -186,6 +201,7 @@ impl Source {
             standing.clock_offset_ns = START_NS as i64;
             set(&skel.maps.host_settings, &[0; 4], &standing);
         }
+        let int_md = int_md_mark(options);
         let model = model::source::Source {
             encapsulation: options.encapsulation,
             tos_value: options.tos_value,
@@ -214,7 +230,7 @@ impl Source {
         Source {
             skel,
             atomics,
-            xdp,
+            xdp: goes_by_xdp(options),
             clock,
             model,
         }
