@@ -699,7 +699,7 @@ mod tools {
 
     #[test]
     fn the_time_through_hosts_is_drawn() {
-        draw("hops.mjs", 5);
+        draw("hops.mjs", 6);
     }
 
     #[test]
