@@ -62,10 +62,10 @@ impl<D: OnHost> Duty<D> for MakeOptionRoom {
         let (Some(room), Some(leases)) = (&self.room, Leases::open(daemon.pins())?) else {
             return Ok(());
         };
-        let own = room.share_shift()?;
+        let (for_all, own) = (room.is_for_all()?, daemon.host().share_shift()?);
         let pairs = leases.with_tcp_option()?.into_iter();
         let shares: BTreeMap<_, _> = pairs
-            .map(|(pair, asked)| (pair, own.map_or(0, |own| own.max(asked))))
+            .map(|(pair, asked)| (pair, if for_all { 0 } else { own.max(asked) }))
             .collect();
         let adopted = &self.adopted;
         let is_more =

@@ -10,7 +10,7 @@ use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 
 use crate::datapath::abi::option_room_object::OptionRoomSkelBuilder;
-use crate::datapath::abi::{encapsulation, host_settings, source_info, source_key, watch_state};
+use crate::datapath::abi::{encapsulation, source_info, source_key, watch_state};
 use crate::datapath::kernel::iterator;
 use crate::datapath::kernel::load::{attach_to_cgroup, load_object, pin_maps, without_refused};
 use crate::datapath::kernel::map_names::{HOST_SETTINGS, SOURCE_INFO, SOURCE_MAPS, WATCH_STATE};
@@ -25,8 +25,7 @@ const OPTIONAL: [(&str, KernelPart); 1] = [("room_for_open", KernelPart::Adopted
 /// The programs, attached to a cgroup for as long as this lives.
 pub struct OptionRoom {
     adopt: Option<OwnedFd>,
-    /// What the programs look at for the share of flows that the budget has room for.
-    settings: Map<u32, host_settings>,
+    /// The watchlist's state that the programs look at.
     watching: Map<u32, watch_state>,
     _link: Link,
 }
@@ -74,21 +73,17 @@ impl OptionRoom {
             true => Some(iterator::link(&skel.progs.room_for_open)?),
             false => None,
         };
-        let pinned = |name: &str| io::Error::other(format!("no map {name} is pinned"));
+        let watching = Map::open(&pins.map(WATCH_STATE))?;
         Ok(Self {
             adopt,
-            settings: Map::open(&pins.map(HOST_SETTINGS))?.ok_or_else(|| pinned(HOST_SETTINGS))?,
-            watching: Map::open(&pins.map(WATCH_STATE))?.ok_or_else(|| pinned(WATCH_STATE))?,
+            watching: watching.ok_or_else(|| io::Error::other("no watchlist is pinned"))?,
             _link: link,
         })
     }
 
-    /// The share of this host's connections that have room: one in two to the power of this. `None`: all have, because a rule
-    /// makes exceptions.
-    pub fn share_shift(&self) -> io::Result<Option<u32>> {
-        let watching = self.watching.get(&0)?.unwrap_or_default();
-        let settings = self.settings.get(&0)?.unwrap_or_default();
-        Ok((watching.has_always == 0).then_some(settings.share_shift))
+    /// True if a rule makes exceptions from the budget: then all connections have room, whatever the share is.
+    pub fn is_for_all(&self) -> io::Result<bool> {
+        Ok(self.watching.get(&0)?.unwrap_or_default().has_always != 0)
     }
 
     /// Lets connections have room that were there before their lease, or before the budget had room for them.
