@@ -340,10 +340,17 @@ mod root {
     #[test]
     fn what_renews_leases_loads() {
         let mut object = MaybeUninit::uninit();
-        let open = RenewSkelBuilder::default().open(&mut object).unwrap();
+        let mut open = RenewSkelBuilder::default().open(&mut object).unwrap();
+        let atomics = Features::probe().atomics;
+        open.progs.renew_leases.set_autoload(atomics);
+        open.progs.renew_leases_locked.set_autoload(!atomics);
         let skel = open.load().unwrap_or_else(|err| panic!("{err}"));
-        check("renew_leases", &skel.progs.renew_leases);
-        assert_no_xdp("renew_leases", &skel.progs.renew_leases);
+        let (name, program) = match atomics {
+            true => ("renew_leases", &skel.progs.renew_leases),
+            false => ("renew_leases_locked", &skel.progs.renew_leases_locked),
+        };
+        check(name, program);
+        assert_no_xdp(name, program);
     }
 
     #[test]

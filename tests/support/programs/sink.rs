@@ -204,6 +204,8 @@ fn load(sizes: Sizes) -> SinkSkel<'static> {
     open.progs.sink_tc.set_autoload(sizes.tc && atomics);
     open.progs.sink_locked.set_autoload(!atomics);
     open.progs.sink_tc_locked.set_autoload(sizes.tc && !atomics);
+    open.progs.sink_sweep.set_autoload(atomics);
+    open.progs.sink_sweep_locked.set_autoload(!atomics);
     open.progs.sink_nic_by_metadata.set_autoload(sizes.nic);
     open.load().expect("loads as root")
 }
@@ -416,7 +418,11 @@ impl Sink {
             .iter()
             .flat_map(|key| bytes_of(&key_of(key)).to_vec())
             .collect();
-        let ran = run(&self.skel.progs.sink_sweep, &list, None);
+        let sweep = match self.atomics {
+            true => &self.skel.progs.sink_sweep,
+            false => &self.skel.progs.sink_sweep_locked,
+        };
+        let ran = run(sweep, &list, None);
         assert_eq!(ran.verdict, 0, "a sweep always succeeds");
     }
 
