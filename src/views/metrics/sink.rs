@@ -4,8 +4,8 @@ use super::page::{MetricKind, MetricsPage, OTHER, Rising};
 use super::{build_info, engines, seconds, traffic};
 use crate::model::metrics::MetricFamily;
 use crate::model::{
-    CollectorState, CounterStatus, DaemonCounter, EngineStatus, HostStatus, LeaseState, PathState,
-    SinkStatus, SourceStatus, Tally,
+    BudgetStatus, CollectorState, CounterStatus, DaemonCounter, EngineStatus, HostStatus,
+    LeaseState, PathState, SinkStatus, SourceStatus, Tally,
 };
 
 /// The metrics, with the deliveries of pushed ones.
@@ -36,6 +36,35 @@ pub fn families(status: &HostStatus, tally: &Tally, pushed: &[EngineStatus]) -> 
     page.0
 }
 
+fn budget(page: &mut MetricsPage, told: BudgetStatus) {
+    let ratio = |ppm: u32| f64::from(ppm) / 1e6;
+    let share = |one_in: u32| 1.0 / f64::from(one_in.max(1));
+    for (name, help, value) in [
+        (
+            "hostint_budget_allowed_ratio",
+            "part of the time of all CPUs that hostint may take on this host",
+            ratio(told.allowed_ppm),
+        ),
+        (
+            "hostint_budget_spent_ratio",
+            "part of the time of all CPUs that hostint takes, as its daemon estimates it",
+            ratio(told.spent_ppm),
+        ),
+        (
+            "hostint_budget_flows_ratio",
+            "part of the flows of this host that the budget lets be measured",
+            share(told.one_flow_in),
+        ),
+        (
+            "hostint_budget_asked_flows_ratio",
+            "part of the flows to this host that its sink asks others to measure",
+            share(told.asks_one_flow_in),
+        ),
+    ] {
+        page.family(name, MetricKind::Gauge, help).value(&[], value);
+    }
+}
+
 pub(super) fn host(page: &mut MetricsPage, status: &HostStatus) {
     if let Some(node) = status.node_id {
         page.family(
@@ -61,6 +90,9 @@ pub(super) fn host(page: &mut MetricsPage, status: &HostStatus) {
         let help = "1 if the kernel reports that its clock is synchronised to UTC";
         page.family(name, MetricKind::Gauge, help)
             .value(&[], u8::from(clock.synchronised));
+    }
+    if let Some(told) = status.budget.filter(|told| told.allowed_ppm > 0) {
+        budget(page, told);
     }
     let mut family = page.family(
         "hostint_attached_info",
