@@ -34,8 +34,8 @@ mod root {
 
     use crate::stack_depth;
 
-    /// What the verifier may walk at most, of the million that it would. That of 6.1 walks most: 102,279 of the sink.
-    const BUDGET: u32 = 110_000;
+    /// What the verifier may walk at most, of the million that it would. That of 6.1 walks most: 133,898 of the sink.
+    const BUDGET: u32 = 150_000;
 
     /// Kernels before 6.8 count a chain's stack as strictly as the test does, and what they then leave of a program is not what
     /// the test can count.
